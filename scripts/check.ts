@@ -1,0 +1,22 @@
+/** `npm run check`: everything about the code that needs no running of it. Goes through all steps, then says which failed. */
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+const steps: Readonly<Record<string, ReadonlyArray<string>>> = {
+  types: ["node_modules/typescript/bin/tsc", "--noEmit"],
+  lint: ["node_modules/oxlint/bin/oxlint"],
+  format: ["node_modules/oxfmt/bin/oxfmt", "--check"],
+  "dependency rule": ["scripts/check-dependencies.ts"],
+  "generated files": ["scripts/generated.ts", "--check"],
+  "lock file": ["scripts/complete-lock.ts", "--check"]
+}
+
+const failed = Object.entries(steps).filter(([name, command]) => {
+  console.log(`\n${name}`)
+  return spawnSync(process.execPath, command, { cwd: root, stdio: "inherit" }).status !== 0
+})
+const names = failed.map(([name]) => name).join(", ")
+console.log(failed.length === 0 ? "\ncheck passed" : `\ncheck failed: ${names}`)
+process.exitCode = failed.length === 0 ? 0 : 1

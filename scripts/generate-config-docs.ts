@@ -1,0 +1,69 @@
+import { readFile, writeFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+
+import { type Group, GROUPS } from "../src/runtime/setting.ts"
+import { SETTING_NAMES, type SettingName, settingOf } from "../src/runtime/settings-table.ts"
+
+/** Where the page is kept. */
+const PAGE = fileURLToPath(new URL("../docs/configuration.md", import.meta.url))
+
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;")
+const code = (text: string): string => `\`${text}\``
+
+const defaultOf = (name: SettingName): string => {
+  const setting = settingOf(name)
+  const generated = setting.generated === true ? "none; embedded: generated, kept in the data folder" : "none"
+  if (setting.fallback === undefined) return setting.otherwise ?? generated
+  return setting.unit === undefined ? code(setting.fallback) : `${code(setting.fallback)} (${setting.unit})`
+}
+
+const row = (name: SettingName): string => {
+  const setting = settingOf(name)
+  const names = setting.alias === undefined ? code(name) : `${code(name)}, or ${code(setting.alias)}`
+  const marked = setting.secret ? `${names} (secret)` : names
+  return `| ${marked} | ${cell(defaultOf(name))} | ${cell(setting.about)} |`
+}
+
+const section = (group: Group): string =>
+  [
+    `## ${GROUPS[group]}`,
+    "",
+    "| name | default | meaning |",
+    "|---|---|---|",
+    ...SETTING_NAMES.filter((name) => settingOf(name).group === group).map(row)
+  ].join("\n")
+
+/** The whole page, from the table of settings. */
+export const configurationPage = (): string =>
+  [
+    "# Configuration",
+    "",
+    "Generated from `src/runtime/settings-table.ts` by `scripts/generate-config-docs.ts`; edit the table, not this page.",
+    "",
+    "Settings are environment variables (on the edge: bindings). One that is set but empty counts as unset, but for",
+    "`EMAIL_DEFER_QUEUE_URL`. White space around a value is dropped. All of them are checked at the start and every problem",
+    "is reported at once, by name; an unknown name that looks like one of ours is warned about. Secrets are never logged.",
+    "`{NAME}` in a default stands for the value of that setting.",
+    "",
+    (Object.keys(GROUPS) as ReadonlyArray<Group>).map(section).join("\n\n"),
+    ""
+  ].join("\n")
+
+/** Writes the page, or with `--check` compares it; true where it is as it should be. */
+export const generate = async (file: string, check: boolean): Promise<boolean> => {
+  const page = configurationPage()
+  if (!check) {
+    await writeFile(file, page)
+    return true
+  }
+  const current = await readFile(file, "utf8").catch(() => "")
+  return current === page
+}
+
+if (import.meta.main) {
+  const current = await generate(PAGE, process.argv.includes("--check"))
+  if (!current) {
+    console.error("docs/configuration.md is stale: run node scripts/generate-config-docs.ts")
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+/** A source file: its path from the root, with slashes, and its text. */
+export interface SourceFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** The TypeScript files under these folders of `root`, in the order of their paths. */
+export const readSourceFiles = (root: string, folders: ReadonlyArray<string>): ReadonlyArray<SourceFile> =>
+  folders
+    .flatMap((folder) => listFiles(root, folder))
+    .filter((path) => /\.[cm]?tsx?$/.test(path))
+    .sort()
+    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
+
+const listFiles = (root: string, folder: string): ReadonlyArray<string> => {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true })
+  return entries.flatMap((entry) =>
+    entry.isDirectory() ? listFiles(root, `${folder}/${entry.name}`) : [`${folder}/${entry.name}`]
+  )
+}

@@ -1,0 +1,129 @@
+import { parseSync, Visitor } from "oxc-parser"
+
+import { importsOf } from "./imports.ts"
+import type { SourceFile } from "./source-files.ts"
+
+/** A place where a file breaks a rule of the house. */
+export interface Untidy {
+  readonly path: string
+  readonly line: number
+  readonly rule: string
+}
+
+/** Something that must not be written, with a sample that breaks the rule, so that a test can see it fail. */
+interface Ban {
+  readonly rule: string
+  /** The files it is about. */
+  readonly files: RegExp
+  readonly banned: RegExp
+  /** Where it counts: in code only, or in comments as well. */
+  readonly where: "code" | "text"
+  readonly sample: SourceFile
+}
+
+/** Most lines of a source file; one that needs more holds two concepts. */
+export const MAX_LINES = 350
+
+const CORE = /^src\/(domain|ports)\//
+const TESTS = /^test\//
+const ALL = /^(src|test|migrations)\//
+
+const inCore = (text: string): SourceFile => ({ path: "src/domain/sample.ts", text })
+const inTest = (text: string): SourceFile => ({ path: "test/sample.test.ts", text })
+
+export const BANS: ReadonlyArray<Ban> = [
+  {
+    rule: "the core takes its time from Clock",
+    files: CORE,
+    banned: /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b/,
+    where: "code",
+    sample: inCore("export const now = new Date( )")
+  },
+  {
+    rule: "the core takes its chance from Random or SecureRandom",
+    files: CORE,
+    banned: /\bMath\.random\b|\brandomUUID\b|\bgetRandomValues\b/,
+    where: "code",
+    sample: inCore("export const id = crypto.randomUUID()")
+  },
+  {
+    rule: "the core waits with Effect",
+    files: CORE,
+    banned: /\bset(Timeout|Interval|Immediate)\b|\basync\b|\bawait\b|\bnew Promise\b/,
+    where: "code",
+    sample: inCore("setTimeout(() => undefined, 10)")
+  },
+  {
+    rule: "the core does not look at its process",
+    files: CORE,
+    banned: /\bprocess\.|\bglobalThis\b|\bimport\.meta\b/,
+    where: "code",
+    sample: inCore("export const home = process.env.HOME")
+  },
+  {
+    rule: "no test is switched off or runs alone",
+    files: TESTS,
+    banned:
+      /\b(it|test|describe|suite)(\.\w+)*\.(only|skip|todo|fails|skipIf)\b|\bx(it|describe)\(|\b(ctx|context)\.skip\(/,
+    where: "code",
+    sample: inTest("it.effect.only('alone', () => undefined)")
+  },
+  {
+    rule: "no check of the compiler is switched off",
+    files: ALL,
+    banned: /@ts-(ignore|nocheck|expect-error)/,
+    where: "text",
+    sample: inTest("// @ts-ignore\nexport {}")
+  },
+  {
+    rule: "nothing is left to do",
+    files: ALL,
+    banned: /\b(TODO|FIXME|HACK|XXX)\b/,
+    where: "text",
+    sample: inCore("/* TODO: the rest */")
+  },
+  {
+    rule: "no path of one machine",
+    files: ALL,
+    banned: /(^|[^\w.])\/(home|Users|root)\/|\b[A-Z]:\\\\/,
+    where: "text",
+    sample: inTest('export const data = "/home/someone/data"')
+  }
+]
+
+const lineAt = (text: string, offset: number) => text.slice(0, offset).split("\n").length
+
+/** The code without its comments, every line still where it was, and where it says `any`. */
+const readCode = ({ path, text }: SourceFile) => {
+  const { comments, program } = parseSync(path, text)
+  let code = text
+  for (const { end, start } of comments)
+    code = code.slice(0, start) + code.slice(start, end).replace(/[^\n]/g, " ") + code.slice(end)
+  const anys: Array<number> = []
+  new Visitor({ TSAnyKeyword: (node) => anys.push(node.start) }).visit(program)
+  return { code, anys }
+}
+
+/** Where the file breaks a rule of the house. `root` is the checkout's own folder, which no file may name. */
+export const findUntidy = (file: SourceFile, root: string): ReadonlyArray<Untidy> => {
+  const { path, text } = file
+  const typescript = path.endsWith(".ts")
+  const { anys, code } = typescript ? readCode(file) : { anys: [], code: text }
+  const lines = text.trimEnd().split("\n").length
+  const found: Array<Untidy> = []
+  const add = (line: number, rule: string) => found.push({ path, line, rule })
+
+  for (const { banned, files, rule, where } of BANS) {
+    if (!files.test(path)) continue
+    const offset = (where === "code" ? code : text).search(banned)
+    if (offset >= 0) add(lineAt(text, offset), rule)
+  }
+  if (text.includes(`${root}/`)) add(lineAt(text, text.indexOf(`${root}/`)), "no path of one machine")
+  if (path.startsWith("src/") && lines > MAX_LINES) add(lines, `at most ${MAX_LINES} lines`)
+  if (typescript) {
+    for (const offset of anys) add(lineAt(text, offset), "no any")
+    for (const { line, target } of importsOf(file))
+      if (target !== undefined && !/\.(ts|json)$/.test(target)) add(line, "a relative import ends in .ts")
+  }
+  return found
+}

@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process"
+
+import { Effect } from "effect"
+
+/** An operating system account that a program runs as. */
+export interface Account {
+  readonly name: string
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Whether this process is root. PostgreSQL refuses to run as root, so that it then gets an account of its own. */
+export const isRoot = (): boolean => process.getuid?.() === 0
+
+/**
+ * The whole environment of PostgreSQL's programs. Ours is not handed down: it holds secrets, and any `PG…` variable in it
+ * would change what they do. With `TZ` given, `initdb` need not search the time zone folders.
+ */
+export const PROGRAM_ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LC_ALL: "C",
+  TZ: "UTC"
+}
+
+/** Spawn options that make a program run as `account` (undefined: as ourselves), in a folder that everybody can enter. */
+export const runAs = (account: Account | undefined) => ({
+  cwd: "/",
+  env: PROGRAM_ENVIRONMENT,
+  ...(account === undefined ? {} : { uid: account.uid, gid: account.gid })
+})
+
+/** How a program ended; `code` is null where it could not be started or a signal ended it. */
+export interface ProgramResult {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** Runs a short program to its end; never fails. Interruption kills it. */
+export const runProgram = (
+  file: string,
+  args: ReadonlyArray<string>,
+  options: { readonly account?: Account | undefined; readonly input?: string } = {}
+): Effect.Effect<ProgramResult> =>
+  Effect.callback<ProgramResult>((resume) => {
+    const child = spawn(file, args, { ...runAs(options.account), stdio: ["pipe", "pipe", "pipe"] })
+    const chunks: Array<string> = []
+    const finish = (code: number | null, more = "") =>
+      resume(Effect.succeed({ code, output: (chunks.join("") + more).trim() }))
+    child.stdout.setEncoding("utf8").on("data", (text: string) => chunks.push(text))
+    child.stderr.setEncoding("utf8").on("data", (text: string) => chunks.push(text))
+    child.once("error", (error) => finish(null, error.message))
+    child.once("close", (code, signal) => finish(code, signal === null ? "" : `ended by ${signal}`))
+    // A program that ends before it has read its input breaks the pipe; its exit code says what matters.
+    child.stdin.on("error", () => undefined)
+    child.stdin.end(options.input ?? "")
+    return Effect.sync(() => void child.kill("SIGKILL"))
+  })

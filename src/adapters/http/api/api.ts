@@ -1,0 +1,39 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+
+import { AnyProblem, ProblemCode } from "../problem.ts"
+import { AdminGroup } from "./admin.ts"
+import { AlertGroup, NotificationGroup } from "./alerts.ts"
+import { DevGroup } from "./dev.ts"
+import { HealthGroup } from "./health.ts"
+import { EventBusGroup, WebhookGroup } from "./intake.ts"
+import { RelayGroup } from "./relay.ts"
+import { SuppressionGroup } from "./suppressions.ts"
+
+/** What every Postlane serves. A new group is added here and gets its handlers in `../handlers/`. */
+export class Api extends HttpApi.make("postlane")
+  .add(RelayGroup)
+  .add(HealthGroup)
+  .add(AdminGroup)
+  .add(AlertGroup)
+  .add(NotificationGroup)
+  .add(SuppressionGroup)
+  .add(WebhookGroup)
+  .add(EventBusGroup) {}
+
+/** What an embedded one serves besides. */
+export class DevApi extends HttpApi.make("postlane-dev").add(DevGroup) {}
+
+/** All of it, as the OpenAPI document describes it. */
+export class DocumentedApi extends HttpApi.make("postlane-documented")
+  .addHttpApi(Api)
+  .addHttpApi(DevApi)
+  .annotate(HttpApi.AdditionalSchemas, [AnyProblem, ProblemCode])
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Postlane",
+      version: "0.1.0",
+      description:
+        "Outbound mail that is never sent twice. Every answer outside 2xx is a problem document (RFC 9457) whose `code` " +
+        "is one of `ProblemCode`; `retryable` says whether the same request may be sent again."
+    })
+  ) {}

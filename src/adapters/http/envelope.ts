@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto"
+
+import { Context, Effect, References } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+
+import { asProblem, failureResponse, type MethodsOf } from "./failure.ts"
+import { invalidRequest, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.ts"
+
+/** An id that a caller may choose: it goes into logs as it is. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** On every answer. A route that serves a page sets a policy of its own, and that one stands. */
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "content-security-policy":
+    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY"
+}
+
+/** RFC 9110, section 11.6.1: a 401 names the scheme. */
+const CHALLENGE = { "www-authenticate": "Bearer" }
+
+/** RFC 9112, section 3.2: HTTP/1.1 without `Host` is refused. Checked here, where the answer is a problem. */
+const namesHost = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
+  headers["host"] !== undefined || !("httpVersion" in source) || source.httpVersion !== "1.1"
+
+const noHost = Effect.succeed(
+  problemResponse(invalidRequest([{ path: "", message: "the Host header is missing" }]))
+)
+
+/**
+ * Around every route: each answer has the security headers and an `x-request-id` (the caller's, or a new one, which the
+ * log lines of the request have too), and each answer outside 2xx and 3xx is a problem document.
+ */
+export const envelope =
+  (methodsOf: MethodsOf) =>
+  <E, R>(
+    handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
+    Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+      const given = request.headers["x-request-id"]
+      const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID()
+      const annotations = { ...Context.get(context, References.CurrentLogAnnotations), requestId }
+      return (namesHost(request) ? handler : noHost).pipe(
+        Effect.catchCause((cause) => failureResponse(request, cause, methodsOf)),
+        Effect.map((response) => {
+          const answered =
+            response.status < 400 || response.headers["content-type"] === PROBLEM_MEDIA_TYPE
+              ? response
+              : asProblem(response)
+          return HttpServerResponse.setHeaders(answered, {
+            ...SECURITY_HEADERS,
+            ...answered.headers,
+            ...(answered.status === 401 ? CHALLENGE : undefined),
+            "x-request-id": requestId
+          })
+        }),
+        Effect.provideService(References.CurrentLogAnnotations, annotations)
+      )
+    })

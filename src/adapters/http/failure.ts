@@ -1,0 +1,89 @@
+import { type Cause, Effect, SchemaIssue } from "effect"
+import { HttpServerError, type HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+
+import { invalidRequest, problem, type Problem, problemResponse } from "./problem.ts"
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** The 400 for a part of a request that its schema refuses. */
+const undecodable = ({ cause }: HttpApiError.HttpApiSchemaError): Problem =>
+  invalidRequest(
+    formatIssue(cause.issue).issues.map(({ path, message }) => ({
+      path: (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
+      message
+    }))
+  )
+
+/** Which methods a path takes; empty where there is no such path. */
+export type MethodsOf = (path: string) => ReadonlyArray<string>
+
+const noRoute = (request: HttpServerRequest.HttpServerRequest, methodsOf: MethodsOf) => {
+  const path = request.url.split("?", 1)[0]!
+  const methods = methodsOf(path)
+  return methods.length === 0 || methods.includes(request.method)
+    ? problemResponse(problem("NOT_FOUND", "There is no such route"))
+    : problemResponse(problem("METHOD_NOT_ALLOWED", `Allowed here: ${methods.join(", ")}`), {
+        allow: methods.join(", ")
+      })
+}
+
+const requestProblem = (reason: HttpServerError.RequestParseError): Problem =>
+  reason.reason === "BodyTooLarge"
+    ? problem("PAYLOAD_TOO_LARGE", "The body is larger than this route takes")
+    : invalidRequest([{ path: "", message: "the request cannot be read" }])
+
+/**
+ * The answer to a request whose handler did not give one. Only what is nobody's mistake but ours is logged, with its
+ * cause; the answer never shows it.
+ */
+export const failureResponse = (
+  request: HttpServerRequest.HttpServerRequest,
+  cause: Cause.Cause<unknown>,
+  methodsOf: MethodsOf
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  for (const reason of cause.reasons) {
+    if (reason._tag === "Interrupt") continue
+    const error = reason._tag === "Fail" ? reason.error : reason.defect
+    if (
+      HttpApiError.HttpApiSchemaError.is(error) &&
+      error.kind !== "Body" &&
+      error.kind !== "ResponseHeaders"
+    ) {
+      return Effect.succeed(problemResponse(undecodable(error)))
+    }
+    if (HttpServerError.isHttpServerError(error)) {
+      if (error.reason._tag === "RouteNotFound") return Effect.succeed(noRoute(request, methodsOf))
+      if (error.reason._tag === "RequestParseError") {
+        return Effect.succeed(problemResponse(requestProblem(error.reason)))
+      }
+    }
+    return Effect.logError("a request failed inside", cause).pipe(
+      Effect.annotateLogs({ method: request.method, path: request.url.split("?", 1)[0] }),
+      Effect.as(problemResponse(problem("INTERNAL", "Something failed inside; the log knows more")))
+    )
+  }
+  return Effect.succeed(
+    problemResponse(
+      problem("SHUTTING_DOWN", "The server shut down; whether the request took effect is not known")
+    )
+  )
+}
+
+/** The problem for an answer outside 2xx and 3xx that is none yet: a part of the server below the handlers made it. */
+export const asProblem = (
+  response: HttpServerResponse.HttpServerResponse
+): HttpServerResponse.HttpServerResponse => {
+  switch (response.status) {
+    case 413:
+      return problemResponse(problem("PAYLOAD_TOO_LARGE", "The body is larger than this route takes"))
+    case 415:
+      return problemResponse(problem("UNSUPPORTED_MEDIA_TYPE", "The body must be application/json"))
+    case 503:
+      return problemResponse(problem("UNAVAILABLE", "This does not answer now"))
+    default:
+      return response.status < 500
+        ? problemResponse(invalidRequest([{ path: "", message: "the request cannot be taken" }]))
+        : problemResponse(problem("INTERNAL", "Something failed inside; the log knows more"))
+  }
+}

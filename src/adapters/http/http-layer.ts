@@ -1,0 +1,100 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { ByteSize, Context, Effect, Layer, type Redacted } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+
+import { Api, DevApi } from "./api/api.ts"
+import { docsRoute } from "./docs-page.ts"
+import { envelope } from "./envelope.ts"
+import { adminTokenLayer, devAccessLayer, proxySecretLayer } from "./handlers/access.ts"
+import { adminHandlers } from "./handlers/admin.ts"
+import { alertHandlers, notificationHandlers } from "./handlers/alerts.ts"
+import { devHandlers } from "./handlers/dev.ts"
+import { healthHandlers } from "./handlers/health.ts"
+import { eventBusHandlers, webhookHandlers, webhookSecretLayer } from "./handlers/intake.ts"
+import { relayHandlers } from "./handlers/relay.ts"
+import { suppressionHandlers } from "./handlers/suppressions.ts"
+import { healthOnly } from "./health-only.ts"
+import { methodTable } from "./method-table.ts"
+import { nodeServerLayer } from "./node-server.ts"
+
+/** Largest body of a route that does not set a limit of its own, bytes. */
+const DEFAULT_MAX_BODY = 1024 * 1024
+
+/** Longest part of a path that is a parameter, characters: a mail address with every character escaped. */
+const MAX_PATH_PARAMETER = 1000
+
+const router = Layer.provide(
+  HttpRouter.layer,
+  Layer.succeed(HttpRouter.RouterConfig, { maxParamLength: MAX_PATH_PARAMETER })
+)
+
+/** What the HTTP side is told. An unset secret refuses every caller of what it guards. */
+export interface HttpOptions {
+  readonly host: string
+  /** 0 lets the system choose. */
+  readonly port: number
+  /** `PROXY_SHARED_SECRET`, the header `x-proxy-secret` of the relay. */
+  readonly proxySecret: Redacted.Redacted | undefined
+  /** `ADMIN_TOKEN`, the bearer token of the admin routes. */
+  readonly adminToken: Redacted.Redacted | undefined
+  /** `PROVIDERB_WEBHOOK_SECRET`, the header `X-Webhook-Secret` of the event bus. */
+  readonly webhookSecret: Redacted.Redacted | undefined
+  /** False: a process without the role `api`, which answers for its health and metrics only. */
+  readonly api?: boolean | undefined
+}
+
+/** Routes of the API. Later parts merge their own layers of routes beside these. */
+export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "adminToken" | "webhookSecret">) =>
+  HttpApiBuilder.layer(Api).pipe(
+    Layer.provide([
+      relayHandlers,
+      healthHandlers(options.adminToken),
+      adminHandlers,
+      alertHandlers,
+      notificationHandlers,
+      suppressionHandlers,
+      webhookHandlers,
+      eventBusHandlers
+    ]),
+    Layer.provide([
+      proxySecretLayer(options.proxySecret),
+      adminTokenLayer(options.adminToken),
+      webhookSecretLayer(options.webhookSecret)
+    ]),
+    Layer.merge(docsRoute)
+  )
+
+/** Routes of an embedded run. */
+export const devRoutes = (options: Pick<HttpOptions, "adminToken">) =>
+  HttpApiBuilder.layer(DevApi).pipe(
+    Layer.provide(devHandlers),
+    Layer.provide(devAccessLayer(options.adminToken))
+  )
+
+/** Serves routes on a listener of their own. Fails with a `ListenError` that says what to do. */
+export const serveRoutes = <R>(
+  options: Pick<HttpOptions, "host" | "port" | "api"> & { readonly embedded: boolean },
+  routes: Layer.Layer<never, never, R>
+) => {
+  const inEnvelope = envelope(methodTable(options))
+  return Layer.unwrap(
+    Effect.gen(function* () {
+      const context = yield* Layer.build(Layer.provideMerge(routes, router))
+      const handler = Context.get(context, HttpRouter.HttpRouter).asHttpEffect()
+      return HttpServer.serve(inEnvelope(options.api === false ? healthOnly(handler) : handler))
+    })
+  ).pipe(
+    Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(DEFAULT_MAX_BODY))),
+    Layer.provide(NodeHttpServer.layerHttpServices),
+    Layer.provideMerge(nodeServerLayer(options))
+  )
+}
+
+/** The whole HTTP side of a production run. */
+export const httpLayer = (options: HttpOptions) =>
+  serveRoutes({ ...options, embedded: false }, apiRoutes(options))
+
+/** The whole HTTP side of an embedded run: the outbox and the simulation besides. */
+export const embeddedHttpLayer = (options: HttpOptions) =>
+  serveRoutes({ ...options, embedded: true }, Layer.merge(apiRoutes(options), devRoutes(options)))

@@ -1,0 +1,34 @@
+import { HttpApi } from "effect/http-api"
+
+import { DevApi, Api } from "./api/api.ts"
+import type { MethodsOf } from "./failure.ts"
+
+interface Entry {
+  readonly pattern: RegExp
+  readonly method: string
+}
+
+/** Paths that no API group declares. */
+const UNDECLARED: ReadonlyArray<readonly [method: string, path: string]> = [["GET", "/docs"]]
+
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/:[A-Za-z]+/g, "[^/]+")}$`)
+
+/** Knows which methods each path takes, so that a wrong one is a 405 and not a 404. Asked only where no route matched. */
+export const methodTable = (options: { readonly embedded: boolean }): MethodsOf => {
+  const entries: Array<Entry> = UNDECLARED.map(([method, path]) => ({ method, pattern: patternOf(path) }))
+  const declare = {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint }: { readonly endpoint: { readonly method: string; readonly path: string } }) =>
+      void entries.push({ method: endpoint.method, pattern: patternOf(endpoint.path) })
+  }
+  HttpApi.reflect(Api, declare)
+  if (options.embedded) HttpApi.reflect(DevApi, declare)
+  return (path) => [
+    ...new Set(
+      entries
+        .filter(({ pattern }) => pattern.test(path))
+        .flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+    )
+  ]
+}

@@ -1,0 +1,117 @@
+import { createServer, type Server, STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
+
+import { NodeHttpServer } from "@effect/platform-node"
+import { Data, Effect, Layer, Schedule } from "effect"
+import { HttpServer } from "effect/http"
+
+import { problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
+
+/** Limits of the listener. A request that comes too slowly is cut, whether its headers or its body dawdle. */
+const HEADERS_TIMEOUT_MS = 15_000
+const REQUEST_TIMEOUT_MS = 60_000
+const KEEP_ALIVE_TIMEOUT_MS = 30_000
+const CHECK_INTERVAL_MS = 5_000
+const MAX_HEADER_BYTES = 16 * 1024
+
+/** How long requests under way may take to finish once the server closes; then their connections are cut. */
+const CLOSE_GRACE = "5 seconds"
+
+/** The server cannot listen. */
+export class ListenError extends Data.TaggedError("ListenError")<{
+  readonly host: string
+  readonly port: number
+  readonly code: string
+  readonly cause: unknown
+}> {
+  override get message() {
+    const where = `${this.host}:${this.port}`
+    switch (this.code) {
+      case "EADDRINUSE":
+        return `${where} is taken by another program. Stop that one, or choose another port: PORT=${this.port + 1}`
+      case "EACCES":
+        return `This user may not listen on ${where}. Choose a port from 1024 on: PORT=8787`
+      case "EADDRNOTAVAIL":
+      case "ENOTFOUND":
+        return `${this.host} is no address of this machine. Set HOST to one that is: HOST=127.0.0.1`
+      default:
+        return `Cannot listen on ${where} (${this.code}). Check HOST and PORT`
+    }
+  }
+}
+
+const codeOf = (error: unknown): string => {
+  if (typeof error !== "object" || error === null) return "unknown"
+  if ("code" in error && typeof error.code === "string") return error.code
+  return "cause" in error ? codeOf(error.cause) : "unknown"
+}
+
+/** What Node's parser refuses never becomes a request; the answer is a problem all the same. */
+const answerUnparsed = (error: Error & { readonly code?: string }, socket: Socket): void => {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  const code: ProblemCode =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "HEADERS_TOO_LARGE"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "REQUEST_TIMEOUT"
+        : "INVALID_REQUEST"
+  const body = { ...problem(code, "This is no HTTP request that can be taken"), issues: [] }
+  const text = JSON.stringify(body)
+  socket.end(
+    `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n` +
+      `x-content-type-options: nosniff\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  )
+}
+
+const makeServer = (): Server => {
+  const server = createServer({
+    requireHostHeader: false,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    maxHeaderSize: MAX_HEADER_BYTES
+  })
+  server.on("clientError", answerUnparsed)
+  // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+  return server
+}
+
+/**
+ * A listening Node server. When its scope closes it takes no new connection, lets requests under way finish for
+ * {@link CLOSE_GRACE}, and cuts what is left.
+ */
+export const nodeServerLayer = (options: {
+  readonly host: string
+  readonly port: number
+}): Layer.Layer<HttpServer.HttpServer, ListenError> =>
+  Layer.effect(
+    HttpServer.HttpServer,
+    Effect.gen(function* () {
+      const node = makeServer()
+      const server = yield* NodeHttpServer.make(() => node, {
+        host: options.host,
+        port: options.port,
+        gracefulShutdownTimeout: CLOSE_GRACE
+      }).pipe(Effect.mapError(({ cause }) => new ListenError({ ...options, code: codeOf(cause), cause })))
+      yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
+      return HttpServer.make({
+        address: server.address,
+        serve: (app, middleware) =>
+          Effect.andThen(
+            middleware === undefined ? server.serve(app) : server.serve(app, middleware),
+            closeIdleWhileClosing(node)
+          )
+      })
+    })
+  )
+
+/** Connections that are kept alive would hold a closing server until they time out: they are closed as they fall idle. */
+const closeIdleWhileClosing = (node: Server) =>
+  Effect.addFinalizer(() =>
+    Effect.sync(() => node.closeIdleConnections()).pipe(
+      Effect.repeat({ schedule: Schedule.spaced("50 millis"), times: 200 }),
+      Effect.forkDetach
+    )
+  )

@@ -1,0 +1,157 @@
+import { Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiSchema } from "effect/http-api"
+
+/** RFC 9457, section 3. */
+export const PROBLEM_MEDIA_TYPE = "application/problem+json"
+
+/**
+ * Every problem that the server answers with: the closed set of codes (contract, "Errors"). `retryable` says that the same
+ * request may succeed later and is safe to send again; `EMAIL_FAILED` decides it by the case.
+ */
+export const PROBLEMS = {
+  INVALID_REQUEST: { status: 400, title: "The request is not valid", retryable: false },
+  UNAUTHENTICATED: { status: 401, title: "A valid bearer token is required", retryable: false },
+  FORBIDDEN: { status: 403, title: "Not allowed", retryable: false },
+  NOT_FOUND: { status: 404, title: "There is nothing here", retryable: false },
+  METHOD_NOT_ALLOWED: { status: 405, title: "The method is not allowed here", retryable: false },
+  REQUEST_TIMEOUT: { status: 408, title: "The request did not arrive in time", retryable: true },
+  IDEMPOTENCY_CONFLICT: {
+    status: 409,
+    title: "The idempotency key stands for another payload",
+    retryable: false
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    title: "A call with this idempotency key is under way",
+    retryable: true
+  },
+  PAYLOAD_TOO_LARGE: { status: 413, title: "The request body is too large", retryable: false },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    title: "The request body is not of a type taken here",
+    retryable: false
+  },
+  EMAIL_SUPPRESSED: { status: 422, title: "Every recipient is suppressed", retryable: false },
+  HEADERS_TOO_LARGE: { status: 431, title: "The request headers are too large", retryable: false },
+  EMAIL_FAILED: { status: 500, title: "The mail was not sent", retryable: false },
+  INTERNAL: { status: 500, title: "Something failed inside", retryable: false },
+  ALERT_FAILED: { status: 502, title: "The alert reached no channel", retryable: true },
+  ALERT_CHANNEL_UNCONFIGURED: {
+    status: 503,
+    title: "No wanted channel of the alert is configured",
+    retryable: true
+  },
+  UNAVAILABLE: { status: 503, title: "Something that this needs does not answer now", retryable: true },
+  NOT_READY: { status: 503, title: "The service is not ready", retryable: true },
+  SHUTTING_DOWN: { status: 503, title: "The server shut down before the request ended", retryable: false }
+} as const satisfies Record<
+  string,
+  { readonly status: number; readonly title: string; readonly retryable: boolean }
+>
+
+/** A code of the closed set. */
+export type ProblemCode = keyof typeof PROBLEMS
+
+const CODES = Object.keys(PROBLEMS) as Array<ProblemCode>
+
+/** The set as a schema, for the OpenAPI document. */
+export const ProblemCode = Schema.Literals(CODES).annotate({
+  identifier: "ProblemCode",
+  description: CODES.map((code) => `\`${code}\` (${PROBLEMS[code].status}): ${PROBLEMS[code].title}.`).join(
+    "\n"
+  )
+})
+
+/** The members of every problem; some have more. */
+export type Problem<C extends ProblemCode = ProblemCode> = {
+  readonly type: string
+  readonly title: string
+  readonly status: (typeof PROBLEMS)[C]["status"]
+  readonly detail: string
+  readonly code: C
+  readonly retryable: boolean
+}
+
+const typeOf = (code: ProblemCode): string =>
+  `urn:postlane:problem:${code.toLowerCase().replaceAll("_", "-")}`
+
+const componentName = (code: ProblemCode): string =>
+  code
+    .toLowerCase()
+    .replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    .concat("Problem")
+
+/** One thing that is wrong with a request: the field, dotted (empty for the body as a whole), and what. */
+export const ProblemIssue = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({
+  identifier: "ProblemIssue"
+})
+
+/** Any problem, for clients that read no more than the common members. */
+export const AnyProblem = Schema.Struct({
+  type: Schema.String,
+  title: Schema.String,
+  status: Schema.Int,
+  detail: Schema.String,
+  code: ProblemCode,
+  retryable: Schema.Boolean
+}).annotate({
+  identifier: "Problem",
+  description: "Every answer outside 2xx (RFC 9457); some have members of their own beside these."
+})
+
+/** Declares that an endpoint answers with this problem; `members` are the ones of its own. */
+export const problemSchema = <C extends ProblemCode, const F extends Schema.Struct.Fields>(
+  code: C,
+  members: F
+) =>
+  Schema.Struct({
+    type: Schema.String,
+    title: Schema.String,
+    status: Schema.Literal<(typeof PROBLEMS)[C]["status"]>(PROBLEMS[code].status),
+    detail: Schema.String,
+    code: Schema.Literal(code),
+    retryable: Schema.Boolean,
+    ...members
+  })
+    .annotate({ identifier: componentName(code), description: PROBLEMS[code].title })
+    .pipe(
+      HttpApiSchema.status(PROBLEMS[code].status as number),
+      HttpApiSchema.asJson({ contentType: PROBLEM_MEDIA_TYPE })
+    )
+
+/** Makes a problem; `detail` is for people and names neither secrets nor internals. */
+export const problem = <C extends ProblemCode>(code: C, detail: string): Problem<C> => {
+  const { status, title, retryable } = PROBLEMS[code]
+  return { type: typeOf(code), title, status, detail, code, retryable }
+}
+
+/** The answer that carries a problem. */
+export const problemResponse = (
+  body: Problem & Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {}
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(JSON.stringify(body), {
+    status: body.status,
+    contentType: PROBLEM_MEDIA_TYPE,
+    headers
+  })
+
+/** Most issues that an answer names, and the longest message of one, characters. */
+const MAX_ISSUES = 20
+const MAX_ISSUE_LENGTH = 300
+
+const shortened = (text: string): string =>
+  text.length > MAX_ISSUE_LENGTH ? `${text.slice(0, MAX_ISSUE_LENGTH)}…` : text
+
+/** The 400 for a request that does not decode: names the fields, in `detail` and as `issues`. */
+export const invalidRequest = (
+  issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
+): Problem<"INVALID_REQUEST"> & { readonly issues: ReadonlyArray<typeof ProblemIssue.Type> } => {
+  const named = issues
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }) => ({ path: shortened(path), message: shortened(message) }))
+  const detail = named.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
+  const more = issues.length > named.length ? `; and ${issues.length - named.length} more` : ""
+  return { ...problem("INVALID_REQUEST", detail + more), issues: named }
+}

@@ -1,0 +1,14 @@
+import { Layer } from "effect"
+
+import { DeliveryLog } from "../../ports/delivery-log.ts"
+import type { MailDatabase } from "./mail-store.ts"
+
+/** The delivery log of a mail database in memory. */
+export const layer = (database: MailDatabase): Layer.Layer<DeliveryLog> =>
+  Layer.succeed(
+    DeliveryLog,
+    DeliveryLog.of({
+      record: (event, options) => database.recordEvent({ ...event, backfill: options?.backfill }),
+      releaseAlert: database.releaseAlert
+    })
+  )

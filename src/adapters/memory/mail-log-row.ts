@@ -1,0 +1,69 @@
+import type { Category, UNKNOWN_CATEGORY } from "../../domain/mail/category.ts"
+import type { FailureKind } from "../../domain/mail/failure-kind.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
+import type { SendStatus } from "../../domain/mail/send-result.ts"
+import type { EmailStatus } from "../../domain/mail/status.ts"
+
+/** A row of `email_log`. Times are milliseconds since the epoch. */
+export interface LogRow {
+  readonly id: string
+  readonly category: Category | typeof UNKNOWN_CATEGORY
+  readonly source: string | null
+  readonly from: string | null
+  readonly to: ReadonlyArray<string>
+  readonly others: ReadonlyArray<string>
+  /** Distinct recipients; null where only events wrote the row. */
+  readonly recipientCount: number | null
+  readonly subject: string | null
+  /** What the library reported; null where only events wrote the row. */
+  readonly outcome: SendStatus | null
+  readonly status: EmailStatus
+  readonly provider: Provider | null
+  readonly providerMessageId: string | null
+  readonly lastEvent: string | null
+  readonly lastEventAt: number | null
+  readonly raw: unknown
+  readonly error: string | null
+  readonly errorKind: FailureKind | null
+  readonly failedOver: boolean
+  readonly costUsd: number | null
+  readonly idempotencyKey: string | null
+  readonly keyHash: string | null
+  readonly alertedAt: number | null
+  /** `reason:address` for each automatic suppression that the row's events asked for. */
+  readonly suppressionMarks: ReadonlyArray<string>
+  /** The id that the library asked for, where an event had made the row before. */
+  readonly entryId: string | null
+  readonly createdAt: number
+}
+
+/** A delivery event as `record_email_event` takes it; addresses are bare and lower-case. */
+export interface EventEntry {
+  readonly provider: Provider
+  readonly providerMessageId: string
+  readonly event: string
+  /** Milliseconds since the epoch; absent: from when it was observed. */
+  readonly occurredAt?: number | undefined
+  readonly recipients?: ReadonlyArray<string> | undefined
+  readonly subject?: string | undefined
+  readonly from?: string | undefined
+  readonly reason?: string | undefined
+  readonly raw?: unknown
+  readonly keyHash?: string | undefined
+  readonly bounceType?: string | undefined
+  /** The recipients that the provider names as bounced or complaining. */
+  readonly suppress?: ReadonlyArray<string> | undefined
+  /** False: never alerts (outreach). */
+  readonly alertable?: boolean | undefined
+  /** True: an event that makes its row keeps the alert's claim without an alert. */
+  readonly backfill?: boolean | undefined
+}
+
+/** What became of an event. */
+export interface RecordedEvent {
+  readonly sendId: string
+  readonly status: EmailStatus
+  /** This call claimed the row's one alert. */
+  readonly alert: boolean
+  readonly backfilled: boolean
+}

@@ -1,0 +1,291 @@
+import { UNKNOWN_CATEGORY } from "../../domain/mail/category.ts"
+import type { Trail } from "../../domain/mail/claim.ts"
+import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../domain/mail/provider.ts"
+import { advance, isProviderFailure, statusOfEvent, statusRank } from "../../domain/mail/status.ts"
+import type { Suppression, SuppressionReason } from "../../domain/mail/suppression-policy.ts"
+import type { RecordedSend, RecordSend } from "../../ports/mail-store.ts"
+import type { EventEntry, LogRow, RecordedEvent } from "./mail-log-row.ts"
+
+/** What the log needs to know of a key: when its present meaning began, and whether an attempt on it is under way. */
+export interface KeyState {
+  readonly firstAttemptAt: number
+  readonly leased: boolean
+}
+
+const distinct = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(addresses)]
+
+/**
+ * Send log and suppression list in memory, by the rules that `record_email_sends` and `record_email_events` document; the
+ * model that the SQL functions are held to.
+ */
+export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState | undefined) => {
+  const rows: Array<LogRow> = []
+  const suppressions: Array<Suppression> = []
+  let made = 0
+
+  const eventRowId = () => `00000000-0000-4000-8000-${(made += 1).toString(16).padStart(12, "0")}`
+
+  const put = (row: LogRow): LogRow => {
+    const at = rows.findIndex(({ id }) => id === row.id)
+    if (at === -1) rows.push(row)
+    else rows[at] = row
+    return row
+  }
+
+  /** The newest row of a key and provider that the key's present meaning covers. */
+  const newest = (
+    keyHash: string,
+    provider: Provider,
+    now: number,
+    matches: (row: LogRow) => boolean
+  ): LogRow | undefined => {
+    const since = keyState(keyHash, now)?.firstAttemptAt ?? Number.NEGATIVE_INFINITY
+    return rows.findLast(
+      (row) => row.keyHash === keyHash && row.provider === provider && row.createdAt >= since && matches(row)
+    )
+  }
+
+  const byMessage = (provider: Provider | null, messageId: string | null) =>
+    messageId === null
+      ? undefined
+      : rows.find((row) => row.provider === provider && row.providerMessageId === messageId)
+
+  const suppress = (marks: ReadonlyArray<string>) => {
+    for (const mark of marks) {
+      const [reason, email] = [mark.slice(0, mark.indexOf(":")), mark.slice(mark.indexOf(":") + 1)]
+      if (email === "" || suppressions.some((known) => known.email === email && known.reason === reason))
+        continue
+      suppressions.push({ email, reason: reason as SuppressionReason })
+    }
+  }
+
+  const recorded = (row: LogRow): RecordedSend => ({
+    sendId: row.id,
+    status: row.status,
+    providerMessageId: row.providerMessageId
+  })
+
+  /** The library's row for the attempt, before anything else is known of it. */
+  const rowOf = (entry: RecordSend, now: number): LogRow => {
+    const { details } = entry
+    return {
+      id: entry.rowId,
+      category: details.category,
+      source: details.source,
+      from: details.from,
+      to: details.to,
+      others: details.others,
+      recipientCount: distinct([...details.to, ...details.others]).length,
+      subject: details.subject,
+      outcome: entry.outcome,
+      status: entry.outcome,
+      provider: entry.provider,
+      providerMessageId: entry.providerMessageId,
+      lastEvent: null,
+      lastEventAt: null,
+      raw: null,
+      error: entry.error,
+      errorKind: entry.errorKind,
+      failedOver: entry.failedOver,
+      costUsd: entry.costUsd,
+      idempotencyKey: details.idempotencyKey,
+      keyHash: details.keyHash,
+      alertedAt: null,
+      suppressionMarks: [],
+      entryId: null,
+      createdAt: now
+    }
+  }
+
+  /** Completes a row that only events wrote; it keeps its id and what the events did. */
+  const complete = (row: LogRow, entry: RecordSend): LogRow => {
+    const library = rowOf(entry, row.createdAt)
+    const recipients = distinct([...library.to, ...library.others])
+    const marks =
+      recipients.length === 1
+        ? row.suppressionMarks.filter((mark) => mark.endsWith(":")).map((mark) => mark + recipients[0])
+        : []
+    suppress(marks)
+    return put({
+      ...library,
+      id: row.id,
+      status: advance(row.status, entry.outcome),
+      provider: row.provider,
+      providerMessageId: row.providerMessageId,
+      lastEvent: row.lastEvent,
+      lastEventAt: row.lastEventAt,
+      raw: row.raw,
+      error: row.error ?? entry.error,
+      alertedAt: row.alertedAt,
+      suppressionMarks: [...row.suppressionMarks, ...marks],
+      entryId: entry.rowId
+    })
+  }
+
+  /** A row of the library that is recorded again: nothing changes, unless the outcome is further. */
+  const merge = (row: LogRow, entry: RecordSend): LogRow =>
+    row.outcome === null
+      ? complete(row, entry)
+      : statusRank(entry.outcome) > statusRank(row.outcome)
+        ? put({
+            ...row,
+            outcome: entry.outcome,
+            status: advance(row.status, entry.outcome),
+            provider: row.provider ?? entry.provider,
+            providerMessageId: row.providerMessageId ?? entry.providerMessageId,
+            error: row.error ?? entry.error,
+            errorKind: row.errorKind ?? entry.errorKind,
+            failedOver: row.failedOver || entry.failedOver,
+            costUsd: row.costUsd ?? entry.costUsd
+          })
+        : row
+
+  const record = (entry: RecordSend, now: number): RecordedSend => {
+    const own = rows.find(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId)
+    const known =
+      entry.outcome === "deferred" && entry.providerMessageId === null && own === undefined
+        ? entry.provider === null
+          ? undefined
+          : newest(
+              entry.details.keyHash,
+              entry.provider,
+              now,
+              (row) => row.outcome === null && row.providerMessageId !== null
+            )
+        : (byMessage(entry.provider, entry.providerMessageId) ?? own)
+    return recorded(known === undefined ? put(rowOf(entry, now)) : merge(known, entry))
+  }
+
+  /** The row that an event is about: the message's, else the deferred one that it proves accepted, else a new one. */
+  const rowOfEvent = (entry: EventEntry, now: number): { readonly row: LogRow; readonly isNew: boolean } => {
+    const known = byMessage(entry.provider, entry.providerMessageId)
+    if (known !== undefined) return { row: known, isNew: false }
+    if (entry.keyHash !== undefined && keyState(entry.keyHash, now)?.leased !== true) {
+      const deferred = newest(
+        entry.keyHash,
+        entry.provider,
+        now,
+        (row) => row.status === "deferred" && row.providerMessageId === null
+      )
+      if (deferred !== undefined) {
+        return {
+          row: { ...deferred, status: "sent", providerMessageId: entry.providerMessageId },
+          isNew: false
+        }
+      }
+    }
+    const row: LogRow = {
+      id: eventRowId(),
+      category: UNKNOWN_CATEGORY,
+      source: null,
+      from: null,
+      to: [],
+      others: [],
+      recipientCount: null,
+      subject: null,
+      outcome: null,
+      status: "sent",
+      provider: entry.provider,
+      providerMessageId: entry.providerMessageId,
+      lastEvent: null,
+      lastEventAt: null,
+      raw: null,
+      error: null,
+      errorKind: null,
+      failedOver: false,
+      costUsd: null,
+      idempotencyKey: null,
+      keyHash: null,
+      alertedAt: entry.backfill === true ? now : null,
+      suppressionMarks: [],
+      entryId: null,
+      createdAt: now
+    }
+    return { row, isNew: true }
+  }
+
+  const isLatest = (row: LogRow, event: string, at: number): boolean =>
+    row.lastEvent === null ||
+    row.lastEventAt === null ||
+    at > row.lastEventAt ||
+    (at === row.lastEventAt && event > row.lastEvent)
+
+  /** The marks that the event adds: `reason:address`, or `reason:` where the recipient is not known yet. */
+  const newMarks = (row: LogRow, entry: EventEntry): ReadonlyArray<string> => {
+    const reason: SuppressionReason | undefined =
+      entry.event === "bounced" && entry.bounceType?.toLowerCase() === "permanent"
+        ? "hard_bounce"
+        : entry.event === "complained"
+          ? "complaint"
+          : undefined
+    if (reason === undefined) return []
+    const recipients = distinct(entry.recipients ?? [])
+    const single = row.recipientCount === 1 ? [...row.to, ...row.others].slice(0, 1) : []
+    const fromEvent = recipients.length === 0 ? [""] : recipients.length === 1 ? recipients : []
+    const addresses = entry.suppress ?? (row.outcome === null ? fromEvent : single)
+    return distinct(addresses.map((address) => `${reason}:${address}`)).filter(
+      (mark) => !row.suppressionMarks.includes(mark)
+    )
+  }
+
+  const recordEvent = (entry: EventEntry, now: number): RecordedEvent => {
+    const { isNew, row: before } = rowOfEvent(entry, now)
+    const asked = statusOfEvent(entry.event)
+    const status = asked === undefined ? before.status : advance(before.status, asked)
+    const failure = isProviderFailure(entry.event)
+    const at = entry.occurredAt ?? (before.lastEvent === entry.event ? undefined : now)
+    const latest = at !== undefined && isLatest(before, entry.event, at)
+    const alert = failure && entry.alertable !== false && before.alertedAt === null
+    const marks = newMarks(before, entry)
+    suppress(marks)
+    const known =
+      before.outcome === null
+        ? {
+            from: before.from ?? entry.from ?? null,
+            subject: before.subject ?? entry.subject ?? null,
+            to: before.to.length === 0 ? (entry.recipients ?? []) : before.to,
+            keyHash: before.keyHash ?? entry.keyHash ?? null
+          }
+        : {}
+    put({
+      ...before,
+      ...known,
+      status,
+      error: failure && status !== before.status ? (entry.reason ?? before.error) : before.error,
+      ...(latest ? { lastEvent: entry.event, lastEventAt: at, raw: entry.raw ?? null } : {}),
+      alertedAt: alert ? now : before.alertedAt,
+      suppressionMarks: [...before.suppressionMarks, ...marks]
+    })
+    return { sendId: before.id, status, alert, backfilled: isNew && entry.backfill === true }
+  }
+
+  return {
+    rows,
+    suppressions,
+    record,
+    recordEvent,
+    /** Message id that proves an attempt on the key was accepted. */
+    findEvidence: (keyHash: string, provider: Provider, now: number): string | undefined =>
+      newest(keyHash, provider, now, (row) => row.providerMessageId !== null)?.providerMessageId ?? undefined,
+    /** What is left of a key that has no claim: see `Trail`. */
+    findTrail: (keyHash: string, now: number): Trail | undefined => {
+      const left = rows.filter(
+        (row) =>
+          row.keyHash === keyHash &&
+          row.provider !== null &&
+          row.createdAt > now - IDEMPOTENCY_WINDOW_MS &&
+          (row.providerMessageId !== null ||
+            row.status === "deferred" ||
+            (row.status === "failed" && row.errorKind === "ambiguous"))
+      )
+      const provider = (left.findLast((row) => row.providerMessageId !== null) ?? left.at(-1))?.provider
+      return provider === undefined || provider === null ? undefined : { provider, since: left[0]!.createdAt }
+    },
+    releaseAlert: (sendId: string): boolean => {
+      const row = rows.find(({ id }) => id === sendId)
+      if (row === undefined || row.alertedAt === null) return false
+      put({ ...row, alertedAt: null })
+      return true
+    }
+  }
+}

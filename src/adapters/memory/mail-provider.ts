@@ -1,0 +1,111 @@
+import { Clock, Duration, Effect } from "effect"
+
+import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
+import type { FailureKind } from "../../domain/mail/failure-kind.ts"
+import {
+  canonicalBody,
+  plainBodyOf,
+  type PlainRequestBody,
+  preparePlain,
+  withoutPlainRecipients
+} from "../../domain/mail/plain-request.ts"
+import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../domain/mail/provider.ts"
+import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail-provider.ts"
+import type { SimulatedOutcome } from "../../ports/simulated-mail.ts"
+
+/** A copy that left. */
+export interface MemoryCopy {
+  readonly messageId: string
+  readonly key: string
+  readonly body: PlainRequestBody
+  /** Milliseconds of the Effect clock. */
+  readonly at: number
+}
+
+/** A provider in memory, and what happened at it. */
+export interface MemoryProvider {
+  readonly provider: MailProvider
+  /** Every copy that left, oldest first. */
+  readonly copies: Effect.Effect<ReadonlyArray<MemoryCopy>>
+  /** Requests that arrived, whatever became of them. */
+  readonly received: Effect.Effect<number>
+}
+
+/** What is decided anew for each request; `attempt` counts the requests at this provider, from 1. */
+type PerRequest<A> = (request: ProviderRequest, attempt: number) => Effect.Effect<A>
+
+/**
+ * A provider that lives in one process, on Effect's clock: for tests, properties and simulations. It dedupes as the one it
+ * stands for does: `provider_a` by key for 24 hours, `provider_b` not at all. `slow` is `ok` here: time comes from
+ * `latency`, half before the request is worked through, and half before its answer.
+ */
+export const makeMemoryProvider = (options: {
+  readonly provider: Provider
+  /** `ok` unless it is given. */
+  readonly outcome?: PerRequest<SimulatedOutcome>
+  /** None unless it is given. */
+  readonly latency?: PerRequest<Duration.Duration>
+}): MemoryProvider => {
+  const { provider } = options
+  const copies: Array<MemoryCopy> = []
+  const remembered = new Map<string, { readonly payload: string; readonly copy: MemoryCopy }>()
+  let received = 0
+
+  const fail = (kind: FailureKind, message: string, code?: string) =>
+    new ProviderFailure({ provider, kind, message: `${provider} in memory: ${message}`, code })
+
+  const accept = Effect.fnUntraced(function* (request: ProviderRequest, body: PlainRequestBody) {
+    const now = yield* Clock.currentTimeMillis
+    const payload = canonicalBody(request)
+    const earlier = dedupes(provider) ? remembered.get(request.key) : undefined
+    if (earlier !== undefined && now - earlier.copy.at < IDEMPOTENCY_WINDOW_MS) {
+      if (earlier.payload === payload) return { messageId: earlier.copy.messageId } satisfies Accepted
+      return yield* fail("rejected", "same key, another payload", "invalid_idempotent_request")
+    }
+    const copy: MemoryCopy = {
+      messageId: `${provider}-${copies.length + 1}`,
+      key: request.key,
+      body,
+      at: now
+    }
+    copies.push(copy)
+    remembered.set(request.key, { payload, copy })
+    return { messageId: copy.messageId } satisfies Accepted
+  })
+
+  const send: MailProvider["send"] = Effect.fnUntraced(function* (request) {
+    const body = yield* Effect.mapError(Effect.fromResult(plainBodyOf(request)), (problem) =>
+      fail("rejected", problem)
+    )
+    received += 1
+    const attempt = received
+    const outcome = options.outcome === undefined ? "ok" : yield* options.outcome(request, attempt)
+    const pause =
+      options.latency === undefined
+        ? Effect.void
+        : Effect.sleep(Duration.times(yield* options.latency(request, attempt), 0.5))
+    yield* pause
+    if (outcome === "rejected" || outcome === "unavailable") {
+      yield* pause
+      return yield* fail(outcome, "told to refuse")
+    }
+    const leaves = outcome !== "ambiguous-lost" && outcome !== "hang-lost"
+    const accepted = leaves ? yield* accept(request, body) : undefined
+    if (outcome === "hang-accepted" || outcome === "hang-lost") return yield* Effect.never
+    yield* pause
+    return accepted === undefined || outcome === "ambiguous-accepted"
+      ? yield* fail("ambiguous", "told to lose the request or the answer")
+      : accepted
+  })
+
+  return {
+    provider: {
+      provider,
+      prepare: (message, key) => preparePlain(provider, message, key),
+      withoutRecipients: withoutPlainRecipients,
+      send
+    },
+    copies: Effect.sync(() => [...copies]),
+    received: Effect.sync(() => received)
+  }
+}

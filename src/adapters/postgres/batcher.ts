@@ -1,0 +1,109 @@
+import { Cause, Effect, Exit, Fiber } from "effect"
+import type { Scope } from "effect"
+
+import { withDeadline } from "../../domain/deadline.ts"
+
+/** How calls are batched. */
+export interface BatcherOptions<In, Out, E> {
+  /** One call for all items; answers one exit an item, in their order. */
+  readonly run: (items: ReadonlyArray<In>) => Effect.Effect<ReadonlyArray<Exit.Exit<Out, E>>, E>
+  /** Whether a batch failed for one item's sake: then its halves are tried, down to the single item. */
+  readonly isAboutItem: (error: E) => boolean
+  /** The error of a call that finds {@link BatcherOptions.capacity} items waiting. */
+  readonly onOverflow: () => E
+  readonly concurrency?: number
+  readonly maxBatch?: number
+  readonly capacity?: number
+}
+
+const CONCURRENCY = 2
+const MAX_BATCH = 200
+const CAPACITY = 10_000
+/** How long a shutdown waits for what was handed in. */
+const DRAIN_TIME = "5 seconds"
+
+interface Waiting<In, Out, E> {
+  readonly item: In
+  readonly resume: (exit: Exit.Exit<Out, E>) => void
+}
+
+/**
+ * Natural batching ("group commit"): whatever waits when one of the slots frees goes out as one call. Nothing waits for
+ * a timer, so that a lone call is not slowed. An item that was handed in runs to its end, whoever stops waiting for it.
+ */
+export const makeBatcher = <In, Out, E>(
+  options: BatcherOptions<In, Out, E>
+): Effect.Effect<(item: In) => Effect.Effect<Out, E>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const concurrency = options.concurrency ?? CONCURRENCY
+    const maxBatch = options.maxBatch ?? MAX_BATCH
+    const capacity = options.capacity ?? CAPACITY
+    const runFork = Effect.runForkWith(yield* Effect.context())
+    const running = new Set<Fiber.Fiber<void>>()
+    let waiting: Array<Waiting<In, Out, E>> = []
+    let scheduled = false
+
+    const answer = (batch: ReadonlyArray<Waiting<In, Out, E>>): Effect.Effect<void> =>
+      Effect.matchCauseEffect(
+        Effect.suspend(() => options.run(batch.map(({ item }) => item))),
+        {
+          onSuccess: (exits) =>
+            Effect.sync(() => {
+              for (const [index, { resume }] of batch.entries()) {
+                resume(
+                  exits[index] ?? Exit.die(new Error("a batch answered fewer items than it was asked for"))
+                )
+              }
+            }),
+          onFailure: (cause) => {
+            const error = Cause.findErrorOption(cause)
+            if (batch.length > 1 && error._tag === "Some" && options.isAboutItem(error.value)) {
+              const half = batch.length >> 1
+              return Effect.andThen(answer(batch.slice(0, half)), answer(batch.slice(half)))
+            }
+            const exit = Exit.failCause(cause)
+            return Effect.sync(() => {
+              for (const { resume } of batch) resume(exit)
+            })
+          }
+        }
+      )
+
+    const start = () => {
+      scheduled = false
+      while (running.size < concurrency && waiting.length > 0) {
+        const batch = waiting.length <= maxBatch ? waiting : waiting.slice(0, maxBatch)
+        waiting = waiting.length <= maxBatch ? [] : waiting.slice(maxBatch)
+        const fiber = runFork(answer(batch))
+        running.add(fiber)
+        fiber.addObserver(() => {
+          running.delete(fiber)
+          start()
+        })
+      }
+    }
+
+    // After the fibers that this turn of the event loop wakes: what arrived together goes on together.
+    const startSoon = Effect.andThen(Effect.yieldNow, Effect.sync(start))
+
+    const idle: Effect.Effect<void> = Effect.suspend(() => {
+      start()
+      return running.size === 0 ? Effect.void : Effect.andThen(Fiber.awaitAll([...running]), idle)
+    })
+    yield* Effect.addFinalizer(() =>
+      withDeadline(idle, {
+        duration: DRAIN_TIME,
+        onTimeout: () => Effect.suspend(() => Fiber.interruptAll([...running]))
+      })
+    )
+
+    return (item) =>
+      Effect.callback<Out, E>((resume) => {
+        if (waiting.length >= capacity) return resume(Effect.fail(options.onOverflow()))
+        waiting.push({ item, resume })
+        if (!scheduled && running.size < concurrency) {
+          scheduled = true
+          runFork(startSoon)
+        }
+      })
+  })

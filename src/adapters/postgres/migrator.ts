@@ -1,0 +1,178 @@
+import { createHash } from "node:crypto"
+
+import { Data, Effect, FileSystem, Path, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+
+import { splitStatements } from "./split-statements.ts"
+
+/** Why the database was not migrated; `message` is for whoever ran the migration. */
+export class MigrationError extends Data.TaggedError("MigrationError")<{
+  readonly message: string
+  readonly cause?: unknown
+}> {}
+
+/** One numbered file. */
+export interface Migration {
+  readonly id: number
+  readonly name: string
+  /** SHA-256 hex of the text with line ends as LF, so that a checkout on another system is the same migration. */
+  readonly checksum: string
+  readonly statements: ReadonlyArray<string>
+}
+
+const TABLE = "postlane_migrations"
+
+const AppliedRows = Schema.Array(
+  Schema.Struct({ id: Schema.Int, name: Schema.String, checksum: Schema.String })
+)
+type Applied = (typeof AppliedRows.Type)[number]
+
+const FILE = /^(\d+)_([^.]+)\.sql$/
+
+/** Reads the numbered `.sql` files of a directory, lowest id first. */
+export const readMigrations = Effect.fn("postgres.readMigrations")(
+  function* (directory: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const files = yield* fs.readDirectory(directory)
+    const found = yield* Effect.forEach(
+      files,
+      Effect.fnUntraced(function* (file) {
+        const match = FILE.exec(file)
+        if (match === null) return []
+        const text = (yield* fs.readFileString(path.join(directory, file))).replaceAll("\r\n", "\n")
+        const migration: Migration = {
+          id: Number(match[1]),
+          name: match[2]!,
+          checksum: createHash("sha256").update(text).digest("hex"),
+          statements: splitStatements(text)
+        }
+        return [migration]
+      })
+    )
+    const sorted = found.flat().sort((a, b) => a.id - b.id)
+    for (const [index, { id }] of sorted.entries()) {
+      if (sorted[index + 1]?.id === id) {
+        return yield* new MigrationError({ message: `two migrations have the number ${id} in ${directory}` })
+      }
+    }
+    if (sorted.length === 0) {
+      return yield* new MigrationError({ message: `there is no numbered .sql file in ${directory}` })
+    }
+    return sorted
+  },
+  Effect.mapError((cause) =>
+    cause._tag === "MigrationError"
+      ? cause
+      : new MigrationError({ message: `the migrations cannot be read: ${cause.message}`, cause })
+  )
+)
+
+const label = (migration: { readonly id: number; readonly name: string }) =>
+  `${String(migration.id).padStart(4, "0")}_${migration.name}`
+
+/** What is still to apply; fails where an applied file is missing or changed, or a new one has a number too low. */
+const remaining = Effect.fnUntraced(function* (
+  files: ReadonlyArray<Migration>,
+  applied: ReadonlyArray<Applied>
+) {
+  for (const row of applied) {
+    const file = files.find(({ id }) => id === row.id)
+    if (file === undefined) {
+      return yield* new MigrationError({
+        message: `migration ${label(row)} was applied to this database and its file is missing`
+      })
+    }
+    if (file.checksum !== row.checksum || file.name !== row.name) {
+      return yield* new MigrationError({
+        message: `migration ${label(file)} was changed after it was applied: put it back, and make the change in a new migration`
+      })
+    }
+  }
+  const newest = Math.max(0, ...applied.map(({ id }) => id))
+  const todo = files.filter(({ id }) => !applied.some((row) => row.id === id))
+  const late = todo.find(({ id }) => id < newest)
+  if (late !== undefined) {
+    return yield* new MigrationError({
+      message: `migration ${label(late)} comes before ${newest}, which was applied already: give it a higher number`
+    })
+  }
+  return todo
+})
+
+const selectApplied = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`select id, name, checksum from ${sql(TABLE)} order by id`.unprepared
+  return yield* Schema.decodeUnknownEffect(AppliedRows)(rows)
+})
+
+const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
+  cause._tag === "MigrationError"
+    ? cause
+    : new MigrationError({ message: `the database was not migrated: ${cause.message}`, cause })
+
+/**
+ * Applies every pending migration in one transaction, all or none, and answers those applied. Two processes that race are
+ * put in line by a lock that ends with the transaction, so that it works behind a pooler too. Nothing in a migration may
+ * refuse to run in a transaction (`create index concurrently`).
+ */
+export const migrate = Effect.fn("postgres.migrate")(function* (directory: string) {
+  const sql = yield* SqlClient.SqlClient
+  const files = yield* readMigrations(directory)
+  const run = Effect.gen(function* () {
+    yield* sql`select pg_advisory_xact_lock(hashtextextended(${`${TABLE} lock`}, 0))`.unprepared
+    yield* sql`create table if not exists ${sql(TABLE)} (
+      id integer primary key,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now()
+    )`.unprepared
+    yield* sql`alter table ${sql(TABLE)} enable row level security`.unprepared
+    yield* sql`revoke all on table ${sql(TABLE)} from public`.unprepared
+    const todo = yield* remaining(files, yield* selectApplied)
+    for (const migration of todo) {
+      for (const statement of migration.statements) {
+        yield* sql.unsafe(statement).unprepared.pipe(
+          Effect.mapError(
+            (cause) =>
+              new MigrationError({
+                message: `migration ${label(migration)} failed: ${describe(cause)}`,
+                cause
+              })
+          )
+        )
+      }
+      yield* sql`insert into ${sql(TABLE)} (id, name, checksum)
+        values (${migration.id}, ${migration.name}, ${migration.checksum})`.unprepared
+    }
+    // A process that serves asks what is pending, as the service role where it does not own the tables.
+    yield* sql.unsafe(`do $$
+      begin
+        if exists (select from pg_roles where rolname = 'service_role') then
+          grant select on table ${TABLE} to service_role;
+        end if;
+      end
+    $$`).unprepared
+    return todo
+  })
+  return yield* sql.withTransaction(run).pipe(Effect.mapError(refail))
+})
+
+/** The migrations that the database still lacks, for a process that must not migrate: "not migrated: run …". */
+export const pending = Effect.fn("postgres.pending")(function* (directory: string) {
+  const sql = yield* SqlClient.SqlClient
+  const files = yield* readMigrations(directory)
+  const found = yield* sql`select to_regclass(${TABLE}) is not null as found`.unprepared.pipe(
+    Effect.mapError(refail)
+  )
+  if (found[0]?.["found"] !== true) return files
+  return yield* remaining(files, yield* selectApplied.pipe(Effect.mapError(refail)))
+})
+
+/** What the server said, which the driver keeps in the cause. */
+const describe = (error: SqlError): string => {
+  const { cause, message } = error.reason
+  const said = cause instanceof Error ? cause.message : undefined
+  return said === undefined || said === message ? error.message : `${error.message}: ${said}`
+}

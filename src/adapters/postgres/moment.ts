@@ -1,0 +1,11 @@
+/** Driver dates stop at milliseconds; the order of rows does not. */
+const TIME = '\'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\''
+
+/** Selects a time as ISO 8601 in UTC with microseconds. */
+export const timeColumn = (name: string): string => `to_char(${name} at time zone 'UTC', ${TIME}) as ${name}`
+
+/** A moment that {@link timeColumn} could have given: the pattern alone would let a 31 February through. */
+export const isMoment = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(text) &&
+  new Date(`${text.slice(0, 19)}Z`).getTime() > 0 &&
+  new Date(`${text.slice(0, 19)}Z`).toISOString().startsWith(text.slice(0, 19))

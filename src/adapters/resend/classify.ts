@@ -1,0 +1,82 @@
+import type { FailureKind } from "../../domain/mail/failure-kind.ts"
+import { failureCode } from "../../domain/mail/failure-text.ts"
+
+/** What an error of the SDK comes to. `message` is what the vendor said, not yet fit for a log. */
+export interface Classified {
+  readonly kind: FailureKind
+  readonly code: string | undefined
+  readonly message: string
+}
+
+/**
+ * Names that the vendor gives to refusals only: they prove non-acceptance even in a body that carries no status. 401 and
+ * 403 are always about the account or its key, so that every name they come with is `unavailable`.
+ */
+const KIND_BY_NAME: Readonly<Record<string, FailureKind>> = {
+  missing_api_key: "unavailable",
+  restricted_api_key: "unavailable",
+  suspended_api_key: "unavailable",
+  invalid_api_key: "unavailable",
+  invalid_permission: "unavailable",
+  rate_limit_exceeded: "unavailable",
+  daily_quota_exceeded: "unavailable",
+  monthly_quota_exceeded: "unavailable",
+  service_unavailable: "unavailable",
+  invalid_idempotency_key: "rejected",
+  invalid_idempotent_request: "rejected",
+  invalid_attachment: "rejected",
+  invalid_from_address: "rejected",
+  invalid_parameter: "rejected",
+  invalid_region: "rejected",
+  missing_required_field: "rejected",
+  missing_required_parameter: "rejected"
+}
+
+/** An invalid or expired key comes back as a plain `validation_error`, in one status or another (resend-node, PR 617). */
+const KEY_REFUSED = /\bapi key\b.*\b(?:invalid|not active|expired|suspended)\b/i
+/** An unverified sender domain and the restriction of an account without one are settings, not this message's fault. */
+const SENDER_UNVERIFIED = /\bdomain is not verified\b|\bonly send testing emails to\b/i
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+const byStatus = (status: number, name: string | undefined, message: string): FailureKind => {
+  // The SDK says `application_error` where the body is no JSON: a proxy's page, which proves nothing about what is behind it.
+  if (status === 503) return name === "application_error" ? "ambiguous" : "unavailable"
+  if (status < 400 || status >= 500) return "ambiguous"
+  switch (status) {
+    case 401:
+    case 403:
+    case 425: // too early: not processed, by its definition
+    case 429:
+      return "unavailable"
+    case 408: // a gateway that gave up waiting, perhaps for the service behind it
+      return "ambiguous"
+    case 409:
+      // Another request holds the key, or the message: it may be accepted yet.
+      return name === "concurrent_idempotent_requests" || name === "resource_locked"
+        ? "ambiguous"
+        : "rejected"
+    default:
+      return KEY_REFUSED.test(message) || SENDER_UNVERIFIED.test(message) ? "unavailable" : "rejected"
+  }
+}
+
+/**
+ * Classifies what the SDK returned as `error` (document 1, "Failover rules"; Resend's error reference).
+ *
+ * The SDK does not hand out the HTTP status, only what the body says of it. Every fetch-level failure – refused, DNS,
+ * reset, aborted, a 200 that is no JSON – comes with a null status and is `ambiguous`; so is a body without a status,
+ * unless its name is one that only refusals have. Names that are not known are classified by their status.
+ */
+export const classifyResendError = (error: unknown): Classified => {
+  if (!isRecord(error)) {
+    return { kind: "ambiguous", code: undefined, message: "the provider's answer cannot be read" }
+  }
+  const code = failureCode(error["name"])
+  const message = typeof error["message"] === "string" ? error["message"] : "the provider gave no reason"
+  const status = error["statusCode"]
+  if (typeof status === "number") return { kind: byStatus(status, code, message), code, message }
+  const known = code !== undefined && Object.hasOwn(KIND_BY_NAME, code) ? KIND_BY_NAME[code] : undefined
+  return { kind: known ?? "ambiguous", code, message }
+}

@@ -1,0 +1,134 @@
+import { Option, Schema } from "effect"
+import type { CreateEmailOptions } from "resend"
+
+import { formatMailbox, formattedKey } from "../../domain/mail/address.ts"
+import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
+import type { Message } from "../../domain/mail/message.ts"
+import { encodeTag, KEY_TAG } from "../../domain/mail/tag.ts"
+
+const Addresses = Schema.Array(Schema.String)
+
+/** The queued body: the SDK's own payload, attachments as base64. */
+export const ResendBody = Schema.Struct({
+  from: Schema.String,
+  to: Addresses,
+  cc: Schema.optionalKey(Addresses),
+  bcc: Schema.optionalKey(Addresses),
+  replyTo: Schema.optionalKey(Addresses),
+  subject: Schema.String,
+  html: Schema.optionalKey(Schema.String),
+  text: Schema.optionalKey(Schema.String),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  tags: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })),
+  attachments: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        filename: Schema.String,
+        content: Schema.String,
+        contentType: Schema.optionalKey(Schema.String),
+        contentId: Schema.optionalKey(Schema.String)
+      })
+    )
+  )
+})
+export type ResendBody = typeof ResendBody.Type
+
+/** Reads a queued body. */
+export const decodeBody = Schema.decodeUnknownOption(ResendBody)
+
+const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+
+/** Whether a key can travel as the `Idempotency-Key` header as it is. */
+export const isHeaderValue = (key: string): boolean => HEADER_VALUE.test(key)
+
+/** By code units: the order must not depend on a locale. */
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : a > b ? 1 : 0
+
+const formatAll = (boxes: Message["to"]): ReadonlyArray<string> => boxes.map(formatMailbox)
+
+/**
+ * Makes the request. Headers and tags are sorted, so that calls that the idempotency rules hold for equal make equal
+ * bytes: the vendor refuses a known key with a payload that differs.
+ */
+export const prepareRequest = (
+  message: Message,
+  { key, keyHash }: { readonly key: string; readonly keyHash: string }
+): ProviderRequest => {
+  const headers = Object.entries(message.headers).sort(byName)
+  const body = {
+    from: formatMailbox(message.from),
+    to: formatAll(message.to),
+    ...(message.cc.length === 0 ? {} : { cc: formatAll(message.cc) }),
+    ...(message.bcc.length === 0 ? {} : { bcc: formatAll(message.bcc) }),
+    ...(message.replyTo.length === 0 ? {} : { replyTo: formatAll(message.replyTo) }),
+    subject: message.subject,
+    ...(message.html === undefined ? {} : { html: message.html }),
+    ...(message.text === undefined ? {} : { text: message.text }),
+    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
+    tags: [
+      ...Object.entries(message.tags)
+        .sort(byName)
+        .map(([name, value]) => ({ name: encodeTag(name), value: encodeTag(value) })),
+      { name: KEY_TAG, value: keyHash }
+    ],
+    ...(message.attachments.length === 0
+      ? {}
+      : {
+          attachments: message.attachments.map((part) => ({
+            filename: part.filename,
+            content: part.content,
+            ...(part.contentType === undefined ? {} : { contentType: part.contentType }),
+            ...(part.contentId === undefined ? {} : { contentId: part.contentId })
+          }))
+        })
+  } satisfies ResendBody
+  return { provider: "provider_a", key: isHeaderValue(key) ? key : `postlane-${keyHash}`, body }
+}
+
+/** Drops blocked recipients; see the port. A body that cannot be read comes back as it is: `send` refuses it. */
+export const dropRecipients = (
+  request: ProviderRequest,
+  blocked: ReadonlySet<string>
+): ProviderRequest | undefined => {
+  const body = Option.getOrUndefined(decodeBody(request.body))
+  if (body === undefined) return request
+  const { to, cc, bcc, ...rest } = body
+  const all = [...to, ...(cc ?? []), ...(bcc ?? [])]
+  if (!all.some((formatted) => blocked.has(formattedKey(formatted)))) return request
+  const keep = (list: ReadonlyArray<string> = []) =>
+    list.filter((formatted) => !blocked.has(formattedKey(formatted)))
+  const [left, copies, blind] = [keep(to), keep(cc), keep(bcc)]
+  if (left.length === 0) return undefined
+  return {
+    ...request,
+    body: {
+      ...rest,
+      to: left,
+      ...(copies.length === 0 ? {} : { cc: copies }),
+      ...(blind.length === 0 ? {} : { bcc: blind })
+    }
+  }
+}
+
+/**
+ * The SDK's argument. Headers are sorted again: a queue may have kept the body as JSON with an order of its own, and the
+ * bytes of a retry must not depend on it (the SDK itself fixes the order of every other field).
+ */
+export const payloadOf = (body: ResendBody): CreateEmailOptions => {
+  const { html, text, headers, to, cc, bcc, replyTo, attachments, tags, from, subject } = body
+  const common = {
+    from,
+    to: [...to],
+    ...(cc === undefined ? {} : { cc: [...cc] }),
+    ...(bcc === undefined ? {} : { bcc: [...bcc] }),
+    ...(replyTo === undefined ? {} : { replyTo: [...replyTo] }),
+    subject,
+    ...(headers === undefined ? {} : { headers: Object.fromEntries(Object.entries(headers).sort(byName)) }),
+    tags: tags.map(({ name, value }) => ({ name, value })),
+    ...(attachments === undefined ? {} : { attachments: [...attachments] })
+  }
+  return html === undefined
+    ? { ...common, text: text ?? "" }
+    : { ...common, html, ...(text === undefined ? {} : { text }) }
+}

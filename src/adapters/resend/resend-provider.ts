@@ -1,0 +1,81 @@
+import { Effect, Option, Redacted } from "effect"
+import { type CreateEmailRequestOptions, Resend } from "resend"
+
+import type { FailureKind } from "../../domain/mail/failure-kind.ts"
+import { failureText } from "../../domain/mail/failure-text.ts"
+import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail-provider.ts"
+import { classifyResendError } from "./classify.ts"
+import { decodeBody, dropRecipients, isHeaderValue, payloadOf, prepareRequest } from "./request.ts"
+
+/** What the adapter is made from. */
+export interface ResendOptions {
+  /** `PROVIDERA_API_KEY`. One that cannot be a bearer token makes every send `unavailable`. */
+  readonly apiKey: Redacted.Redacted<string>
+  /** `PROVIDERA_BASE_URL`; the vendor's where absent. */
+  readonly baseUrl?: string | undefined
+}
+
+const VENDOR_URL = "https://api.resend.com"
+const BEARER_TOKEN = /^[\x21-\x7e]+$/
+
+/**
+ * `redirect` reaches `fetch` through the SDK. A redirect that is followed turns the POST into a GET, whose answer would be
+ * read as that of the send.
+ */
+type SendOptions = CreateEmailRequestOptions & { readonly redirect: "manual" }
+
+/**
+ * The client, or `undefined` where the key cannot be used: the SDK would throw, its message holding the key, or take
+ * `RESEND_API_KEY` for an empty one.
+ */
+const makeClient = (apiKey: string, baseUrl: string): Resend | undefined => {
+  if (!BEARER_TOKEN.test(apiKey)) return undefined
+  const client = new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ""), userAgent: "postlane" })
+  // RESEND_DEBUG=true makes the SDK print error bodies, which hold message data, to the console.
+  Object.defineProperty(client, "debug", { value: false })
+  return client
+}
+
+/**
+ * `provider_a`: Resend through its SDK, on Node and on every runtime with `fetch`. The SDK neither retries nor times out;
+ * an interruption aborts the request.
+ */
+export const makeResendProvider = (options: ResendOptions): MailProvider => {
+  const apiKey = Redacted.value(options.apiKey)
+  const client = makeClient(apiKey, options.baseUrl ?? VENDOR_URL)
+
+  const failure = (kind: FailureKind, message: string, code?: string) =>
+    new ProviderFailure({ provider: "provider_a", kind, message: failureText(message, [apiKey]), code })
+
+  const accepted = (answer: unknown): Effect.Effect<Accepted, ProviderFailure> => {
+    const { data, error } = Object(answer) as { readonly data?: unknown; readonly error?: unknown }
+    if (error !== null && error !== undefined) {
+      const { kind, message, code } = classifyResendError(error)
+      return Effect.fail(failure(kind, message, code))
+    }
+    const { id } = Object(data) as { readonly id?: unknown }
+    return typeof id === "string" && id !== ""
+      ? Effect.succeed({ messageId: id })
+      : Effect.fail(failure("ambiguous", "the provider answered without a message id"))
+  }
+
+  const send: MailProvider["send"] = (request) =>
+    Effect.suspend(() => {
+      if (client === undefined)
+        return Effect.fail(failure("unavailable", "the API key is missing or malformed"))
+      const body = Option.getOrUndefined(decodeBody(request.body))
+      if (body === undefined || !isHeaderValue(request.key)) {
+        return Effect.fail(failure("rejected", "the request is not one that this provider prepared"))
+      }
+      return Effect.tryPromise({
+        try: (signal) => {
+          const sendOptions: SendOptions = { idempotencyKey: request.key, signal, redirect: "manual" }
+          return client.emails.send(payloadOf(body), sendOptions)
+        },
+        // The SDK returns its errors. One that it throws may have come before or after the request.
+        catch: (cause) => failure("ambiguous", cause instanceof Error ? cause.message : "the SDK threw")
+      }).pipe(Effect.flatMap(accepted))
+    })
+
+  return { provider: "provider_a", prepare: prepareRequest, withoutRecipients: dropRecipients, send }
+}

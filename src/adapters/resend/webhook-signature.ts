@@ -1,0 +1,61 @@
+import { Data, Redacted, Result } from "effect"
+import { Webhook } from "standardwebhooks"
+
+/** Headers as a server has them. */
+export type SignedHeaders = Readonly<Record<string, unknown>>
+
+/** The body is not the vendor's, or not of now. */
+export class BadSignature extends Data.TaggedError("BadSignature")<{ readonly reason: string }> {}
+
+/** Resend's own header names, and those of Standard Webhooks. */
+const FAMILIES = ["svix", "webhook"] as const
+
+const SECONDS = /^\d{1,15}$/
+
+const headersOf = (headers: SignedHeaders, family: (typeof FAMILIES)[number]) => {
+  const id = headers[`${family}-id`]
+  const timestamp = headers[`${family}-timestamp`]
+  const signature = headers[`${family}-signature`]
+  return typeof id === "string" &&
+    typeof timestamp === "string" &&
+    typeof signature === "string" &&
+    SECONDS.test(timestamp)
+    ? { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature }
+    : undefined
+}
+
+/** The verifier of one secret; none where the secret cannot be one, which then accepts nothing. */
+const webhookOf = (secret: Redacted.Redacted): ReadonlyArray<Webhook> => {
+  try {
+    return [new Webhook(Redacted.value(secret))]
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Makes the check of a raw body under the Standard Webhooks scheme (its specification, "Verifying signatures"): any of the secrets, either header
+ * family, any of several signatures, at most five minutes from now on either side. No secret accepts nobody.
+ */
+export const makeSignatureCheck = (secrets: ReadonlyArray<Redacted.Redacted>) => {
+  const webhooks = secrets.flatMap(webhookOf)
+  return (body: string, headers: SignedHeaders): Result.Result<void, BadSignature> => {
+    const signed = FAMILIES.flatMap((family) => headersOf(headers, family) ?? [])
+    if (signed.length === 0) {
+      return Result.fail(new BadSignature({ reason: "the signature headers are missing or malformed" }))
+    }
+    for (const webhook of webhooks) {
+      for (const family of signed) {
+        try {
+          webhook.verify(body, family, { jsonParse: false })
+          return Result.void
+        } catch {
+          // Another secret or family may fit.
+        }
+      }
+    }
+    return Result.fail(
+      new BadSignature({ reason: "the signature does not hold, or its time is too far off" })
+    )
+  }
+}

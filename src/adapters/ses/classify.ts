@@ -1,0 +1,97 @@
+import type { FailureKind } from "../../domain/mail/failure-kind.ts"
+import { failureCode } from "../../domain/mail/failure-text.ts"
+import { CREDENTIALS_ERROR } from "./credentials.ts"
+
+/** What an error of the SDK comes to. `message` is what the vendor said, not yet fit for a log. */
+export interface Classified {
+  readonly kind: FailureKind
+  readonly code: string | undefined
+  readonly message: string
+}
+
+/** Quotas come under several names, so that the text is looked at first (SES developer guide, "Errors related to quotas"). */
+const QUOTA = /daily message quota|maximum sending rate/i
+/** The sender's identity, and every recipient's while the account is in the sandbox: configuration, not a bad address. */
+const UNVERIFIED = /\bis not verified\b/i
+
+/** 4xx names that speak of the account, its credentials or its quota, never of this message. */
+const UNAVAILABLE: ReadonlySet<string> = new Set([
+  "TooManyRequestsException",
+  "LimitExceededException",
+  "Throttling",
+  "ThrottlingException",
+  "ThrottledException",
+  "RequestThrottled",
+  "RequestThrottledException",
+  "RequestLimitExceeded",
+  "AccountSuspendedException",
+  "SendingPausedException",
+  "AccountSendingPausedException",
+  "ConfigurationSetSendingPausedException",
+  "MailFromDomainNotVerifiedException",
+  "ExpiredToken",
+  "ExpiredTokenException",
+  "RequestExpired",
+  "UnrecognizedClientException",
+  "InvalidClientTokenId",
+  "InvalidSignatureException",
+  "SignatureDoesNotMatch",
+  "IncompleteSignature",
+  "IncompleteSignatureException",
+  "MissingAuthenticationToken",
+  "MissingAuthenticationTokenException",
+  "AccessDenied",
+  "AccessDeniedException",
+  "NotAuthorized",
+  "OptInRequired"
+])
+
+/** An error response that the SDK could parse; only such a one is the service's own word. */
+const isServiceError = (error: object, message: string): boolean =>
+  // An empty body parses as an error of no name and no text: it may be a proxy's.
+  "$fault" in error && message !== "UnknownError"
+
+const byStatus = (
+  status: number,
+  parsed: boolean,
+  name: string | undefined,
+  message: string
+): FailureKind => {
+  if (status === 503) return parsed ? "unavailable" : "ambiguous"
+  if (status < 400 || status >= 500) return "ambiguous"
+  switch (status) {
+    case 401:
+    case 403:
+    case 425: // too early: not processed, by its definition
+    case 429:
+      return "unavailable"
+    case 408: // a gateway that gave up waiting, perhaps for the service behind it
+      return "ambiguous"
+    default:
+      return QUOTA.test(message) || UNVERIFIED.test(message) || (name !== undefined && UNAVAILABLE.has(name))
+        ? "unavailable"
+        : "rejected"
+  }
+}
+
+/**
+ * Classifies what the SDK threw (document 1, "`provider_b` classification"; SES API reference, "SendEmail").
+ *
+ * No status means that no answer arrived: refused, DNS, reset, aborted and timed out are all `ambiguous`. A 5xx that is
+ * no JSON (the SDK's `SyntaxError`, or an answer that broke off) is a proxy's page and `ambiguous` whatever its status;
+ * a 4xx is a refusal even then. A failure to get credentials comes before any request.
+ */
+export const classifySesError = (error: unknown): Classified => {
+  if (!(error instanceof Error))
+    return { kind: "ambiguous", code: undefined, message: "the SDK threw no error" }
+  const code = failureCode(error.name)
+  // The first line alone: a refused signature brings the request as the service saw it, session token and all, in the
+  // lines after it, and the SDK adds advice for developers.
+  const message = error.message.split(/[\r\n]|The Canonical String/, 1)[0] || error.name
+  if (error.name === CREDENTIALS_ERROR) return { kind: "unavailable", code, message }
+  const { httpStatusCode: status } = Object((error as { readonly $metadata?: unknown }).$metadata) as {
+    readonly httpStatusCode?: unknown
+  }
+  if (typeof status !== "number") return { kind: "ambiguous", code, message }
+  return { kind: byStatus(status, isServiceError(error, message), code, message), code, message }
+}

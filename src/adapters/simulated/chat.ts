@@ -1,0 +1,45 @@
+import { Clock, Effect, Layer } from "effect"
+
+import { Chat, ChatFailure } from "../../ports/chat.ts"
+import { SimulatedMail } from "../../ports/simulated-mail.ts"
+import { composeMessage } from "./compose.ts"
+
+const FROM = "alerts@chat.invalid"
+const TO = "chat@chat.invalid"
+
+/** A chat whose messages are shown in the outbox (contract, `POSTLANE_EMBEDDED`). */
+export const layer: Layer.Layer<Chat, never, SimulatedMail> = Layer.effect(
+  Chat,
+  Effect.map(SimulatedMail, ({ outbox }) =>
+    Chat.of({
+      configured: true,
+      post: Effect.fnUntraced(
+        function* (text) {
+          const now = yield* Clock.currentTimeMillis
+          const subject = text.split("\n", 1)[0] || "Alert"
+          const raw = yield* Effect.tryPromise(() =>
+            composeMessage(
+              {
+                from: { name: null, address: FROM },
+                to: [{ name: null, address: TO }],
+                cc: [],
+                bcc: [],
+                replyTo: [],
+                subject,
+                html: null,
+                text,
+                configurationSet: null,
+                tags: {},
+                headers: {},
+                attachments: []
+              },
+              { messageId: `<${now}@chat.invalid>`, date: new Date(now) }
+            )
+          )
+          yield* outbox.put({ via: "telegram", from: FROM, to: [TO], subject, raw })
+        },
+        Effect.mapError(() => new ChatFailure({ message: "the outbox did not take the message" }))
+      )
+    })
+  )
+)

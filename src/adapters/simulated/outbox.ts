@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto"
+import { access, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+
+import { Clock, Effect, Schema } from "effect"
+
+import { type Outbox, type OutboxEntry, OutboxError } from "../../ports/simulated-mail.ts"
+
+const Sidecar = Schema.Struct({
+  id: Schema.String,
+  via: Schema.String,
+  from: Schema.String,
+  to: Schema.Array(Schema.String),
+  cc: Schema.Array(Schema.String),
+  bcc: Schema.Array(Schema.String),
+  subject: Schema.String,
+  at: Schema.String,
+  messageId: Schema.optionalKey(Schema.String),
+  tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  marks: Schema.optionalKey(
+    Schema.Array(Schema.Literals(["delivered", "bounced", "complained", "suppressed"]))
+  )
+})
+const decodeSidecar = Schema.decodeUnknownSync(Schema.fromJsonString(Sidecar))
+
+const ID = /^[A-Za-z0-9_-]{1,100}$/
+
+/** An id whose order is the order of time, so that the newest messages are found by name alone. */
+export const outboxId = (now: number): string => `${now.toString(36).padStart(9, "0")}-${randomUUID()}`
+
+/** Writes a file so that nobody ever sees a part of it: under another name first, then renamed. */
+export const writeWhole = async (file: string, content: string | Uint8Array): Promise<void> => {
+  const temporary = `${file}.${randomUUID()}.tmp`
+  await writeFile(temporary, content)
+  await rename(temporary, file)
+}
+
+const attempt = <A>(
+  operation: OutboxError["operation"],
+  run: () => Promise<A>
+): Effect.Effect<A, OutboxError> =>
+  Effect.tryPromise({ try: run, catch: (cause) => new OutboxError({ operation, cause }) })
+
+const absent = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "ENOENT"
+
+/**
+ * An outbox in a folder: `<id>.eml` is the message, `<id>.json` what is known of it. The message is written first, so that
+ * an entry that is listed can be read; what a killed process left half done is never listed.
+ */
+export const makeOutbox = (folder: string): Effect.Effect<Outbox, OutboxError> =>
+  Effect.gen(function* () {
+    yield* attempt("put", () => mkdir(folder, { recursive: true }))
+    const known = new Map<string, OutboxEntry>()
+    const fileOf = (id: string, kind: "eml" | "json") => join(folder, `${id}.${kind}`)
+
+    const read = async (id: string): Promise<OutboxEntry> => {
+      const cached = known.get(id)
+      if (cached !== undefined) return cached
+      const entry: OutboxEntry = decodeSidecar(await readFile(fileOf(id, "json"), "utf8"))
+      known.set(id, entry)
+      return entry
+    }
+
+    const put: Outbox["put"] = ({ raw, ...message }) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const id = message.id ?? outboxId(now)
+        if (!ID.test(id)) return yield* new OutboxError({ operation: "put", cause: `"${id}" is not an id` })
+        const entry: OutboxEntry = {
+          ...message,
+          id,
+          cc: message.cc ?? [],
+          bcc: message.bcc ?? [],
+          at: new Date(now).toISOString()
+        }
+        yield* attempt("put", async () => {
+          await writeWhole(fileOf(id, "eml"), raw)
+          await writeWhole(fileOf(id, "json"), JSON.stringify(entry))
+        })
+        return entry
+      })
+
+    const list: Outbox["list"] = (options) =>
+      attempt("list", async () => {
+        const ids = (await readdir(folder))
+          .filter((name) => name.endsWith(".json"))
+          .map((name) => name.slice(0, -".json".length))
+          .sort()
+          .reverse()
+        const entries: Array<OutboxEntry> = []
+        for (const id of ids.slice(0, options?.limit)) entries.push(await read(id))
+        return entries
+      })
+
+    const get: Outbox["get"] = (id) =>
+      attempt("get", async () => {
+        if (!ID.test(id)) return undefined
+        try {
+          return await readFile(fileOf(id, "eml"))
+        } catch (cause) {
+          if (absent(cause)) return undefined
+          throw cause
+        }
+      })
+
+    const has: Outbox["has"] = (id) =>
+      attempt("get", async () => {
+        if (!ID.test(id)) return false
+        try {
+          await access(fileOf(id, "json"))
+          return true
+        } catch (cause) {
+          if (absent(cause)) return false
+          throw cause
+        }
+      })
+
+    return { put, list, get, has }
+  })

@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto"
+
+import { Redacted } from "effect"
+import { Webhook } from "standardwebhooks"
+
+import { encodeTag } from "../../domain/mail/tag.ts"
+import type { SimulatedEvent } from "../../ports/simulated-mail.ts"
+
+/** The secrets that the intake routes ask for; without one nothing can be reported. */
+export interface VendorSecrets {
+  readonly webhookSecret: Redacted.Redacted | undefined
+  readonly busSecret: Redacted.Redacted | undefined
+}
+
+/** A request as the vendor would make it. */
+export interface VendorRequest {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const ON_LIST = "The address is on the account's suppression list."
+
+const encoded = <A>(tags: Readonly<Record<string, string>>, value: (text: string) => A) =>
+  Object.fromEntries(Object.entries(tags).map(([name, text]) => [encodeTag(name), value(encodeTag(text))]))
+
+const resendDetails = ({ type }: SimulatedEvent): object => {
+  switch (type) {
+    case "bounced":
+      return { bounce: { type: "Permanent", subType: "General", message: "The mailbox does not exist." } }
+    case "suppressed":
+      return { suppressed: { type: "OnAccountSuppressionList", message: ON_LIST } }
+    case "delivered":
+    case "complained":
+      return {}
+  }
+}
+
+const resendRequest = (event: SimulatedEvent, secret: Redacted.Redacted): VendorRequest => {
+  const body = JSON.stringify({
+    type: `email.${event.type}`,
+    created_at: event.at,
+    data: {
+      email_id: event.messageId,
+      created_at: event.at,
+      from: event.from,
+      // All whom the event is about, as the vendor does it.
+      to: event.recipients,
+      subject: event.subject,
+      tags: encoded(event.tags, (text) => text),
+      ...resendDetails(event)
+    }
+  })
+  const id = `msg_${randomUUID().replaceAll("-", "")}`
+  const now = new Date()
+  return {
+    path: "/functions/v1/provider-a-webhook",
+    headers: {
+      "content-type": "application/json",
+      "svix-id": id,
+      "svix-timestamp": String(Math.floor(now.getTime() / 1000)),
+      "svix-signature": new Webhook(Redacted.value(secret)).sign(id, now, body)
+    },
+    body
+  }
+}
+
+const sesDetail = (event: SimulatedEvent): readonly [detailType: string, detail: object] => {
+  const addresses = event.recipients.map((emailAddress) => ({ emailAddress }))
+  const times = { timestamp: event.at, feedbackId: randomUUID() }
+  switch (event.type) {
+    case "delivered":
+      return [
+        "Email Delivered",
+        { eventType: "Delivery", delivery: { timestamp: event.at, recipients: event.recipients } }
+      ]
+    case "bounced":
+    case "suppressed": {
+      const bounceSubType = event.type === "bounced" ? "General" : "OnAccountSuppressionList"
+      return [
+        "Email Bounced",
+        {
+          eventType: "Bounce",
+          bounce: { bounceType: "Permanent", bounceSubType, bouncedRecipients: addresses, ...times }
+        }
+      ]
+    }
+    case "complained":
+      return [
+        "Email Complaint Received",
+        {
+          eventType: "Complaint",
+          complaint: { complainedRecipients: addresses, complaintFeedbackType: "abuse", ...times }
+        }
+      ]
+  }
+}
+
+const sesRequest = (event: SimulatedEvent, secret: Redacted.Redacted): VendorRequest => {
+  const [detailType, detail] = sesDetail(event)
+  const mail = {
+    timestamp: event.at,
+    source: event.from,
+    messageId: event.messageId,
+    destination: event.allRecipients,
+    commonHeaders: { from: [event.from], to: event.allRecipients, subject: event.subject },
+    tags: encoded(event.tags, (text) => [text])
+  }
+  return {
+    path: "/api/webhooks/providerb-events",
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      "X-Webhook-Secret": Redacted.value(secret)
+    },
+    body: JSON.stringify({
+      version: "0",
+      id: randomUUID(),
+      "detail-type": detailType,
+      source: "aws.ses",
+      time: event.at,
+      resources: [],
+      detail: { ...detail, mail }
+    })
+  }
+}
+
+/** The vendor's request for an event of a simulated provider, signed now; `undefined` without the secret. */
+export const vendorRequest = (event: SimulatedEvent, secrets: VendorSecrets): VendorRequest | undefined => {
+  const secret = event.provider === "provider_a" ? secrets.webhookSecret : secrets.busSecret
+  if (secret === undefined) return undefined
+  return event.provider === "provider_a" ? resendRequest(event, secret) : sesRequest(event, secret)
+}

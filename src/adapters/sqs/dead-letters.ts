@@ -1,0 +1,125 @@
+import type { Message } from "@aws-sdk/client-sqs"
+import { Array as Arr, Effect, Option, Schema } from "effect"
+
+import { decodeDeferredSend } from "../../domain/mail/deferred-body.ts"
+import type { DeadLetter, DeferQueue, DeferQueueError } from "../../ports/defer-queue.ts"
+import { MAX_BATCH, type QueueClient } from "./queue-client.ts"
+
+/** How long dead letters stay hidden from other readers while one reads them. */
+const BROWSE_VISIBILITY_SECONDS = 30
+
+/** Long enough to ask all of the vendor's servers; a read without waiting asks only some of them. */
+const BROWSE_WAIT_SECONDS = 1
+
+/** How many dead letters a redrive looks through for the one it wants. */
+const REDRIVE_SEARCH_LIMIT = 1_000
+
+/** Where a queue's dead letters go, and after how many receives. */
+export const RedrivePolicy = Schema.Struct({
+  deadLetterTargetArn: Schema.String,
+  // The vendor takes and gives a number or its text.
+  maxReceiveCount: Schema.Union([Schema.Number, Schema.NumberFromString])
+})
+export type RedrivePolicy = typeof RedrivePolicy.Type
+
+const decodePolicy = Schema.decodeUnknownOption(Schema.fromJsonString(RedrivePolicy))
+
+/** The queue's policy, or none where it has none that can be read. */
+export const readPolicy = (
+  client: QueueClient,
+  queueUrl: string
+): Effect.Effect<Option.Option<RedrivePolicy>, DeferQueueError> =>
+  Effect.map(client.redrivePolicy(queueUrl), decodePolicy)
+
+/**
+ * The dead letters of a queue. SQS has no way to look at messages without receiving them: a listing hides them for up
+ * to 30 seconds from other readers (who then see fewer), and lets go of them when it ends. It is a sample, in no order:
+ * SQS knows neither when nor why a message died.
+ */
+export const makeDeadLetters = (
+  client: QueueClient,
+  queueUrl: string
+): Pick<DeferQueue["Service"], "deadLetters" | "redrive"> => {
+  const find = Effect.gen(function* () {
+    const policy = yield* readPolicy(client, queueUrl)
+    if (Option.isNone(policy)) return undefined
+    // arn:aws:sqs:REGION:ACCOUNT:NAME
+    const [, , , , account = "", name = ""] = policy.value.deadLetterTargetArn.split(":")
+    return { url: yield* client.urlOf(name, account), receives: policy.value.maxReceiveCount }
+  })
+
+  const letGo = (url: string, messages: Iterable<Message>) =>
+    Effect.forEach(
+      Arr.chunksOf(
+        Array.from(messages, (message) => message.ReceiptHandle).filter((handle) => handle !== undefined),
+        MAX_BATCH
+      ),
+      (handles) => client.showAll(url, handles),
+      { discard: true }
+    ).pipe(
+      Effect.catch((cause) =>
+        Effect.logWarning("dead letters stay hidden until their visibility time is over", cause)
+      )
+    )
+
+  /** Receives until there is enough or no more, hands that on, and lets go of what was received. */
+  const browse = <A>(
+    url: string,
+    enough: (seen: ReadonlyMap<string, Message>) => boolean,
+    use: (seen: ReadonlyMap<string, Message>) => Effect.Effect<A, DeferQueueError>
+  ): Effect.Effect<A, DeferQueueError> =>
+    Effect.suspend(() => {
+      const seen = new Map<string, Message>()
+      return Effect.gen(function* () {
+        while (!enough(seen)) {
+          const batch = yield* client.receive(url, {
+            max: MAX_BATCH,
+            waitSeconds: BROWSE_WAIT_SECONDS,
+            visibilitySeconds: BROWSE_VISIBILITY_SECONDS
+          })
+          if (batch.length === 0) break
+          for (const message of batch)
+            if (message.MessageId !== undefined) seen.set(message.MessageId, message)
+        }
+        return yield* use(seen)
+      }).pipe(Effect.ensuring(Effect.suspend(() => letGo(url, seen.values()))))
+    })
+
+  return {
+    deadLetters: Effect.fn("SqsDeferQueue.deadLetters")(function* ({ limit }) {
+      const target = yield* find
+      if (target === undefined) return []
+      return yield* browse(
+        target.url,
+        (seen) => seen.size >= limit,
+        (seen) =>
+          Effect.succeed(
+            Array.from(seen, ([id, { Body = "" }]): DeadLetter => ({
+              id,
+              diedAt: null,
+              // Reading a dead letter counts as a receive: the message's own count says too much.
+              receives: target.receives,
+              reason: null,
+              message: Option.getOrNull(decodeDeferredSend(Body))
+            })).slice(0, limit)
+          )
+      )
+    }),
+    /** Sends the message anew, then deletes the dead one: a crash in between leaves both, never none. */
+    redrive: Effect.fn("SqsDeferQueue.redrive")(function* (id) {
+      const target = yield* find
+      if (target === undefined) return false
+      return yield* browse(
+        target.url,
+        (seen) => seen.has(id) || seen.size >= REDRIVE_SEARCH_LIMIT,
+        Effect.fnUntraced(function* (seen) {
+          const { Body, ReceiptHandle } = seen.get(id) ?? {}
+          if (Body === undefined || ReceiptHandle === undefined) return false
+          yield* client.send(queueUrl, Body, 0)
+          yield* client.remove(target.url, ReceiptHandle)
+          return true
+        })
+      )
+    })
+  }
+}

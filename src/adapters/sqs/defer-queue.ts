@@ -1,0 +1,179 @@
+import type { Message } from "@aws-sdk/client-sqs"
+import { Cause, Effect, Exit, Fiber, FiberSet, Latch, Layer, Option, Schedule } from "effect"
+
+import { decodeDeferredSend, encodeDeferredSend } from "../../domain/mail/deferred-body.ts"
+import type { DeferredSend } from "../../domain/mail/deferred-send.ts"
+import { MAX_RECEIVES } from "../../domain/mail/retry-schedule.ts"
+import { DeferQueue, DeferQueueError } from "../../ports/defer-queue.ts"
+import { makeDeadLetters, readPolicy } from "./dead-letters.ts"
+import { makeQueueClient, type QueueClient, type QueueClientOptions } from "./queue-client.ts"
+
+/** Longest delay of a message (vendor limit). The settings' delays must not be longer with this queue. */
+export const MAX_DELAY_SECONDS = 900
+
+/** Longest wait of a long poll (vendor limit). */
+const MAX_WAIT_SECONDS = 20
+
+export interface SqsDeferQueueOptions extends QueueClientOptions {
+  readonly queueUrl: string
+  /** Whole seconds that a received message stays hidden unless its consumer extends it: 1 to 43,200. */
+  readonly visibilitySeconds: number
+}
+
+/**
+ * Writes as JSON escapes what a queue may refuse: U+FFFE and U+FFFF (the vendor), and the surrogates of characters
+ * beyond the first plane (compatible services that keep to the older list of characters).
+ */
+const escapeForSqs = (json: string) =>
+  json.replace(/[\uD800-\uDFFF\uFFFE\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
+
+/** A handler that ends in an interruption of its own making has failed; only a shutdown hands its message back. */
+const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =>
+  Effect.catchCause(handler, (cause) =>
+    Cause.hasInterrupts(cause) ? Effect.die(cause) : Effect.failCause(cause)
+  )
+
+const warnAboutPolicy = (client: QueueClient, queueUrl: string) =>
+  readPolicy(client, queueUrl).pipe(
+    Effect.flatMap((policy) => {
+      if (Option.isNone(policy)) {
+        return Effect.logWarning(
+          `the retry queue has no redrive policy: a message that crashes its consumer comes back for ever`
+        )
+      }
+      const { maxReceiveCount } = policy.value
+      return maxReceiveCount === MAX_RECEIVES
+        ? Effect.void
+        : Effect.logWarning(
+            `the retry queue's messages die after ${maxReceiveCount} receives: its redrive policy should say ${MAX_RECEIVES}`
+          )
+    }),
+    Effect.catch((cause) => Effect.logWarning("the retry queue's redrive policy could not be read", cause))
+  )
+
+const make = (options: SqsDeferQueueOptions) =>
+  Effect.gen(function* () {
+    const { queueUrl, visibilitySeconds } = options
+    const client = yield* makeQueueClient(options)
+
+    const extend = (receiptHandle: string) =>
+      client.hide(queueUrl, receiptHandle, visibilitySeconds).pipe(
+        Effect.catch((cause) => Effect.logWarning("a queued message's visibility was not extended", cause)),
+        Effect.schedule(Schedule.spaced((visibilitySeconds * 1000) / 3))
+      )
+
+    const settle = (receiptHandle: string, exit: Exit.Exit<void, unknown>) => {
+      if (Exit.isSuccess(exit)) {
+        return client
+          .remove(queueUrl, receiptHandle)
+          .pipe(
+            Effect.catch((cause) =>
+              Effect.logWarning("a finished message was not deleted: it comes back", cause)
+            )
+          )
+      }
+      if (Exit.hasInterrupts(exit)) {
+        return client
+          .hide(queueUrl, receiptHandle, 0)
+          .pipe(
+            Effect.catch((cause) => Effect.logWarning("an unfinished message was not handed back", cause))
+          )
+      }
+      return Effect.logWarning(
+        "a queued message was not handled: it comes back, or is dead after its third receive",
+        exit.cause
+      )
+    }
+
+    const work = <E, R>(
+      { Body, MessageId, ReceiptHandle }: Message,
+      handler: (message: DeferredSend) => Effect.Effect<void, E, R>
+    ) =>
+      Effect.uninterruptibleMask(
+        Effect.fnUntraced(function* (restore) {
+          const message = Option.flatMap(Option.fromNullishOr(Body), decodeDeferredSend)
+          if (Option.isNone(message) || ReceiptHandle === undefined) {
+            return yield* Effect.logWarning(
+              `queued message ${MessageId} cannot be read: it is left to become a dead letter`
+            )
+          }
+          const extension = yield* Effect.forkChild(extend(ReceiptHandle))
+          const exit = yield* Effect.exit(restore(failWhereItInterruptsItself(handler(message.value))))
+          yield* Fiber.interrupt(extension)
+          yield* settle(ReceiptHandle, exit)
+        })
+      )
+
+    const consume = <E, R>(
+      handler: (message: DeferredSend) => Effect.Effect<void, E, R>,
+      { concurrency }: { readonly concurrency: number }
+    ): Effect.Effect<never, DeferQueueError, R> =>
+      Effect.gen(function* () {
+        yield* warnAboutPolicy(client, queueUrl)
+        const working = yield* FiberSet.make<void>()
+        let active = 0
+        let freed = Latch.makeUnsafe(false)
+        const start = (message: Message) => {
+          active += 1
+          const release = Effect.sync(() => {
+            active -= 1
+            freed.openUnsafe()
+          })
+          // Started at once: an interruption that came before would leave it hidden.
+          return FiberSet.run(working, Effect.ensuring(work(message, handler), release), {
+            startImmediately: true
+          })
+        }
+        return yield* Effect.gen(function* () {
+          while (active >= concurrency) {
+            freed = Latch.makeUnsafe(false)
+            yield* freed.await
+          }
+          const receive = client.receive(queueUrl, {
+            max: concurrency - active,
+            waitSeconds: MAX_WAIT_SECONDS,
+            visibilitySeconds
+          })
+          yield* Effect.uninterruptibleMask((restore) =>
+            Effect.flatMap(restore(receive), (messages) => Effect.forEach(messages, start, { discard: true }))
+          )
+        }).pipe(
+          Effect.forever,
+          // A queue that no longer gives is no reason to cut what is under way.
+          Effect.tapError(() => FiberSet.awaitEmpty(working))
+        )
+      }).pipe(Effect.scoped)
+
+    return DeferQueue.of({
+      configured: true,
+      enqueue: Effect.fn("SqsDeferQueue.enqueue")(function* (message, delaySeconds) {
+        const body = Option.map(encodeDeferredSend(message), escapeForSqs)
+        if (Option.isNone(body)) {
+          return yield* new DeferQueueError({
+            reason: "TooLarge",
+            message: "The message is too large to be queued"
+          })
+        }
+        const delay = Math.max(0, Math.ceil(delaySeconds))
+        if (delay > MAX_DELAY_SECONDS) {
+          return yield* new DeferQueueError({
+            reason: "Unavailable",
+            message: `SQS delays a message by at most ${MAX_DELAY_SECONDS} s, not by ${delay} s`
+          })
+        }
+        yield* client.send(queueUrl, body.value, delay)
+      }),
+      consume,
+      ...makeDeadLetters(client, queueUrl),
+      check: Effect.asVoid(client.redrivePolicy(queueUrl))
+    })
+  })
+
+/**
+ * The retry queue on Amazon SQS (a standard queue with a redrive policy of 3 receives). At least once: a repeated
+ * `SendMessage` or a redelivery can bring a message twice, which its `rowId` tells. A message that is handed back has
+ * still been received: a hand-back costs one of its three receives. A long poll that is cut (shutdown) may have
+ * received a message; it comes back after the visibility time.
+ */
+export const layer = (options: SqsDeferQueueOptions): Layer.Layer<DeferQueue> =>
+  Layer.effect(DeferQueue, make(options))

@@ -1,0 +1,137 @@
+import { Context, Effect, Layer, Result } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+
+import { AlertPreferences, DEFAULT_PREFERENCES } from "../../ports/alert-preferences.ts"
+import { Chat } from "../../ports/chat.ts"
+import { withDeadline } from "../deadline.ts"
+import { addressKey, parseMailbox } from "../mail/address.ts"
+import { Mailer } from "../mail/mailer.ts"
+import { type AlertChannel, type AlertEnd, endOf, planAlert } from "./alert-policy.ts"
+import { type AlertText, alertText } from "./alert-text.ts"
+import type { FailedSend } from "./delivery-event.ts"
+
+/**
+ * What became of an alert (document 1, "/internal/email-alert responses"). `escalated` names the chat that took an alert
+ * about the alert inbox itself; only with `delivered`.
+ */
+export type AlertOutcome = AlertEnd
+
+/** The admin-alert dispatcher. */
+export class Alerts extends Context.Service<
+  Alerts,
+  {
+    /** Raises one alert on every wanted channel. Whoever claimed it releases it on `unconfigured` and `failed`. */
+    readonly raise: (failed: FailedSend) => Effect.Effect<AlertOutcome>
+  }
+>()("postlane/domain/Alerts") {}
+
+/** The settings that alerts depend on. */
+export class AlertConfig extends Context.Service<
+  AlertConfig,
+  {
+    /** `ALERT_EMAIL`, bare; absent: no alert goes by email. */
+    readonly email: string | undefined
+  }
+>()("postlane/domain/AlertConfig") {}
+
+/** `source` of the mails that carry alerts. */
+export const ALERT_SOURCE = "api:email-alert"
+
+/** Time limit of the preferences, milliseconds; past it the default holds. */
+const PREFERENCES_TIMEOUT_MS = 2_500
+
+const keyOf = (address: string): string => {
+  const parsed = parseMailbox(address.trim())
+  return Result.isSuccess(parsed) ? addressKey(parsed.success) : address.trim().toLowerCase()
+}
+
+const make = Effect.gen(function* () {
+  const { email } = yield* AlertConfig
+  const preferences = yield* AlertPreferences
+  const mailer = yield* Mailer
+  const chat = yield* Chat
+  const digest = yield* Digest
+  const inbox = email === undefined ? undefined : keyOf(email)
+
+  /** Preferences that cannot be read silence nothing: a wrong alert is better than none. */
+  const wanted = withDeadline(preferences.read, {
+    duration: PREFERENCES_TIMEOUT_MS,
+    onTimeout: () => Effect.fail({ cause: `no answer within ${PREFERENCES_TIMEOUT_MS} ms` })
+  }).pipe(
+    Effect.catch(({ cause }) =>
+      Effect.logWarning("the alert preferences do not answer: every channel counts as wanted", cause).pipe(
+        Effect.as(DEFAULT_PREFERENCES)
+      )
+    ),
+    Effect.map((table) => table.email_delivery_failure)
+  )
+
+  const sendMail = (to: string, text: AlertText, idempotencyKey: string) =>
+    mailer.send({ to, ...text, category: "alert", source: ALERT_SOURCE, idempotencyKey })
+
+  /**
+   * One mail a failed send, however often its alert is raised. An alert in other words (the poll may know another reason
+   * than the webhook) meets a key that an attempt whose end is not known may hold: it goes out on a key of its own.
+   */
+  const byEmail = Effect.fnUntraced(
+    function* (to: string, failed: FailedSend, text: AlertText) {
+      const key = `${ALERT_SOURCE}/${failed.sendId}`
+      const result = yield* sendMail(to, text, key).pipe(
+        Effect.catchTag("IdempotencyConflict", () =>
+          digest
+            .digestHex(sha256, new TextEncoder().encode(text.text))
+            .pipe(Effect.flatMap((hash) => sendMail(to, text, `${key}/${hash}`)))
+        )
+      )
+      return result.ok ? undefined : result.error
+    },
+    Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
+  )
+
+  const byChat = (text: AlertText) =>
+    chat.post(text.text).pipe(
+      Effect.as(undefined),
+      Effect.catch(({ message }) => Effect.succeed(message))
+    )
+
+  const raise = Effect.fnUntraced(function* (failed: FailedSend): Effect.fn.Return<AlertOutcome> {
+    const { event, provider, sendId } = failed
+    const about = { sendId, provider, event }
+    const aboutAlertInbox = inbox !== undefined && failed.recipients.some((one) => keyOf(one) === inbox)
+    const plan = planAlert({
+      wanted: aboutAlertInbox ? DEFAULT_PREFERENCES.email_delivery_failure : yield* wanted,
+      configured: { email: email !== undefined, chat: chat.configured },
+      aboutAlertInbox
+    })
+    const text = alertText(failed)
+    const deliver = Effect.fnUntraced(function* (channel: AlertChannel) {
+      const error = channel === "chat" ? yield* byChat(text) : yield* byEmail(email ?? "", failed, text)
+      if (error === undefined) return [channel]
+      yield* Effect.logError("an alert did not go out on one channel", { ...about, channel, error })
+      return []
+    })
+    const taken =
+      plan._tag === "Send" ? yield* Effect.forEach(plan.channels, deliver, { concurrency: "unbounded" }) : []
+    const end = endOf(plan, taken.flat())
+    if (end.delivery === "failed" || end.delivery === "unconfigured") {
+      if (aboutAlertInbox) {
+        yield* Effect.logFatal("mail to the alert inbox fails, and the chat did not take the alert", {
+          ...about,
+          chat: end.delivery
+        })
+      } else if (end.delivery === "unconfigured") {
+        yield* Effect.logError(
+          "an alert has no channel: set ALERT_EMAIL, or CHAT_BOT_TOKEN and CHAT_ID",
+          about
+        )
+      }
+    }
+    return end
+  })
+
+  return Alerts.of({ raise })
+})
+
+/** The dispatcher on the mailer and the chat. */
+export const layer: Layer.Layer<Alerts, never, AlertConfig | AlertPreferences | Mailer | Chat | Digest> =
+  Layer.effect(Alerts, make)

@@ -1,0 +1,51 @@
+import type { Provider } from "../mail/provider.ts"
+
+/** A provider's delivery event in the core's words, ready for `record_email_event` (document 1, "Events"). */
+export interface DeliveryEvent {
+  readonly provider: Provider
+  readonly providerMessageId: string
+  /** `sent`, `delivered`, `bounced`, `bounce_transient`, …: the vendor's type without its prefix; open-ended. */
+  readonly event: string
+  /** Milliseconds since the epoch; absent where the provider gave no time. */
+  readonly occurredAt: number | undefined
+  /** Bare lower-case addresses. */
+  readonly recipients: ReadonlyArray<string>
+  readonly from: string | undefined
+  readonly subject: string | undefined
+  /** Failure reason for `email_log.error`. */
+  readonly reason: string | undefined
+  /** The `postlane_key` tag, where the event carries it. */
+  readonly keyHash: string | undefined
+  /** Vendor's bounce type (`Permanent`, …), where the event is a bounce and says so. */
+  readonly bounceType: string | undefined
+  /** Recipients that the provider names as bounced or complaining (`provider_b`); absent where it names none. */
+  readonly suppress: ReadonlyArray<string> | undefined
+  /** False for outreach: never alerts, still suppresses. */
+  readonly alertable: boolean
+  /** Tags as the sender wrote them (decoded). */
+  readonly tags: Readonly<Record<string, string>>
+  /** The whole event, for `email_log.raw`. */
+  readonly raw: unknown
+}
+
+/** What became of a recorded event. */
+export interface RecordedEvent {
+  readonly sendId: string
+  readonly status: string
+  /** This call claimed the one alert of the row: whoever recorded it must alert, or release the claim. */
+  readonly alert: boolean
+}
+
+/** What an alert is raised about (contract, `POST /internal/email-alert`). */
+export interface FailedSend {
+  readonly sendId: string
+  readonly provider: Provider
+  readonly providerMessageId: string
+  readonly event: string
+  readonly recipients: ReadonlyArray<string>
+  readonly subject: string | undefined
+  readonly category: string | undefined
+  readonly reason: string | undefined
+  /** ISO 8601. */
+  readonly occurredAt: string | undefined
+}

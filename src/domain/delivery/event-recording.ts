@@ -1,0 +1,77 @@
+import { Context, Effect, Layer } from "effect"
+
+import { DeliveryLog, type DeliveryLogError, type LoggedEvent } from "../../ports/delivery-log.ts"
+import { Alerts } from "./alerts.ts"
+import type { DeliveryEvent, FailedSend } from "./delivery-event.ts"
+
+/** A recorded event and what became of the alert that it claimed: `none` where it claimed none. */
+export interface Recording extends LoggedEvent {
+  readonly alerted: "none" | "delivered" | "disabled" | "unconfigured" | "failed"
+}
+
+const failedSendOf = (event: DeliveryEvent, sendId: string): FailedSend => ({
+  sendId,
+  provider: event.provider,
+  providerMessageId: event.providerMessageId,
+  event: event.event,
+  recipients: event.suppress ?? event.recipients,
+  subject: event.subject,
+  category: event.tags["category"],
+  reason: event.reason,
+  occurredAt: event.occurredAt === undefined ? undefined : new Date(event.occurredAt).toISOString()
+})
+
+const make = Effect.gen(function* () {
+  const log = yield* DeliveryLog
+  const alerts = yield* Alerts
+
+  const release = (sendId: string) =>
+    log
+      .releaseAlert(sendId)
+      .pipe(
+        Effect.catch((error) =>
+          Effect.logError("the claim of an alert that did not go out cannot be released", error).pipe(
+            Effect.annotateLogs({ sendId })
+          )
+        )
+      )
+
+  const alert = (event: DeliveryEvent, sendId: string) =>
+    alerts.raise(failedSendOf(event, sendId)).pipe(
+      Effect.map(({ delivery }) => delivery),
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logError("an alert could not be raised", cause), "failed" as const)
+      ),
+      Effect.tap((delivery) =>
+        delivery === "failed" || delivery === "unconfigured" ? release(sendId) : Effect.void
+      )
+    )
+
+  return EventRecording.of({
+    record: (event, options) =>
+      Effect.gen(function* () {
+        const logged = yield* log.record(event, options)
+        return { ...logged, alerted: logged.alert ? yield* alert(event, logged.sendId) : "none" } as const
+      }).pipe(Effect.uninterruptible)
+  })
+})
+
+/**
+ * Records delivery events and sees to the alert that one claims, whichever way it came (webhook, bus, poll). A claim whose
+ * alert did not go out is released, so that the next event alerts (A1). A caller that goes away does not stop it between
+ * claim and alert.
+ */
+export class EventRecording extends Context.Service<
+  EventRecording,
+  {
+    readonly record: (
+      event: DeliveryEvent,
+      options?: { readonly backfill?: boolean }
+    ) => Effect.Effect<Recording, DeliveryLogError>
+  }
+>()("postlane/domain/EventRecording") {}
+
+export const layer: Layer.Layer<EventRecording, never, DeliveryLog | Alerts> = Layer.effect(
+  EventRecording,
+  make
+)

@@ -1,0 +1,72 @@
+import { Result } from "effect"
+
+import { addressKey, formattedKey, parseMailbox } from "../mail/address.ts"
+import { decodeTag } from "../mail/tag.ts"
+
+/** A field of a notice whose shape nobody vouches for; every reader here answers something for every value. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Longest message id that is taken, characters; the index on it takes little more. */
+const MAX_ID = 500
+
+/** Longest mailbox that is read, characters. */
+const MAX_MAILBOX = 1000
+
+const KEY_HASH = /^[0-9a-f]{64}$/
+const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d(?::?\d\d)?)$/
+
+/** The members of an object; none of anything else. */
+export const fieldsOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+/** A text that says something. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value.trim() !== "" ? value : undefined
+
+export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+/** A message id; undefined where there is none that could be one. */
+export const idOf = (value: unknown): string | undefined => {
+  const text = textOf(value)
+  return text === undefined || text.length > MAX_ID ? undefined : text
+}
+
+/** Bare lower-case address of a mailbox with or without a display name. */
+export const bareAddressOf = (value: unknown): string | undefined => {
+  const text = textOf(value)
+  if (text === undefined || text.length > MAX_MAILBOX) return undefined
+  const box = parseMailbox(text)
+  return Result.isSuccess(box) ? addressKey(box.success) : formattedKey(text)
+}
+
+/** Distinct bare lower-case addresses; what is none is left out. */
+export const bareAddressesOf = (value: unknown): ReadonlyArray<string> => [
+  ...new Set(listOf(value).flatMap((one) => bareAddressOf(one) ?? []))
+]
+
+/** Milliseconds since the epoch of an ISO 8601 time with a zone, as either vendor writes it (`+00`, six digits). */
+export const timeOf = (value: unknown): number | undefined => {
+  const parts = typeof value === "string" ? TIME.exec(value.trim()) : null
+  if (parts === null) return undefined
+  const zone = parts[3]!.length === 3 ? `${parts[3]}:00` : parts[3]!
+  const time = Date.parse(`${parts[1]}T${parts[2]}${zone}`)
+  return Number.isNaN(time) ? undefined : time
+}
+
+/** Tags as the sender wrote them. */
+export const tagsOf = (entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...entries].flatMap(([name, value]) =>
+      typeof value === "string" ? [[decodeTag(name), decodeTag(value)] as const] : []
+    )
+  )
+
+/** The hash of the idempotency key, where the tag holds one. */
+export const keyHashOf = (value: string | undefined): string | undefined =>
+  value !== undefined && KEY_HASH.test(value) ? value : undefined
+
+/** Whether lists and objects stand in each other more than `limit` deep: more than the log stores. */
+export const isDeeperThan = (value: unknown, limit: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (limit === 0 || Object.values(value).some((inner) => isDeeperThan(inner, limit - 1)))

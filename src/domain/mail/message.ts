@@ -1,0 +1,252 @@
+import { Result, Schema, SchemaIssue } from "effect"
+
+import { addressKey, type Mailbox, parseMailbox } from "./address.ts"
+import { Category } from "./category.ts"
+import { Provider } from "./provider.ts"
+import { rewriteSender, type SenderDomains } from "./sender-domain.ts"
+import { encodeTag, KEY_TAG, MAX_TAG_LENGTH } from "./tag.ts"
+
+/** Most recipients of one mail, To, Cc and Bcc together: both providers' limit. */
+export const MAX_RECIPIENTS = 50
+
+/** Longest idempotency key, in characters. */
+export const MAX_KEY_LENGTH = 256
+
+const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+
+/** An attachment of a send request; `content` is base64, a `contentId` makes it an inline part. */
+export const AttachmentBody = Schema.Struct({
+  filename: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
+  contentType: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(78))),
+  content: Schema.String,
+  contentId: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(78)))
+})
+
+/** The body of the relay routes and the argument of `sendEmail` (contract, "Sending"). */
+export const SendRequest = Schema.Struct({
+  to: OneOrMany,
+  cc: Schema.optionalKey(OneOrMany),
+  bcc: Schema.optionalKey(OneOrMany),
+  from: Schema.optionalKey(Schema.String),
+  replyTo: Schema.optionalKey(OneOrMany),
+  subject: Schema.String,
+  html: Schema.optionalKey(Schema.String),
+  text: Schema.optionalKey(Schema.String),
+  category: Category,
+  source: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
+  provider: Schema.optionalKey(Provider),
+  configurationSet: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/))),
+  tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  idempotencyKey: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(MAX_KEY_LENGTH))),
+  attachments: Schema.optionalKey(Schema.Array(AttachmentBody))
+})
+export type SendRequest = typeof SendRequest.Type
+
+/** An attachment as the providers get it. */
+export interface Attachment {
+  readonly filename: string
+  readonly contentType: string | undefined
+  /** Base64, padded, standard alphabet. */
+  readonly content: string
+  readonly contentId: string | undefined
+}
+
+/** A message that can be sent: parsed, checked, its From rewritten. Everything a provider request is made from. */
+export interface Message {
+  readonly from: Mailbox
+  readonly to: ReadonlyArray<Mailbox>
+  readonly cc: ReadonlyArray<Mailbox>
+  readonly bcc: ReadonlyArray<Mailbox>
+  readonly replyTo: ReadonlyArray<Mailbox>
+  readonly subject: string
+  readonly html: string | undefined
+  readonly text: string | undefined
+  readonly category: Category
+  readonly source: string
+  readonly provider: Provider | undefined
+  readonly configurationSet: string | undefined
+  /** Names and values as the caller wrote them; adapters encode them. */
+  readonly tags: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string>>
+  readonly attachments: ReadonlyArray<Attachment>
+}
+
+/** One thing that is wrong with a request: where, and what. */
+export interface RequestIssue {
+  /** The field, dotted: `to`, `attachments.0.content`; empty for the body as a whole. */
+  readonly path: string
+  readonly message: string
+}
+
+/** What a request needs from the settings to become a message. */
+export interface MessageDefaults {
+  readonly from: Mailbox
+  readonly domains: SenderDomains
+}
+
+/** Headers with a field of their own in the request, or that steer delivery: not for callers to set. */
+const RESERVED_HEADER =
+  /^(?:from|sender|to|cc|bcc|reply-to|subject|date|return-path|message-id|dkim-signature|mime-version|content-.*|received|resent-.*|x-ses-.*)$/i
+const HEADER_NAME = /^[!-9;-~]{1,126}$/
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/
+// oxlint-disable-next-line no-control-regex -- the point is to refuse them
+const LINE_BREAK = /[\r\n\u0000]/
+
+const decodeBody = Schema.decodeUnknownResult(SendRequest, { errors: "all" })
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const many = (value: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
+  value === undefined ? [] : typeof value === "string" ? [value] : value
+
+/** Decodes a body of unknown shape; every problem is reported, by field. */
+export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, ReadonlyArray<RequestIssue>> =>
+  Result.mapError(decodeBody(body), (error) =>
+    formatIssue(error.issue).issues.map((issue) => ({
+      path: (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
+      message: issue.message
+    }))
+  )
+
+/** Makes a message of a request: addresses parsed, headers and tags checked, From rewritten (document 1, "Sender domain"). */
+export const makeMessage = (
+  request: SendRequest,
+  defaults: MessageDefaults
+): Result.Result<Message, ReadonlyArray<RequestIssue>> => {
+  const issues: Array<RequestIssue> = []
+  const refuse = (path: string, message: string) => void issues.push({ path, message })
+
+  const boxes = (field: string, value: string | ReadonlyArray<string> | undefined): ReadonlyArray<Mailbox> =>
+    many(value).flatMap((text, index) => {
+      const path = typeof value === "string" ? field : `${field}.${index}`
+      const parsed = parseMailbox(text)
+      if (Result.isSuccess(parsed)) return [parsed.success]
+      refuse(path, parsed.failure)
+      return []
+    })
+
+  const to = boxes("to", request.to)
+  const cc = boxes("cc", request.cc)
+  const bcc = boxes("bcc", request.bcc)
+  const replyTo = boxes("replyTo", request.replyTo)
+  if (many(request.to).length === 0) refuse("to", "names no recipient")
+  if (many(request.to).length + many(request.cc).length + many(request.bcc).length > MAX_RECIPIENTS) {
+    refuse("to", `more than ${MAX_RECIPIENTS} recipients with cc and bcc`)
+  }
+  const from = request.from === undefined ? [defaults.from] : boxes("from", request.from)
+
+  if (request.subject.trim() === "") refuse("subject", "is empty")
+  if (LINE_BREAK.test(request.subject)) refuse("subject", "holds a line break or NUL")
+  if (LINE_BREAK.test(request.source)) refuse("source", "holds a line break or NUL")
+  if (request.html === undefined && request.text === undefined)
+    refuse("html", "one of html and text is required")
+  if (request.idempotencyKey !== undefined && LINE_BREAK.test(request.idempotencyKey)) {
+    refuse("idempotencyKey", "holds a line break or NUL")
+  }
+
+  const seen = new Set<string>()
+  for (const [name, value] of Object.entries(request.headers ?? {})) {
+    const path = `headers.${name}`
+    if (!HEADER_NAME.test(name)) refuse(path, "is not a header name")
+    else if (RESERVED_HEADER.test(name)) refuse(path, "has a field of its own or steers delivery")
+    else if (seen.has(name.toLowerCase())) refuse(path, "is there twice, in different case")
+    if (LINE_BREAK.test(value)) refuse(path, "holds a line break or NUL")
+    seen.add(name.toLowerCase())
+  }
+
+  for (const [name, value] of Object.entries(request.tags ?? {})) {
+    const path = `tags.${name}`
+    if (name.toLowerCase() === KEY_TAG) refuse(path, "is a name that Postlane uses itself")
+    if (name === "") refuse(path, "has no name")
+    if (name.toLowerCase().startsWith("ses:"))
+      refuse(path, "starts with ses:, which Amazon SES keeps to itself")
+    if (encodeTag(name).length > MAX_TAG_LENGTH)
+      refuse(path, `its name is longer than ${MAX_TAG_LENGTH} characters once encoded`)
+    if (encodeTag(value).length > MAX_TAG_LENGTH)
+      refuse(path, `is longer than ${MAX_TAG_LENGTH} characters once encoded`)
+  }
+
+  const attachments = (request.attachments ?? []).map((part, index): Attachment => {
+    const path = `attachments.${index}`
+    if (part.content.length % 4 !== 0 || !BASE64.test(part.content))
+      refuse(`${path}.content`, "is not base64")
+    if (LINE_BREAK.test(part.filename)) refuse(`${path}.filename`, "holds a line break or NUL")
+    if (part.contentType !== undefined && !MEDIA_TYPE.test(part.contentType)) {
+      refuse(`${path}.contentType`, "is not a media type")
+    }
+    if (part.contentId !== undefined && !/^[\x21-\x7e]+$/.test(part.contentId)) {
+      refuse(`${path}.contentId`, "is not printable ASCII without spaces")
+    }
+    return {
+      filename: part.filename,
+      contentType: part.contentType,
+      content: part.content,
+      contentId: part.contentId?.replace(/^<(.*)>$/, "$1")
+    }
+  })
+
+  const sender = from[0]
+  if (issues.length > 0 || sender === undefined) return Result.fail(issues)
+  return Result.succeed({
+    from: rewriteSender(sender, defaults.domains),
+    to,
+    cc,
+    bcc,
+    replyTo,
+    subject: request.subject,
+    html: request.html,
+    text: request.text,
+    category: request.category,
+    source: request.source,
+    provider: request.provider,
+    configurationSet: request.configurationSet,
+    tags: request.tags ?? {},
+    headers: request.headers ?? {},
+    attachments
+  })
+}
+
+/** The keys of every recipient, To first, each once: what the suppression look-up asks for. */
+export const recipientKeys = (message: Pick<Message, "to" | "cc" | "bcc">): ReadonlyArray<string> => [
+  ...new Set([...message.to, ...message.cc, ...message.bcc].map(addressKey))
+]
+
+/** The message without the blocked recipients; `undefined` where no To recipient is left (document 1, "Effect of a suppression"). */
+export const withoutBlocked = (
+  message: Message,
+  blocked: ReadonlySet<string> | ReadonlyMap<string, unknown>
+): Message | undefined => {
+  if (blocked.size === 0) return message
+  const keep = (boxes: ReadonlyArray<Mailbox>) => boxes.filter((box) => !blocked.has(addressKey(box)))
+  const to = keep(message.to)
+  return to.length === 0 ? undefined : { ...message, to, cc: keep(message.cc), bcc: keep(message.bcc) }
+}
+
+/** The payload that an idempotency key stands for, as canonical JSON: equal for equal requests, whatever their key order. */
+export const payloadOf = (message: Message): string =>
+  JSON.stringify([
+    message.from,
+    message.to,
+    message.cc,
+    message.bcc,
+    message.replyTo,
+    message.subject,
+    message.html ?? null,
+    message.text ?? null,
+    message.category,
+    message.source,
+    message.provider ?? null,
+    message.configurationSet ?? null,
+    sorted(message.tags),
+    sorted(message.headers),
+    message.attachments.map((part) => [
+      part.filename,
+      part.contentType ?? null,
+      part.content,
+      part.contentId ?? null
+    ])
+  ])
+
+const sorted = (record: Readonly<Record<string, string>>): ReadonlyArray<readonly [string, string]> =>
+  Object.entries(record).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))

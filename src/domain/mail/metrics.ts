@@ -1,0 +1,128 @@
+import { Cause, Clock, Context, Effect, type Exit, Metric } from "effect"
+
+import type { ProviderFailure } from "../../ports/mail-provider.ts"
+import type { MailStore } from "../../ports/mail-store.ts"
+import { Category } from "./category.ts"
+import { FailureKind } from "./failure-kind.ts"
+import { Provider } from "./provider.ts"
+import { SendStatus } from "./send-result.ts"
+
+/** How one attempt at a provider ended; `interrupted` where nobody waited for its end. */
+export const ATTEMPT_OUTCOMES = ["accepted", ...FailureKind.literals, "interrupted"] as const
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
+
+/**
+ * What became of a queued retry: the send's status, or `settled` (proven accepted before it was tried), `recorded` (its
+ * row was there already) and `busy` (another process works on the key).
+ */
+export const RETRY_OUTCOMES = [...SendStatus.literals, "settled", "recorded", "busy"] as const
+export type RetryOutcome = (typeof RETRY_OUTCOMES)[number]
+
+/** The operations of the mail store. */
+const STORE_OPERATIONS = [
+  "begin",
+  "moveClaim",
+  "findEvidence",
+  "beginRetry",
+  "record"
+] as const satisfies ReadonlyArray<keyof MailStore["Service"]>
+export type StoreOperation = (typeof STORE_OPERATIONS)[number]
+
+/** Upper bounds of the attempt histogram's buckets, in seconds; the last is an attempt's default time-out. */
+const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
+
+/** The label of a send that asked no provider. */
+const NO_PROVIDER = "none"
+
+/**
+ * Every label combination has a metric of its own, made once: an update is then a look-up by name in the registry, where
+ * attaching labels at the time of the update would build and sort them anew for every mail.
+ */
+const perLabel = <K extends string, A>(
+  keys: ReadonlyArray<K>,
+  make: (key: K) => A
+): Readonly<Record<K, A>> => {
+  const record: Partial<Record<K, A>> = {}
+  for (const key of keys) record[key] = make(key)
+  return record as Record<K, A>
+}
+
+const counter = (name: string, description: string, attributes?: Record<string, string>) =>
+  Metric.counter(name, { description, incremental: true, attributes })
+
+const sends = perLabel([...Provider.literals, NO_PROVIDER], (provider) =>
+  perLabel(SendStatus.literals, (status) =>
+    perLabel(Category.literals, (category) =>
+      counter("postlane_sends_total", "Sends by their result.", { provider, status, category })
+    )
+  )
+)
+
+const attempts = perLabel(Provider.literals, (provider) => ({
+  seconds: Metric.histogram("postlane_send_attempt_seconds", {
+    description: "Time that one attempt at a provider took, in seconds.",
+    attributes: { provider },
+    boundaries: ATTEMPT_SECONDS
+  }),
+  outcomes: perLabel(ATTEMPT_OUTCOMES, (outcome) =>
+    counter("postlane_send_attempts_total", "Attempts at a provider by their outcome.", { provider, outcome })
+  )
+}))
+
+const failovers = counter("postlane_failovers_total", "Sends that went to the fallback provider.")
+
+const retries = perLabel(RETRY_OUTCOMES, (outcome) =>
+  counter("postlane_retries_total", "Queued retries by what became of them.", { outcome })
+)
+
+const degraded = perLabel(STORE_OPERATIONS, (operation) =>
+  counter("postlane_mail_store_failures_total", "Operations of the mail store that a send went on without.", {
+    operation
+  })
+)
+
+const increment = (metric: Metric.Counter<number>): Effect.Effect<void> =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    metric.updateUnsafe(1, context)
+    return Effect.void
+  })
+
+/** Counts a send by its result; `provider` is null where none was asked. */
+export const countSend = (
+  provider: Provider | null,
+  status: SendStatus,
+  category: Category
+): Effect.Effect<void> => increment(sends[provider ?? NO_PROVIDER][status][category])
+
+/** Counts a fail-over. */
+export const countFailover: Effect.Effect<void> = increment(failovers)
+
+/** Counts an operation of the mail store that failed or came too late, so that the send went on without it. */
+export const countDegraded = (operation: StoreOperation): Effect.Effect<void> =>
+  increment(degraded[operation])
+
+/** Counts a queued retry. */
+export const countRetry = (outcome: RetryOutcome): Effect.Effect<void> => increment(retries[outcome])
+
+const attemptOutcome = (exit: Exit.Exit<unknown, ProviderFailure>): AttemptOutcome => {
+  if (exit._tag === "Success") return "accepted"
+  const failure = Cause.findErrorOption(exit.cause)
+  if (failure._tag === "Some") return failure.value.kind
+  return Cause.hasInterruptsOnly(exit.cause) ? "interrupted" : "ambiguous"
+}
+
+/** Runs one attempt at a provider, timed and counted by how it ends. */
+export const countAttempt = <A, R>(
+  provider: Provider,
+  attempt: Effect.Effect<A, ProviderFailure, R>
+): Effect.Effect<A, ProviderFailure, R> =>
+  Effect.contextWith((context: Context.Context<R>) => {
+    const clock = Context.get(context, Clock.Clock)
+    const started = clock.monotonicTimeNanosUnsafe()
+    const { outcomes, seconds } = attempts[provider]
+    return Effect.onExit(attempt, (exit) => {
+      seconds.updateUnsafe(Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9, context)
+      outcomes[attemptOutcome(exit)].updateUnsafe(1, context)
+      return Effect.void
+    })
+  })

@@ -1,0 +1,244 @@
+import { Clock, Context, Data, Effect, Layer, Result } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { DeferQueue, type DeferQueueError } from "../../ports/defer-queue.ts"
+import { MailProviders } from "../../ports/mail-provider.ts"
+import { type BeganRetry, MailStore, MailStoreError } from "../../ports/mail-store.ts"
+import { withDeadline } from "../deadline.ts"
+import { makeAttemptRunner } from "./attempt.ts"
+import type { DeferredSend, ProviderRequest } from "./deferred-send.ts"
+import { claimLeaseMs, ENQUEUE_TIMEOUT_MS, MailerConfig } from "./mailer-config.ts"
+import { countRetry } from "./metrics.ts"
+import { dedupes } from "./provider.ts"
+import { delayBefore, withinWindow } from "./retry-schedule.ts"
+import type { SendStatus } from "./send-result.ts"
+import { blockedAddresses, suppressedError } from "./suppression-policy.ts"
+
+/** How long a retry waits before it asks again for a key that another process works on. */
+const BUSY_WAIT = "1 second"
+
+/** Another process held the key for longer than any process may: the message goes back to the queue. */
+export class KeyStaysBusy extends Data.TaggedError("KeyStaysBusy")<{ readonly rowId: string }> {}
+
+/** Why a retry's message goes back to the queue: nothing is lost, it is received again (at most three times). */
+export type RetryFailure = KeyStaysBusy | MailStoreError | DeferQueueError
+
+/**
+ * What becomes of a queued retry (document 1, "Delayed retry queue"). Its first attempt was ambiguous, so that no outcome
+ * here proves that nothing was delivered: a retry that fails ends `failed` with kind `ambiguous` (S2), one that the
+ * provider could not take either is queued again while the schedule lasts.
+ */
+export class RetryHandler extends Context.Service<
+  RetryHandler,
+  {
+    /** Succeeds once the outcome is recorded, or acceptance is proven: the message can go (D3). */
+    readonly handle: (message: DeferredSend) => Effect.Effect<void, RetryFailure>
+  }
+>()("postlane/domain/RetryHandler") {}
+
+/** How an attempt on a queued message ended. */
+interface Ending {
+  readonly outcome: SendStatus
+  readonly messageId: string | null
+  readonly error: string | null
+}
+
+const encoder = new TextEncoder()
+
+const make = Effect.gen(function* () {
+  const config = yield* MailerConfig
+  const store = yield* MailStore
+  const queue = yield* DeferQueue
+  const providers = yield* MailProviders
+  const digest = yield* Digest
+  const random = yield* SecureRandom
+  const runner = yield* makeAttemptRunner(providers, config.attemptTimeoutMs)
+  const leaseMs = claimLeaseMs(config)
+
+  const bounded = <A>(operation: string, call: Effect.Effect<A, MailStoreError>) =>
+    withDeadline(call, {
+      duration: config.dbTimeoutMs,
+      onTimeout: () =>
+        Effect.fail(new MailStoreError({ operation, cause: `no answer in ${config.dbTimeoutMs} ms` }))
+    })
+
+  /**
+   * Evidence and suppressions before an attempt. A provider that dedupes is asked even where the database does not
+   * answer; the other one is not, since a copy that an event has proven would go out twice: its message waits instead.
+   */
+  const begin = Effect.fnUntraced(function* (
+    message: DeferredSend,
+    owner: string
+  ): Effect.fn.Return<BeganRetry, RetryFailure> {
+    const { details, request } = message
+    if (!store.configured) return { _tag: "Go", suppressions: [] }
+    const entry = {
+      keyHash: details.keyHash,
+      provider: request.provider,
+      rowId: message.rowId,
+      addresses: [...details.to, ...details.others],
+      owner,
+      leaseMs
+    }
+    const ask = bounded("beginRetry", store.beginRetry(entry)).pipe(
+      Effect.catch((error) =>
+        dedupes(request.provider)
+          ? Effect.logWarning(
+              "mail store: beginRetry failed, the provider dedupes, the retry goes on",
+              error
+            ).pipe(Effect.as<BeganRetry>({ _tag: "Go", suppressions: [] }))
+          : Effect.fail(error)
+      )
+    )
+    const deadline = (yield* Clock.currentTimeMillis) + 2 * leaseMs
+    while (true) {
+      const began = yield* ask
+      if (began._tag !== "Busy") return began
+      if ((yield* Clock.currentTimeMillis) >= deadline)
+        return yield* new KeyStaysBusy({ rowId: message.rowId })
+      yield* Effect.sleep(BUSY_WAIT)
+    }
+  })
+
+  /** The id of the row after this one: derived, so that a message handled twice queues one successor. */
+  const nextRowId = (rowId: string) =>
+    Effect.map(digest.digestHex(sha256, encoder.encode(`postlane retry after ${rowId}`)), (hex) =>
+      [
+        hex.slice(0, 8),
+        hex.slice(8, 12),
+        `8${hex.slice(13, 16)}`,
+        `8${hex.slice(17, 20)}`,
+        hex.slice(20, 32)
+      ].join("-")
+    )
+
+  /** Queues the next retry, or ends the send where the schedule is over. */
+  const again = Effect.fnUntraced(function* (
+    message: DeferredSend,
+    reason: string
+  ): Effect.fn.Return<Ending, RetryFailure> {
+    const attempt = message.attempt + 1
+    const age = (yield* Clock.currentTimeMillis) - message.firstAttemptAt
+    const delay = delayBefore(attempt, config.deferDelaysSeconds, age)
+    if (delay === undefined) {
+      return {
+        outcome: "failed",
+        messageId: null,
+        error: `gave up after ${message.attempt} retries: ${reason}`
+      }
+    }
+    const rowId = yield* nextRowId(message.rowId)
+    yield* withDeadline(queue.enqueue({ ...message, attempt, rowId }, delay), {
+      duration: ENQUEUE_TIMEOUT_MS,
+      onTimeout: () =>
+        Effect.fail(new MailStoreError({ operation: "enqueue", cause: "no answer from the queue" }))
+    })
+    yield* Effect.logWarning("a retry was ambiguous and waits for the next").pipe(
+      Effect.annotateLogs({ provider: message.request.provider, attempt: message.attempt, reason })
+    )
+    return { outcome: "deferred", messageId: null, error: null }
+  })
+
+  const attempt = Effect.fnUntraced(function* (
+    message: DeferredSend,
+    request: ProviderRequest
+  ): Effect.fn.Return<Ending, RetryFailure> {
+    const result = yield* Effect.result(runner.attempt(request))
+    if (Result.isSuccess(result)) return { outcome: "sent", messageId: result.success.messageId, error: null }
+    const { kind, message: reason } = result.failure
+    if (kind === "rejected") return { outcome: "failed", messageId: null, error: reason }
+    if (store.configured) {
+      const key = { keyHash: message.details.keyHash, provider: request.provider }
+      const evidence = yield* bounded("findEvidence", store.findEvidence(key)).pipe(
+        Effect.catch((error) =>
+          Effect.as(Effect.logWarning("mail store: findEvidence failed", error), undefined)
+        )
+      )
+      if (evidence !== undefined)
+        return { outcome: "sent", messageId: evidence.providerMessageId, error: null }
+    }
+    return yield* again(message, reason)
+  })
+
+  const decide = Effect.fnUntraced(function* (
+    message: DeferredSend,
+    began: Extract<BeganRetry, { readonly _tag: "Go" }>
+  ): Effect.fn.Return<Ending, RetryFailure> {
+    const { details, request } = message
+    const age = (yield* Clock.currentTimeMillis) - message.firstAttemptAt
+    if (!withinWindow(age)) {
+      return {
+        outcome: "failed",
+        messageId: null,
+        error: "its retry came due 24 hours after the first attempt"
+      }
+    }
+    const blocked = blockedAddresses(details.category, began.suppressions)
+    const adapter = providers.get(request.provider)
+    const touched = [...details.to, ...details.others].some((address) => blocked.has(address))
+    const mailed =
+      touched && adapter !== undefined ? adapter.withoutRecipients(request, new Set(blocked.keys())) : request
+    if (mailed === undefined) {
+      const reasons = details.to.flatMap((address) => blocked.get(address) ?? [])
+      return { outcome: "suppressed", messageId: null, error: suppressedError(reasons) }
+    }
+    return yield* attempt(message, mailed)
+  })
+
+  const record = Effect.fnUntraced(function* (message: DeferredSend, owner: string, ending: Ending) {
+    if (!store.configured) return
+    const { provider } = message.request
+    const write = store.record({
+      rowId: message.rowId,
+      details: message.details,
+      outcome: ending.outcome,
+      provider,
+      providerMessageId: ending.messageId,
+      failedOver: message.failedOver,
+      error: ending.error,
+      errorKind: ending.outcome === "failed" ? "ambiguous" : null,
+      costUsd: ending.outcome === "sent" ? config.costUsd[provider] : null,
+      settle: { owner, state: "deferred", ambiguous: true, result: undefined }
+    })
+    yield* bounded("record", write).pipe(
+      Effect.catch((error) =>
+        ending.outcome === "sent"
+          ? Effect.logError("a retry was accepted, and its row could not be written", error)
+          : Effect.fail(error)
+      )
+    )
+  })
+
+  const run = Effect.fnUntraced(function* (message: DeferredSend) {
+    const owner = yield* random.uuidV7()
+    const began = yield* begin(message, owner)
+    switch (began._tag) {
+      case "Settled":
+        return yield* countRetry("settled")
+      case "Recorded":
+        return yield* countRetry("recorded")
+      case "Busy":
+        return yield* new KeyStaysBusy({ rowId: message.rowId })
+      case "Go": {
+        const ending = yield* decide(message, began)
+        yield* record(message, owner, ending)
+        yield* countRetry(ending.outcome)
+        if (ending.outcome === "failed") {
+          yield* Effect.logError("a deferred send ended failed").pipe(
+            Effect.annotateLogs({ error: ending.error, source: message.details.source, rowId: message.rowId })
+          )
+        }
+      }
+    }
+  })
+
+  return RetryHandler.of({ handle: (message) => runner.detached(run(message)) })
+})
+
+/** The handler on whatever stands behind its ports. */
+export const layer: Layer.Layer<
+  RetryHandler,
+  never,
+  MailerConfig | MailStore | DeferQueue | MailProviders | Digest | SecureRandom
+> = Layer.effect(RetryHandler, make)

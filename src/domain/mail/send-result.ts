@@ -1,0 +1,58 @@
+import { Schema } from "effect"
+
+import { FailureKind } from "./failure-kind.ts"
+import { Provider } from "./provider.ts"
+
+/** What every send ends in (document 1, "Send result"). */
+export const SendStatus = Schema.Literals(["sent", "deferred", "suppressed", "failed"])
+export type SendStatus = typeof SendStatus.Type
+
+const common = {
+  /** Id of the `email_log` row; where no row could be written, the id that it would have had. */
+  sendId: Schema.String,
+  /** The provider that accepted, may have accepted, or refused last; null where none was asked. */
+  provider: Schema.NullOr(Provider),
+  failedOver: Schema.Boolean,
+  idempotencyKey: Schema.String,
+  /** Recipients that were dropped because they are suppressed, bare and lower-case. */
+  suppressedRecipients: Schema.Array(Schema.String)
+}
+
+/** A provider accepted the mail. `providerMessageId` is null where only an event's proof is known without one. */
+const Sent = Schema.Struct({
+  ok: Schema.Literal(true),
+  status: Schema.Literal("sent"),
+  providerMessageId: Schema.NullOr(Schema.String),
+  ...common
+})
+
+/** It may have been accepted; a retry on the same key is durably queued. */
+const Deferred = Schema.Struct({
+  ok: Schema.Literal(true),
+  status: Schema.Literal("deferred"),
+  providerMessageId: Schema.Null,
+  ...common
+})
+
+/** Every To recipient is suppressed; nothing was sent. */
+const Suppressed = Schema.Struct({
+  ok: Schema.Literal(false),
+  status: Schema.Literal("suppressed"),
+  error: Schema.String,
+  providerMessageId: Schema.Null,
+  ...common
+})
+
+/** No provider is known to have accepted it; `kind` says how sure that is. */
+const Failed = Schema.Struct({
+  ok: Schema.Literal(false),
+  status: Schema.Literal("failed"),
+  error: Schema.String,
+  kind: FailureKind,
+  providerMessageId: Schema.Null,
+  ...common
+})
+
+/** What `sendEmail` resolves to, always. `ok` only if a provider accepted it or a retry is durably queued (S5). */
+export const SendResult = Schema.Union([Sent, Deferred, Suppressed, Failed])
+export type SendResult = typeof SendResult.Type

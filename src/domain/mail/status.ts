@@ -1,0 +1,64 @@
+import { Schema } from "effect"
+
+/** `email_log.status` (document 1, "States and transitions"). */
+export const EmailStatus = Schema.Literals([
+  "deferred",
+  "sent",
+  "delivery_delayed",
+  "delivered",
+  "opened",
+  "clicked",
+  "suppressed",
+  "failed",
+  "bounced",
+  "complained"
+])
+export type EmailStatus = typeof EmailStatus.Type
+
+/** The statuses that move forward, lowest first. */
+export const RANKED_STATUSES = [
+  "deferred",
+  "sent",
+  "delivery_delayed",
+  "delivered",
+  "opened",
+  "clicked"
+] as const satisfies ReadonlyArray<EmailStatus>
+
+/** The statuses that nothing moves. */
+export const TERMINAL_STATUSES = [
+  "suppressed",
+  "failed",
+  "bounced",
+  "complained"
+] as const satisfies ReadonlyArray<EmailStatus>
+
+/** Rank of every terminal status: above all that can still move. */
+export const TERMINAL_RANK = 100
+
+/** The rank of a status: 1 (`deferred`) to 6 (`clicked`), or {@link TERMINAL_RANK}. Equals `email_status_rank()` in SQL. */
+export const statusRank = (status: EmailStatus): number => {
+  const at = (RANKED_STATUSES as ReadonlyArray<EmailStatus>).indexOf(status)
+  return at === -1 ? TERMINAL_RANK : at + 1
+}
+
+/** Whether nothing moves a row of this status any more. */
+export const isTerminal = (status: EmailStatus): boolean => statusRank(status) === TERMINAL_RANK
+
+/** The status after a write that asks for `next`: only ever forward, and never out of a terminal one (L2). */
+export const advance = (current: EmailStatus, next: EmailStatus): EmailStatus =>
+  statusRank(next) > statusRank(current) ? next : current
+
+/** Event names that move a row; every other name (`bounce_transient`, `scheduled`, future ones) is unranked. */
+const STATUS_OF_EVENT: ReadonlyMap<string, EmailStatus> = new Map(
+  [...RANKED_STATUSES.slice(1), ...TERMINAL_STATUSES].map((status) => [status, status])
+)
+
+/** The status that a delivery event asks for, or `undefined` for an unranked one. */
+export const statusOfEvent = (event: string): EmailStatus | undefined => STATUS_OF_EVENT.get(event)
+
+/** The provider-reported failures: these alert once (document 1, "Events emitted"). */
+export const isProviderFailure = (event: string): boolean => {
+  const status = statusOfEvent(event)
+  return status !== undefined && isTerminal(status)
+}

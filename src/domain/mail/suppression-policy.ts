@@ -1,0 +1,56 @@
+import { Schema } from "effect"
+
+import type { Category } from "./category.ts"
+
+/** Why an address is on the suppression list (document 1, "email_suppressions"). */
+export const SuppressionReason = Schema.Literals(["hard_bounce", "complaint", "manual"])
+export type SuppressionReason = typeof SuppressionReason.Type
+
+/** One row of the suppression list; `email` is bare and lower-case. */
+export interface Suppression {
+  readonly email: string
+  readonly reason: SuppressionReason
+}
+
+/** Whether a suppression blocks a send of this category (document 1, "Effect of a suppression by send category"). */
+export const blocks = (category: Category, reason: SuppressionReason): boolean => {
+  switch (reason) {
+    case "manual":
+      return true
+    case "hard_bounce":
+      return category !== "alert"
+    case "complaint":
+      return category !== "alert" && category !== "auth"
+  }
+}
+
+const REASON_TEXT: Readonly<Record<SuppressionReason, string>> = {
+  manual: "manually suppressed",
+  hard_bounce: "hard bounce",
+  complaint: "complaint"
+}
+
+/** The reason that stands for several: the one that a person would have to lift first. */
+const STRENGTH: ReadonlyArray<SuppressionReason> = ["manual", "complaint", "hard_bounce"]
+
+/** The addresses that this send must not reach, each with the strongest reason that blocks it. */
+export const blockedAddresses = (
+  category: Category,
+  suppressions: ReadonlyArray<Suppression>
+): ReadonlyMap<string, SuppressionReason> => {
+  const blocked = new Map<string, SuppressionReason>()
+  for (const { email, reason } of suppressions) {
+    if (!blocks(category, reason)) continue
+    const known = blocked.get(email)
+    if (known === undefined || STRENGTH.indexOf(reason) < STRENGTH.indexOf(known)) blocked.set(email, reason)
+  }
+  return blocked
+}
+
+/** The `error` of a send whose To recipients are all blocked: `Recipient suppressed: <reason text>`. */
+export const suppressedError = (reasons: Iterable<SuppressionReason>): string => {
+  const present = new Set(reasons)
+  return `Recipient suppressed: ${STRENGTH.filter((reason) => present.has(reason))
+    .map((reason) => REASON_TEXT[reason])
+    .join(", ")}`
+}

@@ -1,0 +1,38 @@
+/**
+ * Tags travel to the provider and come back on its delivery events. Both providers take ASCII letters, digits, `_` and
+ * `-` only, 256 characters at most; anything else is carried as base64url behind a marker and decoded on its way back,
+ * so that nothing is dropped or altered.
+ */
+const PROVIDER_ALPHABET = /^[A-Za-z0-9_-]+$/
+const MARKER = "b64_"
+
+/** The longest name or value that a provider takes. */
+export const MAX_TAG_LENGTH = 256
+
+/** The tag that names a send's idempotency key (SHA-256 hex); callers cannot use it. */
+export const KEY_TAG = "postlane_key"
+
+const toBase64Url = (text: string): string => {
+  let binary = ""
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
+}
+
+const fromBase64Url = (text: string): string | undefined => {
+  try {
+    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"))
+    return new TextDecoder("utf-8", { fatal: true }).decode(
+      Uint8Array.from(binary, (char) => char.charCodeAt(0))
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/** A tag name or value in the providers' alphabet. Its length may pass {@link MAX_TAG_LENGTH}: the caller checks. */
+export const encodeTag = (text: string): string =>
+  PROVIDER_ALPHABET.test(text) && !text.startsWith(MARKER) ? text : MARKER + toBase64Url(text)
+
+/** The text that {@link encodeTag} encoded; what was never encoded comes back as it is. */
+export const decodeTag = (text: string): string =>
+  text.startsWith(MARKER) ? (fromBase64Url(text.slice(MARKER.length)) ?? text) : text

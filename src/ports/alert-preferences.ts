@@ -1,0 +1,27 @@
+import { Context, Data } from "effect"
+import type { Effect } from "effect"
+
+import type { AlertType, PerChannel } from "../domain/delivery/alert-policy.ts"
+
+/** Which channels each type of alert goes to. */
+export type AlertPreferenceTable = Readonly<Record<AlertType, PerChannel<boolean>>>
+
+/** What holds where nobody has chosen: everything is on. */
+export const DEFAULT_PREFERENCES: AlertPreferenceTable = {
+  email_delivery_failure: { email: true, chat: true }
+}
+
+/** The preferences cannot be read or written now. */
+export class AlertPreferencesUnavailable extends Data.TaggedError("AlertPreferencesUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+/** What admins chose on the notifications page (`admin_notification_preferences`). */
+export class AlertPreferences extends Context.Service<
+  AlertPreferences,
+  {
+    readonly read: Effect.Effect<AlertPreferenceTable, AlertPreferencesUnavailable>
+    /** Replaces all of them, whole or not at all. */
+    readonly write: (table: AlertPreferenceTable) => Effect.Effect<void, AlertPreferencesUnavailable>
+  }
+>()("postlane/ports/AlertPreferences") {}

@@ -1,0 +1,86 @@
+import { Context, Data } from "effect"
+import type { Effect, Schema } from "effect"
+
+import type { FailureKind } from "../domain/mail/failure-kind.ts"
+import type { Provider } from "../domain/mail/provider.ts"
+import type { SendStatus } from "../domain/mail/send-result.ts"
+import type { EmailStatus } from "../domain/mail/status.ts"
+
+/** Most rows of one page. */
+export const MAX_EMAIL_LOG_PAGE = 200
+
+/**
+ * One row of `email_log`, with the columns' names as keys (document 1, "email_log"; contract, "Admin"). Times are ISO 8601
+ * in UTC with microseconds.
+ */
+export interface EmailLogRow {
+  readonly id: string
+  readonly created_at: string
+  readonly updated_at: string
+  /** A category of a send, or `unknown` where only delivery events wrote the row. */
+  readonly category: string
+  readonly source: string | null
+  readonly from_address: string | null
+  readonly to_addresses: ReadonlyArray<string>
+  /** Cc and Bcc. */
+  readonly other_addresses: ReadonlyArray<string>
+  readonly subject: string | null
+  readonly outcome: SendStatus | null
+  readonly status: EmailStatus
+  readonly last_event: string | null
+  readonly last_event_at: string | null
+  readonly error: string | null
+  readonly error_kind: FailureKind | null
+  readonly failed_over: boolean
+  /** USD. */
+  readonly cost_usd: number | null
+  readonly idempotency_key: string | null
+  readonly provider: string | null
+  readonly provider_message_id: string | null
+  /** When the failure alert was claimed. */
+  readonly alerted_at: string | null
+  /** The latest provider event, as it came. */
+  readonly raw: Schema.Json
+}
+
+/** Which rows to show. Every filter that is there must hold. */
+export interface EmailLogFilter {
+  readonly status?: EmailStatus | undefined
+  readonly category?: string | undefined
+  readonly provider?: Provider | undefined
+  /** An address; matches a To recipient exactly, ignoring case. */
+  readonly recipient?: string | undefined
+  /** Matches a part of the subject, ignoring case; `%` and `_` stand for themselves. */
+  readonly subject?: string | undefined
+  /** 1 to {@link MAX_EMAIL_LOG_PAGE}. */
+  readonly limit: number
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+
+/** Rows, newest first, and where the next page begins; null where this was the last. */
+export interface EmailLogPage {
+  readonly rows: ReadonlyArray<EmailLogRow>
+  readonly nextCursor: string | null
+}
+
+/** The log cannot be read now. */
+export class EmailLogUnavailable extends Data.TaggedError("EmailLogUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+/** The cursor is none that this log gave out. */
+export class InvalidCursor extends Data.TaggedError("InvalidCursor")<{ readonly cursor: string }> {}
+
+/**
+ * Reads the send log. Pages follow (`created_at`, `id`), newest first: a page is found by where the last one ended, so
+ * that rows which arrive meanwhile neither repeat nor hide any.
+ */
+export class EmailLogQuery extends Context.Service<
+  EmailLogQuery,
+  {
+    readonly page: (
+      filter: EmailLogFilter
+    ) => Effect.Effect<EmailLogPage, EmailLogUnavailable | InvalidCursor>
+  }
+>()("postlane/ports/EmailLogQuery") {}

@@ -1,0 +1,37 @@
+import { Layer } from "effect"
+
+import * as NoChat from "../adapters/memory/no-chat.ts"
+import * as AlertPreferences from "../adapters/postgres/alert-preferences.ts"
+import * as SimulatedChat from "../adapters/simulated/chat.ts"
+import * as Telegram from "../adapters/telegram/chat.ts"
+import { AlertConfig, layer } from "../domain/delivery/alerts.ts"
+import type { Chat } from "../ports/chat.ts"
+import type { SimulatedMail } from "../ports/simulated-mail.ts"
+import type { Settings } from "./settings.ts"
+
+/** The chat of the settings; where it is not set, the outbox of an embedded installation, else none. */
+const chat = (settings: Settings, outbox: Layer.Layer<SimulatedMail>): Layer.Layer<Chat> => {
+  const { chatApiBaseUrl, chatBotToken, chatId } = settings.alerts
+  if (chatBotToken !== undefined && chatId !== undefined) {
+    return Telegram.layer({ token: chatBotToken, chatId, baseUrl: chatApiBaseUrl })
+  }
+  return settings.embedded ? Layer.provide(SimulatedChat.layer, outbox) : NoChat.layerNone
+}
+
+/**
+ * The alert dispatcher and the preferences of admins. Where no real provider could carry a mail away and `ALERT_EMAIL` is
+ * unset, alerts go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
+ */
+export const alerts = (
+  settings: Settings,
+  options: { readonly outbox: Layer.Layer<SimulatedMail>; readonly onlySimulated: boolean }
+) => {
+  const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
+  return layer.pipe(
+    Layer.provide([
+      chat(settings, options.outbox),
+      Layer.succeed(AlertConfig, { email: settings.alerts.email ?? fallback })
+    ]),
+    Layer.provideMerge(AlertPreferences.layer)
+  )
+}

@@ -1,0 +1,214 @@
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
+
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, Effect, Layer, Result, Schema } from "effect"
+import { HttpServer } from "effect/http"
+
+import * as EmbeddedPostgres from "../adapters/embedded-postgres/embedded-postgres.ts"
+import { embeddedHttpLayer, httpLayer } from "../adapters/http/http-layer.ts"
+import * as Postgres from "../adapters/postgres/client.ts"
+import * as DeliveryLog from "../adapters/postgres/delivery-log.ts"
+import * as EmailLogQuery from "../adapters/postgres/email-log-query.ts"
+import * as SuppressionList from "../adapters/postgres/suppression-list.ts"
+import type { CredentialSource } from "../adapters/ses/credentials.ts"
+import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
+import * as Simulated from "../adapters/simulated/simulated-mail.ts"
+import * as EventRecording from "../domain/delivery/event-recording.ts"
+import { RetryHandler } from "../domain/mail/retry.ts"
+import { DeferQueue } from "../ports/defer-queue.ts"
+import { MailProviders } from "../ports/mail-provider.ts"
+import { SimulatedMail } from "../ports/simulated-mail.ts"
+import { alerts } from "./alert-layers.ts"
+import { announce, type Place } from "./banner.ts"
+import { migrateDatabase, requireMigrated, shownUrl } from "./database.ts"
+import * as DeliveryIntake from "./delivery-intake.ts"
+import { CannotStart } from "./exit.ts"
+import { withGeneratedSecrets } from "./generated-secrets.ts"
+import * as Housekeeping from "./housekeeping.ts"
+import { cloudCredentials, mailerWithRetries } from "./mail-layers.ts"
+import { providersOf, realProviderA, realProviderB, realProviders } from "./mail-providers.ts"
+import * as Readiness from "./readiness.ts"
+import { decodeSettings, type Env, formatProblems, type Settings } from "./settings.ts"
+import { makeSimulatedEvents } from "./simulated-events.ts"
+import { background, Supervisors } from "./supervisor.ts"
+import { layerTelemetry, surviveClosedOutput } from "./telemetry.ts"
+import { layerTraced } from "./traced.ts"
+
+/** Retries under way at once in one process. */
+const RETRY_CONCURRENCY = 8
+
+/** The version that is told to collectors and shown at the start. */
+const { version: VERSION } = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
+)(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
+
+const refuse = (problems: Parameters<typeof formatProblems>[0]) =>
+  new CannotStart({
+    message: `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: docs/configuration.md`
+  })
+
+/** The settings of this process: decoded, complete, and with every problem told at once. */
+const readSettings = Effect.fnUntraced(function* (env: Env, embeddedByDefault: boolean) {
+  const first = decodeSettings(env, { embedded: embeddedByDefault, server: true })
+  if (Result.isFailure(first)) return yield* refuse(first.failure)
+  if (!first.success.embedded) return first.success
+  const complete = yield* withGeneratedSecrets(env, resolve(first.success.dataDir)).pipe(
+    Effect.mapError(({ message }) => new CannotStart({ message }))
+  )
+  const settings = decodeSettings(complete, { embedded: embeddedByDefault })
+  return Result.isFailure(settings) ? yield* refuse(settings.failure) : settings.success
+})
+
+/** The database that is configured, or the embedded one; migrated either way. */
+const database = (settings: Settings) => {
+  const { database: configured } = settings
+  if (configured !== undefined) {
+    return Layer.unwrap(
+      Effect.as(requireMigrated(configured.url), Postgres.layer({ url: configured.url }))
+    ).pipe(
+      Layer.provideMerge(
+        Layer.succeed(DatabasePlace, { shown: shownUrl(configured.url), whyDown: Effect.succeed(undefined) })
+      )
+    )
+  }
+  const place = Layer.effect(
+    DatabasePlace,
+    Effect.map(EmbeddedPostgres.EmbeddedPostgres, (embedded) => ({
+      shown: `embedded, ${embedded.cluster}`,
+      whyDown: Effect.map(embedded.state, (state) =>
+        state.status === "up" ? undefined : (state.reason ?? "starting")
+      )
+    }))
+  )
+  const clients = Layer.unwrap(
+    Effect.gen(function* () {
+      const { url } = yield* EmbeddedPostgres.EmbeddedPostgres
+      yield* migrateDatabase(url)
+      return Postgres.layer({ url })
+    })
+  )
+  return Layer.mergeAll(clients, place).pipe(Layer.provide(EmbeddedPostgres.layer(resolve(settings.dataDir))))
+}
+
+/** Where the database is, for the banner and for readiness. */
+class DatabasePlace extends Context.Service<
+  DatabasePlace,
+  {
+    readonly shown: string
+    /** Why an embedded server is not up, as far as its supervisor knows. */
+    readonly whyDown: Effect.Effect<string | undefined>
+  }
+>()("postlane/runtime/DatabasePlace") {}
+
+const simulates = (settings: Settings) => ({
+  provider_a: settings.embedded && settings.providerA.apiKey === undefined,
+  provider_b: settings.embedded && settings.cloud.credentials === undefined
+})
+
+/** What is configured is real, what is not is simulated. */
+const embeddedProviders = (settings: Settings, credentials: CredentialSource) =>
+  Layer.effect(
+    MailProviders,
+    Effect.gen(function* () {
+      const simulated = yield* SimulatedMail
+      const stand = simulates(settings)
+      return providersOf(
+        stand.provider_a ? simulated.provider("provider_a") : realProviderA(settings),
+        stand.provider_b ? simulated.provider("provider_b") : yield* realProviderB(settings, credentials)
+      )
+    })
+  )
+
+/** The fibers that each role stands for. */
+const roles = (settings: Settings) => {
+  const has = (role: Settings["roles"][number]) => settings.roles.includes(role)
+  const retry = Layer.unwrap(
+    Effect.gen(function* () {
+      const queue = yield* DeferQueue
+      const { handle } = yield* RetryHandler
+      return has("retry") && queue.configured
+        ? background("retry", queue.consume(handle, { concurrency: RETRY_CONCURRENCY }))
+        : Layer.empty
+    })
+  )
+  return Layer.mergeAll(retry, has("leader") ? Housekeeping.layer : Layer.empty)
+}
+
+const readiness = Layer.unwrap(
+  Effect.gen(function* () {
+    const sql = yield* Postgres.ReadSql
+    const { whyDown } = yield* DatabasePlace
+    const queue = yield* DeferQueue
+    return Readiness.layer([
+      {
+        name: "database",
+        run: Effect.gen(function* () {
+          const down = yield* whyDown
+          if (down !== undefined) return yield* Effect.fail(new Error(down))
+          yield* sql`select 1`
+        })
+      },
+      { name: "queue", run: queue.check }
+    ])
+  })
+)
+
+/** Everything that one process runs. */
+const app = (settings: Settings) => {
+  const listener = {
+    host: settings.http.host,
+    port: settings.http.port,
+    proxySecret: settings.access.proxySharedSecret,
+    adminToken: settings.access.adminToken,
+    webhookSecret: settings.providerB.webhookSecret,
+    api: settings.roles.includes("api")
+  }
+  const imds = imdsCredentials({ endpoint: settings.cloud.imdsEndpoint, now: Date.now })
+  const credentials = cloudCredentials(settings, imds)
+  const stand = simulates(settings)
+  const events = makeSimulatedEvents(settings)
+  const outbox = Layer.orDie(Simulated.layer({ dataDir: resolve(settings.dataDir), onEvent: events.onEvent }))
+  const untraced = mailerWithRetries(settings, {
+    providers: settings.embedded
+      ? Layer.provide(embeddedProviders(settings, credentials), outbox)
+      : realProviders(settings, credentials),
+    credentials,
+    crypto: NodeCrypto.layer
+  })
+  const mail =
+    settings.telemetry.otlpEndpoint === undefined ? untraced : Layer.provideMerge(layerTraced, untraced)
+  const http = settings.embedded
+    ? Layer.provideMerge(events.layer, Layer.provide(embeddedHttpLayer(listener), outbox))
+    : httpLayer(listener)
+  return Layer.mergeAll(http, roles(settings)).pipe(
+    Layer.provideMerge(readiness),
+    Layer.provideMerge(Layer.mergeAll(EmailLogQuery.layer, SuppressionList.layer)),
+    Layer.provide(Layer.provide(EventRecording.layer, DeliveryLog.layer)),
+    Layer.provide(DeliveryIntake.layer(settings)),
+    Layer.provideMerge(alerts(settings, { outbox, onlySimulated: stand.provider_a && stand.provider_b })),
+    Layer.provideMerge(mail),
+    Layer.provideMerge(database(settings)),
+    Layer.provideMerge(Supervisors.layer)
+  )
+}
+
+/** Runs one process for ever. `embedded` is what holds where `POSTLANE_EMBEDDED` is unset. */
+export const run = (options: { readonly embedded: boolean }) =>
+  Effect.gen(function* () {
+    yield* surviveClosedOutput([process.stdout, process.stderr])
+    const settings = yield* readSettings(process.env, options.embedded)
+    const telemetry = layerTelemetry(settings, { sink: process.stdout, version: VERSION })
+    return yield* Effect.gen(function* () {
+      const context = yield* Layer.build(app(settings))
+      const place: Place = {
+        address: Context.get(context, HttpServer.HttpServer).address,
+        database: Context.get(context, DatabasePlace).shown,
+        queue: Context.get(context, DeferQueue).configured,
+        simulates: simulates(settings),
+        seconds: process.uptime()
+      }
+      yield* announce(settings, place)
+      return yield* Effect.never
+    }).pipe(Effect.scoped, Effect.provide(telemetry))
+  })

@@ -1,0 +1,75 @@
+import { Console, Effect, Redacted } from "effect"
+import type { HttpServer } from "effect/http"
+
+import type { Provider } from "../domain/mail/provider.ts"
+import { advice, type Settings } from "./settings.ts"
+
+/** What turned out at the start. */
+export interface Place {
+  readonly address: HttpServer.HttpServer["Service"]["address"]
+  readonly database: string
+  readonly queue: boolean
+  readonly simulates: Readonly<Record<Provider, boolean>>
+  readonly seconds: number
+}
+
+const shown = (secret: Redacted.Redacted | undefined) =>
+  secret === undefined ? "unset" : Redacted.value(secret)
+
+const listening = ({ address }: Place): string => {
+  switch (address._tag) {
+    case "InetAddressV4":
+      return `http://${String(address.address)}:${address.port}`
+    case "InetAddressV6":
+      return `http://[${String(address.address)}]:${address.port}`
+    default:
+      return "a socket of this machine"
+  }
+}
+
+const providerLine = (settings: Settings, place: Place): string => {
+  const one = (provider: Provider) =>
+    `${provider} (${place.simulates[provider] ? "simulated" : provider === "provider_a" ? "Resend" : "Amazon SES"})`
+  const { primary, fallback } = settings.sending
+  return fallback === undefined ? `${one(primary)}, no fallback` : `${one(primary)}, then ${one(fallback)}`
+}
+
+/** Tells where everything is: to a person as a page, to a machine as one log line without secrets. */
+export const announce = (settings: Settings, place: Place): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const url = listening(place)
+    const notes = settings.embedded ? settings.warnings : advice(settings)
+    for (const { setting, message } of notes) yield* Effect.logWarning(`${setting} ${message}`)
+    if (!settings.embedded) {
+      return yield* Effect.logInfo("Postlane is up").pipe(
+        Effect.annotateLogs({
+          url,
+          database: place.database,
+          providers: providerLine(settings, place),
+          roles: settings.roles.join(",")
+        })
+      )
+    }
+    const secret = shown(settings.access.proxySharedSecret)
+    yield* Console.log(`
+  Postlane is up (${place.seconds.toFixed(1)} s)
+
+  outbox      ${url}/dev
+  API         ${url}   (${url}/openapi.json)
+  health      ${url}/health   ${url}/ready   ${url}/metrics
+  sends by    ${providerLine(settings, place)}
+  database    ${place.database}
+  retries     ${place.queue ? "queued" : "none: an ambiguous send ends failed"}
+  data        ${settings.dataDir}
+
+  admin token ${shown(settings.access.adminToken)}
+  owner token ${shown(settings.access.ownerToken)}
+
+  Send a mail:
+
+    curl -sS ${url}/internal/send-email -H "x-proxy-secret: ${secret}" -H "content-type: application/json" \\
+      -d '{"to":"you@example.com","subject":"Hello","text":"First mail","category":"transactional","source":"api:readme"}'
+
+  and read it at ${url}/dev. Ctrl-C stops everything; the data stays.
+`)
+  })

@@ -1,0 +1,127 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Effect, Exit, Layer, RcMap, Scope } from "effect"
+
+import type { CredentialSource } from "../adapters/ses/credentials.ts"
+import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
+import { withDeadline } from "../domain/deadline.ts"
+import { Mailer } from "../domain/mail/mailer.ts"
+import type { LogSink } from "./log-lines.ts"
+import { mailDatabase } from "./mail-database.ts"
+import { cloudCredentials, mailer } from "./mail-layers.ts"
+import { realProviders } from "./mail-providers.ts"
+import {
+  envOf,
+  type MailRuntime,
+  makeSendEmail,
+  type OpenMailer,
+  openMailer,
+  type SendEmail,
+  type SendOptions,
+  type SettingsRefused
+} from "./plain-send-email.ts"
+import type { Env, Settings } from "./settings.ts"
+
+export { Mailer } from "../domain/mail/mailer.ts"
+export { IdempotencyConflict, IdempotencyInProgress, InvalidRequest } from "../domain/mail/not-begun.ts"
+export type { SendRequest } from "../domain/mail/message.ts"
+export type { SendResult } from "../domain/mail/send-result.ts"
+export { type SendEmail, type SendOptions, SettingsRefused } from "./plain-send-email.ts"
+
+/**
+ * How long the mailer of an environment that nobody sends with keeps its connections. They keep a process alive, and so
+ * this is also how long a script stays after its last send; {@link close} spares it the wait.
+ */
+const IDLE_TIME_TO_LIVE = "1 second"
+
+/** How long {@link close} waits for what is under way; a drain takes 9 seconds at most. */
+const CLOSE_TIME_LIMIT = "10 seconds"
+
+/** A guest in somebody else's process is modest. */
+const MAX_WRITE_CONNECTIONS = 4
+
+/** Stdout is the host's. */
+const logSink: LogSink = { write: (line) => process.stderr.write(line) }
+
+/** The role outlives the mailers: its credentials are good for hours, and so is their cache. */
+const instanceRoles = new Map<string | undefined, CredentialSource>()
+
+const instanceRole = (endpoint: string | undefined): CredentialSource => {
+  const known = instanceRoles.get(endpoint)
+  if (known !== undefined) return known
+  const role = imdsCredentials({ endpoint, now: Date.now })
+  instanceRoles.set(endpoint, role)
+  return role
+}
+
+const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
+  const credentials = cloudCredentials(settings, instanceRole(settings.cloud.imdsEndpoint))
+  const database = mailDatabase(settings, (postgres, url) =>
+    postgres.layer({ url, maxReadConnections: 1, maxWriteConnections: MAX_WRITE_CONNECTIONS })
+  )
+  const providers = realProviders(settings, credentials)
+  return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)
+}
+
+/** One mailer an environment, shared by all calls and closed when nobody has used it for a while. */
+interface Shared {
+  readonly scope: Scope.Closeable
+  readonly mailers: RcMap.RcMap<Env, OpenMailer, SettingsRefused>
+}
+
+let shared: Shared | undefined
+
+const acquire = (): Shared => {
+  if (shared !== undefined) return shared
+  const scope = Scope.makeUnsafe()
+  const make = RcMap.make({
+    lookup: (env: Env) => openMailer(env, { edge: false, layer: layerOf, logSink }),
+    idleTimeToLive: IDLE_TIME_TO_LIVE
+  })
+  return (shared = { scope, mailers: Effect.runSync(Scope.provide(make, scope)) })
+}
+
+const runtime: MailRuntime = {
+  ambientEnv: () => process.env,
+  withMailer: (env, use) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { mailers } = acquire()
+        const ready = yield* RcMap.get(mailers, env).pipe(
+          Effect.tapCause(() => RcMap.invalidate(mailers, env))
+        )
+        return yield* use(ready)
+      })
+    ),
+  logSink
+}
+
+/** `sendEmail` on Node: without `env` it reads `process.env`. */
+export const sendEmail: SendEmail = makeSendEmail(runtime)
+
+/**
+ * Finishes what is under way and closes all connections. Nobody has to call it: they close by themselves once they are
+ * idle. `sendEmail` can be called again afterwards.
+ */
+export const close = (): Promise<void> => {
+  if (shared === undefined) return Promise.resolve()
+  const { scope } = shared
+  shared = undefined
+  return Effect.runPromise(
+    withDeadline(Scope.close(scope, Exit.void), {
+      duration: CLOSE_TIME_LIMIT,
+      onTimeout: () => Effect.void
+    })
+  )
+}
+
+/** The `Mailer` of Effect code, made of the same settings as `sendEmail`'s; it lives as long as the layer. */
+export const layer = (options?: SendOptions): Layer.Layer<Mailer, SettingsRefused> =>
+  Layer.effect(
+    Mailer,
+    Effect.suspend(() =>
+      Effect.map(
+        openMailer(envOf(options, process.env), { edge: false, layer: layerOf }),
+        (ready) => ready.mailer
+      )
+    )
+  )

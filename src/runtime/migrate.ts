@@ -1,0 +1,32 @@
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Result } from "effect"
+
+import { migrateDatabase, shownUrl } from "./database.ts"
+import { CannotStart } from "./exit.ts"
+import { endWithWords } from "./run-program.ts"
+import { decodeSettings, formatProblems } from "./settings.ts"
+
+/** `npm run migrate`: applies the numbered migrations to `DB_URL`, all or none. */
+const program = Effect.gen(function* () {
+  const decoded = decodeSettings({ DB_URL: process.env["DB_URL"], ...process.env }, { embedded: true })
+  if (Result.isFailure(decoded)) {
+    return yield* new CannotStart({
+      message: `These settings are wrong:\n${formatProblems(decoded.failure)}`
+    })
+  }
+  const { database } = decoded.success
+  if (database === undefined) {
+    return yield* new CannotStart({
+      message:
+        "DB_URL is unset: set it to postgres://user@host:port/database, and the password in DB_SECRET_KEY"
+    })
+  }
+  const applied = yield* migrateDatabase(database.url)
+  yield* Console.log(
+    applied.length === 0
+      ? `${shownUrl(database.url)} is up to date`
+      : `${shownUrl(database.url)}: applied ${applied.join(", ")}`
+  )
+})
+
+NodeRuntime.runMain(endWithWords(program), { disableErrorReporting: true })

@@ -1,0 +1,13 @@
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect } from "effect"
+
+import { EmbeddedPostgres, layer } from "../../../src/adapters/embedded-postgres/embedded-postgres.ts"
+
+/** A whole program on a data folder (its argument): says `up` when it is, and runs until it is told to stop or killed. */
+const program = Effect.gen(function* () {
+  yield* EmbeddedPostgres
+  process.stdout.write("up\n")
+  return yield* Effect.never
+})
+
+NodeRuntime.runMain(Effect.provide(program, layer(process.argv[2] ?? "")))

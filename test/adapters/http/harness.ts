@@ -1,0 +1,210 @@
+import { request, type IncomingHttpHeaders, type RequestOptions } from "node:http"
+import { connect } from "node:net"
+
+import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { HttpServer } from "effect/http"
+
+import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
+import { Alerts } from "../../../src/domain/delivery/alerts.ts"
+import { EventRecording } from "../../../src/domain/delivery/event-recording.ts"
+import { Mailer } from "../../../src/domain/mail/mailer.ts"
+import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import type { SendResult } from "../../../src/domain/mail/send-result.ts"
+import { AlertPreferences } from "../../../src/ports/alert-preferences.ts"
+import { DeferQueue } from "../../../src/ports/defer-queue.ts"
+import { DeliveryIntake } from "../../../src/ports/delivery-intake.ts"
+import { EmailLogQuery } from "../../../src/ports/email-log-query.ts"
+import { Readiness, type ReadinessReport } from "../../../src/ports/readiness.ts"
+import { SimulatedMail } from "../../../src/ports/simulated-mail.ts"
+import { SuppressionList } from "../../../src/ports/suppression-list.ts"
+
+export const PROXY_SECRET = "proxy-secret-4711"
+export const ADMIN_TOKEN = "admin-token-4711"
+
+export const sent: SendResult = {
+  ok: true,
+  status: "sent",
+  sendId: "0199a000-0000-7000-8000-000000000001",
+  provider: "provider_a",
+  providerMessageId: "m-1",
+  failedOver: false,
+  idempotencyKey: "order-17",
+  suppressedRecipients: []
+}
+
+export const mail: SendRequest = {
+  to: "a@x.test",
+  subject: "s",
+  text: "h",
+  category: "transactional",
+  source: "api:contact"
+}
+
+/** What stands behind the routes; a test replaces what it is about, the rest answers something harmless. */
+export interface Behind {
+  readonly send: Mailer["Service"]["send"]
+  readonly queue: Partial<DeferQueue["Service"]>
+  readonly page: EmailLogQuery["Service"]["page"]
+  readonly report: ReadinessReport
+  readonly outbox: Partial<SimulatedMail["Service"]["outbox"]>
+  readonly script: SimulatedMail["Service"]["script"]
+  readonly mailer: Layer.Layer<Mailer>
+  readonly alerts: Layer.Layer<Alerts>
+  readonly preferences: Layer.Layer<AlertPreferences>
+  readonly suppressions: Layer.Layer<SuppressionList>
+  readonly intake: Layer.Layer<DeliveryIntake>
+  readonly recording: Layer.Layer<EventRecording>
+  readonly webhookSecret: string | undefined
+  readonly embedded: boolean
+  readonly proxySecret: string | undefined
+  readonly adminToken: string | undefined
+  readonly host: string
+  readonly port: number
+  readonly api: boolean
+}
+
+export interface TestServer {
+  readonly port: number
+  readonly url: string
+  readonly logs: ReadonlyArray<string>
+  readonly stop: () => Promise<void>
+}
+
+const secret = (value: string | undefined) => (value === undefined ? undefined : Redacted.make(value))
+
+/** Serves on a free port with the live clock. */
+export const startServer = async (behind: Partial<Behind> = {}): Promise<TestServer> => {
+  const logs: Array<string> = []
+  const services = Layer.mergeAll(
+    behind.mailer ?? Layer.succeed(Mailer, Mailer.of({ send: behind.send ?? (() => Effect.succeed(sent)) })),
+    behind.alerts ?? Layer.mock(Alerts, {}),
+    behind.preferences ?? Layer.mock(AlertPreferences, {}),
+    behind.suppressions ?? Layer.mock(SuppressionList, {}),
+    behind.intake ??
+      Layer.succeed(
+        DeliveryIntake,
+        DeliveryIntake.of({
+          webhook: () => {
+            throw new Error("not here")
+          },
+          bus: () => []
+        })
+      ),
+    behind.recording ?? Layer.mock(EventRecording, {}),
+    Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
+    Layer.succeed(
+      EmailLogQuery,
+      EmailLogQuery.of({ page: behind.page ?? (() => Effect.succeed({ rows: [], nextCursor: null })) })
+    ),
+    Layer.succeed(
+      Readiness,
+      Readiness.of({
+        report: Effect.succeed(behind.report ?? { ready: true, checks: [], supervisors: [] })
+      })
+    ),
+    Layer.mock(SimulatedMail, {
+      outbox: {
+        put: () => Effect.die("not here"),
+        list: () => Effect.succeed([]),
+        has: () => Effect.succeed(false),
+        get: () => Effect.succeed(undefined),
+        ...behind.outbox
+      },
+      provider: () => {
+        throw new Error("not here")
+      },
+      script: behind.script ?? (() => Effect.void)
+    })
+  )
+  const options = {
+    host: behind.host ?? "127.0.0.1",
+    port: behind.port ?? 0,
+    proxySecret: secret("proxySecret" in behind ? behind.proxySecret : PROXY_SECRET),
+    adminToken: secret("adminToken" in behind ? behind.adminToken : ADMIN_TOKEN),
+    webhookSecret: secret(behind.webhookSecret),
+    api: behind.api
+  }
+  const http = behind.embedded === false ? httpLayer(options) : embeddedHttpLayer(options)
+  const capture = Logger.map(Logger.formatJson, (line) => void logs.push(line))
+  const scope = Scope.makeUnsafe()
+  const context = await Effect.runPromise(
+    Layer.buildWithScope(http.pipe(Layer.provide(services), Layer.provide(Logger.layer([capture]))), scope)
+  )
+  const { address } = Context.get(context, HttpServer.HttpServer)
+  const port = "port" in address ? address.port : 0
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    logs,
+    stop: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
+/** Whatever a body holds: assertions look at it. */
+export type Json = ReturnType<JSON["parse"]>
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  readonly json: Json
+}
+
+/** One request through node:http, which sends what it is told, in one piece or in chunks. */
+export const call = (
+  server: TestServer,
+  path: string,
+  options: RequestOptions & { readonly body?: string | Uint8Array | ReadonlyArray<string | Uint8Array> } = {}
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const { body, ...rest } = options
+    const outgoing = request({ host: "127.0.0.1", port: server.port, path, agent: false, ...rest })
+    outgoing.on("error", reject)
+    outgoing.on("response", (incoming) => {
+      const chunks: Array<Buffer> = []
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+      incoming.on("error", reject)
+      incoming.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8")
+        const isJson = /json/.test(incoming.headers["content-type"] ?? "")
+        resolve({
+          status: incoming.statusCode!,
+          headers: incoming.headers,
+          text,
+          json: isJson && text !== "" ? JSON.parse(text) : undefined
+        })
+      })
+    })
+    if (Array.isArray(body)) {
+      for (const chunk of body) outgoing.write(chunk)
+      outgoing.end()
+    } else {
+      outgoing.end(body as string | Uint8Array | undefined)
+    }
+  })
+
+/** Posts a body to the relay with the right secret. */
+export const relay = (
+  server: TestServer,
+  body: unknown,
+  headers: Record<string, string> = {},
+  path = "/internal/send-email"
+): Promise<Answer> =>
+  call(server, path, {
+    method: "POST",
+    headers: { "x-proxy-secret": PROXY_SECRET, "content-type": "application/json", ...headers },
+    body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
+  })
+
+/** Writes bytes to a connection and gives everything that comes back until it closes. */
+export const raw = (server: TestServer, bytes: string | ReadonlyArray<string>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(server.port, "127.0.0.1")
+    let answer = ""
+    socket.on("error", reject)
+    socket.on("data", (chunk) => (answer += chunk.toString("utf8")))
+    socket.on("close", () => resolve(answer))
+    for (const part of typeof bytes === "string" ? [bytes] : bytes) socket.write(part)
+  })
+
+export const admin = { authorization: `Bearer ${ADMIN_TOKEN}` }

@@ -1,0 +1,181 @@
+import { readFileSync } from "node:fs"
+
+import { Effect, Layer } from "effect"
+import { Webhook } from "standardwebhooks"
+import { afterAll, beforeEach, describe, expect, it } from "vitest"
+
+import * as MemoryLog from "../../../src/adapters/memory/delivery-log.ts"
+import { makeMailDatabase, type MailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import { Alerts } from "../../../src/domain/delivery/alerts.ts"
+import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
+import * as EventRecording from "../../../src/domain/delivery/event-recording.ts"
+import { DeliveryLog, DeliveryLogError } from "../../../src/ports/delivery-log.ts"
+import * as Intake from "../../../src/runtime/delivery-intake.ts"
+import { decodeSettings } from "../../../src/runtime/settings.ts"
+import { call, type Json, startServer } from "./harness.ts"
+
+const SIGNING = `whsec_${Buffer.from("a secret that has 24 byt").toString("base64")}`
+const BUS = "bus-secret-4711"
+const read = (name: string): ReadonlyArray<Json> =>
+  JSON.parse(readFileSync(new URL(`../../support/${name}.json`, import.meta.url), "utf8"))
+const resend = read("resend-events")
+const ses = read("ses-events")
+const bounced = resend.find(({ type }) => type === "email.bounced")
+const busBounce = ses.find(({ detail }) => detail.eventType === "Bounce")
+
+const settings = decodeSettings({ PROVIDERA_WEBHOOK_SECRET: SIGNING }, { embedded: true })
+if (settings._tag === "Failure") throw new Error("settings")
+const intake = Intake.layer(settings.success)
+
+let database: MailDatabase
+let alerts: Array<FailedSend>
+let delivery: "delivered" | "failed" | "unconfigured"
+let down: boolean
+beforeEach(() => {
+  database = makeMailDatabase()
+  alerts = []
+  delivery = "delivered"
+  down = false
+})
+const log = Layer.effect(
+  DeliveryLog,
+  Effect.sync(() =>
+    DeliveryLog.of({
+      record: (event, options) =>
+        down
+          ? Effect.fail(new DeliveryLogError({ operation: "record", cause: "password=hunter2" }))
+          : Effect.flatMap(Effect.provide(Effect.service(DeliveryLog), MemoryLog.layer(database)), (memory) =>
+              memory.record(event, options)
+            ),
+      releaseAlert: (sendId) => database.releaseAlert(sendId)
+    })
+  )
+)
+const recording = EventRecording.layer.pipe(
+  Layer.provide(log),
+  Layer.provide(
+    Layer.mock(Alerts, {
+      raise: (failed) =>
+        Effect.sync(() => {
+          alerts.push(failed)
+          return { delivery, escalated: undefined } as never
+        })
+    })
+  )
+)
+const server = await startServer({ intake, recording, webhookSecret: BUS })
+afterAll(() => server.stop())
+
+const signed = (body: string | Uint8Array, at = new Date()) => ({
+  "svix-id": "msg_1",
+  "svix-timestamp": String(Math.floor(at.getTime() / 1000)),
+  "svix-signature": new Webhook(SIGNING).sign("msg_1", at, Buffer.from(body))
+})
+const webhook = (body: string | Uint8Array, headers: Record<string, string> = signed(body)) =>
+  call(server, "/functions/v1/provider-a-webhook", { method: "POST", headers, body })
+const bus = (body: string, headers: Record<string, string> = { "x-webhook-secret": BUS }) =>
+  call(server, "/api/webhooks/providerb-events", {
+    method: "POST",
+    headers: { "content-type": "application/json; charset=utf-8", ...headers },
+    body
+  })
+const text = JSON.stringify(bounced)
+const deep = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
+
+describe("the webhook of provider_a", () => {
+  it("records, suppresses and alerts once, and acknowledges the same event again (E1)", async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const answer = await webhook(text)
+      expect([answer.status, answer.json]).toEqual([200, { ok: true }])
+    }
+    expect(database.rows().map(({ status }) => status)).toEqual(["bounced"])
+    expect(database.suppressions()).toEqual([{ email: bounced.data.to[0], reason: "hard_bounce" }])
+    expect(alerts).toHaveLength(1)
+  })
+
+  it("refuses with 400 what is not signed, not signed now, or was changed (W1)", async () => {
+    const headers = signed(text)
+    const refusals = [
+      await webhook(text, {}),
+      await webhook(text, { ...headers, "svix-signature": "v1,AAAA" }),
+      await webhook(text, signed(text, new Date(Date.now() - 310_000))),
+      await webhook(text, signed(text, new Date(Date.now() + 310_000))),
+      await webhook(`${text} `, headers),
+      await webhook(text.slice(0, -1), headers),
+      await webhook(new Uint8Array([0xff, 0xfe]), headers)
+    ]
+    for (const { json, status } of refusals) expect([status, json.code]).toEqual([400, "INVALID_REQUEST"])
+    expect((await webhook("x".repeat(10_000_000))).status).toBe(413)
+    for (const junk of ["", "no json", `{"type":"email.sent","data":{"email_id":"m","x":${deep(5_000)}}}`]) {
+      expect((await webhook(junk)).status).toBe(400)
+    }
+    expect([database.rows(), alerts]).toEqual([[], []])
+  })
+
+  it("acknowledges what it ignores, and warns of an event without an id", async () => {
+    const inbound = resend.find(({ type }) => type === "email.received")
+    expect((await webhook(JSON.stringify(inbound))).json).toEqual({ ok: true, ignored: true })
+    for (const body of ["null", "7", '"x"', "[]", deep(100)])
+      expect((await webhook(body)).json.ignored).toBe(true)
+    const nameless = await webhook('{"type":"email.bounced","data":{}}')
+    expect([nameless.status, nameless.json.warning]).toEqual([200, "the event has no email id"])
+    expect(database.rows()).toEqual([])
+  })
+
+  it("answers 502 where the alert failed and alerts on the next one, 200 where no channel is set up (A1)", async () => {
+    delivery = "failed"
+    const failed = await webhook(text)
+    expect([failed.status, failed.json.code, failed.json.retryable]).toEqual([502, "ALERT_FAILED", true])
+    delivery = "unconfigured"
+    expect((await webhook(text)).status).toBe(200)
+    delivery = "delivered"
+    expect((await webhook(text)).status).toBe(200)
+    expect((await webhook(text)).status).toBe(200)
+    expect(alerts).toHaveLength(3)
+  })
+
+  it("does not acknowledge what was not recorded, and leaks nothing (E1)", async () => {
+    down = true
+    const answer = await webhook(text)
+    expect([answer.status, answer.json.retryable]).toEqual([500, true])
+    expect(answer.text).not.toContain("hunter2")
+  })
+})
+
+describe("the event bus of provider_b", () => {
+  it("records one envelope and a list of them (E1)", async () => {
+    expect((await bus(JSON.stringify(busBounce))).json).toEqual({ ok: true, recorded: 1, ignored: 0 })
+    expect((await bus(JSON.stringify(ses))).json).toEqual({ ok: true, recorded: 11, ignored: 1 })
+    expect(database.rows().map(({ status }) => status)).toEqual(["bounced"])
+    expect(alerts).toHaveLength(1)
+  })
+
+  it("refuses whoever has not the secret (W1)", async () => {
+    for (const headers of [{}, { "x-webhook-secret": "" }, { "x-webhook-secret": `${BUS}x` }]) {
+      const answer = await bus(JSON.stringify(busBounce), headers)
+      expect([answer.status, answer.json.code]).toEqual([403, "FORBIDDEN"])
+    }
+    expect(database.rows()).toEqual([])
+    const unset = await startServer({ intake, recording })
+    const path = "/api/webhooks/providerb-events"
+    expect((await call(unset, path, { method: "POST", headers: { "x-webhook-secret": "" } })).status).toBe(
+      403
+    )
+    await unset.stop()
+  })
+
+  it("refuses what is no JSON, too large or too deep", async () => {
+    expect((await bus("no json")).status).toBe(400)
+    expect((await bus(JSON.stringify(busBounce).slice(0, -1))).status).toBe(400)
+    expect((await bus(`"${"x".repeat(10_000_000)}"`)).status).toBe(413)
+    const nested = JSON.stringify(busBounce).replace('"version"', `"x":${deep(5_000)},"version"`)
+    expect((await bus(nested)).status).toBe(400)
+    expect(database.rows()).toEqual([])
+  })
+
+  it("answers 500 where an event was not recorded (E1)", async () => {
+    down = true
+    const answer = await bus(JSON.stringify([busBounce]))
+    expect([answer.status, answer.json.retryable]).toEqual([500, true])
+  })
+})

@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+
+import { makeBatcher } from "../../../src/adapters/postgres/batcher.ts"
+
+/** A batcher of numbers whose batches wait for a gate; 13 is poison. */
+const gated = Effect.fnUntraced(function* (
+  options: { readonly capacity?: number; readonly maxBatch?: number } = {}
+) {
+  const batches: Array<ReadonlyArray<number>> = []
+  const gate = yield* Deferred.make<void>()
+  const submit = yield* makeBatcher<number, number, string>({
+    ...options,
+    isAboutItem: (error) => error === "poison",
+    onOverflow: () => "full",
+    run: (items) =>
+      Effect.gen(function* () {
+        batches.push(items)
+        yield* Deferred.await(gate)
+        if (items.includes(13)) return yield* Effect.fail("poison")
+        if (items.includes(99)) return yield* Effect.fail("outage")
+        return items.map((item) => Exit.succeed(item * 2))
+      })
+  })
+  return { batches, gate, submit }
+})
+
+/** Time for a batch to start. */
+const turn = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
+
+describe("batcher", () => {
+  it.effect("sends a lone call at once, and what waits for a slot as one call, up to the limit", () =>
+    Effect.gen(function* () {
+      const { batches, gate, submit } = yield* gated({ maxBatch: 3 })
+      const fibers = []
+      for (const item of [1, 2, 3, 4, 5, 6]) {
+        fibers.push(yield* Effect.forkChild(submit(item), { startImmediately: true }))
+        if (item < 3) yield* turn
+      }
+      assert.deepStrictEqual(batches, [[1], [2]])
+      yield* Deferred.succeed(gate, undefined)
+      assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), [2, 4, 6, 8, 10, 12])
+      assert.deepStrictEqual(batches, [[1], [2], [3, 4, 5], [6]])
+    })
+  )
+
+  it.effect("a poison item fails alone", () =>
+    Effect.gen(function* () {
+      const { gate, submit } = yield* gated()
+      yield* Deferred.succeed(gate, undefined)
+      const items = Array.from({ length: 50 }, (_, index) => index)
+      const exits = yield* Effect.forEach(items, (item) => Effect.exit(submit(item)), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(
+        exits,
+        items.map((item) => (item === 13 ? Exit.fail("poison") : Exit.succeed(item * 2)))
+      )
+    })
+  )
+
+  it.effect("an outage fails the batch without asking for each item", () =>
+    Effect.gen(function* () {
+      const { batches, gate, submit } = yield* gated()
+      yield* Deferred.succeed(gate, undefined)
+      const exits = yield* Effect.forEach([1, 99, 2], (item) => Effect.exit(submit(item)), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(exits, [Exit.fail("outage"), Exit.fail("outage"), Exit.fail("outage")])
+      assert.lengthOf(batches, 1)
+    })
+  )
+
+  it.effect("a caller that goes away takes nobody with it, and its item still runs", () =>
+    Effect.gen(function* () {
+      const { batches, gate, submit } = yield* gated()
+      const [gone, stays] = yield* Effect.forEach([1, 2], (item) =>
+        Effect.forkChild(submit(item), { startImmediately: true })
+      )
+      yield* turn
+      yield* Fiber.interrupt(gone!)
+      yield* Deferred.succeed(gate, undefined)
+      assert.strictEqual(yield* Fiber.join(stays!), 4)
+      assert.deepStrictEqual(batches, [[1, 2]])
+    })
+  )
+
+  it.effect("fails what finds the queue full", () =>
+    Effect.gen(function* () {
+      const { gate, submit } = yield* gated({ capacity: 3, maxBatch: 1 })
+      const fork = (item: number) => Effect.forkChild(Effect.exit(submit(item)), { startImmediately: true })
+      const fibers = yield* Effect.forEach([1, 2], fork)
+      yield* turn
+      fibers.push(...(yield* Effect.forEach([3, 4, 5, 6], fork)))
+      yield* Deferred.succeed(gate, undefined)
+      const exits = yield* Effect.forEach(fibers, Fiber.join)
+      assert.deepStrictEqual(
+        exits,
+        [2, 4, 6, 8, 10].map((n) => Exit.succeed(n) as Exit.Exit<number, string>).concat(Exit.fail("full"))
+      )
+    })
+  )
+
+  it.effect("a shutdown waits for what was handed in", () =>
+    Effect.gen(function* () {
+      const { batches, fiber } = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const made = yield* gated({ maxBatch: 1 })
+          yield* Deferred.succeed(made.gate, undefined)
+          const call = yield* Effect.forkDetach(
+            Effect.forEach([1, 2, 3, 4, 5], made.submit, { concurrency: "unbounded" }),
+            { startImmediately: true }
+          )
+          return { ...made, fiber: call }
+        })
+      )
+      assert.deepStrictEqual(batches.flat(), [1, 2, 3, 4, 5])
+      assert.deepStrictEqual(yield* Fiber.join(fiber), [2, 4, 6, 8, 10])
+    })
+  )
+})

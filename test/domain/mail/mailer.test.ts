@@ -1,0 +1,240 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+
+import { MailStoreError } from "../../../src/ports/mail-store.ts"
+import { mail, makeHarness } from "./harness.ts"
+
+const silent = <A>(): Effect.Effect<A> => Effect.never
+
+describe("a send", () => {
+  it.effect("S3: fails over on proof of refusal only, once, and writes one row that says so (L1)", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ fallback: "provider_b" })
+      world.scripts.provider_a.push("unavailable")
+      const result = yield* world.send(mail())
+      assert.deepInclude(result, { ok: true, status: "sent", provider: "provider_b", failedOver: true })
+      assert.deepStrictEqual(yield* world.copies, { provider_a: 0, provider_b: 1 })
+      const rows = world.database.rows()
+      assert.strictEqual(rows.length, 1)
+      assert.deepInclude(rows[0], {
+        status: "sent",
+        failedOver: true,
+        provider: "provider_b",
+        costUsd: 0.0001
+      })
+    })
+  )
+
+  for (const outcome of ["rejected", "ambiguous-accepted", "ambiguous-lost"] as const) {
+    it.effect(`S3: does not fail over when the primary is ${outcome}`, () =>
+      Effect.gen(function* () {
+        const world = yield* makeHarness({ fallback: "provider_b" })
+        world.scripts.provider_a.push(outcome)
+        yield* world.send(mail())
+        assert.strictEqual((yield* world.received).provider_b, 0)
+      })
+    )
+  }
+
+  it.effect("S3: does not fail over a pinned send, and says who refused", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ primary: "provider_b", fallback: "provider_b" })
+      world.scripts.provider_a.push("unavailable")
+      const result = yield* world.send(mail({ provider: "provider_a" }))
+      assert.deepInclude(result, { ok: false, status: "failed", kind: "unavailable", failedOver: false })
+      assert.deepStrictEqual(yield* world.received, { provider_a: 1, provider_b: 0 })
+    })
+  )
+
+  it.effect("names both refusals when the fallback is unavailable, too", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ fallback: "provider_b" })
+      world.scripts.provider_a.push("unavailable")
+      world.scripts.provider_b.push("unavailable")
+      const result = yield* world.send(mail())
+      assert.deepInclude(result, { status: "failed", kind: "unavailable", failedOver: true })
+      assert.match(result.ok ? "" : result.error, /provider_a: .*; provider_b: /)
+    })
+  )
+
+  it.effect("counts a provider without settings as unavailable", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ missing: "provider_a", fallback: "provider_b" })
+      assert.deepInclude(yield* world.send(mail()), {
+        status: "sent",
+        provider: "provider_b",
+        failedOver: true
+      })
+      const pinned = yield* world.send(mail({ provider: "provider_a" }))
+      assert.deepInclude(pinned, { status: "failed", kind: "unavailable" })
+      assert.match(pinned.ok ? "" : pinned.error, /provider_a is not configured/)
+    })
+  )
+
+  it.effect("S2 S5: defers an ambiguous attempt, pinned to its provider, with the same bytes", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ fallback: "provider_b" })
+      world.scripts.provider_a.push("ambiguous-accepted")
+      const result = yield* world.send(mail({ idempotencyKey: "k" }))
+      assert.deepInclude(result, {
+        ok: true,
+        status: "deferred",
+        provider: "provider_a",
+        providerMessageId: null
+      })
+      const [message] = yield* world.queued
+      assert.deepInclude(message, { attempt: 1, failedOver: false })
+      assert.deepInclude(message?.request, { provider: "provider_a", key: "k" })
+      assert.strictEqual(world.database.rows()[0]?.status, "deferred")
+    })
+  )
+
+  it.effect("S2: ends failed, ambiguous, where there is no queue", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ queue: false })
+      world.scripts.provider_a.push("ambiguous-lost")
+      assert.deepInclude(yield* world.send(mail()), { ok: false, status: "failed", kind: "ambiguous" })
+      assert.deepInclude(world.database.rows()[0], { status: "failed", errorKind: "ambiguous" })
+    })
+  )
+
+  it.effect("takes a time-out for ambiguous after 15 s, and no earlier", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("hang-accepted")
+      const fiber = yield* Effect.forkChild(world.send(mail()))
+      yield* TestClock.adjust("14999 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* Fiber.join(fiber)).status, "deferred")
+    })
+  )
+
+  it.effect("S7: leaves blocked recipients out of the request, and sends nothing when no To is left", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.database.suppress({ email: "a@x.test", reason: "hard_bounce" })
+      const some = yield* world.send(mail({ to: ["A@x.test", "b@x.test"], bcc: ["a@x.test"] }))
+      assert.deepInclude(some, { status: "sent", suppressedRecipients: ["a@x.test"] })
+      assert.notInclude(JSON.stringify(yield* world.providers.provider_a.copies).toLowerCase(), "a@x.test")
+      const none = yield* world.send(mail({ cc: ["b@x.test"] }))
+      assert.deepInclude(none, {
+        ok: false,
+        status: "suppressed",
+        error: "Recipient suppressed: hard bounce"
+      })
+      assert.strictEqual((yield* world.copies).provider_a, 1)
+      assert.strictEqual(world.database.rows().at(-1)?.status, "suppressed")
+    })
+  )
+
+  it.effect("S9: answers a second call with the first result, and frees a key that was refused", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("rejected")
+      const request = mail({ idempotencyKey: "k" })
+      assert.strictEqual((yield* world.send(request)).status, "failed")
+      const first = yield* world.send(request)
+      assert.strictEqual(first.status, "sent")
+      assert.deepStrictEqual(yield* world.send(request), first)
+      assert.strictEqual(
+        (yield* Effect.flip(world.send(mail({ idempotencyKey: "k", text: "other" }))))._tag,
+        "IdempotencyConflict"
+      )
+      assert.strictEqual((yield* world.copies).provider_a, 1)
+    })
+  )
+
+  it.effect("S9: refuses a second call while the first is under way", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("hang-lost")
+      const request = mail({ idempotencyKey: "k" })
+      yield* Effect.forkChild(world.send(request), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Effect.flip(world.send(request)))._tag, "IdempotencyInProgress")
+    })
+  )
+
+  it.effect("S4: sends nothing when an event has proven an ambiguous key accepted", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ primary: "provider_b", queue: false })
+      world.scripts.provider_b.push("ambiguous-accepted")
+      const request = mail({ idempotencyKey: "k" })
+      assert.deepInclude(yield* world.send(request), { status: "failed", kind: "ambiguous" })
+      assert.deepInclude(yield* world.send(request), { status: "failed", kind: "ambiguous" })
+      const keyHash = world.database.rows()[0]?.keyHash ?? undefined
+      yield* world.database.recordEvent({
+        provider: "provider_b",
+        providerMessageId: "m",
+        event: "delivered",
+        keyHash
+      })
+      assert.deepInclude(yield* world.send(request), { ok: true, status: "sent", providerMessageId: "m" })
+      assert.strictEqual((yield* world.received).provider_b, 1)
+    })
+  )
+
+  it.effect("S6: goes on, within 2.5 s each, when the store neither looks up nor writes", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ store: (real) => ({ ...real, begin: silent, record: silent }) })
+      const fiber = yield* Effect.forkChild(world.send(mail()))
+      yield* TestClock.adjust("2500 millis")
+      assert.strictEqual((yield* world.copies).provider_a, 1)
+      yield* TestClock.adjust("2500 millis")
+      assert.strictEqual((yield* Fiber.join(fiber)).status, "sent")
+    })
+  )
+
+  for (const [name, broken] of [
+    ["fails", Effect.fail(new MailStoreError({ operation: "begin" }))],
+    ["dies", Effect.die(new Error("malformed"))]
+  ] as const) {
+    it.effect(`S6: goes on when the store ${name}`, () =>
+      Effect.gen(function* () {
+        const world = yield* makeHarness({
+          store: (real) => ({ ...real, begin: () => broken, record: () => broken })
+        })
+        assert.strictEqual((yield* world.send(mail({ idempotencyKey: "k" }))).status, "sent")
+      })
+    )
+  }
+
+  it.effect("is not stopped by a caller that goes away", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("hang-accepted")
+      const fiber = yield* Effect.forkChild(world.send(mail()), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(fiber)
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual(world.database.rows()[0]?.status, "deferred")
+    })
+  )
+
+  it.effect("is cut short by a shutdown, counted as ambiguous, and deferred", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("hang-accepted")
+      const fiber = yield* Effect.forkChild(world.send(mail()), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      const closing = yield* Effect.forkChild(world.shutDown, { startImmediately: true })
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(closing)
+      assert.strictEqual((yield* Fiber.join(fiber)).status, "deferred")
+      assert.strictEqual((yield* world.queued).length, 1)
+    })
+  )
+
+  it.effect("that is no message is refused by field, and leaves no trace", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      const refused = yield* Effect.flip(world.send(mail({ to: "nobody" })))
+      assert.strictEqual(refused._tag, "InvalidRequest")
+      assert.match(refused.message, /^to: /)
+      assert.strictEqual(world.database.rows().length, 0)
+      assert.strictEqual((yield* world.received).provider_a, 0)
+    })
+  )
+})

@@ -1,0 +1,213 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import fc from "fast-check"
+
+import {
+  decodeSendRequest,
+  makeMessage,
+  type Message,
+  payloadOf,
+  recipientKeys,
+  type RequestIssue,
+  type SendRequest,
+  withoutBlocked
+} from "../../../src/domain/mail/message.ts"
+
+const defaults = {
+  from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
+  domains: { sender: "postlane.test", legacy: "legacy.example" }
+}
+const base: SendRequest = {
+  to: "a@x.test",
+  subject: "s",
+  text: "t",
+  category: "transactional",
+  source: "api:test"
+}
+
+const messageOf = (body: unknown): Message | ReadonlyArray<RequestIssue> =>
+  Result.match(
+    Result.flatMap(decodeSendRequest(body), (request) => makeMessage(request, defaults)),
+    {
+      onFailure: (issues) => issues,
+      onSuccess: (message) => message
+    }
+  )
+const message = (change: object = {}): Message => {
+  const made = messageOf({ ...base, ...change })
+  if (Array.isArray(made)) throw new Error(JSON.stringify(made))
+  return made as Message
+}
+const paths = (change: object): ReadonlyArray<string> => {
+  const made = messageOf({ ...base, ...change })
+  return Array.isArray(made) ? (made as ReadonlyArray<RequestIssue>).map((issue) => issue.path) : ["accepted"]
+}
+
+describe("send request", () => {
+  it("names every field that does not decode, at once", () => {
+    const issues = messageOf({ to: 5, subject: null, category: "junk", source: "" })
+    assert.isArray(issues)
+    const named = new Set((issues as ReadonlyArray<RequestIssue>).map((issue) => issue.path.split(".")[0]))
+    assert.deepStrictEqual(named, new Set(["to", "subject", "category", "source"]))
+  })
+
+  it("refuses a message that cannot be sent, by field", () => {
+    const rows: ReadonlyArray<readonly [object, string]> = [
+      [{ to: [] }, "to"],
+      [{ to: "nobody" }, "to"],
+      [{ to: ["a@x.test", "nobody"] }, "to.1"],
+      [{ to: Array.from({ length: 51 }, (_, n) => `a${n}@x.test`) }, "to"],
+      [
+        {
+          to: Array.from({ length: 30 }, (_, n) => `a${n}@x.test`),
+          cc: Array.from({ length: 21 }, (_, n) => `c${n}@x.test`)
+        },
+        "to"
+      ],
+      [{ cc: ["x"] }, "cc.0"],
+      [{ bcc: "x" }, "bcc"],
+      [{ replyTo: "x" }, "replyTo"],
+      [{ from: "a@x.test, b@x.test" }, "from"],
+      [{ subject: "" }, "subject"],
+      [{ subject: "a\r\nBcc: b@x.test" }, "subject"],
+      [{ text: undefined }, "text"],
+      [{ headers: { "X-A": "1\r\nBcc: b@x.test" } }, "headers.X-A"],
+      [{ headers: { "X A": "1" } }, "headers.X A"],
+      [{ headers: { "X-A": "1", "x-a": "2" } }, "headers.x-a"],
+      [{ tags: { postlane_key: "x" } }, "tags.postlane_key"],
+      [{ tags: { "ses:x": "x" } }, "tags.ses:x"],
+      [{ tags: { big: "x".repeat(257) } }, "tags.big"],
+      [{ tags: { big: "é".repeat(200) } }, "tags.big"],
+      [{ idempotencyKey: "" }, "idempotencyKey"],
+      [{ idempotencyKey: "k".repeat(257) }, "idempotencyKey"],
+      [{ idempotencyKey: "a\nb" }, "idempotencyKey"],
+      [{ configurationSet: "no spaces" }, "configurationSet"],
+      [{ provider: "provider_c" }, "provider"],
+      [{ attachments: [{ filename: "a.txt", content: "not base64!" }] }, "attachments.0.content"],
+      [{ attachments: [{ filename: "a.txt", content: "YQ" }] }, "attachments.0.content"],
+      [{ attachments: [{ filename: "a\r\n.txt", content: "YQ==" }] }, "attachments.0.filename"],
+      [
+        { attachments: [{ filename: "a.txt", content: "YQ==", contentType: "text" }] },
+        "attachments.0.contentType"
+      ],
+      [{ attachments: [{ filename: "a.txt", content: "YQ==", contentId: "a b" }] }, "attachments.0.contentId"]
+    ]
+    for (const [change, path] of rows)
+      assert.include(paths(change), path, JSON.stringify(change).slice(0, 80))
+  })
+
+  it("refuses every header that has a field of its own or steers delivery, in any case", () => {
+    const reserved = [
+      "From",
+      "sender",
+      "TO",
+      "Cc",
+      "Bcc",
+      "Reply-To",
+      "Subject",
+      "Return-Path",
+      "Message-ID",
+      "DKIM-Signature",
+      "MIME-Version",
+      "Content-Type",
+      "content-transfer-encoding"
+    ]
+    for (const name of reserved)
+      assert.deepStrictEqual(paths({ headers: { [name]: "x" } }), [`headers.${name}`])
+    assert.deepStrictEqual(message({ headers: { "List-Unsubscribe": "<https://x.test/u>" } }).headers, {
+      "List-Unsubscribe": "<https://x.test/u>"
+    })
+  })
+
+  it("refuses a body that names neither html nor text", () => {
+    const { text: _, ...bare } = base
+    assert.deepStrictEqual(
+      (messageOf(bare) as ReadonlyArray<RequestIssue>).map((issue) => issue.path),
+      ["html"]
+    )
+  })
+
+  it("S8: rewrites From, and neither Reply-To nor recipients", () => {
+    const made = message({
+      from: "Ann <a@mail.legacy.example>",
+      replyTo: "convert@legacy.example",
+      to: "b@legacy.example"
+    })
+    assert.deepStrictEqual(made.from, { name: "Ann", local: "a", domain: "postlane.test" })
+    assert.strictEqual(made.replyTo[0]?.domain, "legacy.example")
+    assert.strictEqual(made.to[0]?.domain, "legacy.example")
+    assert.deepStrictEqual(message().from, defaults.from)
+  })
+
+  it("never throws on anything", () => {
+    fc.assert(
+      fc.property(fc.anything(), (body) => void messageOf(body)),
+      { numRuns: 500 }
+    )
+    fc.assert(
+      fc.property(
+        fc.record({
+          to: fc.anything(),
+          headers: fc.object(),
+          tags: fc.object(),
+          attachments: fc.array(fc.object())
+        }),
+        (change) => void messageOf({ ...base, ...change })
+      )
+    )
+  })
+})
+
+describe("payload of a key", () => {
+  it("is equal for equal requests whatever the order of their members, and different for different ones", () => {
+    const one = payloadOf(message({ tags: { a: "1", b: "2" }, headers: { "X-A": "1", "X-B": "2" } }))
+    assert.strictEqual(
+      payloadOf(message({ headers: { "X-B": "2", "X-A": "1" }, tags: { b: "2", a: "1" } })),
+      one
+    )
+    const others = [
+      { to: "b@x.test" },
+      { subject: "other" },
+      { text: "other" },
+      { html: "<p>t</p>" },
+      { cc: "a@x.test" },
+      { tags: { a: "1" } },
+      { provider: "provider_b" },
+      { category: "auth" },
+      { replyTo: "r@x.test" },
+      { attachments: [{ filename: "f", content: "YQ==" }] }
+    ]
+    const payloads = new Set([payloadOf(message()), ...others.map((change) => payloadOf(message(change)))])
+    assert.strictEqual(payloads.size, others.length + 1)
+  })
+
+  it("does not depend on the key itself", () => {
+    assert.strictEqual(payloadOf(message({ idempotencyKey: "k" })), payloadOf(message()))
+  })
+})
+
+describe("blocked recipients", () => {
+  it("S7: are in no field of what is left, and nobody else is dropped", () => {
+    const address = fc.constantFrom("a@x.test", "B@x.test", "c@x.test", "d@x.test")
+    const request = fc.record({
+      to: fc.array(address, { minLength: 1, maxLength: 3 }),
+      cc: fc.array(address, { maxLength: 3 }),
+      bcc: fc.array(address, { maxLength: 3 })
+    })
+    fc.assert(
+      fc.property(request, fc.subarray(["a@x.test", "b@x.test", "c@x.test", "d@x.test"]), (fields, list) => {
+        const made = message(fields)
+        const blocked = new Set(list)
+        const left = withoutBlocked(made, blocked)
+        const keys = left === undefined ? [] : recipientKeys(left)
+        assert.isTrue(keys.every((key) => !blocked.has(key)))
+        if (left === undefined) assert.isTrue(fields.to.every((to) => blocked.has(to.toLowerCase())))
+        else
+          assert.deepStrictEqual(
+            keys,
+            recipientKeys(made).filter((key) => !blocked.has(key))
+          )
+      })
+    )
+  })
+})

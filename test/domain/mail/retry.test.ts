@@ -1,0 +1,217 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+
+import type { DeferredSend } from "../../../src/domain/mail/deferred-send.ts"
+import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
+import { MailStoreError } from "../../../src/ports/mail-store.ts"
+import { mail, makeHarness } from "./harness.ts"
+
+/** A world in which one send was ambiguous, and the message that waits for it. */
+const deferred = Effect.fnUntraced(function* (
+  options: Parameters<typeof makeHarness>[0] & {
+    readonly request?: Partial<SendRequest>
+    readonly lost?: boolean
+  } = {}
+) {
+  const world = yield* makeHarness(options)
+  const provider: Provider = options.primary ?? "provider_a"
+  world.scripts[provider].push(options.lost === true ? "ambiguous-lost" : "ambiguous-accepted")
+  yield* world.send(mail(options.request))
+  const [message] = yield* world.queued
+  return { ...world, message: message! }
+})
+
+const statuses = (world: {
+  readonly database: { readonly rows: () => ReadonlyArray<{ readonly status: string }> }
+}) => world.database.rows().map((row) => row.status)
+
+const successor = (queued: ReadonlyArray<DeferredSend>, attempt: number) =>
+  queued.find((message) => message.attempt === attempt)
+
+describe("a queued retry", () => {
+  it.effect("S1 L1: goes out on the same key and bytes, delivers one copy, and writes a row of its own", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ fallback: "provider_b" })
+      yield* world.retry(world.message)
+      assert.deepStrictEqual(yield* world.copies, { provider_a: 1, provider_b: 0 })
+      assert.deepStrictEqual(statuses(world), ["deferred", "sent"])
+      const [first, second] = world.database.rows()
+      assert.strictEqual(second?.idempotencyKey, first?.idempotencyKey)
+    })
+  )
+
+  it.effect("D4: that was recorded sends nothing when its message comes back", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ primary: "provider_b", lost: true })
+      yield* world.retry(world.message)
+      yield* world.retry(world.message)
+      assert.deepStrictEqual(yield* world.copies, { provider_a: 0, provider_b: 1 })
+      assert.deepStrictEqual(statuses(world), ["deferred", "sent"])
+    })
+  )
+
+  it.effect("S4: ends without sending when an event has proven acceptance; the deferred row moves on", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ primary: "provider_b" })
+      const { keyHash } = world.message.details
+      yield* world.database.recordEvent({
+        provider: "provider_b",
+        providerMessageId: "m",
+        event: "delivered",
+        keyHash
+      })
+      yield* world.retry(world.message)
+      assert.strictEqual((yield* world.received).provider_b, 1)
+      assert.deepStrictEqual(statuses(world), ["delivered"])
+    })
+  )
+
+  for (const outcome of ["ambiguous-lost", "unavailable"] as const) {
+    it.effect(`D1 D2: that is ${outcome} waits 10 min, then 15 min, then ends failed, ambiguous`, () =>
+      Effect.gen(function* () {
+        const world = yield* deferred({ fallback: "provider_b", lost: true })
+        world.scripts.provider_a.push(outcome, outcome, outcome)
+        yield* world.retry(world.message)
+        const second = successor(yield* world.queued, 2)!
+        yield* world.retry(second)
+        const third = successor(yield* world.queued, 3)!
+        yield* world.retry(third)
+        assert.deepStrictEqual(statuses(world), ["deferred", "deferred", "deferred", "failed"])
+        assert.deepInclude(world.database.rows().at(-1), { errorKind: "ambiguous" })
+        assert.match(world.database.rows().at(-1)?.error ?? "", /gave up after 3 retries/)
+        assert.strictEqual((yield* world.received).provider_b, 0)
+        assert.strictEqual(new Set([world.message.rowId, second.rowId, third.rowId]).size, 3)
+      })
+    )
+  }
+
+  it.effect("S2: that the provider rejects is final, and not reported as certain", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ lost: true })
+      world.scripts.provider_a.push("rejected")
+      yield* world.retry(world.message)
+      assert.deepInclude(world.database.rows().at(-1), { status: "failed", errorKind: "ambiguous" })
+      assert.strictEqual((yield* world.queued).length, 1)
+    })
+  )
+
+  it.effect("queues one successor however often it is handled", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({
+        lost: true,
+        store: (real) => ({ ...real, record: () => Effect.fail(new MailStoreError({ operation: "record" })) })
+      })
+      world.scripts.provider_a.push("ambiguous-lost", "ambiguous-lost")
+      for (const _ of [1, 2]) {
+        assert.strictEqual((yield* Effect.flip(world.retry(world.message)))._tag, "MailStoreError")
+        yield* TestClock.adjust("60 seconds")
+      }
+      const rowIds = (yield* world.queued).filter(({ attempt }) => attempt === 2).map(({ rowId }) => rowId)
+      assert.strictEqual(rowIds.length, 2)
+      assert.strictEqual(new Set(rowIds).size, 1)
+    })
+  )
+
+  it.effect("S1: does not go out 24 hours after the first attempt", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred()
+      yield* TestClock.adjust("24 hours")
+      yield* world.retry(world.message)
+      assert.strictEqual((yield* world.received).provider_a, 1)
+      assert.deepInclude(world.database.rows().at(-1), { status: "failed", errorKind: "ambiguous" })
+    })
+  )
+
+  it.effect("S7: ends suppressed when its last recipient has been suppressed meanwhile", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ lost: true })
+      world.database.suppress({ email: "a@x.test", reason: "complaint" })
+      yield* world.retry(world.message)
+      assert.strictEqual((yield* world.received).provider_a, 1)
+      assert.deepInclude(world.database.rows().at(-1), {
+        status: "suppressed",
+        error: "Recipient suppressed: complaint"
+      })
+    })
+  )
+
+  it.effect("S7: leaves out who has been suppressed meanwhile, by the policy of its category", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({
+        primary: "provider_b",
+        lost: true,
+        request: { to: ["a@x.test", "b@x.test"], category: "auth" }
+      })
+      world.database.suppress({ email: "a@x.test", reason: "hard_bounce" })
+      world.database.suppress({ email: "b@x.test", reason: "complaint" })
+      yield* world.retry(world.message)
+      const copies = JSON.stringify(yield* world.providers.provider_b.copies)
+      assert.notInclude(copies, "a@x.test")
+      assert.include(copies, "b@x.test")
+    })
+  )
+
+  it.effect("waits while another process works on its key", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ primary: "provider_b", lost: true })
+      const { keyHash } = world.message.details
+      yield* world.database.store.beginRetry({
+        keyHash,
+        provider: "provider_b",
+        rowId: "other",
+        addresses: [],
+        owner: "other",
+        leaseMs: 5_000
+      })
+      const fiber = yield* Effect.forkChild(world.retry(world.message), { startImmediately: true })
+      yield* TestClock.adjust("4 seconds")
+      assert.strictEqual((yield* world.copies).provider_b, 0)
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(fiber)
+      assert.strictEqual((yield* world.copies).provider_b, 1)
+    })
+  )
+
+  for (const [primary, sends] of [
+    ["provider_a", 2],
+    ["provider_b", 1]
+  ] as const) {
+    it.effect(
+      `without an answer of the database ${sends === 2 ? "goes on" : "goes back to the queue"} on ${primary}`,
+      () =>
+        Effect.gen(function* () {
+          const world = yield* deferred({
+            primary,
+            lost: true,
+            store: (real) => ({ ...real, beginRetry: () => Effect.never })
+          })
+          const fiber = yield* Effect.forkChild(Effect.exit(world.retry(world.message)), {
+            startImmediately: true
+          })
+          yield* TestClock.adjust("2500 millis")
+          const exit = yield* Fiber.join(fiber)
+          assert.strictEqual(exit._tag, sends === 2 ? "Success" : "Failure")
+          assert.strictEqual((yield* world.received)[primary], sends)
+        })
+    )
+  }
+
+  it.effect("D3: is not handed back for a row that could not be written once acceptance is proven", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({
+        lost: true,
+        store: (real) => ({ ...real, record: () => Effect.never })
+      }).pipe(
+        Effect.forkChild({ startImmediately: true }),
+        Effect.tap(() => TestClock.adjust("2500 millis")),
+        Effect.flatMap(Fiber.join)
+      )
+      const fiber = yield* Effect.forkChild(world.retry(world.message), { startImmediately: true })
+      yield* TestClock.adjust("2500 millis")
+      yield* Fiber.join(fiber)
+      assert.strictEqual((yield* world.copies).provider_a, 1)
+    })
+  )
+})

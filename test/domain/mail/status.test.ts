@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+
+import {
+  advance,
+  EmailStatus,
+  isProviderFailure,
+  isTerminal,
+  statusOfEvent,
+  statusRank,
+  TERMINAL_STATUSES
+} from "../../../src/domain/mail/status.ts"
+
+const statuses = EmailStatus.literals
+const status = fc.constantFrom(...statuses)
+
+describe("email_log.status", () => {
+  it("is the table of document 1: where each event moves a row of each status", () => {
+    const events = [
+      "sent",
+      "delivery_delayed",
+      "delivered",
+      "opened",
+      "clicked",
+      "bounced",
+      "complained",
+      "failed",
+      "suppressed",
+      "bounce_transient",
+      "scheduled"
+    ]
+    const table = statuses.map((from) => {
+      const moved = events.filter((event) => {
+        const to = statusOfEvent(event)
+        return to !== undefined && advance(from, to) !== from
+      })
+      return `${from} -> ${moved.join(" ")}`.trim()
+    })
+    assert.deepStrictEqual(table, [
+      "deferred -> sent delivery_delayed delivered opened clicked bounced complained failed suppressed",
+      "sent -> delivery_delayed delivered opened clicked bounced complained failed suppressed",
+      "delivery_delayed -> delivered opened clicked bounced complained failed suppressed",
+      "delivered -> opened clicked bounced complained failed suppressed",
+      "opened -> clicked bounced complained failed suppressed",
+      "clicked -> bounced complained failed suppressed",
+      "suppressed ->",
+      "failed ->",
+      "bounced ->",
+      "complained ->"
+    ])
+  })
+
+  it("L2: rank never goes down and a terminal status never changes", () => {
+    fc.assert(
+      fc.property(status, fc.array(status), (start, asked) => {
+        let now = start
+        for (const next of asked) {
+          const moved = advance(now, next)
+          assert.isAtLeast(statusRank(moved), statusRank(now))
+          if (isTerminal(now)) assert.strictEqual(moved, now)
+          now = moved
+        }
+      })
+    )
+  })
+
+  it("L3: any permutation with at most one terminal status ends in the same one, and repeats change nothing", () => {
+    const ranked = fc.array(fc.constantFrom(...statuses.filter((each) => !isTerminal(each))))
+    const set = fc
+      .tuple(ranked, fc.option(fc.constantFrom(...TERMINAL_STATUSES)))
+      .map(([some, terminal]) => (terminal === null ? some : [...some, terminal]))
+    fc.assert(
+      fc.property(
+        set.chain((all) =>
+          fc.tuple(fc.constant(all), fc.shuffledSubarray([...all, ...all], { minLength: 2 * all.length }))
+        ),
+        ([once, shuffledTwice]) => {
+          const fold = (events: ReadonlyArray<EmailStatus>) => events.reduce<EmailStatus>(advance, "deferred")
+          assert.strictEqual(fold(shuffledTwice), fold(once))
+        }
+      )
+    )
+  })
+
+  it("alerts on the provider-reported failures only", () => {
+    assert.deepStrictEqual(
+      [
+        "sent",
+        "delivered",
+        "bounced",
+        "complained",
+        "failed",
+        "suppressed",
+        "bounce_transient",
+        "scheduled",
+        "queued",
+        ""
+      ].filter(isProviderFailure),
+      ["bounced", "complained", "failed", "suppressed"]
+    )
+  })
+})

@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { type Child, makeFolder, runChild } from "../support/child.ts"
+import { layerEmptyDatabase, TestDatabase } from "../support/postgres.ts"
+
+const PATIENCE = 120_000
+
+/** A command in a process of its own, which is killed with the scope. */
+const command = (name: "start" | "serve" | "migrate", env: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => runChild(`src/runtime/${name}.ts`, [], { PORT: "0", ...env })),
+    ({ destroy }) => Effect.promise(destroy)
+  )
+
+const folder = Effect.map(
+  Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) => Effect.promise(remove)),
+  ({ path }) => path
+)
+
+/** What a command that cannot start tells, and that it ends with code 1. */
+const refusalOf = (child: Child) =>
+  Effect.map(
+    Effect.promise(() => child.ended),
+    (ended) => {
+      assert.deepStrictEqual(ended, { code: 1, signal: null }, child.errors())
+      assert.notInclude(child.errors(), "    at ", "a stack is no help to whoever starts it")
+      return child.errors()
+    }
+  )
+
+const COMPLETE = { PROVIDERA_API_KEY: "re_start", PROXY_SHARED_SECRET: "secret", DB_SECRET_KEY: "db-secret" }
+
+describe.concurrent("the start", () => {
+  it.live(
+    "npm run serve names every setting that is wrong or missing, at once",
+    () =>
+      Effect.gen(function* () {
+        const child = yield* command("serve", { SMTP_PORT: "many" })
+        const told = yield* refusalOf(child)
+        for (const name of ["SMTP_PORT", "DB_URL", "PROVIDERA_API_KEY", "PROXY_SHARED_SECRET"]) {
+          assert.strictEqual(told.split(`\n  ${name} `).length, 2, `${name} in ${told}`)
+        }
+      }).pipe(Effect.scoped),
+    PATIENCE
+  )
+
+  it.live(
+    "npm run serve on a database that is down tells where it looked and what it met",
+    () =>
+      Effect.gen(function* () {
+        const child = yield* command("serve", { ...COMPLETE, DB_URL: "postgres://postgres@127.0.0.1:1/mail" })
+        const told = yield* refusalOf(child)
+        assert.include(
+          told,
+          "The database 127.0.0.1:1/mail cannot be reached: connect ECONNREFUSED 127.0.0.1:1"
+        )
+        assert.notInclude(told, COMPLETE.DB_SECRET_KEY)
+      }).pipe(Effect.scoped),
+    PATIENCE
+  )
+
+  it.live(
+    "npm start and npm run serve on a database that is not migrated name the command, and neither migrates it",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const dataDir = yield* folder
+        const serve = yield* command("serve", { ...COMPLETE, DB_URL: url })
+        const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir })
+        for (const child of [serve, start]) {
+          assert.match(
+            yield* refusalOf(child),
+            /lacks \d+ migration\(s\)\. Apply them with: npm run migrate\n/
+          )
+        }
+        const migrate = yield* command("migrate", { DB_URL: url })
+        assert.deepStrictEqual(yield* Effect.promise(() => migrate.ended), { code: 0, signal: null })
+        assert.match(migrate.lines.join("\n"), /: applied /)
+        const again = yield* command("serve", { ...COMPLETE, DB_URL: url })
+        yield* Effect.promise(() =>
+          again.line((line) => (line.includes("Postlane is up") ? true : undefined))
+        )
+      }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase)),
+    PATIENCE
+  )
+
+  it.live(
+    "npm start twice on one data folder: the second names the folder and the first, which goes on",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* folder
+        const first = yield* command("start", { POSTLANE_DATA_DIR: dataDir })
+        const url = yield* Effect.promise(() => first.line((line) => /API +(http:\S+)/.exec(line)?.[1]))
+        const second = yield* command("start", { POSTLANE_DATA_DIR: dataDir })
+        const told = yield* refusalOf(second)
+        assert.include(told, `already uses the data folder ${dataDir}`)
+        assert.include(told, "POSTLANE_DATA_DIR")
+        const ready = yield* Effect.promise(() => fetch(`${url}/ready`))
+        assert.strictEqual(ready.status, 200)
+        first.signal("SIGTERM")
+        assert.deepStrictEqual(yield* Effect.promise(() => first.ended), { code: 0, signal: null })
+      }).pipe(Effect.scoped),
+    PATIENCE
+  )
+})

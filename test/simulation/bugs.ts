@@ -1,0 +1,129 @@
+import { Effect } from "effect"
+
+import type { Mailer } from "../../src/domain/mail/mailer.ts"
+import type { RetryHandler } from "../../src/domain/mail/retry.ts"
+import { type MailProvider, ProviderFailure } from "../../src/ports/mail-provider.ts"
+import type { MailStore } from "../../src/ports/mail-store.ts"
+
+/**
+ * Defects that can be switched on, to see the oracle find them: a simulation that finds nothing proves nothing until it has
+ * been seen to find something.
+ */
+export const BUGS = [
+  /** A retry does not look for proof of acceptance. */
+  "retry-without-evidence",
+  /** Two calls with one key both get it. */
+  "claims-not-exclusive",
+  /** A dead process's key counts as fresh: the primary and the fallback may both see it. */
+  "takeover-forgets",
+  /** An ambiguous answer is taken for a refusal, and the fallback is asked. */
+  "ambiguous-fails-over",
+  /** A retry goes out on a key of its own. */
+  "retry-on-new-key",
+  /** The queue forgets a message when it hands it out. */
+  "ack-before-work",
+  /** An ambiguous send is reported as failed for certain. */
+  "ambiguous-reported-certain",
+  /** A recorded retry's message runs again when it comes back. */
+  "recorded-runs-again"
+] as const
+export type Bug = (typeof BUGS)[number]
+
+/** The store with the bug in it, where it is one of the store's. */
+export const breakStore = (bug: Bug | undefined, store: MailStore["Service"]): MailStore["Service"] => {
+  switch (bug) {
+    case "retry-without-evidence":
+      return {
+        ...store,
+        findEvidence: () => Effect.succeed(undefined),
+        beginRetry: (entry) =>
+          Effect.map(store.beginRetry(entry), (began) =>
+            began._tag === "Settled" ? { _tag: "Go", suppressions: [] } : began
+          )
+      }
+    case "claims-not-exclusive":
+      return {
+        ...store,
+        begin: (entry) =>
+          Effect.map(store.begin(entry), (began) =>
+            began.decision._tag === "InProgress" || began.decision._tag === "Replay"
+              ? {
+                  ...began,
+                  decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: 0 }
+                }
+              : began
+          )
+      }
+    case "takeover-forgets":
+      return {
+        ...store,
+        begin: (entry) =>
+          Effect.map(store.begin(entry), (began) =>
+            began.decision._tag === "Claimed"
+              ? {
+                  ...began,
+                  evidence: undefined,
+                  decision: { ...began.decision, sticky: undefined, takeover: false }
+                }
+              : began
+          )
+      }
+    case "recorded-runs-again":
+      return {
+        ...store,
+        beginRetry: (entry) =>
+          Effect.map(store.beginRetry(entry), (began) =>
+            began._tag === "Recorded" ? { _tag: "Go", suppressions: [] } : began
+          )
+      }
+    default:
+      return store
+  }
+}
+
+/** The provider with the bug in it. */
+export const breakProvider = (bug: Bug | undefined, provider: MailProvider): MailProvider =>
+  bug === "ambiguous-fails-over"
+    ? {
+        ...provider,
+        send: (request) =>
+          Effect.mapError(provider.send(request), (failure) =>
+            failure.kind === "ambiguous"
+              ? new ProviderFailure({
+                  provider: failure.provider,
+                  kind: "unavailable",
+                  message: failure.message
+                })
+              : failure
+          )
+      }
+    : provider
+
+/** The retry handler with the bug in it. */
+export const breakHandler = (
+  bug: Bug | undefined,
+  handler: RetryHandler["Service"]
+): RetryHandler["Service"] => {
+  switch (bug) {
+    case "retry-on-new-key":
+      return {
+        handle: (message) =>
+          handler.handle({ ...message, request: { ...message.request, key: `${message.request.key} again` } })
+      }
+    case "ack-before-work":
+      return { handle: (message) => Effect.asVoid(Effect.forkDetach(handler.handle(message))) }
+    default:
+      return handler
+  }
+}
+
+/** What the mailer answers with the bug in it. */
+export const breakMailer = (bug: Bug | undefined, mailer: Mailer["Service"]): Mailer["Service"] =>
+  bug === "ambiguous-reported-certain"
+    ? {
+        send: (request) =>
+          Effect.map(mailer.send(request), (result) =>
+            result.status === "failed" ? { ...result, kind: "unavailable" } : result
+          )
+      }
+    : mailer

@@ -1,0 +1,267 @@
+import { Clock, Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
+import { type Digest } from "effect/crypto/Digest"
+import { type SecureRandom } from "effect/crypto/SecureRandom"
+
+import { type DeferBroker, makeDeferBroker } from "../../src/adapters/memory/defer-queue.ts"
+import { type MailDatabase, makeMailDatabase } from "../../src/adapters/memory/mail-store.ts"
+import { MailerConfig } from "../../src/domain/mail/mailer-config.ts"
+import { layer as layerMailer, Mailer } from "../../src/domain/mail/mailer.ts"
+import type { Provider } from "../../src/domain/mail/provider.ts"
+import { layer as layerRetry, RetryHandler } from "../../src/domain/mail/retry.ts"
+import { DeferQueue, DeferQueueError } from "../../src/ports/defer-queue.ts"
+import { MailProviders } from "../../src/ports/mail-provider.ts"
+import { MailStore, MailStoreError } from "../../src/ports/mail-store.ts"
+import { breakHandler, breakMailer, breakProvider, breakStore, type Bug } from "./bugs.ts"
+import { type Chance, makeChance } from "./kernel.ts"
+import {
+  alive,
+  call,
+  CallTrace,
+  clockOf,
+  makeProcess,
+  type Road,
+  type SimProcess,
+  traced
+} from "./process.ts"
+import { makeProviderModel, type Mood, type ProviderModel } from "./provider-model.ts"
+import { layerSimCrypto } from "./sim-crypto.ts"
+
+export const VISIBILITY_SECONDS = 60
+export const ATTEMPT_TIMEOUT_MS = 15_000
+
+/** What a run is about: which roads are rough. */
+export interface Weather {
+  /** Whether the database and the queue can lose requests and answers, too. */
+  readonly storeFails: boolean
+  readonly bug: Bug | undefined
+}
+
+/** Everything that lives outside the simulated processes, and survives them. */
+export interface World {
+  readonly chance: Chance
+  readonly database: MailDatabase
+  readonly broker: DeferBroker
+  readonly providers: Readonly<Record<Provider, ProviderModel>>
+  readonly violations: Array<string>
+  readonly seen: Map<string, number>
+  readonly processes: Array<SimProcess & { readonly mailer: Mailer["Service"] }>
+  readonly calm: { now: boolean }
+  readonly spawn: Effect.Effect<void>
+  readonly events: { pending: number }
+}
+
+const CALM: Road = { requestLost: 0, responseLost: 0, slow: 0, slowMs: 2, lostAfterMs: 100 }
+
+const config = (chance: Chance) => ({
+  primary: chance.pick<Provider>(["provider_a", "provider_b"]),
+  fallback: chance.pick<Provider | undefined>(["provider_a", "provider_b", undefined]),
+  defaults: {
+    from: { name: undefined, local: "noreply", domain: "postlane.test" },
+    domains: { sender: "postlane.test", legacy: "legacy.test" }
+  },
+  attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+  dbTimeoutMs: 2_500,
+  deferDelaysSeconds: [120, 600, 900] as const,
+  costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+})
+
+export const makeWorld = (seed: number, weather: Weather): World => {
+  const chance = makeChance(seed + 1_000_003)
+  const database = makeMailDatabase()
+  const broker = makeDeferBroker({ visibilitySeconds: VISIBILITY_SECONDS })
+  const seen = new Map<string, number>()
+  const calm = { now: false }
+  const events = { pending: 0 }
+  /** When the database first held proof that a provider accepted a key. */
+  const provenAt = new Map<string, number>()
+  const violations: Array<string> = []
+  const settings = config(chance)
+  /** Some worlds have no queue: there an ambiguous send ends failed. */
+  const hasQueue = chance.bool(0.8)
+  const saw = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1)
+
+  const roadToProvider = (): Road =>
+    calm.now
+      ? CALM
+      : {
+          requestLost: 0.08,
+          responseLost: 0.12,
+          slow: 0.1,
+          slowMs: 20_000,
+          lostAfterMs: chance.bool(0.5) ? 200 : Infinity
+        }
+  const roadToStore = (): Road =>
+    calm.now
+      ? CALM
+      : {
+          requestLost: weather.storeFails ? 0.06 : 0,
+          responseLost: weather.storeFails ? 0.06 : 0,
+          slow: 0.05,
+          slowMs: weather.storeFails ? 6_000 : 800,
+          lostAfterMs: chance.bool(0.5) ? 100 : Infinity
+        }
+  const mood = (): Mood =>
+    calm.now
+      ? { rejects: 0, unavailable: 0, breaksBefore: 0, breaksAfter: 0 }
+      : { rejects: 0.03, unavailable: 0.15, breaksBefore: 0.08, breaksAfter: 0.1 }
+
+  const noteProof = (provider: Provider | null, keyHash: string) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const proof = `${provider} ${keyHash}`
+      provenAt.set(proof, Math.min(provenAt.get(proof) ?? Infinity, now))
+    })
+
+  /** Tells the database what the provider knows, late, twice, out of order, or never. */
+  const announce = (
+    provider: Provider,
+    keyHash: string,
+    messageId: string,
+    recipients: ReadonlyArray<string>
+  ) =>
+    Effect.gen(function* () {
+      if (chance.bool(0.3)) return saw("event never comes")
+      const copies = chance.bool(0.3) ? 2 : 1
+      for (let copy = 0; copy < copies; copy++) {
+        for (const event of chance.bool(0.5) ? ["delivered"] : ["delivered", "sent"]) {
+          events.pending++
+          const wait = chance.bool(0.4) ? chance.int(0, 3_000) : chance.int(0, 1_500_000)
+          yield* Effect.gen(function* () {
+            yield* Effect.sleep(wait)
+            yield* database.recordEvent({
+              provider,
+              providerMessageId: messageId,
+              event,
+              keyHash,
+              recipients
+            })
+            yield* noteProof(provider, keyHash)
+            saw("event recorded")
+            events.pending--
+          }).pipe(Effect.forkDetach)
+        }
+      }
+    })
+
+  const provider = (name: Provider) =>
+    makeProviderModel({
+      provider: name,
+      chance,
+      mood,
+      road: roadToProvider,
+      onAttempt: (attempt, asked) => {
+        const proven = provenAt.get(`${name} ${attempt.keyHash}`) ?? Infinity
+        if (proven < asked)
+          violations.push(
+            `S4: ${attempt.process} sent ${attempt.key} at ${attempt.startedAt}: proven at ${proven}, asked at ${asked}`
+          )
+      },
+      onAccepted: (attempt, messageId) => announce(name, attempt.keyHash, messageId, attempt.recipients)
+    })
+  const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
+
+  const storeOf = (process: SimProcess): MailStore["Service"] => {
+    const inner = breakStore(weather.bug, database.store)
+    const road = <A>(operation: string, apply: Effect.Effect<A, MailStoreError>) =>
+      call(process, chance, roadToStore(), apply, () => {
+        saw(`store ${operation} lost`)
+        return new MailStoreError({ operation, cause: "connection lost" })
+      })
+    /** Notes when the database let this process send a key: proof that was there before must have stopped it (S4). */
+    const asked = <A>(operation: string, apply: Effect.Effect<A, MailStoreError>) =>
+      Effect.gen(function* () {
+        const trace = yield* CallTrace
+        trace.askedAt = -Infinity
+        const [answer, at] = yield* road(operation, Effect.all([apply, Clock.currentTimeMillis]))
+        trace.askedAt = at
+        return answer
+      })
+    return MailStore.of({
+      configured: true,
+      begin: (entry) =>
+        Effect.tap(asked("begin", inner.begin(entry)), ({ decision }) =>
+          Effect.sync(() =>
+            saw(
+              `claim ${decision._tag}${decision._tag === "Claimed" && decision.takeover ? " takeover" : ""}`
+            )
+          )
+        ),
+      moveClaim: (entry) => road("moveClaim", inner.moveClaim(entry)),
+      findEvidence: (entry) => asked("findEvidence", inner.findEvidence(entry)),
+      beginRetry: (entry) =>
+        Effect.tap(asked("beginRetry", inner.beginRetry(entry)), (began) =>
+          Effect.sync(() => saw(`retry ${began._tag}`))
+        ),
+      record: (entry) =>
+        road(
+          "record",
+          Effect.tap(inner.record(entry), () =>
+            entry.outcome === "sent" ? noteProof(entry.provider, entry.details.keyHash) : Effect.void
+          )
+        )
+    })
+  }
+
+  const queueOf = (process: SimProcess, inner: DeferQueue["Service"]): DeferQueue["Service"] => ({
+    ...inner,
+    configured: hasQueue,
+    enqueue: (message, delay) =>
+      call(process, chance, roadToStore(), inner.enqueue(message, delay), () => {
+        saw("enqueue lost")
+        return new DeferQueueError({ reason: "Unavailable", message: "connection lost" })
+      })
+  })
+
+  const processes: World["processes"] = []
+  let serial = 0
+
+  /** Starts a process: a mailer and a retry consumer on roads of its own. Nothing of it is ever closed: it can only die. */
+  const spawn = Effect.gen(function* () {
+    const process = makeProcess(`P${serial++}`)
+    const attached = broker.attach()
+    yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
+    const queue = queueOf(process, attached.queue)
+    const connected = {
+      provider_a: breakProvider(weather.bug, providers.provider_a.connect(process)),
+      provider_b: breakProvider(weather.bug, providers.provider_b.connect(process))
+    }
+    const outside = Layer.mergeAll(
+      Layer.succeed(MailerConfig, settings),
+      Layer.succeed(MailStore, storeOf(process)),
+      Layer.succeed(DeferQueue, queue),
+      Layer.succeed(MailProviders, { get: (name) => connected[name] }),
+      layerSimCrypto
+    )
+    const scope = yield* Scope.make()
+    const clock = clockOf(process, yield* Clock.Clock)
+    const context: Context.Context<Mailer | RetryHandler> = yield* Layer.buildWithScope(
+      Layer.mergeAll(layerMailer, layerRetry).pipe(Layer.provide(outside)),
+      scope
+    )
+    const handler = breakHandler(weather.bug, Context.get(context, RetryHandler))
+    yield* attached.queue
+      .consume((message) => Effect.andThen(alive(process), traced(handler.handle(message))), {
+        concurrency: 3
+      })
+      .pipe(
+        Effect.exit,
+        Effect.tap((exit) =>
+          Exit.isFailure(exit) && !process.dead ? Effect.sync(() => saw("consumer ended")) : Effect.void
+        ),
+        Effect.provideService(Clock.Clock, clock),
+        Effect.forkDetach
+      )
+    const mailer = breakMailer(weather.bug, Context.get(context, Mailer))
+    const inside = Mailer.of({
+      send: (request) =>
+        Effect.andThen(
+          alive(process),
+          Effect.provideService(traced(mailer.send(request)), Clock.Clock, clock)
+        )
+    })
+    processes.push(Object.assign(process, { mailer: inside }))
+  })
+
+  return { chance, database, broker, providers, violations, seen, processes, calm, spawn, events }
+}
+
+export type { Digest, SecureRandom }

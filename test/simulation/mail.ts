@@ -1,0 +1,230 @@
+import { Clock, Deferred, Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+
+import { dedupes, type Provider } from "../../src/domain/mail/provider.ts"
+import { MAX_RECEIVES } from "../../src/domain/mail/retry-schedule.ts"
+import type { SendResult } from "../../src/domain/mail/send-result.ts"
+import type { Bug } from "./bugs.ts"
+import { runSeeded } from "./kernel.ts"
+import { makeWorld, type World } from "./mail-world.ts"
+
+/** How many sends a run makes, and how long it stays rough, in milliseconds of virtual time. */
+const SENDS = 10
+const ROUGH_MS = 40 * 60_000
+/** Long enough for every schedule, lease, visibility time and late event to run out once the weather is calm. */
+const CALM_MS = 3 * 60 * 60_000
+
+/** One client's view of one send. */
+interface Order {
+  readonly key: string
+  readonly explicit: boolean
+  readonly results: Array<SendResult>
+}
+
+/** What a run found. */
+export interface Run {
+  readonly seed: number
+  readonly violations: ReadonlyArray<string>
+  /** How often each kind of fault and branch happened: what never happens is not tested. */
+  readonly seen: ReadonlyMap<string, number>
+  /** Copies beyond the first that left `provider_b`, which knows no idempotency key. */
+  readonly extraCopies: number
+  /** Fingerprint of all that happened: the same seed gives the same one. */
+  readonly trace: string
+}
+
+/** A client that calls again with the same key until it gets an answer it can live with, as the contract allows. */
+const client = (world: World, order: Order) =>
+  Effect.gen(function* () {
+    const { chance, processes } = world
+    yield* Effect.sleep(chance.int(0, ROUGH_MS / 2))
+    const calls = order.explicit ? chance.int(1, 6) : 1
+    for (let n = 0; n < calls; n++) {
+      const process = chance.pick(processes.filter((each) => !each.dead))
+      const answer = yield* Effect.raceFirst(
+        Effect.result(
+          process.mailer.send({
+            to: "a@x.test",
+            subject: order.key,
+            text: "t",
+            category: "transactional",
+            source: "api:simulation",
+            ...(order.explicit ? { idempotencyKey: order.key } : {})
+          })
+        ),
+        Effect.as(Deferred.await(process.died), undefined)
+      )
+      if (answer === undefined)
+        world.seen.set("client lost its process", (world.seen.get("client lost its process") ?? 0) + 1)
+      else if (Result.isSuccess(answer)) order.results.push(answer.success)
+      yield* Effect.sleep(chance.bool(0.5) ? chance.int(0, 100) : chance.int(0, 240_000))
+    }
+  })
+
+/** Kills, freezes and starts processes while the weather is rough. */
+const nemesis = (world: World) =>
+  Effect.gen(function* () {
+    const { chance, processes, seen } = world
+    const saw = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1)
+    for (let n = 0; n < 12; n++) {
+      yield* Effect.sleep(chance.int(1_000, ROUGH_MS / 8))
+      const process = chance.pick(processes.filter((each) => !each.dead))
+      if (chance.bool(0.5)) {
+        saw("SIGKILL")
+        yield* world.spawn
+        process.dead = true
+        yield* Deferred.succeed(process.died, undefined)
+      } else {
+        saw("SIGSTOP")
+        process.frozenUntil = (yield* Clock.currentTimeMillis) + chance.int(1_000, 180_000)
+      }
+      if (chance.bool(0.3)) {
+        for (const { body } of yield* world.broker.pending) {
+          saw("queue duplicates a message")
+          yield* world.broker.duplicate(JSON.parse(body).rowId)
+          break
+        }
+      }
+    }
+  })
+
+/** Everything that must hold once the dust has settled (invariants S, D, L). */
+const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) =>
+  Effect.gen(function* () {
+    const violations = [...world.violations]
+    const attempts = [...world.providers.provider_a.attempts, ...world.providers.provider_b.attempts].sort(
+      (a, b) => a.startedAt - b.startedAt
+    )
+    const rows = world.database.rows()
+    const hashes = new Set(attempts.map((attempt) => attempt.keyHash))
+
+    for (const keyHash of hashes) {
+      const ofKey = attempts.filter((attempt) => attempt.keyHash === keyHash)
+      const copies = (provider: Provider) =>
+        ofKey.filter((attempt) => attempt.provider === provider && attempt.delivered).length
+      if (copies("provider_a") > 1)
+        violations.push(`S1: ${copies("provider_a")} copies of one key left provider_a`)
+
+      if (storeFails) continue
+      const doubtful = ofKey.find((attempt) => attempt.outcome === "ambiguous" || attempt.outcome === "none")
+      const stranger =
+        doubtful === undefined
+          ? undefined
+          : ofKey.find(
+              (attempt) => attempt.startedAt > doubtful.startedAt && attempt.provider !== doubtful.provider
+            )
+      if (stranger !== undefined)
+        violations.push(`S2: ${stranger.provider} saw a key that was ambiguous on ${doubtful?.provider}`)
+      if (copies("provider_a") > 0 && copies("provider_b") > 0)
+        violations.push("S2: one key left both providers")
+    }
+
+    for (const order of orders) {
+      for (const result of order.results) {
+        if (result.ok !== (result.status === "sent" || result.status === "deferred"))
+          violations.push(`S5: ok ${result.ok} on ${result.status}`)
+        const ofKey = attempts.filter((attempt) => attempt.key === result.idempotencyKey)
+        if (result.status === "sent" && !ofKey.some((attempt) => attempt.delivered))
+          violations.push("S5: sent, and no provider accepted it")
+        const doubtful = ofKey.some(({ outcome }) => outcome === "ambiguous" || outcome === "none")
+        const certain = result.status === "failed" && result.kind !== "ambiguous"
+        if (!storeFails && certain && doubtful && order.results.length === 1) {
+          violations.push(`S2: reported as certainly not delivered (${result.kind}), and nobody can know`)
+        }
+      }
+      const sent = order.results.filter((result) => result.status === "sent")
+      if (!storeFails && new Set(sent.map((result) => result.providerMessageId)).size > 1)
+        violations.push("S9: two calls on one key, two mails")
+    }
+
+    const byKey = Map.groupBy(
+      rows.filter((row) => row.keyHash !== null),
+      (row) => row.keyHash
+    )
+    const dead = yield* world.broker.attach().queue.deadLetters({ limit: 100 })
+    const deadKeys = new Set(dead.flatMap((letter) => letter.message?.details.keyHash ?? []))
+    // Where the log can lose a write, an acceptance that was told ends a send without a row (D3).
+    const told = new Set(
+      attempts
+        .filter((attempt) => storeFails && attempt.outcome === "accepted")
+        .map((attempt) => attempt.keyHash)
+    )
+    for (const [keyHash, ofKey] of byKey) {
+      if (keyHash === null || deadKeys.has(keyHash) || told.has(keyHash)) continue
+      if (ofKey.every((row) => row.status === "deferred")) {
+        violations.push("D1: deferred for ever")
+      }
+    }
+    for (const letter of dead) {
+      if (letter.receives < MAX_RECEIVES)
+        violations.push(`D3: a dead letter after ${letter.receives} receives`)
+    }
+    if ((yield* world.broker.pending).length > 0) violations.push("D1: the queue is not empty")
+    for (const order of orders) {
+      const deferred = order.results.some((result) => result.status === "deferred")
+      const mine = new Set(
+        attempts
+          .filter((attempt) => order.results.some((result) => result.idempotencyKey === attempt.key))
+          .map((attempt) => attempt.keyHash)
+      )
+      const keyed = rows.filter((row) => row.keyHash !== null && mine.has(row.keyHash))
+      const ended =
+        keyed.some((row) => row.status !== "deferred") ||
+        dead.length > 0 ||
+        [...mine].some((keyHash) => told.has(keyHash))
+      if (deferred && !ended) violations.push("D1: a deferred send has no end")
+    }
+    return violations
+  })
+
+/** One run of the mailer under faults, from a seed. `storeFails`: the database and the queue lose requests and answers, too. */
+export const simulateMail = (
+  seed: number,
+  options: { readonly storeFails: boolean; readonly bug?: Bug }
+): Promise<Run> =>
+  runSeeded(
+    seed,
+    Effect.gen(function* () {
+      const world = makeWorld(seed, { storeFails: options.storeFails, bug: options.bug })
+      const { chance } = world
+      yield* world.spawn
+      yield* world.spawn
+      const orders: ReadonlyArray<Order> = Array.from({ length: SENDS }, (_, n) => ({
+        key: `order-${n}`,
+        explicit: chance.bool(0.7),
+        results: []
+      }))
+      let busy = orders.length + 1
+      const done = Effect.sync(() => void busy--)
+      for (const order of orders) yield* client(world, order).pipe(Effect.andThen(done), Effect.forkDetach)
+      yield* nemesis(world).pipe(Effect.andThen(done), Effect.forkDetach)
+      for (let elapsed = 0; elapsed < ROUGH_MS; elapsed += 5_000) yield* TestClock.adjust("5 seconds")
+      world.calm.now = true
+      yield* world.spawn
+      for (let elapsed = 0; elapsed < CALM_MS; elapsed += 30_000) yield* TestClock.adjust("30 seconds")
+      const violations = [...(yield* check(world, orders, options.storeFails))]
+      if (busy > 0) violations.push(`liveness: ${busy} clients never ended`)
+      const all = [...world.providers.provider_a.attempts, ...world.providers.provider_b.attempts]
+      for (const attempt of all)
+        world.seen.set(`attempt ${attempt.outcome}`, (world.seen.get(`attempt ${attempt.outcome}`) ?? 0) + 1)
+      for (const order of orders)
+        for (const result of order.results)
+          world.seen.set(`result ${result.status}`, (world.seen.get(`result ${result.status}`) ?? 0) + 1)
+      const copies = Map.groupBy(
+        all.filter((attempt) => attempt.delivered && !dedupes(attempt.provider)),
+        (attempt) => attempt.keyHash
+      )
+      return {
+        seed,
+        violations,
+        seen: world.seen,
+        extraCopies: [...copies.values()].reduce((sum, list) => sum + list.length - 1, 0),
+        trace: all
+          .map(
+            (attempt) =>
+              `${attempt.startedAt} ${attempt.process} ${attempt.provider} ${attempt.key} ${attempt.outcome}`
+          )
+          .join("\n")
+      }
+    })
+  )

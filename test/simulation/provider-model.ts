@@ -1,0 +1,139 @@
+import { Clock, Effect } from "effect"
+
+import { addressKey } from "../../src/domain/mail/address.ts"
+import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../src/domain/mail/provider.ts"
+import { type MailProvider, ProviderFailure } from "../../src/ports/mail-provider.ts"
+import type { Chance } from "./kernel.ts"
+import { call, CallTrace, type Road, type SimProcess } from "./process.ts"
+
+/** One request that reached a provider, whatever became of the answer. */
+export interface Attempt {
+  readonly provider: Provider
+  readonly key: string
+  readonly keyHash: string
+  readonly process: string
+  readonly startedAt: number
+  /** What the caller was told; `none` where it was told nothing (lost, timed out, dead). */
+  outcome: "accepted" | "rejected" | "unavailable" | "ambiguous" | "none"
+  /** Whether a copy left because of this request. */
+  delivered: boolean
+  readonly recipients: ReadonlyArray<string>
+}
+
+interface Body {
+  readonly to: ReadonlyArray<string>
+  readonly others: ReadonlyArray<string>
+  readonly keyHash: string
+}
+
+/** A provider that everybody shares: an append-only log of what it was asked and of the copies that left. */
+export interface ProviderModel {
+  readonly provider: Provider
+  readonly attempts: Array<Attempt>
+  readonly connect: (process: SimProcess) => MailProvider
+}
+
+/** How often a provider refuses, breaks or answers in riddles. */
+export interface Mood {
+  readonly rejects: number
+  readonly unavailable: number
+  readonly breaksBefore: number
+  readonly breaksAfter: number
+}
+
+export const makeProviderModel = (options: {
+  readonly provider: Provider
+  readonly chance: Chance
+  readonly mood: () => Mood
+  readonly road: () => Road
+  /** `askedAt`: when the database let this call send its key. */
+  readonly onAttempt: (attempt: Attempt, askedAt: number) => void
+  readonly onAccepted: (attempt: Attempt, messageId: string) => Effect.Effect<void>
+}): ProviderModel => {
+  const { provider, chance } = options
+  const attempts: Array<Attempt> = []
+  const accepted = new Map<
+    string,
+    { readonly messageId: string; readonly at: number; readonly body: string }
+  >()
+  let serial = 0
+
+  const apply = (attempt: Attempt, body: string) =>
+    Effect.gen(function* () {
+      const mood = options.mood()
+      const fail = (kind: "rejected" | "unavailable" | "ambiguous", message: string) => {
+        attempt.outcome = kind
+        return new ProviderFailure({ provider, kind, message })
+      }
+      const now = yield* Clock.currentTimeMillis
+      const known = dedupes(provider) ? accepted.get(attempt.key) : undefined
+      const remembered = known !== undefined && now - known.at < IDEMPOTENCY_WINDOW_MS ? known : undefined
+      if (remembered !== undefined && remembered.body !== body) {
+        return yield* fail("rejected", "invalid_idempotent_request")
+      }
+      if (chance.bool(mood.unavailable)) return yield* fail("unavailable", "503")
+      if (remembered === undefined && chance.bool(mood.rejects)) return yield* fail("rejected", "422")
+      if (chance.bool(mood.breaksBefore)) return yield* fail("ambiguous", "500")
+      const messageId = remembered?.messageId ?? `${provider}-${serial++}`
+      if (remembered === undefined) {
+        attempt.delivered = true
+        accepted.set(attempt.key, { messageId, at: now, body })
+        yield* options.onAccepted(attempt, messageId)
+      }
+      if (chance.bool(mood.breaksAfter)) return yield* fail("ambiguous", "504 after acceptance")
+      attempt.outcome = "accepted"
+      return { messageId }
+    })
+
+  return {
+    provider,
+    attempts,
+    connect: (process) => ({
+      provider,
+      prepare: (message, { key, keyHash }) => ({
+        provider,
+        key,
+        body: {
+          to: message.to.map(addressKey),
+          others: [...message.cc, ...message.bcc].map(addressKey),
+          keyHash,
+          subject: message.subject
+        }
+      }),
+      withoutRecipients: (request, blocked) => {
+        const body = request.body as unknown as Body
+        const to = body.to.filter((address) => !blocked.has(address))
+        if (to.length === 0) return undefined
+        const others = body.others.filter((address) => !blocked.has(address))
+        return { ...request, body: { ...body, to, others } }
+      },
+      send: (request) =>
+        Effect.gen(function* () {
+          const body = request.body as unknown as Body
+          const attempt: Attempt = {
+            provider,
+            key: request.key,
+            keyHash: body.keyHash,
+            process: process.id,
+            startedAt: yield* Clock.currentTimeMillis,
+            outcome: "none",
+            delivered: false,
+            recipients: [...body.to, ...body.others]
+          }
+          attempts.push(attempt)
+          options.onAttempt(attempt, (yield* CallTrace).askedAt)
+          const told = yield* call(
+            process,
+            chance,
+            options.road(),
+            apply(attempt, JSON.stringify(request.body)),
+            () => {
+              attempt.outcome = "ambiguous"
+              return new ProviderFailure({ provider, kind: "ambiguous", message: "connection reset" })
+            }
+          ).pipe(Effect.onInterrupt(() => Effect.sync(() => void (attempt.outcome = "none"))))
+          return told
+        })
+    })
+  }
+}

@@ -1,0 +1,45 @@
+import { fileURLToPath } from "node:url"
+
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TestProject } from "vitest/node"
+
+import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
+import { migrate } from "../../src/adapters/postgres/migrator.ts"
+import { startTestServer } from "./postgres-server.ts"
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** The shared server; its database `postlane_template` is migrated and copied by each test file. */
+    postgresUrl: string
+  }
+}
+
+const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
+
+const client = (url: string) =>
+  layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url), statementTimeoutMs: 0 })))
+
+const makeTemplate = async (url: string) => {
+  const template = new URL(url)
+  template.pathname = "/postlane_template"
+  const create = SqlClient.SqlClient.use((sql) => sql.unsafe("create database postlane_template").unprepared)
+  await Effect.runPromise(create.pipe(Effect.provide(client(url))))
+  await Effect.runPromise(
+    migrate(migrations).pipe(Effect.provide([client(template.href), NodeServices.layer]))
+  )
+}
+
+/** Starts one server for the whole run, and ends it after. */
+export default async function setup(project: TestProject) {
+  const server = await startTestServer()
+  try {
+    await makeTemplate(server.url)
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+  project.provide("postgresUrl", server.url)
+  return server.stop
+}

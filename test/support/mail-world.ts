@@ -1,0 +1,176 @@
+import { Clock, Effect, Schema } from "effect"
+
+import { type EventEntry, type LogRow, type RecordedEvent } from "../../src/adapters/memory/mail-log-row.ts"
+import { makeMailDatabase } from "../../src/adapters/memory/mail-store.ts"
+import { WriteSql } from "../../src/adapters/postgres/client.ts"
+import { FailureKind } from "../../src/domain/mail/failure-kind.ts"
+import { Provider } from "../../src/domain/mail/provider.ts"
+import { SendStatus } from "../../src/domain/mail/send-result.ts"
+import { EmailStatus } from "../../src/domain/mail/status.ts"
+import { type Suppression, SuppressionReason } from "../../src/domain/mail/suppression-policy.ts"
+import { MailStore } from "../../src/ports/mail-store.ts"
+
+/** A mail store with its database in sight, and a clock that can be moved. */
+export interface MailWorld {
+  readonly store: MailStore["Service"]
+  readonly recordEvent: (entry: EventEntry) => Effect.Effect<RecordedEvent>
+  readonly recordEvents: (entries: ReadonlyArray<EventEntry>) => Effect.Effect<ReadonlyArray<RecordedEvent>>
+  readonly releaseAlert: (sendId: string) => Effect.Effect<boolean>
+  /** All rows, oldest first. */
+  readonly rows: Effect.Effect<ReadonlyArray<LogRow>>
+  readonly suppressions: Effect.Effect<ReadonlyArray<Suppression>>
+  readonly suppress: (suppression: Suppression) => Effect.Effect<void>
+  readonly unsuppress: (email: string) => Effect.Effect<void>
+  /** Lets time pass for claims, leases and rows. */
+  readonly advance: (ms: number) => Effect.Effect<void>
+}
+
+/** The in-memory store on a clock of its own, which also moves by a millisecond with every call. */
+export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* () {
+  const database = makeMailDatabase()
+  const real = yield* Clock.Clock
+  let offsetMs = 0
+  const millis = () => real.currentTimeMillisUnsafe() + offsetMs
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanosUnsafe: () => real.currentTimeNanosUnsafe(),
+    currentTimeNanos: real.currentTimeNanos,
+    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: real.monotonicTimeNanos,
+    sleep: (duration) => real.sleep(duration)
+  }
+  const at = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      offsetMs += 1
+      return Effect.provideService(effect, Clock.Clock, clock)
+    })
+  const { store } = database
+  return {
+    store: MailStore.of({
+      configured: true,
+      begin: (entry) => at(store.begin(entry)),
+      moveClaim: (entry) => at(store.moveClaim(entry)),
+      findEvidence: (entry) => at(store.findEvidence(entry)),
+      beginRetry: (entry) => at(store.beginRetry(entry)),
+      record: (entry) => at(store.record(entry))
+    }),
+    recordEvent: (entry) => at(database.recordEvent(entry)),
+    recordEvents: (entries) => Effect.forEach(entries, (entry) => at(database.recordEvent(entry))),
+    releaseAlert: (sendId) => at(database.releaseAlert(sendId)),
+    rows: Effect.sync(database.rows),
+    suppressions: Effect.sync(database.suppressions),
+    suppress: (suppression) => Effect.sync(() => database.suppress(suppression)),
+    unsuppress: (email) => Effect.sync(() => void database.unsuppress(email)),
+    advance: (ms) =>
+      Effect.sync(() => {
+        offsetMs += ms
+      })
+  }
+})
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  category: Schema.Literals(["auth", "transactional", "notification", "alert", "marketing", "unknown"]),
+  source: Schema.NullOr(Schema.String),
+  from: Schema.NullOr(Schema.String),
+  to: Schema.Array(Schema.String),
+  others: Schema.Array(Schema.String),
+  recipientCount: Schema.NullOr(Schema.Int),
+  subject: Schema.NullOr(Schema.String),
+  outcome: Schema.NullOr(SendStatus),
+  status: EmailStatus,
+  provider: Schema.NullOr(Provider),
+  providerMessageId: Schema.NullOr(Schema.String),
+  lastEvent: Schema.NullOr(Schema.String),
+  lastEventAt: Schema.NullOr(Schema.Number),
+  raw: Schema.Unknown,
+  error: Schema.NullOr(Schema.String),
+  errorKind: Schema.NullOr(FailureKind),
+  failedOver: Schema.Boolean,
+  costUsd: Schema.NullOr(Schema.Number),
+  idempotencyKey: Schema.NullOr(Schema.String),
+  keyHash: Schema.NullOr(Schema.String),
+  alertedAt: Schema.NullOr(Schema.Number),
+  suppressionMarks: Schema.Array(Schema.String),
+  entryId: Schema.NullOr(Schema.String),
+  createdAt: Schema.Number
+})
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const Event = Schema.Struct({
+  sendId: Schema.String,
+  status: EmailStatus,
+  alert: Schema.Boolean,
+  backfilled: Schema.Boolean
+})
+const decodeEvents = Schema.decodeUnknownEffect(Schema.Array(Event))
+const decodeSuppressions = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ email: Schema.String, reason: SuppressionReason }))
+)
+
+const eventJson = (entry: EventEntry) => ({
+  provider: entry.provider,
+  provider_message_id: entry.providerMessageId,
+  event: entry.event,
+  occurred_at: entry.occurredAt === undefined ? null : new Date(entry.occurredAt).toISOString(),
+  recipients: entry.recipients,
+  subject: entry.subject,
+  from: entry.from,
+  reason: entry.reason,
+  raw: entry.raw,
+  key_hash: entry.keyHash,
+  bounce_type: entry.bounceType,
+  suppress: entry.suppress,
+  alertable: entry.alertable,
+  backfill: entry.backfill
+})
+
+/** The store of the context on its PostgreSQL. Time passes by moving what is stored into the past. */
+export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | WriteSql> = Effect.gen(
+  function* () {
+    const store = yield* MailStore
+    const sql = yield* WriteSql
+    const recordEvents = (entries: ReadonlyArray<EventEntry>) =>
+      sql`select send_id as "sendId", status, alert, backfilled
+      from record_email_events(${JSON.stringify(entries.map(eventJson))}::jsonb) order by ordinal`.pipe(
+        Effect.flatMap(decodeEvents),
+        Effect.orDie
+      )
+    return {
+      store,
+      recordEvents,
+      recordEvent: (entry) => Effect.map(recordEvents([entry]), ([recorded]) => recorded!),
+      releaseAlert: (sendId) =>
+        sql`select release_email_alert(${sendId}::uuid) as released`.pipe(
+          Effect.map(([row]) => row?.["released"] === true),
+          Effect.orDie
+        ),
+      rows: sql`select id, category, source, from_address as "from", to_addresses as "to", other_addresses as others,
+        recipient_count as "recipientCount", subject, outcome, status, provider,
+        provider_message_id as "providerMessageId", last_event as "lastEvent",
+        extract(epoch from last_event_at)::float8 * 1000 as "lastEventAt", raw, error, error_kind as "errorKind",
+        failed_over as "failedOver", cost_usd::float8 as "costUsd", idempotency_key as "idempotencyKey",
+        key_hash as "keyHash", extract(epoch from alerted_at)::float8 * 1000 as "alertedAt",
+        suppression_marks as "suppressionMarks", entry_id as "entryId", extract(epoch from created_at)::float8 * 1000 as "createdAt"
+      from email_log order by created_at, id`.pipe(Effect.flatMap(decodeRows), Effect.orDie),
+      suppressions: sql`select email, reason from email_suppressions order by created_at, email, reason`.pipe(
+        Effect.flatMap(decodeSuppressions),
+        Effect.orDie
+      ),
+      suppress: ({ email, reason }) =>
+        sql`insert into email_suppressions (email, reason) values (${email}, ${reason}) on conflict do nothing`.pipe(
+          Effect.orDie
+        ),
+      unsuppress: (email) => Effect.orDie(sql`delete from email_suppressions where email = ${email}`),
+      advance: (ms) =>
+        Effect.orDie(
+          Effect.andThen(
+            sql`update email_send_claims set
+            lease_until = lease_until - make_interval(secs => ${ms / 1000}::float8),
+            first_attempt_at = first_attempt_at - make_interval(secs => ${ms / 1000}::float8)`,
+            sql`update email_log set created_at = created_at - make_interval(secs => ${ms / 1000}::float8)`
+          )
+        )
+    }
+  }
+)
