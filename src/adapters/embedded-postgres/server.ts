@@ -4,6 +4,7 @@ import { open } from "node:fs/promises"
 
 import { Deferred, Duration, Effect, Option } from "effect"
 
+import { acceptsConnections } from "./accepts.ts"
 import type { Binaries } from "./binaries.ts"
 import type { ClusterPlace } from "./cluster-place.ts"
 import type { DataFolder } from "./data-folder.ts"
@@ -98,14 +99,23 @@ const launch = Effect.fnUntraced(function* (place: ServerPlace) {
   return server
 })
 
-const untilReady = (server: Server, cluster: string) =>
-  readPostmaster(cluster).pipe(
+/** A server that has not written that it is ready is asked this often: on a full disk it cannot write it. */
+const ASK_EVERY = Duration.seconds(1)
+
+const untilReady = (server: Server, { cluster, port }: ServerPlace) => {
+  const written = readPostmaster(cluster).pipe(
     Effect.map(Option.exists(({ pid, status }) => pid === server.pid && status === "ready")),
     // The file is written in steps; a read that fails meanwhile is no more than "not yet".
     Effect.catch(() => Effect.succeed(false)),
     Effect.tap((ready) => (ready ? Effect.void : Effect.sleep(POLL))),
     Effect.repeat({ until: (ready) => ready })
   )
+  const answered = acceptsConnections(port).pipe(
+    Effect.delay(ASK_EVERY),
+    Effect.repeat({ until: (accepts) => accepts })
+  )
+  return Effect.raceFirst(written, answered)
+}
 
 const sayThatItIsSlow = Effect.logInfo("PostgreSQL is still recovering its database").pipe(
   Effect.delay(SLOW_START),
@@ -128,6 +138,6 @@ export const startServer = Effect.fnUntraced(function* (
   const ended = Effect.flatMap(server.ended, (message) =>
     Effect.fail(new EmbeddedPostgresError({ problem: "start", message: `PostgreSQL is down: ${message}` }))
   )
-  yield* Effect.raceFirst(untilReady(server, place.cluster), Effect.raceFirst(ended, sayThatItIsSlow))
+  yield* Effect.raceFirst(untilReady(server, place), Effect.raceFirst(ended, sayThatItIsSlow))
   return server
 })

@@ -8,7 +8,7 @@ import { Effect, Fiber, Stream } from "effect"
 import { EmbeddedPostgres } from "../../../src/adapters/embedded-postgres/embedded-postgres.ts"
 import { patience, query, serverPid, temporaryFolder, untilStatus, withServer } from "./harness.ts"
 
-/** A way to make the cluster unusable while its server runs, and usable again; and what the reason must then say. */
+/** A way to make the cluster unusable while its server runs and to keep it so, and usable again; and what the reason must then say. */
 interface Breakage {
   readonly folder: string
   readonly breakIt: Effect.Effect<unknown, never, EmbeddedPostgres>
@@ -17,13 +17,16 @@ interface Breakage {
 }
 
 const fill = async (folder: string) => {
-  const file = await open(join(folder, "ballast"), "w")
+  const file = await open(join(folder, "ballast"), "a")
   try {
     const { bavail, bsize } = await statfs(folder)
     const chunk = Buffer.alloc(1024 * 1024)
     for (let left = bavail * bsize; left > 0; left -= chunk.length) {
       await file.write(chunk, 0, Math.min(left, chunk.length))
     }
+  } catch (cause) {
+    // The server writes too: full is what we want.
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ENOSPC")) throw cause
   } finally {
     await file.close()
   }
@@ -37,9 +40,11 @@ const writeUntilPanic = query("select pg_logical_emit_message(true, 'a', 'b'), p
 
 const fullDisk = (folder: string): Breakage => ({
   folder,
-  breakIt: Effect.andThen(
-    Effect.promise(() => fill(folder)),
-    writeUntilPanic
+  // Again and again: a server that ends frees a little, which may let the next one start for a moment.
+  breakIt: Effect.uninterruptible(Effect.promise(() => fill(folder))).pipe(
+    Effect.andThen(writeUntilPanic),
+    Effect.andThen(Effect.sleep("100 millis")),
+    Effect.forever
   ),
   mendIt: Effect.promise(() => rm(join(folder, "ballast"))),
   reason: /disk of .+ is full \(\d+ MB free\): free some space/
@@ -54,7 +59,7 @@ const kill = Effect.map(EmbeddedPostgres, ({ cluster }) => process.kill(serverPi
 
 const lostFolder = (folder: string): Breakage => ({
   folder,
-  breakIt: Effect.andThen(renameLogFolder("pg_wal", "elsewhere"), kill),
+  breakIt: renameLogFolder("pg_wal", "elsewhere").pipe(Effect.andThen(kill), Effect.andThen(Effect.never)),
   mendIt: renameLogFolder("elsewhere", "pg_wal"),
   reason: /pg_wal/
 })
@@ -86,10 +91,11 @@ describe("an embedded PostgreSQL on a broken disk", () => {
               Stream.runCollect
             )
             const downs = yield* Effect.forkChild(threeTimesDown, { startImmediately: true })
-            yield* breakIt
+            const breaking = yield* Effect.forkChild(breakIt, { startImmediately: true })
             for (const state of (yield* Fiber.join(downs)).slice(1)) {
               assert.match(state.status === "down" ? state.reason : "", reason)
             }
+            yield* Fiber.interrupt(breaking)
             yield* mendIt
             yield* untilStatus("up")
             assert.deepStrictEqual(yield* query("select n from kept"), [{ n: 7 }])
