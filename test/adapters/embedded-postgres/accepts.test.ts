@@ -22,10 +22,12 @@ const speaking = (answer: (socket: Socket) => void) =>
       return server
     }),
     (server) => Effect.sync(() => void server.close())
-  ).pipe(Effect.map((server) => {
+  ).pipe(
+    Effect.map((server) => {
       const address = server.address()
       return address !== null && typeof address === "object" ? address.port : 0
-    }))
+    })
+  )
 
 describe("asking a server whether it takes connections", () => {
   it.live(
