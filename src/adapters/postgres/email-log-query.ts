@@ -57,7 +57,7 @@ const COLUMNS = [
   "provider",
   "provider_message_id",
   "raw",
-  ...["created_at", "updated_at", "last_event_at", "alerted_at"].map(timeColumn)
+  ...["created_at", "updated_at", "last_event_at", "alerted_at"].map((name) => timeColumn(name))
 ].join(", ")
 
 /** The statement of one page, and its parameters; one row more than asked for tells whether there is a next page. */

@@ -1,8 +1,9 @@
 /** Driver dates stop at milliseconds; the order of rows does not. */
 const TIME = '\'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\''
 
-/** Selects a time as ISO 8601 in UTC with microseconds. */
-export const timeColumn = (name: string): string => `to_char(${name} at time zone 'UTC', ${TIME}) as ${name}`
+/** Selects a time (`from`, where the column's own name would not do) as ISO 8601 in UTC with microseconds. */
+export const timeColumn = (name: string, from = name): string =>
+  `to_char(${from} at time zone 'UTC', ${TIME}) as ${name}`
 
 /** A moment that {@link timeColumn} could have given: the pattern alone would let a 31 February through. */
 export const isMoment = (text: string): boolean =>

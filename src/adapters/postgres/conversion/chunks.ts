@@ -1,0 +1,125 @@
+import { Effect, Schema } from "effect"
+
+import type { ConversionStore } from "../../../ports/conversion-store.ts"
+import type { WriteSql } from "../client.ts"
+import { AssemblyRow, ChunkRow } from "./rows.ts"
+import { answerOf, costsText, done, firstOf, seconds } from "./statement.ts"
+
+type Chunks = Pick<
+  ConversionStore["Service"],
+  | "claimChunk"
+  | "heartbeatChunk"
+  | "completeChunk"
+  | "failChunk"
+  | "handBackChunk"
+  | "failJob"
+  | "bookCosts"
+  | "claimAssembly"
+  | "heartbeatAssembly"
+  | "handBackAssembly"
+  | "finishJob"
+  | "recoverOrphan"
+  | "applyBudget"
+  | "sweep"
+>
+
+/** Chunks, the assembly, and the upkeep of both. */
+export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
+  claimChunk: (worker, lease) =>
+    Effect.map(
+      firstOf(ChunkRow, sql`select * from claim_chunk(${worker}, ${lease}::uuid)`),
+      (row) =>
+        row && {
+          id: row.id,
+          lease,
+          jobId: row.job_id,
+          chunkIndex: row.chunk_index,
+          firstPage: row.first_page,
+          lastPage: row.last_page,
+          attempts: row.attempts,
+          fileId: row.file_id,
+          objectKey: row.object_key,
+          options: row.options,
+          totalPages: row.total_pages
+        }
+    ),
+  heartbeatChunk: ({ id, lease }, pagesDone, window) =>
+    answerOf(
+      Schema.Boolean,
+      sql`select heartbeat_chunk(
+        ${id}::uuid, ${lease}::uuid, ${pagesDone}::integer, ${seconds(window)}::float8 * interval '1 second'
+      ) as answer`
+    ),
+  completeChunk: ({ id, lease }, resultKey, costs) =>
+    answerOf(
+      Schema.Literals(["stale", "completed", "assembling"]),
+      sql`select complete_chunk(${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb) as answer`
+    ),
+  failChunk: ({ id, lease }, { costs, error, maxAttempts, retryIn }) =>
+    answerOf(
+      Schema.Literals(["stale", "pending", "failed"]),
+      sql`select fail_chunk(
+        ${id}::uuid, ${lease}::uuid, ${error}, ${costsText(costs)}::jsonb,
+        ${seconds(retryIn)}::float8 * interval '1 second', ${maxAttempts}::integer
+      ) as answer`
+    ),
+  handBackChunk: ({ id, lease }, costs) =>
+    answerOf(
+      Schema.Boolean,
+      sql`select hand_back_chunk(${id}::uuid, ${lease}::uuid, ${costsText(costs)}::jsonb) as answer`
+    ),
+  failJob: (jobId, error) =>
+    answerOf(Schema.Boolean, sql`select fail_conversion_job(${jobId}::uuid, ${error}) as answer`),
+  bookCosts: (costs) => done(sql`select book_costs(${costsText(costs)}::jsonb)`),
+  claimAssembly: (lease, stale) =>
+    Effect.map(
+      firstOf(
+        AssemblyRow,
+        sql`select a.*, array(
+            select c.result_key from chunk_jobs c where c.job_id = a.id order by c.chunk_index
+          ) as chunk_keys
+          from claim_assembly(${lease}::uuid, ${seconds(stale)}::float8 * interval '1 second') a`
+      ),
+      (row) =>
+        row && {
+          jobId: row.id,
+          lease,
+          fileId: row.file_id,
+          fileName: row.file_name,
+          attempts: row.attempts,
+          options: row.options,
+          totalPages: row.total_pages,
+          chunkKeys: row.chunk_keys
+        }
+    ),
+  heartbeatAssembly: ({ jobId, lease }, window) =>
+    answerOf(
+      Schema.Boolean,
+      sql`select heartbeat_assembly(
+        ${jobId}::uuid, ${lease}::uuid, ${seconds(window)}::float8 * interval '1 second'
+      ) as answer`
+    ),
+  handBackAssembly: ({ jobId, lease }) =>
+    answerOf(Schema.Boolean, sql`select hand_back_assembly(${jobId}::uuid, ${lease}::uuid) as answer`),
+  finishJob: ({ jobId, lease }, resultKey) =>
+    answerOf(
+      Schema.Literals(["completed", "stale", "insufficient"]),
+      sql`select finish_conversion_job(${jobId}::uuid, ${lease}::uuid, ${resultKey}) as answer`
+    ),
+  recoverOrphan: (stale, maxAttempts) =>
+    answerOf(
+      Schema.Int,
+      sql`select recover_orphan_chunks(
+        ${seconds(stale)}::float8 * interval '1 second', ${maxAttempts}::integer
+      ) as answer`
+    ),
+  applyBudget: (budgetUsd) =>
+    answerOf(Schema.Int, sql`select apply_model_budget(${budgetUsd ?? null}::numeric) as answer`),
+  sweep: (window, stale) =>
+    answerOf(
+      Schema.Int,
+      sql`select sweep_conversions(
+        ${seconds(window)}::float8 * interval '1 second', ${seconds(stale)}::float8 * interval '1 second'
+      ) as answer`
+    )
+})

@@ -1,0 +1,17 @@
+import { Effect, Layer } from "effect"
+
+import { ConversionStore } from "../../../ports/conversion-store.ts"
+import { ReadSql, WriteSql } from "../client.ts"
+import { chunksOn } from "./chunks.ts"
+import { filesOn } from "./files.ts"
+import { inlineOn } from "./inline.ts"
+
+/** Files, jobs, chunks and their funds on PostgreSQL: the functions of migrations 0017 to 0019. */
+export const layer: Layer.Layer<ConversionStore, never, ReadSql | WriteSql> = Layer.effect(
+  ConversionStore,
+  Effect.gen(function* () {
+    const read = yield* ReadSql
+    const write = yield* WriteSql
+    return ConversionStore.of({ ...filesOn(read, write), ...chunksOn(write), ...inlineOn(write) })
+  })
+)

@@ -1,0 +1,112 @@
+import { Effect, Schema } from "effect"
+
+import type { ConversionStore } from "../../../ports/conversion-store.ts"
+import type { ReadSql, WriteSql } from "../client.ts"
+import { toJsonText } from "../json-text.ts"
+import { FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, toFile } from "./rows.ts"
+import { answerOf, done, firstOf, rowsOf, seconds } from "./statement.ts"
+
+/** Most files of one list. */
+const MAX_FILES = 1000
+
+const Requested = Schema.Literals(["queued", "not_found", "active", "insufficient"])
+
+type Files = Pick<
+  ConversionStore["Service"],
+  | "addFile"
+  | "files"
+  | "file"
+  | "filesById"
+  | "deleteFile"
+  | "filesToPurge"
+  | "filePurged"
+  | "request"
+  | "nextQueued"
+  | "createJob"
+  | "cancel"
+>
+
+const ONE = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid and f.customer_id = $2::uuid and f.deleted_at is null`
+const OF_OWNER = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.customer_id = $1::uuid and f.deleted_at is null
+order by f.created_at desc, f.id desc limit ${MAX_FILES}`
+const BY_ID = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = any ($1::uuid[]) and f.deleted_at is null`
+
+// An answer that was lost is asked for again: the same file a second time changes nothing.
+const ADD = `with added as (
+  insert into files (id, customer_id, name, kind, size_bytes, pages, object_key)
+  values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7)
+  on conflict (id) do update set updated_at = files.updated_at
+  returning *
+)
+select ${FILE_COLUMNS} from added f left join large_conversion_jobs j on j.id = f.job_id`
+
+/** Files, and the requests for their conversion. */
+export const filesOn = (read: ReadSql["Service"], write: WriteSql["Service"]): Files => ({
+  addFile: (file) =>
+    Effect.flatMap(
+      rowsOf(
+        FileRow,
+        write.unsafe(ADD, [
+          file.id,
+          file.customerId,
+          file.name,
+          file.kind,
+          file.sizeBytes,
+          file.pages,
+          file.objectKey
+        ])
+      ),
+      ([row]) =>
+        row === undefined ? Effect.die(new Error("an insert gave no row")) : Effect.succeed(toFile(row))
+    ),
+  files: (customerId) =>
+    Effect.map(rowsOf(FileRow, read.unsafe(OF_OWNER, [customerId])), (rows) => rows.map(toFile)),
+  file: (fileId, customerId) =>
+    Effect.map(firstOf(FileRow, read.unsafe(ONE, [fileId, customerId])), (row) =>
+      row === undefined ? undefined : toFile(row)
+    ),
+  filesById: (ids) => Effect.map(rowsOf(FileRow, read.unsafe(BY_ID, [ids])), (rows) => rows.map(toFile)),
+  deleteFile: (fileId, customerId) =>
+    answerOf(
+      Schema.Literals(["deleted", "not_found", "finishing"]),
+      write`select delete_file(${fileId}::uuid, ${customerId}::uuid) as answer`
+    ),
+  filesToPurge: (limit) =>
+    rowsOf(
+      Schema.Struct({ id: Schema.String }),
+      read`select id from files where deleted_at is not null and purged_at is null order by deleted_at limit ${limit}`
+    ),
+  filePurged: (fileId) =>
+    done(write`update files set purged_at = clock_timestamp() where id = ${fileId}::uuid`),
+  request: ({ bulkId, customerId, fileId, jobId, options, window }) =>
+    answerOf(
+      Requested,
+      write`select request_conversion(
+        ${jobId}::uuid, ${fileId}::uuid, ${customerId}::uuid, ${toJsonText(options)}::jsonb,
+        ${seconds(window)}::float8 * interval '1 second', ${bulkId ?? null}::uuid
+      ) as answer`
+    ),
+  nextQueued: Effect.map(
+    firstOf(
+      QueuedRow,
+      read`select q.job_id, q.file_id, f.pages, q.options from convert_queue q join files f on f.id = q.file_id
+        order by q.created_at limit 1`
+    ),
+    (row) =>
+      row === undefined
+        ? undefined
+        : { jobId: row.job_id, fileId: row.file_id, pages: row.pages, options: row.options }
+  ),
+  createJob: (jobId, { chunkPages, options, status }) =>
+    answerOf(
+      Schema.Boolean,
+      write`select create_conversion_job(
+        ${jobId}::uuid, ${status}, ${chunkPages}::integer, ${toJsonText(options)}::jsonb
+      ) as answer`
+    ),
+  cancel: (jobId) =>
+    answerOf(
+      Schema.Literals(["cancelled", "finishing", "not_active"]),
+      write`select cancel_conversion_job(${jobId}::uuid) as answer`
+    )
+})

@@ -1,0 +1,104 @@
+import { Schema } from "effect"
+
+import { JobStatus } from "../../../domain/conversion/job.ts"
+import { JobOptions } from "../../../domain/conversion/options.ts"
+import type { StoredFile } from "../../../ports/conversion-store.ts"
+import { timeColumn } from "../moment.ts"
+
+const TextOrNull = Schema.NullOr(Schema.String)
+
+const Kind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
+
+/** A row of `files` with its job's status. */
+export const FileRow = Schema.Struct({
+  id: Schema.String,
+  customer_id: Schema.String,
+  name: Schema.String,
+  kind: Kind,
+  size_bytes: Schema.Number,
+  pages: Schema.Int,
+  status: Schema.Literals(["uploaded", "processing", "chunked_processing", "completed", "failed"]),
+  phase: TextOrNull,
+  job_id: TextOrNull,
+  job_status: Schema.NullOr(JobStatus),
+  done: Schema.Int,
+  total: Schema.Int,
+  error: TextOrNull,
+  created_at: Schema.String,
+  object_key: Schema.String,
+  result_key: TextOrNull
+})
+
+/** Its columns, where `f` is the file and `j` its job. */
+export const FILE_COLUMNS = `f.id, f.customer_id, f.name, f.kind, f.size_bytes::float8 as size_bytes, f.pages, f.status, f.phase, f.job_id,
+j.status as job_status, f.done, f.total, f.error, ${timeColumn("created_at", "f.created_at")}, f.object_key, f.result_key`
+
+/** Where they come from. */
+export const FILE_FROM = "files f left join large_conversion_jobs j on j.id = f.job_id"
+
+export const toFile = (row: typeof FileRow.Type): StoredFile => ({
+  id: row.id,
+  customerId: row.customer_id,
+  name: row.name,
+  kind: row.kind,
+  sizeBytes: row.size_bytes,
+  pages: row.pages,
+  status: row.status,
+  phase: row.phase,
+  batchWaiting: row.job_status === "waiting_batch",
+  jobId: row.job_id,
+  jobStatus: row.job_status,
+  progress: { done: row.done, total: row.total },
+  error: row.error,
+  createdAt: row.created_at,
+  objectKey: row.object_key,
+  resultKey: row.result_key
+})
+
+export const QueuedRow = Schema.Struct({
+  job_id: Schema.String,
+  file_id: Schema.String,
+  pages: Schema.Int,
+  options: JobOptions
+})
+
+export const ChunkRow = Schema.Struct({
+  id: Schema.String,
+  job_id: Schema.String,
+  chunk_index: Schema.Int,
+  first_page: Schema.Int,
+  last_page: Schema.Int,
+  attempts: Schema.Int,
+  file_id: Schema.String,
+  object_key: Schema.String,
+  options: JobOptions,
+  total_pages: Schema.Int
+})
+
+export const AssemblyRow = Schema.Struct({
+  id: Schema.String,
+  file_id: Schema.String,
+  file_name: Schema.String,
+  attempts: Schema.Int,
+  options: JobOptions,
+  total_pages: Schema.Int,
+  chunk_keys: Schema.Array(Schema.String)
+})
+
+export const InlineRow = Schema.Struct({
+  id: Schema.String,
+  job_id: Schema.String,
+  name: Schema.String,
+  kind: Kind,
+  object_key: Schema.String,
+  attempts: Schema.Int
+})
+
+export const FlyerRow = Schema.Struct({
+  id: Schema.String,
+  file_id: Schema.String,
+  name: Schema.String,
+  object_key: Schema.String,
+  pages: Schema.Int,
+  attempts: Schema.Int
+})

@@ -1,0 +1,60 @@
+import { Context, Data } from "effect"
+import type { Effect, Scope, Stream } from "effect"
+
+/** The object store did not take or give an object. `missing`: there is none of that key. */
+export class ObjectStoreError extends Data.TaggedError("ObjectStoreError")<{
+  readonly reason: "missing" | "unavailable"
+  readonly key: string
+  readonly cause?: unknown
+}> {}
+
+/** What is known of an object without reading it. */
+export interface ObjectFacts {
+  readonly key: string
+  readonly size: number
+}
+
+/**
+ * Objects by key: uploaded files, chunk results, results, batch shards. A key is made of `[A-Za-z0-9._-]` parts joined by `/`.
+ * An object is there whole or not at all, whatever happens while it is written; the last writer of a key wins.
+ */
+export interface ObjectStoreService {
+  /** Streams an object in; durable once it ends. Answers its size, bytes. Memory does not grow with it. */
+  readonly put: <E>(
+    key: string,
+    body: Stream.Stream<Uint8Array, E>,
+    options: { readonly contentType: string }
+  ) => Effect.Effect<number, ObjectStoreError | E>
+  /** Streams an object out, from byte `from` (0) on. */
+  readonly get: (
+    key: string,
+    options?: { readonly from?: number | undefined }
+  ) => Stream.Stream<Uint8Array, ObjectStoreError>
+  /**
+   * A file on this machine that holds the object, for programs that read by path; it stays as it is until the scope closes.
+   * Several readers of one object share it.
+   */
+  readonly localPath: (key: string) => Effect.Effect<string, ObjectStoreError, Scope.Scope>
+  readonly stat: (key: string) => Effect.Effect<ObjectFacts, ObjectStoreError>
+  /** Every object whose key begins with `prefix`, in no order. */
+  readonly list: (prefix: string) => Stream.Stream<ObjectFacts, ObjectStoreError>
+  /** Removes objects; those that are not there count as removed. */
+  readonly remove: (keys: ReadonlyArray<string>) => Effect.Effect<void, ObjectStoreError>
+  /** Fails where the store does not answer: for readiness. */
+  readonly check: Effect.Effect<void, ObjectStoreError>
+}
+
+/** Where uploaded files and results are. */
+export class FileObjects extends Context.Service<FileObjects, ObjectStoreService>()(
+  "postlane/ports/FileObjects"
+) {}
+
+/** Where batch inputs and outputs are. */
+export class BatchObjects extends Context.Service<BatchObjects, ObjectStoreService>()(
+  "postlane/ports/BatchObjects"
+) {}
+
+/** Where mails under way are. */
+export class MailObjects extends Context.Service<MailObjects, ObjectStoreService>()(
+  "postlane/ports/MailObjects"
+) {}

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto"
+
+import { Duration, Effect } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import type { CostEntry } from "../../../../src/domain/conversion/cost.ts"
+import type { JobOptions } from "../../../../src/domain/conversion/options.ts"
+import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+
+export const WINDOW = Duration.minutes(90)
+export const STALE = Duration.minutes(1)
+
+/** A paid customer with these credits. */
+export const customer = Effect.fnUntraced(function* (credits: number) {
+  const sql = yield* WriteSql
+  const id = randomUUID()
+  yield* sql`insert into customers (id, email, plan_type, credits_remaining)
+    values (${id}::uuid, ${`${id}@x.test`}, 'paid', ${credits})`
+  return id
+})
+
+/** A PDF of so many pages. */
+export const pdf = Effect.fnUntraced(function* (customerId: string, pages: number) {
+  const store = yield* ConversionStore
+  const id = randomUUID()
+  yield* store.addFile({
+    id,
+    customerId,
+    name: "a.pdf",
+    kind: "pdf",
+    sizeBytes: 1000,
+    pages,
+    objectKey: `files/${id}`
+  })
+  return id
+})
+
+/** A conversion that was asked for and has its job, in chunks of `chunkPages`. */
+export const job = Effect.fnUntraced(function* (
+  customerId: string,
+  fileId: string,
+  options: JobOptions = {},
+  chunkPages = 2
+) {
+  const store = yield* ConversionStore
+  const jobId = randomUUID()
+  const requested = yield* store.request({ jobId, fileId, customerId, options, window: WINDOW })
+  if (requested !== "queued") return yield* Effect.die(new Error(`the request was answered ${requested}`))
+  yield* store.createJob(jobId, { status: "pending", options, chunkPages })
+  return jobId
+})
+
+/** What the customer has: credits, what is set aside, what was charged. */
+export const funds = Effect.fnUntraced(function* (customerId: string) {
+  const sql = yield* WriteSql
+  const rows = yield* sql<{ readonly credits: number; readonly held: number; readonly charged: number }>`
+    select c.credits_remaining as credits,
+      coalesce((select sum(h.credits) from funds_holds h where h.customer_id = c.id and h.state = 'held'), 0)::int as held,
+      coalesce((select sum(x.credits) from credit_charges x where x.customer_id = c.id), 0)::int as charged
+    from customers c where c.id = ${customerId}::uuid`
+  return rows[0]!
+})
+
+/** A cost of a chunk's models. */
+export const cost = (jobId: string, usd: number, id = randomUUID()): CostEntry => ({
+  id,
+  jobId,
+  chunkId: undefined,
+  source: "chunk-scheduler",
+  backend: "chunked-vision",
+  model: "m",
+  usage: { inputTokens: 10, outputTokens: 20 },
+  costUsd: usd,
+  metadata: {}
+})

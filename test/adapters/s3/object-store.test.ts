@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+
+import { makeS3Objects } from "../../../src/adapters/s3/object-store.ts"
+import { objectStoreContract } from "../../contracts/object-store.ts"
+import { startSqs } from "../../support/sqs.ts"
+
+const credentials = { accessKeyId: "test", secretAccessKey: "test" }
+const region = "us-east-1"
+
+const folder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "postlane-s3-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
+const bucketOn = (endpoint: string) =>
+  Effect.promise(async () => {
+    const client = new S3Client({ region, endpoint, credentials, forcePathStyle: true })
+    await client.send(new CreateBucketCommand({ Bucket: "files" }))
+    client.destroy()
+  })
+
+const store = Effect.gen(function* () {
+  const { endpoint } = yield* startSqs
+  yield* bucketOn(endpoint)
+  return yield* makeS3Objects({ bucket: "files", region, endpoint, credentials, cacheDir: yield* folder })
+})
+
+objectStoreContract("a bucket", store, { large: 20_000_003 })
+
+describe("a bucket that is not there", () => {
+  it.live("is said to be unavailable, by readiness too", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* startSqs
+      const objects = yield* makeS3Objects({
+        bucket: "none",
+        region,
+        endpoint,
+        credentials,
+        cacheDir: yield* folder
+      })
+      const put = yield* Effect.flip(
+        objects.put("a", Stream.make(new Uint8Array(1)), { contentType: "text/plain" })
+      )
+      assert.strictEqual(put.reason, "unavailable")
+      yield* Effect.flip(objects.check)
+    }).pipe(Effect.scoped)
+  )
+})
