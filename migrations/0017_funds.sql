@@ -1,6 +1,7 @@
 -- Credits: what a customer has, what is set aside for work under way, and what was charged (document 2, "Credit rules";
 -- document 3, "Funds hold"). Every function locks the customer's row first, so that all of one customer's money moves one
--- after the other. 1 credit a page; the free plan has 10 pages in a lifetime and no credits.
+-- after the other; not against the key locks of foreign keys (`for no key update`), or two inserts that each hold one and
+-- then want the row would wait for each other. 1 credit a page; the free plan has 10 pages in a lifetime and no credits.
 
 -- Work under way that funds are set aside for. `job_id` is the conversion job, flyer job or mail; it may not exist yet.
 create table funds_holds (
@@ -62,7 +63,7 @@ begin
   if p_amount is null or p_amount < 0 then
     raise exception 'an amount of credits cannot be %', p_amount using errcode = 'invalid_parameter_value';
   end if;
-  perform from customers where id = p_customer_id for update;
+  perform from customers where id = p_customer_id for no key update;
   if not exists (select from available_funds(p_customer_id) f where f.credits >= p_amount) then
     raise exception 'insufficient credits' using errcode = 'PL402';
   end if;
@@ -80,7 +81,7 @@ begin
   if p_pages is null or p_pages < 0 then
     raise exception 'a number of pages cannot be %', p_pages using errcode = 'invalid_parameter_value';
   end if;
-  perform from customers where id = p_customer_id for update;
+  perform from customers where id = p_customer_id for no key update;
   if not exists (select from available_funds(p_customer_id) f where f.free_pages >= p_pages) then
     raise exception 'the lifetime limit of free pages would be exceeded' using errcode = 'PL402';
   end if;
@@ -98,7 +99,7 @@ as $$
 declare
   f record;
 begin
-  perform from customers where id = p_customer_id for update;
+  perform from customers where id = p_customer_id for no key update;
   if exists (select from funds_holds where job_id = p_job_id) then
     return true;
   end if;
@@ -123,7 +124,7 @@ as $$
 declare
   h funds_holds;
 begin
-  perform from customers where id = (select customer_id from funds_holds where job_id = p_job_id) for update;
+  perform from customers where id = (select customer_id from funds_holds where job_id = p_job_id) for no key update;
   select * into h from funds_holds where job_id = p_job_id and state = 'held';
   if not found then
     return false;
@@ -145,7 +146,7 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  perform from customers where id = (select customer_id from funds_holds where job_id = p_job_id) for update;
+  perform from customers where id = (select customer_id from funds_holds where job_id = p_job_id) for no key update;
   update funds_holds set state = 'released', outcome = p_outcome, closed_at = clock_timestamp()
   where job_id = p_job_id and state = 'held';
   return found;
@@ -164,7 +165,7 @@ declare
   v_credits integer;
   v_free_pages integer;
 begin
-  perform from customers where id = (select customer_id from funds_holds where job_id = p_job_id) for update;
+  perform from customers where id = (select customer_id from funds_holds where job_id = p_job_id) for no key update;
   select * into h from funds_holds where job_id = p_job_id;
   if not found then
     return 'none';

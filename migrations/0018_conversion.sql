@@ -149,6 +149,11 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
+  -- A job that ends at the same time sees these costs, or is seen to have ended.
+  perform from large_conversion_jobs
+  where id in (select (x ->> 'job_id')::uuid from jsonb_array_elements(p_entries) as x)
+  order by id
+  for no key update;
   insert into cost_ledger (id, job_id, chunk_id, source, backend, model, input_tokens, output_tokens, cost_usd, metadata)
   select
     e.id, e.job_id, e.chunk_id, e.source, e.backend, e.model, coalesce(e.input_tokens, 0), coalesce(e.output_tokens, 0),
@@ -188,7 +193,7 @@ as $$
 declare
   f files;
 begin
-  select * into f from files where id = p_file_id and customer_id = p_customer_id and deleted_at is null for update;
+  select * into f from files where id = p_file_id and customer_id = p_customer_id and deleted_at is null for no key update;
   if not found then
     return 'not_found';
   end if;
@@ -248,7 +253,26 @@ begin
 end
 $$;
 
--- Claims the next chunk of the oldest job for a worker, under a lease of its own. No row where there is nothing to do.
+-- What the worker of a chunk has to know.
+create function claimed_chunk(p_chunk_id uuid)
+returns table (
+  id uuid, job_id uuid, chunk_index integer, first_page integer, last_page integer, attempts integer, file_id uuid,
+  object_key text, options jsonb, total_pages integer
+)
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select c.id, c.job_id, c.chunk_index, c.first_page, c.last_page, c.attempts, j.file_id, f.object_key, j.options,
+    j.total_pages
+  from chunk_jobs c
+  join large_conversion_jobs j on j.id = c.job_id
+  join files f on f.id = j.file_id
+  where c.id = p_chunk_id
+$$;
+
+-- Claims the next chunk of the oldest job for a worker, under a lease of its own. No row where there is nothing to do. The
+-- same call again gives the same chunk.
 create function claim_chunk(p_worker text, p_lease uuid)
 returns table (
   id uuid, job_id uuid, chunk_index integer, first_page integer, last_page integer, attempts integer, file_id uuid,
@@ -262,6 +286,11 @@ declare
   v_chunk uuid;
   v_job uuid;
 begin
+  select c.id into v_chunk from chunk_jobs c where c.status = 'processing' and c.lease = p_lease;
+  if found then
+    return query select * from claimed_chunk(v_chunk);
+    return;
+  end if;
   for v_job in
     select distinct on (c.queued_at, c.job_id) c.job_id
     from chunk_jobs c
@@ -270,13 +299,13 @@ begin
     order by c.queued_at, c.job_id
     limit 8
   loop
-    perform from large_conversion_jobs j where j.id = v_job and j.status in ('pending', 'processing') for update;
+    perform from large_conversion_jobs j where j.id = v_job and j.status in ('pending', 'processing') for no key update;
     continue when not found;
     select c.id into v_chunk from chunk_jobs c
     where c.job_id = v_job and c.status = 'pending' and c.not_before <= clock_timestamp()
     order by c.chunk_index
     limit 1
-    for update skip locked;
+    for no key update skip locked;
     continue when not found;
     update chunk_jobs c set
       status = 'processing', worker = p_worker, lease = p_lease, heartbeat_at = clock_timestamp(),
@@ -285,13 +314,7 @@ begin
     update large_conversion_jobs j set status = 'processing', updated_at = clock_timestamp()
     where j.id = v_job and j.status = 'pending';
     perform conversion_progress(v_job);
-    return query
-      select c.id, c.job_id, c.chunk_index, c.first_page, c.last_page, c.attempts, j.file_id, f.object_key, j.options,
-        j.total_pages
-      from chunk_jobs c
-      join large_conversion_jobs j on j.id = c.job_id
-      join files f on f.id = j.file_id
-      where c.id = v_chunk;
+    return query select * from claimed_chunk(v_chunk);
     return;
   end loop;
 end
@@ -352,9 +375,9 @@ begin
 end
 $$;
 
--- Ends a job that is not to go on: unfinished chunks end with it, the hold is released, the file tells why. True for the
--- call that did it.
-create function fail_conversion_job(p_job_id uuid, p_error text) returns boolean
+-- Ends a job that is not to go on: unfinished chunks end with it, the hold is released, the file tells why. An assembler
+-- gives its lease, and fails nothing where it has lost it. True for the call that did it.
+create function fail_conversion_job(p_job_id uuid, p_error text, p_lease uuid default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -362,10 +385,13 @@ declare
   v_now timestamptz := clock_timestamp();
   v_file uuid;
 begin
+  -- Its cost is summed up after the lock, so that what was booked just before is in it.
+  perform from large_conversion_jobs where id = p_job_id for no key update;
   update large_conversion_jobs set
     status = 'failed', error = p_error, finished_at = v_now, updated_at = v_now, lease = null,
     total_cost_usd = conversion_cost(id)
   where id = p_job_id and status in ('pending', 'waiting_batch', 'processing', 'paused_budget', 'assembling')
+    and (p_lease is null or lease = p_lease)
   returning file_id into v_file;
   if not found then
     return false;
@@ -392,7 +418,7 @@ declare
 begin
   select j.* into v_job from large_conversion_jobs j
   where j.id = (select job_id from chunk_jobs where id = p_chunk_id)
-  for update;
+  for no key update;
   perform book_costs(p_costs);
   if exists (select from chunk_jobs where id = p_chunk_id and status = 'completed' and lease = p_lease) then
     return case when v_job.status = 'assembling' then 'assembling' else 'completed' end;
@@ -427,7 +453,7 @@ declare
   v_attempts integer;
 begin
   select job_id into v_job from chunk_jobs where id = p_chunk_id;
-  perform from large_conversion_jobs where id = v_job for update;
+  perform from large_conversion_jobs where id = v_job for no key update;
   perform book_costs(p_costs);
   update chunk_jobs set
     status = 'pending', lease = null, worker = null, heartbeat_at = null, pages_done = 0, error = p_error,
@@ -451,13 +477,20 @@ create function hand_back_chunk(p_chunk_id uuid, p_lease uuid, p_costs jsonb) re
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
+declare
+  v_job uuid;
 begin
   perform book_costs(p_costs);
   update chunk_jobs set
     status = 'pending', lease = null, worker = null, heartbeat_at = null, pages_done = 0, attempts = attempts - 1,
     updated_at = clock_timestamp()
-  where id = p_chunk_id and status = 'processing' and lease = p_lease;
-  return found;
+  where id = p_chunk_id and status = 'processing' and lease = p_lease
+  returning job_id into v_job;
+  if not found then
+    return false;
+  end if;
+  perform conversion_progress(v_job);
+  return true;
 end
 $$;
 
@@ -477,7 +510,7 @@ begin
     order by heartbeat_at
     limit 1
   loop
-    perform from large_conversion_jobs where id = c.job_id for update;
+    perform from large_conversion_jobs where id = c.job_id for no key update;
     update chunk_jobs set
       status = 'pending', lease = null, worker = null, heartbeat_at = null, pages_done = 0,
       not_before = clock_timestamp(), updated_at = clock_timestamp()
@@ -486,6 +519,8 @@ begin
     v_count := v_count + 1;
     if c.attempts >= p_max_attempts then
       perform fail_conversion_job(c.job_id, 'Its worker died several times over one part of the document');
+    else
+      perform conversion_progress(c.job_id);
     end if;
   end loop;
   return v_count;
@@ -493,7 +528,7 @@ end
 $$;
 
 -- Claims the assembly of the oldest job whose chunks are all there; one whose assembler has not been heard of for `p_stale`
--- is claimed anew.
+-- is claimed anew. The same call again gives the same job.
 create function claim_assembly(p_lease uuid, p_stale interval)
 returns table (id uuid, file_id uuid, file_name text, attempts integer, options jsonb, total_pages integer)
 language sql
@@ -503,10 +538,11 @@ as $$
     lease = p_lease, heartbeat_at = clock_timestamp(), attempts = j.attempts + 1, updated_at = clock_timestamp()
   from (
     select x.id from large_conversion_jobs x
-    where x.status = 'assembling' and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
-    order by x.created_at
+    where x.status = 'assembling'
+      and (x.lease is null or x.lease = p_lease or x.heartbeat_at < clock_timestamp() - p_stale)
+    order by x.lease is not distinct from p_lease desc, x.created_at
     limit 1
-    for update skip locked
+    for no key update skip locked
   ) n, files f
   where j.id = n.id and f.id = j.file_id
   returning j.id, j.file_id, f.name, j.attempts, j.options, j.total_pages
@@ -549,7 +585,7 @@ declare
   v_job large_conversion_jobs;
   v_now timestamptz;
 begin
-  select * into v_job from large_conversion_jobs where id = p_job_id for update;
+  select * into v_job from large_conversion_jobs where id = p_job_id for no key update;
   if not found or v_job.lease is distinct from p_lease then
     return 'stale';
   end if;
@@ -559,7 +595,7 @@ begin
   if v_job.status <> 'assembling' then
     return 'stale';
   end if;
-  perform from files where id = v_job.file_id for update;
+  perform from files where id = v_job.file_id for no key update;
   if settle_hold(p_job_id) = 'insufficient' then
     perform fail_conversion_job(p_job_id, 'Not enough credits were left when the result was ready');
     return 'insufficient';
@@ -577,8 +613,8 @@ $$;
 
 -- Cancels a conversion: the job and every unfinished chunk, in one transaction, only from `pending`, `processing`,
 -- `paused_budget` or `waiting_batch` (or still queued); the hold is released, a free reflow may be chosen again, and the
--- file (where `p_reset_file`) is as if it had just been uploaded. Answers `cancelled`, `finishing` (assembling) or
--- `not_active`.
+-- file (where `p_reset_file`) is as if it had just been uploaded. Answers `cancelled` (the same call again too), `finishing`
+-- (assembling) or `not_active`.
 create function cancel_conversion_job(p_job_id uuid, p_reset_file boolean default true) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -593,12 +629,15 @@ begin
     insert into large_conversion_jobs (id, file_id, customer_id, bulk_id, status, options)
     values (q.job_id, q.file_id, q.customer_id, q.bulk_id, 'pending', q.options);
   end if;
-  select * into v_job from large_conversion_jobs where id = p_job_id for update;
+  select * into v_job from large_conversion_jobs where id = p_job_id for no key update;
   if not found then
     return 'not_active';
   end if;
   if v_job.status = 'assembling' then
     return 'finishing';
+  end if;
+  if v_job.status = 'cancelled' then
+    return 'cancelled';
   end if;
   if v_job.status not in ('pending', 'processing', 'paused_budget', 'waiting_batch') then
     return 'not_active';
@@ -628,18 +667,19 @@ as $$
 declare
   v_job uuid;
 begin
-  select job_id into v_job from files where id = p_file_id and customer_id = p_customer_id and deleted_at is null;
-  if not found then
-    return 'not_found';
-  end if;
-  if v_job is not null and cancel_conversion_job(v_job, false) = 'finishing' then
-    return 'finishing';
-  end if;
-  update files set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), name = ''
-  where id = p_file_id and deleted_at is null and job_id is not distinct from v_job;
-  if not found then
-    return 'not_found';
-  end if;
+  loop
+    select job_id into v_job from files where id = p_file_id and customer_id = p_customer_id and deleted_at is null;
+    if not found then
+      return 'not_found';
+    end if;
+    if v_job is not null and cancel_conversion_job(v_job, false) = 'finishing' then
+      return 'finishing';
+    end if;
+    update files set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), name = ''
+    where id = p_file_id and deleted_at is null and job_id is not distinct from v_job;
+    -- Else it was deleted, or another conversion of it was asked for, at the same moment.
+    exit when found;
+  end loop;
   perform cancel_flyer_jobs_for_file(p_file_id, 'The file was deleted');
   perform release_hold(v_job, 'cancelled');
   return 'deleted';
@@ -684,8 +724,13 @@ begin
   for v_id in
     update large_conversion_jobs set
       status = case when v_spent then 'paused_budget' else 'pending' end, updated_at = clock_timestamp()
-    where (v_spent and status in ('pending', 'processing') and (options ->> 'highFidelity')::boolean)
-      or (not v_spent and status = 'paused_budget')
+    where id in (
+      select id from large_conversion_jobs
+      where (v_spent and status in ('pending', 'processing') and (options ->> 'highFidelity')::boolean)
+        or (not v_spent and status = 'paused_budget')
+      order by created_at, id
+      for no key update
+    )
     returning id
   loop
     perform conversion_progress(v_id);
@@ -708,7 +753,7 @@ begin
   for r in
     select f.id, f.job_id, j.status, j.error from files f
     left join large_conversion_jobs j on j.id = f.job_id
-    where f.status = 'chunked_processing' and f.updated_at < clock_timestamp() - p_stale
+    where f.status = 'chunked_processing' and f.deleted_at is null and f.updated_at < clock_timestamp() - p_stale
       and (j.id is null or j.status in ('completed', 'failed', 'cancelled'))
       and not exists (select from convert_queue q where q.job_id = f.job_id)
   loop
@@ -725,7 +770,7 @@ begin
     join large_conversion_jobs j on j.id = h.job_id
     where h.state = 'held' and (
       j.status in ('failed', 'cancelled')
-      or (j.status in ('pending', 'processing', 'paused_budget', 'assembling')
+      or (j.status in ('pending', 'waiting_batch', 'processing', 'paused_budget', 'assembling')
         and h.expires_at < clock_timestamp() + p_window / 2)
     )
     order by h.customer_id
@@ -742,8 +787,9 @@ $$;
 
 select secure_function(f) from unnest(array[
   'book_costs(jsonb)', 'conversion_cost(uuid)', 'request_conversion(uuid, uuid, uuid, jsonb, interval, uuid)',
-  'create_conversion_job(uuid, text, integer, jsonb)', 'claim_chunk(text, uuid)', 'conversion_progress(uuid)',
-  'heartbeat_chunk(uuid, uuid, integer, interval)', 'fail_conversion_job(uuid, text)',
+  'create_conversion_job(uuid, text, integer, jsonb)', 'claimed_chunk(uuid)', 'claim_chunk(text, uuid)',
+  'conversion_progress(uuid)',
+  'heartbeat_chunk(uuid, uuid, integer, interval)', 'fail_conversion_job(uuid, text, uuid)',
   'complete_chunk(uuid, uuid, text, jsonb)', 'fail_chunk(uuid, uuid, text, jsonb, interval, integer)',
   'hand_back_chunk(uuid, uuid, jsonb)', 'recover_orphan_chunks(interval, integer)', 'claim_assembly(uuid, interval)',
   'heartbeat_assembly(uuid, uuid, interval)', 'hand_back_assembly(uuid, uuid)',

@@ -1,6 +1,7 @@
 -- The inline path (DOCX, images: file status `processing`, no chunk job) and Preserve Formatting (document 3).
 
--- Claims the oldest file that waits for an inline conversion, or whose worker has not been heard of for `p_stale`.
+-- Claims the oldest file that waits for an inline conversion, or whose worker has not been heard of for `p_stale`. The same
+-- call again gives the same file.
 create function claim_inline(p_lease uuid, p_stale interval)
 returns table (id uuid, job_id uuid, name text, kind text, object_key text, attempts integer)
 language sql
@@ -12,10 +13,10 @@ as $$
   from (
     select x.id from files x
     where x.status = 'processing' and x.deleted_at is null
-      and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
-    order by x.updated_at
+      and (x.lease is null or x.lease = p_lease or x.heartbeat_at < clock_timestamp() - p_stale)
+    order by x.lease is not distinct from p_lease desc, x.updated_at
     limit 1
-    for update skip locked
+    for no key update skip locked
   ) n
   where f.id = n.id
   returning f.id, f.job_id, f.name, f.kind, f.object_key, f.attempts
@@ -49,7 +50,7 @@ declare
   f files;
 begin
   perform book_costs(p_costs);
-  select * into f from files where id = p_file_id for update;
+  select * into f from files where id = p_file_id for no key update;
   if not found or f.lease is distinct from p_lease or f.deleted_at is not null then
     return 'stale';
   end if;
@@ -111,7 +112,7 @@ as $$
 declare
   f files;
 begin
-  select * into f from files where id = p_file_id and customer_id = p_customer_id and deleted_at is null for update;
+  select * into f from files where id = p_file_id and customer_id = p_customer_id and deleted_at is null for no key update;
   if not found then
     return 'not_found';
   end if;
@@ -133,6 +134,7 @@ begin
 end
 $$;
 
+-- As `claim_inline`.
 create function claim_flyer(p_lease uuid, p_stale interval)
 returns table (id uuid, file_id uuid, name text, object_key text, pages integer, attempts integer)
 language sql
@@ -143,10 +145,11 @@ as $$
     updated_at = clock_timestamp()
   from (
     select x.id from flyer_jobs x
-    where x.status = 'pending' or (x.status = 'processing' and x.heartbeat_at < clock_timestamp() - p_stale)
-    order by x.created_at
+    where x.status = 'pending'
+      or (x.status = 'processing' and (x.lease = p_lease or x.heartbeat_at < clock_timestamp() - p_stale))
+    order by x.lease is not distinct from p_lease desc, x.created_at
     limit 1
-    for update skip locked
+    for no key update skip locked
   ) n, files f
   where j.id = n.id and f.id = j.file_id
   returning j.id, j.file_id, f.name, f.object_key, f.pages, j.attempts
@@ -176,7 +179,7 @@ declare
   j flyer_jobs;
 begin
   perform book_costs(p_costs);
-  select * into j from flyer_jobs where id = p_id for update;
+  select * into j from flyer_jobs where id = p_id for no key update;
   if not found or j.lease is distinct from p_lease then
     return 'stale';
   end if;
@@ -224,7 +227,8 @@ end
 $$;
 
 -- The free reflow of a flyer job, once: claims `comp_conversion_id` and asks for the conversion, all or nothing. Answers
--- `queued`, `not_found`, `resolved` (the claim is taken, or the flyer job has no result to choose against) or `active`.
+-- `queued` (the same call again too), `not_found`, `resolved` (the claim is taken, or the flyer job has no result to choose
+-- against) or `active`.
 create function request_reflow(
   p_flyer_id uuid, p_customer_id uuid, p_job_id uuid, p_options jsonb, p_window interval
 ) returns text
@@ -239,9 +243,12 @@ begin
   if not found then
     return 'not_found';
   end if;
-  perform from files where id = j.file_id and deleted_at is null for update;
+  perform from files where id = j.file_id and deleted_at is null for no key update;
   if not found then
     return 'not_found';
+  end if;
+  if exists (select from flyer_jobs where id = p_flyer_id and comp_conversion_id = p_job_id) then
+    return 'queued';
   end if;
   update flyer_jobs set comp_conversion_id = p_job_id, updated_at = clock_timestamp()
   where id = p_flyer_id and status = 'completed' and comp_conversion_id is null;

@@ -122,8 +122,10 @@ export class ConversionStore extends Context.Service<
     /** Files by id, for progress streams: many in one call. */
     readonly filesById: (fileIds: ReadonlyArray<string>) => Store<ReadonlyArray<StoredFile>>
     readonly deleteFile: (fileId: string, customerId: string) => Store<"deleted" | "not_found" | "finishing">
-    /** Deleted files whose objects are still there. */
-    readonly filesToPurge: (limit: number) => Store<ReadonlyArray<{ readonly id: string }>>
+    /** Deleted files whose objects are still there, with every job that they had (flyer jobs and inline ones too). */
+    readonly filesToPurge: (
+      limit: number
+    ) => Store<ReadonlyArray<{ readonly id: string; readonly jobIds: ReadonlyArray<string> }>>
     readonly filePurged: (fileId: string) => Store<void>
 
     // Requests
@@ -173,7 +175,8 @@ export class ConversionStore extends Context.Service<
       chunk: Pick<ClaimedChunk, "id" | "lease">,
       costs: ReadonlyArray<CostEntry>
     ) => Store<boolean>
-    readonly failJob: (jobId: string, error: string) => Store<boolean>
+    /** With a lease: nothing, where the assembly is not its holder's any more. */
+    readonly failJob: (jobId: string, error: string, lease?: string) => Store<boolean>
     readonly bookCosts: (costs: ReadonlyArray<CostEntry>) => Store<void>
 
     // Assembly

@@ -1,11 +1,11 @@
 import { Context, Data } from "effect"
 import type { Effect } from "effect"
 
-import type { DeliveryEvent, RecordedEvent } from "../domain/delivery/delivery-event.ts"
+import type { DeliveryEvent, FailedSend, RecordedEvent } from "../domain/delivery/delivery-event.ts"
 
-/** The log could not take an event or give an alert's claim back. */
+/** The log could not take an event or what became of an alert. */
 export class DeliveryLogError extends Data.TaggedError("DeliveryLogError")<{
-  readonly operation: "record" | "releaseAlert"
+  readonly operation: "record" | "releaseAlert" | "confirmAlert" | "claimDueAlert"
   readonly cause: unknown
 }> {}
 
@@ -25,5 +25,16 @@ export class DeliveryLog extends Context.Service<
     ) => Effect.Effect<LoggedEvent, DeliveryLogError>
     /** Gives back the claim of an alert that did not go out; false where there is none. */
     readonly releaseAlert: (sendId: string) => Effect.Effect<boolean, DeliveryLogError>
+    /**
+     * Notes that the alert went out or is not wanted, also where its claim was given back meanwhile: nothing raises it
+     * again. False where it was confirmed already.
+     */
+    readonly confirmAlert: (sendId: string) => Effect.Effect<boolean, DeliveryLogError>
+    /**
+     * Claims the alert that is due for longest: three minutes after a claim that was neither confirmed nor released, and a
+     * minute (then twice the time with every claim, up to an hour) after a release that no event followed. Of several
+     * callers at once each alert goes to one. `undefined` where none is due.
+     */
+    readonly claimDueAlert: Effect.Effect<FailedSend | undefined, DeliveryLogError>
   }
 >()("postlane/ports/DeliveryLog") {}

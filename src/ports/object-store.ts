@@ -20,11 +20,11 @@ export interface ObjectFacts {
  */
 export interface ObjectStoreService {
   /** Streams an object in; durable once it ends. Answers its size, bytes. Memory does not grow with it. */
-  readonly put: <E>(
+  readonly put: <E, R>(
     key: string,
-    body: Stream.Stream<Uint8Array, E>,
+    body: Stream.Stream<Uint8Array, E, R>,
     options: { readonly contentType: string }
-  ) => Effect.Effect<number, ObjectStoreError | E>
+  ) => Effect.Effect<number, ObjectStoreError | E, R>
   /** Streams an object out, from byte `from` (0) on. */
   readonly get: (
     key: string,

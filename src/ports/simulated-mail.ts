@@ -43,6 +43,8 @@ export interface SimulatedEvent {
   readonly subject: string
   /** Names and values as the sender wrote them, `postlane_key` among them. */
   readonly tags: Readonly<Record<string, string>>
+  /** The one that the send named. */
+  readonly configurationSet?: string | undefined
   /** ISO 8601. */
   readonly at: string
 }

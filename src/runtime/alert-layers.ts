@@ -4,6 +4,7 @@ import * as NoChat from "../adapters/memory/no-chat.ts"
 import * as AlertPreferences from "../adapters/postgres/alert-preferences.ts"
 import * as SimulatedChat from "../adapters/simulated/chat.ts"
 import * as Telegram from "../adapters/telegram/chat.ts"
+import * as AlarmNotices from "../domain/delivery/alarm-notices.ts"
 import { AlertConfig, layer } from "../domain/delivery/alerts.ts"
 import type { Chat } from "../ports/chat.ts"
 import type { SimulatedMail } from "../ports/simulated-mail.ts"
@@ -19,7 +20,7 @@ const chat = (settings: Settings, outbox: Layer.Layer<SimulatedMail>): Layer.Lay
 }
 
 /**
- * The alert dispatcher and the preferences of admins. Where no real provider could carry a mail away and `ALERT_EMAIL` is
+ * The alert dispatcher, the notices of alarms, and the preferences of admins. Where no real provider could carry a mail away and `ALERT_EMAIL` is
  * unset, alerts go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
  */
 export const alerts = (
@@ -27,7 +28,7 @@ export const alerts = (
   options: { readonly outbox: Layer.Layer<SimulatedMail>; readonly onlySimulated: boolean }
 ) => {
   const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
-  return layer.pipe(
+  return Layer.merge(layer, AlarmNotices.layer).pipe(
     Layer.provide([
       chat(settings, options.outbox),
       Layer.succeed(AlertConfig, { email: settings.alerts.email ?? fallback })

@@ -10,24 +10,35 @@ import { embeddedHttpLayer, httpLayer } from "../adapters/http/http-layer.ts"
 import * as Postgres from "../adapters/postgres/client.ts"
 import * as DeliveryLog from "../adapters/postgres/delivery-log.ts"
 import * as EmailLogQuery from "../adapters/postgres/email-log-query.ts"
+import * as EmailStats from "../adapters/postgres/email-stats.ts"
+import * as Leases from "../adapters/postgres/leadership.ts"
 import * as SuppressionList from "../adapters/postgres/suppression-list.ts"
-import type { CredentialSource } from "../adapters/ses/credentials.ts"
 import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import * as Simulated from "../adapters/simulated/simulated-mail.ts"
 import * as EventRecording from "../domain/delivery/event-recording.ts"
 import { RetryHandler } from "../domain/mail/retry.ts"
 import { DeferQueue } from "../ports/defer-queue.ts"
-import { MailProviders } from "../ports/mail-provider.ts"
-import { SimulatedMail } from "../ports/simulated-mail.ts"
+import { access, promoClaims } from "./access-layers.ts"
 import { alerts } from "./alert-layers.ts"
+import * as AuditDigestLayer from "./audit-digest-layer.ts"
+import * as AuditDigest from "./audit-digest.ts"
 import { announce, type Place } from "./banner.ts"
+import { callers } from "./callers.ts"
+import { conversion } from "./conversion-layers.ts"
+import { conversionAnchor, conversionWorkers } from "./conversion-roles.ts"
 import { migrateDatabase, requireMigrated, shownUrl } from "./database.ts"
 import * as DeliveryIntake from "./delivery-intake.ts"
+import * as DeliveryWatch from "./delivery-watch.ts"
+import { embeddedProviders, simulates } from "./embedded-providers.ts"
+import * as EventPollLayer from "./event-poll-layer.ts"
+import * as EventPoll from "./event-poll.ts"
 import { CannotStart } from "./exit.ts"
 import { withGeneratedSecrets } from "./generated-secrets.ts"
 import * as Housekeeping from "./housekeeping.ts"
+import * as Leadership from "./leadership.ts"
 import { cloudCredentials, mailerWithRetries } from "./mail-layers.ts"
-import { providersOf, realProviderA, realProviderB, realProviders } from "./mail-providers.ts"
+import { realProviders } from "./mail-providers.ts"
+import { outreach } from "./outreach-layers.ts"
 import * as Readiness from "./readiness.ts"
 import { decodeSettings, type Env, formatProblems, type Settings } from "./settings.ts"
 import { makeSimulatedEvents } from "./simulated-events.ts"
@@ -101,25 +112,6 @@ class DatabasePlace extends Context.Service<
   }
 >()("postlane/runtime/DatabasePlace") {}
 
-const simulates = (settings: Settings) => ({
-  provider_a: settings.embedded && settings.providerA.apiKey === undefined,
-  provider_b: settings.embedded && settings.cloud.credentials === undefined
-})
-
-/** What is configured is real, what is not is simulated. */
-const embeddedProviders = (settings: Settings, credentials: CredentialSource) =>
-  Layer.effect(
-    MailProviders,
-    Effect.gen(function* () {
-      const simulated = yield* SimulatedMail
-      const stand = simulates(settings)
-      return providersOf(
-        stand.provider_a ? simulated.provider("provider_a") : realProviderA(settings),
-        stand.provider_b ? simulated.provider("provider_b") : yield* realProviderB(settings, credentials)
-      )
-    })
-  )
-
 /** The fibers that each role stands for. */
 const roles = (settings: Settings) => {
   const has = (role: Settings["roles"][number]) => settings.roles.includes(role)
@@ -132,7 +124,19 @@ const roles = (settings: Settings) => {
         : Layer.empty
     })
   )
-  return Layer.mergeAll(retry, has("leader") ? Housekeeping.layer : Layer.empty)
+  // Work that one process at a time does is merged here, as `leaderTicking` layers.
+  const leader = Layer.mergeAll(
+    Housekeeping.layer,
+    EventPoll.ticks(settings),
+    AuditDigest.ticks,
+    DeliveryWatch.layer,
+    conversionAnchor(settings)
+  ).pipe(Layer.provideMerge(Layer.provide(Leadership.layer(), Leases.layer)))
+  return Layer.mergeAll(
+    retry,
+    has("leader") ? leader : Layer.empty,
+    has("worker") ? conversionWorkers(settings) : Layer.empty
+  )
 }
 
 const readiness = Layer.unwrap(
@@ -160,7 +164,7 @@ const app = (settings: Settings) => {
     host: settings.http.host,
     port: settings.http.port,
     proxySecret: settings.access.proxySharedSecret,
-    adminToken: settings.access.adminToken,
+    baseUrl: settings.http.baseUrl,
     webhookSecret: settings.providerB.webhookSecret,
     api: settings.roles.includes("api")
   }
@@ -183,11 +187,16 @@ const app = (settings: Settings) => {
     : httpLayer(listener)
   return Layer.mergeAll(http, roles(settings)).pipe(
     Layer.provideMerge(readiness),
-    Layer.provideMerge(Layer.mergeAll(EmailLogQuery.layer, SuppressionList.layer)),
-    Layer.provide(Layer.provide(EventRecording.layer, DeliveryLog.layer)),
+    Layer.provideMerge(Layer.mergeAll(EmailLogQuery.layer, EmailStats.layer, SuppressionList.layer)),
+    Layer.provide([EventPollLayer.layer(settings), AuditDigestLayer.layer(settings), outreach(settings)]),
+    Layer.provide(Layer.provideMerge(EventRecording.layer, DeliveryLog.layer)),
     Layer.provide(DeliveryIntake.layer(settings)),
     Layer.provideMerge(alerts(settings, { outbox, onlySimulated: stand.provider_a && stand.provider_b })),
+    Layer.provide(promoClaims(settings)),
+    Layer.provide(callers(settings, { onlySimulated: stand.provider_a && stand.provider_b })),
     Layer.provideMerge(mail),
+    Layer.provideMerge(conversion(settings, credentials)),
+    Layer.provideMerge(access(settings)),
     Layer.provideMerge(database(settings)),
     Layer.provideMerge(Supervisors.layer)
   )

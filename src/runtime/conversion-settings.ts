@@ -56,6 +56,13 @@ export const CONVERSION_SETTINGS = {
     { fallback: "15", unit: "USD a million tokens" }
   ),
 
+  MODEL_DAILY_BUDGET_USD: open(
+    "conversion",
+    "What models may cost a day (UTC). Past it, jobs that use a model are paused until the next day, or until it is raised.",
+    Value.decimal,
+    { otherwise: "no limit", unit: "USD" }
+  ),
+
   BATCH_CONVERSION_ENABLED: open(
     "batch",
     "Master switch of the batch lane; read when a job is created and when the driver starts.",

@@ -1,5 +1,3 @@
-import { isUtf8 } from "node:buffer"
-
 import { Layer, Result } from "effect"
 
 import { decodeWebhookEvent } from "../adapters/resend/webhook-event.ts"
@@ -7,6 +5,17 @@ import { makeSignatureCheck } from "../adapters/resend/webhook-signature.ts"
 import { decodeBusEvents } from "../adapters/ses/bus-event.ts"
 import { DeliveryIntake, WebhookRefused } from "../ports/delivery-intake.ts"
 import type { Settings } from "./settings.ts"
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The text of the bytes that were signed, to the last of them; undefined where they are no UTF-8. */
+const textOf = (bytes: Uint8Array): string | undefined => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
 
 /** The vendors' notices behind the port. */
 export const layer = (settings: Pick<Settings, "providerA" | "providerB">): Layer.Layer<DeliveryIntake> => {
@@ -16,11 +25,10 @@ export const layer = (settings: Pick<Settings, "providerA" | "providerB">): Laye
     DeliveryIntake,
     DeliveryIntake.of({
       webhook: (bytes, headers) => {
-        const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-        if (!isUtf8(buffer)) {
+        const body = textOf(bytes)
+        if (body === undefined) {
           return Result.fail(new WebhookRefused({ about: "body", reason: "the body is not UTF-8" }))
         }
-        const body = buffer.toString("utf8")
         const checked = check(body, headers)
         if (Result.isFailure(checked)) {
           return Result.fail(new WebhookRefused({ about: "signature", reason: checked.failure.reason }))

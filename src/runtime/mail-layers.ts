@@ -56,7 +56,10 @@ const mailStore: Layer.Layer<MailStore, never, Database> = Layer.unwrap(
 )
 
 /** The delayed retry queue of the settings; one in the database is none without it. */
-const queueWithoutDatabase = (settings: Settings, parts: MailParts): Layer.Layer<DeferQueue> => {
+const queueWithoutDatabase = (
+  settings: Settings,
+  parts: Pick<MailParts, "credentials">
+): Layer.Layer<DeferQueue> => {
   const { address, visibilitySeconds } = settings.retryQueue
   if (address._tag !== "Sqs") return NoDeferQueue.layerNone
   const { region, sqsEndpoint } = settings.cloud
@@ -75,7 +78,11 @@ const queueWithoutDatabase = (settings: Settings, parts: MailParts): Layer.Layer
   )
 }
 
-const deferQueue = (settings: Settings, parts: MailParts): Layer.Layer<DeferQueue, never, Database> => {
+/** The delayed retry queue of the settings. */
+export const deferQueue = (
+  settings: Settings,
+  parts: Pick<MailParts, "credentials">
+): Layer.Layer<DeferQueue, never, Database> => {
   const { address, visibilitySeconds } = settings.retryQueue
   if (address._tag !== "Postgres") return queueWithoutDatabase(settings, parts)
   return Layer.unwrap(

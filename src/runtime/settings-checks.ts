@@ -1,3 +1,6 @@
+import { Redacted } from "effect"
+
+import { webhookSecretForm } from "../domain/doctor/webhook-secret.ts"
 import type { DecodeOptions, SettingProblem, Settings } from "./settings-shape.ts"
 import type { SettingName, Values } from "./settings-table.ts"
 
@@ -44,6 +47,14 @@ export const contradictions = (
     problems.push({
       setting: "CLOUD_ACCESS_KEY_ID",
       message: "is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the instance role"
+    })
+  }
+  const { webhookSecrets } = settings.providerA
+  if (webhookSecrets.some((secret) => webhookSecretForm(Redacted.value(secret)) === "malformed")) {
+    const which = webhookSecrets.length > 1 ? "holds one that is" : "is"
+    degrading.push({
+      setting: "PROVIDERA_WEBHOOK_SECRET",
+      message: `${which} no signing secret, so that every event would be refused: copy it (whsec_… and base64) from Resend's webhooks page`
     })
   }
   const longest = Math.max(...settings.retryQueue.delaysSeconds)

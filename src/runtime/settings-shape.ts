@@ -133,6 +133,9 @@ export const assemble = (
       /** Of sends that name none; `undefined`: the identity's default set. */
       configurationSet: values.EMAIL_PROVIDERB_CONFIGURATION_SET,
       outreachConfigurationSet: values.PROVIDERB_CONFIGURATION_SET,
+      outreachFooter:
+        values.OUTREACH_FOOTER ??
+        `Sent by Postlane, ${values.SENDER_DOMAIN}. You get this mail because we think that our service is of use to you.`,
       webhookSecret: values.PROVIDERB_WEBHOOK_SECRET
     },
     cloud: {
@@ -180,6 +183,7 @@ export const assemble = (
       /** `undefined`: on disk. */
       filesBucket: values.FILES_BUCKET,
       heartbeatIntervalMs: values.CHUNK_HEARTBEAT_INTERVAL_MS,
+      dailyBudgetUsd: values.MODEL_DAILY_BUDGET_USD,
       model: {
         id: values.HIFI_MODEL_ID,
         inputUsdPerMtok: values.HIFI_INPUT_USD_PER_MTOK,

@@ -146,6 +146,12 @@ export const SETTINGS = {
       fallback: "outreach-set"
     }
   ),
+  OUTREACH_FOOTER: open(
+    "providerB",
+    "Last lines of outreach mail: the sender's postal address, which the law of most places asks for, and why the reader gets it.",
+    Value.text,
+    { otherwise: "a line that names SENDER_DOMAIN" }
+  ),
   PROVIDERB_WEBHOOK_SECRET: hidden(
     "providerB",
     "What the event bus sends in the header X-Webhook-Secret. Unset, every event is refused.",

@@ -167,16 +167,35 @@ export const superviseTicks = <E, R>(
   name: string,
   interval: Duration.Input,
   tick: Effect.Effect<unknown, E, R>
+): Effect.Effect<void, never, Supervisors | Scope.Scope | Exclude<R, Scope.Scope>> =>
+  superviseTicksWithin(name, interval, tick, (ticks) => ticks)
+
+/**
+ * As {@link superviseTicks}, where `within` decides when the row of ticks runs: it gets all of them as one effect that does
+ * not end by itself, may interrupt it, and may run it again later, beginning with a tick at once.
+ */
+export const superviseTicksWithin = <E, R>(
+  name: string,
+  interval: Duration.Input,
+  tick: Effect.Effect<unknown, E, R>,
+  within: (
+    ticks: Effect.Effect<never, E, Exclude<R, Scope.Scope>>
+  ) => Effect.Effect<unknown, E, Exclude<R, Scope.Scope>>
 ): Effect.Effect<void, never, Supervisors | Scope.Scope | Exclude<R, Scope.Scope>> => {
   const every = Duration.fromInputUnsafe(interval)
-  return superviseEntry(name, (entry) =>
-    Effect.gen(function* () {
+  return superviseEntry(name, (entry) => {
+    const ticks = Effect.gen(function* () {
       const started = yield* uptime
       yield* beginRun(entry)
       yield* Effect.scoped(tick)
       yield* Effect.sleep(Duration.max(Duration.zero, Duration.subtract(every, yield* since(started))))
     }).pipe(Effect.forever)
-  )
+    // Whoever waits for its turn is well, too.
+    return Effect.andThen(
+      Effect.sync(() => void (entry.state = "running")),
+      within(ticks)
+    )
+  })
 }
 
 /** {@link supervise} as a layer: the fiber lives as long as the layer, and ends before the layers that it uses. */

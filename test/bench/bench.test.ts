@@ -2,6 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { layerDatabase, TestDatabase } from "../support/postgres.ts"
+import { timeAdminLists } from "./admin-lists.ts"
+import { foldEvents } from "./fold-events.ts"
 import { table } from "./report.ts"
 import { ROWS } from "./rows.ts"
 import { runBench } from "./run.ts"
@@ -42,6 +44,28 @@ it.live(
       }
       // Its header and the rule under it.
       assert.lengthOf(table(report).split("\n"), rows.length + 2)
+    }).pipe(Effect.provide(layerDatabase)),
+  PATIENCE_MS
+)
+
+it.live(
+  "events in random order are folded",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const fold = yield* Effect.promise(() => foldEvents({ sends: 20, databaseUrl: url }))
+      assert.deepStrictEqual([fold.events, fold.samples.length], [100, 10])
+    }).pipe(Effect.provide(layerDatabase)),
+  PATIENCE_MS
+)
+
+it.live(
+  "the admin's reads are timed",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const times = yield* Effect.promise(() => timeAdminLists({ rows: 100, times: 1, databaseUrl: url }))
+      assert.isTrue(times.every(({ longest, median }) => median > 0 && longest >= median))
     }).pipe(Effect.provide(layerDatabase)),
   PATIENCE_MS
 )

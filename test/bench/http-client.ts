@@ -26,12 +26,17 @@ export const makeHttpClient = (
   port: number,
   path: string,
   headers: Readonly<Record<string, string>>
-): { readonly post: (body: string) => Promise<string>; readonly close: () => void } => {
+): {
+  readonly post: (body: string, headers?: Readonly<Record<string, string>>) => Promise<string>
+  readonly close: () => void
+} => {
   const idle: Array<Connection> = []
   const all = new Set<Connection>()
-  const fixed = Object.entries({ host: `127.0.0.1:${port}`, "content-type": "application/json", ...headers })
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join("")
+  const linesOf = (fields: Readonly<Record<string, string>>) =>
+    Object.entries(fields)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join("")
+  const fixed = linesOf({ host: `127.0.0.1:${port}`, "content-type": "application/json", ...headers })
 
   const open = (): Connection => {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true })
@@ -58,7 +63,7 @@ export const makeHttpClient = (
   }
 
   return {
-    post: (body) =>
+    post: (body, more = {}) =>
       new Promise((resolve, reject) => {
         const connection = idle.pop() ?? open()
         connection.fail = reject
@@ -68,7 +73,9 @@ export const makeHttpClient = (
           else reject(new Error(text))
         }
         const length = Buffer.byteLength(body)
-        connection.socket.write(`POST ${path} HTTP/1.1\r\n${fixed}content-length: ${length}\r\n\r\n${body}`)
+        connection.socket.write(
+          `POST ${path} HTTP/1.1\r\n${fixed}${linesOf(more)}content-length: ${length}\r\n\r\n${body}`
+        )
       }),
     close: () => {
       for (const { socket } of all) socket.destroy()

@@ -4,7 +4,10 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 
+import { timeAdminLists } from "./admin-lists.ts"
+import { foldEvents } from "./fold-events.ts"
 import { measureMemory, type Sample } from "./memory.ts"
+import { foreignManuals, measurePdf, pdfTable } from "./pdf.ts"
 import { load, markdown, table } from "./report.ts"
 import { runBench } from "./run.ts"
 import { EVENT_ROWS } from "./senders/recording.ts"
@@ -12,12 +15,17 @@ import { measureStarts } from "./start-time.ts"
 
 /**
  * `npm run bench [-- --quick] [-- --only PART,PART] [-- --memory]`: the tables of docs/performance.md, and JSON in
- * `bench-results/`. `--quick` shows that everything runs; its figures mean nothing. `--memory` sends 200,000 mails instead.
+ * `bench-results/`. `--quick` shows that everything runs; its figures mean nothing. Instead of the tables, `--memory` sends
+ * 200,000 mails, `--fold` folds 100,000 events of 20,000 mails in random order, `--admin` reads a log of 5,000,000 rows,
+ * and `--pdf` reads and splits PDFs of 500 and of 5,000 pages (50 and 500 MB).
  */
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     memory: { type: "boolean", default: false },
+    fold: { type: "boolean", default: false },
+    admin: { type: "boolean", default: false },
+    pdf: { type: "boolean", default: false },
     only: { type: "string" },
     seconds: { type: "string", default: "1" },
     rounds: { type: "string", default: "9" }
@@ -45,6 +53,43 @@ const runMemory = async () => {
   const samples = await measureMemory({ sends: values.quick ? 1_000 : 200_000, samples: 10 })
   console.log(memoryTable(samples))
   await save("memory", { node: process.version, loadBefore, loadAfter: loadavg(), samples })
+}
+
+const runPdf = async () => {
+  const loadBefore = loadavg()
+  const lines = values.quick ? measurePdf([5, 20]) : measurePdf([500, 5_000], foreignManuals())
+  console.log(pdfTable(lines))
+  await save("pdf", { node: process.version, loadBefore, loadAfter: loadavg(), lines })
+}
+
+const runFold = async () => {
+  const loadBefore = loadavg()
+  const fold = await foldEvents({ sends: values.quick ? 1_000 : 20_000 })
+  console.log(`${Math.round(fold.events / fold.seconds).toLocaleString("en")} events a second\n`)
+  console.log(
+    markdown([
+      ["events", "RSS MB", "heap MB"],
+      ...fold.samples.map(({ events, heap, rss }) => [
+        events.toLocaleString("en"),
+        megabytes(rss),
+        megabytes(heap)
+      ])
+    ])
+  )
+  await save("fold", { node: process.version, loadBefore, loadAfter: loadavg(), fold })
+}
+
+const runAdmin = async () => {
+  const loadBefore = loadavg()
+  const rows = values.quick ? 20_000 : 5_000_000
+  const times = await timeAdminLists({ rows, times: 20 })
+  console.log(
+    markdown([
+      [`of ${rows.toLocaleString("en")} rows`, "median ms", "longest ms"],
+      ...times.map(({ longest, median, read }) => [read, median.toFixed(1), longest.toFixed(1)])
+    ])
+  )
+  await save("admin", { node: process.version, loadBefore, loadAfter: loadavg(), rows, times })
 }
 
 const runTables = async () => {
@@ -75,4 +120,12 @@ const runTables = async () => {
   await save(values.quick ? "quick" : "bench", { ...report, starts })
 }
 
-await (values.memory ? runMemory() : runTables())
+await (values.memory
+  ? runMemory()
+  : values.fold
+    ? runFold()
+    : values.admin
+      ? runAdmin()
+      : values.pdf
+        ? runPdf()
+        : runTables())

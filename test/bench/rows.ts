@@ -1,3 +1,4 @@
+import { bareHttp, webhookIntake } from "./senders/intake.ts"
 import { rawResend, rawSes, smtpPool, upyoPool } from "./senders/peers.ts"
 import { mailer, relay } from "./senders/postlane.ts"
 import { batchedEvents, driverEvents, driverSends, storeSends } from "./senders/recording.ts"
@@ -115,5 +116,19 @@ export const RECORDING_EVENTS: ReadonlyArray<Row> = [
   }
 ]
 
+const BARE_HTTP = "HTTP stack, bare"
+
+/** What takes delivery events over HTTP. */
+export const INTAKE: ReadonlyArray<Row> = [
+  { name: BARE_HTTP, open: bareHttp, concurrencies: [32] },
+  {
+    name: "webhook intake over HTTP",
+    open: webhookIntake,
+    baseline: BARE_HTTP,
+    targets: { 32: 0.5 },
+    concurrencies: [32]
+  }
+]
+
 /** All rows, in the order of the table. */
-export const ROWS: ReadonlyArray<Row> = [...SENDING, ...RECORDING_SENDS, ...RECORDING_EVENTS]
+export const ROWS: ReadonlyArray<Row> = [...SENDING, ...RECORDING_SENDS, ...RECORDING_EVENTS, ...INTAKE]

@@ -2,7 +2,7 @@ import { cpus, loadavg } from "node:os"
 
 import { median, type Load, type Round } from "./measure.ts"
 import { type Peer, startPeer } from "./process.ts"
-import { RECORDING_EVENTS, RECORDING_SENDS, type Row, ROWS, SENDING } from "./rows.ts"
+import { INTAKE, RECORDING_EVENTS, RECORDING_SENDS, type Row, ROWS, SENDING } from "./rows.ts"
 import { fill } from "./senders/fill.ts"
 import type { Targets } from "./senders/sender.ts"
 
@@ -141,7 +141,7 @@ export const runBench = (options: BenchOptions): Promise<Report> =>
     const loadBefore = loadavg()
     const taken = new Map<string, ReadonlyArray<Round>>()
     // One table part after the other: all of their connections together are more than the database's default allows.
-    for (const part of [SENDING, RECORDING_SENDS, RECORDING_EVENTS]) {
+    for (const part of [SENDING, RECORDING_SENDS, RECORDING_EVENTS, INTAKE]) {
       const rounds = await takeRounds(
         part.filter((row) => rows.includes(row)),
         targets,

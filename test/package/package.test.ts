@@ -46,11 +46,13 @@ const request = `{
 const consumer = `
 import { type SendRequest, type SendResult, sendEmail } from "postlane"
 import { sendEmail as sendOnEdge } from "postlane/edge"
+import { auditDigest, type EdgeFunction, providerAEventsFetcher, providerAWebhook } from "postlane/functions"
 
 const request: SendRequest = ${request}
 const result: SendResult = await sendEmail(request, { env: { PROVIDERA_API_KEY: "re_key" } })
 export const answer: string = result.ok ? result.status : result.error
 export const both: ReadonlyArray<typeof sendOnEdge> = [sendEmail, sendOnEdge]
+export const functions: ReadonlyArray<EdgeFunction> = [providerAWebhook, providerAEventsFetcher, auditDigest]
 `
 
 /** The same with a request that has no subject: the types must refuse it. */

@@ -255,6 +255,24 @@ describe("settings", () => {
     }
   })
 
+  it("a webhook secret that can verify nothing is told at the start, without its value", () => {
+    const sound = `whsec_${Buffer.alloc(24, 7).toString("base64")}`
+    const db = { ...PROVIDER_B, PROXY_SHARED_SECRET: "x", DB_URL: "postgres://u@h/d" }
+    const env = (secret: string) => ({ ...db, PROVIDERA_WEBHOOK_SECRET: secret })
+    const server: DecodeOptions = { embedded: false, server: true }
+    assert.deepStrictEqual(problems(env(sound), server), [])
+    for (const secret of ["whsec_not-base64!", "whsec_", `${sound} oops!`]) {
+      assert.deepStrictEqual(problems(env(secret), server), ["PROVIDERA_WEBHOOK_SECRET"])
+      for (const options of [EMBEDDED, { embedded: false, library: true }]) {
+        const { warnings } = decode(env(secret), options)
+        const told = warnings.filter(({ setting }) => setting === "PROVIDERA_WEBHOOK_SECRET")
+        assert.lengthOf(told, 1)
+        assert.notInclude(formatProblems(told), "oops")
+        assert.notInclude(formatProblems(told), "not-base64")
+      }
+    }
+  })
+
   it("a name that nearly is one of ours is warned about, with the name that was meant", () => {
     const settings = decode({
       EMAIL_PRIMERY: "x",
@@ -302,9 +320,11 @@ describe("settings", () => {
 
 describe("secrets", () => {
   const SECRETS = SETTING_NAMES.filter((name) => settingOf(name).secret)
+  const base64Of = (text: string) => Buffer.from(text).toString("base64")
   /** A value of the right shape around a text that stands nowhere else. */
   const valueOf = (name: SettingName, secret: string): string => {
     if (name === "DB_URL") return `postgres://u:${secret}@h/d`
+    if (name === "PROVIDERA_WEBHOOK_SECRET") return `whsec_${base64Of(secret)}`
     if (name === "MAILAPI_SERVICE_ACCOUNT_KEY")
       return JSON.stringify({ client_email: "a@b.test", private_key: secret })
     return secret
@@ -319,8 +339,10 @@ describe("secrets", () => {
       fc.property(secretArb, (secret) => {
         const env = Object.fromEntries(SECRETS.map((name) => [name, valueOf(name, secret)]))
         const settings = decode(env, SERVE)
-        assert.notInclude(shown(settings), secret)
-        assert.notInclude(shown([requirements(settings), advice(settings)]), secret)
+        for (const text of [secret, base64Of(secret)]) {
+          assert.notInclude(shown(settings), text)
+          assert.notInclude(shown([requirements(settings), advice(settings)]), text)
+        }
       }),
       { numRuns: 50 }
     )

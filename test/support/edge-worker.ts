@@ -3,7 +3,11 @@ interface MiniflareModule {
   readonly Miniflare: new (options: object) => {
     readonly dispatchFetch: (
       url: string,
-      init: { readonly method: string; readonly body: string }
+      init: {
+        readonly method: string
+        readonly body?: string
+        readonly headers?: Readonly<Record<string, string>>
+      }
     ) => Promise<Pick<globalThis.Response, "json" | "text" | "status">>
     readonly dispose: () => Promise<void>
   }
@@ -16,6 +20,15 @@ const moduleName: string = "miniflare"
 export interface EdgeWorker {
   /** Posts JSON and reads JSON. */
   readonly post: (body: unknown) => Promise<unknown>
+  /** One request to a path of it. */
+  readonly request: (
+    path: string,
+    init: {
+      readonly method: string
+      readonly body?: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  ) => Promise<{ readonly status: number; readonly text: string }>
   /** What it wrote to its console. */
   readonly lines: ReadonlyArray<string>
 }
@@ -59,6 +72,10 @@ export const withEdgeWorker = async (
       post: async (body) => {
         const init = { method: "POST", body: JSON.stringify(body) }
         return (await miniflare.dispatchFetch("http://worker.test/", init)).json()
+      },
+      request: async (path, init) => {
+        const answer = await miniflare.dispatchFetch(`http://worker.test${path}`, init)
+        return { status: answer.status, text: await answer.text() }
       },
       lines
     })

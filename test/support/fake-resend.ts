@@ -33,7 +33,18 @@ export interface FakeResendOptions extends FakeOptions {
   readonly apiKey?: string
   /** Sender domains that are verified; all, where absent. */
   readonly verifiedDomains?: ReadonlyArray<string>
+  /** The account's domains, in the order of the list. */
+  readonly domains?: ReadonlyArray<{ readonly name: string; readonly status: string }>
+  /** The key may only send. */
+  readonly sendOnly?: boolean
+  /** The mails of the account, newest first, as the list shows them; those that were sent, where absent. */
+  readonly listed?: () => ReadonlyArray<ListedItem>
+  /** Scripts apply to the list instead of to sends. */
+  readonly scriptsList?: boolean
 }
+
+/** An item of the list. A test may put anything else there. */
+export type ListedItem = { readonly id: string } & Readonly<Record<string, unknown>>
 
 const error = (statusCode: number, name: string, message: string): Reply => ({
   status: statusCode,
@@ -140,6 +151,17 @@ export const fakeResend = (options: FakeResendOptions = {}): FakeHttp => {
     scheduled_at: null
   })
 
+  const domainsPage = (url: URL): Reply => {
+    if (options.sendOnly === true) {
+      return error(401, "restricted_api_key", "This API key is restricted to only send emails")
+    }
+    const all = (options.domains ?? []).map((domain, index) => ({ id: `domain-${index}`, ...domain }))
+    const from = all.findIndex(({ id }) => id === url.searchParams.get("after")) + 1
+    const limit = Number(url.searchParams.get("limit") ?? 20)
+    const data = all.slice(from, from + limit)
+    return { status: 200, body: { object: "list", has_more: from + limit < all.length, data } }
+  }
+
   const get = (path: string): Reply | undefined => {
     const url = new URL(path, "http://fake")
     const id = /^\/emails\/([^/]+)$/.exec(url.pathname)?.[1]
@@ -149,27 +171,34 @@ export const fakeResend = (options: FakeResendOptions = {}): FakeHttp => {
       const { html = null, text = null, tags = [] } = found.payload
       return { status: 200, body: { object: "email", ...view(id, found), html, text, tags } }
     }
+    if (url.pathname === "/domains") return domainsPage(url)
     if (url.pathname !== "/emails") return undefined
     const limit = Number(url.searchParams.get("limit") ?? 20)
     if (!(limit >= 1 && limit <= 100))
       return error(422, "validation_error", "The `limit` must be between 1 and 100.")
-    const newest = [...sent].reverse()
+    const newest: ReadonlyArray<ListedItem> =
+      options.listed?.() ?? [...sent].reverse().map(([each, mail]) => view(each, mail))
     const after = url.searchParams.get("after")
-    const from = after === null ? 0 : newest.findIndex(([each]) => each === after) + 1
+    const at = newest.findIndex((each) => each.id === after)
+    if (after !== null && at === -1) return error(422, "validation_error", "The `after` is not an email.")
+    const from = at + 1
     const page = newest.slice(from, from + limit)
     return {
       status: 200,
       body: {
         object: "list",
         has_more: from + limit < newest.length,
-        data: page.map(([each, mail]) => view(each, mail))
+        data: page
       }
     }
   }
 
   return new FakeHttp(
     {
-      scripted: ({ method, path }) => method === "POST" && path === "/emails",
+      scripted: ({ method, path }) =>
+        options.scriptsList === true
+          ? method === "GET" && /^\/emails(?:\?|$)/.test(path)
+          : method === "POST" && path === "/emails",
       begin: ({ headers }) => {
         const key = headers["idempotency-key"]
         if (typeof key !== "string") return () => {}

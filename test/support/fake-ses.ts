@@ -37,7 +37,22 @@ export interface SesPayload {
   readonly ConfigurationSetName?: string
 }
 
+/** What the account's read-only calls answer, in the service's own words. */
+export interface SesAccount {
+  /** Every one of these calls is answered so. */
+  readonly refused?: Reply
+  readonly account?: object
+  /** By domain; one that is not there is a 404. */
+  readonly identities?: Readonly<Record<string, object>>
+  /** By name: the set's options and its event destinations. */
+  readonly sets?: Readonly<
+    Record<string, { readonly options: object; readonly destinations: ReadonlyArray<object> }>
+  >
+}
+
 export interface FakeSesOptions extends FakeOptions {
+  /** Asked at each request, so that a test can change it; without it these calls are unknown paths. */
+  readonly account?: () => SesAccount
   /** Sender domains that are verified; all, where absent. */
   readonly verifiedDomains?: ReadonlyArray<string>
   /** Configuration sets that exist; all, where absent. */
@@ -101,6 +116,30 @@ const refusal = (payload: SesPayload, options: FakeSesOptions): Reply | undefine
   return undefined
 }
 
+const ok = (body: object): Reply => ({ status: 200, body })
+
+/** `GetAccount`, `GetEmailIdentity`, `GetConfigurationSet`, `GetConfigurationSetEventDestinations`. */
+const read = (
+  path: string,
+  { account = {}, identities = {}, refused, sets = {} }: SesAccount
+): Reply | undefined => {
+  if (refused !== undefined) return refused
+  if (path === "/v2/email/account") return ok(account)
+  const identity = /^\/v2\/email\/identities\/([^/]+)$/.exec(path)?.[1]
+  if (identity !== undefined) {
+    const found = identities[decodeURIComponent(identity)]
+    return found === undefined
+      ? sesError(404, "NotFoundException", `Email identity ${identity} does not exist.`)
+      : ok(found)
+  }
+  const [, name, part] = /^\/v2\/email\/configuration-sets\/([^/]+)(\/event-destinations)?$/.exec(path) ?? []
+  if (name === undefined) return undefined
+  const set = sets[name]
+  if (set === undefined)
+    return sesError(404, "NotFoundException", `Configuration set <${name}> does not exist.`)
+  return ok(part === undefined ? set.options : { EventDestinations: set.destinations })
+}
+
 /** Amazon SES v2 `SendEmail`. It knows no idempotency key: every accepted request is a copy that leaves. */
 export const fakeSes = (options: FakeSesOptions = {}): FakeHttp => {
   const send = (request: Seen, accept: (key: string, payload: unknown) => string): Reply => {
@@ -124,6 +163,8 @@ export const fakeSes = (options: FakeSesOptions = {}): FakeHttp => {
         ) {
           return ERRORS[401]
         }
+        if (request.method === "GET" && options.account !== undefined)
+          return read(request.path, options.account())
         return request.method === "POST" && request.path === PATH ? send(request, accept) : undefined
       }
     },

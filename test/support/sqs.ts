@@ -56,7 +56,8 @@ export const startSqs: Effect.Effect<SqsEmulator, never, Scope.Scope> = Effect.g
     createQueue: (name, maxReceiveCount) =>
       Effect.gen(function* () {
         if (maxReceiveCount === undefined) return { url: yield* create(name, {}), deadLetterUrl: undefined }
-        const deadLetterUrl = yield* create(`${name}-dead`, {})
+        // 14 days: a dead letter keeps its age.
+        const deadLetterUrl = yield* create(`${name}-dead`, { MessageRetentionPeriod: "1209600" })
         const { QueueArn: deadLetterTargetArn } = yield* attributes(deadLetterUrl)
         const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount })
         return { url: yield* create(name, { RedrivePolicy }), deadLetterUrl }

@@ -34,7 +34,8 @@ export type Connection = typeof Connection.Type
 
 const decodeConnection = Schema.decodeUnknownOption(Schema.fromJsonString(Connection))
 
-const places = (root: string): DataFolder => {
+/** The places in a data folder, whether they are there or not; `root` is absolute. */
+export const placesIn = (root: string): DataFolder => {
   const folder = join(root, "postgres")
   return {
     root,
@@ -53,7 +54,7 @@ export const openDataFolder = (path: string) =>
   fileWork(`use the data folder ${resolve(path)}`, async () => {
     const created = await mkdir(path, { recursive: true })
     if (created !== undefined) await chmod(path, 0o755)
-    const folder = places(await realpath(path))
+    const folder = placesIn(await realpath(path))
     if ((await mkdir(folder.folder, { recursive: true })) !== undefined) await chmod(folder.folder, 0o755)
     await access(folder.folder, constants.W_OK)
     return folder

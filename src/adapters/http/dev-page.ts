@@ -1,48 +1,8 @@
-import { createHash } from "node:crypto"
-
 import type { OutboxEntry } from "../../ports/simulated-mail.ts"
+import { escape, page, pagePolicy } from "./html-page.ts"
 
-const STYLE = `
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
-body { max-width: 70rem; margin: 0 auto; padding: 1rem }
-table { border-collapse: collapse; width: 100% }
-caption { text-align: start; padding-block: .5rem }
-th, td { text-align: start; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid GrayText; overflow-wrap: anywhere }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 1rem; border: 1px solid GrayText }
-a:focus-visible { outline: 3px solid Highlight; outline-offset: 2px }
-`
-
-/** Nothing runs on these pages and nothing is loaded: the one style sheet is allowed by its hash. */
-export const PAGE_POLICY =
-  `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; ` +
-  "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-
-const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char]!)
-
-const page = (title: string, main: string): string =>
-  `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)} – Postlane</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-${main}
-</main>
-</body>
-</html>
-`
+/** Nothing on these pages can be sent anywhere. */
+export const PAGE_POLICY = pagePolicy("'none'")
 
 const row = (message: OutboxEntry): string =>
   `<tr><td><time datetime="${escape(message.at)}">${escape(message.at.replace("T", " ").replace(/\.\d+Z$/, " UTC"))}</time></td>` +
@@ -61,7 +21,7 @@ ${messages.map(row).join("\n")}
   return page(
     "Outbox",
     `<h1>Outbox</h1>
-<p>The mail that the simulated providers delivered. None of it left this machine.</p>
+<p>The mail that the simulated providers delivered. None of it left this machine. <a href="/dev/templates">Mails that Postlane writes itself</a></p>
 ${messages.length === 0 ? "<p>Nothing yet. Send a mail, then reload this page.</p>" : table}`
   )
 }
@@ -74,4 +34,25 @@ export const messagePage = (id: string, raw: Uint8Array): string =>
 <p><a href="/dev">Back to the outbox</a> · <a href="/dev/outbox/${encodeURIComponent(id)}">Download the message (.eml)</a></p>
 <h2 id="source">Source</h2>
 <pre tabindex="0" role="region" aria-labelledby="source">${escape(new TextDecoder().decode(raw))}</pre>`
+  )
+
+const templateRow = ({ kind, subject }: { readonly kind: string; readonly subject: string }): string =>
+  `<tr><th scope="row"><a href="/dev/templates/${encodeURIComponent(kind)}">${escape(kind)}</a></th><td>${escape(subject)}</td>` +
+  `<td><a href="/dev/templates/${encodeURIComponent(kind)}?as=text">${escape(kind)} as text</a></td></tr>`
+
+/** The product's own mails, each with its sample's subject. */
+export const templatesPage = (
+  mails: ReadonlyArray<{ readonly kind: string; readonly subject: string }>
+): string =>
+  page(
+    "Mails",
+    `<h1>Mails that Postlane writes itself</h1>
+<p><a href="/dev">Back to the outbox</a></p>
+<table>
+<caption>Each with sample data.</caption>
+<thead><tr><th scope="col">Mail</th><th scope="col">Subject</th><th scope="col">Plain text</th></tr></thead>
+<tbody>
+${mails.map(templateRow).join("\n")}
+</tbody>
+</table>`
   )

@@ -4,6 +4,7 @@ import { Context, Effect, References } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { asProblem, failureResponse, type MethodsOf } from "./failure.ts"
+import { PAGE_MEDIA_TYPE } from "./html-page.ts"
 import { invalidRequest, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.ts"
 
 /** An id that a caller may choose: it goes into logs as it is. */
@@ -27,13 +28,18 @@ const CHALLENGE = { "www-authenticate": "Bearer" }
 const namesHost = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["host"] !== undefined || !("httpVersion" in source) || source.httpVersion !== "1.1"
 
+/** A problem, or the page that a person gets in its place; no part below the handlers makes either. */
+const isComplete = (contentType: string | undefined): boolean =>
+  contentType === PROBLEM_MEDIA_TYPE || contentType === PAGE_MEDIA_TYPE
+
 const noHost = Effect.succeed(
   problemResponse(invalidRequest([{ path: "", message: "the Host header is missing" }]))
 )
 
 /**
  * Around every route: each answer has the security headers and an `x-request-id` (the caller's, or a new one, which the
- * log lines of the request have too), and each answer outside 2xx and 3xx is a problem document.
+ * log lines of the request have too), and each answer outside 2xx and 3xx is a problem document,
+ * but for the pages of links that people follow.
  */
 export const envelope =
   (methodsOf: MethodsOf) =>
@@ -49,7 +55,7 @@ export const envelope =
         Effect.catchCause((cause) => failureResponse(request, cause, methodsOf)),
         Effect.map((response) => {
           const answered =
-            response.status < 400 || response.headers["content-type"] === PROBLEM_MEDIA_TYPE
+            response.status < 400 || isComplete(response.headers["content-type"])
               ? response
               : asProblem(response)
           return HttpServerResponse.setHeaders(answered, {

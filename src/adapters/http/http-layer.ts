@@ -1,22 +1,35 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { ByteSize, Context, Effect, Layer, type Redacted } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
+import { HttpIncomingMessage, HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
 import { Api, DevApi } from "./api/api.ts"
 import { docsRoute } from "./docs-page.ts"
 import { envelope } from "./envelope.ts"
-import { adminTokenLayer, devAccessLayer, proxySecretLayer } from "./handlers/access.ts"
+import { devAccessLayer, proxySecretLayer } from "./handlers/access.ts"
 import { adminHandlers } from "./handlers/admin.ts"
 import { alertHandlers, notificationHandlers } from "./handlers/alerts.ts"
+import { authHandlers } from "./handlers/auth.ts"
+import { devTemplateHandlers } from "./handlers/dev-templates.ts"
 import { devHandlers } from "./handlers/dev.ts"
+import { digestHandlers } from "./handlers/digest.ts"
+import { eventPollHandlers } from "./handlers/event-poll.ts"
+import { fileHandlers } from "./handlers/files.ts"
+import { formHandlers } from "./handlers/forms.ts"
 import { healthHandlers } from "./handlers/health.ts"
 import { eventBusHandlers, webhookHandlers, webhookSecretLayer } from "./handlers/intake.ts"
+import { outreachHandlers } from "./handlers/outreach.ts"
+import { adminAccessLayer, ownerAccessLayer } from "./handlers/principal.ts"
+import { promoHandlers } from "./handlers/promo.ts"
 import { relayHandlers } from "./handlers/relay.ts"
+import { statsHandlers } from "./handlers/stats.ts"
 import { suppressionHandlers } from "./handlers/suppressions.ts"
+import { accountHandlers, invitePageHandlers, teamHandlers } from "./handlers/team.ts"
+import { unsubscribeHandlers } from "./handlers/unsubscribe.ts"
 import { healthOnly } from "./health-only.ts"
 import { methodTable } from "./method-table.ts"
 import { nodeServerLayer } from "./node-server.ts"
+import { rateLimitedLayer, requestLimitsLayer } from "./rate-limit.ts"
 
 /** Largest body of a route that does not set a limit of its own, bytes. */
 const DEFAULT_MAX_BODY = 1024 * 1024
@@ -36,8 +49,8 @@ export interface HttpOptions {
   readonly port: number
   /** `PROXY_SHARED_SECRET`, the header `x-proxy-secret` of the relay. */
   readonly proxySecret: Redacted.Redacted | undefined
-  /** `ADMIN_TOKEN`, the bearer token of the admin routes. */
-  readonly adminToken: Redacted.Redacted | undefined
+  /** `BASE_URL`, without a slash at its end: whose pages may use a session's cookie, and whether that is for https only. */
+  readonly baseUrl: string
   /** `PROVIDERB_WEBHOOK_SECRET`, the header `X-Webhook-Secret` of the event bus. */
   readonly webhookSecret: Redacted.Redacted | undefined
   /** False: a process without the role `api`, which answers for its health and metrics only. */
@@ -45,32 +58,46 @@ export interface HttpOptions {
 }
 
 /** Routes of the API. Later parts merge their own layers of routes beside these. */
-export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "adminToken" | "webhookSecret">) =>
+export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webhookSecret">) =>
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       relayHandlers,
-      healthHandlers(options.adminToken),
+      healthHandlers,
       adminHandlers,
       alertHandlers,
       notificationHandlers,
       suppressionHandlers,
+      statsHandlers,
+      promoHandlers,
+      authHandlers(options),
+      formHandlers,
+      teamHandlers,
+      invitePageHandlers(options),
+      accountHandlers,
       webhookHandlers,
-      eventBusHandlers
+      eventPollHandlers,
+      digestHandlers,
+      outreachHandlers,
+      unsubscribeHandlers,
+      eventBusHandlers,
+      fileHandlers
     ]),
     Layer.provide([
       proxySecretLayer(options.proxySecret),
-      adminTokenLayer(options.adminToken),
+      adminAccessLayer(options),
+      ownerAccessLayer(options),
+      rateLimitedLayer,
       webhookSecretLayer(options.webhookSecret)
     ]),
+    Layer.provide(requestLimitsLayer),
     Layer.merge(docsRoute)
   )
 
 /** Routes of an embedded run. */
-export const devRoutes = (options: Pick<HttpOptions, "adminToken">) =>
-  HttpApiBuilder.layer(DevApi).pipe(
-    Layer.provide(devHandlers),
-    Layer.provide(devAccessLayer(options.adminToken))
-  )
+export const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
+  Layer.provide([devHandlers, devTemplateHandlers]),
+  Layer.provide(devAccessLayer)
+)
 
 /** Serves routes on a listener of their own. Fails with a `ListenError` that says what to do. */
 export const serveRoutes = <R>(
@@ -86,6 +113,8 @@ export const serveRoutes = <R>(
     })
   ).pipe(
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(DEFAULT_MAX_BODY))),
+    // A magic link's token stands in its URL, which spans record.
+    Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token"])),
     Layer.provide(NodeHttpServer.layerHttpServices),
     Layer.provideMerge(nodeServerLayer(options))
   )
@@ -97,4 +126,4 @@ export const httpLayer = (options: HttpOptions) =>
 
 /** The whole HTTP side of an embedded run: the outbox and the simulation besides. */
 export const embeddedHttpLayer = (options: HttpOptions) =>
-  serveRoutes({ ...options, embedded: true }, Layer.merge(apiRoutes(options), devRoutes(options)))
+  serveRoutes({ ...options, embedded: true }, Layer.merge(apiRoutes(options), devRoutes))

@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer"
 
-import { ByteSize, Effect, Semaphore } from "effect"
-import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
+import { Effect, Semaphore } from "effect"
+import type { HttpServerRequest } from "effect/http"
 
+import { readBytes } from "./body-bytes.ts"
 import { invalidRequest, problem, type Problem } from "./problem.ts"
 
 /** Bodies over this many bytes, or of unknown length, are read a few at a time. */
@@ -44,18 +45,9 @@ export const makeJsonBodies = Effect.map(Semaphore.make(LARGE_BODIES_AT_ONCE), (
     if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
       return Effect.fail(problem("UNSUPPORTED_MEDIA_TYPE", "The body must not be compressed"))
     }
-    const tooLarge = problem("PAYLOAD_TOO_LARGE", `The body may hold ${maxBytes} bytes at most`)
     const declared = length === undefined ? Number.POSITIVE_INFINITY : Number(length)
-    if (length !== undefined && declared > maxBytes) return Effect.fail(tooLarge)
-    const read = request.arrayBuffer.pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
-      Effect.mapError((error): Problem =>
-        error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-          ? tooLarge
-          : invalidRequest([{ path: "", message: "the body ended early" }])
-      ),
-      Effect.flatMap(parse)
-    )
-    return declared > LARGE_BODY ? large.withPermit(read) : read
+    const read = Effect.flatMap(readBytes(request, maxBytes), parse)
+    const refusedAtOnce = length !== undefined && declared > maxBytes
+    return declared > LARGE_BODY && !refusedAtOnce ? large.withPermit(read) : read
   }
 }))

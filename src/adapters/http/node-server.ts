@@ -8,10 +8,21 @@ import { HttpServer } from "effect/http"
 import { problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
 
 /** Limits of the listener. A request that comes too slowly is cut, whether its headers or its body dawdle. */
-const HEADERS_TIMEOUT_MS = 15_000
-const REQUEST_TIMEOUT_MS = 60_000
-const KEEP_ALIVE_TIMEOUT_MS = 30_000
-const CHECK_INTERVAL_MS = 5_000
+export interface ListenerTimes {
+  readonly headersTimeout: number
+  readonly requestTimeout: number
+  readonly keepAliveTimeout: number
+  /** How often the two above are looked after. */
+  readonly connectionsCheckingInterval: number
+}
+
+/** Milliseconds. */
+const TIMES: ListenerTimes = {
+  headersTimeout: 15_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 5_000
+}
 const MAX_HEADER_BYTES = 16 * 1024
 
 /** How long requests under way may take to finish once the server closes; then their connections are cut. */
@@ -63,15 +74,8 @@ const answerUnparsed = (error: Error & { readonly code?: string }, socket: Socke
   )
 }
 
-const makeServer = (): Server => {
-  const server = createServer({
-    requireHostHeader: false,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    maxHeaderSize: MAX_HEADER_BYTES
-  })
+const makeServer = (times: ListenerTimes): Server => {
+  const server = createServer({ requireHostHeader: false, ...times, maxHeaderSize: MAX_HEADER_BYTES })
   server.on("clientError", answerUnparsed)
   // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
@@ -85,11 +89,13 @@ const makeServer = (): Server => {
 export const nodeServerLayer = (options: {
   readonly host: string
   readonly port: number
+  /** Tests shorten them. */
+  readonly times?: ListenerTimes | undefined
 }): Layer.Layer<HttpServer.HttpServer, ListenError> =>
   Layer.effect(
     HttpServer.HttpServer,
     Effect.gen(function* () {
-      const node = makeServer()
+      const node = makeServer(options.times ?? TIMES)
       const server = yield* NodeHttpServer.make(() => node, {
         host: options.host,
         port: options.port,

@@ -12,8 +12,11 @@ export const PROBLEM_MEDIA_TYPE = "application/problem+json"
 export const PROBLEMS = {
   INVALID_REQUEST: { status: 400, title: "The request is not valid", retryable: false },
   UNAUTHENTICATED: { status: 401, title: "A valid bearer token is required", retryable: false },
+  INSUFFICIENT_CREDITS: { status: 402, title: "There are not enough credits", retryable: false },
   FORBIDDEN: { status: 403, title: "Not allowed", retryable: false },
   NOT_FOUND: { status: 404, title: "There is nothing here", retryable: false },
+  FILE_NOT_FOUND: { status: 404, title: "There is no such file", retryable: false },
+  RESULT_NOT_READY: { status: 404, title: "There is no result yet", retryable: true },
   METHOD_NOT_ALLOWED: { status: 405, title: "The method is not allowed here", retryable: false },
   REQUEST_TIMEOUT: { status: 408, title: "The request did not arrive in time", retryable: true },
   IDEMPOTENCY_CONFLICT: {
@@ -26,17 +29,38 @@ export const PROBLEMS = {
     title: "A call with this idempotency key is under way",
     retryable: true
   },
+  CONVERSION_ACTIVE: { status: 409, title: "A conversion of this file is under way", retryable: false },
+  CONVERSION_FINISHING: {
+    status: 409,
+    title: "The result is being put together and cannot be stopped any more",
+    retryable: false
+  },
+  CONVERSION_INLINE: { status: 409, title: "This conversion cannot be stopped", retryable: false },
+  NOT_CONVERTING: { status: 409, title: "No conversion of this file is under way", retryable: false },
+  NOT_BATCH_WAITING: { status: 409, title: "The conversion does not wait for the batch", retryable: false },
+  ALREADY_RESOLVED: { status: 409, title: "The free reflow was chosen already", retryable: false },
+  LINK_EXPIRED: {
+    status: 410,
+    title: "The link was used, has expired, or never was one",
+    retryable: false
+  },
   PAYLOAD_TOO_LARGE: { status: 413, title: "The request body is too large", retryable: false },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     title: "The request body is not of a type taken here",
     retryable: false
   },
+  UNSUPPORTED_FILE_TYPE: { status: 415, title: "The file is of no type that is converted", retryable: false },
+  UNREADABLE_FILE: { status: 422, title: "The file cannot be read", retryable: false },
   EMAIL_SUPPRESSED: { status: 422, title: "Every recipient is suppressed", retryable: false },
+  UNSUBSCRIBED: { status: 422, title: "The address has unsubscribed from outreach", retryable: false },
+  RATE_LIMITED: { status: 429, title: "Too many requests", retryable: true },
   HEADERS_TOO_LARGE: { status: 431, title: "The request headers are too large", retryable: false },
   EMAIL_FAILED: { status: 500, title: "The mail was not sent", retryable: false },
   INTERNAL: { status: 500, title: "Something failed inside", retryable: false },
+  POLL_FAILED: { status: 502, title: "The provider's list of mails could not be read", retryable: true },
   ALERT_FAILED: { status: 502, title: "The alert reached no channel", retryable: true },
+  DIGEST_FAILED: { status: 502, title: "A digest did not go out", retryable: true },
   ALERT_CHANNEL_UNCONFIGURED: {
     status: 503,
     title: "No wanted channel of the alert is configured",

@@ -22,6 +22,8 @@ export const secretCheck = (secret: Redacted.Redacted | undefined): SecretCheck 
   }
 }
 
-/** The token of an `Authorization: Bearer` header. */
-export const bearerToken = (authorization: string | undefined): string | undefined =>
-  authorization === undefined ? undefined : /^Bearer +(\S.*)$/i.exec(authorization)?.[1]
+/** The token of an `Authorization: Bearer` header; the header's characters are bytes of UTF-8. */
+export const bearerToken = (authorization: string | undefined): string | undefined => {
+  const token = authorization === undefined ? undefined : /^Bearer +(\S.*)$/i.exec(authorization)?.[1]
+  return token === undefined ? undefined : Buffer.from(token, "latin1").toString("utf8")
+}

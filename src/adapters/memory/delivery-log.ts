@@ -8,7 +8,10 @@ export const layer = (database: MailDatabase): Layer.Layer<DeliveryLog> =>
   Layer.succeed(
     DeliveryLog,
     DeliveryLog.of({
-      record: (event, options) => database.recordEvent({ ...event, backfill: options?.backfill }),
-      releaseAlert: database.releaseAlert
+      record: (event, options) =>
+        database.recordEvent({ ...event, category: event.tags["category"], backfill: options?.backfill }),
+      releaseAlert: database.releaseAlert,
+      confirmAlert: database.confirmAlert,
+      claimDueAlert: database.claimDueAlert
     })
   )

@@ -55,6 +55,8 @@ export interface EventEntry {
   readonly suppress?: ReadonlyArray<string> | undefined
   /** False: never alerts (outreach). */
   readonly alertable?: boolean | undefined
+  /** The category that the event's tags name. */
+  readonly category?: string | undefined
   /** True: an event that makes its row keeps the alert's claim without an alert. */
   readonly backfill?: boolean | undefined
 }

@@ -1,9 +1,11 @@
+import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
 import { UNKNOWN_CATEGORY } from "../../domain/mail/category.ts"
 import type { Trail } from "../../domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../domain/mail/provider.ts"
 import { advance, isProviderFailure, statusOfEvent, statusRank } from "../../domain/mail/status.ts"
 import type { Suppression, SuppressionReason } from "../../domain/mail/suppression-policy.ts"
 import type { RecordedSend, RecordSend } from "../../ports/mail-store.ts"
+import { failedSendOf, makeAlertClaims } from "./alert-claims.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "./mail-log-row.ts"
 
 /** What the log needs to know of a key: when its present meaning began, and whether an attempt on it is under way. */
@@ -21,6 +23,7 @@ const distinct = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => [.
 export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState | undefined) => {
   const rows: Array<LogRow> = []
   const suppressions: Array<Suppression> = []
+  const alerts = makeAlertClaims()
   let made = 0
 
   const eventRowId = () => `00000000-0000-4000-8000-${(made += 1).toString(16).padStart(12, "0")}`
@@ -247,6 +250,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
             keyHash: before.keyHash ?? entry.keyHash ?? null
           }
         : {}
+    if (alert) alerts.claim(failedSendOf(entry, before.id), now)
     put({
       ...before,
       ...known,
@@ -281,11 +285,24 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
       const provider = (left.findLast((row) => row.providerMessageId !== null) ?? left.at(-1))?.provider
       return provider === undefined || provider === null ? undefined : { provider, since: left[0]!.createdAt }
     },
-    releaseAlert: (sendId: string): boolean => {
+    releaseAlert: (sendId: string, now: number): boolean => {
       const row = rows.find(({ id }) => id === sendId)
-      if (row === undefined || row.alertedAt === null) return false
+      if (row === undefined || row.alertedAt === null || alerts.isConfirmed(sendId)) return false
       put({ ...row, alertedAt: null })
+      alerts.release(sendId, now)
       return true
+    },
+    confirmAlert: (sendId: string, now: number): boolean => {
+      const row = rows.find(({ id }) => id === sendId)
+      if (row === undefined) return false
+      put({ ...row, alertedAt: row.alertedAt ?? now })
+      return alerts.confirm(sendId)
+    },
+    claimDueAlert: (now: number): FailedSend | undefined => {
+      const failed = alerts.claimDue(now)
+      const row = rows.find(({ id }) => id === failed?.sendId)
+      if (row !== undefined) put({ ...row, alertedAt: row.alertedAt ?? now })
+      return failed
     }
   }
 }

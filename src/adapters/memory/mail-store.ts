@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 
+import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
 import { type Claim, decideClaim } from "../../domain/mail/claim.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
@@ -24,6 +25,10 @@ export interface MailDatabase {
   readonly recordEvent: (entry: EventEntry) => Effect.Effect<RecordedEvent>
   /** Gives an alert's claim back (`release_email_alert`). */
   readonly releaseAlert: (sendId: string) => Effect.Effect<boolean>
+  /** Notes that an alert went out (`confirm_email_alert`). */
+  readonly confirmAlert: (sendId: string) => Effect.Effect<boolean>
+  /** Claims the alert that is due for longest (`claim_due_email_alerts`). */
+  readonly claimDueAlert: Effect.Effect<FailedSend | undefined>
   /** Rows in the order in which they were made. */
   readonly rows: () => ReadonlyArray<LogRow>
   readonly suppressions: () => ReadonlyArray<Suppression>
@@ -183,7 +188,9 @@ export const makeMailDatabase = (): MailDatabase => {
         })
     }),
     recordEvent: (entry) => atNow((now) => log.recordEvent(entry, now)),
-    releaseAlert: (sendId) => Effect.sync(() => log.releaseAlert(sendId)),
+    releaseAlert: (sendId) => atNow((now) => log.releaseAlert(sendId, now)),
+    confirmAlert: (sendId) => atNow((now) => log.confirmAlert(sendId, now)),
+    claimDueAlert: atNow(log.claimDueAlert),
     rows: () => [...log.rows],
     suppressions: () => [...log.suppressions],
     suppress: (suppression) => {

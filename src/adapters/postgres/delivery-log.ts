@@ -1,8 +1,10 @@
 import { Effect, Exit, Layer, Result, Schedule, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-import type { DeliveryEvent } from "../../domain/delivery/delivery-event.ts"
+import type { DeliveryEvent, FailedSend } from "../../domain/delivery/delivery-event.ts"
+import { Provider } from "../../domain/mail/provider.ts"
 import { DeliveryLog, DeliveryLogError, type LoggedEvent } from "../../ports/delivery-log.ts"
+import { answered } from "./answered.ts"
 import { makeBatcher } from "./batcher.ts"
 import { WriteSql } from "./client.ts"
 import { toJsonText } from "./json-text.ts"
@@ -19,7 +21,26 @@ const Row = Schema.Struct({
   backfilled: Schema.Boolean
 })
 const decodeRows = Schema.decodeUnknownResult(Schema.Array(Row))
-const decodeReleased = Schema.decodeUnknownResult(Schema.Tuple([Schema.Struct({ released: Schema.Boolean })]))
+const decodeHeld = Schema.decodeUnknownResult(Schema.Tuple([Schema.Struct({ held: Schema.Boolean })]))
+
+const TextOrNull = Schema.NullOr(Schema.String)
+const decodeDue = Schema.decodeUnknownResult(
+  Schema.Array(
+    Schema.Struct({
+      send_id: Schema.String,
+      details: Schema.Struct({
+        provider: Provider,
+        providerMessageId: Schema.String,
+        event: Schema.String,
+        recipients: Schema.Array(Schema.String),
+        subject: TextOrNull,
+        category: TextOrNull,
+        reason: TextOrNull,
+        occurredAt: TextOrNull
+      })
+    })
+  )
+)
 
 interface Entry {
   readonly event: DeliveryEvent
@@ -41,6 +62,7 @@ const toEntry = ({ backfill, event }: Entry) => ({
   bounce_type: event.bounceType,
   suppress: event.suppress,
   alertable: event.alertable,
+  category: event.tags["category"],
   backfill
 })
 
@@ -80,15 +102,38 @@ const make = Effect.gen(function* () {
         })
       )
   })
+  const settle = (operation: DeliveryLogError["operation"], statement: Effect.Effect<unknown, SqlError>) =>
+    quickly(operation, statement).pipe(
+      Effect.flatMap((rows) => Effect.fromResult(Result.mapError(decodeHeld(rows), failed(operation)))),
+      Effect.map(([{ held }]) => held)
+    )
+
   return DeliveryLog.of({
     record: (event, options) => record({ event, backfill: options?.backfill ?? false }),
     releaseAlert: (sendId) =>
-      quickly("releaseAlert", write`select release_email_alert(${sendId}::uuid) as released`).pipe(
-        Effect.flatMap((rows) =>
-          Effect.fromResult(Result.mapError(decodeReleased(rows), failed("releaseAlert")))
-        ),
-        Effect.map(([{ released }]) => released)
+      settle("releaseAlert", write`select release_email_alert(${sendId}::uuid) as held`),
+    confirmAlert: (sendId) =>
+      settle("confirmAlert", write`select confirm_email_alert(${sendId}::uuid) as held`),
+    // A claim whose answer is lost is due again by itself: it is not asked for twice.
+    claimDueAlert: answered(write`select send_id, details from claim_due_email_alerts(1)`).pipe(
+      Effect.mapError(failed("claimDueAlert")),
+      Effect.flatMap((rows) => Effect.fromResult(Result.mapError(decodeDue(rows), failed("claimDueAlert")))),
+      Effect.map(([due]): FailedSend | undefined =>
+        due === undefined
+          ? undefined
+          : {
+              sendId: due.send_id,
+              provider: due.details.provider,
+              providerMessageId: due.details.providerMessageId,
+              event: due.details.event,
+              recipients: due.details.recipients,
+              subject: due.details.subject ?? undefined,
+              category: due.details.category ?? undefined,
+              reason: due.details.reason ?? undefined,
+              occurredAt: due.details.occurredAt ?? undefined
+            }
       )
+    )
   })
 })
 

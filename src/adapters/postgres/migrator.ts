@@ -69,7 +69,8 @@ export const readMigrations = Effect.fn("postgres.readMigrations")(
   )
 )
 
-const label = (migration: { readonly id: number; readonly name: string }) =>
+/** Number and name, as its file is called. */
+export const label = (migration: { readonly id: number; readonly name: string }) =>
   `${String(migration.id).padStart(4, "0")}_${migration.name}`
 
 /** What is still to apply; fails where an applied file is missing or changed, or a new one has a number too low. */

@@ -65,8 +65,12 @@ const ADD = `insert into email_suppressions (email, reason, note) values ($1, 'm
 on conflict (email, reason) do update set note = coalesce(excluded.note, email_suppressions.note)
 returning ${COLUMNS}`
 
-const REMOVE = `with gone as (
+const REMOVE = `with plain as (
   delete from email_suppressions where email = $1 returning reason
+), erased as (
+  delete from erased_suppressions where address_hash = address_hash($1) returning reason
+), gone as (
+  select reason from plain union all select reason from erased
 ), noted as (
   insert into admin_audit_log (action, actor, target, note, details)
   select 'email_unsuppress', $2, $1, $3, jsonb_build_object('reasons', jsonb_agg(reason order by reason))

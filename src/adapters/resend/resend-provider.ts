@@ -15,7 +15,8 @@ export interface ResendOptions {
   readonly baseUrl?: string | undefined
 }
 
-const VENDOR_URL = "https://api.resend.com"
+/** The vendor's API. */
+export const VENDOR_URL = "https://api.resend.com"
 const BEARER_TOKEN = /^[\x21-\x7e]+$/
 
 /**
@@ -28,7 +29,7 @@ type SendOptions = CreateEmailRequestOptions & { readonly redirect: "manual" }
  * The client, or `undefined` where the key cannot be used: the SDK would throw, its message holding the key, or take
  * `RESEND_API_KEY` for an empty one.
  */
-const makeClient = (apiKey: string, baseUrl: string): Resend | undefined => {
+export const makeClient = (apiKey: string, baseUrl: string): Resend | undefined => {
   if (!BEARER_TOKEN.test(apiKey)) return undefined
   const client = new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ""), userAgent: "postlane" })
   // RESEND_DEBUG=true makes the SDK print error bodies, which hold message data, to the console.

@@ -115,9 +115,9 @@ export const makeS3Objects = Effect.fnUntraced(function* (
       call(Key, (abortSignal) => client.send(new HeadObjectCommand({ Bucket, Key }), { abortSignal }))
     ).pipe(Effect.map(({ ContentLength }) => ({ key: Key, size: ContentLength ?? 0 })))
 
-  const put: ObjectStoreService["put"] = <E>(
+  const put: ObjectStoreService["put"] = <E, R>(
     Key: string,
-    body: Stream.Stream<Uint8Array, E>,
+    body: Stream.Stream<Uint8Array, E, R>,
     { contentType }: { readonly contentType: string }
   ) =>
     Effect.gen(function* () {

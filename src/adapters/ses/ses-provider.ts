@@ -25,7 +25,8 @@ export interface SesOptions {
  */
 const AGENT = { keepAlive: true, maxSockets: 256, timeout: 20_000 }
 
-const makeClient = (options: SesOptions, credentials: CredentialSource): SESv2Client =>
+/** The signing client. */
+export const makeClient = (options: SesOptions, credentials: CredentialSource): SESv2Client =>
   new SESv2Client({
     region: options.region,
     ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),

@@ -81,6 +81,7 @@ export const makeSimulatedProvider = (options: {
               from: body.from.address,
               subject: body.subject,
               tags: body.tags,
+              configurationSet: body.configurationSet ?? undefined,
               at: new Date(now).toISOString()
             }
           ]

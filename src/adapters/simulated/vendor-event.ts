@@ -104,7 +104,10 @@ const sesRequest = (event: SimulatedEvent, secret: Redacted.Redacted): VendorReq
     messageId: event.messageId,
     destination: event.allRecipients,
     commonHeaders: { from: [event.from], to: event.allRecipients, subject: event.subject },
-    tags: encoded(event.tags, (text) => [text])
+    tags: {
+      ...encoded(event.tags, (text) => [text]),
+      ...(event.configurationSet === undefined ? {} : { "ses:configuration-set": [event.configurationSet] })
+    }
   }
   return {
     path: "/api/webhooks/providerb-events",

@@ -1,10 +1,9 @@
 import { Effect } from "effect"
 
-import { HtmlCleaner } from "../../ports/html-cleaner.ts"
+import { HtmlAssembly } from "../../ports/html-assembly.ts"
 import type { PdfError } from "../../ports/pdf.ts"
 import type { VisionAnswer, VisionModel, VisionModelError } from "../../ports/vision-model.ts"
 import { isUsable } from "./converse.ts"
-import { addUsage, NO_TOKENS, type TokenUsage } from "./cost.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
 import type { ConversionOptions } from "./options.ts"
 import { usesCascade } from "./options.ts"
@@ -12,20 +11,17 @@ import type { PageSource } from "./page-source.ts"
 import { agenticPrompt, coveragePrompt, pagePrompt } from "./prompts.ts"
 import { ask, convertPageWithVision, documentBlock, imageBlock } from "./vision.ts"
 
-/** What a page's HTML came from. */
-export type PageTier = "blank" | "layout" | "hifi-single-pass" | "coverage-retry" | "agentic"
+/** What a page's HTML came from; an `unreadable` one says so in its place. */
+export type PageTier = "blank" | "layout" | "hifi-single-pass" | "coverage-retry" | "agentic" | "unreadable"
 
 /** A page, converted. */
 export interface PageResult {
   /** From 0, in the document. */
   readonly page: number
+  readonly label: string
   readonly tier: PageTier
   /** A clean fragment; empty for a blank page. */
   readonly html: string
-  /** Tokens of on-demand calls, used or not. */
-  readonly usage: TokenUsage
-  /** Calls that were made on demand. */
-  readonly calls: number
   /** The single pass was answered from the batch. */
   readonly fromBatch: boolean
   /** A model was wanted and none answered: the layout tier stands in. */
@@ -37,8 +33,6 @@ const MAX_ROUNDS = 4
 
 /** What the models have done for a page so far. */
 interface Work {
-  usage: TokenUsage
-  calls: number
   fromBatch: boolean
   /** A call that gave no answer now, and may give one later. */
   noAnswer: VisionModelError | undefined
@@ -59,19 +53,6 @@ interface Candidate {
   readonly missing: ReadonlyArray<string>
 }
 
-/** Fences that models put around an answer in spite of everything. */
-const unfenced = (text: string): string =>
-  /^\s*```(?:html)?\s*\n([\s\S]*?)\n?```\s*$/i.exec(text)?.[1] ?? text
-
-const count = (work: Work, answer: VisionAnswer) => {
-  if (answer.fromBatch) {
-    work.fromBatch = true
-  } else {
-    work.usage = addUsage(work.usage, answer.usage)
-    work.calls += 1
-  }
-}
-
 /** An answer as a candidate; undefined where it cannot be used, or nothing is left of it when it is clean. */
 const candidateOf = Effect.fnUntraced(function* (
   page: PageSource,
@@ -79,10 +60,10 @@ const candidateOf = Effect.fnUntraced(function* (
   answer: VisionAnswer,
   work: Work
 ) {
-  count(work, answer)
+  if (answer.fromBatch) work.fromBatch = true
   if (!isUsable(answer)) return undefined
-  const cleaner = yield* HtmlCleaner
-  const html = (yield* cleaner.clean(unfenced(answer.text))).trim()
+  const { clean } = yield* HtmlAssembly
+  const html = (yield* clean(answer.text)).trim()
   const { missing, share } = coverageOf(page.text, html)
   const found: Candidate = { html, tier, share, missing }
   return html === "" ? undefined : found
@@ -127,7 +108,9 @@ const agentic = Effect.fnUntraced(function* (
       { tier: "agentic", page: page.index }
     )
     const mended = yield* candidateOf(page, "agentic", answer, work)
-    if (mended === undefined || mended.html === best.html) return best
+    if (mended === undefined) return best
+    // The model has looked, and would leave it as it is.
+    if (mended.html === best.html) return mended
     const improved = mended.share > best.share || (round === 0 && mended.share >= MIN_COVERAGE)
     if (mended.share >= best.share) best = mended
     if (!improved || best.share >= MIN_COVERAGE) return best
@@ -175,15 +158,14 @@ const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, wor
 export const convertPage = (
   page: PageSource,
   { mayDegrade, modelId, options }: CascadeSettings
-): Effect.Effect<PageResult, PdfError | VisionModelError, VisionModel | HtmlCleaner> =>
+): Effect.Effect<PageResult, PdfError | VisionModelError, VisionModel | HtmlAssembly> =>
   Effect.gen(function* () {
-    const work: Work = { usage: NO_TOKENS, calls: 0, fromBatch: false, noAnswer: undefined }
+    const work: Work = { fromBatch: false, noAnswer: undefined }
     const result = (tier: PageTier, html: string, degraded = false): PageResult => ({
       page: page.index,
+      label: page.label,
       tier,
       html,
-      usage: work.usage,
-      calls: work.calls,
       fromBatch: work.fromBatch,
       degraded
     })

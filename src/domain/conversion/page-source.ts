@@ -6,6 +6,8 @@ import type { PdfError } from "../../ports/pdf.ts"
 export interface PageSource {
   /** From 0, in the document. */
   readonly index: number
+  /** As the document labels it. */
+  readonly label: string
   /** The text layer's plain text, in content order; empty for a scan. */
   readonly text: string
   /** Nothing is drawn on it. */

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 
 import { DeliveryLog, type DeliveryLogError, type LoggedEvent } from "../../ports/delivery-log.ts"
+import { makeAlertRaiser } from "./alert-raising.ts"
 import { Alerts } from "./alerts.ts"
 import type { DeliveryEvent, FailedSend } from "./delivery-event.ts"
 
@@ -23,43 +24,22 @@ const failedSendOf = (event: DeliveryEvent, sendId: string): FailedSend => ({
 
 const make = Effect.gen(function* () {
   const log = yield* DeliveryLog
-  const alerts = yield* Alerts
-
-  const release = (sendId: string) =>
-    log
-      .releaseAlert(sendId)
-      .pipe(
-        Effect.catch((error) =>
-          Effect.logError("the claim of an alert that did not go out cannot be released", error).pipe(
-            Effect.annotateLogs({ sendId })
-          )
-        )
-      )
-
-  const alert = (event: DeliveryEvent, sendId: string) =>
-    alerts.raise(failedSendOf(event, sendId)).pipe(
-      Effect.map(({ delivery }) => delivery),
-      Effect.catchCause((cause) =>
-        Effect.as(Effect.logError("an alert could not be raised", cause), "failed" as const)
-      ),
-      Effect.tap((delivery) =>
-        delivery === "failed" || delivery === "unconfigured" ? release(sendId) : Effect.void
-      )
-    )
+  const raise = makeAlertRaiser(log, yield* Alerts)
 
   return EventRecording.of({
     record: (event, options) =>
       Effect.gen(function* () {
         const logged = yield* log.record(event, options)
-        return { ...logged, alerted: logged.alert ? yield* alert(event, logged.sendId) : "none" } as const
+        const alerted = logged.alert ? yield* raise(failedSendOf(event, logged.sendId)) : "none"
+        return { ...logged, alerted } as const
       }).pipe(Effect.uninterruptible)
   })
 })
 
 /**
  * Records delivery events and sees to the alert that one claims, whichever way it came (webhook, bus, poll). A claim whose
- * alert did not go out is released, so that the next event alerts (A1). A caller that goes away does not stop it between
- * claim and alert.
+ * alert did not go out is released, so that the next event alerts (A1); one that is neither confirmed nor released, since
+ * its process died, is found by the sweep (`sweepAlerts`). A caller that goes away does not stop it between claim and alert.
  */
 export class EventRecording extends Context.Service<
   EventRecording,

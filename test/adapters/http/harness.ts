@@ -1,22 +1,44 @@
 import { request, type IncomingHttpHeaders, type RequestOptions } from "node:http"
 import { connect } from "node:net"
 
+import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
+import * as MemoryAccess from "../../../src/adapters/memory/access.ts"
+import * as MailTemplates from "../../../src/adapters/parse5/mail-templates.ts"
+import { PromoClaims } from "../../../src/domain/access/promo-claims.ts"
+import { AccountClosing } from "../../../src/domain/callers/account-closing.ts"
+import { ContactForms } from "../../../src/domain/callers/contact-forms.ts"
+import { TeamInvitations } from "../../../src/domain/callers/team-invitations.ts"
+import { Conversions } from "../../../src/domain/conversion/conversions.ts"
+import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
+import { Uploads } from "../../../src/domain/conversion/uploads.ts"
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
+import { AuditDigest } from "../../../src/domain/delivery/audit-digest.ts"
 import { EventRecording } from "../../../src/domain/delivery/event-recording.ts"
+import { EventPoll } from "../../../src/domain/delivery/poll.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
+import { CampaignEvents } from "../../../src/domain/outreach/campaign-events.ts"
+import { Outreach } from "../../../src/domain/outreach/outreach.ts"
+import { Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
+import type { Right } from "../../../src/domain/principal.ts"
+import { Access } from "../../../src/ports/access.ts"
 import { AlertPreferences } from "../../../src/ports/alert-preferences.ts"
+import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { DeferQueue } from "../../../src/ports/defer-queue.ts"
 import { DeliveryIntake } from "../../../src/ports/delivery-intake.ts"
 import { EmailLogQuery } from "../../../src/ports/email-log-query.ts"
+import { EmailStats } from "../../../src/ports/email-stats.ts"
+import type { MagicLinks } from "../../../src/ports/magic-links.ts"
+import { FileObjects } from "../../../src/ports/object-store.ts"
 import { Readiness, type ReadinessReport } from "../../../src/ports/readiness.ts"
 import { SimulatedMail } from "../../../src/ports/simulated-mail.ts"
 import { SuppressionList } from "../../../src/ports/suppression-list.ts"
+import { TeamInvites } from "../../../src/ports/team-invites.ts"
 
 export const PROXY_SECRET = "proxy-secret-4711"
 export const ADMIN_TOKEN = "admin-token-4711"
@@ -52,12 +74,26 @@ export interface Behind {
   readonly alerts: Layer.Layer<Alerts>
   readonly preferences: Layer.Layer<AlertPreferences>
   readonly suppressions: Layer.Layer<SuppressionList>
+  readonly stats: Layer.Layer<EmailStats>
   readonly intake: Layer.Layer<DeliveryIntake>
   readonly recording: Layer.Layer<EventRecording>
+  readonly poll: Layer.Layer<EventPoll>
+  readonly digest: Layer.Layer<AuditDigest>
+  readonly campaigns: Layer.Layer<CampaignEvents>
+  readonly outreach: Layer.Layer<Outreach>
+  readonly unsubscribing: Layer.Layer<Unsubscribing>
   readonly webhookSecret: string | undefined
   readonly embedded: boolean
   readonly proxySecret: string | undefined
   readonly adminToken: string | undefined
+  readonly access: Layer.Layer<Access | MagicLinks>
+  readonly promoClaims: Layer.Layer<PromoClaims>
+  readonly forms: Layer.Layer<ContactForms>
+  readonly invitations: Layer.Layer<TeamInvitations>
+  readonly invites: Layer.Layer<TeamInvites>
+  readonly accounts: Layer.Layer<AccountClosing>
+  readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
+  readonly baseUrl: string
   readonly host: string
   readonly port: number
   readonly api: boolean
@@ -72,6 +108,19 @@ export interface TestServer {
 
 const secret = (value: string | undefined) => (value === undefined ? undefined : Redacted.make(value))
 
+/** Access in memory that knows one dev token with these rights; an empty one is none. */
+export const accessWith = (
+  rights: ReadonlyArray<Right>,
+  token: string | undefined
+): Layer.Layer<Access | MagicLinks> =>
+  Layer.effectDiscard(
+    Access.use((access) => access.keepDevToken({ name: "admin", token: Redacted.make(token ?? ""), rights }))
+  ).pipe(
+    Layer.orDie,
+    Layer.provideMerge(MemoryAccess.layer({ embedded: true, promos: ["welcome"] })),
+    Layer.provide(NodeCrypto.layer)
+  )
+
 /** Serves on a free port with the live clock. */
 export const startServer = async (behind: Partial<Behind> = {}): Promise<TestServer> => {
   const logs: Array<string> = []
@@ -80,6 +129,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.alerts ?? Layer.mock(Alerts, {}),
     behind.preferences ?? Layer.mock(AlertPreferences, {}),
     behind.suppressions ?? Layer.mock(SuppressionList, {}),
+    behind.stats ?? Layer.mock(EmailStats, {}),
     behind.intake ??
       Layer.succeed(
         DeliveryIntake,
@@ -91,6 +141,26 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         })
       ),
     behind.recording ?? Layer.mock(EventRecording, {}),
+    behind.digest ?? Layer.mock(AuditDigest, {}),
+    behind.campaigns ?? Layer.succeed(CampaignEvents, CampaignEvents.of({ record: () => Effect.void })),
+    behind.outreach ?? Layer.mock(Outreach, {}),
+    behind.unsubscribing ?? Layer.mock(Unsubscribing, {}),
+    behind.poll ?? Layer.mock(EventPoll, {}),
+    behind.access ?? accessWith(["admin"], "adminToken" in behind ? behind.adminToken : ADMIN_TOKEN),
+    behind.promoClaims ?? Layer.mock(PromoClaims, {}),
+    behind.forms ?? Layer.mock(ContactForms, {}),
+    behind.invitations ?? Layer.mock(TeamInvitations, {}),
+    behind.invites ?? Layer.mock(TeamInvites, {}),
+    behind.accounts ?? Layer.mock(AccountClosing, {}),
+    behind.files ??
+      Layer.mergeAll(
+        Layer.mock(ConversionStore, {}),
+        Layer.mock(Conversions, {}),
+        Layer.mock(FileObjects, {}),
+        Layer.mock(FileWatch, {}),
+        Layer.mock(Uploads, {})
+      ),
+    MailTemplates.layer,
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(
       EmailLogQuery,
@@ -120,7 +190,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     host: behind.host ?? "127.0.0.1",
     port: behind.port ?? 0,
     proxySecret: secret("proxySecret" in behind ? behind.proxySecret : PROXY_SECRET),
-    adminToken: secret("adminToken" in behind ? behind.adminToken : ADMIN_TOKEN),
+    baseUrl: behind.baseUrl ?? "http://127.0.0.1:8787",
     webhookSecret: secret(behind.webhookSecret),
     api: behind.api
   }

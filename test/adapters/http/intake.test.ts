@@ -47,7 +47,9 @@ const log = Layer.effect(
           : Effect.flatMap(Effect.provide(Effect.service(DeliveryLog), MemoryLog.layer(database)), (memory) =>
               memory.record(event, options)
             ),
-      releaseAlert: (sendId) => database.releaseAlert(sendId)
+      releaseAlert: (sendId) => database.releaseAlert(sendId),
+      confirmAlert: (sendId) => database.confirmAlert(sendId),
+      claimDueAlert: Effect.suspend(() => database.claimDueAlert)
     })
   )
 )

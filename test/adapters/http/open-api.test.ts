@@ -28,26 +28,56 @@ describe("the OpenAPI document", () => {
   it("names the routes that the contract names", () => {
     expect(operations.map(([name]) => name).sort()).toEqual([
       "DELETE /api/admin/email-suppressions/{email}",
+      "DELETE /api/v1/account",
+      "DELETE /api/v1/files/{fileId}",
       "GET /api/admin/dead-letters",
       "GET /api/admin/email-log",
+      "GET /api/admin/email-stats",
       "GET /api/admin/email-suppressions",
       "GET /api/admin/notifications",
+      "GET /api/convert/{fileId}/stream",
+      "GET /api/files",
+      "GET /api/v1/files/{fileId}",
+      "GET /api/v1/files/{fileId}/result",
+      "GET /auth/magic",
+      "GET /auth/session",
       "GET /dev",
       "GET /dev/messages/{id}",
       "GET /dev/outbox",
       "GET /dev/outbox/{id}",
+      "GET /dev/templates",
+      "GET /dev/templates/{kind}",
       "GET /health",
+      "GET /invites/{token}",
       "GET /metrics",
       "GET /openapi.json",
       "GET /ready",
+      "GET /unsubscribe/{token}",
       "POST /api/admin/dead-letters/{id}/redrive",
       "POST /api/admin/email-suppressions",
+      "POST /api/admin/outreach/sends",
+      "POST /api/contact",
+      "POST /api/feedback",
+      "POST /api/promo/{promo}/claim",
       "POST /api/send-email",
+      "POST /api/v1/files",
+      "POST /api/v1/files/{fileId}/cancel",
+      "POST /api/v1/files/{fileId}/convert",
+      "POST /api/v1/files/{fileId}/preserve-formatting",
+      "POST /api/v1/flyer-jobs/{id}/reflow",
+      "POST /api/v1/team/invites",
       "POST /api/webhooks/providerb-events",
+      "POST /auth/logout",
+      "POST /auth/magic",
+      "POST /auth/session",
       "POST /dev/simulate",
+      "POST /functions/v1/audit-digest",
+      "POST /functions/v1/provider-a-events-fetcher",
       "POST /functions/v1/provider-a-webhook",
       "POST /internal/email-alert",
       "POST /internal/send-email",
+      "POST /invites/{token}",
+      "POST /unsubscribe/{token}",
       "PUT /api/admin/notifications"
     ])
   })
@@ -88,11 +118,12 @@ describe("the OpenAPI document", () => {
       scheme: expect.stringMatching(/^bearer$/i)
     })
     for (const [name, { security }] of operations) {
-      const wanted =
-        name.includes("send-email") || name.includes("email-alert")
-          ? [{ proxySecret: [] }]
-          : name.includes("/api/admin/")
-            ? [{ adminToken: [] }]
+      const wanted = /send-email|email-alert|events-fetcher|audit-digest/.test(name)
+        ? [{ proxySecret: [] }]
+        : name.includes("/api/admin/")
+          ? [{ adminToken: [] }, { sessionCookie: [] }]
+          : /\/api\/(?:v1|files|convert)\b/.test(name)
+            ? [{ ownerToken: [] }, { sessionCookie: [] }]
             : name.includes("providerb-events")
               ? [{ webhookSecret: [] }]
               : []

@@ -1,18 +1,88 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import * as fc from "fast-check"
 
-import { ReadSql } from "../../../src/adapters/postgres/client.ts"
+import { ReadSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../src/adapters/postgres/delivery-log.ts"
+import { sweepAlerts } from "../../../src/domain/delivery/alert-sweep.ts"
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { DeliveryEvent } from "../../../src/domain/delivery/delivery-event.ts"
 import * as EventRecording from "../../../src/domain/delivery/event-recording.ts"
+import { DeliveryLog } from "../../../src/ports/delivery-log.ts"
 import { deliveryEvent, suite } from "../../contracts/delivery-log.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 
 const layerLog = layer.pipe(Layer.provideMerge(layerPostgres))
 
-suite("PostgreSQL", Layer.fresh(layerLog))
+const letAlertsAge = (time: Duration.Input) =>
+  WriteSql.use(
+    (sql) =>
+      sql`update email_alerts set due_at = due_at - ${Duration.toMillis(time)} * interval '1 millisecond'`
+  ).pipe(Effect.orDie)
+
+suite("PostgreSQL", Layer.fresh(layerLog), letAlertsAge)
+
+describe("sweeps on PostgreSQL", () => {
+  it.live("sixteen at once raise each alert that is due once (A1)", () =>
+    Effect.gen(function* () {
+      const log = yield* DeliveryLog
+      const ids = yield* Effect.forEach(Array.from({ length: 40 }), (_, index) =>
+        Effect.map(log.record(deliveryEvent({ providerMessageId: `m-${index}` })), ({ sendId }) => sendId)
+      )
+      yield* letAlertsAge("1 hour")
+      const raised: Array<string> = []
+      const alerts = Layer.mock(Alerts, {
+        raise: ({ sendId }) =>
+          Effect.sync(() => {
+            raised.push(sendId)
+            return { delivery: "delivered", escalated: undefined } as const
+          })
+      })
+      yield* Effect.forEach(Array.from({ length: 16 }), () => sweepAlerts, {
+        concurrency: "unbounded"
+      }).pipe(Effect.provide(alerts))
+      // A sweep skips what another one holds at that moment.
+      yield* Effect.provide(sweepAlerts, alerts)
+      assert.deepStrictEqual(raised.toSorted(), ids.toSorted())
+    }).pipe(Effect.provide(Layer.fresh(layerLog)))
+  )
+
+  it.live("an event and a sweep that come together raise a released alert once (A1)", () =>
+    Effect.gen(function* () {
+      const log = yield* DeliveryLog
+      yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, index) => deliveryEvent({ providerMessageId: `m-${index}` })),
+        Effect.fnUntraced(function* (event) {
+          const { sendId } = yield* log.record(event)
+          yield* log.releaseAlert(sendId)
+          yield* letAlertsAge("2 minutes")
+          const [byEvents, bySweeps] = yield* Effect.all(
+            [
+              Effect.all([log.record(event), log.record(event)], { concurrency: "unbounded" }),
+              Effect.all([log.claimDueAlert, log.claimDueAlert], { concurrency: "unbounded" })
+            ],
+            { concurrency: "unbounded" }
+          )
+          const raised = byEvents.filter(({ alert }) => alert).length + bySweeps.filter(Boolean).length
+          assert.strictEqual(raised, 1)
+          yield* log.confirmAlert(sendId)
+        })
+      )
+    }).pipe(Effect.provide(Layer.fresh(layerLog)))
+  )
+
+  it.live("a claim that is confirmed keeps no address", () =>
+    Effect.gen(function* () {
+      const log = yield* DeliveryLog
+      const sql = yield* ReadSql
+      const { sendId } = yield* log.record(deliveryEvent())
+      yield* log.confirmAlert(sendId)
+      assert.deepStrictEqual(yield* sql`select details, attempts from email_alerts`, [
+        { details: {}, attempts: 1 }
+      ])
+    }).pipe(Effect.provide(Layer.fresh(layerLog)))
+  )
+})
 
 const history = (provider: DeliveryEvent["provider"], providerMessageId: string) =>
   (["sent", "delivery_delayed", "delivered", "opened", "bounced"] as const).map((event, index) =>

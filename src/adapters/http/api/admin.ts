@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 
 import { Category, UNKNOWN_CATEGORY } from "../../../domain/mail/category.ts"
 import { FailureKind } from "../../../domain/mail/failure-kind.ts"
@@ -8,13 +8,8 @@ import { SendStatus } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { MAX_EMAIL_LOG_PAGE } from "../../../ports/email-log-query.ts"
 import { problemSchema } from "../problem.ts"
+import { AdminAccess } from "./access.ts"
 import { InvalidRequest } from "./relay.ts"
-
-/** Lets an admin pass: 401 without a token or with an unknown one. */
-export class AdminToken extends HttpApiMiddleware.Service<AdminToken>()("postlane/http/AdminToken", {
-  security: { adminToken: HttpApiSecurity.bearer },
-  error: problemSchema("UNAUTHENTICATED", {})
-}) {}
 
 export const Unavailable = problemSchema("UNAVAILABLE", {})
 
@@ -113,4 +108,4 @@ export class AdminGroup extends HttpApiGroup.make("admin")
   .add(emailLog)
   .add(deadLetters)
   .add(redrive)
-  .middleware(AdminToken) {}
+  .middleware(AdminAccess) {}

@@ -3,7 +3,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 
 import { Provider } from "../../../domain/mail/provider.ts"
 import { problemSchema } from "../problem.ts"
-import { AdminToken, Unavailable } from "./admin.ts"
+import { AdminAccess } from "./access.ts"
+import { Unavailable } from "./admin.ts"
 import { InvalidRequest, ProxySecret } from "./relay.ts"
 
 const short = Schema.String.check(Schema.isMaxLength(1000))
@@ -76,4 +77,4 @@ export class NotificationGroup extends HttpApiGroup.make("notifications")
       error: [InvalidRequest, ...refusals, Unavailable]
     }).annotate(OpenApi.Summary, "Switches alerts on and off")
   )
-  .middleware(AdminToken) {}
+  .middleware(AdminAccess) {}

@@ -3,11 +3,21 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AnyProblem, ProblemCode } from "../problem.ts"
 import { AdminGroup } from "./admin.ts"
 import { AlertGroup, NotificationGroup } from "./alerts.ts"
+import { AuthGroup } from "./auth.ts"
+import { AccountGroup, FormGroup, InvitePageGroup, TeamGroup } from "./callers.ts"
+import { DevTemplateGroup } from "./dev-templates.ts"
 import { DevGroup } from "./dev.ts"
+import { DigestGroup } from "./digest.ts"
+import { EventPollGroup } from "./event-poll.ts"
+import { FileGroup } from "./files.ts"
 import { HealthGroup } from "./health.ts"
 import { EventBusGroup, WebhookGroup } from "./intake.ts"
+import { OutreachGroup } from "./outreach.ts"
+import { PromoGroup } from "./promo.ts"
 import { RelayGroup } from "./relay.ts"
+import { StatsGroup } from "./stats.ts"
 import { SuppressionGroup } from "./suppressions.ts"
+import { UnsubscribeGroup } from "./unsubscribe.ts"
 
 /** What every Postlane serves. A new group is added here and gets its handlers in `../handlers/`. */
 export class Api extends HttpApi.make("postlane")
@@ -17,11 +27,23 @@ export class Api extends HttpApi.make("postlane")
   .add(AlertGroup)
   .add(NotificationGroup)
   .add(SuppressionGroup)
+  .add(StatsGroup)
   .add(WebhookGroup)
-  .add(EventBusGroup) {}
+  .add(EventPollGroup)
+  .add(PromoGroup)
+  .add(AuthGroup)
+  .add(FormGroup)
+  .add(TeamGroup)
+  .add(InvitePageGroup)
+  .add(AccountGroup)
+  .add(DigestGroup)
+  .add(OutreachGroup)
+  .add(UnsubscribeGroup)
+  .add(EventBusGroup)
+  .add(FileGroup) {}
 
 /** What an embedded one serves besides. */
-export class DevApi extends HttpApi.make("postlane-dev").add(DevGroup) {}
+export class DevApi extends HttpApi.make("postlane-dev").add(DevGroup).add(DevTemplateGroup) {}
 
 /** All of it, as the OpenAPI document describes it. */
 export class DocumentedApi extends HttpApi.make("postlane-documented")

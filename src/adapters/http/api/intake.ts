@@ -4,9 +4,6 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity, Open
 import { problemSchema } from "../problem.ts"
 import { Forbidden, InvalidRequest } from "./relay.ts"
 
-/** Largest body of an intake route, bytes. */
-export const MAX_INTAKE_BODY = 1024 * 1024
-
 /** Lets the event bus pass, which presents its secret; everybody else gets 403 before the body is read. */
 export class WebhookSecret extends HttpApiMiddleware.Service<WebhookSecret>()("postlane/http/WebhookSecret", {
   security: { webhookSecret: HttpApiSecurity.apiKey({ key: "X-Webhook-Secret", in: "header" }) },

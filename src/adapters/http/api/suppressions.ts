@@ -4,7 +4,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
 import { MAX_SUPPRESSION_PAGE } from "../../../ports/suppression-list.ts"
 import { problemSchema } from "../problem.ts"
-import { AdminToken, DEFAULT_PAGE, filter, page, Text, Unavailable } from "./admin.ts"
+import { AdminAccess } from "./access.ts"
+import { DEFAULT_PAGE, filter, page, Text, Unavailable } from "./admin.ts"
 import { InvalidRequest } from "./relay.ts"
 
 const Note = Text.check(Schema.isMaxLength(1000))
@@ -68,4 +69,4 @@ export class SuppressionGroup extends HttpApiGroup.make("suppressions")
       })
     )
   )
-  .middleware(AdminToken) {}
+  .middleware(AdminAccess) {}

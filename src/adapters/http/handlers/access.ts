@@ -1,11 +1,12 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 
-import { AdminToken } from "../api/admin.ts"
+import type { Access } from "../../../ports/access.ts"
+import { makeAdminCheck } from "../admin-check.ts"
 import { DevAccess } from "../api/dev.ts"
 import { ProxySecret } from "../api/relay.ts"
 import { problem, type Problem } from "../problem.ts"
-import { bearerToken, secretCheck } from "../secret.ts"
+import { secretCheck } from "../secret.ts"
 
 /** 403 for a wrong, missing or unset `x-proxy-secret`. */
 export const proxySecretLayer = (secret: Redacted.Redacted | undefined): Layer.Layer<ProxySecret> => {
@@ -17,20 +18,6 @@ export const proxySecretLayer = (secret: Redacted.Redacted | undefined): Layer.L
         check(Redacted.value(credential))
           ? handler
           : Effect.fail(problem("FORBIDDEN", "The header x-proxy-secret is missing or wrong"))
-    })
-  )
-}
-
-const unauthenticated = problem("UNAUTHENTICATED", "An admin's bearer token is required")
-
-/** 401 without an admin's bearer token. */
-export const adminTokenLayer = (token: Redacted.Redacted | undefined): Layer.Layer<AdminToken> => {
-  const check = secretCheck(token)
-  return Layer.succeed(
-    AdminToken,
-    AdminToken.of({
-      adminToken: (handler, { credential }) =>
-        check(Redacted.value(credential)) ? handler : Effect.fail(unauthenticated)
     })
   )
 }
@@ -56,20 +43,20 @@ const notLocal: Refusal = Effect.fail(
 )
 
 /** Loopback peers that name a loopback host, and admins. */
-export const devAccessLayer = (token: Redacted.Redacted | undefined): Layer.Layer<DevAccess> => {
-  const check = secretCheck(token)
-  return Layer.succeed(
-    DevAccess,
+export const devAccessLayer: Layer.Layer<DevAccess, never, Access> = Layer.effect(
+  DevAccess,
+  Effect.map(makeAdminCheck, (isAdmin) =>
     DevAccess.of(
       Effect.fnUntraced(function* (handler) {
         const request = yield* HttpServerRequest.HttpServerRequest
-        if (check(bearerToken(request.headers["authorization"]))) return yield* handler
-        if (fromAnotherSite(request)) return yield* otherSite
+        const foreign = fromAnotherSite(request)
         const local =
           LOOPBACK_PEER.test(Option.getOrElse(request.remoteAddress, () => "")) &&
           LOOPBACK_HOST.test(request.headers["host"] ?? "")
-        return yield* local ? handler : notLocal
+        if (local && !foreign) return yield* handler
+        if (yield* isAdmin(request.headers["authorization"])) return yield* handler
+        return yield* foreign ? otherSite : notLocal
       })
     )
   )
-}
+)

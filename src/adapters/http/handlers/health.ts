@@ -1,12 +1,12 @@
-import { Effect, type Redacted } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 
 import { Readiness, type ReadinessReport } from "../../../ports/readiness.ts"
+import { makeAdminCheck } from "../admin-check.ts"
 import { Api } from "../api/api.ts"
 import { openApiDocument } from "../open-api.ts"
 import { problem } from "../problem.ts"
-import { bearerToken, secretCheck } from "../secret.ts"
 
 /** What `/ready` shows of a report; what things failed with is for admins. */
 const shown = (report: ReadinessReport, admin: boolean) => ({
@@ -30,23 +30,25 @@ const whatIsNotReady = ({ checks, supervisors }: ReadinessReport): string => {
 }
 
 /** `/health`, `/ready`, `/metrics`, `/openapi.json`. */
-export const healthHandlers = (adminToken: Redacted.Redacted | undefined) =>
-  HttpApiBuilder.group(
-    Api,
-    "health",
-    Effect.fnUntraced(function* (handlers) {
-      const readiness = yield* Readiness
-      const isAdmin = secretCheck(adminToken)
-      return handlers.handleAll({
-        health: () => Effect.succeed({ status: "ok" as const }),
-        ready: Effect.fnUntraced(function* ({ request }) {
-          const report = yield* readiness.report
-          const parts = shown(report, isAdmin(bearerToken(request.headers["authorization"])))
-          if (report.ready) return { status: "ready" as const, ...parts }
-          return yield* Effect.fail({ ...problem("NOT_READY", whatIsNotReady(report)), ...parts })
-        }),
-        metrics: () => PrometheusMetrics.format(),
-        openapi: () => Effect.sync(openApiDocument)
-      })
+export const healthHandlers = HttpApiBuilder.group(
+  Api,
+  "health",
+  Effect.fnUntraced(function* (handlers) {
+    const readiness = yield* Readiness
+    const isAdmin = yield* makeAdminCheck
+    return handlers.handleAll({
+      health: () => Effect.succeed({ status: "ok" as const }),
+      ready: Effect.fnUntraced(function* ({ request }) {
+        const [report, admin] = yield* Effect.all(
+          [readiness.report, isAdmin(request.headers["authorization"])],
+          { concurrency: 2 }
+        )
+        const parts = shown(report, admin)
+        if (report.ready) return { status: "ready" as const, ...parts }
+        return yield* Effect.fail({ ...problem("NOT_READY", whatIsNotReady(report)), ...parts })
+      }),
+      metrics: () => PrometheusMetrics.format(),
+      openapi: () => Effect.sync(openApiDocument)
     })
-  )
+  })
+)

@@ -5,15 +5,14 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventRecording } from "../../../domain/delivery/event-recording.ts"
 import type { IncomingEvent } from "../../../domain/delivery/incoming-event.ts"
 import { isDeeperThan } from "../../../domain/delivery/untrusted.ts"
+import { CampaignEvents } from "../../../domain/outreach/campaign-events.ts"
 import { DeliveryIntake } from "../../../ports/delivery-intake.ts"
 import { Api } from "../api/api.ts"
-import { MAX_INTAKE_BODY, WebhookSecret } from "../api/intake.ts"
+import { WebhookSecret } from "../api/intake.ts"
 import { makeJsonBodies } from "../json-body.ts"
-import { invalidRequest, problem, problemResponse } from "../problem.ts"
+import { problem, problemResponse } from "../problem.ts"
 import { secretCheck } from "../secret.ts"
-
-/** How deep an event may nest; the vendors' stay below ten. */
-const MAX_DEPTH = 64
+import { MAX_DEPTH, MAX_INTAKE_BODY, notRecorded, refused, webhookAnswer } from "../webhook-answer.ts"
 
 /** Events of one list that are recorded at once. */
 const AT_ONCE = 50
@@ -34,13 +33,6 @@ export const webhookSecretLayer = (secret: Redacted.Redacted | undefined): Layer
 
 const json = (body: object) =>
   HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json" })
-
-const refused = (message: string) => problemResponse(invalidRequest([{ path: "", message }]))
-
-const notRecorded = problemResponse({
-  ...problem("INTERNAL", "The event was not recorded; send it again"),
-  retryable: true
-})
 
 const tooDeep = (incoming: IncomingEvent) =>
   incoming._tag === "Event" && isDeeperThan(incoming.event.raw, MAX_DEPTH)
@@ -66,28 +58,12 @@ export const webhookHandlers = HttpApiBuilder.group(
   Api,
   "webhook",
   Effect.fnUntraced(function* (handlers) {
-    const intake = yield* DeliveryIntake
-    const recording = yield* EventRecording
-
-    const receive = Effect.fnUntraced(
-      function* (request: HttpServerRequest.HttpServerRequest) {
-        const taken = intake.webhook(yield* readRaw(request), request.headers)
-        if (Result.isFailure(taken)) return refused(taken.failure.reason)
-        const incoming = taken.success
-        if (incoming._tag === "Ignored") {
-          return json(incoming.warn ? { ok: true, warning: incoming.reason } : { ok: true, ignored: true })
-        }
-        if (tooDeep(incoming)) return refused("the event nests too deeply")
-        const { alerted } = yield* recording.record(incoming.event)
-        return alerted === "failed"
-          ? problemResponse(problem("ALERT_FAILED", "The event is recorded, its alert did not go out"))
-          : json({ ok: true })
-      },
-      Effect.catchTag("DeliveryLogError", (error) =>
-        Effect.as(Effect.logError("a delivery event was not recorded", error.cause), notRecorded)
-      ),
-      Effect.catch((response) => Effect.succeed(response))
-    )
+    const context = yield* Effect.context<DeliveryIntake | EventRecording>()
+    const receive = (request: HttpServerRequest.HttpServerRequest) =>
+      readRaw(request).pipe(
+        Effect.flatMap((body) => Effect.provideContext(webhookAnswer(body, request.headers), context)),
+        Effect.catch((response) => Effect.succeed(response))
+      )
 
     return handlers.handleRaw("providerA", ({ request }) => receive(request))
   })
@@ -100,6 +76,7 @@ export const eventBusHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const intake = yield* DeliveryIntake
     const recording = yield* EventRecording
+    const campaigns = yield* CampaignEvents
     const bodies = yield* makeJsonBodies
 
     const receive = Effect.fnUntraced(
@@ -108,9 +85,11 @@ export const eventBusHandlers = HttpApiBuilder.group(
         if (all.some(tooDeep)) return refused("an event nests too deeply")
         const events = all.flatMap((one) => (one._tag === "Event" ? [one.event] : []))
         // All are tried before one that fails is told, so that those that come again change nothing.
-        const results = yield* Effect.forEach(events, (event) => Effect.result(recording.record(event)), {
-          concurrency: AT_ONCE
-        })
+        const results = yield* Effect.forEach(
+          events,
+          (event) => Effect.result(Effect.andThen(recording.record(event), campaigns.record(event))),
+          { concurrency: AT_ONCE }
+        )
         for (const result of results) {
           if (Result.isFailure(result)) {
             yield* Effect.logError("a delivery event was not recorded", result.failure.cause)

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 
 import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
 import { SuppressionList } from "../../../ports/suppression-list.ts"
+import { CurrentPrincipal } from "../api/access.ts"
 import { DEFAULT_PAGE } from "../api/admin.ts"
 import { Api } from "../api/api.ts"
 import { SuppressionRequest } from "../api/suppressions.ts"
@@ -13,9 +14,6 @@ import { invalidRequest, problem, problemResponse } from "../problem.ts"
 
 /** Largest body of these routes, bytes. */
 const MAX_BODY = 64 * 1024
-
-/** Whoever holds `ADMIN_TOKEN`: one token, so one name. */
-const ACTOR = "admin"
 
 /** The stored form of an address; what is none is compared as it is, so that a row of it can be removed. */
 const keyOf = (email: string): string => {
@@ -79,10 +77,11 @@ export const suppressionHandlers = HttpApiBuilder.group(
         "removeSuppressions",
         Effect.fnUntraced(function* ({ params, query }) {
           const email = keyOf(params.email)
+          const { actor } = yield* CurrentPrincipal
           const removed = email.includes("\0")
             ? 0
             : yield* list
-                .remove({ email, actor: ACTOR, note: query.note || undefined })
+                .remove({ email, actor, note: query.note || undefined })
                 .pipe(Effect.catch(unavailable))
           if (removed === 0) {
             return yield* Effect.fail(problem("NOT_FOUND", "The address is not suppressed"))

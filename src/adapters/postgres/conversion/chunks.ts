@@ -68,8 +68,11 @@ export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
       Schema.Boolean,
       sql`select hand_back_chunk(${id}::uuid, ${lease}::uuid, ${costsText(costs)}::jsonb) as answer`
     ),
-  failJob: (jobId, error) =>
-    answerOf(Schema.Boolean, sql`select fail_conversion_job(${jobId}::uuid, ${error}) as answer`),
+  failJob: (jobId, error, lease) =>
+    answerOf(
+      Schema.Boolean,
+      sql`select fail_conversion_job(${jobId}::uuid, ${error}, ${lease ?? null}::uuid) as answer`
+    ),
   bookCosts: (costs) => done(sql`select book_costs(${costsText(costs)}::jsonb)`),
   claimAssembly: (lease, stale) =>
     Effect.map(

@@ -72,9 +72,17 @@ export const filesOn = (read: ReadSql["Service"], write: WriteSql["Service"]): F
       write`select delete_file(${fileId}::uuid, ${customerId}::uuid) as answer`
     ),
   filesToPurge: (limit) =>
-    rowsOf(
-      Schema.Struct({ id: Schema.String }),
-      read`select id from files where deleted_at is not null and purged_at is null order by deleted_at limit ${limit}`
+    Effect.map(
+      rowsOf(
+        Schema.Struct({ id: Schema.String, job_ids: Schema.Array(Schema.String) }),
+        read`select f.id, array(
+            select j.id from large_conversion_jobs j where j.file_id = f.id
+            union select x.id from flyer_jobs x where x.file_id = f.id
+            union select f.job_id where f.job_id is not null
+          ) as job_ids
+          from files f where f.deleted_at is not null and f.purged_at is null order by f.deleted_at limit ${limit}`
+      ),
+      (rows) => rows.map(({ id, job_ids }) => ({ id, jobIds: job_ids }))
     ),
   filePurged: (fileId) =>
     done(write`update files set purged_at = clock_timestamp() where id = ${fileId}::uuid`),

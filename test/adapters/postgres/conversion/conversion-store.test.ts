@@ -203,7 +203,7 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
       assert.deepStrictEqual(yield* sql`select status from large_conversion_jobs where id = ${jobId}::uuid`, [
         { status: "cancelled" }
       ])
-      assert.deepStrictEqual(yield* store.filesToPurge(10), [{ id: fileId }])
+      assert.deepStrictEqual(yield* store.filesToPurge(10), [{ id: fileId, jobIds: [jobId] }])
       yield* store.filePurged(fileId)
       assert.deepStrictEqual(yield* store.filesToPurge(10), [])
     })

@@ -1,0 +1,88 @@
+import type { Element, Nodes, Properties, RootContent } from "hast"
+import { fromParse5 } from "hast-util-from-parse5"
+import { sanitize, type Schema } from "hast-util-sanitize"
+import { parseFragment as parse } from "parse5"
+
+import {
+  COMMON_ATTRIBUTES,
+  DROPPED,
+  ELEMENTS,
+  MATH_ATTRIBUTES,
+  MATH_ELEMENTS,
+  OWN_ATTRIBUTES
+} from "../../domain/conversion/html/allowed.ts"
+import { element, type HtmlNode, serialize } from "../../domain/conversion/html/tree.ts"
+import { parseFragment } from "./parse-fragment.ts"
+
+/** Longest fragment of one page, characters. A model's answer has 64,000 at most; what is longer did not come from one. */
+export const MAX_FRAGMENT = 2_000_000
+
+/** hast names attributes as the DOM does. */
+const PROPERTIES: Readonly<Record<string, string>> = {
+  colspan: "colSpan",
+  rowspan: "rowSpan",
+  datetime: "dateTime"
+}
+const properties = (names: ReadonlyArray<string>): Array<string> =>
+  // What only the layout tier may say of its own pages is not taken from a model.
+  names.filter((name) => !name.startsWith("data-")).map((name) => PROPERTIES[name] ?? name)
+
+const SCHEMA: Schema = {
+  tagNames: [...ELEMENTS, ...MATH_ELEMENTS],
+  attributes: {
+    "*": properties(COMMON_ATTRIBUTES),
+    ...Object.fromEntries(Object.entries(OWN_ATTRIBUTES).map(([name, own]) => [name, properties(own)])),
+    ...Object.fromEntries([...MATH_ELEMENTS].map((name) => [name, [...MATH_ATTRIBUTES]]))
+  },
+  protocols: { href: ["http", "https", "mailto", "tel", "ftp"], src: ["data"] },
+  strip: [...DROPPED],
+  // Assembly gives every page's ids a prefix of its own.
+  clobber: [],
+  allowComments: false,
+  allowDoctypes: false
+}
+
+const attributes = (of: Properties): Record<string, string | undefined> =>
+  Object.fromEntries(
+    Object.entries(of).map(([name, value]) => [
+      name.toLowerCase(),
+      value === true
+        ? ""
+        : Array.isArray(value)
+          ? value.join(" ")
+          : value === false || value === null
+            ? undefined
+            : value?.toString()
+    ])
+  )
+
+const isKept = (node: RootContent): node is Element | Extract<RootContent, { type: "text" }> =>
+  node.type === "element" || node.type === "text"
+
+const nodesOf = (nodes: ReadonlyArray<RootContent>): ReadonlyArray<HtmlNode> =>
+  nodes
+    .filter(isKept)
+    .map((node) =>
+      node.type === "text"
+        ? node.value
+        : element(node.tagName, attributes(node.properties), nodesOf(node.children))
+    )
+
+const childrenOf = (node: Nodes): ReadonlyArray<RootContent> =>
+  node.type === "root"
+    ? node.children.filter((child) => child.type !== "doctype")
+    : node.type === "element"
+      ? [node]
+      : []
+
+/** A model's fence of Markdown around its answer. */
+const unfenced = (html: string): string => /^\s*```[a-z]*\s*\n([\s\S]*?)\n?```\s*$/i.exec(html)?.[1] ?? html
+
+/**
+ * What may stay of a fragment that a model wrote. Sanitised as a tree, written out and read again: what two readings would
+ * understand differently does not survive both.
+ */
+export const cleanFragment = (html: string): string => {
+  const tree = fromParse5(parse(unfenced(html.slice(0, MAX_FRAGMENT))))
+  return serialize(parseFragment(serialize(nodesOf(childrenOf(sanitize(tree, SCHEMA))))))
+}

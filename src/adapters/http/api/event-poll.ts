@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+
+import { problemSchema } from "../problem.ts"
+import { ProxySecret } from "./relay.ts"
+
+const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** What one run of the poll counted. */
+const counts = {
+  pages: count,
+  seen: count,
+  recorded: count,
+  backfilled: count,
+  alerts: count,
+  alertsFailed: count
+}
+
+/** The poll of `provider_a`'s list (document 1, "Poll rules"). */
+export class EventPollGroup extends HttpApiGroup.make("eventPoll")
+  .add(
+    HttpApiEndpoint.post("poll", "/functions/v1/provider-a-events-fetcher", {
+      success: Schema.Struct({ ok: Schema.Boolean, truncated: Schema.Boolean, ...counts }).annotate({
+        identifier: "EventPollAnswer"
+      }),
+      error: [
+        problemSchema("POLL_FAILED", counts),
+        problemSchema("UNAVAILABLE", {}),
+        problemSchema("INTERNAL", {})
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Reads provider_a's list of mails for events that no webhook told",
+        description:
+          "One run reads five pages of 100 mails at most and records those that are new or whose last event changed. " +
+          "`ok: false` with `truncated: true` where mails are left: the next run goes on with them. `alertsFailed` counts " +
+          "alerts that did not go out, which the next run raises again. 502 with the counts so far where the provider " +
+          "refuses or does not answer; 500 where an event was not recorded; 503 where PROVIDERA_API_KEY is unset. Safe to " +
+          "call again: nothing is recorded twice."
+      })
+    )
+  )
+  .middleware(ProxySecret) {}

@@ -1,0 +1,169 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+
+import { JobStatus } from "../../../domain/conversion/job.ts"
+import { ConversionOptions } from "../../../domain/conversion/options.ts"
+import { problemSchema } from "../problem.ts"
+import { OwnerAccess } from "./access.ts"
+import { InvalidRequest } from "./relay.ts"
+
+/** A file as its owner sees it (contract, "Files and conversions"). */
+export const FileView = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  sizeBytes: Schema.Number,
+  pages: Schema.Int,
+  status: Schema.Literals(["uploaded", "processing", "chunked_processing", "completed", "failed"]),
+  phase: Schema.NullOr(Schema.String).annotate({ description: "What is going on, in words." }),
+  batchWaiting: Schema.Boolean.annotate({ description: "Its job is `waiting_batch`." }),
+  jobId: Schema.NullOr(Schema.String),
+  progress: Schema.Struct({ done: Schema.Int, total: Schema.Int }).annotate({ description: "Pages." }),
+  error: Schema.NullOr(Schema.String),
+  createdAt: Schema.String
+}).annotate({ identifier: "File" })
+
+/** The body that starts a conversion. */
+export const ConvertRequest = Schema.Struct({
+  options: Schema.optionalKey(ConversionOptions)
+}).annotate({ identifier: "ConvertRequest" })
+
+/** A conversion as it stands. */
+export const JobView = Schema.Struct({
+  job: Schema.Struct({ id: Schema.String, status: JobStatus }).annotate({ identifier: "Job" })
+})
+
+const OneFile = Schema.Struct({ file: FileView })
+
+const fileId = { fileId: Schema.String }
+const NotFound = problemSchema("FILE_NOT_FOUND", {})
+const Unavailable = problemSchema("UNAVAILABLE", {})
+const bodyRefusals = [
+  InvalidRequest,
+  problemSchema("PAYLOAD_TOO_LARGE", {}),
+  problemSchema("UNSUPPORTED_MEDIA_TYPE", {})
+] as const
+const startRefusals = [
+  NotFound,
+  problemSchema("INSUFFICIENT_CREDITS", {}),
+  problemSchema("CONVERSION_ACTIVE", {}),
+  Unavailable
+] as const
+
+const Moved = Schema.Struct({ fileId: Schema.String, jobId: Schema.String, status: JobStatus })
+
+/** Files and their conversions, each of one owner. */
+export class FileGroup extends HttpApiGroup.make("files")
+  .add(
+    HttpApiEndpoint.post("uploadFile", "/api/v1/files", {
+      query: { name: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(1000))) },
+      success: OneFile.pipe(HttpApiSchema.status(201)),
+      error: [
+        InvalidRequest,
+        problemSchema("PAYLOAD_TOO_LARGE", {}),
+        problemSchema("UNSUPPORTED_FILE_TYPE", {}),
+        problemSchema("UNREADABLE_FILE", {}),
+        Unavailable
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Takes a file in: PDF, DOCX, PNG or JPEG, by its content",
+        description:
+          "Either multipart/form-data with a field `file`, or the bytes as they are, with `?name=`."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("listFiles", "/api/files", {
+      success: Schema.Struct({ files: Schema.Array(FileView) }),
+      error: Unavailable
+    }).annotate(OpenApi.Summary, "The caller's files, newest first")
+  )
+  .add(
+    HttpApiEndpoint.get("getFile", "/api/v1/files/:fileId", {
+      params: fileId,
+      success: OneFile,
+      error: [NotFound, Unavailable]
+    }).annotate(OpenApi.Summary, "One file")
+  )
+  .add(
+    HttpApiEndpoint.delete("deleteFile", "/api/v1/files/:fileId", {
+      params: fileId,
+      success: HttpApiSchema.NoContent,
+      error: [NotFound, problemSchema("CONVERSION_FINISHING", {}), Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Deletes a file and its result",
+        description: "A conversion that is under way is cancelled first; nothing is charged for it."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("getResult", "/api/v1/files/:fileId/result", {
+      params: fileId,
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html; charset=utf-8" })),
+      error: [NotFound, problemSchema("RESULT_NOT_READY", {}), Unavailable]
+    }).annotate(OpenApi.Summary, "The accessible HTML, one self-contained file")
+  )
+  .add(
+    HttpApiEndpoint.post("convertFile", "/api/v1/files/:fileId/convert", {
+      params: fileId,
+      payload: ConvertRequest,
+      success: JobView.pipe(HttpApiSchema.status(202)),
+      error: [...bodyRefusals, ...startRefusals]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Starts the conversion",
+        description:
+          "One credit a page, set aside now and charged when the result is stored; nothing on failure or cancel."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("cancelConversion", "/api/v1/files/:fileId/cancel", {
+      params: fileId,
+      success: Moved,
+      error: [
+        NotFound,
+        problemSchema("CONVERSION_FINISHING", {}),
+        problemSchema("CONVERSION_INLINE", {}),
+        problemSchema("NOT_CONVERTING", {}),
+        Unavailable
+      ]
+    }).annotate(OpenApi.Summary, "Stops the conversion and keeps the file; nothing is charged")
+  )
+  .add(
+    HttpApiEndpoint.get("streamConversion", "/api/convert/:fileId/stream", {
+      params: fileId,
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/event-stream" })),
+      error: [NotFound, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Progress as server-sent events",
+        description:
+          "Events `progress`, `completed`, `failed`, `cancelled`; data `{fileId, jobId, status, phase, done, total}`. The first " +
+          "is the state now; the stream closes after a terminal one. A comment every 15 s keeps proxies open."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("preserveFormatting", "/api/v1/files/:fileId/preserve-formatting", {
+      params: fileId,
+      success: Schema.Struct({
+        flyerJob: Schema.Struct({ id: Schema.String, status: Schema.Literal("pending") })
+      }).pipe(HttpApiSchema.status(202)),
+      error: [...startRefusals, problemSchema("UNSUPPORTED_FILE_TYPE", {})]
+    }).annotate(OpenApi.Summary, "Asks for a layout-true result of a PDF")
+  )
+  .add(
+    HttpApiEndpoint.post("reflowFlyer", "/api/v1/flyer-jobs/:id/reflow", {
+      params: { id: Schema.String },
+      success: JobView.pipe(HttpApiSchema.status(202)),
+      error: [
+        problemSchema("NOT_FOUND", {}),
+        problemSchema("CONVERSION_ACTIVE", {}),
+        problemSchema("ALREADY_RESOLVED", {}),
+        Unavailable
+      ]
+    }).annotate(OpenApi.Summary, "Chooses the reflowed result instead, once and free of charge")
+  )
+  .middleware(OwnerAccess) {}

@@ -1,0 +1,51 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+
+import { EmailStatus } from "../../../domain/mail/status.ts"
+import { MAX_STATS_DAYS } from "../../../ports/email-stats.ts"
+import { AdminAccess } from "./access.ts"
+import { page, Unavailable } from "./admin.ts"
+import { InvalidRequest } from "./relay.ts"
+
+/** Days of the statistics where the query names no number. */
+export const DEFAULT_STATS_DAYS = 30
+
+const Rate = Schema.NullOr(Schema.Finite)
+
+const summary = {
+  total: Schema.Int,
+  byStatus: Schema.Record(EmailStatus, Schema.Int),
+  failedOver: Schema.Int,
+  costUsd: Schema.Finite,
+  rates: Schema.Struct({ delivered: Rate, bounced: Rate, complained: Rate })
+}
+
+const EmailStatsRow = Schema.Struct({
+  day: Schema.String,
+  category: Schema.String,
+  provider: Schema.NullOr(Schema.String),
+  ...summary
+}).annotate({ identifier: "EmailStatsRow" })
+
+/** What became of the mail (contract, "Admin"). */
+export class StatsGroup extends HttpApiGroup.make("stats")
+  .add(
+    HttpApiEndpoint.get("emailStats", "/api/admin/email-stats", {
+      query: { days: page(DEFAULT_STATS_DAYS, MAX_STATS_DAYS) },
+      success: Schema.Struct({
+        days: Schema.Int,
+        from: Schema.String,
+        rows: Schema.Array(EmailStatsRow),
+        totals: Schema.Struct(summary).annotate({ identifier: "EmailStatsTotals" })
+      }),
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The send log by day, category and provider",
+        description:
+          "`days` days in UTC, the last of which is today; newest first. Rates are shares of what a provider accepted, " +
+          "null where it accepted nothing; what was opened or reported as spam counts as delivered."
+      })
+    )
+  )
+  .middleware(AdminAccess) {}

@@ -1,0 +1,262 @@
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+
+import { Conversions } from "../../../domain/conversion/conversions.ts"
+import { FileWatch } from "../../../domain/conversion/file-watch.ts"
+import { MAX_FILE_BYTES, Uploads } from "../../../domain/conversion/uploads.ts"
+import { ConversionStore, type StoredFile } from "../../../ports/conversion-store.ts"
+import { FileObjects } from "../../../ports/object-store.ts"
+import { CurrentOwner } from "../api/access.ts"
+import { Api } from "../api/api.ts"
+import { ConvertRequest, type FileView } from "../api/files.ts"
+import { bodyDecoder } from "../decode-body.ts"
+import { eventStream } from "../event-stream.ts"
+import { makeJsonBodies } from "../json-body.ts"
+import { invalidRequest, problem, problemResponse } from "../problem.ts"
+import { withUpload } from "../upload-body.ts"
+
+/** Largest JSON body of these routes, bytes. */
+const MAX_BODY = 64 * 1024
+
+/** A result is a stranger's document: it may show itself, and nothing else. */
+const RESULT_POLICY =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+const viewOf = (file: StoredFile): typeof FileView.Type => ({
+  id: file.id,
+  name: file.name,
+  sizeBytes: file.sizeBytes,
+  pages: file.pages,
+  status: file.status,
+  phase: file.phase,
+  batchWaiting: file.batchWaiting,
+  jobId: file.jobId,
+  progress: file.progress,
+  error: file.error,
+  createdAt: file.createdAt
+})
+
+const noFile = problem("FILE_NOT_FOUND", "There is no such file")
+const insufficient = problem(
+  "INSUFFICIENT_CREDITS",
+  "There are not enough credits for its pages; buy more, or convert less"
+)
+const active = problem(
+  "CONVERSION_ACTIVE",
+  "A conversion of this file is under way: wait for it, or cancel it"
+)
+const finishing = problem("CONVERSION_FINISHING", "The result is being put together; it is there in a moment")
+
+const unavailable = (error: { readonly cause?: unknown }) =>
+  Effect.logWarning("files and conversions cannot be reached", error.cause).pipe(
+    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Files and conversions cannot be reached now")))
+  )
+
+const json = (body: object, status: number) =>
+  HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
+
+const decodeConvert = bodyDecoder(ConvertRequest)
+
+/** Files and conversions (contract, "Files and conversions"). */
+export const fileHandlers = HttpApiBuilder.group(
+  Api,
+  "files",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* ConversionStore
+    const objects = yield* FileObjects
+    const uploads = yield* Uploads
+    const conversions = yield* Conversions
+    const watching = yield* FileWatch
+    const bodies = yield* makeJsonBodies
+
+    /** A file of the caller's; whatever is none is not found, and neither is somebody else's. */
+    const fileOf = Effect.fnUntraced(function* (fileId: string) {
+      const { customerId } = yield* CurrentOwner
+      if (!UUID.test(fileId)) return yield* Effect.fail(noFile)
+      const file = yield* store.file(fileId, customerId).pipe(Effect.catch(unavailable))
+      return file ?? (yield* Effect.fail(noFile))
+    })
+
+    return handlers
+      .handleRaw("uploadFile", ({ query, request }) =>
+        Effect.gen(function* () {
+          const { customerId } = yield* CurrentOwner
+          if (Number(request.headers["content-length"] ?? 0) > MAX_FILE_BYTES + MAX_BODY) {
+            return problemResponse(
+              problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
+            )
+          }
+          const file = yield* withUpload(request, query.name, (incoming) =>
+            uploads.add({ ...incoming, customerId })
+          )
+          return json({ file: viewOf(file) }, 201)
+        }).pipe(
+          Effect.catchTags({
+            BadUpload: ({ message }) =>
+              Effect.succeed(problemResponse(invalidRequest([{ path: "", message }]))),
+            FileTooLarge: () =>
+              Effect.succeed(
+                problemResponse(
+                  problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
+                )
+              ),
+            UnsupportedDocument: ({ found }) =>
+              Effect.succeed(
+                problemResponse(
+                  problem(
+                    "UNSUPPORTED_FILE_TYPE",
+                    `PDF, DOCX, PNG and JPEG are converted; by its content this is ${found}`
+                  )
+                )
+              ),
+            UnreadableDocument: ({ message }) =>
+              Effect.succeed(problemResponse(problem("UNREADABLE_FILE", message))),
+            ObjectStoreError: (error) =>
+              Effect.catch(unavailable(error), (refused) => Effect.succeed(problemResponse(refused))),
+            ConversionStoreError: (error) =>
+              Effect.catch(unavailable(error), (refused) => Effect.succeed(problemResponse(refused)))
+          })
+        )
+      )
+      .handle("listFiles", () =>
+        Effect.gen(function* () {
+          const { customerId } = yield* CurrentOwner
+          const files = yield* store.files(customerId).pipe(Effect.catch(unavailable))
+          return { files: files.map(viewOf) }
+        })
+      )
+      .handle("getFile", ({ params }) =>
+        Effect.map(fileOf(params.fileId), (file) => ({ file: viewOf(file) }))
+      )
+      .handle("deleteFile", ({ params }) =>
+        Effect.gen(function* () {
+          const file = yield* fileOf(params.fileId)
+          const answer = yield* store.deleteFile(file.id, file.customerId).pipe(Effect.catch(unavailable))
+          if (answer === "not_found") return yield* Effect.fail(noFile)
+          if (answer === "finishing") return yield* Effect.fail(finishing)
+        })
+      )
+      .handleRaw("getResult", ({ params }) =>
+        Effect.gen(function* () {
+          const file = yield* fileOf(params.fileId)
+          if (file.status !== "completed" || file.resultKey === null) {
+            return problemResponse(problem("RESULT_NOT_READY", "The file has no result yet"))
+          }
+          const { size } = yield* objects.stat(file.resultKey)
+          return HttpServerResponse.stream(Stream.orDie(objects.get(file.resultKey)), {
+            contentType: "text/html; charset=utf-8",
+            contentLength: size,
+            headers: {
+              "content-security-policy": RESULT_POLICY,
+              "x-content-type-options": "nosniff",
+              "cache-control": "private, no-cache"
+            }
+          })
+        }).pipe(
+          Effect.catchTag("ObjectStoreError", unavailable),
+          Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
+        )
+      )
+      .handleRaw("convertFile", ({ params, request }) =>
+        Effect.gen(function* () {
+          const file = yield* fileOf(params.fileId)
+          const body =
+            request.headers["content-length"] === "0" || request.headers["content-type"] === undefined
+              ? {}
+              : yield* bodies.read(request, MAX_BODY).pipe(Effect.flatMap(decodeConvert))
+          const started = yield* conversions
+            .convert({ fileId: file.id, customerId: file.customerId, options: body.options ?? {} })
+            .pipe(Effect.catch(unavailable))
+          switch (started.answer) {
+            case "queued":
+              return json({ job: { id: started.id, status: started.status } }, 202)
+            case "not_found":
+              return problemResponse(noFile)
+            case "active":
+              return problemResponse(active)
+            case "insufficient":
+              return problemResponse(insufficient)
+          }
+        }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
+      )
+      .handle("cancelConversion", ({ params }) =>
+        Effect.gen(function* () {
+          const { id, customerId } = yield* fileOf(params.fileId)
+          const cancelled = yield* conversions
+            .cancel({ fileId: id, customerId })
+            .pipe(Effect.catch(unavailable))
+          switch (cancelled.answer) {
+            case "cancelled":
+              return { fileId: id, jobId: cancelled.jobId, status: "cancelled" as const }
+            case "not_found":
+              return yield* Effect.fail(noFile)
+            case "finishing":
+              return yield* Effect.fail(finishing)
+            case "inline":
+              return yield* Effect.fail(
+                problem(
+                  "CONVERSION_INLINE",
+                  "Documents and pictures of this kind are converted in one go: wait for the result, or delete the file"
+                )
+              )
+            case "not_active":
+              return yield* Effect.fail(problem("NOT_CONVERTING", "No conversion of this file is under way"))
+          }
+        })
+      )
+      .handleRaw("streamConversion", ({ params }) =>
+        fileOf(params.fileId).pipe(
+          Effect.map((file) => eventStream(watching.watch(file))),
+          Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
+        )
+      )
+      .handle("preserveFormatting", ({ params }) =>
+        Effect.gen(function* () {
+          const file = yield* fileOf(params.fileId)
+          const { answer, id } = yield* conversions
+            .preserveFormatting({ fileId: file.id, customerId: file.customerId })
+            .pipe(Effect.catch(unavailable))
+          switch (answer) {
+            case "queued":
+              return { flyerJob: { id, status: "pending" as const } }
+            case "not_found":
+              return yield* Effect.fail(noFile)
+            case "active":
+              return yield* Effect.fail(active)
+            case "insufficient":
+              return yield* Effect.fail(insufficient)
+            case "unsupported":
+              return yield* Effect.fail(
+                problem("UNSUPPORTED_FILE_TYPE", "Only PDFs have a formatting to preserve")
+              )
+          }
+        })
+      )
+      .handle("reflowFlyer", ({ params }) =>
+        Effect.gen(function* () {
+          const { customerId } = yield* CurrentOwner
+          const none = problem("NOT_FOUND", "There is no such job")
+          if (!UUID.test(params.id)) return yield* Effect.fail(none)
+          const started = yield* conversions
+            .reflow({ flyerId: params.id, customerId })
+            .pipe(Effect.catch(unavailable))
+          switch (started.answer) {
+            case "queued":
+              return { job: { id: started.id, status: started.status } }
+            case "not_found":
+              return yield* Effect.fail(none)
+            case "active":
+            case "insufficient":
+              return yield* Effect.fail(active)
+            case "resolved":
+              return yield* Effect.fail(
+                problem("ALREADY_RESOLVED", "The free reflow was chosen already, or is not offered")
+              )
+          }
+        })
+      )
+  })
+)

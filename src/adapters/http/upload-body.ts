@@ -1,0 +1,49 @@
+import { Data, Effect, Option, Stream } from "effect"
+import { type HttpServerRequest, Multipart } from "effect/http"
+
+/** A body that breaks off, or is no multipart form with a field `file`. */
+export class BadUpload extends Data.TaggedError("BadUpload")<{ readonly message: string }> {}
+
+/** A file as it comes in: its name as sent, its bytes as they arrive. */
+export interface IncomingFile {
+  readonly name: string
+  readonly body: Stream.Stream<Uint8Array, BadUpload>
+}
+
+const brokeOff = () => new BadUpload({ message: "the body ended early" })
+
+const isForm = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
+
+/**
+ * Hands the uploaded file to `use` while it arrives: the field `file` of a form, else the body as it is. Other parts of a form
+ * are passed over.
+ */
+export const withUpload = <A, E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  name: string | undefined,
+  use: (file: IncomingFile) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | BadUpload, R> => {
+  if (!isForm(request)) {
+    return use({ name: name ?? "", body: Stream.mapError(request.stream, brokeOff) })
+  }
+  return request.multipartStream.pipe(
+    Stream.mapError((error) => new BadUpload({ message: `the form cannot be read (${error.reason._tag})` })),
+    Stream.filter(Multipart.isFile),
+    Stream.filter(({ key }) => key === "file"),
+    Stream.take(1),
+    Stream.mapEffect((part) =>
+      use({
+        name: part.name === "" ? (name ?? "") : part.name,
+        body: Stream.mapError(part.content, brokeOff)
+      })
+    ),
+    Stream.runHead,
+    Effect.flatMap(
+      Option.match({
+        onNone: () => Effect.fail(new BadUpload({ message: "the form has no file in a field called file" })),
+        onSome: Effect.succeed
+      })
+    )
+  )
+}

@@ -1,0 +1,47 @@
+import { Effect, Result } from "effect"
+import { HttpServerResponse } from "effect/http"
+
+import { EventRecording } from "../../domain/delivery/event-recording.ts"
+import { isDeeperThan } from "../../domain/delivery/untrusted.ts"
+import { DeliveryIntake } from "../../ports/delivery-intake.ts"
+import { invalidRequest, problem, problemResponse } from "./problem.ts"
+
+/** Largest body of an intake route, bytes. */
+export const MAX_INTAKE_BODY = 1024 * 1024
+
+/** How deep an event may nest; the vendors' stay below ten. */
+export const MAX_DEPTH = 64
+
+const json = (body: object) =>
+  HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json" })
+
+/** The 400 that says what is wrong with a body. */
+export const refused = (message: string) => problemResponse(invalidRequest([{ path: "", message }]))
+
+/** The 500 after which the sender sends again (E1). */
+export const notRecorded = problemResponse({
+  ...problem("INTERNAL", "The event was not recorded; send it again"),
+  retryable: true
+})
+
+/** What `POST /functions/v1/provider-a-webhook` answers to a raw body (document 1, "Errors"). */
+export const webhookAnswer = Effect.fnUntraced(
+  function* (body: Uint8Array, headers: Readonly<Record<string, unknown>>) {
+    const intake = yield* DeliveryIntake
+    const recording = yield* EventRecording
+    const taken = intake.webhook(body, headers)
+    if (Result.isFailure(taken)) return refused(taken.failure.reason)
+    const incoming = taken.success
+    if (incoming._tag === "Ignored") {
+      return json(incoming.warn ? { ok: true, warning: incoming.reason } : { ok: true, ignored: true })
+    }
+    if (isDeeperThan(incoming.event.raw, MAX_DEPTH)) return refused("the event nests too deeply")
+    const { alerted } = yield* recording.record(incoming.event)
+    return alerted === "failed"
+      ? problemResponse(problem("ALERT_FAILED", "The event is recorded, its alert did not go out"))
+      : json({ ok: true })
+  },
+  Effect.catchTag("DeliveryLogError", (error) =>
+    Effect.as(Effect.logError("a delivery event was not recorded", error.cause), notRecorded)
+  )
+)

@@ -1,0 +1,110 @@
+import { Clock, Context, Effect, Layer } from "effect"
+
+import {
+  type AlarmChange,
+  type AlarmName,
+  type AlarmState,
+  type Measures,
+  QUIET
+} from "../../domain/delivery/alarm-rules.ts"
+import { AlarmBoard, type AlarmNotice } from "../../ports/alarm-board.ts"
+
+/** How long a claimed notice is left to its claimer, milliseconds. */
+const LEASE_MS = 180_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+
+interface Waiting {
+  readonly notice: AlarmNotice
+  /** Null once it went out. */
+  readonly dueAt: number | null
+  readonly attempts: number
+}
+
+const sameState = (a: AlarmState, b: AlarmState): boolean =>
+  a.firing === b.firing && a.episode === b.episode && a.calmSince === b.calmSince
+
+const sameNotice = (a: AlarmNotice, b: AlarmNotice): boolean =>
+  a.alarm === b.alarm && a.episode === b.episode && a.kind === b.kind
+
+/** What the log of {@link makeAlarmBoard} says; a test writes it. */
+export class MemoryMeasures extends Context.Service<
+  MemoryMeasures,
+  { now: Omit<Measures, "deadLetters" | "at"> }
+>()("postlane/adapters/memory/MemoryMeasures") {}
+
+/** Alarms in memory on Effect's `Clock`, which several "processes" can share. */
+export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard["Service"] => {
+  const states = new Map<AlarmName, AlarmState>()
+  let waiting: ReadonlyArray<Waiting> = []
+  const stateOf = (name: AlarmName): AlarmState => states.get(name) ?? QUIET
+  const update = (notice: AlarmNotice, f: (known: Waiting) => Waiting) => {
+    waiting = waiting.map((known) =>
+      sameNotice(known.notice, notice) && known.dueAt !== null ? f(known) : known
+    )
+  }
+  const begunWasTold = ({ alarm, episode, kind }: AlarmNotice): boolean =>
+    kind === "begun" ||
+    waiting.some(
+      ({ dueAt, notice }) =>
+        sameNotice(notice, { ...notice, alarm, episode, kind: "begun" }) && dueAt === null
+    )
+
+  const change = ({ detail, from, name, notice: kind, to }: AlarmChange, at: number): boolean => {
+    if (!sameState(stateOf(name), from)) return false
+    states.set(name, to)
+    if (kind !== undefined) {
+      const notice = { alarm: name, episode: to.episode, kind, detail, at }
+      waiting = [...waiting, { notice, dueAt: at, attempts: 0 }]
+    }
+    return true
+  }
+
+  return AlarmBoard.of({
+    measure: Effect.map(Clock.currentTimeMillis, (at) => ({ at, ...measures.now })),
+    read: Effect.sync(() => ({
+      failovers: stateOf("failovers"),
+      provider_b_bounces: stateOf("provider_b_bounces"),
+      provider_b_complaints: stateOf("provider_b_complaints"),
+      dead_letters: stateOf("dead_letters"),
+      fallback_only: stateOf("fallback_only"),
+      silence_provider_a: stateOf("silence_provider_a"),
+      silence_provider_b: stateOf("silence_provider_b")
+    })),
+    change: (asked) => Effect.map(Clock.currentTimeMillis, (at) => change(asked, at)),
+    claimNotice: Effect.map(Clock.currentTimeMillis, (now) => {
+      const [due] = waiting
+        .flatMap(({ dueAt, notice }) =>
+          dueAt !== null && dueAt <= now && begunWasTold(notice) ? [{ dueAt, notice }] : []
+        )
+        .sort((a, b) => a.dueAt - b.dueAt)
+      if (due === undefined) return undefined
+      update(due.notice, (known) => ({ ...known, dueAt: now + LEASE_MS, attempts: known.attempts + 1 }))
+      return due.notice
+    }),
+    confirmNotice: (notice) => Effect.sync(() => update(notice, (known) => ({ ...known, dueAt: null }))),
+    releaseNotice: (notice) =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        update(notice, (known) => ({
+          ...known,
+          dueAt: now + Math.min(MINUTE_MS * 2 ** Math.max(known.attempts - 4, 0), HOUR_MS)
+        }))
+      )
+  })
+}
+
+/** Nothing has happened. */
+export const NOTHING: MemoryMeasures["Service"]["now"] = {
+  failovers: 0,
+  providerB: { sends: 0, bounced: 0, complained: 0 },
+  accepted: { byFallback: 0, byPrimary: 0 },
+  silent: { provider_a: 0, provider_b: 0 }
+}
+
+/** The alarms of one process, with their measures beside them. */
+export const layer: Layer.Layer<AlarmBoard | MemoryMeasures> = Layer.effectContext(
+  Effect.sync(() => {
+    const measures = { now: NOTHING }
+    return Context.make(MemoryMeasures, measures).pipe(Context.add(AlarmBoard, makeAlarmBoard(measures)))
+  })
+)

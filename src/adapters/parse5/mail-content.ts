@@ -1,0 +1,51 @@
+/** Words of a mail: plain, emphasised, or a link; values of strangers are cleaned before they get here. */
+export type Words =
+  | string
+  | { readonly strong: string }
+  /** Without a `url` that may be shown, the text stands alone. */
+  | { readonly link: string; readonly url: string | undefined }
+
+/** One cell of a table. */
+export type Cell = Words
+
+/** One row: its header, then its data. */
+export type Row = readonly [Cell, ...ReadonlyArray<Cell>]
+
+/** A part of a mail's body: the shared pieces that every mail is made of. */
+export type Block =
+  | { readonly piece: "paragraph"; readonly words: ReadonlyArray<Words> }
+  | { readonly piece: "heading"; readonly text: string }
+  /** What a person wrote, with its lines. */
+  | { readonly piece: "quote"; readonly text: string }
+  | { readonly piece: "button"; readonly text: string; readonly url: string | undefined }
+  | { readonly piece: "list"; readonly items: ReadonlyArray<ReadonlyArray<Words>> }
+  /** Each row begins with its header; columns of figures are set to the right. */
+  | {
+      readonly piece: "table"
+      readonly caption: string
+      readonly columns: ReadonlyArray<{ readonly name: string; readonly figures: boolean }>
+      readonly rows: ReadonlyArray<Row>
+      /** The sum, under a line of its own. */
+      readonly total?: readonly [string, ...ReadonlyArray<string>]
+    }
+
+/** What one mail says, before it has a look. Both the HTML and the plain text are made of this, and so say the same. */
+export interface MailContent {
+  readonly subject: string
+  /** The one first-level heading. */
+  readonly title: string
+  /** The line that an inbox shows beside the subject. */
+  readonly preview: string
+  readonly blocks: ReadonlyArray<Block>
+  readonly footer: ReadonlyArray<ReadonlyArray<Words>>
+}
+
+/** How much of what strangers gave fits into one mail. */
+export interface Limits {
+  /** Characters of a value on one line. */
+  readonly line: number
+  /** Characters of a text of several lines. */
+  readonly text: number
+  /** Entries of a list or rows of a table. */
+  readonly items: number
+}

@@ -1,0 +1,53 @@
+import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
+import type { PdfFailure } from "../../ports/pdf.ts"
+import type { Operation } from "./operations.ts"
+
+/** A batch of pages to be worked on. It says all that a fresh thread needs, since the one before may have crashed. */
+export interface Request {
+  readonly document: number
+  readonly path: string
+  /** Faces known so far, whose indexes hold. */
+  readonly fonts: ReadonlyArray<FontFace>
+  /** Undefined: only open. */
+  readonly operation: Operation | undefined
+  readonly first: number
+  readonly end: number
+  readonly argument: number
+}
+
+/** What the main thread sends. */
+export type ToWorker =
+  | { readonly kind: "request"; readonly request: Request }
+  | { readonly kind: "close"; readonly document: number }
+
+/** What a thread answers: any number of items, each the next page's, then one of the others. */
+export type FromWorker =
+  /** Said once, when the libraries are loaded. */
+  | { readonly kind: "ready" }
+  | {
+      readonly kind: "item"
+      readonly item: unknown
+      /** Faces that come after those told before. */
+      readonly newFonts: ReadonlyArray<FontFace>
+    }
+  | {
+      readonly kind: "done"
+      /** The next page of the range; its end where nothing is left. */
+      readonly next: number
+      readonly facts: DocumentFacts
+      /** Memory of the libraries, which never shrinks. */
+      readonly bytes: number
+    }
+  | { readonly kind: "failed"; readonly reason: PdfFailure; readonly page: number | undefined }
+  /** The file could not be read at all: not the document's fault. */
+  | { readonly kind: "fault"; readonly message: string }
+
+/** A thread's limits. */
+export interface WorkerData {
+  /** Answers are handed over after this many pages, */
+  readonly batchPages: number
+  /** or once they hold this many bytes. */
+  readonly batchBytes: number
+  /** Memory that each library may take. */
+  readonly libraryBytes: number
+}

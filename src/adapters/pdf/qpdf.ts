@@ -1,0 +1,74 @@
+import { createRequire } from "node:module"
+
+/** The part of emscripten's file system that is used. */
+interface FileSystem {
+  /** Where standard input comes from (null: its end), and where each byte of output and errors goes. */
+  readonly init: (input: () => null, output: (byte: number) => void, error: (byte: number) => void) => void
+  readonly mkdir: (path: string) => void
+  readonly mount: (type: unknown, options: { readonly root: string }, mountPoint: string) => void
+  readonly unmount: (mountPoint: string) => void
+  readonly readdir: (path: string) => ReadonlyArray<string>
+  readonly readFile: (path: string) => Uint8Array<ArrayBuffer>
+  readonly stat: (path: string) => { readonly size: number }
+  readonly unlink: (path: string) => void
+  readonly rmdir: (path: string) => void
+}
+
+interface QpdfModule {
+  /** Its memory; another one whenever that has grown. */
+  readonly HEAPU8: Uint8Array
+  readonly FS: FileSystem
+  readonly NODEFS: unknown
+  /** Runs it to its end; 0 is success, 3 success with warnings. */
+  readonly callMain: (args: ReadonlyArray<string>) => number
+}
+
+/** The qpdf command. */
+export interface Qpdf extends Omit<QpdfModule, "HEAPU8"> {
+  /** What the last run wrote to its standard output. */
+  readonly output: () => string
+  /** Size of its memory in bytes. */
+  readonly memoryBytes: () => number
+}
+
+interface Options {
+  readonly noInitialRun: boolean
+  /** Called with the module before it starts. */
+  readonly preRun: ReadonlyArray<(module: QpdfModule) => void>
+}
+
+const require = createRequire(import.meta.url)
+
+/** Folder of qpdf's file system that the input's folder is mounted on. */
+export const QPDF_INPUT = "/in"
+
+const PACKAGE = "@neslinesli93/qpdf-wasm"
+
+/** A fresh qpdf; its warnings go nowhere. */
+export const loadQpdf = async (): Promise<Qpdf> => {
+  // The package comes without types of its file system.
+  const factory = require(PACKAGE) as (options: Options) => Promise<QpdfModule>
+  let written: Array<number> = []
+  const module = await factory({
+    noInitialRun: true,
+    preRun: [
+      ({ FS }) =>
+        FS.init(
+          () => null,
+          (byte) => void written.push(byte),
+          () => undefined
+        )
+    ]
+  })
+  module.FS.mkdir(QPDF_INPUT)
+  return {
+    FS: module.FS,
+    NODEFS: module.NODEFS,
+    callMain: (args) => {
+      written = []
+      return module.callMain(args)
+    },
+    output: () => Buffer.from(written).toString("utf8"),
+    memoryBytes: () => module.HEAPU8.buffer.byteLength
+  }
+}

@@ -1,0 +1,150 @@
+import { Worker } from "node:worker_threads"
+
+import { Effect, Semaphore } from "effect"
+
+import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
+import type { PdfError } from "../../ports/pdf.ts"
+import { pdfError } from "./failure.ts"
+import type { FromWorker, Request, ToWorker, WorkerData } from "./messages.ts"
+
+/** Memory of JavaScript in a thread. What the libraries take has a limit of its own. */
+const HEAP_MB = 512
+/** What is made for each page is garbage with the next: a small nursery keeps it from piling up. */
+const YOUNG_MB = 16
+/** The longest that a thread may take to load its libraries: a fraction of a second, unless the machine is swamped. */
+const START_TIMEOUT_MS = 120_000
+/** A thread whose libraries hold more than this is replaced: their memory never shrinks. */
+const RECYCLE_BYTES = 320 * 1024 * 1024
+/** Under a bundler or from a build the file has the ending that this one has. */
+const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url)
+
+/** What came of a request: the items up to `next`, and why there are no more, if that is an error. */
+export interface Answer {
+  readonly items: ReadonlyArray<unknown>
+  readonly next: number
+  readonly facts: DocumentFacts | undefined
+  readonly newFonts: ReadonlyArray<FontFace>
+  readonly failure: PdfError | undefined
+}
+
+/**
+ * One worker thread at a time, started when it is needed and started anew after it was ended: by a trap, by lack of memory,
+ * by a page that takes longer than `pageTimeoutMs`, by the interruption of who waits. A request that met its end fails;
+ * the next one finds a fresh thread.
+ */
+export class ReaderThread {
+  readonly #options: WorkerData & { readonly pageTimeoutMs: number }
+  readonly #turn = Semaphore.makeUnsafe(1)
+  #worker: Worker | undefined
+
+  constructor(options: WorkerData & { readonly pageTimeoutMs: number }) {
+    this.#options = options
+  }
+
+  #start(): Worker {
+    const { batchBytes, batchPages, libraryBytes } = this.#options
+    const data: WorkerData = { batchBytes, batchPages, libraryBytes }
+    const worker = new Worker(WORKER, {
+      workerData: data,
+      // A reader of hostile files has no use for the secrets that the environment may hold.
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB }
+    })
+    worker.setMaxListeners(0)
+    // One that dies while nobody waits is replaced by the next request.
+    worker.on("error", () => this.#forget(worker))
+    worker.on("exit", () => this.#forget(worker))
+    return worker
+  }
+
+  #forget(worker: Worker): void {
+    if (this.#worker === worker) this.#worker = undefined
+  }
+
+  /** Ends the thread, whatever it is doing. */
+  stop(): Promise<unknown> {
+    const worker = this.#worker
+    this.#worker = undefined
+    return worker?.terminate() ?? Promise.resolve()
+  }
+
+  /** Lets go of a document that is open there. */
+  close(document: number): void {
+    const message: ToWorker = { kind: "close", document }
+    this.#worker?.postMessage(message)
+  }
+
+  /** Has the thread work on a batch. Fails never but by a defect: what went wrong with the document is in the answer. */
+  ask(request: Request): Effect.Effect<Answer> {
+    return this.#turn.withPermit(Effect.callback<Answer>((resume) => this.#exchange(request, resume)))
+  }
+
+  #exchange(request: Request, resume: (answer: Effect.Effect<Answer>) => void): Effect.Effect<void> {
+    const fresh = this.#worker === undefined
+    const worker = (this.#worker ??= this.#start())
+    const items: Array<unknown> = []
+    const newFonts: Array<FontFace> = []
+    let facts: DocumentFacts | undefined
+    let alarm: NodeJS.Timeout | undefined
+
+    const leave = () => {
+      clearTimeout(alarm)
+      worker.off("message", onMessage).off("error", onError).off("exit", onExit)
+      worker.unref()
+    }
+    const finish = (failure?: PdfError) => {
+      leave()
+      resume(Effect.succeed({ items, next: request.first + items.length, facts, newFonts, failure }))
+    }
+    const endThread = () => {
+      this.#forget(worker)
+      void worker.terminate()
+    }
+    const atPage = () => (request.operation === undefined ? undefined : request.first + items.length)
+    const watch = (patienceMs = this.#options.pageTimeoutMs) => {
+      clearTimeout(alarm)
+      alarm = setTimeout(() => {
+        endThread()
+        finish(pdfError("timeout", atPage()))
+      }, patienceMs)
+    }
+    const onMessage = (message: FromWorker) => {
+      switch (message.kind) {
+        case "ready":
+          return watch()
+        case "item":
+          watch()
+          items.push(message.item)
+          newFonts.push(...message.newFonts)
+          return
+        case "done":
+          facts = message.facts
+          if (message.bytes > RECYCLE_BYTES) endThread()
+          return finish()
+        case "failed":
+          // A page over a limit leaves memory behind that may be large.
+          if (message.reason === "bomb") endThread()
+          return finish(pdfError(message.reason, message.page ?? atPage()))
+        case "fault":
+          leave()
+          return resume(Effect.die(new Error(message.message)))
+      }
+    }
+    const onError = (error: unknown) => {
+      const full = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
+      finish(pdfError(full ? "bomb" : "crashed", atPage(), error))
+    }
+    const onExit = () => finish(pdfError("crashed", atPage()))
+
+    worker.ref()
+    worker.on("message", onMessage).on("error", onError).on("exit", onExit)
+    watch(fresh ? START_TIMEOUT_MS : undefined)
+    const message: ToWorker = { kind: "request", request }
+    worker.postMessage(message, [])
+    return Effect.sync(() => {
+      leave()
+      endThread()
+    })
+  }
+}

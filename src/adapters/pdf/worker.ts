@@ -1,0 +1,89 @@
+import { parentPort, workerData } from "node:worker_threads"
+
+import { PdfError } from "../../ports/pdf.ts"
+import { OpenDocument } from "./document.ts"
+import { loadLibraries } from "./libraries.ts"
+import { limitWasmMemory } from "./memory-limit.ts"
+import type { FromWorker, Request, ToWorker, WorkerData } from "./messages.ts"
+import { OPERATIONS } from "./operations.ts"
+
+/** Documents that a thread keeps open; one that was closed for want of room is opened again when it is asked for. */
+const MAX_OPEN = 3
+
+const port = parentPort
+if (port === null) throw new Error("worker.ts runs as a worker thread")
+// `ReaderThread` sends just this.
+const limits = workerData as WorkerData
+const outOfMemory = limitWasmMemory(limits.libraryBytes)
+const libraries = await loadLibraries()
+const { pdfium, qpdf } = libraries
+const documents = new Map<number, OpenDocument>()
+
+const closeDocument = (key: number): void => {
+  documents.get(key)?.close()
+  documents.delete(key)
+}
+
+const documentOf = ({ document: key, fonts, path }: Request): OpenDocument => {
+  const open = documents.get(key)
+  // The one that was used last stands last.
+  documents.delete(key)
+  for (const oldest of documents.keys()) if (documents.size >= MAX_OPEN) closeDocument(oldest)
+  const document = open ?? new OpenDocument(libraries, path, fonts)
+  documents.set(key, document)
+  return document
+}
+
+const bytesOf = (item: unknown): ArrayBuffer | undefined => {
+  const bytes: unknown = typeof item === "object" && item !== null && "bytes" in item ? item.bytes : undefined
+  return bytes instanceof Uint8Array && bytes.buffer instanceof ArrayBuffer ? bytes.buffer : undefined
+}
+
+/** Memory of the libraries, which grows and never shrinks. */
+const memoryInUse = (): number => pdfium.memory.size + qpdf.memoryBytes()
+
+const answer = (message: FromWorker, transfer: ReadonlyArray<ArrayBuffer> = []): void =>
+  port.postMessage(message, [...transfer])
+
+const serve = (request: Request): void => {
+  const document = documentOf(request)
+  const { faces } = document.fonts
+  let page = request.first
+  let bytes = 0
+  let told = request.fonts.length
+  if (request.operation !== undefined) {
+    const operate = OPERATIONS[request.operation]
+    const stop = Math.min(request.end, request.first + limits.batchPages)
+    for (; page < stop && bytes < limits.batchBytes; page++) {
+      const item = operate(document, page, request.end, request.argument)
+      const buffer = bytesOf(item)
+      bytes += buffer?.byteLength ?? 0
+      answer({ kind: "item", item, newFonts: faces.slice(told) }, buffer === undefined ? [] : [buffer])
+      told = faces.length
+    }
+  }
+  answer({ kind: "done", next: page, facts: document.facts, bytes: memoryInUse() })
+}
+
+/** Errors of the file system have a `syscall`. */
+const isFileError = (error: unknown): error is Error => error instanceof Error && "syscall" in error
+
+const handle = (request: Request): void => {
+  try {
+    serve(request)
+  } catch (error) {
+    if (error instanceof PdfError) answer({ kind: "failed", reason: error.reason, page: error.page })
+    else if (isFileError(error)) answer({ kind: "fault", message: error.message })
+    else {
+      // After a trap the module is not to be trusted: this thread ends. One that ran out of memory can say so before.
+      if (outOfMemory()) answer({ kind: "failed", reason: "bomb", page: undefined })
+      throw error
+    }
+  }
+}
+
+port.on("message", (message: ToWorker) => {
+  if (message.kind === "close") closeDocument(message.document)
+  else handle(message.request)
+})
+answer({ kind: "ready" })

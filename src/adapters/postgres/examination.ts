@@ -1,0 +1,44 @@
+import { Clock, Effect, type FileSystem, type Path } from "effect"
+import { SqlClient } from "effect/sql"
+import { isSqlError } from "effect/sql/SqlError"
+
+import type { DatabaseFacts } from "../../domain/doctor/database.ts"
+import { failureText } from "../../domain/mail/failure-text.ts"
+import { label, pending } from "./migrator.ts"
+
+const wordsOf = (cause: unknown): string => {
+  if (!isSqlError(cause)) return cause instanceof Error ? cause.message : String(cause)
+  const said = cause.reason.cause
+  if (said instanceof AggregateError && said.message === "") return said.errors.map(wordsOf).join("; ")
+  return said instanceof Error ? said.message : cause.message
+}
+
+/** Asks the database for its version, its migrations (those of `directory` are wanted) and its clock. */
+export const examineDatabase = (
+  directory: string
+): Effect.Effect<DatabaseFacts, never, SqlClient.SqlClient | FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    // The first statement also connects, which must not count as distance to the database's clock.
+    yield* sql`select 1`.unprepared
+    const before = yield* Clock.currentTimeMillis
+    const [row] = yield* sql<{ readonly version: number; readonly now: number }>`select
+      current_setting('server_version_num')::int as version,
+      (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.unprepared
+    const after = yield* Clock.currentTimeMillis
+    const migrations = yield* pending(directory).pipe(
+      Effect.map((missing) => ({ _tag: "Pending" as const, names: missing.map(label) })),
+      Effect.catch(({ message }) => Effect.succeed({ _tag: "Broken" as const, why: message }))
+    )
+    return {
+      _tag: "Reached" as const,
+      version: row!.version,
+      migrations,
+      skewMs: row!.now - (before + after) / 2,
+      uncertaintyMs: (after - before) / 2
+    }
+  }).pipe(
+    Effect.catch((cause) =>
+      Effect.succeed<DatabaseFacts>({ _tag: "Unreachable", why: failureText(wordsOf(cause)) })
+    )
+  )

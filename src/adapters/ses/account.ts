@@ -1,0 +1,172 @@
+import {
+  type EventDestination,
+  GetAccountCommand,
+  GetConfigurationSetCommand,
+  GetConfigurationSetEventDestinationsCommand,
+  GetEmailIdentityCommand,
+  type GetEmailIdentityResponse,
+  NotFoundException,
+  type SESv2Client
+} from "@aws-sdk/client-sesv2"
+import { Effect } from "effect"
+
+import type { ConfigurationSetFacts, IdentityFacts, ProviderBFacts } from "../../domain/doctor/provider-b.ts"
+import { failureText } from "../../domain/mail/failure-text.ts"
+import { classifySesError } from "./classify.ts"
+import { type Credentials, CREDENTIALS_ERROR } from "./credentials.ts"
+import { makeClient, type SesOptions } from "./ses-provider.ts"
+
+/** Where the DKIM records of an older identity point to, whose answer names no zone. */
+const DKIM_HOST = "dkim.amazonses.com"
+
+const THROTTLED = /throttl|too ?many ?requests|rate exceeded/i
+const DENIED: ReadonlySet<unknown> = new Set(["AccessDenied", "AccessDeniedException", "NotAuthorized"])
+
+/** An answer of status 4xx: the service's own word about the caller. */
+const isRefusal = (cause: unknown): boolean => {
+  const { $metadata } = Object(cause) as { readonly $metadata?: { readonly httpStatusCode?: unknown } }
+  const status = $metadata?.httpStatusCode
+  return typeof status === "number" && status >= 400 && status < 500
+}
+
+interface Failure {
+  readonly missing: boolean
+  readonly tag: "Refused" | "NotAllowed" | "Unknown"
+  readonly why: string
+}
+
+const identityFacts = (answer: GetEmailIdentityResponse): IdentityFacts => {
+  const { DkimAttributes: dkim, MailFromAttributes: mailFrom } = answer
+  return {
+    verified: answer.VerifiedForSendingStatus === true,
+    dkim: {
+      signing: dkim?.SigningEnabled === true,
+      status: dkim?.Status ?? "NOT_STARTED",
+      easy: dkim?.SigningAttributesOrigin !== "EXTERNAL",
+      tokens: dkim?.Tokens ?? [],
+      host: dkim?.SigningHostedZone ?? DKIM_HOST
+    },
+    mailFrom:
+      mailFrom?.MailFromDomain === undefined || mailFrom.MailFromDomain === ""
+        ? undefined
+        : { domain: mailFrom.MailFromDomain, status: mailFrom.MailFromDomainStatus ?? "PENDING" },
+    configurationSet: answer.ConfigurationSetName
+  }
+}
+
+/** What the enabled destinations on EventBridge publish. */
+const publishedOf = (destinations: ReadonlyArray<EventDestination>): ReadonlyArray<string> | undefined => {
+  const enabled = destinations.filter(
+    ({ Enabled, EventBridgeDestination }) => Enabled === true && EventBridgeDestination !== undefined
+  )
+  return enabled.length === 0
+    ? undefined
+    : [
+        ...new Set(
+          enabled.flatMap(({ MatchingEventTypes }): ReadonlyArray<string> => MatchingEventTypes ?? [])
+        )
+      ]
+}
+
+const examine = (
+  client: SESv2Client,
+  options: SesAccountOptions,
+  secrets: () => ReadonlyArray<string>
+): Effect.Effect<ProviderBFacts> => {
+  const call = <A>(run: (abortSignal: AbortSignal) => Promise<A>) =>
+    Effect.tryPromise({
+      try: run,
+      catch: (cause): Failure => {
+        const { kind, code, message } = classifySesError(cause)
+        const why = failureText(code === undefined ? message : `${code}: ${message}`, secrets())
+        const refused =
+          code === CREDENTIALS_ERROR ||
+          (kind === "unavailable" && isRefusal(cause) && !THROTTLED.test(`${code} ${message}`))
+        const tag = DENIED.has(code) ? "NotAllowed" : refused ? "Refused" : "Unknown"
+        return { missing: cause instanceof NotFoundException, tag, why }
+      }
+    })
+
+  const identity = call((abortSignal) =>
+    client.send(new GetEmailIdentityCommand({ EmailIdentity: options.sender }), { abortSignal })
+  ).pipe(
+    Effect.map((answer) => ({ _tag: "There" as const, identity: identityFacts(answer) })),
+    Effect.catch(({ missing, why }) =>
+      Effect.succeed(missing ? { _tag: "Missing" as const } : { _tag: "Unknown" as const, why })
+    )
+  )
+
+  const set = (ConfigurationSetName: string, outreach: boolean): Effect.Effect<ConfigurationSetFacts> =>
+    Effect.gen(function* () {
+      const { SendingOptions } = yield* call((abortSignal) =>
+        client.send(new GetConfigurationSetCommand({ ConfigurationSetName }), { abortSignal })
+      )
+      const { EventDestinations = [] } = yield* call((abortSignal) =>
+        client.send(new GetConfigurationSetEventDestinationsCommand({ ConfigurationSetName }), {
+          abortSignal
+        })
+      )
+      return {
+        name: ConfigurationSetName,
+        outreach,
+        found: {
+          _tag: "There" as const,
+          sendingEnabled: SendingOptions?.SendingEnabled !== false,
+          published: publishedOf(EventDestinations)
+        }
+      }
+    }).pipe(
+      Effect.catch(({ missing, why }) =>
+        Effect.succeed({
+          name: ConfigurationSetName,
+          outreach,
+          found: missing ? { _tag: "Missing" as const } : { _tag: "Unknown" as const, why }
+        })
+      )
+    )
+
+  return Effect.gen(function* () {
+    const account = yield* call((abortSignal) => client.send(new GetAccountCommand({}), { abortSignal }))
+    const found = yield* identity
+    const own = found._tag === "There" ? found.identity.configurationSet : undefined
+    const { configurationSet, outreachConfigurationSet } = options
+    const names = new Set([own, configurationSet, outreachConfigurationSet])
+    names.delete(undefined)
+    // One after the other: the vendor allows about one such call a second.
+    const sets = yield* Effect.forEach(names, (name = "") =>
+      set(name, name !== own && name !== configurationSet)
+    )
+    return {
+      _tag: "Account" as const,
+      sendingEnabled: account.SendingEnabled === true,
+      productionAccess: account.ProductionAccessEnabled === true,
+      enforcement: account.EnforcementStatus ?? "HEALTHY",
+      identity: found,
+      sets
+    }
+  }).pipe(Effect.catch(({ tag, why }) => Effect.succeed<ProviderBFacts>({ _tag: tag, why })))
+}
+
+/** What to look at. */
+export interface SesAccountOptions extends SesOptions {
+  /** The sender domain: the identity. */
+  readonly sender: string
+  /** Looked at beside the identity's default and the default of the settings. */
+  readonly outreachConfigurationSet: string
+}
+
+/** Asks for account, identity and configuration sets (`ses:GetAccount`, `GetEmailIdentity`, `GetConfigurationSet…`). Sends nothing. */
+export const examineAccount = (options: SesAccountOptions): Effect.Effect<ProviderBFacts> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      let latest: Credentials | undefined
+      const client = yield* Effect.acquireRelease(
+        Effect.sync(() => makeClient(options, async () => (latest = await options.credentials()))),
+        (open) => Effect.sync(() => open.destroy())
+      )
+      return yield* examine(client, options, () => [
+        latest?.secretAccessKey ?? "",
+        latest?.sessionToken ?? ""
+      ])
+    })
+  )

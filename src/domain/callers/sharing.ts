@@ -1,0 +1,71 @@
+import { Context, Data, Effect, Layer } from "effect"
+
+import type { MailTemplates } from "../../ports/mail-templates.ts"
+import { SharedFiles, type SharedFilesUnavailable } from "../../ports/shared-files.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import { makeTell } from "./tell.ts"
+
+/** Most people that one call shares a file with. */
+export const MAX_SHARE_RECIPIENTS = 50
+
+/** Mails under way at once of one call. */
+const CONCURRENCY = 4
+
+/** There is no such file, or it is somebody else's. */
+export class NoSuchFile extends Data.TaggedError("NoSuchFile") {}
+
+/** A file that goes to people. */
+export interface ShareRequest {
+  readonly fileId: string
+  readonly customerId: string
+  /** Who shares, as the mail names it. */
+  readonly sender: string
+  /** Keys of addresses; each gets a mail of its own, and none sees the others. */
+  readonly recipients: ReadonlyArray<string>
+  readonly message: string | undefined
+}
+
+/** Whose mails went out, and whose did not (document 1, "Rules for callers"). */
+export interface ShareAnswer {
+  readonly recipients: number
+  readonly unsentRecipients: ReadonlyArray<string>
+}
+
+/** Shares files by mail. */
+export class Sharing extends Context.Service<
+  Sharing,
+  {
+    readonly share: (request: ShareRequest) => Effect.Effect<ShareAnswer, NoSuchFile | SharedFilesUnavailable>
+  }
+>()("postlane/domain/Sharing") {}
+
+/** The service on the ports of the surroundings. */
+export const layer: Layer.Layer<Sharing, never, SharedFiles | MailTemplates | Mailer> = Layer.effect(
+  Sharing,
+  Effect.gen(function* () {
+    const files = yield* SharedFiles
+    const tell = yield* makeTell
+    return Sharing.of({
+      share: Effect.fnUntraced(function* ({ customerId, fileId, message, recipients, sender }) {
+        const link = yield* files.link({ fileId, customerId })
+        if (link === undefined) return yield* new NoSuchFile()
+        const sent = yield* Effect.forEach(
+          [...new Set(recipients)],
+          (to) =>
+            Effect.map(
+              tell(
+                { kind: "share", sender, message, ...link },
+                { to, category: "transactional", source: "api:share" }
+              ),
+              (ok) => ({ to, ok })
+            ),
+          { concurrency: CONCURRENCY }
+        )
+        return {
+          recipients: sent.filter(({ ok }) => ok).length,
+          unsentRecipients: sent.filter(({ ok }) => !ok).map(({ to }) => to)
+        }
+      })
+    })
+  })
+)

@@ -1,0 +1,92 @@
+import { Duration, Effect, Result, Schema, Stream } from "effect"
+
+import {
+  type ClaimedAssembly,
+  ConversionStore,
+  type ConversionStoreError
+} from "../../ports/conversion-store.ts"
+import { HtmlAssembly, type PageFragment } from "../../ports/html-assembly.ts"
+import { FileObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import { PageSources } from "../../ports/page-sources.ts"
+import { withDeadline } from "../deadline.ts"
+import { HOLD_WINDOW } from "./chunk-processing.ts"
+import { fileKey, PageLine, resultKey } from "./chunk-result.ts"
+import { MAX_CHUNK_ATTEMPTS } from "./job.ts"
+import { untilLost } from "./lease.ts"
+
+/** How long handing a job back may take when the program stops. */
+const LAST_WORD = Duration.seconds(8)
+
+const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
+
+const encoder = new TextEncoder()
+
+/** A chunk's pages, line by line. */
+const pagesOf = (
+  objects: FileObjects["Service"],
+  key: string
+): Stream.Stream<PageFragment, ObjectStoreError> =>
+  objects.get(key).pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.filter((line) => line !== ""),
+    Stream.mapEffect((line) =>
+      Effect.mapError(
+        decodeLine(line),
+        (cause) => new ObjectStoreError({ reason: "unavailable", key, cause })
+      )
+    ),
+    Stream.map(({ html, label, page }) => ({ index: page, label, html }))
+  )
+
+const write = Effect.fnUntraced(function* (assembly: ClaimedAssembly) {
+  const objects = yield* FileObjects
+  const { assemble } = yield* HtmlAssembly
+  const sources = yield* PageSources
+  const facts = yield* sources.facts(fileKey(assembly.fileId))
+  const pages = Stream.flatMap(Stream.fromIterable(assembly.chunkKeys), (key) => pagesOf(objects, key))
+  const parts = assemble({ facts, name: assembly.fileName, pages })
+  const key = resultKey(assembly.jobId, assembly.lease)
+  yield* objects.put(
+    key,
+    Stream.map(parts, (part) => encoder.encode(part)),
+    { contentType: "text/html; charset=utf-8" }
+  )
+  return key
+})
+
+/**
+ * Puts a job's result together from its chunks' pages and stores it; only then is it completed and charged, in one step. One
+ * that was claimed by somebody else meanwhile is given up. Fails the job when it does not succeed several times.
+ */
+export const assembleJob = (
+  assembly: ClaimedAssembly,
+  settings: { readonly heartbeat: Duration.Duration }
+): Effect.Effect<void, ConversionStoreError, ConversionStore | FileObjects | HtmlAssembly | PageSources> =>
+  Effect.gen(function* () {
+    const store = yield* ConversionStore
+    const objects = yield* FileObjects
+    const handBack = withDeadline(store.handBackAssembly(assembly), {
+      duration: LAST_WORD,
+      onTimeout: () => Effect.succeed(false)
+    }).pipe(Effect.ignore({ log: true }))
+    const lost = Effect.as(
+      untilLost(store.heartbeatAssembly(assembly, HOLD_WINDOW), settings.heartbeat),
+      undefined
+    )
+    const written = yield* Effect.result(Effect.raceFirst(write(assembly), lost)).pipe(
+      Effect.onInterrupt(() => handBack)
+    )
+    if (Result.isSuccess(written)) {
+      if (written.success === undefined) return
+      const answer = yield* store.finishJob(assembly, written.success)
+      if (answer !== "completed") yield* Effect.ignore(objects.remove([written.success]))
+      return
+    }
+    yield* Effect.logWarning(`the result of job ${assembly.jobId} could not be put together`, written.failure)
+    if (assembly.attempts >= MAX_CHUNK_ATTEMPTS) {
+      yield* store.failJob(assembly.jobId, "The result could not be put together", assembly.lease)
+    } else {
+      yield* handBack
+    }
+  }).pipe(Effect.annotateLogs({ job: assembly.jobId }))

@@ -1,0 +1,219 @@
+import { Data, Duration, Effect, Result, type Scope, Stream } from "effect"
+
+import {
+  type ClaimedChunk,
+  ConversionStore,
+  type ConversionStoreError
+} from "../../ports/conversion-store.ts"
+import type { HtmlAssembly } from "../../ports/html-assembly.ts"
+import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
+import type { PdfError } from "../../ports/pdf.ts"
+import { VisionModel, type VisionModelError } from "../../ports/vision-model.ts"
+import { withDeadline } from "../deadline.ts"
+import { convertPage, type PageResult } from "./cascade.ts"
+import { chunkResultKey, type PageLine } from "./chunk-result.ts"
+import { type CostEntry, estimateLlmCost, type ModelPrice } from "./cost.ts"
+import { HOLD_MINUTES, MAX_CHUNK_ATTEMPTS } from "./job.ts"
+import { untilLost } from "./lease.ts"
+import { type Meter, meteredModel } from "./metered-model.ts"
+import { usesCascade } from "./options.ts"
+
+/** How chunks are worked on. */
+export interface ChunkSettings {
+  readonly heartbeat: Duration.Duration
+  readonly modelId: string
+  readonly price: ModelPrice
+}
+
+/** Pages of one chunk at a model at once; how many calls there are in all is the pacing's matter. */
+const PAGES_AT_MODEL = 4
+
+/** A chunk that failed is tried again after this, and the next time after five times that. */
+const RETRY_FIRST = Duration.seconds(20)
+
+/** How long telling an end may take when the program stops. */
+const LAST_WORD = Duration.seconds(8)
+
+/** The chunk is not this worker's any more: no new page is begun. */
+class Stopped extends Data.TaggedError("Stopped")<{}> {}
+
+type PageFailure = PdfError | VisionModelError | ObjectStoreError
+
+/** State of one chunk while it is worked on. */
+interface Progress {
+  pagesDone: number
+  stopped: boolean
+}
+
+export const HOLD_WINDOW = Duration.minutes(HOLD_MINUTES)
+
+/** Stops the chunk once it is not this worker's any more. */
+const watchLease = Effect.fnUntraced(function* (
+  chunk: ClaimedChunk,
+  progress: Progress,
+  interval: Duration.Duration
+) {
+  const store = yield* ConversionStore
+  yield* untilLost(
+    Effect.suspend(() => store.heartbeatChunk(chunk, progress.pagesDone, HOLD_WINDOW)),
+    interval
+  )
+  progress.stopped = true
+})
+
+const notice = (index: number): PageLine => ({
+  page: index,
+  label: String(index + 1),
+  tier: "unreadable",
+  html: `<p role="note">Page ${index + 1} could not be read.</p>`
+})
+
+/** One page, unless the chunk was stopped. A page that cannot be read does not take the others along. */
+const onePage = Effect.fnUntraced(function* (
+  pages: OpenPages,
+  index: number,
+  chunk: ClaimedChunk,
+  settings: ChunkSettings,
+  progress: Progress
+) {
+  if (progress.stopped) return yield* new Stopped()
+  const line = yield* pages.page(index).pipe(
+    Effect.flatMap((page) =>
+      convertPage(page, {
+        options: chunk.options,
+        modelId: settings.modelId,
+        mayDegrade: chunk.attempts >= MAX_CHUNK_ATTEMPTS
+      })
+    ),
+    Effect.tap(({ degraded }) =>
+      degraded
+        ? Effect.logWarning(`page ${index + 1}: no model answered, the layout tier stands in`)
+        : Effect.void
+    ),
+    Effect.map(({ html, label, page, tier }: PageResult): PageLine => ({ html, label, page, tier })),
+    Effect.catchTag("PdfError", (error) =>
+      Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), notice(index))
+    )
+  )
+  progress.pagesDone += 1
+  return line
+})
+
+const encoder = new TextEncoder()
+
+const convert = Effect.fnUntraced(function* (
+  chunk: ClaimedChunk,
+  settings: ChunkSettings,
+  progress: Progress
+) {
+  const sources = yield* PageSources
+  const objects = yield* FileObjects
+  const pages = yield* sources.open(chunk.objectKey, { first: chunk.firstPage, end: chunk.lastPage + 1 })
+  const lines = Stream.range(chunk.firstPage, chunk.lastPage).pipe(
+    Stream.mapEffect((index) => onePage(pages, index, chunk, settings, progress), {
+      concurrency: usesCascade(chunk.options) ? PAGES_AT_MODEL : 1
+    }),
+    Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`))
+  )
+  const key = chunkResultKey(chunk.jobId, chunk.chunkIndex, chunk.lease)
+  yield* objects.put(key, lines, { contentType: "application/x-ndjson" })
+  return key
+})
+
+/** One entry an attempt; its lease is the entry's id, so that telling it twice books it once. */
+const costsOf = (
+  chunk: ClaimedChunk,
+  meter: Meter,
+  { modelId, price }: ChunkSettings
+): ReadonlyArray<CostEntry> =>
+  meter.calls === 0
+    ? []
+    : [
+        {
+          id: chunk.lease,
+          jobId: chunk.jobId,
+          chunkId: chunk.id,
+          source: "chunk-scheduler",
+          backend: "chunked-vision",
+          model: modelId,
+          usage: meter.usage,
+          costUsd: estimateLlmCost(meter.usage, price),
+          metadata: { calls: meter.calls, batchServed: meter.batchServed, attempt: chunk.attempts }
+        }
+      ]
+
+/** Whether the same document would fail in the same way again. */
+const isFinal = (failure: PageFailure): boolean =>
+  (failure._tag === "PdfError" && failure.reason !== "timeout" && failure.reason !== "crashed") ||
+  (failure._tag === "ObjectStoreError" && failure.reason === "missing")
+
+const wordsOf = (failure: PageFailure): string => {
+  switch (failure._tag) {
+    case "PdfError":
+      return failure.message
+    case "VisionModelError":
+      return "The model that converts pages does not answer"
+    case "ObjectStoreError":
+      return failure.reason === "missing" ? "The uploaded file is gone" : "The file store does not answer"
+  }
+}
+
+/**
+ * Converts a claimed chunk: page by page, alive by heartbeats, its result stored before it is told. A chunk that was stopped
+ * begins no new page; what its pages cost is booked, its result dropped (document 3, "Cancel"). One that failed is tried again
+ * later. When the program stops, it is handed back.
+ */
+export const processChunk = (
+  chunk: ClaimedChunk,
+  settings: ChunkSettings
+): Effect.Effect<
+  void,
+  ConversionStoreError,
+  ConversionStore | PageSources | FileObjects | VisionModel | HtmlAssembly
+> =>
+  Effect.gen(function* () {
+    const store = yield* ConversionStore
+    const { meter, model } = meteredModel(yield* VisionModel)
+    const progress: Progress = { pagesDone: 0, stopped: false }
+    const costs = () => costsOf(chunk, meter, settings)
+    const work: Effect.Effect<
+      string,
+      PageFailure | Stopped,
+      PageSources | FileObjects | HtmlAssembly | Scope.Scope | ConversionStore
+    > = Effect.gen(function* () {
+      yield* Effect.forkScoped(watchLease(chunk, progress, settings.heartbeat), { startImmediately: true })
+      return yield* convert(chunk, settings, progress)
+    }).pipe(Effect.provideService(VisionModel, model))
+
+    const handBack = Effect.suspend(() =>
+      withDeadline(store.handBackChunk(chunk, costs()), {
+        duration: LAST_WORD,
+        onTimeout: () => Effect.succeed(false)
+      })
+    ).pipe(Effect.ignore({ log: true }))
+
+    const ended = yield* Effect.result(Effect.scoped(work)).pipe(Effect.onInterrupt(() => handBack))
+    if (Result.isSuccess(ended)) {
+      const answer = yield* store.completeChunk(chunk, ended.success, costs())
+      if (answer === "stale") yield* drop(ended.success)
+      return
+    }
+    const failure = ended.failure
+    if (failure._tag === "Stopped") {
+      return yield* store.bookCosts(costs())
+    }
+    yield* Effect.logWarning(
+      `chunk ${chunk.chunkIndex} of job ${chunk.jobId} failed: ${wordsOf(failure)}`,
+      failure
+    )
+    yield* store.failChunk(chunk, {
+      error: wordsOf(failure),
+      costs: costs(),
+      retryIn: Duration.times(RETRY_FIRST, 5 ** (chunk.attempts - 1)),
+      maxAttempts: isFinal(failure) ? 1 : MAX_CHUNK_ATTEMPTS
+    })
+  }).pipe(Effect.annotateLogs({ job: chunk.jobId, chunk: chunk.chunkIndex }))
+
+/** A result that nobody waits for; what cannot be removed now goes with its job's objects. */
+const drop = (key: string) => Effect.flatMap(FileObjects, (objects) => Effect.ignore(objects.remove([key])))

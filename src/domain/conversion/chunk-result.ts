@@ -1,0 +1,32 @@
+import { Schema } from "effect"
+
+/** One page of a chunk's result: a line of JSON in its object. */
+export const PageLine = Schema.Struct({
+  /** From 0, in the document. */
+  page: Schema.Int,
+  /** As the document labels it. */
+  label: Schema.String,
+  tier: Schema.Literals([
+    "blank",
+    "layout",
+    "hifi-single-pass",
+    "coverage-retry",
+    "agentic",
+    "math-ocr",
+    "harness",
+    "unreadable"
+  ]),
+  /** A clean fragment. */
+  html: Schema.String
+})
+export type PageLine = typeof PageLine.Type
+
+/** Where a chunk's result stands; the lease is part of it, so that a worker that lost it overwrites nothing. */
+export const chunkResultKey = (jobId: string, chunkIndex: number, lease: string): string =>
+  `jobs/${jobId}/chunks/${chunkIndex}-${lease}.jsonl`
+
+/** Where a job's result stands. */
+export const resultKey = (jobId: string, lease: string): string => `jobs/${jobId}/result-${lease}.html`
+
+/** Where an uploaded file stands. */
+export const fileKey = (fileId: string): string => `files/${fileId}/source`

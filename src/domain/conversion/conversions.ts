@@ -1,0 +1,118 @@
+import { Context, Duration, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import {
+  ConversionStore,
+  type ConversionStoreError,
+  type FileKind,
+  type Requested,
+  type StoredFile
+} from "../../ports/conversion-store.ts"
+import { HOLD_MINUTES, type JobStatus } from "./job.ts"
+import type { ConversionOptions } from "./options.ts"
+
+/** How long an answer waits for the executor to make the job, so that it can tell the job's status. */
+const JOB_WITHIN = Duration.seconds(1)
+const LOOK_EVERY = Duration.millis(50)
+
+const HOLD_WINDOW = Duration.minutes(HOLD_MINUTES)
+
+/** A request for work: taken, or why not. */
+export type Started<R> =
+  | { readonly answer: "queued"; readonly id: string; readonly status: JobStatus }
+  | { readonly answer: Exclude<R, "queued"> }
+
+/** How a cancel ended. */
+export type Cancelled =
+  | { readonly answer: "cancelled"; readonly jobId: string }
+  | { readonly answer: "not_found" | "finishing" | "inline" | "not_active" }
+
+/** Starts and stops conversions for the owners of files. */
+export class Conversions extends Context.Service<
+  Conversions,
+  {
+    readonly convert: (request: {
+      readonly fileId: string
+      readonly customerId: string
+      readonly options: ConversionOptions
+    }) => Effect.Effect<Started<Requested>, ConversionStoreError>
+    readonly cancel: (file: {
+      readonly fileId: string
+      readonly customerId: string
+    }) => Effect.Effect<Cancelled, ConversionStoreError>
+    readonly preserveFormatting: (file: {
+      readonly fileId: string
+      readonly customerId: string
+    }) => Effect.Effect<
+      { readonly answer: Requested | "unsupported"; readonly id: string },
+      ConversionStoreError
+    >
+    readonly reflow: (flyer: {
+      readonly flyerId: string
+      readonly customerId: string
+    }) => Effect.Effect<Started<Requested | "resolved">, ConversionStoreError>
+  }
+>()("postlane/domain/Conversions") {
+  static readonly layer: Layer.Layer<Conversions, never, ConversionStore | SecureRandom> = Layer.effect(
+    Conversions,
+    Effect.gen(function* () {
+      const store = yield* ConversionStore
+      const random = yield* SecureRandom
+
+      /** The job's status once the executor has made it; `pending` where that takes longer. Inline work has no job row. */
+      const statusOf = (fileId: string, kind: FileKind | undefined) =>
+        Effect.gen(function* () {
+          while (kind === "pdf") {
+            const [file] = yield* store.filesById([fileId])
+            if (file === undefined) break
+            if (file.jobStatus !== null) return file.jobStatus
+            yield* Effect.sleep(LOOK_EVERY)
+          }
+          return "pending" as const
+        }).pipe(
+          Effect.timeoutOrElse({ duration: JOB_WITHIN, orElse: () => Effect.succeed("pending" as const) })
+        )
+
+      const owned = (
+        fileId: string,
+        customerId: string
+      ): Effect.Effect<StoredFile | undefined, ConversionStoreError> => store.file(fileId, customerId)
+
+      return Conversions.of({
+        convert: Effect.fnUntraced(function* ({ customerId, fileId, options }) {
+          const jobId = yield* random.uuidV7()
+          const answer = yield* store.request({ jobId, fileId, customerId, options, window: HOLD_WINDOW })
+          if (answer !== "queued") return { answer }
+          const file = yield* owned(fileId, customerId)
+          return { answer, id: jobId, status: yield* statusOf(fileId, file?.kind) }
+        }),
+
+        cancel: Effect.fnUntraced(function* ({ customerId, fileId }) {
+          const file = yield* owned(fileId, customerId)
+          if (file === undefined) return { answer: "not_found" }
+          if (file.status === "processing") return { answer: "inline" }
+          if (file.jobId === null || file.status !== "chunked_processing") return { answer: "not_active" }
+          const answer = yield* store.cancel(file.jobId)
+          return answer === "cancelled" ? { answer, jobId: file.jobId } : { answer }
+        }),
+
+        preserveFormatting: Effect.fnUntraced(function* ({ customerId, fileId }) {
+          const id = yield* random.uuidV7()
+          return { answer: yield* store.requestFlyer({ id, fileId, customerId, window: HOLD_WINDOW }), id }
+        }),
+
+        reflow: Effect.fnUntraced(function* ({ customerId, flyerId }) {
+          const jobId = yield* random.uuidV7()
+          const answer = yield* store.requestReflow({
+            flyerId,
+            customerId,
+            jobId,
+            options: {},
+            window: HOLD_WINDOW
+          })
+          return answer === "queued" ? { answer, id: jobId, status: "pending" } : { answer }
+        })
+      })
+    })
+  )
+}

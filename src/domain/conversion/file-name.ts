@@ -1,0 +1,22 @@
+/** Longest name of a file, characters. */
+const MAX_NAME = 200
+
+/** What stands where a name is empty. */
+const NAMELESS = "document"
+
+/**
+ * A file's name as it is kept: the last part of a path, without characters that steer (controls, bidirectional overrides), in
+ * composed form, not longer than 200 characters with its ending kept.
+ */
+export const cleanFileName = (name: string): string => {
+  const last = name.toWellFormed().normalize("NFC").split(/[/\\]/).at(-1) ?? ""
+  const clean = last
+    .replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  if (/^\.*$/.test(clean)) return NAMELESS
+  const letters = [...clean]
+  if (letters.length <= MAX_NAME) return clean
+  const ending = /\.[^.]{1,8}$/.exec(clean)?.[0] ?? ""
+  return letters.slice(0, MAX_NAME - ending.length).join("") + ending
+}

@@ -1,0 +1,73 @@
+import { Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
+
+import { ConversionStore, type StoredFile } from "../../ports/conversion-store.ts"
+import { type ProgressMoment, momentOf, sameMoment } from "./progress.ts"
+
+/** How often watched files are looked at: all of one process in one query. */
+const LOOK_EVERY = "500 millis"
+
+/** Moments that wait for a slow watcher; older ones give way to newer. */
+const WAITING = 16
+
+/**
+ * Watches conversions, whichever process runs them: the files that anybody here watches are read together, twice a second. No
+ * terminal moment is lost, since it is a state that stays, not a message that passes.
+ */
+export class FileWatch extends Context.Service<
+  FileWatch,
+  {
+    /** The state now, and each later one until a terminal one. Ends too when the file is deleted. */
+    readonly watch: (file: StoredFile) => Stream.Stream<ProgressMoment>
+  }
+>()("postlane/domain/FileWatch") {
+  static readonly layer: Layer.Layer<FileWatch, never, ConversionStore> = Layer.effect(
+    FileWatch,
+    Effect.gen(function* () {
+      const store = yield* ConversionStore
+      const watchers = new Map<string, Set<(file: StoredFile | undefined) => Effect.Effect<unknown>>>()
+
+      const look = Effect.gen(function* () {
+        const ids = [...watchers.keys()]
+        if (ids.length === 0) return
+        const files = new Map((yield* store.filesById(ids)).map((file) => [file.id, file]))
+        for (const id of ids) {
+          for (const tell of watchers.get(id) ?? []) yield* tell(files.get(id))
+        }
+      }).pipe(
+        Effect.catch((error) => Effect.logWarning("the progress of conversions cannot be read", error.cause))
+      )
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LOOK_EVERY), look)))
+
+      const moments = (file: StoredFile): Effect.Effect<Stream.Stream<ProgressMoment>, never, Scope.Scope> =>
+        Effect.gen(function* () {
+          const queue = yield* Queue.sliding<ProgressMoment | undefined>(WAITING)
+          const tell = (now: StoredFile | undefined) =>
+            Queue.offer(queue, now === undefined ? undefined : momentOf(now))
+          yield* Effect.acquireRelease(
+            Effect.sync(() => {
+              const those = watchers.get(file.id) ?? new Set()
+              watchers.set(file.id, those.add(tell))
+            }),
+            () =>
+              Effect.sync(() => {
+                const those = watchers.get(file.id)
+                those?.delete(tell)
+                if (those?.size === 0) watchers.delete(file.id)
+              })
+          )
+          let last: ProgressMoment | undefined
+          return Stream.concat(Stream.make(momentOf(file)), Stream.fromQueue(queue)).pipe(
+            Stream.takeWhile((moment) => moment !== undefined),
+            Stream.filter((moment) => {
+              const isNew = last === undefined || !sameMoment(last, moment)
+              last = moment
+              return isNew
+            }),
+            Stream.takeUntil(({ event }) => event !== "progress")
+          )
+        })
+
+      return FileWatch.of({ watch: (file) => Stream.unwrap(moments(file)) })
+    })
+  )
+}

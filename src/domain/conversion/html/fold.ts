@@ -1,0 +1,117 @@
+import { pageId } from "./addresses.ts"
+import { startHeadings } from "./headings.ts"
+import { joinBlocks } from "./join.ts"
+import { PageRewriter } from "./rewrite-page.ts"
+import type { Plan } from "./survey.ts"
+import { element, type HtmlElement, type HtmlNode, serialize } from "./tree.ts"
+import { filled } from "./words.ts"
+
+/** A page of the document, its fragment read. */
+export interface FragmentPage {
+  /** From 0. */
+  readonly index: number
+  readonly label: string
+  readonly nodes: ReadonlyArray<HtmlNode>
+}
+
+/** Pages that one block may go over before it is written out: what is held back stays small. */
+const MAX_JOINED = 48
+
+/** Attributes that were for assembly only. */
+const withoutSeams = (node: HtmlNode): HtmlNode => {
+  if (typeof node === "string") return node
+  const attributes: Record<string, string> = {}
+  for (const [key, value] of Object.entries(node.attributes))
+    if (!key.startsWith("data-")) attributes[key] = value
+  return { name: node.name, attributes, children: node.children.map(withoutSeams) }
+}
+
+const isNote = ({ attributes }: HtmlElement): boolean => attributes["role"] === "doc-footnote"
+const floats = (block: HtmlElement): boolean => block.name === "figure"
+
+/**
+ * Writes pages one after the other, each joined with the one before. Holds back the last block of a page, what floats around it
+ * and the page's notes, and no more.
+ */
+export class PageFold {
+  readonly #plan: Plan
+  readonly #rewriter: PageRewriter
+  /** The block that may go on. */
+  #last: HtmlElement | undefined
+  /** What follows it on its page, notes last. */
+  #after: ReadonlyArray<HtmlElement> = []
+  #joined = 0
+
+  constructor(plan: Plan) {
+    this.#plan = plan
+    this.#rewriter = new PageRewriter(startHeadings(plan.ownTitle))
+  }
+
+  #mark(page: FragmentPage, name: "div" | "span"): HtmlElement {
+    const { lang, words } = this.#plan
+    const own = words.lang === lang.split("-")[0] ? undefined : words.lang
+    const text = filled(words.page, page.label)
+    return element(
+      name,
+      { role: "doc-pagebreak", class: "page", id: pageId(page.index), "aria-label": text, lang: own },
+      [text]
+    )
+  }
+
+  /** The next page; returns what can be written out. */
+  add(page: FragmentPage): string {
+    const { lang, pageCount, words } = this.#plan
+    const blocks = this.#rewriter.rewrite(page.nodes, { index: page.index, pageCount, words, lang })
+    const text = blocks.filter((block) => !isNote(block))
+    const notes = blocks.filter(isNote)
+    const [first, ...rest] = text
+    const joined =
+      this.#last === undefined || first === undefined || this.#joined >= MAX_JOINED
+        ? undefined
+        : joinBlocks(this.#last, first, this.#mark(page, "span"))
+    if (joined !== undefined && rest.length === 0) {
+      // The whole page is a part of the block, which may go on.
+      this.#last = joined
+      this.#joined += 1
+      this.#after = [...this.#after, ...notes]
+      return ""
+    }
+    const done: Array<HtmlElement> = []
+    if (joined === undefined) {
+      done.push(...this.#held(), this.#mark(page, "div"))
+      this.#hold(text, notes, done)
+    } else {
+      done.push(joined, ...this.#after)
+      this.#last = undefined
+      this.#after = []
+      this.#hold(rest, notes, done)
+    }
+    return serialize(done.map(withoutSeams))
+  }
+
+  /** What is left at the end. */
+  end(): string {
+    return serialize(this.#held().map(withoutSeams))
+  }
+
+  #held(): ReadonlyArray<HtmlElement> {
+    const held = this.#last === undefined ? this.#after : [this.#last, ...this.#after]
+    this.#last = undefined
+    this.#after = []
+    return held
+  }
+
+  #hold(text: ReadonlyArray<HtmlElement>, notes: ReadonlyArray<HtmlElement>, done: Array<HtmlElement>): void {
+    let at = text.length - 1
+    while (at > 0 && text.length - at < 4 && floats(text[at] ?? element("p", {}))) at -= 1
+    const last = text[at]
+    this.#joined = 0
+    if (last === undefined) {
+      done.push(...notes)
+      return
+    }
+    done.push(...text.slice(0, at))
+    this.#last = last
+    this.#after = [...text.slice(at + 1), ...notes]
+  }
+}

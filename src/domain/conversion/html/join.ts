@@ -1,0 +1,118 @@
+import { element, type HtmlElement, type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
+
+const SENTENCE_END = /[.!?:;…]["'”’»)\]]*$/
+const BEGINS_LOW = /^[\p{Ll}\p{N}(,;)–—]/u
+const CUT = /[\p{L}]-$/u
+
+/** The table of a block, in its frame or bare. */
+const tableIn = (block: HtmlElement): HtmlElement | undefined => {
+  if (block.name === "table") return block
+  const only = block.attributes["class"] === "wide" ? block.children[0] : undefined
+  return isElement(only) && only.name === "table" ? only : undefined
+}
+
+const partOf = (table: HtmlElement, name: string): HtmlElement | undefined =>
+  table.children.find((child): child is HtmlElement => isElement(child) && child.name === name)
+
+/** The structure says that both are one; or at least one does not say. */
+const byStructure = (a: HtmlElement, b: HtmlElement): boolean | undefined => {
+  const [one, other] = [a.attributes["data-element"], b.attributes["data-element"]]
+  return one === undefined || other === undefined ? undefined : one === other
+}
+
+/** What stands between the halves: the page's mark, and a space unless a word was cut. */
+const glued = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): ReadonlyArray<HtmlNode> => {
+  if (a.attributes["data-cut"] !== undefined) return [...a.children, mark, ...b.children]
+  const last = a.children.at(-1)
+  // A hyphen that the pages show at a line's end, before a word that goes on.
+  if (typeof last === "string" && CUT.test(last) && /^\p{Ll}/u.test(textOf(b.children)))
+    return [...a.children.slice(0, -1), last.slice(0, -1), mark, ...b.children]
+  return [...a.children, " ", mark, ...b.children]
+}
+
+/** The attributes of the second half go on: it is what may be open. */
+const seamOf = ({ attributes }: HtmlElement): Readonly<Record<string, string | undefined>> => ({
+  "data-open": attributes["data-open"],
+  "data-cut": attributes["data-cut"],
+  "data-element": attributes["data-element"]
+})
+
+const paragraphs = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
+  const same = byStructure(a, b)
+  if (same === false) return undefined
+  if (same === undefined) {
+    const cut = a.attributes["data-cut"] !== undefined
+    // Pages that a model wrote say nothing of their edges: there a low letter after no full stop decides alone.
+    const text = lineOf(a.children)
+    const open = a.attributes["data-open"] !== undefined || (text.length > 60 && !SENTENCE_END.test(text))
+    if (!cut && !(open && BEGINS_LOW.test(lineOf(b.children)))) return undefined
+  }
+  return element(a.name, { ...a.attributes, ...seamOf(b) }, glued(a, b, mark))
+}
+
+const isItem = (node: HtmlNode): node is HtmlElement => isElement(node) && node.name === "li"
+
+const marked = (node: HtmlElement, mark: HtmlNode): HtmlElement => {
+  const [first, ...rest] = node.children
+  return isElement(first) && (first.name === "p" || first.name === "tr")
+    ? element(node.name, node.attributes, [marked(first, mark), ...rest])
+    : element(node.name, node.attributes, [mark, ...node.children])
+}
+
+const lists = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
+  if (a.name !== b.name || a.attributes["type"] !== b.attributes["type"]) return undefined
+  const same = byStructure(a, b)
+  if (same === false) return undefined
+  const before = Number(a.attributes["start"] ?? 1) + a.children.filter(isItem).length
+  const start = Number(b.attributes["start"] ?? 1)
+  if (same === undefined && a.name === "ol" && start !== before) return undefined
+  const [first, ...rest] = b.children
+  if (!isElement(first)) return undefined
+  return element(a.name, { ...a.attributes, ...seamOf(b) }, [...a.children, marked(first, mark), ...rest])
+}
+
+/** A paragraph after a list goes on in the list's last item. */
+const listAndParagraph = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
+  const last = a.children.at(-1)
+  if (!isElement(last) || last.name !== "li" || last.attributes["data-open"] === undefined) return undefined
+  const joined = paragraphs(last, b, mark)
+  return joined === undefined
+    ? undefined
+    : element(a.name, a.attributes, [...a.children.slice(0, -1), joined])
+}
+
+const width = (row: HtmlNode | undefined): number =>
+  isElement(row)
+    ? row.children.reduce(
+        (sum, cell) => sum + (isElement(cell) ? Number(cell.attributes["colspan"] ?? 1) : 0),
+        0
+      )
+    : 0
+
+const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
+  const [one, other] = [tableIn(a), tableIn(b)]
+  if (one === undefined || other === undefined) return undefined
+  const same = byStructure(one, other)
+  if (same === false || partOf(other, "caption") !== undefined) return undefined
+  const [body, more] = [partOf(one, "tbody"), partOf(other, "tbody")]
+  if (body === undefined || more === undefined) return undefined
+  if (width(body.children[0]) !== width(more.children[0])) return undefined
+  const [head, again] = [partOf(one, "thead"), partOf(other, "thead")]
+  // A repeated head is dropped; another one makes it another table.
+  if (again !== undefined && (head === undefined || lineOf([again]) !== lineOf([head]))) return undefined
+  const [first, ...rest] = more.children
+  if (!isElement(first)) return undefined
+  const joined = element("table", one.attributes, [
+    ...one.children.filter((child) => child !== body),
+    element("tbody", {}, [...body.children, marked(first, mark), ...rest])
+  ])
+  return a === one ? joined : element(a.name, a.attributes, [joined])
+}
+
+/** The block that two blocks on either side of a page's border make up; undefined where they are two. `mark` is the page's anchor. */
+export const joinBlocks = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
+  if (a.name === "p" && b.name === "p") return paragraphs(a, b, mark)
+  if (a.name === "ul" || a.name === "ol")
+    return b.name === "p" ? listAndParagraph(a, b, mark) : lists(a, b, mark)
+  return tables(a, b, mark)
+}

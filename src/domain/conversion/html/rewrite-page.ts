@@ -1,0 +1,380 @@
+import { languageTag, pageId } from "./addresses.ts"
+import { headingId, type HeadingState, placeHeading } from "./headings.ts"
+import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
+import type { InterfaceWords } from "./words.ts"
+
+/** What a page is rewritten with. */
+export interface RewriteContext {
+  /** From 0. */
+  readonly index: number
+  readonly pageCount: number
+  readonly words: InterfaceWords
+  /** The document's language: elements need not repeat it. */
+  readonly lang: string
+}
+
+/** Deepest nesting that is kept; below it only text is. */
+const MAX_DEPTH = 100
+/** Tables with more columns get a frame that scrolls by itself. */
+const NARROW = 4
+
+const HEADING = /^h[1-6]$/
+const BLOCKS: ReadonlySet<string> = new Set([
+  "blockquote",
+  "dl",
+  "div",
+  "figure",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "hr",
+  "ol",
+  "p",
+  "pre",
+  "table",
+  "ul"
+])
+const CONTROLS: ReadonlySet<string> = new Set(["input", "select", "textarea"])
+const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math"])
+
+const columnsOf = (row: HtmlElement): number =>
+  row.children.reduce(
+    (sum, cell) => sum + (isElement(cell) ? Math.max(1, Number(cell.attributes["colspan"] ?? 1)) : 0),
+    0
+  )
+
+const firstRow = (table: HtmlElement): HtmlElement | undefined => {
+  for (const part of table.children) {
+    if (!isElement(part)) continue
+    if (part.name === "tr") return part
+    const row = part.children.find((child) => isElement(child) && child.name === "tr")
+    if (isElement(row)) return row
+  }
+  return undefined
+}
+
+/** Whether block elements stand in it. */
+const holdsBlocks = (nodes: ReadonlyArray<HtmlNode>): boolean =>
+  nodes.some(
+    (node) =>
+      isElement(node) && (BLOCKS.has(node.name) || (node.name !== "math" && holdsBlocks(node.children)))
+  )
+
+const collectIds = (nodes: ReadonlyArray<HtmlNode>, ids: Set<string>, depth = 0): void => {
+  for (const node of nodes) {
+    if (!isElement(node) || depth > MAX_DEPTH) continue
+    const id = node.attributes["id"]
+    if (id !== undefined && id !== "") ids.add(id)
+    collectIds(node.children, ids, depth + 1)
+  }
+}
+
+/**
+ * Makes a page's fragment a part of the document: its ids and links are the document's, its headings are placed, and what no
+ * reader could use (pictures that are not there, links that lead nowhere, empty elements) is mended or left out.
+ */
+export class PageRewriter {
+  #headings: HeadingState
+
+  constructor(headings: HeadingState) {
+    this.#headings = headings
+  }
+
+  /** The blocks of a page. */
+  rewrite(nodes: ReadonlyArray<HtmlNode>, context: RewriteContext): ReadonlyArray<HtmlElement> {
+    const ids = new Set<string>()
+    collectIds(nodes, ids)
+    const page = new Page(context, ids, (level) => {
+      const placed = placeHeading(this.#headings, level)
+      this.#headings = placed.state
+      return { name: `h${placed.level}`, id: headingId(placed.state.count) }
+    })
+    return page.blocks(nodes)
+  }
+}
+
+class Page {
+  readonly #context: RewriteContext
+  readonly #ids: ReadonlySet<string>
+  readonly #used = new Set<string>()
+  readonly #references = new Map<string, string>()
+  readonly #place: (level: number) => { readonly name: string; readonly id: string }
+
+  constructor(
+    context: RewriteContext,
+    ids: ReadonlySet<string>,
+    place: (level: number) => { readonly name: string; readonly id: string }
+  ) {
+    this.#context = context
+    this.#ids = ids
+    this.#place = place
+  }
+
+  /** Top level: text and inline elements that stand alone become paragraphs. */
+  blocks(nodes: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlElement> {
+    const blocks: Array<HtmlElement> = []
+    let inline: Array<HtmlNode> = []
+    const close = () => {
+      if (!isEmpty(inline)) blocks.push(element("p", {}, inline))
+      inline = []
+    }
+    for (const node of nodes.flatMap((one) => this.#node(one, 0))) {
+      if (isElement(node) && BLOCKS.has(node.name)) {
+        close()
+        blocks.push(node)
+      } else if (isElement(node) && node.name === "li") {
+        close()
+        blocks.push(element("ul", {}, [node]))
+      } else inline.push(node)
+    }
+    close()
+    return blocks
+  }
+
+  #id(id: string | undefined): string | undefined {
+    if (id === undefined || id === "") return undefined
+    const made = this.#idOf(id)
+    if (this.#used.has(made)) return undefined
+    this.#used.add(made)
+    return made
+  }
+
+  #idOf(id: string): string {
+    return `p${this.#context.index + 1}-${id.replaceAll(/\s+/g, "-")}`
+  }
+
+  #children(nodes: ReadonlyArray<HtmlNode>, depth: number): ReadonlyArray<HtmlNode> {
+    return nodes.flatMap((node) => this.#node(node, depth))
+  }
+
+  #attributes(of: HtmlElement): Record<string, string | undefined> {
+    const { id, lang, role, ...rest } = of.attributes
+    const language = languageTag(lang)
+    return {
+      ...rest,
+      id: this.#id(id),
+      lang: language === this.#context.lang ? undefined : language,
+      role: role !== undefined && ROLES.has(role) ? role : undefined
+    }
+  }
+
+  #node(node: HtmlNode, depth: number): ReadonlyArray<HtmlNode> {
+    if (typeof node === "string") return [node]
+    if (depth > MAX_DEPTH) return [lineOf([node])]
+    if (HEADING.test(node.name)) return this.#heading(node, depth)
+    const { name } = node
+    switch (name) {
+      case "a":
+        return this.#link(node, depth)
+      case "img":
+        return this.#image(node)
+      case "table":
+        return this.#table(node, depth)
+      case "ul":
+      case "ol":
+        return this.#list(node, depth)
+      case "dl":
+        return this.#definitions(node, depth)
+      case "dt":
+      case "dd":
+        return this.#loose(node, depth)
+      case "math":
+        return [node]
+      case "figure":
+      case "blockquote": {
+        const children = this.#children(node.children, depth + 1)
+        return isEmpty(children) ? [] : [element(name, this.#attributes(node), children)]
+      }
+      case "div":
+        return this.#division(node, depth)
+      case "p":
+        return this.#paragraph(node, depth)
+      default: {
+        const attributes = this.#attributes(node)
+        const children = this.#children(node.children, depth + 1)
+        return [element(name, CONTROLS.has(name) ? this.#labelled(attributes) : attributes, children)]
+      }
+    }
+  }
+
+  /** A control's label may stand around it, or be missing: a name of its own is never wrong. */
+  #labelled(attributes: Record<string, string | undefined>): Record<string, string | undefined> {
+    return { ...attributes, disabled: "", "aria-label": attributes["aria-label"] }
+  }
+
+  #paragraph(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    const children = this.#children(node.children, depth + 1)
+    if (isEmpty(children)) return []
+    const attributes = this.#attributes(node)
+    if (attributes["role"] === "doc-footnote") {
+      const { role, id, ...rest } = attributes
+      return [this.#note(id, [element("p", rest, children)], role)]
+    }
+    return [element("p", attributes, this.#withLabels(children))]
+  }
+
+  /** A control outside of a label is named by what it is. */
+  #withLabels(children: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlNode> {
+    return children.map((child) =>
+      isElement(child) && CONTROLS.has(child.name) && child.attributes["aria-label"] === undefined
+        ? element(
+            child.name,
+            { ...child.attributes, "aria-label": this.#context.words.field },
+            child.children
+          )
+        : child
+    )
+  }
+
+  #division(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    const attributes = this.#attributes(node)
+    const children = this.#children(node.children, depth + 1)
+    if (isEmpty(children)) return []
+    if (attributes["role"] === "doc-footnote") return [this.#note(attributes["id"], children, "doc-footnote")]
+    if (attributes["id"] === undefined && attributes["lang"] === undefined)
+      return holdsBlocks(children) ? this.blocksOf(children) : [element("p", {}, this.#withLabels(children))]
+    return [element("div", attributes, children)]
+  }
+
+  /** A group that says nothing is taken apart; its loose text stays apart. */
+  blocksOf(children: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlNode> {
+    const all: Array<HtmlNode> = []
+    let inline: Array<HtmlNode> = []
+    const close = () => {
+      if (!isEmpty(inline)) all.push(element("p", {}, inline))
+      inline = []
+    }
+    for (const child of children) {
+      if (isElement(child) && BLOCKS.has(child.name)) {
+        close()
+        all.push(child)
+      } else inline.push(child)
+    }
+    close()
+    return all
+  }
+
+  #note(id: string | undefined, children: ReadonlyArray<HtmlNode>, role: string | undefined): HtmlElement {
+    const reference = id === undefined ? undefined : this.#references.get(id)
+    const back =
+      reference === undefined
+        ? []
+        : [
+            " ",
+            element(
+              "a",
+              { role: "doc-backlink", href: `#${reference}`, "aria-label": this.#context.words.backToText },
+              [element("span", { "aria-hidden": "true" }, ["↩"])]
+            )
+          ]
+    const last = children.at(-1)
+    const inside =
+      isElement(last) && last.name === "p"
+        ? [...children.slice(0, -1), element("p", last.attributes, [...last.children, ...back])]
+        : [...children, element("p", {}, back)]
+    return element("div", { role, id }, back.length === 0 ? children : inside)
+  }
+
+  #heading(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    if (lineOf(node.children) === "") return this.#children(node.children, depth + 1)
+    const { id, ...attributes } = this.#attributes(node)
+    const placed = this.#place(Number(node.name.slice(1)))
+    const children = this.#children(node.children, depth + 1)
+    // Links of the page to it go to an anchor inside: the heading's own id is the contents'.
+    const anchor = id === undefined ? [] : [element("span", { id })]
+    return [element(placed.name, { ...attributes, id: placed.id }, [...anchor, ...children])]
+  }
+
+  #link(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    const children = this.#children(node.children, depth + 1)
+    if (isEmpty(children)) return []
+    const { href, ...attributes } = this.#attributes(node)
+    const words =
+      attributes["id"] === undefined ? children : [element("span", { id: attributes["id"] }, children)]
+    if (href === undefined || holdsBlocks(children)) return words
+    if (!href.startsWith("#")) return [element("a", { ...attributes, role: undefined, href }, children)]
+    const target = this.#targetOf(href.slice(1))
+    if (target === undefined) return words
+    if (attributes["role"] !== "doc-noteref")
+      return [element("a", { ...attributes, role: undefined, href: `#${target}` }, children)]
+    // The first reference to a note is where its way back leads.
+    const id = attributes["id"] ?? (this.#references.has(target) ? undefined : this.#id(`ref-${target}`))
+    if (id !== undefined && !this.#references.has(target)) this.#references.set(target, id)
+    return [element("a", { ...attributes, id, href: `#${target}` }, children)]
+  }
+
+  #targetOf(id: string): string | undefined {
+    if (this.#ids.has(id)) return this.#idOf(id)
+    const page = /^page-(\d{1,6})$/.exec(id)?.[1]
+    if (page === undefined || Number(page) < 1 || Number(page) > this.#context.pageCount) return undefined
+    return pageId(Number(page) - 1)
+  }
+
+  #image(node: HtmlElement): ReadonlyArray<HtmlNode> {
+    const { alt, src, ...attributes } = this.#attributes(node)
+    const told = alt?.trim()
+    if (src?.startsWith("data:image/") === true)
+      return [
+        element("img", {
+          ...attributes,
+          src,
+          alt: told === undefined || told === "" ? this.#context.words.undescribed : told
+        })
+      ]
+    // A picture that is not there: what was said of it stays.
+    return told === undefined || told === "" ? [] : [element("span", { class: "about" }, [told])]
+  }
+
+  #list(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    const items = this.#children(node.children, depth + 1).flatMap((child): ReadonlyArray<HtmlElement> => {
+      if (isElement(child) && child.name === "li") return [child]
+      return isEmpty([child]) ? [] : [element("li", {}, [child])]
+    })
+    return items.length === 0 ? [] : [element(node.name, this.#attributes(node), items)]
+  }
+
+  #definitions(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    const parts = node.children.filter(
+      (child) => isElement(child) && (child.name === "dt" || child.name === "dd")
+    )
+    const names = parts.map((part) => (isElement(part) ? part.name : ""))
+    // Terms first, then what they mean; anything else is no list of definitions.
+    const others = node.children.some((child) => isElement(child) && !parts.includes(child))
+    if (others || names[0] !== "dt" || names.at(-1) !== "dd") return this.#children(node.children, depth + 1)
+    return [
+      element(
+        "dl",
+        this.#attributes(node),
+        parts.map((part) =>
+          isElement(part)
+            ? element(part.name, this.#attributes(part), this.#children(part.children, depth + 1))
+            : part
+        )
+      )
+    ]
+  }
+
+  #loose(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    const children = this.#children(node.children, depth + 1)
+    if (isEmpty(children)) return []
+    return holdsBlocks(children) ? this.blocksOf(children) : [element("p", this.#attributes(node), children)]
+  }
+
+  #table(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    const children = this.#children(node.children, depth + 1).filter(isElement)
+    const table = element("table", this.#attributes(node), children)
+    const row = firstRow(table)
+    if (row === undefined) return children
+    if (columnsOf(row) <= NARROW) return [table]
+    return [
+      element(
+        "div",
+        { class: "wide", role: "group", tabindex: "0", "aria-label": this.#context.words.table },
+        [table]
+      )
+    ]
+  }
+}

@@ -1,0 +1,145 @@
+import type { DocumentFacts } from "../page-content.ts"
+import { languageTag } from "./addresses.ts"
+import { headingId, type HeadingState, placeHeading, startHeadings } from "./headings.ts"
+import { type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
+import { type InterfaceWords, wordsFor } from "./words.ts"
+
+/** A heading as a page gives it. */
+export interface FoundHeading {
+  readonly level: number
+  readonly text: string
+}
+
+/** What is gathered in a first walk over all pages; bounded. */
+export interface Survey {
+  readonly headings: ReadonlyArray<FoundHeading>
+  readonly pages: number
+  /** Running text from several places, for telling the language. */
+  readonly sample: string
+}
+
+/** An entry of the table of contents. */
+export interface ContentsEntry {
+  readonly level: number
+  readonly text: string
+  readonly id: string
+}
+
+/** What is settled before a document is written. */
+export interface Plan {
+  readonly lang: string
+  readonly title: string
+  /** The pages' first-level heading is the document's; else the title stands in the header. */
+  readonly ownTitle: boolean
+  readonly contents: ReadonlyArray<ContentsEntry>
+  readonly words: InterfaceWords
+  readonly pageCount: number
+}
+
+/** Headings that are remembered; a manual of 16,000 pages has 10,000. */
+const MAX_HEADINGS = 50_000
+const MAX_HEADING_TEXT = 300
+/** Entries of a table of contents; deeper levels are left out until it is no longer. */
+const MAX_ENTRIES = 800
+/** A document with fewer of either needs no table of contents. */
+const MIN_ENTRIES = 4
+const MIN_PAGES = 4
+const MAX_SAMPLE = 12_000
+const SAMPLE_A_PAGE = 600
+const MAX_TITLE = 200
+
+const HEADING = /^h[1-6]$/
+
+const headingsIn = (nodes: ReadonlyArray<HtmlNode>, found: Array<FoundHeading>): void => {
+  for (const node of nodes) {
+    if (!isElement(node)) continue
+    if (!HEADING.test(node.name)) headingsIn(node.children, found)
+    else {
+      const text = lineOf(node.children)
+      if (text !== "")
+        found.push({ level: Number(node.name.slice(1)), text: text.slice(0, MAX_HEADING_TEXT) })
+    }
+  }
+}
+
+/** Gathers over pages, one after the other; what is found is appended in place, so that a long document stays linear. */
+export class Surveyor {
+  readonly #headings: Array<FoundHeading> = []
+  #pages = 0
+  #sample = ""
+
+  /** The next page. */
+  add(nodes: ReadonlyArray<HtmlNode>): void {
+    this.#pages += 1
+    if (this.#headings.length < MAX_HEADINGS) headingsIn(nodes, this.#headings)
+    if (this.#sample.length >= MAX_SAMPLE) return
+    const text = textOf(nodes.filter((node) => isElement(node) && node.name === "p")).replaceAll(/\s+/g, " ")
+    this.#sample += ` ${text.slice(0, SAMPLE_A_PAGE)}`
+  }
+
+  survey(): Survey {
+    return { headings: this.#headings, pages: this.#pages, sample: this.#sample.trim() }
+  }
+}
+
+const sameWords = (a: string, b: string): boolean => {
+  const letters = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
+  return letters(a) !== "" && letters(a) === letters(b)
+}
+
+/** A title that says something: not a file's name or a program's default. */
+const telling = (title: string | undefined): string | undefined => {
+  const told = title?.replaceAll(/\s+/g, " ").trim() ?? ""
+  if (
+    told === "" ||
+    /^(untitled|document\d*|microsoft word\b.*|.*\.(docx?|pdf|tex|dvi|indd|pptx?|xlsx?))$/i.test(told)
+  )
+    return undefined
+  return told.slice(0, MAX_TITLE)
+}
+
+/** Whether the pages' first-level heading can stand for the document: the only one, or the title's words, and before all others. */
+const hasOwnTitle = ({ headings }: Survey, title: string | undefined): boolean => {
+  const [first] = headings
+  if (first?.level !== 1) return false
+  return (
+    headings.filter(({ level }) => level === 1).length === 1 ||
+    (title !== undefined && sameWords(first.text, title))
+  )
+}
+
+const contentsOf = (survey: Survey, ownTitle: boolean): ReadonlyArray<ContentsEntry> => {
+  let state: HeadingState = startHeadings(ownTitle)
+  const entries: Array<ContentsEntry> = []
+  for (const { level, text } of survey.headings) {
+    const placed = placeHeading(state, level)
+    state = placed.state
+    if (placed.level > 1 && placed.level <= 4)
+      entries.push({ level: placed.level, text, id: headingId(state.count) })
+  }
+  let deepest = 4
+  let kept = entries
+  while (deepest > 2 && (kept.length > MAX_ENTRIES || (deepest === 4 && kept.length > 60))) {
+    deepest -= 1
+    kept = entries.filter(({ level }) => level <= deepest)
+  }
+  return survey.pages < MIN_PAGES || kept.length < MIN_ENTRIES ? [] : kept.slice(0, MAX_ENTRIES)
+}
+
+/** Settles language, title and contents. `detect` tells the language of a text; `name` is what the document is called outside. */
+export const planOf = (
+  survey: Survey,
+  facts: Pick<DocumentFacts, "lang" | "title">,
+  {
+    detect,
+    name
+  }: { readonly detect: (text: string) => string | undefined; readonly name: string | undefined }
+): Plan => {
+  const lang = languageTag(facts.lang) ?? languageTag(detect(survey.sample)) ?? "en"
+  const words = wordsFor(lang)
+  const told = telling(facts.title)
+  const ownTitle = hasOwnTitle(survey, told)
+  const first = survey.headings[0]?.text
+  const title = told ?? (ownTitle ? first : undefined) ?? telling(name) ?? first ?? name ?? words.untitled
+  return { lang, title, ownTitle, contents: contentsOf(survey, ownTitle), words, pageCount: survey.pages }
+}

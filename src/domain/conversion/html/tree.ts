@@ -1,0 +1,92 @@
+/** An element of an HTML document, names in lower case. */
+export interface HtmlElement {
+  readonly name: string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly children: ReadonlyArray<HtmlNode>
+}
+
+/** A string is text, and never anything else. */
+export type HtmlNode = HtmlElement | string
+
+const VOID: ReadonlySet<string> = new Set(["br", "col", "hr", "img", "input", "meta", "wbr"])
+
+/** Makes an element; an attribute that is `undefined` is left out. */
+export const element = (
+  name: string,
+  attributes: Readonly<Record<string, string | undefined>>,
+  children: ReadonlyArray<HtmlNode> = []
+): HtmlElement => {
+  const kept: Record<string, string> = {}
+  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) kept[key] = value
+  return { name, attributes: kept, children }
+}
+
+export const isElement = (node: HtmlNode | undefined): node is HtmlElement => typeof node === "object"
+
+/** Characters that HTML has no place for. */
+// oxlint-disable-next-line no-control-regex -- the point is to drop them
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/g
+const SPECIAL = /[&<>\u00a0]/g
+const SPECIAL_QUOTED = /[&<>"\u00a0]/g
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "\u00a0": "&nbsp;"
+}
+
+const escaped = (text: string, special: RegExp): string =>
+  text
+    .toWellFormed()
+    .replaceAll(CONTROL, "")
+    .replaceAll(special, (sign) => ENTITIES[sign] ?? sign)
+
+const write = (node: HtmlNode, parts: Array<string>): void => {
+  if (typeof node === "string") {
+    parts.push(escaped(node, SPECIAL))
+    return
+  }
+  parts.push("<", node.name)
+  for (const [key, value] of Object.entries(node.attributes))
+    parts.push(" ", key, '="', escaped(value, SPECIAL_QUOTED), '"')
+  parts.push(">")
+  if (VOID.has(node.name)) return
+  // A parser drops the first line break of a pre.
+  const [first] = node.children
+  if (node.name === "pre" && typeof first === "string" && first.startsWith("\n")) parts.push("\n")
+  for (const child of node.children) write(child, parts)
+  parts.push("</", node.name, ">")
+}
+
+/** Writes nodes out: every text and attribute escaped, every element closed. */
+export const serialize = (nodes: ReadonlyArray<HtmlNode>): string => {
+  const parts: Array<string> = []
+  for (const node of nodes) write(node, parts)
+  return parts.join("")
+}
+
+const gather = (node: HtmlNode, parts: Array<string>): void => {
+  if (typeof node === "string") parts.push(node)
+  else for (const child of node.children) gather(child, parts)
+}
+
+/** The text of nodes, white space as it is. */
+export const textOf = (nodes: ReadonlyArray<HtmlNode>): string => {
+  const parts: Array<string> = []
+  for (const node of nodes) gather(node, parts)
+  return parts.join("")
+}
+
+/** The text on one line. */
+export const lineOf = (nodes: ReadonlyArray<HtmlNode>): string => textOf(nodes).replaceAll(/\s+/g, " ").trim()
+
+/** Whether nothing of it can be read or seen. */
+export const isEmpty = (nodes: ReadonlyArray<HtmlNode>): boolean =>
+  nodes.every((node) =>
+    typeof node === "string"
+      ? node.trim() === ""
+      : !["img", "input", "select", "textarea", "button", "math", "hr"].includes(node.name) &&
+        node.attributes["role"] !== "doc-pagebreak" &&
+        isEmpty(node.children)
+  )

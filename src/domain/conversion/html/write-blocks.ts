@@ -1,0 +1,220 @@
+import type { Block, Cell, Field, Footnote, List, Seam, Span, Table, TextSpan } from "../layout/block.ts"
+import { languageTag, pageId, safeAddress } from "./addresses.ts"
+import { element, type HtmlNode, serialize } from "./tree.ts"
+
+/** The notes of a page: their ids by their marks. */
+type Notes = ReadonlyMap<string, string>
+
+const styled = ({ bold, code, italic, lang, raise, text }: TextSpan): HtmlNode => {
+  let node: HtmlNode = text
+  if (code) node = element("code", {}, [node])
+  if (italic) node = element("em", {}, [node])
+  if (bold) node = element("strong", {}, [node])
+  if (raise !== undefined) node = element(raise, {}, [node])
+  const language = languageTag(lang)
+  return language === undefined ? node : element("span", { lang: language }, [node])
+}
+
+const inline = (span: Span, notes: Notes): ReadonlyArray<HtmlNode> => {
+  switch (span.kind) {
+    case "text":
+      return [styled(span)]
+    case "noteref": {
+      const id = notes.get(span.mark)
+      const mark = element("sup", {}, [span.mark])
+      return [id === undefined ? mark : element("a", { role: "doc-noteref", href: `#${id}` }, [mark])]
+    }
+    case "link": {
+      const words = span.spans.map(styled)
+      const href = span.target.kind === "page" ? `#${pageId(span.target.page)}` : safeAddress(span.target.uri)
+      return href === undefined ? words : [element("a", { href }, words)]
+    }
+  }
+}
+
+const words = (spans: ReadonlyArray<Span>, notes: Notes): ReadonlyArray<HtmlNode> =>
+  spans.flatMap((span) => inline(span, notes))
+
+/** What assembly joins by, and takes off. */
+const seamAttributes = ({
+  element: structure,
+  hyphenated,
+  open
+}: Seam): Readonly<Record<string, string | undefined>> => ({
+  "data-open": open ? "" : undefined,
+  "data-cut": hyphenated ? "" : undefined,
+  "data-element": structure?.toString()
+})
+
+const list = ({ items, ordered, seam, start, style }: List, notes: Notes): HtmlNode =>
+  element(
+    ordered ? "ol" : "ul",
+    { start: start?.toString(), type: style, ...seamAttributes(seam) },
+    items.map(({ blocks: [first, ...rest] }) => {
+      // The first paragraph stands in the item itself: a tight list.
+      if (first?.kind !== "paragraph")
+        return element("li", {}, writeAll(first === undefined ? rest : [first, ...rest], notes))
+      const loose = rest.some(({ kind }) => kind === "paragraph")
+      const own = loose ? writeAll([first], notes) : words(first.spans, notes)
+      return element("li", rest.length === 0 ? seamAttributes(first.seam) : {}, [
+        ...own,
+        ...writeAll(rest, notes)
+      ])
+    })
+  )
+
+const cell = ({ blocks, colSpan, header, rowSpan }: Cell, notes: Notes): HtmlNode => {
+  const [only] = blocks
+  const inside =
+    blocks.length === 1 && only?.kind === "paragraph" ? words(only.spans, notes) : writeAll(blocks, notes)
+  const spans = {
+    colspan: colSpan > 1 ? String(colSpan) : undefined,
+    rowspan: rowSpan > 1 ? String(rowSpan) : undefined
+  }
+  // An empty header names nothing.
+  if (header === undefined || blocks.length === 0) return element("td", spans, inside)
+  const scope = header === "column" ? (colSpan > 1 ? "colgroup" : "col") : rowSpan > 1 ? "rowgroup" : "row"
+  return element("th", { scope, ...spans }, inside)
+}
+
+const table = ({ caption, headRows, rows, seam }: Table, notes: Notes): HtmlNode => {
+  const part = (name: string, of: ReadonlyArray<ReadonlyArray<Cell>>): ReadonlyArray<HtmlNode> =>
+    of.length === 0
+      ? []
+      : [
+          element(
+            name,
+            {},
+            of.map((row) =>
+              element(
+                "tr",
+                {},
+                row.map((one) => cell(one, notes))
+              )
+            )
+          )
+        ]
+  return element("table", seamAttributes(seam), [
+    ...(caption.length === 0 ? [] : [element("caption", {}, words(caption, notes))]),
+    ...part("thead", rows.slice(0, headRows)),
+    ...part("tbody", rows.slice(headRows))
+  ])
+}
+
+const field = ({ checked, control, label, options, value }: Field): HtmlNode => {
+  const disabled = { disabled: "" }
+  switch (control) {
+    case "checkbox":
+    case "radio":
+      return element("p", {}, [
+        element("label", {}, [
+          element("input", { type: control, checked: checked ? "" : undefined, ...disabled }),
+          ` ${label}`
+        ])
+      ])
+    case "choice":
+      return element("p", {}, [
+        element("label", {}, [
+          `${label} `,
+          element(
+            "select",
+            disabled,
+            (options.includes(value) ? options : [value, ...options]).map((option) =>
+              element("option", { selected: option === value ? "" : undefined }, [option])
+            )
+          )
+        ])
+      ])
+    case "button":
+      return element("p", {}, [element("button", { type: "button", ...disabled }, [label])])
+    case "signature":
+    case "text":
+      return value.includes("\n")
+        ? element("p", {}, [element("label", {}, [`${label} `, element("textarea", disabled, [value])])])
+        : element("p", {}, [
+            element("label", {}, [`${label} `, element("input", { type: "text", value, ...disabled })])
+          ])
+  }
+}
+
+const footnote = ({ blocks, mark }: Footnote, id: string, notes: Notes): HtmlNode => {
+  const [first, ...rest] = blocks
+  const sign = element("sup", {}, [mark])
+  const body: ReadonlyArray<HtmlNode> =
+    first?.kind === "paragraph"
+      ? [element("p", {}, [sign, " ", ...words(first.spans, notes)]), ...writeAll(rest, notes)]
+      : [element("p", {}, [sign]), ...writeAll(blocks, notes)]
+  return element("div", { role: "doc-footnote", id }, body)
+}
+
+const write = (block: Block, notes: Notes): HtmlNode => {
+  switch (block.kind) {
+    case "heading":
+      return element(`h${Math.min(6, Math.max(1, block.level))}`, {}, words(block.spans, notes))
+    case "paragraph":
+      return element(
+        "p",
+        { lang: languageTag(block.lang), ...seamAttributes(block.seam) },
+        words(block.spans, notes)
+      )
+    case "list":
+      return list(block, notes)
+    case "table":
+      return table(block, notes)
+    case "figure": {
+      const image =
+        block.image === undefined && block.alt === undefined
+          ? []
+          : [element("img", { "data-image": block.image?.toString(), alt: block.alt })]
+      const caption =
+        block.caption.length === 0 ? [] : [element("figcaption", {}, words(block.caption, notes))]
+      return element("figure", {}, [...image, ...caption])
+    }
+    case "code":
+      return element("pre", {}, [element("code", {}, [block.text])])
+    case "field":
+      return field(block)
+    case "quote":
+      return element("blockquote", {}, writeAll(block.blocks, notes))
+    case "formula":
+      return element("p", {}, [element("span", { role: "math" }, [block.text])])
+    case "footnote":
+      return footnote(block, notes.get(block.mark) ?? "fn", notes)
+  }
+}
+
+const writeAll = (blocks: ReadonlyArray<Block>, notes: Notes): ReadonlyArray<HtmlNode> =>
+  blocks.map((block) => write(block, notes))
+
+/** A page's blocks as an HTML fragment. Ids are the page's own; assembly makes them the document's. */
+export const writeBlocks = (blocks: ReadonlyArray<Block>): string => {
+  const notes = new Map<string, string>()
+  const nodes: Array<HtmlNode> = []
+  for (const block of blocks)
+    if (block.kind === "footnote" && !notes.has(block.mark)) notes.set(block.mark, `fn-${notes.size + 1}`)
+  const used = new Set<string>()
+  for (const [at, block] of blocks.entries()) {
+    if (block.kind !== "footnote") {
+      nodes.push(write(block, notes))
+      continue
+    }
+    const known = notes.get(block.mark) ?? ""
+    const id = used.has(known) ? `${known}-${at}` : known
+    used.add(id)
+    nodes.push(footnote(block, id, notes))
+  }
+  return serialize(nodes)
+}
+
+/** The places of images in a fragment, to be filled by {@link withPictures}. */
+export const picturesIn = (html: string): ReadonlyArray<number> =>
+  [...html.matchAll(/<img data-image="(\d+)"/g)].map(([, index]) => Number(index))
+
+/** Puts pictures (data URIs by the page's image number) into a fragment; assembly leaves out those that are not there. */
+export const withPictures = (html: string, pictures: ReadonlyMap<number, string>): string =>
+  html.replaceAll(/<img data-image="(\d+)"/g, (place, index) => {
+    const uri = pictures.get(Number(index))
+    return uri === undefined || !/^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/.test(uri)
+      ? place
+      : `<img src="${uri}"`
+  })

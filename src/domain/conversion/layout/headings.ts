@@ -1,0 +1,83 @@
+import type { OutlineEntry } from "../page-content.ts"
+import type { Group } from "./paragraphs.ts"
+import { type DocumentProfile, levelOf } from "./profile.ts"
+import { isBoldLine } from "./statistics.ts"
+
+/** Longest heading, characters and lines. */
+const MAX_CHARACTERS = 220
+const MAX_LINES = 4
+/** A bold line of the text's own size is a heading up to this length only. */
+const MAX_BOLD = 110
+
+/** Titles of the outline by page: their levels by their letters. */
+export type OutlineIndex = ReadonlyMap<number, ReadonlyMap<string, number>>
+
+const lettersOf = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "")
+
+/** Takes a leading number off: outlines have it or leave it out. */
+const unnumbered = (text: string): string =>
+  text.replace(
+    /^\s*(?:(?:chapter|appendix|part|kapitel|anhang|teil|chapitre|annexe)\s+)?(?:[A-Z]|\d+)(?:\.\d+)*[.:)]?\s+/i,
+    ""
+  )
+
+/** Makes the index. An entry also counts on the page before and after: targets are set a little above what they mean. */
+export const indexOutline = (outline: ReadonlyArray<OutlineEntry>): OutlineIndex => {
+  const index = new Map<number, Map<string, number>>()
+  for (const { level, page, title } of outline) {
+    if (page === undefined) continue
+    for (const near of [page, page + 1]) {
+      const titles = index.get(near) ?? new Map<string, number>()
+      index.set(near, titles)
+      for (const key of [lettersOf(title), lettersOf(unnumbered(title))])
+        if (key !== "" && (near === page || !titles.has(key))) titles.set(key, level)
+    }
+  }
+  return index
+}
+
+/** What headings are told by. */
+export interface HeadingContext {
+  readonly profile: DocumentProfile
+  /** Of the page at hand. */
+  readonly outline: ReadonlyMap<string, number> | undefined
+  /** The document has an outline: what it names stands below the title. */
+  readonly outlined: boolean
+}
+
+const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
+
+/** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
+export const headingLevel = (
+  group: Group,
+  { outline, outlined, profile }: HeadingContext
+): number | undefined => {
+  const [first] = group.lines
+  if (first === undefined || group.code || group.lines.length > MAX_LINES) return undefined
+  const text = textOf(group)
+  if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text)) return undefined
+  const looks = levelOf(profile, first)
+  const named = outline?.get(lettersOf(text)) ?? outline?.get(lettersOf(unnumbered(text)))
+  // Running text may repeat a title; a heading stands out, or alone.
+  if (named !== undefined && (looks !== undefined || (group.lines.length <= 2 && group.gap > 1.3)))
+    return named + 1
+  if (looks === undefined) return undefined
+  if (group.marker !== undefined && !group.marker.ordered) return undefined
+  const larger = first.size >= profile.bodySize * 1.06
+  if (!larger) {
+    if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
+    if (!group.lines.every(isBoldLine)) return undefined
+    if (!/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
+  } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined
+  return outlined ? Math.max(2, looks + (first.size > profile.bodySize * 1.06 ? 0 : 1)) : looks
+}
+
+const LABEL_ALONE =
+  /^(chapter|appendix|part|section|kapitel|anhang|teil|chapitre|annexe|partie|capítulo|capitolo)\s+[\dA-ZIVX]{1,5}[.:]?$/i
+
+/** Whether a heading is but the first half of one: "Chapter 3", its title set below. */
+export const isLabelAlone = (text: string): boolean => LABEL_ALONE.test(text.trim())

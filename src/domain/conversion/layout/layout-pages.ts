@@ -1,0 +1,56 @@
+import { writeBlocks } from "../html/write-blocks.ts"
+import type { DocumentFacts, FontFace, PageContent } from "../page-content.ts"
+import { analyse, type PageAnalysis } from "./analysis.ts"
+import { indexOutline } from "./headings.ts"
+import { untaggedBlocks } from "./page.ts"
+import { profileOf } from "./profile.ts"
+import { countPage, mergeStatistics, type PageStatistics } from "./statistics.ts"
+import { taggedBlocks } from "./tagged.ts"
+
+/** A page of the layout tier. */
+export interface LayoutPage {
+  readonly index: number
+  readonly label: string
+  /** A fragment, clean; see {@link writeBlocks}. */
+  readonly html: string
+  /** The text layer, running lines included, in the order of the content stream. */
+  readonly text: string
+}
+
+/** What a document's pages are laid out with. */
+export interface LayoutInput {
+  readonly facts: DocumentFacts
+  /** The fonts that the pages' runs index. */
+  readonly fonts: ReadonlyArray<FontFace>
+  readonly pages: ReadonlyArray<PageContent>
+  /** Counted over other pages of the document; `NO_STATISTICS` where the pages given are all. */
+  readonly others: PageStatistics
+}
+
+/** Counts pages, for the layout of others of their document. */
+export const countPages = (
+  pages: ReadonlyArray<PageContent>,
+  fonts: ReadonlyArray<FontFace>
+): PageStatistics => mergeStatistics(pages.map((page) => countPage(analyse(page, fonts))))
+
+/** Pages worth counting before a long document is laid out in chunks: pairs of neighbours, spread evenly. */
+export const samplePages = (pageCount: number, size = 40): ReadonlyArray<number> => {
+  if (pageCount <= size) return Array.from({ length: pageCount }, (_, index) => index)
+  const pairs = Math.floor(size / 2)
+  return Array.from({ length: pairs }, (_, pair) =>
+    Math.floor((pair * (pageCount - 2)) / Math.max(1, pairs - 1))
+  ).flatMap((first) => [first, first + 1])
+}
+
+/** Lays out a chunk of pages. Linear in what is on them, but for sorting. */
+export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): ReadonlyArray<LayoutPage> => {
+  const analyses = pages.map((page): PageAnalysis => analyse(page, fonts))
+  const profile = profileOf(mergeStatistics([others, ...analyses.map(countPage)]))
+  const context = { fonts, profile, outline: indexOutline(facts.outline) }
+  return analyses.map((analysis) => ({
+    index: analysis.page.index,
+    label: analysis.page.label,
+    html: writeBlocks(taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context)),
+    text: analysis.page.runs.map(({ text }) => text).join(" ")
+  }))
+}

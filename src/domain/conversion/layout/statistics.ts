@@ -1,0 +1,124 @@
+import type { PageAnalysis } from "./analysis.ts"
+import type { Line } from "./line.ts"
+
+/** How often a style of lines is met: `size` in quarter points, bold or not. */
+export interface StyleCount {
+  readonly characters: number
+  readonly lines: number
+  readonly pages: number
+  /** First page that has it, from 0. */
+  readonly first: number
+}
+
+/**
+ * What is counted page by page and added up over pages, chunks and processes, in any order. JSON. Holds nothing of the text but
+ * the first and last lines of pages, digits taken out.
+ */
+export interface PageStatistics {
+  readonly pages: number
+  /** By `styleKey`. */
+  readonly styles: Readonly<Record<string, StyleCount>>
+  /** By `marginKeys`: pages whose margin has such a line. */
+  readonly margins: Readonly<Record<string, number>>
+}
+
+export const NO_STATISTICS: PageStatistics = { pages: 0, styles: {}, margins: {} }
+
+/** Rows from the top and from the bottom of a page that may be running. */
+export const MARGIN_ROWS = 3
+/** Part of the page's height, at either end, that running lines stand in. */
+const MARGIN = 0.16
+/** Height of a slot that running lines are looked for in, in points. */
+const SLOT = 6
+/** Margins that are kept when counts are added up; the rarest go first. */
+const MAX_MARGINS = 4000
+/** Longest part of a line that is compared. */
+const MAX_KEY = 60
+
+/** Names a line's style: `40` is ten points, `40b` ten points bold. */
+export const styleKey = (size: number, bold: boolean): string => `${Math.round(size * 4)}${bold ? "b" : ""}`
+
+/** Whether a line is set in bold as a whole. */
+export const isBoldLine = ({ bold }: Line): boolean => bold > 0.6
+
+const NUMBER_ALONE = /^[-–—[(\s]*(?:page\s+)?(?:\d+|[ivxlc]+)(?:\s*(?:\/|of|von|de)\s*\d+)?[-–—\])\s.]*$/i
+const NUMBER_AT_AN_END = /^(?:\d+|[ivxlc]+)\s|\s(?:\d+|[ivxlc]+)$/i
+
+const wordsKey = (text: string): string =>
+  NUMBER_ALONE.test(text)
+    ? "#"
+    : text.toLowerCase().replaceAll(/\d+/g, "#").replaceAll(/\s+/g, " ").trim().slice(0, MAX_KEY)
+
+/** The rows of a page's head and foot that may be running, from the edge inwards. */
+export const marginRows = ({
+  page,
+  readable,
+  rows
+}: PageAnalysis): { readonly head: ReadonlyArray<Line>; readonly foot: ReadonlyArray<Line> } => {
+  if (readable.turn !== 0) return { head: [], foot: [] }
+  const head = rows.slice(0, MARGIN_ROWS).filter(({ baseline }) => baseline < page.height * MARGIN)
+  const foot = rows
+    .slice(Math.max(head.length, rows.length - MARGIN_ROWS))
+    .filter(({ baseline }) => baseline > page.height * (1 - MARGIN))
+    .reverse()
+  return { head, foot }
+}
+
+/** What a line in a margin is counted under: its words and place, and – with a number at an end – its place alone. */
+export const marginKeys = (line: Line, slot = Math.round(line.baseline / SLOT)): ReadonlyArray<string> => {
+  const words = wordsKey(line.text)
+  const key = `${slot} ${words}`
+  return words === "#" || NUMBER_AT_AN_END.test(line.text) ? [key, `${slot} @`] : [key]
+}
+
+/** The slot of a line and its neighbours: a line on the border falls to either side. */
+export const slotsNear = (line: Line): ReadonlyArray<number> => {
+  const slot = Math.round(line.baseline / SLOT)
+  return [slot - 1, slot, slot + 1]
+}
+
+/** Counts one page. */
+export const countPage = (analysis: PageAnalysis): PageStatistics => {
+  const styles: Record<string, { characters: number; lines: number; pages: number; first: number }> = {}
+  // Segments, not rows: a row of two columns mixes two styles.
+  for (const segment of analysis.segments) {
+    const key = styleKey(segment.size, false)
+    const count = (styles[key] ??= { characters: 0, lines: 0, pages: 1, first: analysis.page.index })
+    count.characters += segment.characters
+  }
+  for (const row of analysis.rows) {
+    const key = styleKey(row.size, isBoldLine(row))
+    const count = (styles[key] ??= { characters: 0, lines: 0, pages: 1, first: analysis.page.index })
+    count.lines += 1
+    if (isBoldLine(row)) count.characters += row.text.length
+  }
+  const { head, foot } = marginRows(analysis)
+  const margins: Record<string, number> = {}
+  for (const line of [...head, ...foot]) for (const key of marginKeys(line)) margins[key] = 1
+  return { pages: 1, styles, margins }
+}
+
+const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
+  characters: a.characters + b.characters,
+  lines: a.lines + b.lines,
+  pages: a.pages + b.pages,
+  first: Math.min(a.first, b.first)
+})
+
+/** Adds counts up. Associative and commutative as long as no more than 4,000 margins are met. */
+export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatistics => {
+  const styles = new Map<string, StyleCount>()
+  const margins = new Map<string, number>()
+  let pages = 0
+  for (const one of all) {
+    pages += one.pages
+    for (const [key, count] of Object.entries(one.styles)) {
+      const known = styles.get(key)
+      styles.set(key, known === undefined ? count : addStyles(known, count))
+    }
+    for (const [key, count] of Object.entries(one.margins)) margins.set(key, (margins.get(key) ?? 0) + count)
+  }
+  const kept =
+    margins.size <= MAX_MARGINS ? margins : [...margins].sort(([, a], [, b]) => b - a).slice(0, MAX_MARGINS)
+  return { pages, styles: Object.fromEntries(styles), margins: Object.fromEntries(kept) }
+}

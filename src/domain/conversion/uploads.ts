@@ -1,0 +1,79 @@
+import { Context, Data, Effect, Layer, Stream } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { ConversionStore, type ConversionStoreError, type StoredFile } from "../../ports/conversion-store.ts"
+import {
+  DocumentInspector,
+  type UnreadableDocument,
+  type UnsupportedDocument
+} from "../../ports/document-inspector.ts"
+import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import { fileKey } from "./chunk-result.ts"
+import { cleanFileName } from "./file-name.ts"
+
+/** Largest file, bytes. */
+export const MAX_FILE_BYTES = 1024 * 1024 * 1024
+
+/** A file over {@link MAX_FILE_BYTES}. */
+export class FileTooLarge extends Data.TaggedError("FileTooLarge")<{}> {}
+
+type UploadError =
+  | FileTooLarge
+  | UnsupportedDocument
+  | UnreadableDocument
+  | ObjectStoreError
+  | ConversionStoreError
+
+/** Takes files in: streamed to the object store, looked at by their content, then entered. */
+export class Uploads extends Context.Service<
+  Uploads,
+  {
+    /** Nothing is left of an upload that fails or breaks off. */
+    readonly add: <E, R>(upload: {
+      readonly customerId: string
+      readonly name: string
+      readonly body: Stream.Stream<Uint8Array, E, R>
+    }) => Effect.Effect<StoredFile, UploadError | E, R>
+  }
+>()("postlane/domain/Uploads") {
+  static readonly layer: Layer.Layer<
+    Uploads,
+    never,
+    ConversionStore | DocumentInspector | FileObjects | SecureRandom
+  > = Layer.effect(
+    Uploads,
+    Effect.gen(function* () {
+      const store = yield* ConversionStore
+      const inspector = yield* DocumentInspector
+      const objects = yield* FileObjects
+      const random = yield* SecureRandom
+
+      const bounded = <E, R>(body: Stream.Stream<Uint8Array, E, R>) => {
+        let size = 0
+        return Stream.mapEffect(body, (bytes) => {
+          size += bytes.length
+          return size > MAX_FILE_BYTES ? Effect.fail(new FileTooLarge()) : Effect.succeed(bytes)
+        })
+      }
+
+      return Uploads.of({
+        add: Effect.fnUntraced(function* ({ body, customerId, name }) {
+          const id = yield* random.uuidV7()
+          const objectKey = fileKey(id)
+          const sizeBytes = yield* objects.put(objectKey, bounded(body), {
+            contentType: "application/octet-stream"
+          })
+          return yield* Effect.gen(function* () {
+            const path = yield* objects.localPath(objectKey)
+            const { kind, pages } = yield* inspector.inspect(path)
+            const file = { id, customerId, name: cleanFileName(name), kind, sizeBytes, pages, objectKey }
+            return yield* store.addFile(file)
+          }).pipe(
+            Effect.scoped,
+            Effect.onError(() => Effect.ignore(objects.remove([objectKey]), { log: true }))
+          )
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,173 @@
+import type { Provider } from "../mail/provider.ts"
+
+/** The alarms (document 1, "Events emitted"), and two of our own: mail that only the fallback carries, and silence. */
+export const ALARMS = [
+  "failovers",
+  "provider_b_bounces",
+  "provider_b_complaints",
+  "dead_letters",
+  "fallback_only",
+  "silence_provider_a",
+  "silence_provider_b"
+] as const
+export type AlarmName = (typeof ALARMS)[number]
+
+/** What the alarms look at. Times are milliseconds of the database's clock. */
+export interface Measures {
+  readonly at: number
+  /** Sends that failed over in the last {@link FAILOVER_WINDOW_MINUTES}. */
+  readonly failovers: number
+  /** Mail that `provider_b` took in the last {@link RATE_WINDOW_HOURS}, and what came of it. */
+  readonly providerB: { readonly sends: number; readonly bounced: number; readonly complained: number }
+  /** Accepted sends of the last {@link FALLBACK_WINDOW_MINUTES}: after a fail-over, and by the provider tried first. */
+  readonly accepted: { readonly byFallback: number; readonly byPrimary: number }
+  /** Accepted sends older than {@link SILENCE_AFTER_MINUTES}, newer than the newest send that any event is about. */
+  readonly silent: Readonly<Record<Provider, number>>
+  /** Whether the retry queue has dead letters; `undefined` where it does not say. */
+  readonly deadLetters: boolean | undefined
+}
+
+/** Where an alarm stands. */
+export interface AlarmState {
+  readonly firing: boolean
+  /** Counts how often it began. */
+  readonly episode: number
+  /** Since when it has been calm, while it fires; milliseconds. */
+  readonly calmSince: number | undefined
+}
+
+/** What is told of an episode, once each. */
+export type NoticeKind = "begun" | "ended"
+
+/** An alarm that goes to another state. */
+export interface AlarmChange {
+  readonly name: AlarmName
+  readonly from: AlarmState
+  readonly to: AlarmState
+  /** What people are told; absent where only `calmSince` moves. */
+  readonly notice: NoticeKind | undefined
+  /** The figures, in words. */
+  readonly detail: string
+}
+
+export const QUIET: AlarmState = { firing: false, episode: 0, calmSince: undefined }
+
+export const FAILOVER_WINDOW_MINUTES = 15
+const FAILOVERS = 3
+
+/** The provider looks at some days; a day is the shortest time that holds every hour's traffic once. */
+export const RATE_WINDOW_HOURS = 24
+/** The provider reviews an account at 5 % and 0.1 %. Fewer sends than these say nothing: one bounce of 40 is 2.5 %. */
+const BOUNCES = { minimum: 200, above: 0.02, calm: 0.015 }
+const COMPLAINTS = { minimum: 1_000, above: 0.0005, calm: 0.0003 }
+
+export const FALLBACK_WINDOW_MINUTES = 30
+const FALLBACK_SENDS = 10
+
+/** Events come within seconds, at most a few minutes; half an hour leaves room for a poll every 15 minutes. */
+export const SILENCE_AFTER_MINUTES = 30
+/** Twenty mails in a row of which none was as much as delivered: were each tenth silent by chance, 1 in 10^20. */
+const SILENT_SENDS = { bad: 20, calm: 5 }
+
+/** How long an alarm must be calm without a break before it ends: whatever flaps is one episode. */
+export const CALM_MS = 15 * 60_000
+
+/** `bad` begins an episode, `calm` lets it end; in between it stays as it is, so that a figure at the limit cannot flap. */
+type Level = "bad" | "calm" | "between"
+
+interface Verdict {
+  readonly level: Level
+  readonly detail: string
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+
+const rate = (
+  what: string,
+  sends: number,
+  hits: number,
+  limits: { readonly minimum: number; readonly above: number; readonly calm: number }
+): Verdict => {
+  const share = sends === 0 ? 0 : hits / sends
+  const level =
+    sends >= limits.minimum && share > limits.above ? "bad" : share <= limits.calm ? "calm" : "between"
+  return {
+    level,
+    detail: `${hits} of ${sends} mails of provider_b in ${RATE_WINDOW_HOURS} hours ${what}: ${percent(share)}, the limit is ${percent(limits.above)}`
+  }
+}
+
+const silence = (provider: Provider, sends: number): Verdict => ({
+  level: sends >= SILENT_SENDS.bad ? "bad" : sends < SILENT_SENDS.calm ? "calm" : "between",
+  detail: `${sends} mails in a row that ${provider} took more than ${SILENCE_AFTER_MINUTES} minutes ago have no delivery event`
+})
+
+/** What the measures say about one alarm. */
+export const judge = (name: AlarmName, measures: Measures): Verdict => {
+  switch (name) {
+    case "failovers": {
+      const { failovers } = measures
+      return {
+        level: failovers >= FAILOVERS ? "bad" : failovers === 0 ? "calm" : "between",
+        detail: `${failovers} sends failed over in ${FAILOVER_WINDOW_MINUTES} minutes, the limit is ${FAILOVERS}`
+      }
+    }
+    case "provider_b_bounces":
+      return rate("bounced", measures.providerB.sends, measures.providerB.bounced, BOUNCES)
+    case "provider_b_complaints":
+      return rate(
+        "were reported as spam",
+        measures.providerB.sends,
+        measures.providerB.complained,
+        COMPLAINTS
+      )
+    case "dead_letters":
+      return measures.deadLetters === undefined
+        ? { level: "between", detail: "the retry queue does not say whether it has dead letters" }
+        : measures.deadLetters
+          ? { level: "bad", detail: "the retry queue has dead letters" }
+          : { level: "calm", detail: "the retry queue has no dead letters" }
+    case "fallback_only": {
+      const { byFallback, byPrimary } = measures.accepted
+      return {
+        level: byPrimary > 0 ? "calm" : byFallback >= FALLBACK_SENDS ? "bad" : "between",
+        detail: `in ${FALLBACK_WINDOW_MINUTES} minutes the fallback took ${byFallback} mails, the provider before it ${byPrimary}`
+      }
+    }
+    case "silence_provider_a":
+      return silence("provider_a", measures.silent.provider_a)
+    case "silence_provider_b":
+      return silence("provider_b", measures.silent.provider_b)
+  }
+}
+
+/** The next state of one alarm: every episode begins once and ends once. */
+export const step = (
+  from: AlarmState,
+  level: Level,
+  at: number
+): { readonly to: AlarmState; readonly notice: NoticeKind | undefined } => {
+  if (!from.firing) {
+    return level === "bad"
+      ? { to: { firing: true, episode: from.episode + 1, calmSince: undefined }, notice: "begun" }
+      : { to: from, notice: undefined }
+  }
+  if (level !== "calm") return { to: { ...from, calmSince: undefined }, notice: undefined }
+  const calmSince = from.calmSince ?? at
+  return at - calmSince >= CALM_MS
+    ? { to: { firing: false, episode: from.episode, calmSince: undefined }, notice: "ended" }
+    : { to: { ...from, calmSince }, notice: undefined }
+}
+
+/** Where every alarm stands. */
+export type AlarmTable = Readonly<Record<AlarmName, AlarmState>>
+
+/** The alarms that the measures move, and what people are told of it. */
+export const evaluate = (previous: AlarmTable, measures: Measures): ReadonlyArray<AlarmChange> =>
+  ALARMS.flatMap((name): ReadonlyArray<AlarmChange> => {
+    const from = previous[name]
+    const { detail, level } = judge(name, measures)
+    const { notice, to } = step(from, level, measures.at)
+    const same = to.firing === from.firing && to.calmSince === from.calmSince
+    return same ? [] : [{ name, from, to, notice, detail }]
+  })

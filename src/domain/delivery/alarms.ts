@@ -1,0 +1,85 @@
+import { Effect, Metric } from "effect"
+
+import { AlarmBoard } from "../../ports/alarm-board.ts"
+import { DeferQueue } from "../../ports/defer-queue.ts"
+import { withDeadline } from "../deadline.ts"
+import { AlarmNotices } from "./alarm-notices.ts"
+import { ALARMS, type AlarmName, evaluate } from "./alarm-rules.ts"
+import { ALERT_TIME_LIMIT } from "./alert-raising.ts"
+
+/** How often alarms are judged and notices go out. */
+export const ALARM_INTERVAL = "1 minute"
+
+/** Most notices of one tick: each alarm can have begun and ended since the last one. */
+const MAX_NOTICES = 2 * ALARMS.length
+
+const gauges = ALARMS.map(
+  (alarm) =>
+    [
+      alarm,
+      Metric.gauge("postlane_alarm_firing", {
+        description: "1 while the alarm fires.",
+        attributes: { alarm }
+      })
+    ] as const
+)
+
+/** Tells the metrics where the alarms stand, also in a process that does not lead. */
+export const reportAlarms = Effect.gen(function* () {
+  const table = yield* (yield* AlarmBoard).read
+  for (const [alarm, gauge] of gauges) yield* Metric.update(gauge, table[alarm].firing ? 1 : 0)
+})
+
+const deadLetters = Effect.gen(function* () {
+  const queue = yield* DeferQueue
+  if (!queue.configured) return false
+  return yield* queue.deadLetters({ limit: 1 }).pipe(
+    Effect.map((letters): boolean | undefined => letters.length > 0),
+    Effect.catch((error) =>
+      Effect.as(Effect.logWarning("the retry queue does not tell its dead letters", error), undefined)
+    )
+  )
+})
+
+const log = (name: AlarmName, notice: "begun" | "ended", detail: string) =>
+  (notice === "begun"
+    ? Effect.logError(`EMAIL_ALARM ${name}`)
+    : Effect.logInfo(`EMAIL_ALARM_OVER ${name}`)
+  ).pipe(Effect.annotateLogs({ alarm: name, detail }))
+
+/** Moves the alarms by what is measured now. Two processes that do it at once move each of them once. */
+export const judgeAlarms = Effect.gen(function* () {
+  const board = yield* AlarmBoard
+  const measures = { ...(yield* board.measure), deadLetters: yield* deadLetters }
+  for (const change of evaluate(yield* board.read, measures)) {
+    const moved = yield* board.change(change)
+    if (moved && change.notice !== undefined) yield* log(change.name, change.notice, change.detail)
+  }
+})
+
+/**
+ * Sends the notices that are due. One that no channel takes is given back, and the others wait for the next tick; one whose
+ * process dies meanwhile is due again by itself. A notice that went out and could not be confirmed goes out again: by mail
+ * under the same key, which is one mail for 24 hours.
+ */
+export const sendNotices = Effect.gen(function* () {
+  const board = yield* AlarmBoard
+  const notices = yield* AlarmNotices
+  for (let count = 0; count < MAX_NOTICES; count++) {
+    const notice = yield* board.claimNotice
+    if (notice === undefined) return
+    const sent = yield* withDeadline(notices.send(notice), {
+      duration: ALERT_TIME_LIMIT,
+      onTimeout: () => Effect.as(Effect.logError(`a notice did not end within ${ALERT_TIME_LIMIT}`), false)
+    }).pipe(
+      Effect.tap((ok) => (ok ? board.confirmNotice(notice) : board.releaseNotice(notice))),
+      Effect.uninterruptible
+    )
+    if (!sent) return
+  }
+})
+
+/** One tick of the leader. What the log cannot tell now holds back no notice that waits. */
+export const watchAlarms = Effect.andThen(Effect.exit(judgeAlarms), (judged) =>
+  sendNotices.pipe(Effect.andThen(reportAlarms), Effect.andThen(judged))
+)

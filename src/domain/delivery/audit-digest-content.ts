@@ -1,0 +1,87 @@
+import type { DigestActivity, DigestEntry, MailCounts } from "../../ports/audit-digest-store.ts"
+import type { DigestCount, DigestEvent, MailTemplate, TemplateLink } from "../mail/template.ts"
+import type { DigestPeriod } from "./audit-digest-period.ts"
+
+/** Most things that one digest lists. */
+export const MAX_DIGEST_EVENTS = 50
+
+const LABELS: ReadonlyArray<readonly [count: keyof MailCounts, label: string, failure: boolean]> = [
+  ["sent", "Sent", false],
+  ["delivered", "Delivered", false],
+  ["bounced", "Bounced", true],
+  ["complained", "Complained", true],
+  ["failed", "Failed", true],
+  ["suppressed", "Suppressed", true]
+]
+
+/** What admins do, as `admin_audit_log.action` names it, in words; the target follows. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  email_unsuppress: "Removed the suppression of"
+}
+
+const WORDS = {
+  bounced: "bounced",
+  complained: "was reported as spam",
+  failed: "failed",
+  suppressed: "was suppressed"
+} as const
+
+const eventOf = (entry: DigestEntry): DigestEvent => {
+  const at = new Date(entry.at).toISOString()
+  switch (entry._tag) {
+    case "Admin": {
+      const words = ACTIONS[entry.action] ?? entry.action
+      return {
+        at,
+        actor: entry.actor,
+        what: entry.target === null ? words : `${words} ${entry.target}`,
+        failed: false
+      }
+    }
+    case "Mail": {
+      const what = `Mail to ${entry.recipients.join(", ") || "an unknown recipient"} ${WORDS[entry.status]}`
+      return {
+        at,
+        actor: entry.source ?? "outside the library",
+        what: entry.error === null ? what : `${what}: ${entry.error}`,
+        failed: true
+      }
+    }
+  }
+}
+
+const linksOf = (baseUrl: string, forAdmins: boolean): ReadonlyArray<TemplateLink> =>
+  forAdmins
+    ? [
+        { text: "Email log", url: `${baseUrl}/admin/email-log` },
+        { text: "Suppressions", url: `${baseUrl}/admin/email-suppressions` },
+        { text: "Notifications", url: `${baseUrl}/admin/notifications` }
+      ]
+    : [{ text: "Dashboard", url: baseUrl }]
+
+/** The digest of a period, as data. */
+export const digestContent = (options: {
+  readonly period: DigestPeriod
+  readonly activity: DigestActivity
+  /** Without a slash at its end. */
+  readonly baseUrl: string
+  /** False: a customer's own, without links into the admin pages. */
+  readonly forAdmins: boolean
+}): Extract<MailTemplate, { readonly kind: "audit-digest" }> => {
+  const { activity, period } = options
+  const counts = LABELS.map(([name, label, failure]): DigestCount => {
+    const count = activity.counts[name]
+    return { label, count, failures: failure ? count : 0 }
+  })
+  const events = activity.entries.slice(0, MAX_DIGEST_EVENTS).map(eventOf)
+  return {
+    kind: "audit-digest",
+    cadence: period.cadence,
+    from: new Date(period.from).toISOString(),
+    to: new Date(period.to).toISOString(),
+    counts,
+    events,
+    more: Math.max(0, activity.total - events.length),
+    links: linksOf(options.baseUrl, options.forAdmins)
+  }
+}

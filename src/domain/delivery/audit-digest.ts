@@ -1,0 +1,183 @@
+import { Clock, Context, Data, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import {
+  AuditDigestStore,
+  type AuditDigestStoreError,
+  type DigestActivity,
+  type DigestEnd,
+  type DigestSubscription
+} from "../../ports/audit-digest-store.ts"
+import { MailTemplates } from "../../ports/mail-templates.ts"
+import { SendRelay } from "../../ports/send-relay.ts"
+import type { SendRequest } from "../mail/message.ts"
+import { digestContent, MAX_DIGEST_EVENTS } from "./audit-digest-content.ts"
+import { type DigestCadence, type DigestPeriod, duePeriod } from "./audit-digest-period.ts"
+
+/** `source` of digests. */
+export const DIGEST_SOURCE = "api:audit-digest"
+
+/** `INTERNAL_SEND_EMAIL_URL` is unset. */
+export class RelayUnconfigured extends Data.TaggedError("RelayUnconfigured")<{}> {}
+
+/** The settings that digests depend on. */
+export class AuditDigestConfig extends Context.Service<
+  AuditDigestConfig,
+  {
+    /** Where the pages are, without a slash at its end. */
+    readonly baseUrl: string
+  }
+>()("postlane/domain/AuditDigestConfig") {}
+
+/** What one run did; digests that went out before, or that another run works on, are in none of the counts. */
+export interface DigestReport {
+  /** Nothing failed. */
+  readonly ok: boolean
+  readonly sent: number
+  readonly suppressed: number
+  readonly failed: number
+}
+
+/** The scheduled digest (document 1, `audit-digest`). */
+export class AuditDigest extends Context.Service<
+  AuditDigest,
+  {
+    /**
+     * Sends the digest of the last period that is over to whoever has not got it. To run it again sends nothing twice and
+     * tries the failed ones again. `patient`, for a caller that comes again and again: not at once, and only for those who
+     * were subscribed before the period was over.
+     */
+    readonly run: (options: {
+      readonly cadence: DigestCadence
+      readonly patient?: boolean
+    }) => Effect.Effect<DigestReport, AuditDigestStoreError | RelayUnconfigured>
+  }
+>()("postlane/domain/AuditDigest") {}
+
+/** Subscriptions that are read at once. */
+const PAGE = 200
+
+/** Mails under way at once. */
+const AT_ONCE = 4
+
+/** How long a claim is held before its run counts as dead, milliseconds: longer than the relay client waits. */
+export const DIGEST_LEASE_MS = 180_000
+
+/** The key of one digest: the relay sends it once, whoever asks and how often. */
+const keyOf = ({ id }: DigestSubscription, { cadence, from }: DigestPeriod): string =>
+  `audit-digest/${id}/${cadence}/${new Date(from).toISOString()}`
+
+const make = Effect.gen(function* () {
+  const { baseUrl } = yield* AuditDigestConfig
+  const store = yield* AuditDigestStore
+  const relay = yield* SendRelay
+  const templates = yield* MailTemplates
+  const random = yield* SecureRandom
+
+  const requestOf = Effect.fnUntraced(function* (
+    subscription: DigestSubscription,
+    period: DigestPeriod,
+    activity: DigestActivity
+  ): Effect.fn.Return<SendRequest> {
+    const forAdmins = subscription.customerId === null
+    const rendered = yield* templates.render(digestContent({ period, activity, baseUrl, forAdmins }))
+    return {
+      to: subscription.email,
+      ...rendered,
+      category: "notification",
+      source: DIGEST_SOURCE,
+      idempotencyKey: keyOf(subscription, period)
+    }
+  })
+
+  const post = (request: SendRequest): Effect.Effect<DigestEnd> =>
+    relay.send(request).pipe(
+      Effect.map((state): DigestEnd => ({ state })),
+      Effect.catch(({ certain, message }) =>
+        Effect.succeed<DigestEnd>({ state: "failed", certain, error: message })
+      )
+    )
+
+  /** One subscription's digest; what happens to it stops no other. */
+  const deliver = Effect.fnUntraced(
+    function* (
+      subscription: DigestSubscription,
+      period: DigestPeriod,
+      activity: Effect.Effect<DigestActivity, AuditDigestStoreError>,
+      patient: boolean
+    ) {
+      const request = yield* requestOf(subscription, period, yield* activity)
+      const owner = yield* random.uuidV7()
+      const key = { subscriptionId: subscription.id, period }
+      const claim = yield* store.claim({ ...key, owner, leaseMs: DIGEST_LEASE_MS, patient, request })
+      if (claim._tag === "Unknown") {
+        yield* Effect.logError("a digest's earlier attempt has no known end and is too old to be repeated")
+        return "failed" as const
+      }
+      if (claim._tag !== "Claimed") return "none" as const
+      const end = yield* post(claim.request)
+      if (end.state === "failed") {
+        yield* Effect.logError("a digest did not go out", { error: end.error, certain: end.certain })
+      }
+      yield* store
+        .settle({ ...key, owner, end })
+        .pipe(
+          Effect.catch((error) =>
+            Effect.logError("what became of a digest is not recorded; it is asked again", error.cause)
+          )
+        )
+      return end.state
+    },
+    (effect, subscription) =>
+      effect.pipe(
+        Effect.catch((error) =>
+          Effect.as(Effect.logError("a digest could not be prepared", error.cause), "failed" as const)
+        ),
+        Effect.annotateLogs({ subscription: subscription.id })
+      )
+  )
+
+  const run = Effect.fnUntraced(function* (options: {
+    readonly cadence: DigestCadence
+    readonly patient?: boolean
+  }) {
+    if (!relay.configured) return yield* new RelayUnconfigured()
+    const { cadence, patient = false } = options
+    const period = duePeriod(cadence, yield* Clock.currentTimeMillis)
+    const counts = { none: 0, sent: 0, suppressed: 0, failed: 0 }
+    // The whole service's activity is the same for every admin.
+    const whole = yield* Effect.cached(
+      store.activity({ period, customer: undefined, limit: MAX_DIGEST_EVENTS })
+    )
+    // By itself nobody gets the digest of a time when they had not asked for any.
+    const createdBefore = patient ? period.to : undefined
+    let after: string | undefined
+    do {
+      const page = yield* store.pending({ period, after, limit: PAGE, createdBefore })
+      const ends = yield* Effect.forEach(
+        page,
+        (subscription) => {
+          const { customerId, email } = subscription
+          const activity =
+            customerId === null
+              ? whole
+              : store.activity({ period, customer: { id: customerId, email }, limit: MAX_DIGEST_EVENTS })
+          return deliver(subscription, period, activity, patient)
+        },
+        { concurrency: AT_ONCE }
+      )
+      for (const end of ends) counts[end] += 1
+      after = page.length < PAGE ? undefined : page.at(-1)?.id
+    } while (after !== undefined)
+    const { failed, sent, suppressed } = counts
+    return { ok: failed === 0, sent, suppressed, failed }
+  })
+
+  return AuditDigest.of({ run })
+})
+
+export const layer: Layer.Layer<
+  AuditDigest,
+  never,
+  AuditDigestConfig | AuditDigestStore | SendRelay | MailTemplates | SecureRandom
+> = Layer.effect(AuditDigest, make)

@@ -1,0 +1,199 @@
+import { Clock, Context, Data, type Duration, Effect, Layer } from "effect"
+
+import type { DeliveryLogError } from "../../ports/delivery-log.ts"
+import { type ListMark, PollLog, type PollLogError, type PollPosition } from "../../ports/poll-log.ts"
+import { type ListedMail, ListFailure, type MailPage, SentMails } from "../../ports/sent-mails.ts"
+import { withDeadline } from "../deadline.ts"
+import { EventRecording } from "./event-recording.ts"
+import { eventOf, isBackfill, isNews, MAX_PAGES, newestOf, reaches } from "./poll-rules.ts"
+
+/** What one run counted (contract, "Delivery events and alerts"). */
+export interface PollCounts {
+  readonly pages: number
+  /** Mails that were read. */
+  readonly seen: number
+  /** Mails that were new to the log, or whose last event changed. */
+  readonly recorded: number
+  /** Those of them that were sent before logging began: they never alert. */
+  readonly backfilled: number
+  /** Alerts that went out. */
+  readonly alerts: number
+  /** Alerts that did not: their claims are released, and the next run tries again. */
+  readonly alertsFailed: number
+}
+
+/** What one run came to. `truncated`: mails are left that no run has read; the next one goes on with them. */
+export interface PollResult extends PollCounts {
+  readonly truncated: boolean
+}
+
+/** The run broke off. What it recorded stays recorded, and the next run begins where this one did. */
+export class PollFailure extends Data.TaggedError("PollFailure")<{
+  readonly cause: ListFailure | PollLogError | DeliveryLogError
+  readonly counts: PollCounts
+}> {}
+
+/** The poll of `provider_a`'s list: finds what no webhook told. */
+export class EventPoll extends Context.Service<
+  EventPoll,
+  {
+    /** One run: 5 pages at most. Runs at the same time, here or elsewhere, record nothing twice. */
+    readonly run: Effect.Effect<PollResult, PollFailure>
+  }
+>()("postlane/domain/EventPoll") {}
+
+/** Between two pages: the vendor's rate limit is an account's, and its sends come first. */
+const PAUSE = "600 millis"
+/** Time limit of one page. */
+const ANSWER_WITHIN = "15 seconds"
+/** A page is asked for again this often … */
+const RETRIES = 2
+/** … after this, where the vendor names no time, milliseconds … */
+const RETRY_AFTER_MS = 1_000
+/** … and not at all where it names a longer one than this. */
+const MAX_RETRY_AFTER_MS = 20_000
+/** Mails that are recorded at once. */
+const AT_ONCE = 10
+
+const retryDelay = ({ kind, retryAfterMs = RETRY_AFTER_MS }: ListFailure): number | undefined =>
+  (kind === "throttled" || kind === "unavailable") && retryAfterMs <= MAX_RETRY_AFTER_MS
+    ? retryAfterMs
+    : undefined
+
+const distinct = (mails: ReadonlyArray<ListedMail>): ReadonlyArray<ListedMail> => [
+  ...new Map(mails.toReversed().map((mail) => [mail.id, mail])).values()
+]
+
+const make = Effect.fnUntraced(function* (pause: Duration.Input) {
+  const sent = yield* SentMails
+  const log = yield* PollLog
+  const recording = yield* EventRecording
+
+  const ask = (after: string | undefined, retries: number): Effect.Effect<MailPage, ListFailure> =>
+    withDeadline(sent.page(after), {
+      duration: ANSWER_WITHIN,
+      onTimeout: () =>
+        Effect.fail(new ListFailure({ kind: "unavailable", message: `no answer within ${ANSWER_WITHIN}` }))
+    }).pipe(
+      Effect.catch((failure) => {
+        const delay = retries === 0 ? undefined : retryDelay(failure)
+        return delay === undefined
+          ? Effect.fail(failure)
+          : Effect.andThen(Effect.sleep(delay), ask(after, retries - 1))
+      })
+    )
+
+  /** One run's own reading: counts what it does, and has pages left or not. */
+  const makeRun = () => {
+    const counts = { pages: 0, seen: 0, recorded: 0, backfilled: 0, alerts: 0, alertsFailed: 0 }
+
+    const record = Effect.fnUntraced(function* (mails: ReadonlyArray<ListedMail>, askedAt: number) {
+      if (mails.length === 0) return
+      const found = yield* log.known(mails.map(({ id }) => id))
+      yield* Effect.forEach(
+        mails.filter((mail) => isNews(mail, found.mails.get(mail.id))),
+        Effect.fnUntraced(function* (mail) {
+          const known = found.mails.get(mail.id)
+          const backfill = isBackfill(mail, { known, now: askedAt, oldest: found.oldest })
+          const { alerted, backfilled } = yield* recording.record(eventOf(mail, askedAt), { backfill })
+          counts.recorded += 1
+          if (backfilled) counts.backfilled += 1
+          if (alerted === "delivered") counts.alerts += 1
+          if (alerted === "failed" || alerted === "unconfigured") counts.alertsFailed += 1
+        }),
+        { concurrency: AT_ONCE, discard: true }
+      )
+    })
+
+    const read = Effect.fnUntraced(function* (after: string | undefined) {
+      if (counts.pages > 0) yield* Effect.sleep(pause)
+      const askedAt = yield* Clock.currentTimeMillis
+      const page = yield* ask(after, RETRIES)
+      const mails = distinct(page.mails)
+      counts.pages += 1
+      counts.seen += mails.length
+      if (page.unreadable > 0) {
+        yield* Effect.logWarning(`provider_a's list holds ${page.unreadable} items that cannot be read`)
+      }
+      yield* record(mails, askedAt)
+      return { ...page, askedAt }
+    })
+
+    /** Reads on from a cursor until the mark or the end is reached, or no page is left; then `left` is where it stands. */
+    const descend = Effect.fnUntraced(function* (from: string | undefined, until: ListMark | undefined) {
+      let cursor = from
+      let newest: ListMark | undefined
+      let isFirst = true
+      while (counts.pages < MAX_PAGES) {
+        const page = yield* read(cursor)
+        if (isFirst) newest = newestOf(page.mails, page.askedAt)
+        isFirst = false
+        cursor = page.next
+        if (cursor === undefined || reaches(page.mails, until)) return { newest, cursor, left: undefined }
+      }
+      return { newest, cursor, left: cursor }
+    })
+
+    return { counts, descend }
+  }
+
+  type Run = ReturnType<typeof makeRun>
+
+  /** As `descend`; undefined where the cursor's mail is gone from the list. */
+  const descendFrom = (run: Run, cursor: string, until: ListMark | undefined) =>
+    run
+      .descend(cursor, until)
+      .pipe(
+        Effect.catchTag("ListFailure", (failure) =>
+          failure.kind === "cursor" ? Effect.succeed(undefined) : Effect.fail(failure)
+        )
+      )
+
+  /** What is left of a gap after the pages that the newest mails left over. `below`: where those ended. */
+  const closeGap = Effect.fnUntraced(function* (
+    run: Run,
+    gap: PollPosition["gap"] & {},
+    below: string | undefined
+  ) {
+    if (run.counts.pages >= MAX_PAGES) return gap
+    let end = yield* descendFrom(run, gap.after, gap.until)
+    if (end === undefined) {
+      yield* Effect.logWarning(
+        "the poll's position is gone from provider_a's list: it goes on from the newest"
+      )
+      // What lies below the newest mails holds all that is left of the gap.
+      end = below === undefined ? undefined : yield* run.descend(below, gap.until)
+    }
+    return end?.left === undefined ? undefined : { after: end.left, until: gap.until }
+  })
+
+  const runOnce = Effect.fnUntraced(function* (run: Run) {
+    const { position, version } = yield* log.position
+    const head = yield* run.descend(undefined, position.newest)
+    let gap: PollPosition["gap"]
+    if (head.left !== undefined) {
+      // What an earlier gap holds lies below, and down to its end everything is read again.
+      gap = { after: head.left, until: position.gap === undefined ? position.newest : position.gap.until }
+    } else if (position.gap !== undefined) {
+      gap = yield* closeGap(run, position.gap, head.cursor)
+    } else if (head.cursor !== undefined) {
+      // Everything is read once: the pages that are left go to older mails, whose events may have changed.
+      yield* descendFrom(run, head.cursor, undefined)
+    }
+    yield* log.savePosition({ newest: head.newest ?? position.newest, gap }, version)
+    return { ...run.counts, truncated: gap !== undefined }
+  })
+
+  return EventPoll.of({
+    run: Effect.suspend(() => {
+      const run = makeRun()
+      return Effect.mapError(runOnce(run), (cause) => new PollFailure({ cause, counts: { ...run.counts } }))
+    })
+  })
+})
+
+/** The poll; `pause` is the time between two pages. */
+export const layer = (
+  options: { readonly pause?: Duration.Input } = {}
+): Layer.Layer<EventPoll, never, SentMails | PollLog | EventRecording> =>
+  Layer.effect(EventPoll, make(options.pause ?? PAUSE))

@@ -1,0 +1,85 @@
+import { type Verdict, verdictsOf } from "./verdict.ts"
+
+/** The oldest PostgreSQL that the migrations run on, as `server_version_num` counts. */
+const OLDEST = 150_000
+
+/** A clock this far off confuses times in the log; twelve times as far, and signatures begin to be refused. */
+const NOTABLE_SKEW_MS = 5_000
+const BAD_SKEW_MS = 60_000
+
+/** What was found out about the database. */
+export type DatabaseFacts =
+  | { readonly _tag: "Unreachable"; readonly why: string }
+  | {
+      readonly _tag: "Reached"
+      /** `server_version_num`: 150004 is 15.4. */
+      readonly version: number
+      readonly migrations:
+        | { readonly _tag: "Pending"; readonly names: ReadonlyArray<string> }
+        /** A file was changed or is missing, or they could not be compared. */
+        | { readonly _tag: "Broken"; readonly why: string }
+      /** The database's clock minus this machine's, milliseconds. */
+      readonly skewMs: number
+      /** How far off {@link skewMs} may be. */
+      readonly uncertaintyMs: number
+    }
+
+const { fail, ok, warn } = verdictsOf("database")
+
+const versionText = (version: number) => `${Math.floor(version / 10_000)}.${version % 10_000}`
+
+const migrationsVerdict = (
+  migrations: Extract<DatabaseFacts, { _tag: "Reached" }>["migrations"]
+): Verdict => {
+  if (migrations._tag === "Broken") {
+    return fail({
+      what: "the migrations do not fit the files",
+      why: migrations.why,
+      do: "use the version of Postlane that migrated this database, or a newer one"
+    })
+  }
+  const { names } = migrations
+  return names.length === 0
+    ? ok("all migrations are applied, unchanged")
+    : fail({
+        what: `${names.length} ${names.length === 1 ? "migration is" : "migrations are"} missing`,
+        why: `not applied: ${names.join(", ")}`,
+        do: "npm run migrate"
+      })
+}
+
+const clockVerdict = (skewMs: number, uncertaintyMs: number): Verdict => {
+  const sure = Math.max(0, Math.abs(skewMs) - Math.max(0, uncertaintyMs))
+  if (sure <= NOTABLE_SKEW_MS) return ok("this machine's clock agrees with the database's")
+  const complaint = {
+    what: `this machine's clock is ${Math.round(sure / 1000)} s ${skewMs > 0 ? "behind" : "ahead of"} the database's`,
+    why: "webhook signatures and signed requests are refused where a clock is minutes off",
+    do: "let NTP set the clock of this machine and of the database's"
+  }
+  return sure >= BAD_SKEW_MS ? fail(complaint) : warn(complaint)
+}
+
+/** The verdicts on the database: reachable, new enough, migrated, its clock like ours. */
+export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> => {
+  if (facts._tag === "Unreachable") {
+    return [
+      fail({
+        what: "the database cannot be reached",
+        why: facts.why,
+        do: "see that it runs and that DB_URL and DB_SECRET_KEY are right; until then mail goes out without log and suppression check"
+      })
+    ]
+  }
+  const version = versionText(facts.version)
+  return [
+    facts.version >= OLDEST
+      ? ok(`PostgreSQL ${version} answers`)
+      : fail({
+          what: `PostgreSQL ${version} is too old`,
+          why: "the migrations need 15 or later",
+          do: "upgrade it"
+        }),
+    migrationsVerdict(facts.migrations),
+    clockVerdict(facts.skewMs, facts.uncertaintyMs)
+  ]
+}

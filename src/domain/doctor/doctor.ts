@@ -1,0 +1,90 @@
+import { Effect, Stream } from "effect"
+
+import type { Dns } from "../../ports/dns.ts"
+import { Examinations } from "../../ports/examinations.ts"
+import { withDeadline } from "../deadline.ts"
+import { databaseVerdicts } from "./database.ts"
+import { providerAVerdicts } from "./provider-a.ts"
+import { type ProviderBFacts, providerBVerdicts } from "./provider-b.ts"
+import { queueVerdicts } from "./queue.ts"
+import { senderDnsVerdicts } from "./sender-dns.ts"
+import { type Verdict, verdictsOf } from "./verdict.ts"
+
+/** Time limit of one check. */
+export const CHECK_TIME_LIMIT = "15 seconds"
+
+/** What the checks need to know of the settings. */
+export interface DoctorOptions {
+  /** The sender domain, lower-case. */
+  readonly sender: string
+  /** Region of `provider_b`. */
+  readonly region: string
+  readonly visibilitySeconds: number
+}
+
+const identityOf = (facts: ProviderBFacts) =>
+  facts._tag === "Account" && facts.identity._tag === "There" ? facts.identity.identity : undefined
+
+const bounded = <R>(check: string, run: Effect.Effect<ReadonlyArray<Verdict>, never, R>) =>
+  withDeadline(run, {
+    duration: CHECK_TIME_LIMIT,
+    onTimeout: () =>
+      Effect.succeed<ReadonlyArray<Verdict>>([
+        verdictsOf(check).fail({
+          what: "the check took too long",
+          why: `nothing was heard within ${CHECK_TIME_LIMIT}`,
+          do: "see that this machine reaches what is checked, and run doctor again"
+        })
+      ])
+  })
+
+const unused = (check: string, what: string) =>
+  Effect.succeed<ReadonlyArray<Verdict>>([verdictsOf(check).ok(what)])
+
+/**
+ * Runs every check at once, each within its time limit, and gives what each found as soon as it is known. A part that is
+ * simulated or not used is said to be so. DNS waits for `provider_b`, which alone knows the names of the DKIM records.
+ */
+export const examine = (
+  options: DoctorOptions
+): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const { database, providerA, providerB, queue } = yield* Examinations
+      const { region, sender, visibilitySeconds } = options
+      const asked = providerB === undefined ? undefined : yield* Effect.cached(providerB)
+      const checks = [
+        // Where there is none, the settings say so.
+        database === undefined
+          ? Effect.succeed([])
+          : bounded("database", Effect.map(database, databaseVerdicts)),
+        queue === undefined
+          ? Effect.succeed([])
+          : bounded(
+              "queue",
+              Effect.map(queue, (facts) => queueVerdicts(facts, visibilitySeconds))
+            ),
+        providerA === undefined
+          ? unused("provider_a", "provider_a is simulated or not used")
+          : bounded(
+              "provider_a",
+              Effect.map(providerA, (facts) => providerAVerdicts(facts, sender))
+            ),
+        asked === undefined
+          ? unused("provider_b", "provider_b is simulated or not used")
+          : bounded(
+              "provider_b",
+              Effect.map(asked, (facts) => providerBVerdicts(facts, sender))
+            ),
+        asked === undefined
+          ? unused("dns", "DNS is not looked at while provider_b is simulated or not used")
+          : bounded(
+              "dns",
+              Effect.flatMap(asked, (facts) =>
+                senderDnsVerdicts({ sender, region, identity: identityOf(facts) })
+              )
+            )
+      ]
+      return Stream.mergeAll(checks.map(Stream.fromEffect), { concurrency: "unbounded" })
+    })
+  )

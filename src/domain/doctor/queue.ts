@@ -1,0 +1,113 @@
+import { type Verdict, verdictsOf } from "./verdict.ts"
+
+/** Receives before a message is dead (document 1, "Delayed retry queue"). */
+export const WANTED_RECEIVES = 3
+
+/** What was found out about the delayed retry queue. */
+export type QueueFacts =
+  | { readonly _tag: "None" }
+  | { readonly _tag: "Postgres"; readonly name: string; readonly dead: number }
+  | { readonly _tag: "Unreachable"; readonly why: string }
+  | {
+      readonly _tag: "Sqs"
+      readonly redrive:
+        | {
+            readonly maxReceives: number
+            readonly deadLetterQueue: string
+            readonly deadLetters: number | undefined
+          }
+        | undefined
+      /** The queue's own visibility time, seconds. Postlane gives its own with each receive. */
+      readonly visibilitySeconds: number | undefined
+      readonly retentionSeconds: number | undefined
+      readonly deadLetterRetentionSeconds: number | undefined
+    }
+
+const { fail, ok, warn } = verdictsOf("queue")
+
+const deadVerdicts = (dead: number | undefined): ReadonlyArray<Verdict> =>
+  dead === undefined || dead === 0
+    ? []
+    : [
+        warn({
+          what: `${dead} dead ${dead === 1 ? "letter waits" : "letters wait"}`,
+          why: "nobody tries these sends again",
+          do: "postlane dead-letters, then postlane dead-letters redrive ID"
+        })
+      ]
+
+const sqsVerdicts = (
+  facts: Extract<QueueFacts, { _tag: "Sqs" }>,
+  wantedVisibilitySeconds: number
+): ReadonlyArray<Verdict> => {
+  const { redrive, visibilitySeconds, retentionSeconds, deadLetterRetentionSeconds } = facts
+  if (redrive === undefined) {
+    return [
+      fail({
+        what: "the queue has no redrive policy",
+        why: "a message that no consumer can handle comes back until the queue forgets it",
+        do: `create a dead-letter queue and a redrive policy to it with maxReceiveCount ${WANTED_RECEIVES}`
+      })
+    ]
+  }
+  const verdicts: Array<Verdict> = [
+    redrive.maxReceives === WANTED_RECEIVES
+      ? ok(
+          `the queue answers; dead letters go to ${redrive.deadLetterQueue} after ${WANTED_RECEIVES} receives`
+        )
+      : warn({
+          what: `messages die after ${redrive.maxReceives} receives`,
+          why: `three crashed consumers are what is allowed for`,
+          do: `set maxReceiveCount of the redrive policy to ${WANTED_RECEIVES}`
+        })
+  ]
+  if (visibilitySeconds !== undefined && visibilitySeconds < wantedVisibilitySeconds) {
+    verdicts.push(
+      warn({
+        what: `the queue's visibility time is ${visibilitySeconds} s`,
+        why: `consumers ask for ${wantedVisibilitySeconds} s; whoever receives without asking shows messages again sooner`,
+        do: `set it to ${wantedVisibilitySeconds} s or more`
+      })
+    )
+  }
+  if (
+    retentionSeconds !== undefined &&
+    deadLetterRetentionSeconds !== undefined &&
+    deadLetterRetentionSeconds <= retentionSeconds
+  ) {
+    verdicts.push(
+      warn({
+        what: "the dead-letter queue forgets as soon as the queue does",
+        why: "a dead letter keeps the age that it had, and may be gone before anybody looks",
+        do: "set its retention to 14 days, and the queue's to less"
+      })
+    )
+  }
+  return [...verdicts, ...deadVerdicts(redrive.deadLetters)]
+}
+
+/** The verdicts on the delayed retry queue; `visibilitySeconds` is `EMAIL_DEFER_VISIBILITY_SECONDS`. */
+export const queueVerdicts = (facts: QueueFacts, visibilitySeconds: number): ReadonlyArray<Verdict> => {
+  switch (facts._tag) {
+    case "None":
+      return [
+        warn({
+          what: "there is no retry queue",
+          why: "an ambiguous send ends failed, and nobody knows whether it arrived",
+          do: "set EMAIL_DEFER_QUEUE_URL to an SQS queue or to postgres:email-defer"
+        })
+      ]
+    case "Unreachable":
+      return [
+        fail({
+          what: "the retry queue cannot be reached",
+          why: facts.why,
+          do: "see that EMAIL_DEFER_QUEUE_URL names a queue of CLOUD_REGION and that the credentials may use it (sqs:GetQueueAttributes, SendMessage, ReceiveMessage, DeleteMessage, ChangeMessageVisibility)"
+        })
+      ]
+    case "Postgres":
+      return [ok(`the retry queue ${facts.name} is in the database`), ...deadVerdicts(facts.dead)]
+    case "Sqs":
+      return sqsVerdicts(facts, visibilitySeconds)
+  }
+}

@@ -1,0 +1,38 @@
+/** What a check found: as it should be, worth a look, or broken. */
+export type VerdictStatus = Verdict["status"]
+
+/** One thing that the doctor looked at. What is not as it should be says why, and what to do about it. */
+export type Verdict =
+  | {
+      /** The part that was looked at: `settings`, `database`, `dns`… */
+      readonly check: string
+      readonly status: "ok"
+      readonly what: string
+    }
+  | {
+      readonly check: string
+      readonly status: "warn" | "fail"
+      readonly what: string
+      readonly why: string
+      readonly do: string
+    }
+
+/** Words of a verdict that is not `ok`. */
+export interface Complaint {
+  readonly what: string
+  readonly why: string
+  readonly do: string
+}
+
+/** Makes the verdicts of one part. */
+export const verdictsOf = (check: string) => ({
+  ok: (what: string): Verdict => ({ check, status: "ok", what }),
+  warn: (complaint: Complaint): Verdict => ({ check, status: "warn", ...complaint }),
+  fail: (complaint: Complaint): Verdict => ({ check, status: "fail", ...complaint })
+})
+
+/** How many verdicts of each status there are. */
+export const tally = (verdicts: ReadonlyArray<Verdict>): Readonly<Record<VerdictStatus, number>> => {
+  const count = (status: VerdictStatus) => verdicts.filter((verdict) => verdict.status === status).length
+  return { ok: count("ok"), warn: count("warn"), fail: count("fail") }
+}

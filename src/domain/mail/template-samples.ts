@@ -1,0 +1,139 @@
+import type { MailTemplate, MailTemplateKind } from "./template.ts"
+
+/** One mail of each kind, for the preview and for tests. */
+export const TEMPLATE_SAMPLES: {
+  readonly [K in MailTemplateKind]: Extract<MailTemplate, { readonly kind: K }>
+} = {
+  contact: {
+    kind: "contact",
+    name: "Ann Reader",
+    email: "ann@reader.test",
+    message: "Hello,\n\ncan you convert scanned papers as well?\n\nAnn"
+  },
+  feedback: {
+    kind: "feedback",
+    email: "ann@reader.test",
+    rating: 4,
+    message: "The tables come out well. The formulas could be larger.",
+    page: "/files"
+  },
+  share: {
+    kind: "share",
+    sender: "Ann Reader",
+    fileName: "annual-report.pdf",
+    message: "The figures are on page 3.",
+    url: "https://postlane.test/shared/4711?download=1&lang=en",
+    expiresAt: "2026-02-03T10:00:00Z"
+  },
+  "team-invite": {
+    kind: "team-invite",
+    inviter: "ann@reader.test",
+    team: "the team of ann@reader.test",
+    url: "https://postlane.test/invites/4711",
+    expiresAt: "2026-02-03T10:00:00Z"
+  },
+  "account-deleted": {
+    kind: "account-deleted",
+    email: "ann@reader.test",
+    deletedAt: "2026-02-03T10:00:00Z"
+  },
+  receipt: {
+    kind: "receipt",
+    customer: "Ann Reader",
+    receiptId: "R-2026-0042",
+    paidAt: "2026-02-03T10:00:00Z",
+    lines: [
+      { text: "1,000 credits", amountUsd: 40 },
+      { text: "Discount", amountUsd: -2.5 }
+    ],
+    totalUsd: 37.5
+  },
+  "magic-link": {
+    kind: "magic-link",
+    promo: "Spring offer",
+    url: "https://postlane.test/auth/magic?token=4711",
+    minutes: 15
+  },
+  outreach: {
+    kind: "outreach",
+    subject: "Documents that everybody can read",
+    paragraphs: [
+      "Hello Ann,",
+      "Postlane makes accessible HTML out of your PDF files. The first 10 pages are free."
+    ],
+    action: { text: "See an example", url: "https://postlane.test/example" },
+    footer:
+      "Postlane, 1 Example Street, Exampletown. You get this mail because your library publishes PDF files.",
+    unsubscribeUrl: "https://postlane.test/unsubscribe/4711"
+  },
+  "audit-digest": {
+    kind: "audit-digest",
+    cadence: "weekly",
+    from: "2026-01-26T14:00:00Z",
+    to: "2026-02-02T14:00:00Z",
+    counts: [
+      { label: "Conversions", count: 1234, failures: 3 },
+      { label: "Mails sent", count: 98, failures: 0 }
+    ],
+    events: [
+      {
+        at: "2026-02-01T09:30:00Z",
+        actor: "ann@reader.test",
+        what: "Removed the suppression of bob@reader.test",
+        failed: false
+      },
+      { at: "2026-02-01T08:30:00Z", actor: "system", what: "Conversion of scan.pdf", failed: true }
+    ],
+    more: 17,
+    links: [{ text: "All events on the dashboard", url: "https://postlane.test/dashboard" }]
+  },
+  unregistered: {
+    kind: "unregistered",
+    address: "ann@reader.test",
+    registerUrl: "https://postlane.test/register"
+  },
+  "no-attachment": { kind: "no-attachment", convertAddress: "convert@legacy.postlane.test" },
+  "unsupported-file": { kind: "unsupported-file", fileName: "report.docx", found: "a Word document" },
+  "insufficient-credits": {
+    kind: "insufficient-credits",
+    fileName: "annual-report.pdf",
+    needed: 24,
+    balance: 7,
+    plan: "paid",
+    buyUrl: "https://postlane.test/credits"
+  },
+  "processing-started": {
+    kind: "processing-started",
+    fileName: "annual-report.pdf",
+    pages: 24,
+    ignored: ["appendix.pdf"]
+  },
+  success: {
+    kind: "success",
+    fileName: "annual-report.pdf",
+    pages: 24,
+    creditsCharged: 24,
+    balance: 1076,
+    ignored: ["appendix.pdf"],
+    resultUrl: "https://postlane.test/results/4711"
+  },
+  error: {
+    kind: "error",
+    fileName: "annual-report.pdf",
+    reason: "The file is encrypted. Remove its password and send it again."
+  },
+  "bulk-completed": {
+    kind: "bulk-completed",
+    bulkId: "0199a000-0000-7000-8000-000000000001",
+    items: [
+      { fileName: "one.pdf", outcome: "completed", url: "https://postlane.test/results/1" },
+      { fileName: "two.pdf", outcome: "failed", url: undefined },
+      { fileName: "three.pdf", outcome: "cancelled", url: undefined }
+    ]
+  }
+}
+
+/** Every kind, in the order of {@link TEMPLATE_SAMPLES}. */
+export const TEMPLATE_KINDS: ReadonlyArray<MailTemplateKind> = Object.values<MailTemplate>(
+  TEMPLATE_SAMPLES
+).map(({ kind }) => kind)

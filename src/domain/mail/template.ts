@@ -1,0 +1,146 @@
+/**
+ * The mails that Postlane writes itself: what each says, as data. How it looks is the renderer's matter (`../../ports/mail-templates.ts`).
+ * Everything here may come from strangers; the renderer escapes it.
+ */
+
+/** A link with words of its own. */
+export interface TemplateLink {
+  readonly text: string
+  readonly url: string
+}
+
+/** One row of a table of figures: what, and how many; `failures` shows it as something to look at. */
+export interface DigestCount {
+  readonly label: string
+  readonly count: number
+  readonly failures: number
+}
+
+/** A thing that happened, for the digest's list. */
+export interface DigestEvent {
+  /** ISO 8601. */
+  readonly at: string
+  readonly actor: string
+  /** In words, e.g. `Removed the suppression of a@x.test`. */
+  readonly what: string
+  readonly failed: boolean
+}
+
+/** Every mail, by `kind`. Times are ISO 8601, money US dollars. */
+export type MailTemplate =
+  // Document 1's callers
+  | { readonly kind: "contact"; readonly name: string; readonly email: string; readonly message: string }
+  | {
+      readonly kind: "feedback"
+      readonly email: string | undefined
+      readonly rating: number | undefined
+      readonly message: string
+      readonly page: string | undefined
+    }
+  | {
+      readonly kind: "share"
+      readonly sender: string
+      readonly fileName: string
+      readonly message: string | undefined
+      readonly url: string
+      /** When the link stops working. */
+      readonly expiresAt: string
+    }
+  | {
+      readonly kind: "team-invite"
+      readonly inviter: string
+      readonly team: string
+      readonly url: string
+      readonly expiresAt: string
+    }
+  | { readonly kind: "account-deleted"; readonly email: string; readonly deletedAt: string }
+  | {
+      readonly kind: "receipt"
+      readonly customer: string
+      readonly receiptId: string
+      readonly paidAt: string
+      readonly lines: ReadonlyArray<{ readonly text: string; readonly amountUsd: number }>
+      readonly totalUsd: number
+    }
+  | {
+      readonly kind: "magic-link"
+      readonly promo: string
+      readonly url: string
+      /** How long the link works, minutes. */
+      readonly minutes: number
+    }
+  | {
+      readonly kind: "outreach"
+      readonly subject: string
+      readonly paragraphs: ReadonlyArray<string>
+      readonly action: TemplateLink | undefined
+      /** The sender's postal address and why the reader gets this. */
+      readonly footer: string
+      readonly unsubscribeUrl: string
+    }
+  | {
+      readonly kind: "audit-digest"
+      readonly cadence: "daily" | "weekly"
+      readonly from: string
+      readonly to: string
+      readonly counts: ReadonlyArray<DigestCount>
+      readonly events: ReadonlyArray<DigestEvent>
+      /** How many more events there were than are listed. */
+      readonly more: number
+      readonly links: ReadonlyArray<TemplateLink>
+    }
+  // Document 2's replies
+  | { readonly kind: "unregistered"; readonly address: string; readonly registerUrl: string }
+  | { readonly kind: "no-attachment"; readonly convertAddress: string }
+  | { readonly kind: "unsupported-file"; readonly fileName: string; readonly found: string }
+  | {
+      readonly kind: "insufficient-credits"
+      readonly fileName: string
+      /** Pages as estimated, one credit each. */
+      readonly needed: number
+      readonly balance: number
+      readonly plan: "free" | "paid"
+      readonly buyUrl: string
+    }
+  | {
+      readonly kind: "processing-started"
+      readonly fileName: string
+      readonly pages: number | undefined
+      /** Names of further attachments, which are not converted. */
+      readonly ignored: ReadonlyArray<string>
+    }
+  | {
+      readonly kind: "success"
+      readonly fileName: string
+      readonly pages: number
+      readonly creditsCharged: number
+      readonly balance: number
+      readonly ignored: ReadonlyArray<string>
+      /** Where the result is too big to attach. */
+      readonly resultUrl: string | undefined
+    }
+  | {
+      readonly kind: "error"
+      readonly fileName: string
+      /** For the customer, in words; no internals. */
+      readonly reason: string
+    }
+  | {
+      readonly kind: "bulk-completed"
+      readonly bulkId: string
+      readonly items: ReadonlyArray<{
+        readonly fileName: string
+        readonly outcome: "completed" | "failed" | "cancelled"
+        readonly url: string | undefined
+      }>
+    }
+
+/** The name of each mail. */
+export type MailTemplateKind = MailTemplate["kind"]
+
+/** A mail as it goes out: plain text beside HTML, which say the same. */
+export interface RenderedMail {
+  readonly subject: string
+  readonly html: string
+  readonly text: string
+}

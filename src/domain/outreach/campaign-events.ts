@@ -1,0 +1,52 @@
+import { Context, Effect, Layer } from "effect"
+
+import { CampaignBook, type CampaignBookUnavailable } from "../../ports/campaign-book.ts"
+import type { DeliveryEvent } from "../delivery/delivery-event.ts"
+import { fieldsOf, textOf } from "../delivery/untrusted.ts"
+
+/** The tag of an outreach send that names its row in `email_sends`. */
+export const SEND_TAG = "outreach_send"
+
+/** The tag that names its campaign. */
+export const CAMPAIGN_TAG = "campaign"
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+
+/** Whether an event is about a campaign send: one that carries the tag of the outreach configuration set, and so never alerts. */
+export const isCampaignEvent = ({ alertable, provider }: DeliveryEvent): boolean =>
+  provider === "provider_b" && !alertable
+
+/** Bookkeeping of campaign sends, after their events are in the log (document 1, "Endpoints", the bus's webhook). */
+export class CampaignEvents extends Context.Service<
+  CampaignEvents,
+  {
+    /** Books the event where it is about a campaign send. One that failed or comes again may be booked again. */
+    readonly record: (event: DeliveryEvent) => Effect.Effect<void, CampaignBookUnavailable>
+  }
+>()("postlane/domain/CampaignEvents") {}
+
+export const layer: Layer.Layer<CampaignEvents, never, CampaignBook> = Layer.effect(
+  CampaignEvents,
+  Effect.map(CampaignBook, (book) =>
+    CampaignEvents.of({
+      record: (event) => {
+        if (!isCampaignEvent(event)) return Effect.void
+        const sendId = event.tags[SEND_TAG]
+        return Effect.asVoid(
+          book.record({
+            providerMessageId: event.providerMessageId,
+            event: event.event,
+            occurredAt: event.occurredAt,
+            eventId: textOf(fieldsOf(event.raw)["id"]),
+            sendId: sendId !== undefined && UUID.test(sendId) ? sendId.toLowerCase() : undefined,
+            campaign: event.tags[CAMPAIGN_TAG],
+            subject: event.subject,
+            recipients: event.recipients,
+            // An event covers the whole mail: without a name, only a single recipient can be meant (as in P1).
+            affected: event.suppress ?? (event.recipients.length === 1 ? event.recipients : [])
+          })
+        )
+      }
+    })
+  )
+)

@@ -1,0 +1,44 @@
+/** How far an outreach send is; of two, the later in this list stands, whatever came first. Equals `campaign_send_rank()`. */
+export const CAMPAIGN_SEND_STATUSES = [
+  "queued",
+  "deferred",
+  "sent",
+  "delivery_delayed",
+  "delivered",
+  "opened",
+  "clicked",
+  "suppressed",
+  "failed",
+  "bounced",
+  "complained"
+] as const
+export type CampaignSendStatus = (typeof CAMPAIGN_SEND_STATUSES)[number]
+
+/** The same of a prospect. Equals `prospect_rank()`. */
+export const PROSPECT_STATUSES = ["active", "bounced", "unsubscribed", "complained"] as const
+export type ProspectStatus = (typeof PROSPECT_STATUSES)[number]
+
+/** Delivery events that say something about a campaign send; any other leaves its rows as they are. */
+export const CAMPAIGN_EVENTS = [
+  "sent",
+  "delivery_delayed",
+  "delivered",
+  "opened",
+  "clicked",
+  "failed",
+  "bounced",
+  "complained"
+] as const satisfies ReadonlyArray<CampaignSendStatus>
+export type CampaignEventName = (typeof CAMPAIGN_EVENTS)[number]
+
+/** The further of two. */
+export const furtherSend = (a: CampaignSendStatus, b: CampaignSendStatus): CampaignSendStatus =>
+  CAMPAIGN_SEND_STATUSES.indexOf(b) > CAMPAIGN_SEND_STATUSES.indexOf(a) ? b : a
+
+/** The further of two. */
+export const furtherProspect = (a: ProspectStatus, b: ProspectStatus): ProspectStatus =>
+  PROSPECT_STATUSES.indexOf(b) > PROSPECT_STATUSES.indexOf(a) ? b : a
+
+/** Whether outreach to a prospect is out of the question; a bounce is the suppression list's matter. */
+export const isOffLimits = (status: ProspectStatus): boolean =>
+  status === "unsubscribed" || status === "complained"

@@ -1,0 +1,192 @@
+import { Context, Effect, Layer, Result } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+
+import { CampaignBook, type CampaignBookUnavailable } from "../../ports/campaign-book.ts"
+import { MailTemplates } from "../../ports/mail-templates.ts"
+import type { UnsubscribesUnavailable } from "../../ports/unsubscribes.ts"
+import { addressKey, formatMailbox, parseMailbox } from "../mail/address.ts"
+import { Mailer } from "../mail/mailer.ts"
+import { type IdempotencyConflict, type IdempotencyInProgress, InvalidRequest } from "../mail/not-begun.ts"
+import type { SendResult } from "../mail/send-result.ts"
+import type { TemplateLink } from "../mail/template.ts"
+import { CAMPAIGN_TAG, SEND_TAG } from "./campaign-events.ts"
+import type { CampaignSendStatus } from "./campaign-status.ts"
+import { CAMPAIGN } from "./unsubscribe-token.ts"
+import { Unsubscribing } from "./unsubscribe.ts"
+
+/** `source` of outreach mail. */
+export const OUTREACH_SOURCE = "api:outreach"
+
+/** The settings that outreach depends on. */
+export class OutreachConfig extends Context.Service<
+  OutreachConfig,
+  {
+    /** The outreach mailbox on the sender domain, as a From header. */
+    readonly from: string
+    /** `PROVIDERB_CONFIGURATION_SET`. */
+    readonly configurationSet: string
+    /** Where unsubscribe links lead, without a slash at its end. Mail services take one-click links with https only. */
+    readonly baseUrl: string
+    /** The sender's postal address and why the reader gets this. */
+    readonly footer: string
+  }
+>()("postlane/domain/OutreachConfig") {}
+
+/** One mail of a campaign to one prospect. */
+export interface OutreachMail {
+  /** One address, bare. */
+  readonly email: string
+  readonly name?: string | undefined
+  /** Letters, digits, `.`, `_` and `-`, 64 at most. */
+  readonly campaign: string
+  readonly subject: string
+  /** Plain text. */
+  readonly paragraphs: ReadonlyArray<string>
+  readonly action?: TemplateLink | undefined
+}
+
+/** What became of it. `id` is its row in `email_sends`. */
+export type OutreachResult =
+  /** Nothing was sent: the address wants no outreach. */
+  | { readonly _tag: "Unsubscribed" }
+  | { readonly _tag: "Ended"; readonly id: string; readonly result: SendResult }
+  /** The same mail went out before, or may have; nothing was sent. */
+  | {
+      readonly _tag: "SentBefore"
+      readonly id: string
+      readonly status: CampaignSendStatus
+      readonly providerMessageId: string | null
+    }
+
+export type OutreachFailure =
+  | InvalidRequest
+  | IdempotencyConflict
+  | IdempotencyInProgress
+  | CampaignBookUnavailable
+  | UnsubscribesUnavailable
+
+/** Prospect outreach (document 1, "What the service does", 5). */
+export class Outreach extends Context.Service<
+  Outreach,
+  {
+    /**
+     * Sends one mail of a campaign: pinned to `provider_b`, on the outreach configuration set, with the links of one-click
+     * unsubscribing, its row in `email_sends` written before and after. The same mail to the same person goes out once.
+     */
+    readonly send: (mail: OutreachMail) => Effect.Effect<OutreachResult, OutreachFailure>
+  }
+>()("postlane/domain/Outreach") {}
+
+const invalid = (path: string, message: string) => new InvalidRequest({ issues: [{ path, message }] })
+
+// oxlint-disable-next-line no-control-regex -- the point is to refuse them
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** What would stop the mail after its row was made. */
+const issueOf = ({
+  action,
+  campaign,
+  name,
+  paragraphs,
+  subject
+}: OutreachMail): InvalidRequest | undefined => {
+  if (!CAMPAIGN.test(campaign)) {
+    return invalid("campaign", "is not 1 to 64 letters, digits, dots, underscores and hyphens")
+  }
+  if (name !== undefined && CONTROL.test(name)) return invalid("name", "holds a control character")
+  if (subject.trim() === "") return invalid("subject", "is empty")
+  if (CONTROL.test(subject)) return invalid("subject", "holds a control character")
+  if (paragraphs.every((paragraph) => paragraph.trim() === "")) return invalid("paragraphs", "say nothing")
+  if (action !== undefined && !/^https?:\/\/[^\s]+$/.test(action.url)) {
+    return invalid("action.url", "is no http or https address")
+  }
+  return undefined
+}
+
+const make = Effect.gen(function* () {
+  const config = yield* OutreachConfig
+  const book = yield* CampaignBook
+  const mailer = yield* Mailer
+  const templates = yield* MailTemplates
+  const unsubscribing = yield* Unsubscribing
+  const digest = yield* Digest
+
+  const finish = (id: string, result: SendResult) =>
+    book
+      .finish({
+        id,
+        outcome: result.status,
+        providerMessageId: result.providerMessageId,
+        error: result.ok ? null : result.error,
+        errorKind: result.status === "failed" ? result.kind : null
+      })
+      .pipe(
+        // The mail's own result stands; its events complete the row.
+        Effect.catch(({ cause }) =>
+          Effect.logError("an outreach send is not booked to its end", cause).pipe(
+            Effect.annotateLogs({ id, status: result.status })
+          )
+        )
+      )
+
+  const send = Effect.fnUntraced(function* (mail: OutreachMail) {
+    const parsed = parseMailbox(mail.email.trim())
+    if (Result.isFailure(parsed)) return yield* invalid("email", parsed.failure)
+    const wrong = issueOf(mail)
+    if (wrong !== undefined) return yield* wrong
+    const { domain, local } = parsed.success
+    const email = addressKey(parsed.success)
+    const { campaign, subject } = mail
+    const content = JSON.stringify([
+      email,
+      campaign,
+      subject,
+      mail.paragraphs,
+      mail.action?.text ?? null,
+      mail.action?.url ?? null
+    ])
+    const hash = yield* Effect.orDie(digest.digestHex(sha256, new TextEncoder().encode(content)))
+    const idempotencyKey = `${OUTREACH_SOURCE}/${hash}`
+    const unsubscribeUrl = `${config.baseUrl}/unsubscribe/${yield* unsubscribing.token({ email, campaign })}`
+
+    // Unlike the suppression look-up this fails closed: a mail that goes out later harms nobody, and one to a person who
+    // asked for none breaks the law in most places, and the promise of the link everywhere.
+    const begun = yield* book.begin({ email, name: mail.name, campaign, subject, idempotencyKey })
+    if (begun._tag === "Unsubscribed") return begun
+    if (begun._tag === "Settled") return { ...begun, _tag: "SentBefore" as const }
+
+    const rendered = yield* templates.render({
+      kind: "outreach",
+      subject,
+      paragraphs: mail.paragraphs,
+      action: mail.action,
+      footer: config.footer,
+      unsubscribeUrl
+    })
+    const result = yield* mailer.send({
+      to: formatMailbox({ name: mail.name, local, domain }),
+      from: config.from,
+      ...rendered,
+      category: "marketing",
+      source: OUTREACH_SOURCE,
+      provider: "provider_b",
+      configurationSet: config.configurationSet,
+      tags: { [CAMPAIGN_TAG]: campaign, [SEND_TAG]: begun.id },
+      headers: {
+        "List-Unsubscribe": `<${unsubscribeUrl}>`,
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"
+      },
+      idempotencyKey
+    })
+    yield* finish(begun.id, result)
+    return { _tag: "Ended" as const, id: begun.id, result }
+  }, Effect.uninterruptible)
+
+  return Outreach.of({ send })
+})
+
+export const layer: Layer.Layer<
+  Outreach,
+  never,
+  OutreachConfig | CampaignBook | Mailer | MailTemplates | Unsubscribing | Digest
+> = Layer.effect(Outreach, make)

@@ -1,0 +1,73 @@
+import { Context, Data } from "effect"
+import type { Effect } from "effect"
+
+import type { FailureKind } from "../domain/mail/failure-kind.ts"
+import type { SendStatus } from "../domain/mail/send-result.ts"
+import type { CampaignSendStatus } from "../domain/outreach/campaign-status.ts"
+
+/** The book cannot be read or written now. */
+export class CampaignBookUnavailable extends Data.TaggedError("CampaignBookUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+/** A delivery event of a campaign send. */
+export interface CampaignEvent {
+  readonly providerMessageId: string
+  readonly event: string
+  /** Milliseconds since the epoch. */
+  readonly occurredAt: number | undefined
+  /** The bus's own id of the event: tells two apart that have no time. */
+  readonly eventId: string | undefined
+  /** The row that the send's tag names. */
+  readonly sendId: string | undefined
+  readonly campaign: string | undefined
+  readonly subject: string | undefined
+  /** Bare lower-case addresses. */
+  readonly recipients: ReadonlyArray<string>
+  /** Whom a bounce or a complaint is about. */
+  readonly affected: ReadonlyArray<string>
+}
+
+/** What is about to be sent. */
+export interface OutreachEntry {
+  /** Bare and lower-case. */
+  readonly email: string
+  readonly name: string | undefined
+  readonly campaign: string
+  readonly subject: string
+  readonly idempotencyKey: string
+}
+
+/** Whether it may be sent. */
+export type OutreachBegin =
+  | { readonly _tag: "Begun"; readonly id: string }
+  | { readonly _tag: "Unsubscribed" }
+  /** This very mail went out before, or may have, longer ago than its key is remembered. */
+  | {
+      readonly _tag: "Settled"
+      readonly id: string
+      readonly status: CampaignSendStatus
+      readonly providerMessageId: string | null
+    }
+
+/** How a begun send ended. */
+export interface OutreachEnd {
+  readonly id: string
+  readonly outcome: SendStatus
+  readonly providerMessageId: string | null
+  readonly error: string | null
+  readonly errorKind: FailureKind | null
+}
+
+/** The tables `email_sends`, `prospects` and `unsubscribes`, as sending and its events work with them. */
+export class CampaignBook extends Context.Service<
+  CampaignBook,
+  {
+    /** Books an event; false where it was booked before or says nothing. The end state depends on no order of events. */
+    readonly record: (event: CampaignEvent) => Effect.Effect<boolean, CampaignBookUnavailable>
+    /** Asks whether the address is unsubscribed and makes the send's row, in one step. */
+    readonly begin: (entry: OutreachEntry) => Effect.Effect<OutreachBegin, CampaignBookUnavailable>
+    /** Notes how it ended; again, it changes nothing. */
+    readonly finish: (end: OutreachEnd) => Effect.Effect<void, CampaignBookUnavailable>
+  }
+>()("postlane/ports/CampaignBook") {}

@@ -1,0 +1,27 @@
+import { Context } from "effect"
+import type { Effect, Scope } from "effect"
+
+import type { DocumentFacts } from "../domain/conversion/page-content.ts"
+import type { PageSource } from "../domain/conversion/page-source.ts"
+import type { ObjectStoreError } from "./object-store.ts"
+import type { PdfError, PageRange } from "./pdf.ts"
+
+/** Some pages of an open document, one by one, in any order. */
+export interface OpenPages {
+  /** Fails for a page that cannot be read; the others can. `index` from 0, in the document. */
+  readonly page: (index: number) => Effect.Effect<PageSource, PdfError>
+}
+
+/** The pages of stored documents, read and laid out. */
+export class PageSources extends Context.Service<
+  PageSources,
+  {
+    /** What holds for the document as a whole. */
+    readonly facts: (objectKey: string) => Effect.Effect<DocumentFacts, PdfError | ObjectStoreError>
+    /** Opens the document for these pages, until the scope closes. */
+    readonly open: (
+      objectKey: string,
+      range: PageRange
+    ) => Effect.Effect<OpenPages, PdfError | ObjectStoreError, Scope.Scope>
+  }
+>()("postlane/ports/PageSources") {}

@@ -1,0 +1,153 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+
+import { type DeadLetter, DeferQueue, type DeferQueueError } from "../../ports/defer-queue.ts"
+import { deferQueue } from "../mail-layers.ts"
+import { onDatabase } from "./installation.ts"
+import { CommandFailed, EndedBadly, print, telling } from "./outcome.ts"
+import { Shell } from "./shell.ts"
+import { type Column, layoutTable } from "./table.ts"
+import { counted, visible } from "./text.ts"
+
+/** How many are read at once by `redrive --all`. */
+const BATCH = 100
+
+const unavailable = (error: DeferQueueError) =>
+  Effect.logDebug("the retry queue does not answer", error).pipe(
+    Effect.andThen(Effect.fail(new CommandFailed({ message: `${error.message}. See: postlane doctor` })))
+  )
+
+const onQueue = <A, E, R>(use: (queue: DeferQueue["Service"]) => Effect.Effect<A, E, R>) =>
+  onDatabase((here) =>
+    Effect.gen(function* () {
+      const queue = yield* DeferQueue
+      if (!queue.configured) {
+        return yield* new CommandFailed({
+          message: "There is no retry queue: EMAIL_DEFER_QUEUE_URL is unset, and nothing is deferred"
+        })
+      }
+      return yield* use(queue)
+    }).pipe(Effect.provide(deferQueue(here.settings, { credentials: here.credentials })))
+  )
+
+/** A dead letter without the mail's content. */
+const shown = ({ diedAt, id, message, reason, receives }: DeadLetter) => ({
+  id,
+  diedAt,
+  receives,
+  reason,
+  idempotencyKey: message?.details.idempotencyKey ?? null,
+  provider: message?.request.provider ?? null,
+  to: message?.details.to ?? null,
+  subject: message?.details.subject ?? null
+})
+type Shown = ReturnType<typeof shown>
+
+const COLUMNS: ReadonlyArray<Column<Shown>> = [
+  { title: "ID", cell: ({ id }) => id },
+  { title: "DIED (UTC)", cell: ({ diedAt }) => (diedAt ?? "-").slice(0, 19).replace("T", " ") },
+  { title: "PROVIDER", cell: ({ provider }) => provider ?? "-" },
+  { title: "TO", cell: ({ to }) => to?.join(", ") ?? "-", flexible: true },
+  { title: "SUBJECT", cell: ({ subject }) => subject ?? "-", flexible: true },
+  { title: "REASON", cell: ({ reason }) => reason ?? "-", flexible: true }
+]
+
+const limit = Flag.Int("limit").pipe(
+  Flag.withAlias("n"),
+  Flag.withDescription("How many to show, 1 to 200"),
+  Flag.filter(
+    (count) => count >= 1 && count <= 200,
+    () => "must be from 1 to 200"
+  ),
+  Flag.withDefault(50)
+)
+
+const runList = (count: number) =>
+  telling(
+    Effect.gen(function* () {
+      const letters = yield* onQueue((queue) =>
+        queue.deadLetters({ limit: count }).pipe(Effect.catchTag("DeferQueueError", unavailable))
+      )
+      const rows = letters.map(shown)
+      const table = layoutTable(COLUMNS, rows, (yield* Shell).columns)
+      yield* print({
+        json: { deadLetters: rows },
+        text:
+          rows.length === 0
+            ? "No dead letters."
+            : [...(table.heading === undefined ? [] : [table.heading]), ...rows.map(table.line)].join("\n")
+      })
+    })
+  )
+
+const list = Command.make("list", { limit }, (input) => runList(input.limit)).pipe(
+  Command.withDescription("List the retries that nobody works on any more.")
+)
+
+/** Puts back what is dead now; one that dies again meanwhile is not put back a second time. */
+const redriveAll = (queue: DeferQueue["Service"]) =>
+  Effect.gen(function* () {
+    const done = new Set<string>()
+    const gone = new Set<string>()
+    while (true) {
+      const letters = yield* queue.deadLetters({ limit: BATCH })
+      const next = letters.map(({ id }) => id).filter((id) => !done.has(id) && !gone.has(id))
+      if (next.length === 0) return [...done]
+      for (const id of next) ((yield* queue.redrive(id)) ? done : gone).add(id)
+    }
+  }).pipe(Effect.catchTag("DeferQueueError", unavailable))
+
+const redrive = Command.make(
+  "redrive",
+  {
+    id: Argument.String("id").pipe(
+      Argument.withDescription("Id of a dead letter, as the list shows it"),
+      Argument.optional
+    ),
+    all: Flag.Boolean("all").pipe(Flag.withDescription("All of them"), Flag.withDefault(false))
+  },
+  ({ all, id }) =>
+    telling(
+      Effect.gen(function* () {
+        if (all === Option.isSome(id)) {
+          return yield* new CommandFailed({ message: "Name one id, or say --all." })
+        }
+        if (Option.isSome(id)) {
+          const found = yield* onQueue((queue) =>
+            queue.redrive(id.value).pipe(Effect.catchTag("DeferQueueError", unavailable))
+          )
+          yield* print({
+            json: { redriven: found ? [id.value] : [] },
+            text: found
+              ? `${visible(id.value)} is queued again, due now.`
+              : `There is no dead letter ${visible(id.value)}.`
+          })
+          return yield* found ? Effect.void : new EndedBadly()
+        }
+        const redriven = yield* onQueue(redriveAll)
+        yield* print({
+          json: { redriven },
+          text:
+            redriven.length === 0
+              ? "No dead letters."
+              : `${counted(redriven.length, "dead letter is", "dead letters are")} queued again, due now.`
+        })
+      })
+    )
+).pipe(
+  Command.withDescription(
+    "Queue dead letters again: due now, with three receives anew, on the same key and provider."
+  ),
+  Command.withExamples([
+    { command: "postlane dead-letters redrive --all", description: "Queue all of them again" }
+  ])
+)
+
+/** `postlane dead-letters`. */
+export const deadLetters = Command.make("dead-letters", {}, () => runList(50)).pipe(
+  Command.withDescription(
+    "Retries that were received three times without an end, or that cannot be read. Without a subcommand: the list."
+  ),
+  Command.withShortDescription("List and redrive dead retries"),
+  Command.withSubcommands([list, redrive])
+)

@@ -1,0 +1,121 @@
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+
+import * as Postgres from "../../adapters/postgres/client.ts"
+import { examineDatabase } from "../../adapters/postgres/examination.ts"
+import type { DatabaseFacts } from "../../domain/doctor/database.ts"
+import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
+import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
+import type { QueueFacts } from "../../domain/doctor/queue.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
+import { DeferQueue } from "../../ports/defer-queue.ts"
+import { Examinations } from "../../ports/examinations.ts"
+import { MIGRATIONS } from "../database.ts"
+import { deferQueue } from "../mail-layers.ts"
+import type { Settings } from "../settings.ts"
+import { clients, type Installation, missingDatabase } from "./installation.ts"
+
+/** Dead letters are counted up to here. */
+const MOST_COUNTED = 1_000
+
+/** Which providers mail can really leave by. */
+export const usesReally = (settings: Settings): Readonly<Record<Provider, boolean>> => {
+  const { fallback, primary } = settings.sending
+  const chosen = (provider: Provider) => primary === provider || fallback === provider
+  return {
+    provider_a: settings.providerA.apiKey !== undefined,
+    // Without keys it is the instance role's, which only a machine that means to use it has.
+    provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b"))
+  }
+}
+
+const database = (here: Installation): Effect.Effect<DatabaseFacts> | undefined => {
+  const { database: configured } = here.settings
+  if (configured !== undefined) {
+    return examineDatabase(MIGRATIONS).pipe(
+      Effect.provide(
+        Layer.provideMerge(Postgres.layerSqlClient, Postgres.layerSingle({ url: configured.url }))
+      ),
+      Effect.provide(NodeServices.layer),
+      Effect.catch((error) => Effect.succeed<DatabaseFacts>({ _tag: "Unreachable", why: error.message }))
+    )
+  }
+  return here.settings.embedded || here.local._tag === "Stopped"
+    ? Effect.succeed({ _tag: "Unreachable", why: missingDatabase(here) ?? "" })
+    : undefined
+}
+
+const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | undefined => {
+  const { apiKey, baseUrl } = settings.providerA
+  return apiKey === undefined
+    ? undefined
+    : Effect.flatMap(
+        Effect.promise(() => import("../../adapters/resend/account.ts")),
+        (adapter) => adapter.examineAccount({ apiKey, baseUrl })
+      )
+}
+
+const providerB = ({ credentials, settings }: Installation): Effect.Effect<ProviderBFacts> | undefined => {
+  if (!usesReally(settings).provider_b) return undefined
+  const { configurationSet, endpoint, outreachConfigurationSet, region } = settings.providerB
+  return Effect.flatMap(
+    Effect.promise(() => import("../../adapters/ses/account.ts")),
+    (adapter) =>
+      adapter.examineAccount({
+        region,
+        endpoint,
+        credentials,
+        configurationSet,
+        outreachConfigurationSet,
+        sender: settings.domains.sender
+      })
+  )
+}
+
+const queue = (here: Installation): Effect.Effect<QueueFacts> | undefined => {
+  const { credentials, settings } = here
+  const { address } = settings.retryQueue
+  switch (address._tag) {
+    case "None":
+      return Effect.succeed({ _tag: "None" })
+    case "Sqs": {
+      const { region, sqsEndpoint } = settings.cloud
+      return Effect.flatMap(
+        Effect.promise(() => import("../../adapters/sqs/examination.ts")),
+        (adapter) =>
+          adapter.examineQueue({
+            queueUrl: address.url,
+            region,
+            credentials,
+            ...(sqsEndpoint === undefined ? {} : { endpoint: sqsEndpoint })
+          })
+      )
+    }
+    case "Postgres": {
+      const layer = clients(here)
+      if (layer === undefined) return undefined
+      return DeferQueue.use((store) => store.deadLetters({ limit: MOST_COUNTED })).pipe(
+        Effect.map((letters): QueueFacts => ({
+          _tag: "Postgres",
+          name: address.name,
+          dead: letters.length
+        })),
+        Effect.provide(deferQueue(settings, { credentials })),
+        Effect.provide(layer),
+        Effect.catch(({ message }) => Effect.succeed<QueueFacts>({ _tag: "Unreachable", why: message }))
+      )
+    }
+  }
+}
+
+/** What the doctor asks of an installation's parts. */
+export const layerExaminations = (here: Installation): Layer.Layer<Examinations> =>
+  Layer.succeed(
+    Examinations,
+    Examinations.of({
+      database: database(here),
+      providerA: providerA(here),
+      providerB: providerB(here),
+      queue: queue(here)
+    })
+  )

@@ -1,0 +1,202 @@
+import { Console, Effect, Layer, Option, Schedule } from "effect"
+import { Command, Flag } from "effect/cli"
+
+import * as EmailLog from "../../adapters/postgres/email-log-query.ts"
+import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/category.ts"
+import { Provider } from "../../domain/mail/provider.ts"
+import { EmailStatus } from "../../domain/mail/status.ts"
+import {
+  type EmailLogFilter,
+  EmailLogQuery,
+  type EmailLogRow,
+  MAX_EMAIL_LOG_PAGE
+} from "../../ports/email-log-query.ts"
+import { onDatabase } from "./installation.ts"
+import { CommandFailed, print, telling } from "./outcome.ts"
+import { Json, Shell } from "./shell.ts"
+import { type Column, layoutTable, type TableLayout } from "./table.ts"
+import { counted } from "./text.ts"
+
+/** How often `--follow` looks. */
+const FOLLOW_EVERY = "2 seconds"
+/** How many pages back a look goes where much has arrived meanwhile. */
+const FOLLOW_PAGES = 20
+/** How many rows `--follow` remembers the status of. */
+const FOLLOW_MEMORY = 10_000
+
+const flags = {
+  status: Flag.Literals("status", EmailStatus.literals).pipe(
+    Flag.withDescription("Only rows of this status"),
+    Flag.optional
+  ),
+  category: Flag.Literals("category", [...Category.literals, UNKNOWN_CATEGORY]).pipe(
+    Flag.withDescription("Only rows of this category; unknown: mail that only events tell of"),
+    Flag.optional
+  ),
+  provider: Flag.Literals("provider", Provider.literals).pipe(
+    Flag.withDescription("Only rows of this provider"),
+    Flag.optional
+  ),
+  recipient: Flag.String("recipient").pipe(
+    Flag.withAlias("r"),
+    Flag.withDescription("Only mail to exactly this address, in any case"),
+    Flag.optional
+  ),
+  subject: Flag.String("subject").pipe(
+    Flag.withDescription("Only mail with this in its subject, in any case"),
+    Flag.optional
+  ),
+  limit: Flag.Int("limit").pipe(
+    Flag.withAlias("n"),
+    Flag.withDescription(`Rows of a page, 1 to ${MAX_EMAIL_LOG_PAGE}`),
+    Flag.filter(
+      (limit) => limit >= 1 && limit <= MAX_EMAIL_LOG_PAGE,
+      () => `must be from 1 to ${MAX_EMAIL_LOG_PAGE}`
+    ),
+    Flag.withDefault(20)
+  ),
+  cursor: Flag.String("cursor").pipe(
+    Flag.withDescription("Go on where a page ended; it prints the cursor"),
+    Flag.optional
+  ),
+  all: Flag.Boolean("all").pipe(Flag.withDescription("All pages"), Flag.withDefault(false)),
+  follow: Flag.Boolean("follow").pipe(
+    Flag.withAlias("f"),
+    Flag.withDescription(
+      "Go on showing rows that arrive or change their status, oldest first; with --json one document a line"
+    ),
+    Flag.withDefault(false)
+  )
+}
+
+const COLUMNS: ReadonlyArray<Column<EmailLogRow>> = [
+  { title: "TIME (UTC)", cell: ({ created_at }) => created_at.slice(0, 19).replace("T", " ") },
+  { title: "STATUS", cell: ({ status }) => status },
+  { title: "CATEGORY", cell: ({ category }) => category },
+  {
+    title: "PROVIDER",
+    cell: ({ failed_over, provider }) => `${provider ?? "-"}${failed_over ? " (over)" : ""}`
+  },
+  { title: "TO", cell: ({ to_addresses }) => to_addresses.join(", "), flexible: true },
+  { title: "SUBJECT", cell: ({ subject }) => subject ?? "-", flexible: true },
+  { title: "ERROR", cell: ({ error }) => error ?? "", flexible: true }
+]
+
+const page = Effect.fnUntraced(function* (filter: EmailLogFilter) {
+  const log = yield* EmailLogQuery
+  return yield* log.page(filter).pipe(
+    Effect.catchTags({
+      EmailLogUnavailable: ({ cause }) =>
+        Effect.logDebug("the log does not answer", cause).pipe(
+          Effect.andThen(
+            Effect.fail(new CommandFailed({ message: "The log does not answer now. See: postlane doctor" }))
+          )
+        ),
+      InvalidCursor: () =>
+        Effect.fail(new CommandFailed({ message: "--cursor is none that this log gave out" }))
+    })
+  )
+})
+
+const printRows = Effect.fnUntraced(function* (
+  rows: ReadonlyArray<EmailLogRow>,
+  known: TableLayout<EmailLogRow> | undefined
+) {
+  const { columns } = yield* Shell
+  const table = known ?? layoutTable(COLUMNS, rows, columns)
+  if (known === undefined && table.heading !== undefined) yield* Console.log(table.heading)
+  for (const row of rows) yield* Console.log(table.line(row))
+  return table
+})
+
+const onePage = Effect.fnUntraced(function* (filter: EmailLogFilter) {
+  const found = yield* page(filter)
+  if (yield* Json) return yield* print({ json: found, text: "" })
+  if (found.rows.length === 0) return yield* Console.error("No mail.")
+  yield* printRows(found.rows, undefined)
+  if (found.nextCursor !== null) yield* Console.error(`\nMore: --cursor ${found.nextCursor}`)
+})
+
+/** Page by page: memory does not grow with the log, under `--json` neither. */
+const allPages = Effect.fnUntraced(function* (filter: EmailLogFilter) {
+  const json = yield* Json
+  let table: TableLayout<EmailLogRow> | undefined
+  let count = 0
+  let cursor = filter.cursor
+  if (json) yield* Console.log('{"rows":[')
+  do {
+    const found = yield* page({ ...filter, cursor, limit: MAX_EMAIL_LOG_PAGE })
+    if (json) {
+      for (const [index, row] of found.rows.entries())
+        yield* Console.log(`${count + index === 0 ? "" : ","}${JSON.stringify(row)}`)
+    } else if (found.rows.length > 0) table = yield* printRows(found.rows, table)
+    count += found.rows.length
+    cursor = found.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  yield* json ? Console.log('],"nextCursor":null}') : Console.error(`\n${counted(count, "mail")}`)
+})
+
+const follow = Effect.fnUntraced(function* (filter: EmailLogFilter) {
+  const json = yield* Json
+  const seen = new Map<string, string>()
+  let table: TableLayout<EmailLogRow> | undefined
+  const look = Effect.gen(function* () {
+    const fresh: Array<EmailLogRow> = []
+    const first = seen.size === 0
+    let cursor: string | undefined
+    for (let pages = 0; pages < (first ? 1 : FOLLOW_PAGES); pages += 1) {
+      const found = yield* page({ ...filter, cursor, limit: first ? filter.limit : MAX_EMAIL_LOG_PAGE })
+      fresh.push(...found.rows.filter(({ id, status }) => seen.get(id) !== status))
+      cursor = found.nextCursor ?? undefined
+      // Below a page that is known to its last row, nothing new has arrived.
+      if (cursor === undefined || found.rows.some(({ id }) => seen.has(id))) break
+    }
+    for (const { id, status } of fresh) {
+      seen.delete(id)
+      seen.set(id, status)
+    }
+    for (const id of seen.keys()) {
+      if (seen.size <= FOLLOW_MEMORY) break
+      seen.delete(id)
+    }
+    const rows = fresh.reverse()
+    if (json) for (const row of rows) yield* Console.log(JSON.stringify(row))
+    else if (rows.length > 0) table = yield* printRows(rows, table)
+  })
+  return yield* Effect.repeat(look, Schedule.spaced(FOLLOW_EVERY))
+})
+
+/** `postlane log`. */
+export const log = Command.make("log", flags, (input) =>
+  telling(
+    Effect.gen(function* () {
+      if (input.follow && (input.all || Option.isSome(input.cursor))) {
+        return yield* new CommandFailed({
+          message: "--follow shows what is newest: leave --all and --cursor out"
+        })
+      }
+      const filter: EmailLogFilter = {
+        status: Option.getOrUndefined(input.status),
+        category: Option.getOrUndefined(input.category),
+        provider: Option.getOrUndefined(input.provider),
+        recipient: Option.getOrUndefined(input.recipient),
+        subject: Option.getOrUndefined(input.subject),
+        cursor: Option.getOrUndefined(input.cursor),
+        limit: input.limit
+      }
+      const run = input.follow ? follow(filter) : input.all ? allPages(filter) : onePage(filter)
+      yield* onDatabase(() => Effect.provide(run, Layer.fresh(EmailLog.layer)))
+    })
+  )
+).pipe(
+  Command.withDescription("Show the send log, newest first."),
+  Command.withShortDescription("Show the send log"),
+  Command.withExamples([
+    { command: "postlane log --status bounced --limit 50", description: "The newest bounces" },
+    {
+      command: "postlane log -r you@example.com --all --json",
+      description: "All mail to one address, as JSON"
+    },
+    { command: "postlane log --follow", description: "Watch" }
+  ])
+)

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs"
+
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Cause, Console, Effect, Layer, Logger, Redacted, References, Schema } from "effect"
+import { Command } from "effect/cli"
+
+import { lineLogger } from "../log-lines.ts"
+import { scrubOf } from "../scrub.ts"
+import { SETTING_NAMES, settingOf } from "../settings-table.ts"
+import type { Env } from "../settings.ts"
+import { postlane } from "./commands.ts"
+import { layerProcess } from "./shell.ts"
+
+const { version: VERSION } = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
+)(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"))
+
+/** Runs the command line with these arguments. It fails where the process is to end with another code than 0. */
+export const runWith = Command.runWith(postlane, { version: VERSION })
+
+/** What a process gets that reads from us and goes away (`postlane log | head`): the code of SIGPIPE. */
+const PIPE_CLOSED = 141
+
+const endWithReader = Effect.sync(() => {
+  process.stdout.on("error", () => process.exit(PIPE_CLOSED))
+  process.stderr.on("error", () => undefined)
+})
+
+const secretsOf = (env: Env): ReadonlyArray<Redacted.Redacted> =>
+  SETTING_NAMES.filter((name) => settingOf(name).secret).flatMap((name) =>
+    [name, settingOf(name).alias ?? name].map((one) => Redacted.make(env[one] ?? ""))
+  )
+
+/** Warnings go to the error output; the output is the command's result alone. */
+const layerLogs = Layer.mergeAll(
+  Logger.layer([
+    lineLogger(
+      { isTTY: process.stderr.isTTY, write: (line) => process.stderr.write(line) },
+      scrubOf(secretsOf(process.env))
+    )
+  ]),
+  Layer.succeed(References.MinimumLogLevel, "Warn")
+)
+
+/** The process `postlane`. Ends with 0 where the command did what it was asked for, else with 1. */
+export const main = (): void =>
+  Effect.andThen(endWithReader, runWith(process.argv.slice(2))).pipe(
+    Effect.tapCause((cause) =>
+      Cause.hasDies(cause) ? Console.error(scrubOf(secretsOf(process.env))(Cause.pretty(cause))) : Effect.void
+    ),
+    Effect.provide([NodeServices.layer, layerProcess, layerLogs]),
+    (program) => NodeRuntime.runMain(program, { disableErrorReporting: true })
+  )

@@ -1,0 +1,107 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Clock, Effect, Layer, Option, Redacted } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+
+import * as PostgresAccess from "../../adapters/postgres/access.ts"
+import { Right } from "../../domain/principal.ts"
+import { Access, type AccessUnavailable } from "../../ports/access.ts"
+import { onDatabase } from "./installation.ts"
+import { CommandFailed, EndedBadly, print, telling } from "./outcome.ts"
+import { visible } from "./text.ts"
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const unavailable = ({ cause }: AccessUnavailable) =>
+  Effect.logDebug("access does not answer", cause).pipe(
+    Effect.andThen(
+      Effect.fail(new CommandFailed({ message: "The tokens do not answer now. See: postlane doctor" }))
+    )
+  )
+
+const onAccess = <A, E, R>(use: (access: Access["Service"]) => Effect.Effect<A, E, R>) =>
+  onDatabase(({ settings }) =>
+    Effect.provide(
+      Access.use(use),
+      Layer.provide(PostgresAccess.layer({ embedded: settings.embedded }), NodeCrypto.layer)
+    )
+  )
+
+const create = Command.make(
+  "create",
+  {
+    name: Flag.String("name").pipe(Flag.withDescription("Whose it is; audit rows show this name")),
+    right: Flag.Literals("right", Right.literals).pipe(
+      Flag.withDescription("What it may do; again for more"),
+      Flag.atLeast(1)
+    ),
+    customer: Flag.String("customer").pipe(
+      Flag.withDescription("Id of the customer that it acts for; owner needs one"),
+      Flag.withMetavar("<uuid>"),
+      Flag.optional
+    ),
+    days: Flag.Int("days").pipe(
+      Flag.withDescription("How long it is good for, 1 to 3650 days (default: until it is revoked)"),
+      Flag.filter(
+        (days) => days >= 1 && days <= 3_650,
+        () => "must be from 1 to 3650"
+      ),
+      Flag.optional
+    )
+  },
+  ({ customer, days, name, right }) =>
+    telling(
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const expiresAt = Option.getOrUndefined(Option.map(days, (count) => now + count * DAY_MS))
+        const made = yield* onAccess((access) =>
+          access
+            .createToken({ name, rights: right, customerId: Option.getOrUndefined(customer), expiresAt })
+            .pipe(
+              Effect.catchTags({
+                AccessUnavailable: unavailable,
+                InvalidToken: ({ message }) => Effect.fail(new CommandFailed({ message }))
+              })
+            )
+        )
+        const token = Redacted.value(made.token)
+        yield* print({
+          json: { id: made.id, token },
+          text: `${token}\n\nIt is shown this once and stored nowhere. Its id, to revoke it: ${made.id}`
+        })
+      })
+    )
+).pipe(
+  Command.withDescription("Make a bearer token and print it, this once."),
+  Command.withExamples([
+    {
+      command: "postlane token create --name grafana --right admin:read --days 90",
+      description: "One that only reads"
+    }
+  ])
+)
+
+const revoke = Command.make(
+  "revoke",
+  { id: Argument.String("id").pipe(Argument.withDescription("Id of the token, as create printed it")) },
+  ({ id }) =>
+    telling(
+      Effect.gen(function* () {
+        const revoked = yield* onAccess((access) =>
+          access.revokeToken(id).pipe(Effect.catchTag("AccessUnavailable", unavailable))
+        )
+        yield* print({
+          json: { id, revoked },
+          text: revoked
+            ? `${id} is revoked, and the sessions that it began with it.`
+            : `No token of the id ${visible(id)} is in force.`
+        })
+        if (!revoked) return yield* new EndedBadly()
+      })
+    )
+).pipe(Command.withDescription("Revoke a token: it stops working at once, in every process."))
+
+/** `postlane token`. */
+export const token = Command.make("token").pipe(
+  Command.withDescription("Make and revoke the bearer tokens of admins and owners."),
+  Command.withSubcommands([create, revoke])
+)

@@ -1,0 +1,110 @@
+import { Context, Effect, Layer } from "effect"
+
+import { digestAnswer } from "../adapters/http/digest-answer.ts"
+import { pollAnswer } from "../adapters/http/event-poll-answer.ts"
+import { problem, type Problem, problemResponse } from "../adapters/http/problem.ts"
+import { MAX_INTAKE_BODY, webhookAnswer } from "../adapters/http/webhook-answer.ts"
+import * as DeliveryLog from "../adapters/postgres/delivery-log.ts"
+import * as InternalAlerts from "../adapters/web/internal-alerts.ts"
+import { sweepAlerts } from "../domain/delivery/alert-sweep.ts"
+import { AuditDigest } from "../domain/delivery/audit-digest.ts"
+import * as EventRecording from "../domain/delivery/event-recording.ts"
+import { EventPoll } from "../domain/delivery/poll.ts"
+import * as AuditDigestLayer from "./audit-digest-layer.ts"
+import * as DeliveryIntake from "./delivery-intake.ts"
+import * as Poll from "./event-poll-layer.ts"
+import { type EdgeFunction, makeFunction } from "./functions-call.ts"
+import { type Database, mailDatabase } from "./mail-database.ts"
+import type { Settings } from "./settings.ts"
+
+export type { EdgeFunction } from "./functions-call.ts"
+
+const noDatabase = problem("INTERNAL", "DB_URL and its key are not set: there is nowhere to record to")
+
+/** One connection a call, closed with it: what was opened for one request cannot be used in another. */
+const database = (settings: Settings): Effect.Effect<Layer.Layer<Database>, Problem> => {
+  const found = mailDatabase(settings, (postgres, url) => postgres.layerSingle({ url }))
+  return found === undefined
+    ? Effect.andThen(Effect.logError(noDatabase.detail), Effect.fail(noDatabase))
+    : Effect.succeed(found)
+}
+
+/** Recording whose alerts go out through the API. */
+const recording = (settings: Settings) =>
+  EventRecording.layer.pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        DeliveryLog.layer,
+        InternalAlerts.layer({
+          url: settings.events.internalAlertUrl,
+          proxySecret: settings.access.proxySharedSecret
+        })
+      )
+    )
+  )
+
+/** `POST {functions_url}/provider-a-webhook` (document 1, "Edge functions"). */
+export const providerAWebhook: EdgeFunction = makeFunction({
+  guarded: false,
+  maxBody: MAX_INTAKE_BODY,
+  answer: ({ body, request, settings }) =>
+    Effect.gen(function* () {
+      const services = Layer.merge(DeliveryIntake.layer(settings), recording(settings)).pipe(
+        Layer.provide(yield* database(settings))
+      )
+      const context = yield* Layer.build(services)
+      return yield* Effect.provideContext(webhookAnswer(body, Object.fromEntries(request.headers)), context)
+    })
+})
+
+/** `POST {functions_url}/provider-a-events-fetcher` (document 1, "Poll rules"). */
+export const providerAEventsFetcher: EdgeFunction = makeFunction({
+  guarded: true,
+  maxBody: 0,
+  answer: ({ settings }) =>
+    Effect.gen(function* () {
+      const services = Poll.layer(settings).pipe(
+        Layer.provideMerge(recording(settings)),
+        Layer.provide(yield* database(settings))
+      )
+      const context = yield* Layer.build(services)
+      const answer = yield* Effect.provideContext(Effect.flatMap(EventPoll, pollAnswer), context)
+      // Where only functions run, nobody else finds an alert whose process died.
+      yield* sweepAlerts.pipe(
+        Effect.catch((error) => Effect.logError("the alerts that are due cannot be read", error.cause)),
+        Effect.provideContext(context)
+      )
+      return answer
+    })
+})
+
+/** `POST {functions_url}/audit-digest?cadence=daily|weekly` (document 1, "Edge functions"). */
+export const auditDigest: EdgeFunction = makeFunction({
+  guarded: true,
+  maxBody: 0,
+  answer: ({ request, settings }) =>
+    Effect.gen(function* () {
+      const services = AuditDigestLayer.layer(settings).pipe(Layer.provide(yield* database(settings)))
+      const digest = Context.get(yield* Layer.build(services), AuditDigest)
+      return yield* digestAnswer(digest, new URL(request.url).searchParams.get("cadence"))
+    })
+})
+
+const FUNCTIONS: Readonly<Record<string, EdgeFunction>> = {
+  "provider-a-webhook": providerAWebhook,
+  "provider-a-events-fetcher": providerAEventsFetcher,
+  "audit-digest": auditDigest
+}
+
+/** All of them behind one address, each under its name as the last part of the path: what one worker needs. */
+export const handleFunction: EdgeFunction = async (request, env) => {
+  const name = new URL(request.url).pathname.replace(/\/+$/, "").split("/").at(-1) ?? ""
+  const found = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
+  return found === undefined ? notFound(request, env) : found(request, env)
+}
+
+const notFound: EdgeFunction = makeFunction({
+  guarded: false,
+  maxBody: 0,
+  answer: () => Effect.succeed(problemResponse(problem("NOT_FOUND", "There is no function of this name")))
+})

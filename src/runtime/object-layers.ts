@@ -1,0 +1,51 @@
+import { join, resolve } from "node:path"
+
+import { Effect, Layer } from "effect"
+
+import { makeDiskObjects } from "../adapters/disk/object-store.ts"
+import { makeS3Objects } from "../adapters/s3/object-store.ts"
+import type { CredentialSource } from "../adapters/ses/credentials.ts"
+import { BatchObjects, FileObjects, MailObjects, type ObjectStoreService } from "../ports/object-store.ts"
+import type { Settings } from "./settings.ts"
+
+/** The folder of files where no bucket is named. */
+const FILES_FOLDER = "files"
+const BATCH_FOLDER = "batch"
+
+/**
+ * S3 where a bucket is set and there is a way to it: in production always, embedded only with credentials or an endpoint; else
+ * a folder of the bucket's name on disk (contract, "POSTLANE_EMBEDDED").
+ */
+const isRemote = (settings: Settings, bucket: string | undefined): bucket is string =>
+  bucket !== undefined &&
+  (!settings.embedded || settings.cloud.credentials !== undefined || settings.cloud.s3Endpoint !== undefined)
+
+const storeOf = (
+  settings: Settings,
+  credentials: CredentialSource,
+  bucket: string | undefined,
+  folder: string
+) => {
+  const data = resolve(settings.dataDir)
+  if (!isRemote(settings, bucket)) {
+    return Effect.succeed<ObjectStoreService>(makeDiskObjects(join(data, "objects", bucket ?? folder)))
+  }
+  return makeS3Objects({
+    bucket,
+    region: settings.cloud.region,
+    endpoint: settings.cloud.s3Endpoint,
+    credentials,
+    cacheDir: join(data, "cache")
+  })
+}
+
+/** The three object stores. */
+export const objects = (
+  settings: Settings,
+  credentials: CredentialSource
+): Layer.Layer<FileObjects | BatchObjects | MailObjects> =>
+  Layer.mergeAll(
+    Layer.effect(FileObjects, storeOf(settings, credentials, settings.conversion.filesBucket, FILES_FOLDER)),
+    Layer.effect(BatchObjects, storeOf(settings, credentials, settings.batch.bucket, BATCH_FOLDER)),
+    Layer.effect(MailObjects, storeOf(settings, credentials, settings.intake.bucket, settings.intake.bucket))
+  )

@@ -1,0 +1,27 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Clock, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+
+import { layer, makeAccessDatabase } from "../../../src/adapters/memory/access.ts"
+import { Access } from "../../../src/ports/access.ts"
+import { StoreWorld, suite } from "../../contracts/access.ts"
+
+const memory = Layer.unwrap(
+  Effect.sync(() => {
+    const database = makeAccessDatabase()
+    const embedded = layer({ embedded: true, promos: ["welcome"], database })
+    const world = Layer.effect(
+      StoreWorld,
+      Effect.map(Access, (production) =>
+        StoreWorld.of({
+          production,
+          now: Clock.currentTimeMillis,
+          pass: (seconds) => TestClock.adjust(`${seconds} seconds`)
+        })
+      )
+    ).pipe(Layer.provide(layer({ embedded: false, promos: ["welcome"], database })))
+    return Layer.merge(embedded, world).pipe(Layer.provide(NodeCrypto.layer))
+  })
+)
+
+suite("memory", memory)

@@ -1,0 +1,16 @@
+import { Effect, Layer } from "effect"
+
+import * as DeliveryLog from "../../../src/adapters/memory/delivery-log.ts"
+import { makeMailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import * as PollLog from "../../../src/adapters/memory/poll-log.ts"
+import { suite } from "../../contracts/poll-log.ts"
+
+suite(
+  "memory",
+  Layer.unwrap(
+    Effect.sync(() => {
+      const database = makeMailDatabase()
+      return Layer.fresh(Layer.merge(PollLog.layer(database), DeliveryLog.layer(database)))
+    })
+  )
+)

@@ -1,0 +1,263 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import type { StructureElement, TextRun } from "../../../src/domain/conversion/page-content.ts"
+import { extractBytes } from "../../support/pdf-files.ts"
+import { linked, tagged, withForm, withImage } from "../../support/pdf-samples.ts"
+import { line, pdfOf, type PageSpec } from "../../support/pdf-writer.ts"
+
+const pageOf = (page: PageSpec) =>
+  Effect.map(extractBytes(pdfOf({ pages: [page] })), ({ facts, pages }) => {
+    const [only] = pages
+    assert.isDefined(only)
+    return { facts, page: only }
+  })
+const textOf = (runs: ReadonlyArray<TextRun>) => runs.map(({ text }) => text)
+const near = (actual: number | undefined, expected: number, within = 1) =>
+  assert.approximately(actual ?? Number.NaN, expected, within)
+
+it.live("a run has its words, place, size, font and colour", () =>
+  Effect.gen(function* () {
+    const { facts, page } = yield* pageOf({
+      content: `1 0 0 rg ${line("Hello wide world", 72, 700)}${line("Strong", 72, 600, { font: "F2", size: 24 })}`
+    })
+    assert.deepStrictEqual(textOf(page.runs), ["Hello wide world", "Strong"])
+    const [plain, strong] = page.runs
+    assert.isDefined(plain)
+    assert.isDefined(strong)
+    assert.strictEqual(plain.baseline, 92)
+    assert.strictEqual(plain.size, 12)
+    assert.strictEqual(plain.color, 0xff0000)
+    assert.strictEqual(plain.edges.length, plain.text.length + 1)
+    near(plain.edges[0], 72)
+    // Helvetica's own widths: "Hello wide world" is 7.279 ems.
+    near(plain.edges.at(-1), 72 + 12 * 7.279, 0.01)
+    assert.isTrue(plain.edges.every((edge, at) => at === 0 || edge >= (plain.edges[at - 1] ?? 0)))
+    assert.isBelow(plain.box.y0, plain.baseline)
+    assert.isAbove(plain.box.y1, plain.baseline)
+    assert.deepStrictEqual(
+      [plain, strong].map(({ font }) => [facts.fonts[font]?.name, facts.fonts[font]?.weight]),
+      [
+        ["Helvetica", 400],
+        ["Helvetica-Bold", 700]
+      ]
+    )
+  })
+)
+
+it.live("runs end where style, line or column ends, and keep the space between two styles", () =>
+  Effect.gen(function* () {
+    const { page } = yield* pageOf({
+      content:
+        "BT /F1 12 Tf 72 700 Td (plain ) Tj /F2 12 Tf (bold) Tj ET\n" +
+        line("left", 72, 680) +
+        line("right", 300, 680) +
+        line("below", 72, 660)
+    })
+    assert.deepStrictEqual(textOf(page.runs), ["plain ", "bold", "left", "right", "below"])
+  })
+)
+
+it.live("a hyphen at a line's end is told and left out; one within a line stays", () =>
+  Effect.gen(function* () {
+    const { page } = yield* pageOf({
+      content: line("a well-known hyphen-", 72, 700) + line("ation ends", 72, 686)
+    })
+    assert.deepStrictEqual(
+      page.runs.map(({ hyphenated, text }) => [text, hyphenated]),
+      [
+        ["a well-known hyphen", true],
+        ["ation ends", false]
+      ]
+    )
+  })
+)
+
+it.live("the page is as it is shown: cropped and turned", () =>
+  Effect.gen(function* () {
+    for (const [rotate, x, y, angle] of [
+      [0, 50, 180, 0],
+      [90, 20, 50, 90],
+      [180, 350, 20, 180],
+      [270, 180, 350, 270]
+    ] as const) {
+      const { page } = yield* pageOf({
+        content: line("Turned", 150, 120),
+        entries: `/CropBox [100 100 500 300] /Rotate ${rotate}`
+      })
+      assert.deepStrictEqual([page.width, page.height], rotate % 180 === 0 ? [400, 200] : [200, 400])
+      const [run] = page.runs
+      assert.isDefined(run)
+      assert.strictEqual(run.angle, angle)
+      // The origin of the first letter, whichever corner of the box it is in.
+      const corner = {
+        0: [run.box.x0, run.baseline],
+        90: [run.baseline, 0],
+        180: [run.box.x1, run.baseline],
+        270: [0, run.baseline]
+      }[rotate]
+      if (rotate % 180 === 0) assert.deepStrictEqual(corner, [x, y])
+      else assert.strictEqual(run.baseline, y)
+      assert.isTrue(
+        run.box.x0 >= 0 && run.box.x1 <= page.width && run.box.y0 >= 0 && run.box.y1 <= page.height
+      )
+    }
+  })
+)
+
+it.live("text that is there for search only is told", () =>
+  Effect.gen(function* () {
+    const { page } = yield* pageOf({
+      content: `3 Tr ${line("scanned", 72, 700)} 0 Tr ${line("seen", 72, 600)}`
+    })
+    assert.deepStrictEqual(
+      page.runs.map(({ invisible }) => invisible),
+      [true, false]
+    )
+  })
+)
+
+it.live("facts, outline, labels, links and rules", () =>
+  Effect.gen(function* () {
+    const { facts, pages } = yield* extractBytes(linked())
+    assert.deepStrictEqual(
+      { ...facts, fonts: facts.fonts.length },
+      {
+        pageCount: 2,
+        title: "A title",
+        author: "Somebody",
+        lang: "de-AT",
+        tagged: false,
+        fonts: 1,
+        outline: [
+          { title: "Chapter", level: 1, page: 1 },
+          { title: "Ü", level: 2, page: undefined }
+        ]
+      }
+    )
+    assert.deepStrictEqual(
+      pages.map(({ label }) => label),
+      ["iv", "A-1"]
+    )
+    assert.deepStrictEqual(
+      pages.map(({ links }) => links),
+      [
+        [
+          { box: { x0: 72, y0: 77, x1: 120, y1: 102 }, target: { kind: "page", page: 1, y: 472 } },
+          {
+            box: { x0: 130, y0: 77, x1: 190, y1: 102 },
+            target: { kind: "uri", uri: "https://example.org/a" }
+          }
+        ],
+        [{ box: { x0: 72, y0: 482, x1: 120, y1: 502 }, target: { kind: "page", page: 0, y: undefined } }]
+      ]
+    )
+    const rules = pages[0]?.drawings.map((drawing) =>
+      drawing.kind === "path"
+        ? [drawing.box.y0, drawing.box.y1, drawing.stroked, drawing.filled, drawing.color]
+        : []
+    )
+    // A filled bar, and two lines that are one path.
+    assert.deepStrictEqual(rules, [
+      [191, 192, false, true, 0x0000ff],
+      [291.5, 292.5, true, false, 0],
+      [391.5, 392.5, true, false, 0]
+    ])
+  })
+)
+
+const find = (elements: StructureElement["children"], type: string): StructureElement | undefined => {
+  for (const element of elements) {
+    if ("mcid" in element) continue
+    const found = element.type === type ? element : find(element.children, type)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+it.live("tags: roles, attributes, artifacts, and an element that goes on over a page break", () =>
+  Effect.gen(function* () {
+    const {
+      facts,
+      pages: [first, second]
+    } = yield* extractBytes(tagged())
+    assert.isTrue(facts.tagged)
+    assert.isDefined(first)
+    assert.isDefined(second)
+    assert.deepStrictEqual(
+      first.runs.map(({ artifact, mcid, text }) => [text, mcid, artifact]),
+      [
+        ["Heading", 0, false],
+        ["A paragraph that", 1, false],
+        ["Running foot", undefined, true]
+      ]
+    )
+    assert.deepStrictEqual(find(first.structure, "H1")?.children, [{ mcid: 0 }])
+    const [before, after] = [find(first.structure, "P"), find(second.structure, "P")]
+    assert.deepStrictEqual([before?.children, after?.children], [[{ mcid: 1 }], [{ mcid: 0 }]])
+    assert.strictEqual(before?.lang, "fr")
+    assert.strictEqual(before?.id, after?.id)
+    assert.notStrictEqual(before?.id, find(first.structure, "H1")?.id)
+    assert.strictEqual(find(second.structure, "Table")?.alt, "A table")
+    assert.deepStrictEqual(find(second.structure, "TH")?.attributes, { ColSpan: 2, Scope: "Column" })
+    assert.isUndefined(find(first.structure, "TH"))
+  })
+)
+
+it.live("form fields with their descriptions, values and options", () =>
+  Effect.gen(function* () {
+    const {
+      pages: [page]
+    } = yield* extractBytes(withForm())
+    assert.deepStrictEqual(page?.fields, [
+      {
+        box: { x0: 120, y0: 72, x1: 300, y1: 92 },
+        kind: "text",
+        name: "name",
+        label: "Your name",
+        value: "Ada",
+        checked: false,
+        options: []
+      },
+      {
+        box: { x0: 120, y0: 102, x1: 140, y1: 122 },
+        kind: "checkbox",
+        name: "agree",
+        label: undefined,
+        value: "Yes",
+        checked: true,
+        options: []
+      },
+      {
+        box: { x0: 120, y0: 132, x1: 300, y1: 152 },
+        kind: "choice",
+        name: "country",
+        label: undefined,
+        value: "France",
+        checked: false,
+        options: ["Austria", "France"]
+      }
+    ])
+  })
+)
+
+it.live("what stands in a form XObject has its place on the page and its marks", () =>
+  Effect.gen(function* () {
+    const {
+      facts,
+      pages: [page]
+    } = yield* extractBytes(withImage())
+    assert.deepStrictEqual(page?.drawings, [
+      {
+        kind: "image",
+        box: { x0: 210, y0: 332, x1: 290, y1: 372 },
+        index: 0,
+        mcid: undefined,
+        artifact: true
+      }
+    ])
+    const [run] = page?.runs ?? []
+    assert.deepStrictEqual([run?.text, run?.artifact, run?.size, run?.baseline], ["Inside", true, 12, 752])
+    assert.isTrue(facts.fonts[run?.font ?? -1]?.italic)
+  })
+)

@@ -1,0 +1,198 @@
+import type { PgClient } from "@effect/sql-pg"
+import { assert, describe, layer as suiteLayer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+
+import * as AlarmBoard from "../../../src/adapters/postgres/alarm-board.ts"
+import { ReadSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import * as EmailLogQuery from "../../../src/adapters/postgres/email-log-query.ts"
+import * as EmailStats from "../../../src/adapters/postgres/email-stats.ts"
+import * as SuppressionList from "../../../src/adapters/postgres/suppression-list.ts"
+import * as AlarmBoardPort from "../../../src/ports/alarm-board.ts"
+import { EmailLogQuery as Log, type EmailLogFilter } from "../../../src/ports/email-log-query.ts"
+import { EmailStats as Stats } from "../../../src/ports/email-stats.ts"
+import {
+  SuppressionList as Suppressions,
+  type SuppressionFilter
+} from "../../../src/ports/suppression-list.ts"
+import { layerPostgres } from "../../support/postgres.ts"
+
+const ROWS = 100_000
+const SUPPRESSIONS = 60_000
+
+/** A year of mail, by the statuses, categories and providers that a year has, each row with an event of a vendor's usual size. */
+const FILL = [
+  `insert into email_log (category, source, from_address, to_addresses, recipient_count, subject, outcome, status, provider,
+    provider_message_id, last_event, failed_over, cost_usd, idempotency_key, key_hash, raw,
+    created_at)
+  select
+    (array['transactional', 'transactional', 'notification', 'marketing', 'auth', 'alert', 'unknown'])[1 + n % 7], 'api:test',
+    'n@x.test', array['user' || n % 20000 || '@x.test'], 1, 'Order ' || n || ' has shipped', 'sent',
+    case when n % 50 = 0 then 'bounced' when n % 1000 = 1 then 'failed' when n % 3 = 0 then 'opened' else 'delivered' end,
+    case when n % 4 = 0 then 'provider_b' else 'provider_a' end, 'm-' || n, 'delivered', n % 100 = 0, 0.0004, 'k-' || n,
+    md5(n::text), jsonb_build_object('type', 'email.delivered', 'data', repeat(md5(n::text), 30)),
+    now() - n * interval '310 seconds'
+  from generate_series(1, ${ROWS}) as n`,
+  `insert into email_suppressions (email, reason, created_at)
+  select 'blocked' || n || '@x.test', case when n % 500 = 0 then 'manual' when n % 20 = 0 then 'complaint' else 'hard_bounce' end,
+    now() - n * interval '1 minute'
+  from generate_series(1, ${SUPPRESSIONS}) as n`
+]
+
+const fill = Effect.gen(function* () {
+  const sql = yield* WriteSql
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      // The test server commits before it is on disk; until it is, a vacuum cannot say that every row is visible.
+      yield* sql`set local synchronous_commit = on`
+      yield* Effect.forEach(FILL, (statement) => sql.unsafe(statement), { discard: true })
+    })
+  )
+  yield* sql.unsafe("vacuum analyze email_log").unprepared
+  yield* sql.unsafe("vacuum analyze email_suppressions").unprepared
+})
+
+/** The plans of the statements that went through {@link watched}. */
+class Plans extends Context.Service<Plans, { taken: ReadonlyArray<string> }>()("postlane/test/Plans") {}
+
+/** The client, which explains every statement of text before it runs it. */
+const watched = (sql: PgClient.PgClient, plans: Plans["Service"]): PgClient.PgClient =>
+  new Proxy(sql, {
+    get: (target, name, receiver) =>
+      name === "unsafe"
+        ? (text: string, parameters?: ReadonlyArray<unknown>) =>
+            target.unsafe<Record<string, unknown>>(`explain ${text}`, parameters).pipe(
+              Effect.tap((lines) =>
+                Effect.sync(() => {
+                  plans.taken = [...plans.taken, lines.flatMap((line) => Object.values(line)).join("\n")]
+                })
+              ),
+              Effect.andThen(target.unsafe(text, parameters))
+            )
+        : Reflect.get(target, name, receiver)
+  })
+
+const layerWatched = Layer.effectContext(
+  Effect.gen(function* () {
+    const write = yield* WriteSql
+    yield* fill
+    const plans = Plans.of({ taken: [] })
+    return Context.make(Plans, plans).pipe(
+      Context.add(ReadSql, watched(yield* ReadSql, plans)),
+      Context.add(WriteSql, watched(write, plans))
+    )
+  })
+).pipe(Layer.provide(layerPostgres))
+
+const layerAdmin = Layer.mergeAll(
+  EmailLogQuery.layer,
+  EmailStats.layer,
+  SuppressionList.layer,
+  AlarmBoard.layer
+).pipe(Layer.provideMerge(layerWatched))
+
+/** The plans of what `use` asks for. */
+const plansOf = <A, E, R>(use: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const plans = yield* Plans
+    plans.taken = []
+    yield* use
+    assert.isAbove(plans.taken.length, 0)
+    return plans.taken
+  })
+
+const usesIndexes = <A, E, R>(what: string, use: Effect.Effect<A, E, R>) =>
+  Effect.map(plansOf(use), (plans) => {
+    for (const plan of plans) {
+      assert.notMatch(plan, /Seq Scan on email_/, what)
+      assert.match(plan, /Index/, what)
+    }
+  })
+
+const LOG_FILTERS: ReadonlyArray<Partial<EmailLogFilter>> = [
+  {},
+  { status: "bounced" },
+  { status: "deferred" },
+  { status: "delivered" },
+  { category: "alert" },
+  { provider: "provider_a" },
+  { provider: "provider_b" },
+  { recipient: "user77@x.test" },
+  { recipient: "nobody@x.test" },
+  { subject: "Order 77777 has" },
+  { subject: "nothing of the kind" },
+  { subject: "shipped" },
+  { status: "failed", category: "marketing", provider: "provider_b" },
+  { status: "bounced", recipient: "user100@x.test", subject: "shipped" }
+]
+
+const SUPPRESSION_FILTERS: ReadonlyArray<Partial<SuppressionFilter>> = [
+  {},
+  { email: "blocked77@x.test" },
+  { reason: "manual" },
+  { reason: "complaint" },
+  { reason: "hard_bounce" },
+  { email: "blocked500@x.test", reason: "manual" }
+]
+
+suiteLayer(layerAdmin, { timeout: 120_000 })("admin reads of a large log", (it) => {
+  describe("use an index", () => {
+    for (const filter of LOG_FILTERS) {
+      it.effect(`email-log ${JSON.stringify(filter)}, first page and next`, () =>
+        Effect.gen(function* () {
+          const log = yield* Log
+          let cursor: string | undefined
+          yield* usesIndexes(
+            JSON.stringify(filter),
+            Effect.map(log.page({ limit: 50, ...filter }), ({ nextCursor }) => {
+              cursor = nextCursor ?? undefined
+            })
+          )
+          if (cursor !== undefined)
+            yield* usesIndexes("next page", log.page({ limit: 50, ...filter, cursor }))
+        })
+      )
+    }
+
+    for (const filter of SUPPRESSION_FILTERS) {
+      it.effect(`email-suppressions ${JSON.stringify(filter)}, first page and next`, () =>
+        Effect.gen(function* () {
+          const list = yield* Suppressions
+          let cursor: string | undefined
+          yield* usesIndexes(
+            JSON.stringify(filter),
+            Effect.map(list.page({ limit: 50, ...filter }), ({ nextCursor }) => {
+              cursor = nextCursor ?? undefined
+            })
+          )
+          if (cursor !== undefined)
+            yield* usesIndexes("next page", list.page({ limit: 50, ...filter, cursor }))
+        })
+      )
+    }
+
+    it.effect("email-suppressions by reason, the newest first without sorting", () =>
+      Effect.gen(function* () {
+        const [plan] = yield* plansOf(Suppressions.use((list) => list.page({ limit: 50, reason: "manual" })))
+        assert.include(plan, "email_suppressions_reason")
+        assert.notMatch(plan ?? "", /^\s*->\s+Sort/m)
+      })
+    )
+
+    for (const days of [1, 30, 366]) {
+      it.effect(`email-stats of ${days} days: the index alone`, () =>
+        Effect.gen(function* () {
+          const stats = yield* Stats
+          const [plan] = yield* plansOf(stats.since(days))
+          assert.match(plan ?? "", /Index Only Scan using email_log_created/)
+        })
+      )
+    }
+
+    it.effect("the alarms' measures", () =>
+      usesIndexes(
+        "measures",
+        AlarmBoardPort.AlarmBoard.use((board) => board.measure)
+      )
+    )
+  })
+})

@@ -1,0 +1,38 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+
+import { layerSqlClient, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { examineDatabase } from "../../../src/adapters/postgres/examination.ts"
+import { MIGRATIONS } from "../../../src/runtime/database.ts"
+import { layerPostgres } from "../../support/postgres.ts"
+
+const parts = Layer.mergeAll(layerSqlClient, NodeServices.layer).pipe(Layer.provideMerge(layerPostgres))
+
+describe("the examination of the database", () => {
+  it.live(
+    "version, clock and migrations; one that is missing is named, one that was changed is told",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const sound = yield* examineDatabase(MIGRATIONS)
+        assert.strictEqual(sound._tag, "Reached")
+        if (sound._tag !== "Reached") return
+        assert.isAtLeast(sound.version, 150_000)
+        assert.deepStrictEqual(sound.migrations, { _tag: "Pending", names: [] })
+        // One machine, one clock.
+        assert.isBelow(Math.abs(sound.skewMs), sound.uncertaintyMs + 1_000)
+
+        const [newest] = yield* sql<{ readonly id: number; readonly name: string }>`
+          delete from postlane_migrations where id = (select max(id) from postlane_migrations) returning id, name`
+        const lacking = yield* examineDatabase(MIGRATIONS)
+        const name = `${String(newest!.id).padStart(4, "0")}_${newest!.name}`
+        assert.deepInclude(lacking, { migrations: { _tag: "Pending", names: [name] } })
+
+        yield* sql`update postlane_migrations set checksum = 'other' where id = 1`
+        const changed = yield* examineDatabase(MIGRATIONS)
+        assert.strictEqual(changed._tag === "Reached" && changed.migrations._tag, "Broken")
+      }).pipe(Effect.provide(parts)),
+    60_000
+  )
+})

@@ -1,0 +1,32 @@
+import { Effect, Layer } from "effect"
+
+import { Alerts } from "../../src/domain/delivery/alerts.ts"
+import * as EventRecording from "../../src/domain/delivery/event-recording.ts"
+import { DeliveryLog } from "../../src/ports/delivery-log.ts"
+import { deliveryEvent } from "../contracts/delivery-log.ts"
+import { alertParts } from "./alert-parts.ts"
+
+/** Records a bounce, and stops for ever at the moment that it is told: says so, so that it can be killed there. */
+const stopHere = Effect.andThen(
+  Effect.sync(() => process.stdout.write("here\n")),
+  Effect.never
+)
+
+const { ALERT_CHAT = "", ALERT_DATABASE = "", ALERT_STOP } = process.env
+const parts = alertParts(ALERT_DATABASE, ALERT_CHAT)
+const stopped =
+  ALERT_STOP === "before the alert"
+    ? Layer.merge(parts, Layer.succeed(Alerts, Alerts.of({ raise: () => stopHere })))
+    : Layer.provideMerge(
+        Layer.effect(
+          DeliveryLog,
+          Effect.map(DeliveryLog, (log) => DeliveryLog.of({ ...log, confirmAlert: () => stopHere }))
+        ),
+        parts
+      )
+
+await Effect.runPromise(
+  EventRecording.EventRecording.use((recording) => recording.record(deliveryEvent())).pipe(
+    Effect.provide(Layer.provide(EventRecording.layer, stopped))
+  )
+)

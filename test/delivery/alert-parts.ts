@@ -1,0 +1,24 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Effect, Layer, Redacted } from "effect"
+
+import * as Clients from "../../src/adapters/postgres/client.ts"
+import * as DeliveryLog from "../../src/adapters/postgres/delivery-log.ts"
+import * as Telegram from "../../src/adapters/telegram/chat.ts"
+import * as Alerts from "../../src/domain/delivery/alerts.ts"
+import { Mailer } from "../../src/domain/mail/mailer.ts"
+import { AlertPreferences, DEFAULT_PREFERENCES } from "../../src/ports/alert-preferences.ts"
+
+/** The delivery log of a database, and alerts that go to the chat at `chatUrl` alone. */
+export const alertParts = (databaseUrl: string, chatUrl: string) =>
+  Layer.merge(
+    DeliveryLog.layer.pipe(Layer.provide(Clients.layer({ url: Redacted.make(databaseUrl) })), Layer.orDie),
+    Alerts.layer.pipe(
+      Layer.provide([
+        Layer.succeed(Alerts.AlertConfig, { email: undefined }),
+        Layer.mock(AlertPreferences, { read: Effect.succeed(DEFAULT_PREFERENCES) }),
+        Layer.mock(Mailer, {}),
+        Telegram.layer({ token: Redacted.make("token"), chatId: "1", baseUrl: chatUrl }),
+        NodeCrypto.layer
+      ])
+    )
+  )

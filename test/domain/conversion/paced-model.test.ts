@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Ref } from "effect"
+import { TestClock } from "effect/testing"
+
+import { pacedModel } from "../../../src/domain/conversion/paced-model.ts"
+import { visionRequest } from "../../../src/domain/conversion/vision.ts"
+import { type VisionAnswer, VisionModelError } from "../../../src/ports/vision-model.ts"
+
+const request = visionRequest("m", [])
+const place = { tier: "agentic", page: 0 } as const
+const answer: VisionAnswer = {
+  text: "x",
+  stopReason: "end_turn",
+  usage: { inputTokens: 1, outputTokens: 1 },
+  fromBatch: false
+}
+const failing = (reason: VisionModelError["reason"]) => new VisionModelError({ reason, message: reason })
+
+describe("a paced model", () => {
+  it.effect("tries a throttled call again, and gives up after six tries", () =>
+    Effect.gen(function* () {
+      const tries = yield* Ref.make(0)
+      const model = yield* pacedModel({
+        converse: () =>
+          Effect.andThen(
+            Ref.update(tries, (n) => n + 1),
+            Effect.fail(failing("throttled"))
+          )
+      })
+      const fiber = yield* Effect.forkChild(Effect.flip(model.converse(request, place)))
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual((yield* Fiber.join(fiber)).reason, "throttled")
+      assert.strictEqual(yield* Ref.get(tries), 6)
+    })
+  )
+
+  it.effect.each(["refused", "captured"] as const)("a call that is %s is not made again", (reason) =>
+    Effect.gen(function* () {
+      const tries = yield* Ref.make(0)
+      const model = yield* pacedModel({
+        converse: () =>
+          Effect.andThen(
+            Ref.update(tries, (n) => n + 1),
+            Effect.fail(failing(reason))
+          )
+      })
+      assert.strictEqual((yield* Effect.flip(model.converse(request, place))).reason, reason)
+      assert.strictEqual(yield* Ref.get(tries), 1)
+    })
+  )
+
+  it.effect("lowers the calls at once after refusals, raises them after answers, and loses none", () =>
+    Effect.gen(function* () {
+      let running = 0
+      let most = 0
+      let bears = 2
+      const model = yield* pacedModel(
+        {
+          converse: () =>
+            Effect.gen(function* () {
+              running++
+              const over = running > bears
+              if (!over) most = Math.max(most, running)
+              yield* Effect.sleep("100 millis")
+              running--
+              if (!over) return answer
+              return yield* failing("throttled")
+            })
+        },
+        { maxAtOnce: 8 }
+      )
+      const all = (n: number) =>
+        Effect.forEach(
+          Array.from({ length: n }, (_, i) => i),
+          () => model.converse(request, place),
+          { concurrency: "unbounded" }
+        )
+      const first = yield* Effect.forkChild(all(40))
+      yield* TestClock.adjust("20 minutes")
+      assert.strictEqual((yield* Fiber.join(first)).length, 40)
+      bears = 8
+      most = 0
+      const second = yield* Effect.forkChild(all(200))
+      yield* TestClock.adjust("20 minutes")
+      assert.strictEqual((yield* Fiber.join(second)).length, 200)
+      assert.isAbove(most, 2, "it never tried more again")
+      assert.strictEqual(running, 0)
+    })
+  )
+
+  it.effect("a caller that goes away frees its place", () =>
+    Effect.gen(function* () {
+      const model = yield* pacedModel(
+        { converse: () => Effect.andThen(Effect.sleep("1 hour"), Effect.succeed(answer)) },
+        { maxAtOnce: 1 }
+      )
+      const first = yield* Effect.forkChild(model.converse(request, place), { startImmediately: true })
+      const second = yield* Effect.forkChild(model.converse(request, place), { startImmediately: true })
+      const third = yield* Effect.forkChild(model.converse(request, place), { startImmediately: true })
+      yield* Fiber.interrupt(second)
+      yield* Fiber.interrupt(first)
+      yield* TestClock.adjust("2 hours")
+      assert.strictEqual((yield* Fiber.join(third)).text, "x")
+    })
+  )
+})

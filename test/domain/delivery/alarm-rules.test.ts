@@ -1,0 +1,150 @@
+import fc from "fast-check"
+import { assert, describe, expect, it } from "vitest"
+
+import {
+  ALARMS,
+  type AlarmName,
+  type AlarmState,
+  CALM_MS,
+  evaluate,
+  judge,
+  type Measures,
+  QUIET
+} from "../../../src/domain/delivery/alarm-rules.ts"
+
+const nothing: Measures = {
+  at: 0,
+  failovers: 0,
+  providerB: { sends: 0, bounced: 0, complained: 0 },
+  accepted: { byFallback: 0, byPrimary: 0 },
+  silent: { provider_a: 0, provider_b: 0 },
+  deadLetters: false
+}
+
+const b = (sends: number, bounced: number, complained = 0): Partial<Measures> => ({
+  providerB: { sends, bounced, complained }
+})
+const accepted = (byFallback: number, byPrimary: number): Partial<Measures> => ({
+  accepted: { byFallback, byPrimary }
+})
+const silent = (provider_a: number, provider_b: number): Partial<Measures> => ({
+  silent: { provider_a, provider_b }
+})
+
+const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "between" | "calm"]> = [
+  ["failovers", { failovers: 0 }, "calm"],
+  ["failovers", { failovers: 2 }, "between"],
+  ["failovers", { failovers: 3 }, "bad"],
+  ["provider_b_bounces", b(0, 0), "calm"],
+  ["provider_b_bounces", b(199, 199), "between"],
+  ["provider_b_bounces", b(200, 3), "calm"],
+  ["provider_b_bounces", b(200, 4), "between"],
+  ["provider_b_bounces", b(200, 5), "bad"],
+  ["provider_b_bounces", b(10_000, 200), "between"],
+  ["provider_b_bounces", b(10_000, 201), "bad"],
+  ["provider_b_complaints", b(999, 0, 9), "between"],
+  ["provider_b_complaints", b(1_000, 0, 1), "bad"],
+  ["provider_b_complaints", b(2_000, 0, 1), "between"],
+  ["provider_b_complaints", b(1_999, 0, 1), "bad"],
+  ["provider_b_complaints", b(4_000, 4_000, 1), "calm"],
+  ["dead_letters", { deadLetters: true }, "bad"],
+  ["dead_letters", { deadLetters: undefined }, "between"],
+  ["dead_letters", { deadLetters: false }, "calm"],
+  ["fallback_only", accepted(0, 0), "between"],
+  ["fallback_only", accepted(9, 0), "between"],
+  ["fallback_only", accepted(10, 0), "bad"],
+  ["fallback_only", accepted(10, 1), "calm"],
+  ["silence_provider_a", silent(20, 0), "bad"],
+  ["silence_provider_a", silent(0, 20), "calm"],
+  ["silence_provider_b", silent(0, 20), "bad"],
+  ["silence_provider_b", silent(0, 19), "between"],
+  ["silence_provider_b", silent(0, 4), "calm"]
+]
+
+it.each(TABLE)("%s: %j is %s", (name, measures, level) => {
+  expect(judge(name, { ...nothing, ...measures }).level).toBe(level)
+})
+
+const quiet: Record<AlarmName, AlarmState> = Object.fromEntries(
+  ALARMS.map((name) => [name, QUIET])
+) as Record<AlarmName, AlarmState>
+
+const counts = fc.record({
+  failovers: fc.nat(5),
+  providerB: fc
+    .record({ sends: fc.nat(5_000), bounced: fc.nat(5_000), complained: fc.nat(3) })
+    .map(({ bounced, complained, sends }) => ({
+      sends,
+      bounced: Math.min(bounced, sends),
+      complained: Math.min(complained, sends)
+    })),
+  accepted: fc.record({ byFallback: fc.nat(20), byPrimary: fc.nat(1) }),
+  silent: fc.record({ provider_a: fc.nat(30), provider_b: fc.nat(30) }),
+  deadLetters: fc.constantFrom(true, false, undefined)
+})
+
+/** Ticks, one to twenty minutes apart. */
+const story = fc.array(fc.tuple(counts, fc.integer({ min: 1, max: 20 })), { maxLength: 60 }).map((ticks) => {
+  let at = 0
+  return ticks.map(([measures, minutes]): Measures => ({ ...measures, at: (at += minutes * 60_000) }))
+})
+
+describe("any story", () => {
+  it("tells each episode's beginning once and then its end once, fifteen calm minutes later at the earliest", () => {
+    fc.assert(
+      fc.property(story, (ticks) => {
+        const table = { ...quiet }
+        const told: Record<string, Array<{ kind: string; episode: number; at: number }>> = {}
+        const calmSince = new Map<AlarmName, number>()
+        for (const measures of ticks) {
+          for (const name of ALARMS) {
+            const { level } = judge(name, measures)
+            if (level !== "calm") calmSince.delete(name)
+            else if (!calmSince.has(name)) calmSince.set(name, measures.at)
+          }
+          for (const change of evaluate(table, measures)) {
+            expect(change.from).toEqual(table[change.name])
+            table[change.name] = change.to
+            if (change.notice === undefined) continue
+            const { level } = judge(change.name, measures)
+            expect(level).toBe(change.notice === "begun" ? "bad" : "calm")
+            if (change.notice === "ended") {
+              assert.isAtLeast(measures.at - calmSince.get(change.name)!, CALM_MS)
+            }
+            const all = (told[change.name] ??= [])
+            all.push({ kind: change.notice, episode: change.to.episode, at: measures.at })
+          }
+          for (const name of ALARMS) {
+            // Whatever is bad now has been told, and so has whatever was calm for long.
+            const { level } = judge(name, measures)
+            if (level === "bad") assert.isTrue(table[name].firing)
+            const calm = calmSince.get(name)
+            if (calm !== undefined && measures.at - calm >= CALM_MS) assert.isFalse(table[name].firing)
+          }
+        }
+        for (const [name, all] of Object.entries(told)) {
+          all.forEach(({ episode, kind }, index) => {
+            expect([name, kind, episode]).toEqual([
+              name,
+              index % 2 === 0 ? "begun" : "ended",
+              (index >> 1) + 1
+            ])
+          })
+        }
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("that is told twice by the same tick changes nothing the second time", () => {
+    fc.assert(
+      fc.property(story, (ticks) => {
+        const table = { ...quiet }
+        for (const measures of ticks) {
+          for (const { name, to } of evaluate(table, measures)) table[name] = to
+          expect(evaluate(table, measures)).toEqual([])
+        }
+      })
+    )
+  })
+})

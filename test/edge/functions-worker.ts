@@ -1,0 +1,4 @@
+import { handleFunction } from "../../src/runtime/functions.ts"
+
+/** What a deployment of the functions is. */
+export default { fetch: handleFunction }

@@ -1,0 +1,78 @@
+import { Effect, Layer, Stream } from "effect"
+
+import { layer as languageLayer } from "../../src/adapters/eld/language-detector.ts"
+import { layer as assemblyLayer } from "../../src/adapters/html/html-assembly.ts"
+import { OpenDocument } from "../../src/adapters/pdf/document.ts"
+import { type Libraries, loadLibraries } from "../../src/adapters/pdf/libraries.ts"
+import { type LayoutPage, layoutPages } from "../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../src/domain/conversion/layout/statistics.ts"
+import type { PageContent } from "../../src/domain/conversion/page-content.ts"
+import { HtmlAssembly } from "../../src/ports/html-assembly.ts"
+
+/** A document gone through the layout tier and the assembly, and how long each took, in milliseconds. */
+export interface Converted {
+  readonly html: string
+  readonly pages: ReadonlyArray<LayoutPage>
+  readonly tagged: boolean
+  readonly read: number
+  readonly laidOut: number
+  readonly assembled: number
+}
+
+/** How a document is converted. */
+export interface ConvertOptions {
+  /** Pages from the first one on. */
+  readonly limit?: number
+  /** Leaves out the structure tree and the marks of artifacts. */
+  readonly ignoreTags?: boolean
+}
+
+let libraries: Promise<Libraries> | undefined
+
+const untagged = (page: PageContent): PageContent => ({
+  ...page,
+  structure: [],
+  runs: page.runs.map((run) => ({ ...run, mcid: undefined, artifact: false })),
+  drawings: page.drawings.map((drawing) => ({ ...drawing, mcid: undefined, artifact: false }))
+})
+
+const CHUNK = 20
+
+/** Converts a file as the service would, chunk by chunk. */
+export const convert = async (path: string, options: ConvertOptions = {}): Promise<Converted> => {
+  const loaded = await (libraries ??= loadLibraries())
+  const start = performance.now()
+  const document = new OpenDocument(loaded, path)
+  try {
+    const end = Math.min(options.limit ?? Infinity, document.facts.pageCount)
+    const outline = options.ignoreTags === true ? [] : document.facts.outline
+    const facts = { ...document.facts, outline }
+    const pages: Array<LayoutPage> = []
+    let read = performance.now() - start
+    let laidOut = 0
+    for (let first = 0; first < end; first += CHUNK) {
+      const from = performance.now()
+      const chunk: Array<PageContent> = []
+      for (let index = first; index < Math.min(end, first + CHUNK); index++) {
+        const page = document.page(index)
+        chunk.push(options.ignoreTags === true ? untagged(page) : page)
+      }
+      const between = performance.now()
+      pages.push(...layoutPages({ facts, fonts: document.fonts.faces, pages: chunk, others: NO_STATISTICS }))
+      read += between - from
+      laidOut += performance.now() - between
+    }
+    const from = performance.now()
+    const parts = await Effect.runPromise(
+      Effect.gen(function* () {
+        const { assemble } = yield* HtmlAssembly
+        const name = path.split("/").at(-1)
+        return yield* Stream.runCollect(assemble({ facts, name, pages: Stream.fromIterable(pages) }))
+      }).pipe(Effect.provide(assemblyLayer.pipe(Layer.provide(languageLayer))))
+    )
+    const assembled = performance.now() - from
+    return { html: parts.join(""), pages, tagged: facts.tagged, read, laidOut, assembled }
+  } finally {
+    document.close()
+  }
+}

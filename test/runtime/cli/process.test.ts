@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { makeFolder, runChild } from "../../support/child.ts"
+import { layerDatabase, layerPostgres, TestDatabase } from "../../support/postgres.ts"
+
+const PATIENCE = 120_000
+
+/** `postlane` in a process of its own, to its end. */
+const postlane = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => runChild("src/runtime/cli.ts", args, env)),
+    (child) =>
+      Effect.map(
+        Effect.promise(() => child.ended),
+        ({ code }) => ({ code, out: child.lines.join("\n"), err: child.errors() })
+      ),
+    (child) => Effect.promise(child.destroy)
+  )
+
+const folder = Effect.map(
+  Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) => Effect.promise(remove)),
+  ({ path }) => path
+)
+
+const MAIL = ["--to", "you@example.com", "--subject", "Hello", "--text", "First mail"]
+const KIND = ["--category", "transactional", "--source", "cli"]
+
+describe.concurrent("the process postlane", () => {
+  it.live(
+    "help and version; a slip gets a suggestion and code 1",
+    () =>
+      Effect.gen(function* () {
+        const help = yield* postlane(["--help"])
+        assert.strictEqual(help.code, 0)
+        for (const name of ["send", "log", "suppress", "unsuppress", "dead-letters", "doctor"])
+          assert.match(help.out, new RegExp(`\\n +${name} +\\S`))
+        const version = yield* postlane(["--version"])
+        assert.match(version.out, /\d+\.\d+\.\d+/)
+        const slip = yield* postlane(["docter"])
+        assert.strictEqual(slip.code, 1)
+        assert.include(slip.err, "doctor")
+      }),
+    PATIENCE
+  )
+
+  it.live(
+    "works on a configured database: output holds the result alone, notes go to the error output",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const env = { DB_URL: url, POSTLANE_DATA_DIR: "/nonexistent" }
+        const added = yield* postlane(["suppress", "a@x.test", "--json"], env)
+        assert.strictEqual(added.code, 0, added.err)
+        assert.include(JSON.parse(added.out), { email: "a@x.test", reason: "manual" })
+        const removed = yield* postlane(["unsuppress", "a@x.test"], env)
+        assert.strictEqual(removed.code, 0, removed.err)
+        const unsent = yield* postlane(["send", ...MAIL, ...KIND, "--json"], env)
+        assert.strictEqual(unsent.code, 1)
+        assert.include(JSON.parse(unsent.out), { ok: false, status: "failed", kind: "unavailable" })
+        const logged = yield* postlane(["log"], env)
+        assert.match(logged.out, /\tfailed\ttransactional\t.*\tyou@example\.com\tHello\t/)
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
+    PATIENCE
+  )
+
+  it.live(
+    "log --follow shows rows as they arrive and move on, until it is told to stop",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const sql = yield* WriteSql
+        const insert = (subject: string) =>
+          sql`insert into email_log (status, category, to_addresses, subject)
+            values ('sent', 'marketing', array['a@x.test'], ${subject})`
+        yield* insert("first")
+        const follow = yield* Effect.acquireRelease(
+          Effect.sync(() => runChild("src/runtime/cli.ts", ["log", "--follow", "--json"], { DB_URL: url })),
+          ({ destroy }) => Effect.promise(destroy)
+        )
+        const sees = (subject: string, status: string) =>
+          Effect.promise(() =>
+            follow.line((line) =>
+              line.includes(`"subject":"${subject}"`) && line.includes(`"status":"${status}"`)
+                ? true
+                : undefined
+            )
+          )
+        yield* sees("first", "sent")
+        yield* insert("second")
+        yield* sees("second", "sent")
+        yield* sql`update email_log set status = 'delivered' where subject = 'first'`
+        yield* sees("first", "delivered")
+        assert.lengthOf(follow.lines, 3, "each row once a status")
+        follow.signal("SIGINT")
+        assert.deepStrictEqual(yield* Effect.promise(() => follow.ended), { code: 130, signal: null })
+      }).pipe(Effect.scoped, Effect.provide(layerPostgres)),
+    PATIENCE
+  )
+
+  it.live(
+    "works on the local instance of a data folder while that runs, and says what to do once it does not",
+    () =>
+      Effect.gen(function* () {
+        const env = { POSTLANE_DATA_DIR: yield* folder }
+        const server = yield* Effect.acquireRelease(
+          Effect.sync(() => runChild("src/runtime/start.ts", [], { PORT: "0", ...env })),
+          ({ destroy }) => Effect.promise(destroy)
+        )
+        yield* Effect.promise(() => server.line((line) => /API +(http:\S+)/.exec(line)?.[1]))
+        const sent = yield* postlane(["send", ...MAIL, ...KIND], env)
+        assert.strictEqual(sent.code, 0, sent.err)
+        assert.match(sent.out, /^Sent by provider_a/)
+        const logged = yield* postlane(["log", "--recipient", "you@example.com"], env)
+        assert.match(logged.out, /\tsent\ttransactional\t/)
+        const doctor = yield* postlane(["doctor"], env)
+        assert.strictEqual(doctor.code, 0, doctor.out)
+        assert.include(doctor.out, "provider_a is simulated or not used")
+        server.signal("SIGTERM")
+        yield* Effect.promise(() => server.ended)
+        for (const args of [["log"], ["send", ...MAIL, ...KIND], ["doctor"]]) {
+          const refused = yield* postlane(args, env)
+          assert.strictEqual(refused.code, 1, args[0])
+          assert.include(refused.err + refused.out, "is not running. Start it with: npm start")
+        }
+      }).pipe(Effect.scoped),
+    PATIENCE
+  )
+})

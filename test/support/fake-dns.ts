@@ -1,0 +1,82 @@
+import { createSocket } from "node:dgram"
+
+import { Effect } from "effect"
+import type { Scope } from "effect"
+
+/** Records by `TYPE name`; a name without any is NXDOMAIN, one with records of other types is NODATA. */
+export interface Zone {
+  readonly [record: string]: ReadonlyArray<string> | "SERVFAIL" | "silence"
+}
+
+const TYPES: Readonly<Record<number, string>> = { 5: "CNAME", 15: "MX", 16: "TXT" }
+
+const nameBytes = (name: string): Buffer =>
+  Buffer.concat([
+    ...name.split(".").map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label)])),
+    Buffer.from([0])
+  ])
+
+/** The data of a record as it goes over the wire (RFC 1035, 3.3); a TXT record of over 255 bytes is split into strings. */
+const dataOf = (type: string, text: string): Buffer => {
+  if (type === "CNAME") return nameBytes(text)
+  if (type === "MX") {
+    const [priority = "0", exchange = ""] = text.split(" ")
+    return Buffer.concat([Buffer.from([Number(priority) >> 8, Number(priority) & 255]), nameBytes(exchange)])
+  }
+  const bytes = Buffer.from(text)
+  const strings: Array<Buffer> = []
+  for (let at = 0; at < bytes.length; at += 255) {
+    const part = bytes.subarray(at, at + 255)
+    strings.push(Buffer.from([part.length]), part)
+  }
+  return Buffer.concat(strings)
+}
+
+const answer = (query: Buffer, zone: Zone): Buffer | undefined => {
+  const labels: Array<string> = []
+  let at = 12
+  while (query[at] !== 0) {
+    const length = query[at]!
+    labels.push(query.subarray(at + 1, at + 1 + length).toString())
+    at += length + 1
+  }
+  const question = query.subarray(12, at + 5)
+  const name = labels.join(".").toLowerCase()
+  const type = TYPES[query.readUInt16BE(at + 1)] ?? "?"
+  const found = zone[`${type} ${name}`]
+  if (found === "silence") return undefined
+  const records = found === "SERVFAIL" ? [] : (found ?? [])
+  const exists = Object.keys(zone).some((key) => key.endsWith(` ${name}`))
+  const code = found === "SERVFAIL" ? 2 : exists ? 0 : 3
+  const head = Buffer.alloc(12)
+  head.writeUInt16BE(query.readUInt16BE(0), 0)
+  head.writeUInt16BE(0x8180 | code, 2)
+  head.writeUInt16BE(1, 4)
+  head.writeUInt16BE(records.length, 6)
+  const answers = records.map((text) => {
+    const data = dataOf(type, text)
+    const fixed = Buffer.alloc(12)
+    fixed.writeUInt16BE(0xc00c, 0)
+    fixed.writeUInt16BE(query.readUInt16BE(at + 1), 2)
+    fixed.writeUInt16BE(1, 4)
+    fixed.writeUInt32BE(60, 6)
+    fixed.writeUInt16BE(data.length, 10)
+    return Buffer.concat([fixed, data])
+  })
+  return Buffer.concat([head, question, ...answers])
+}
+
+/** A DNS server on loopback, over UDP; gives its `ip:port`. */
+export const startDns = (zone: Zone): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const socket = createSocket("udp4")
+      socket.on("message", (query, { address, port }) => {
+        const reply = answer(query, zone)
+        if (reply !== undefined) socket.send(reply, port, address)
+      })
+      await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
+      return socket
+    }),
+    (socket) => Effect.promise(() => new Promise<void>((resolve) => socket.close(() => resolve())))
+  ).pipe(Effect.map((socket) => `127.0.0.1:${socket.address().port}`))

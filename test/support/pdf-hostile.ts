@@ -1,0 +1,86 @@
+import { line, PdfWriter, pdfOf, ref } from "./pdf-writer.ts"
+
+/** Hostile documents that the tests make themselves, and what opening or reading them may end in. */
+export const notPdf = (): Buffer => Buffer.from("This is not a PDF, whatever its name says.\n")
+
+export const truncated = (): Buffer => {
+  const whole = pdfOf({ pages: [{ content: line("Cut off", 72, 700) }] })
+  return whole.subarray(0, 200)
+}
+
+export const withoutPages = (): Buffer => pdfOf({ pages: [] })
+
+/** A form whose pages only Adobe's programs can make. */
+export const dynamicXfa = (): Buffer =>
+  pdfOf({
+    pages: [{ content: line("Please wait... If this message is not eventually replaced", 72, 700) }],
+    catalog: "/NeedsRendering true",
+    more: (writer) => {
+      const xfa = writer.stream("<xdp:xdp xmlns:xdp='http://ns.adobe.com/xdp/'/>")
+      return { catalog: `/AcroForm << /Fields [] /XFA ${ref(xfa)} >>` }
+    }
+  })
+
+/** The same without the catalogue's word for it. */
+export const staticXfaPlaceholder = (): Buffer =>
+  pdfOf({
+    pages: [{ content: line("Please wait... If this message is not eventually replaced", 72, 700) }],
+    more: (writer) => {
+      const xfa = writer.stream("<xdp:xdp xmlns:xdp='http://ns.adobe.com/xdp/'/>")
+      return { catalog: `/AcroForm << /Fields [] /XFA ${ref(xfa)} >>` }
+    }
+  })
+
+/** 400 inches square. */
+export const hugePage = (): Buffer =>
+  pdfOf({
+    pages: [
+      { content: line("Fine", 72, 700) },
+      { content: line("Far", 72, 700), mediaBox: [0, 0, 28_800, 28_800] }
+    ]
+  })
+
+const FORM = "/Type /XObject /Subtype /Form /BBox [0 0 612 792]"
+
+/** Two pages: an ordinary one, and one that shows a form of `content`. */
+const withForm = (content: Buffer | string): Buffer =>
+  pdfOf({
+    pages: [{ content: line("First", 72, 700) }, { content: "/X0 Do" }],
+    more: (writer) => {
+      const form = writer.stream(content, { compress: true, dictionary: FORM })
+      return { resources: `/XObject << /X0 ${ref(form)} >>` }
+    }
+  })
+
+/** Its second page has more characters than a page may have, in a few kilobytes. */
+export const tooMuchText = (): Buffer =>
+  withForm(`BT /F1 1 Tf 72 700 Td ${`(${"a".repeat(10_000)}) Tj\n`.repeat(41)} ET`)
+
+/** Its second page inflates to a thousand times its size. */
+export const inflating = (megabytes: number): Buffer => withForm(Buffer.alloc(megabytes * 1024 * 1024, "q "))
+
+/** Its second page shows a form ten times, which shows a form ten times, and so on: 10^12 words. */
+export const billionLaughs = (): Buffer =>
+  pdfOf({
+    pages: [{ content: line("First", 72, 700) }, { content: "/X0 Do" }],
+    more: (writer) => {
+      const ids = Array.from({ length: 12 }, () => writer.reserve())
+      const resources = `/XObject << ${ids.map((id, at) => `/X${at} ${ref(id)}`).join(" ")} >>`
+      for (const [at, id] of ids.entries())
+        writer.stream(`/X${at + 1} Do\n`.repeat(10), {
+          id,
+          dictionary: `${FORM} /Resources << ${resources} >>`
+        })
+      return { resources }
+    }
+  })
+
+/** A page tree that is its own child. */
+export const circularPages = (): Buffer => {
+  const pieces: Array<Buffer> = []
+  const writer = new PdfWriter((bytes) => void pieces.push(bytes))
+  const tree = writer.reserve()
+  writer.object(`<< /Type /Pages /Count 1000000 /Kids [${ref(tree)} ${ref(tree)}] >>`, tree)
+  writer.finish(writer.object(`<< /Type /Catalog /Pages ${ref(tree)} >>`))
+  return Buffer.concat(pieces)
+}
