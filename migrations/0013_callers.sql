@@ -199,6 +199,7 @@ begin
   v_found := v_found or found;
   delete from contact_messages where lower(email) = p_email;
   v_found := v_found or found;
+  delete from email_alerts where due_at is not null and details -> 'recipients' ? p_email;
   update email_log set
     to_addresses = array_replace(to_addresses, p_email, v_alias),
     other_addresses = array_replace(other_addresses, p_email, v_alias),

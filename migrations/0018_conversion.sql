@@ -32,6 +32,7 @@ create table files (
 
 create index files_customer on files (customer_id, created_at desc, id desc) where deleted_at is null;
 create index files_live on files (status, updated_at) where status in ('processing', 'chunked_processing');
+create index customers_closed on customers (id) where deleted_at is not null;
 create index files_to_purge on files (deleted_at) where deleted_at is not null and purged_at is null;
 
 -- The queue `convert`: conversions that were asked for, until the executor on the anchor makes their jobs.
@@ -785,6 +786,27 @@ begin
 end
 $$;
 
+-- Deletes a file of an account that was closed; one a call, so that no two jobs are locked at once. Answers how many.
+create function delete_file_of_closed_account() returns integer
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  f record;
+begin
+  for f in
+    select x.id, x.customer_id from files x
+    join customers c on c.id = x.customer_id
+    where x.deleted_at is null and c.deleted_at is not null
+    order by random()
+    limit 1
+  loop
+    return case when delete_file(f.id, f.customer_id) = 'deleted' then 1 else 0 end;
+  end loop;
+  return 0;
+end
+$$;
+
 select secure_function(f) from unnest(array[
   'book_costs(jsonb)', 'conversion_cost(uuid)', 'request_conversion(uuid, uuid, uuid, jsonb, interval, uuid)',
   'create_conversion_job(uuid, text, integer, jsonb)', 'claimed_chunk(uuid)', 'claim_chunk(text, uuid)',
@@ -794,5 +816,6 @@ select secure_function(f) from unnest(array[
   'hand_back_chunk(uuid, uuid, jsonb)', 'recover_orphan_chunks(interval, integer)', 'claim_assembly(uuid, interval)',
   'heartbeat_assembly(uuid, uuid, interval)', 'hand_back_assembly(uuid, uuid)',
   'finish_conversion_job(uuid, uuid, text)', 'cancel_conversion_job(uuid, boolean)', 'delete_file(uuid, uuid)',
-  'cancel_flyer_jobs_for_file(uuid, text)', 'apply_model_budget(numeric)', 'sweep_conversions(interval, interval)'
+  'cancel_flyer_jobs_for_file(uuid, text)', 'apply_model_budget(numeric)', 'sweep_conversions(interval, interval)',
+  'delete_file_of_closed_account()'
 ]::regprocedure[]) as f;

@@ -247,6 +247,8 @@ export class ConversionStore extends Context.Service<
     readonly recoverOrphan: (stale: Duration.Duration, maxAttempts: number) => Store<number>
     /** Pauses and resumes by the daily model budget, USD; undefined: no budget. Answers how many changed. */
     readonly applyBudget: (budgetUsd: number | undefined) => Store<number>
+    /** One file of a closed account a call; answers how many (0 or 1). */
+    readonly deleteFileOfClosedAccount: Store<number>
     readonly sweep: (window: Duration.Duration, stale: Duration.Duration) => Store<number>
   }
 >()("postlane/ports/ConversionStore") {}

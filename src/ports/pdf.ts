@@ -65,7 +65,7 @@ export interface PdfDocument {
   readonly split: (range: PageRange) => Stream.Stream<SinglePage, PdfError>
   /** The page as it is shown, at `dpi` or as many dots as {@link MAX_PICTURE_PIXELS} allow. */
   readonly render: (index: number, dpi: number) => Effect.Effect<Picture, PdfError>
-  /** The page's n-th image (`Drawing.index`), made smaller where it is larger than {@link MAX_PICTURE_PIXELS}; null: no such image. */
+  /** The page's n-th image (`Drawing.index`), made smaller where it is larger than {@link MAX_PICTURE_PIXELS}; null: no such image, or one too large to decode. */
   readonly image: (page: number, index: number) => Effect.Effect<Picture | null, PdfError>
   /** Whether nothing is to be seen on it. */
   readonly isBlank: (index: number) => Effect.Effect<boolean, PdfError>

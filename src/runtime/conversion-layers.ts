@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { makeBedrockVision } from "../adapters/bedrock/vision-model.ts"
 import * as Eld from "../adapters/eld/language-detector.ts"
 import * as Html from "../adapters/html/html-assembly.ts"
+import * as Inspector from "../adapters/inspector/inspector.ts"
 import * as LocalModel from "../adapters/local-model/vision-model.ts"
 import { layerPdf } from "../adapters/pdf/pdf.ts"
 import * as PostgresConversion from "../adapters/postgres/conversion/conversion-store.ts"
@@ -40,6 +41,7 @@ const model = (settings: Settings, credentials: CredentialSource) => {
 /** What conversions are made with, on a database. */
 export const conversion = (settings: Settings, credentials: CredentialSource) =>
   Layer.mergeAll(Uploads.layer, Conversions.layer, FileWatch.layer).pipe(
+    Layer.provide(Inspector.layer),
     Layer.provideMerge(ReadPages.layer),
     Layer.provideMerge(model(settings, credentials)),
     Layer.provideMerge(

@@ -82,6 +82,7 @@ const upkeep = (settings: Settings) =>
     const stale = staleAfter(heartbeatOf(settings))
     while ((yield* store.recoverOrphan(stale, MAX_CHUNK_ATTEMPTS)) > 0);
     yield* store.sweep(HOLD_WINDOW, stale)
+    while ((yield* store.deleteFileOfClosedAccount) > 0);
     yield* store.applyBudget(settings.conversion.dailyBudgetUsd)
     yield* purgeFiles
   })

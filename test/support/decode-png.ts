@@ -4,6 +4,9 @@ import { assert } from "@effect/vitest"
 
 import type { Pixels } from "../../src/adapters/pdf/png.ts"
 
+/** PNG's filter type `Up`. */
+const UP = 2
+
 /** Reads what the encoder writes: one data chunk, rows filtered by `Up`. */
 export const decodePng = (bytes: Uint8Array): Pixels => {
   const png = Buffer.from(bytes)
@@ -23,6 +26,7 @@ export const decodePng = (bytes: Uint8Array): Pixels => {
   const rows = inflateSync(chunks.get("IDAT") ?? Buffer.alloc(0))
   const data = new Uint8Array(width * height * channels)
   const row = width * channels
+  for (let y = 0; y < height; y++) assert.strictEqual(rows[y * (row + 1)], UP)
   for (let y = 0; y < height; y++)
     for (let x = 0; x < row; x++)
       data[y * row + x] = (rows[y * (row + 1) + 1 + x] ?? 0) + (y === 0 ? 0 : (data[(y - 1) * row + x] ?? 0))

@@ -1,7 +1,6 @@
 import type { Element, Nodes, Properties, RootContent } from "hast"
 import { fromParse5 } from "hast-util-from-parse5"
 import { sanitize, type Schema } from "hast-util-sanitize"
-import { parseFragment as parse } from "parse5"
 
 import {
   COMMON_ATTRIBUTES,
@@ -13,9 +12,13 @@ import {
 } from "../../domain/conversion/html/allowed.ts"
 import { element, type HtmlNode, serialize } from "../../domain/conversion/html/tree.ts"
 import { parseFragment } from "./parse-fragment.ts"
+import { parseShallow } from "./shallow.ts"
 
-/** Longest fragment of one page, characters. A model's answer has 64,000 at most; what is longer did not come from one. */
-export const MAX_FRAGMENT = 2_000_000
+/**
+ * Longest answer that is read, characters: several times what a model writes for a page. Finding open elements takes time with
+ * the square of their depth, so that a longer one could stop a worker.
+ */
+export const MAX_FRAGMENT = 200_000
 
 /** hast names attributes as the DOM does. */
 const PROPERTIES: Readonly<Record<string, string>> = {
@@ -83,6 +86,6 @@ const unfenced = (html: string): string => /^\s*```[a-z]*\s*\n([\s\S]*?)\n?```\s
  * understand differently does not survive both.
  */
 export const cleanFragment = (html: string): string => {
-  const tree = fromParse5(parse(unfenced(html.slice(0, MAX_FRAGMENT))))
+  const tree = fromParse5(parseShallow(unfenced(html.slice(0, MAX_FRAGMENT))))
   return serialize(parseFragment(serialize(nodesOf(childrenOf(sanitize(tree, SCHEMA))))))
 }

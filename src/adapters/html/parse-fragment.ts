@@ -1,4 +1,4 @@
-import { type DefaultTreeAdapterTypes, parseFragment as parse } from "parse5"
+import type { DefaultTreeAdapterTypes } from "parse5"
 
 import { safeAddress } from "../../domain/conversion/html/addresses.ts"
 import {
@@ -12,9 +12,7 @@ import {
   VALUES
 } from "../../domain/conversion/html/allowed.ts"
 import type { HtmlNode } from "../../domain/conversion/html/tree.ts"
-
-/** Deepest nesting that is read; deeper elements give their text alone. */
-const MAX_DEPTH = 200
+import { parseShallow } from "./shallow.ts"
 
 const dropped: ReadonlySet<string> = new Set(DROPPED)
 const attributesOf = new Map(
@@ -49,8 +47,7 @@ const attributes = (
 
 const nodesOf = (
   children: ReadonlyArray<DefaultTreeAdapterTypes.ChildNode>,
-  math: boolean,
-  depth: number
+  math: boolean
 ): Array<HtmlNode> => {
   const nodes: Array<HtmlNode> = []
   for (const child of children) {
@@ -64,9 +61,8 @@ const nodesOf = (
     const name = child.tagName
     const isMath = name === "math" || math
     const known = isMath ? MATH_ELEMENTS.has(name) : ELEMENTS.has(name)
-    const inside = nodesOf(child.childNodes, isMath, depth + 1)
-    if (known && depth < MAX_DEPTH)
-      nodes.push({ name, attributes: attributes(name, child.attrs, isMath), children: inside })
+    const inside = nodesOf(child.childNodes, isMath)
+    if (known) nodes.push({ name, attributes: attributes(name, child.attrs, isMath), children: inside })
     else nodes.push(...inside)
   }
   return nodes
@@ -74,4 +70,4 @@ const nodesOf = (
 
 /** Reads a fragment as a browser would; only what is on the allow-list comes out of it. */
 export const parseFragment = (html: string): ReadonlyArray<HtmlNode> =>
-  nodesOf(parse(html).childNodes, false, 0)
+  nodesOf(parseShallow(html).childNodes, false)

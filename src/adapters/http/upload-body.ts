@@ -1,5 +1,5 @@
-import { Data, Effect, Option, Stream } from "effect"
-import { type HttpServerRequest, Multipart } from "effect/http"
+import { ByteSize, Data, Effect, Option, Stream } from "effect"
+import { HttpIncomingMessage, type HttpServerRequest, Multipart } from "effect/http"
 
 /** A body that breaks off, or is no multipart form with a field `file`. */
 export class BadUpload extends Data.TaggedError("BadUpload")<{ readonly message: string }> {}
@@ -21,23 +21,25 @@ const isForm = (request: HttpServerRequest.HttpServerRequest): boolean =>
  */
 export const withUpload = <A, E, R>(
   request: HttpServerRequest.HttpServerRequest,
-  name: string | undefined,
+  { maxBytes, name }: { readonly maxBytes: number; readonly name: string | undefined },
   use: (file: IncomingFile) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | BadUpload, R> => {
   if (!isForm(request)) {
     return use({ name: name ?? "", body: Stream.mapError(request.stream, brokeOff) })
   }
   return request.multipartStream.pipe(
+    // The bound on the file is the caller's; this one only lets a form of that size through.
+    Stream.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
     Stream.mapError((error) => new BadUpload({ message: `the form cannot be read (${error.reason._tag})` })),
     Stream.filter(Multipart.isFile),
     Stream.filter(({ key }) => key === "file"),
-    Stream.take(1),
     Stream.mapEffect((part) =>
       use({
         name: part.name === "" ? (name ?? "") : part.name,
         body: Stream.mapError(part.content, brokeOff)
       })
     ),
+    // Only now the first: a stream of parts that is ended earlier ends the part's bytes with it.
     Stream.runHead,
     Effect.flatMap(
       Option.match({

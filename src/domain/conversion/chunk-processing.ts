@@ -1,4 +1,4 @@
-import { Data, Duration, Effect, Result, type Scope, Stream } from "effect"
+import { Data, Duration, Effect, Result, Schedule, type Scope, Stream } from "effect"
 
 import {
   type ClaimedChunk,
@@ -35,6 +35,9 @@ const RETRY_FIRST = Duration.seconds(20)
 /** How long telling an end may take when the program stops. */
 const LAST_WORD = Duration.seconds(8)
 
+/** A chunk's end is told again to a database that does not answer: its pages are paid for. */
+const TELL_AGAIN = Schedule.spaced("5 seconds").pipe(Schedule.upTo({ times: 5 }))
+
 /** The chunk is not this worker's any more: no new page is begun. */
 class Stopped extends Data.TaggedError("Stopped")<{}> {}
 
@@ -43,7 +46,8 @@ type PageFailure = PdfError | VisionModelError | ObjectStoreError
 /** State of one chunk while it is worked on. */
 interface Progress {
   pagesDone: number
-  stopped: boolean
+  /** Why no new page is begun. */
+  ended: PageFailure | Stopped | undefined
 }
 
 export const HOLD_WINDOW = Duration.minutes(HOLD_MINUTES)
@@ -59,7 +63,7 @@ const watchLease = Effect.fnUntraced(function* (
     Effect.suspend(() => store.heartbeatChunk(chunk, progress.pagesDone, HOLD_WINDOW)),
     interval
   )
-  progress.stopped = true
+  progress.ended ??= new Stopped()
 })
 
 const notice = (index: number): PageLine => ({
@@ -69,7 +73,10 @@ const notice = (index: number): PageLine => ({
   html: `<p role="note">Page ${index + 1} could not be read.</p>`
 })
 
-/** One page, unless the chunk was stopped. A page that cannot be read does not take the others along. */
+/**
+ * One page; nothing where the chunk has ended. A page that cannot be read does not take the others along, and a failure not
+ * those that are under way, whose answers are paid for and have to be counted.
+ */
 const onePage = Effect.fnUntraced(function* (
   pages: OpenPages,
   index: number,
@@ -77,8 +84,8 @@ const onePage = Effect.fnUntraced(function* (
   settings: ChunkSettings,
   progress: Progress
 ) {
-  if (progress.stopped) return yield* new Stopped()
-  const line = yield* pages.page(index).pipe(
+  if (progress.ended !== undefined) return undefined
+  return yield* pages.page(index).pipe(
     Effect.flatMap((page) =>
       convertPage(page, {
         options: chunk.options,
@@ -94,10 +101,19 @@ const onePage = Effect.fnUntraced(function* (
     Effect.map(({ html, label, page, tier }: PageResult): PageLine => ({ html, label, page, tier })),
     Effect.catchTag("PdfError", (error) =>
       Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), notice(index))
+    ),
+    Effect.tap(() =>
+      Effect.sync(() => {
+        progress.pagesDone += 1
+      })
+    ),
+    Effect.catch((failure) =>
+      Effect.sync(() => {
+        progress.ended ??= failure
+        return undefined
+      })
     )
   )
-  progress.pagesDone += 1
-  return line
 })
 
 const encoder = new TextEncoder()
@@ -110,11 +126,19 @@ const convert = Effect.fnUntraced(function* (
   const sources = yield* PageSources
   const objects = yield* FileObjects
   const pages = yield* sources.open(chunk.objectKey, { first: chunk.firstPage, end: chunk.lastPage + 1 })
+  const whole = Effect.suspend(() =>
+    progress.pagesDone <= chunk.lastPage - chunk.firstPage && progress.ended !== undefined
+      ? Effect.fail(progress.ended)
+      : Effect.void
+  )
   const lines = Stream.range(chunk.firstPage, chunk.lastPage).pipe(
     Stream.mapEffect((index) => onePage(pages, index, chunk, settings, progress), {
       concurrency: usesCascade(chunk.options) ? PAGES_AT_MODEL : 1
     }),
-    Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`))
+    Stream.filter((line) => line !== undefined),
+    Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`)),
+    // An object is there whole or not at all: one that lacks pages is never written.
+    Stream.concat(Stream.drain(Stream.fromEffect(whole)))
   )
   const key = chunkResultKey(chunk.jobId, chunk.chunkIndex, chunk.lease)
   yield* objects.put(key, lines, { contentType: "application/x-ndjson" })
@@ -175,7 +199,7 @@ export const processChunk = (
   Effect.gen(function* () {
     const store = yield* ConversionStore
     const { meter, model } = meteredModel(yield* VisionModel)
-    const progress: Progress = { pagesDone: 0, stopped: false }
+    const progress: Progress = { pagesDone: 0, ended: undefined }
     const costs = () => costsOf(chunk, meter, settings)
     const work: Effect.Effect<
       string,
@@ -195,24 +219,25 @@ export const processChunk = (
 
     const ended = yield* Effect.result(Effect.scoped(work)).pipe(Effect.onInterrupt(() => handBack))
     if (Result.isSuccess(ended)) {
-      const answer = yield* store.completeChunk(chunk, ended.success, costs())
+      const answer = yield* Effect.retry(store.completeChunk(chunk, ended.success, costs()), TELL_AGAIN)
       if (answer === "stale") yield* drop(ended.success)
       return
     }
     const failure = ended.failure
     if (failure._tag === "Stopped") {
-      return yield* store.bookCosts(costs())
+      return yield* Effect.retry(store.bookCosts(costs()), TELL_AGAIN)
     }
     yield* Effect.logWarning(
       `chunk ${chunk.chunkIndex} of job ${chunk.jobId} failed: ${wordsOf(failure)}`,
       failure
     )
-    yield* store.failChunk(chunk, {
+    const told = store.failChunk(chunk, {
       error: wordsOf(failure),
       costs: costs(),
       retryIn: Duration.times(RETRY_FIRST, 5 ** (chunk.attempts - 1)),
       maxAttempts: isFinal(failure) ? 1 : MAX_CHUNK_ATTEMPTS
     })
+    yield* Effect.retry(told, TELL_AGAIN)
   }).pipe(Effect.annotateLogs({ job: chunk.jobId, chunk: chunk.chunkIndex }))
 
 /** A result that nobody waits for; what cannot be removed now goes with its job's objects. */

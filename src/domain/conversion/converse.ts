@@ -28,7 +28,7 @@ export type ContentBlock =
         readonly citations: { readonly enabled: true }
       }
     }
-  | { readonly image: { readonly format: "png"; readonly source: { readonly bytes: Uint8Array } } }
+  | { readonly image: { readonly format: "png" | "jpeg"; readonly source: { readonly bytes: Uint8Array } } }
 
 /** Largest document block, bytes before base64 (Bedrock user guide, Converse, "document"). */
 export const MAX_DOCUMENT_BYTES = 4_500_000

@@ -12,16 +12,21 @@ export const untilLost = Effect.fnUntraced(function* (
   beat: Effect.Effect<boolean, ConversionStoreError>,
   interval: Duration.Duration
 ) {
-  const trusted = Duration.toMillis(interval) * (LEASE_HEARTBEATS - 1)
+  const every = Duration.toMillis(interval)
+  const trusted = every * (LEASE_HEARTBEATS - 1)
   let heard = yield* Clock.currentTimeMillis
+  let rest = trusted
   while (true) {
-    yield* Effect.sleep(interval)
+    yield* Effect.sleep(Math.min(every, rest))
     const asked = yield* Clock.currentTimeMillis
+    // Whoever overslept asks once more, and is done within the lease even where that hangs.
+    const patience = Math.min(every, Math.max(heard + trusted - asked, every / 2))
     const answer = yield* Effect.result(
-      withDeadline(beat, { duration: interval, onTimeout: () => Effect.fail("no answer" as const) })
+      withDeadline(beat, { duration: patience, onTimeout: () => Effect.fail("no answer" as const) })
     )
     if (Result.isSuccess(answer)) heard = asked
     if (Result.isSuccess(answer) ? !answer.success : asked - heard >= trusted) return
+    rest = Math.max(0, heard + trusted - (yield* Clock.currentTimeMillis))
   }
 })
 

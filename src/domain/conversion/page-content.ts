@@ -33,7 +33,10 @@ export interface TextRun {
   readonly box: Box
   /** The y of the baseline at the run's start. */
   readonly baseline: number
-  /** Left edge of each UTF-16 unit of `text`, and the right edge of the last: one longer than `text`. */
+  /**
+   * Left edge of each UTF-16 unit of `text`, and the right edge of the last: one longer than `text`. Of a slanted run: along
+   * its writing direction.
+   */
   readonly edges: ReadonlyArray<number>
   /** Index into the document's fonts. */
   readonly font: number

@@ -89,7 +89,7 @@ export const fileHandlers = HttpApiBuilder.group(
               problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
             )
           }
-          const file = yield* withUpload(request, query.name, (incoming) =>
+          const file = yield* withUpload(request, { maxBytes: MAX_FILE_BYTES + MAX_BODY, name: query.name }, (incoming) =>
             uploads.add({ ...incoming, customerId })
           )
           return json({ file: viewOf(file) }, 201)

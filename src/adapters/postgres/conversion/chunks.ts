@@ -20,6 +20,7 @@ type Chunks = Pick<
   | "finishJob"
   | "recoverOrphan"
   | "applyBudget"
+  | "deleteFileOfClosedAccount"
   | "sweep"
 >
 
@@ -118,6 +119,7 @@ export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
     ),
   applyBudget: (budgetUsd) =>
     answerOf(Schema.Int, sql`select apply_model_budget(${budgetUsd ?? null}::numeric) as answer`),
+  deleteFileOfClosedAccount: answerOf(Schema.Int, sql`select delete_file_of_closed_account() as answer`),
   sweep: (window, stale) =>
     answerOf(
       Schema.Int,

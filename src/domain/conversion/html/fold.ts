@@ -51,11 +51,7 @@ export class PageFold {
     const { lang, words } = this.#plan
     const own = words.lang === lang.split("-")[0] ? undefined : words.lang
     const text = filled(words.page, page.label)
-    return element(
-      name,
-      { role: "doc-pagebreak", class: "page", id: pageId(page.index), "aria-label": text, lang: own },
-      [text]
-    )
+    return element(name, { role: "doc-pagebreak", class: "page", id: pageId(page.index), lang: own }, [text])
   }
 
   /** The next page; returns what can be written out. */

@@ -25,18 +25,43 @@ const ROW_STEP = 3.6
 /** Most lines of one table: keeps the search linear on a page of nothing but short words. */
 const MAX_LINES = 300
 
+/** Whether cells of two lines begin or end below one another, the first's beginning and the last's end left out. */
+const areAligned = (a: Line, b: Line | undefined): boolean =>
+  b !== undefined &&
+  b.segments.length > 1 &&
+  a.segments.some((one, at) =>
+    b.segments.some(
+      (other, below) =>
+        (at > 0 && below > 0 && Math.abs(one.x0 - other.x0) < 1) ||
+        (at < a.segments.length - 1 && below < b.segments.length - 1 && Math.abs(one.x1 - other.x1) < 1)
+    )
+  )
+
+/** Widest gaps of a justified line, in font sizes, and the most words that it has. */
+const JUSTIFIED_GAP = 5
+const JUSTIFIED_WORDS = 12
+
 /** Whether a line's white is dealt out evenly between the margins: a justified line of few words, not cells. */
-const isJustified = ({ segments, size, x0, x1 }: Line, left: number, right: number): boolean => {
-  if (segments.length < 3 || x0 - left > 3 * size || right - x1 > size) return false
+const isJustified = (
+  line: Line,
+  near: ReadonlyArray<Line | undefined>,
+  left: number,
+  right: number
+): boolean => {
+  const { segments, size, x0, x1 } = line
+  if (segments.length < 3 || segments.length > JUSTIFIED_WORDS || x0 - left > 3 * size || right - x1 > size)
+    return false
   const gaps = segments.slice(1).map((segment, at) => segment.x0 - (segments[at]?.x1 ?? 0))
   const [least, most] = [Math.min(...gaps), Math.max(...gaps)]
-  return most - least < Math.max(1, 0.15 * most)
+  return (
+    most < JUSTIFIED_GAP * size &&
+    most - least < Math.max(1, 0.15 * most) &&
+    !near.some((other) => areAligned(line, other))
+  )
 }
 
 /** A line's cells: segments, those that stand near to one another taken together. */
-const cellsOf = (line: Line, left: number, right: number): ReadonlyArray<ReadonlyArray<Segment>> => {
-  const { segments, size } = line
-  if (isJustified(line, left, right)) return [segments]
+const cellsOf = ({ segments, size }: Line): ReadonlyArray<ReadonlyArray<Segment>> => {
   const cells: Array<Array<Segment>> = []
   let x1 = -Infinity
   for (const segment of segments) {
@@ -255,8 +280,9 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
 export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<AlignedTable> => {
   const left = lines.reduce((least, { x0 }) => Math.min(least, x0), Infinity)
   const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
-  const rows = lines.map((line): Row => {
-    const cells = cellsOf(line, left, right)
+  const rows = lines.map((line, at): Row => {
+    const justified = isJustified(line, [lines[at - 1], lines[at + 1]], left, right)
+    const cells = justified ? [line.segments] : cellsOf(line)
     return { line, cells, bounds: cells.map(boundsOf) }
   })
   const tables: Array<AlignedTable> = []

@@ -168,7 +168,7 @@ const textBlocks = (
   right: number,
   context: FlowContext
 ): ReadonlyArray<Block> => {
-  const groups = groupsOf(lines, right)
+  const groups = groupsOf(lines, { right, bodySize: context.heading.profile.bodySize })
   const notes = footnotesFrom(groups, context.heading.profile.bodySize, context.bottomHalf)
   const gathering = new Gathering(context, right)
   for (const group of groups.slice(0, notes)) {

@@ -96,13 +96,13 @@ class Stretches {
     else this.all.push({ span, target })
   }
 
-  /** Puts a space after what there is; outside of a link where the link ends. */
+  /** Puts a space after what there is; outside of a link that ends and of a raised mark. */
   space(next: LinkTarget | undefined): void {
     const last = this.all.at(-1)
     if (last === undefined || last.span.text.endsWith(" ")) return
-    if (last.target !== undefined && !sameTarget(last.target, next))
+    if ((last.target !== undefined && !sameTarget(last.target, next)) || last.span.raise !== undefined)
       this.all.push({
-        target: undefined,
+        target: sameTarget(last.target, next) ? next : undefined,
         span: { ...last.span, text: " ", bold: false, italic: false, code: false, raise: undefined }
       })
     else this.all[this.all.length - 1] = { ...last, span: { ...last.span, text: `${last.span.text} ` } }

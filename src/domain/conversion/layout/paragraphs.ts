@@ -18,6 +18,8 @@ const OTHER_SIZE = 1.09
 const WIDER = 1.22
 /** Line spacing where a text has too few lines to tell, in font sizes. */
 const USUAL_LEADING = 1.2
+/** From this size on lines are titles, in sizes of running text. */
+const DISPLAY = 1.12
 const SENTENCE_END = /[.!?:;]["'”’»)\]]*$/
 
 const leadingOf = (lines: ReadonlyArray<Line>): number => {
@@ -43,13 +45,21 @@ const firstWordWidth = ({ text, x0, x1 }: Line): number => {
 
 const isCode = (line: Line): boolean => line.monospace > 0.9
 
+/** What the lines of a column are grouped by. */
+export interface Measures {
+  /** Where its lines end, points. */
+  readonly right: number
+  /** Size of running text, points. */
+  readonly bodySize: number
+}
+
 /** Whether a line begins something new after `above`, the last line of the paragraph `group`. */
 const begins = (
   group: ReadonlyArray<Line>,
   above: Line,
   line: Line,
   next: Line | undefined,
-  measures: { readonly leading: number; readonly right: number; readonly marked: Marker | undefined }
+  measures: Measures & { readonly leading: number; readonly marked: Marker | undefined }
 ): boolean => {
   const size = Math.max(above.size, line.size)
   const step = line.baseline - above.baseline
@@ -89,13 +99,15 @@ const begins = (
   } else if (indent > 0.7 * size && group.length > 1) return true
   if (indent < -0.7 * size && (group.length > 1 || indent < -4 * size || measures.marked !== undefined))
     return true
+  // Titles are broken where they read well.
+  if (line.size > DISPLAY * measures.bodySize) return false
   // There was room for the line's first word: somebody ended the line above on purpose.
   const room = measures.right - above.x1 - firstWordWidth(line) - 0.3 * size
   return room > 0.6 * size && (SENTENCE_END.test(above.text) || room > 0.12 * (measures.right - first.x0))
 }
 
 /** Groups the lines of one column. */
-export const groupsOf = (lines: ReadonlyArray<Line>, right: number): ReadonlyArray<Group> => {
+export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): ReadonlyArray<Group> => {
   const leading = leadingOf(lines)
   const groups: Array<Group> = []
   let open: Array<Line> = []
@@ -110,7 +122,7 @@ export const groupsOf = (lines: ReadonlyArray<Line>, right: number): ReadonlyArr
     if (
       above === undefined ||
       open.length === 0 ||
-      begins(open, above, line, lines[at + 1], { leading, right, marked: marker })
+      begins(open, above, line, lines[at + 1], { ...measures, leading, marked: marker })
     ) {
       close()
       marker = isCode(line) ? undefined : markerOf(line.text)

@@ -8,7 +8,7 @@ import { layer } from "../../../../src/adapters/postgres/conversion/conversion-s
 import { CHUNK_PAGES, MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
 import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
-import { cost, customer, funds, job, pdf, STALE, WINDOW } from "./world.ts"
+import { clean, cost, customer, funds, job, pdf, STALE, WINDOW } from "./world.ts"
 
 const suite = Layer.provideMerge(layer, layerPostgres)
 
@@ -28,14 +28,6 @@ const completeAll = Effect.gen(function* () {
     yield* store.completeChunk(chunk, `results/${chunk.chunkIndex}`, [cost(chunk.jobId, 0.5)])
   }
 })
-
-/** No work of an earlier test is in the way. */
-const clean = WriteSql.use(
-  (
-    sql
-  ) => sql`truncate customers, files, convert_queue, large_conversion_jobs, chunk_jobs, cost_ledger, flyer_jobs,
-    funds_holds, credit_charges cascade`
-)
 
 suiteLayer(suite)("conversions on PostgreSQL", (it) => {
   it.effect("a job runs through: queued, claimed chunk by chunk, assembled, charged once", () =>
@@ -167,7 +159,8 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
         const jobId = yield* job(owner, fileId)
         const chunk = yield* store.claimChunk("w", randomUUID())
         assert.strictEqual(yield* store.cancel(jobId), "cancelled")
-        assert.strictEqual(yield* store.cancel(jobId), "not_active")
+        assert.strictEqual(yield* store.cancel(jobId), "cancelled")
+        assert.strictEqual(yield* store.cancel(randomUUID()), "not_active")
         assert.isFalse(yield* store.heartbeatChunk(chunk!, 1, WINDOW))
         assert.strictEqual(yield* store.completeChunk(chunk!, "r", [cost(jobId, 0.25)]), "stale")
         assert.isUndefined(yield* store.claimChunk("w", randomUUID()))
@@ -206,6 +199,26 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
       assert.deepStrictEqual(yield* store.filesToPurge(10), [{ id: fileId, jobIds: [jobId] }])
       yield* store.filePurged(fileId)
       assert.deepStrictEqual(yield* store.filesToPurge(10), [])
+    })
+  )
+
+  it.effect("the files of a closed account are deleted, its conversions cancelled", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      const jobId = yield* job(owner, yield* pdf(owner, 4))
+      yield* pdf(owner, 1)
+      assert.strictEqual(yield* store.deleteFileOfClosedAccount, 0)
+      yield* sql`update customers set deleted_at = now() where id = ${owner}::uuid`
+      assert.strictEqual(yield* store.deleteFileOfClosedAccount, 1)
+      assert.strictEqual(yield* store.deleteFileOfClosedAccount, 1)
+      assert.strictEqual(yield* store.deleteFileOfClosedAccount, 0)
+      assert.deepStrictEqual(yield* store.files(owner), [])
+      assert.deepStrictEqual(yield* sql`select status from large_conversion_jobs where id = ${jobId}::uuid`, [
+        { status: "cancelled" }
+      ])
     })
   )
 

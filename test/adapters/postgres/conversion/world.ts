@@ -10,6 +10,14 @@ import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
 export const WINDOW = Duration.minutes(90)
 export const STALE = Duration.minutes(1)
 
+/** No work of an earlier test is in the way. */
+export const clean = WriteSql.use(
+  (
+    sql
+  ) => sql`truncate customers, files, convert_queue, large_conversion_jobs, chunk_jobs, cost_ledger, flyer_jobs,
+    funds_holds, credit_charges cascade`
+)
+
 /** A paid customer with these credits. */
 export const customer = Effect.fnUntraced(function* (credits: number) {
   const sql = yield* WriteSql

@@ -1,0 +1,217 @@
+import { type Duration, Effect, Option, Result, Stream } from "effect"
+
+import {
+  type ClaimedInline,
+  ConversionStore,
+  type ConversionStoreError
+} from "../../ports/conversion-store.ts"
+import { DocxConverter, type DocxError } from "../../ports/docx-converter.ts"
+import { HtmlAssembly, type PageFragment } from "../../ports/html-assembly.ts"
+import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import { VisionModel, VisionModelError } from "../../ports/vision-model.ts"
+import { HOLD_WINDOW } from "./chunk-processing.ts"
+import { resultKey } from "./chunk-result.ts"
+import { isUsable, MAX_IMAGE_BYTES } from "./converse.ts"
+import { type CostEntry, estimateLlmCost, type ModelPrice } from "./cost.ts"
+import { MAX_PICTURE_BYTES } from "./document-limits.ts"
+import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
+import { type Meter, meteredModel } from "./metered-model.ts"
+import { type ConversionOptions, usesCascade } from "./options.ts"
+import { pictureOnly, readPicture } from "./picture-page.ts"
+import { pagePrompt } from "./prompts.ts"
+import { ask } from "./vision.ts"
+
+/** A claim, and what its owner asked for. */
+export type InlineClaim = ClaimedInline & { readonly options: ConversionOptions }
+
+/** How inline conversions are worked on. */
+export interface InlineSettings {
+  readonly heartbeat: Duration.Duration
+  readonly modelId: string
+  readonly price: ModelPrice
+}
+
+/** Attempts of an inline conversion, crashes of its worker included. */
+export const MAX_INLINE_ATTEMPTS = 3
+
+/** A picture over the limit; the inspector lets none in. */
+const tooLarge = new VisionModelError({ reason: "refused", message: "The picture is too large" })
+
+type Failure = DocxError | ObjectStoreError | VisionModelError
+
+/** What a document is put together from. */
+interface Converted {
+  readonly title: string | undefined
+  readonly html: string
+}
+
+/** Each part cleaned for itself; pictures take their places after that, since they were never the document's words. */
+const convertDocx = Effect.fnUntraced(function* (claim: InlineClaim) {
+  const objects = yield* FileObjects
+  const { clean } = yield* HtmlAssembly
+  const docx = yield* DocxConverter
+  const path = yield* objects.localPath(claim.objectKey)
+  const { parts, pictures, title } = yield* docx.convert(path)
+  const cleaned = yield* Effect.forEach(parts, clean)
+  const html = cleaned.join("").replaceAll(/src="([^"]{1,200})"/g, (whole, place: string) => {
+    const source = pictures.get(place)
+    return source === undefined ? whole : `src="${source}"`
+  })
+  const converted: Converted = { title, html }
+  return converted
+})
+
+const bytesOf = Effect.fnUntraced(function* (objectKey: string) {
+  const objects = yield* FileObjects
+  const { size } = yield* objects.stat(objectKey)
+  if (size > MAX_PICTURE_BYTES) return yield* tooLarge
+  return Buffer.concat(yield* Stream.runCollect(objects.get(objectKey)))
+})
+
+/** What the model reads from a picture; undefined where its answer cannot be used. */
+const readByModel = Effect.fnUntraced(function* (bytes: Uint8Array, kind: "png" | "jpeg", modelId: string) {
+  const { clean } = yield* HtmlAssembly
+  const answer = yield* ask(
+    modelId,
+    [{ role: "user", content: [{ image: { format: kind, source: { bytes } } }, { text: pagePrompt() }] }],
+    { tier: "hifi-single-pass", page: 0 }
+  )
+  if (!isUsable(answer)) return undefined
+  const html = (yield* clean(answer.text)).trim()
+  return html === "" ? undefined : html
+})
+
+/** With a model: what it reads, and the picture. Without one, or where it has nothing to say: the picture, and that it is all. */
+const convertPicture = Effect.fnUntraced(function* (
+  claim: InlineClaim,
+  kind: "png" | "jpeg",
+  { modelId }: InlineSettings
+) {
+  const bytes = yield* bytesOf(claim.objectKey)
+  const source = `data:image/${kind};base64,${bytes.toString("base64")}`
+  const only = (why: Parameters<typeof pictureOnly>[2]): Converted => ({
+    title: undefined,
+    html: pictureOnly(claim.name, source, why)
+  })
+  if (!usesCascade(claim.options)) return only("not-asked")
+  if (bytes.length > MAX_IMAGE_BYTES) return only("too-large")
+  const read = yield* Effect.result(readByModel(bytes, kind, modelId))
+  if (Result.isSuccess(read) && read.success !== undefined) {
+    const converted: Converted = { title: undefined, html: readPicture(claim.name, source, read.success) }
+    return converted
+  }
+  const passing = Result.isFailure(read) && read.failure.reason !== "refused"
+  if (passing && claim.attempts < MAX_INLINE_ATTEMPTS) return yield* read.failure
+  yield* Effect.logWarning("no model read the picture: it stands for itself")
+  return only("no-answer")
+})
+
+/** Converts, and stores the result under a key that no other attempt has. */
+const convert = Effect.fnUntraced(function* (claim: InlineClaim, settings: InlineSettings) {
+  const objects = yield* FileObjects
+  const assembly = yield* HtmlAssembly
+  const { html, title } = yield* claim.kind === "png" || claim.kind === "jpeg"
+    ? convertPicture(claim, claim.kind, settings)
+    : convertDocx(claim)
+  const page: PageFragment = { index: 0, label: "1", html }
+  const document = assembly.assemble({
+    facts: { lang: undefined, title },
+    name: claim.name,
+    pages: Stream.succeed(page)
+  })
+  const key = resultKey(claim.jobId, claim.lease)
+  yield* objects.put(key, Stream.encodeText(document), { contentType: "text/html; charset=utf-8" })
+  return key
+})
+
+/** One entry an attempt; its lease is the entry's id, so that telling it twice books it once. */
+const costsOf = (
+  claim: InlineClaim,
+  meter: Meter,
+  { modelId, price }: InlineSettings
+): ReadonlyArray<CostEntry> =>
+  meter.calls === 0
+    ? []
+    : [
+        {
+          id: claim.lease,
+          jobId: claim.jobId,
+          chunkId: undefined,
+          source: "inline",
+          backend: "vision",
+          model: modelId,
+          usage: meter.usage,
+          costUsd: estimateLlmCost(meter.usage, price),
+          metadata: { calls: meter.calls, attempt: claim.attempts, fileId: claim.fileId }
+        }
+      ]
+
+/** Whether the same file would fail in the same way again. */
+const isFinal = (failure: Failure): boolean => {
+  switch (failure._tag) {
+    case "DocxError":
+      return failure.reason === "broken" || failure.reason === "too-large"
+    case "ObjectStoreError":
+      return failure.reason === "missing"
+    case "VisionModelError":
+      return failure.reason === "refused"
+  }
+}
+
+const wordsOf = (failure: Failure): string => {
+  switch (failure._tag) {
+    case "DocxError":
+      return failure.message
+    case "VisionModelError":
+      return failure === tooLarge ? failure.message : "The model that reads pictures does not answer"
+    case "ObjectStoreError":
+      return failure.reason === "missing" ? "The uploaded file is gone" : "The file store does not answer"
+  }
+}
+
+/**
+ * Converts a claimed DOCX or picture: alive by heartbeats, its result stored before it is told. Once the lease is lost the work
+ * is ended and nothing is told but what it cost. What failed is tried again, at most three times in all; when the program stops,
+ * it is handed back.
+ */
+export const processInline = (
+  claim: InlineClaim,
+  settings: InlineSettings
+): Effect.Effect<
+  void,
+  ConversionStoreError,
+  ConversionStore | FileObjects | DocxConverter | HtmlAssembly | VisionModel
+> =>
+  Effect.gen(function* () {
+    const store = yield* ConversionStore
+    const { meter, model } = meteredModel(yield* VisionModel)
+    const costs = () => costsOf(claim, meter, settings)
+    const fail = (error: string, maxAttempts: number) =>
+      Effect.suspend(() => store.failInline(claim, { error, costs: costs(), maxAttempts }))
+    // Workers before this one died over it.
+    if (claim.attempts > MAX_INLINE_ATTEMPTS) {
+      yield* fail("This file could not be converted", 1)
+      return
+    }
+    const ended = yield* whileHeld(
+      Effect.scoped(convert(claim, settings)),
+      Effect.suspend(() => store.heartbeatInline(claim, HOLD_WINDOW)),
+      settings.heartbeat
+    ).pipe(
+      Effect.provideService(VisionModel, model),
+      Effect.result,
+      Effect.onInterrupt(() => lastWord(fail("The program stopped", claim.attempts + 1)))
+    )
+    if (Result.isSuccess(ended)) {
+      if (Option.isNone(ended.success)) return yield* store.bookCosts(costs())
+      const key = ended.success.value
+      const answer = yield* store.finishInline(claim, key, costs())
+      if (answer !== "completed") yield* dropResult(key)
+      return
+    }
+    yield* Effect.logWarning(
+      `inline conversion of ${claim.fileId} failed: ${wordsOf(ended.failure)}`,
+      ended.failure
+    )
+    yield* fail(wordsOf(ended.failure), isFinal(ended.failure) ? 1 : MAX_INLINE_ATTEMPTS)
+  }).pipe(Effect.annotateLogs({ job: claim.jobId, file: claim.fileId }))

@@ -1,0 +1,81 @@
+import fc from "fast-check"
+import { assert, describe, it } from "vitest"
+
+import { languageTag, safeAddress } from "../../../../src/domain/conversion/html/addresses.ts"
+
+describe("addresses of links", () => {
+  it.each([
+    ["https://example.org/a", "https://example.org/a"],
+    ["www.example.org", "https://www.example.org/"],
+    ["mailto:a@example.org", "mailto:a@example.org"],
+    [" https://example.org/ ", "https://example.org/"]
+  ])("%s may be followed", (told, made) => {
+    assert.strictEqual(safeAddress(told), made)
+  })
+
+  it.each([
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "java\nscript:alert(1)",
+    "\u0001javascript:alert(1)",
+    "data:text/html,<script>1</script>",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "blob:https://example.org/1",
+    "https://user:secret@example.org/",
+    "/relative",
+    "chapter2.pdf",
+    ""
+  ])("%j may not", (told) => {
+    assert.isUndefined(safeAddress(told))
+  })
+
+  it("only ever have a scheme of the list", () => {
+    const part = fc.constantFrom(
+      "java",
+      "script",
+      ":",
+      "data",
+      "http",
+      "s",
+      "//",
+      "x",
+      "\t",
+      "\n",
+      "\u0000",
+      " ",
+      "&colon;",
+      "www."
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+        const address = safeAddress(parts.join(""))
+        assert.isTrue(address === undefined || /^(https?|mailto|tel|ftp|doi|urn):/.test(address))
+      })
+    )
+  })
+})
+
+describe("language tags", () => {
+  it.each([
+    ["en", "en"],
+    ["de_DE", "de-DE"],
+    ["ZH-hans-cn", "zh-Hans-CN"],
+    ["en-GB-oxendict", "en-GB-oxendict"]
+  ])("%s is one", (told, made) => {
+    assert.strictEqual(languageTag(told), made)
+  })
+
+  it.each(["", "english", "x", "en-", "e n", '"><script>', "und", undefined])("%s is none", (told) => {
+    assert.isUndefined(languageTag(told))
+  })
+
+  it("are never thrown over", () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-zA-Z\d_-]{0,24}$/), (told) => {
+        const tag = languageTag(told)
+        assert.isTrue(tag === undefined || languageTag(tag) === tag)
+      })
+    )
+  })
+})

@@ -1,0 +1,345 @@
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../src/domain/conversion/layout/statistics.ts"
+import type { DocumentFacts, PageContent } from "../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONT, FONTS, lines, page, picture, prose, rule, run } from "./page-builder.ts"
+
+const htmlOf = (
+  pages: ReadonlyArray<PageContent>,
+  facts: Partial<DocumentFacts> = {}
+): ReadonlyArray<string> =>
+  layoutPages({
+    facts: { ...FACTS, pageCount: pages.length, ...facts },
+    fonts: FONTS,
+    pages,
+    others: NO_STATISTICS
+  }).map(({ html }) => html.replaceAll(/ data-(open|cut)=""/g, ""))
+
+const only = (...runs: Parameters<typeof page>[0][number][]): string => htmlOf([page(runs)])[0] ?? ""
+
+describe("paragraphs", () => {
+  it("are joined over lines, cut words put together, compounds kept", () => {
+    const html = only(
+      run("This paragraph has a word that was hyphen", 60, 100, { hyphenated: true }),
+      run("ated at the end of its line and goes on to", 60, 112),
+      run("the next one.", 60, 124)
+    )
+    assert.strictEqual(
+      html,
+      "<p>This paragraph has a word that was hyphenated at the end of its line and goes on to the next one.</p>"
+    )
+  })
+
+  it("end at white, at an indent and at a line with room left", () => {
+    const body = [prose(30, 1), prose(30, 2), prose(30, 3)]
+    const first = lines(body[0]!, 60, 100, 80)
+    const second = lines(body[1]!, 60, 150, 80)
+    const html = only(...first, ...second)
+    assert.strictEqual(html, `<p>${body[0]}</p><p>${body[1]}</p>`)
+    const indented = only(
+      run("A first line that is indented a little, as in books,", 75, 100),
+      run("goes on at the margin and fills all of its second line", 60, 112),
+      run("to the end.", 60, 124),
+      run("Another first line that is indented, and its text goes", 75, 136),
+      run("on below.", 60, 148)
+    )
+    assert.strictEqual(indented.match(/<p>/g)?.length, 2)
+  })
+
+  it("keep bold, italic, code and raised words", () => {
+    const html = only(
+      ...lines(prose(40), 60, 300, 80),
+      run("Plain", 60, 100),
+      run("bold", 90, 100, { font: FONT.bold }),
+      run("slanted", 115, 100, { font: FONT.italic }),
+      run("f()", 155, 100, { font: FONT.code }),
+      run("x", 180, 100),
+      run("2", 185, 96, { size: 6 })
+    )
+    assert.include(html, "Plain <strong>bold </strong><em>slanted </em><code>f() </code>x<sup>2</sup>")
+  })
+})
+
+describe("headings", () => {
+  const body = [...lines(prose(60), 60, 300, 80), ...lines(prose(60, 2), 60, 500, 80)]
+
+  it("rank by size, then by weight", () => {
+    const html = only(
+      run("The title", 60, 80, { size: 20 }),
+      run("A chapter", 60, 120, { size: 15 }),
+      run("A section", 60, 150, { font: FONT.bold }),
+      ...lines(prose(40), 60, 180, 80),
+      ...body
+    )
+    assert.include(html, "<h1>The title</h1><h2>A chapter</h2><h3>A section</h3><p>")
+  })
+
+  it("may go over two lines; a label and its title are one", () => {
+    const html = only(
+      run("Chapter 3", 60, 80, { size: 16 }),
+      run("Of rivers and of", 60, 110, { size: 16 }),
+      run("stones", 60, 129, { size: 16 }),
+      ...body
+    )
+    assert.include(html, "<h1>Chapter 3 Of rivers and of stones</h1>")
+  })
+
+  it("follow the outline where there is one", () => {
+    const facts = { outline: [{ title: "2.1 Small words", level: 2, page: 0 }] }
+    const [html = ""] = htmlOf([page([run("2.1 Small words", 60, 100, { font: FONT.bold }), ...body])], facts)
+    assert.include(html, "<h3>2.1 Small words</h3>")
+  })
+
+  it("are not made of long bold text or of bold words in a line", () => {
+    const html = only(...lines(prose(60), 60, 100, 80, { font: FONT.bold }), ...body)
+    assert.notInclude(html, "<h")
+  })
+})
+
+describe("order", () => {
+  it("reads columns one after the other, what spans them in its place", () => {
+    const left = lines(prose(80, 1), 50, 150, 44)
+    const right = lines(prose(80, 2), 310, 150, 44)
+    const html = only(
+      run("A title that spans both of the columns of the page", 100, 100, { size: 16 }),
+      ...left,
+      ...right
+    )
+    assert.deepStrictEqual(
+      [...html.matchAll(/<(h1|p)>/g)].map(([, name]) => name),
+      ["h1", "p", "p"]
+    )
+    assert.isBelow(html.indexOf(prose(80, 1)), html.indexOf(prose(80, 2)))
+  })
+
+  it("joins a paragraph over the end of a column", () => {
+    const words = `${prose(60, 1).slice(0, -1)} ${prose(60, 2)}`
+    const all = lines(words, 0, 0, 44)
+    const half = Math.ceil(all.length / 2)
+    const html = only(
+      ...all.slice(0, half).map(({ text }, at) => run(text, 50, 100 + 12 * at)),
+      ...all.slice(half).map(({ text }, at) => run(text, 310, 100 + 12 * at))
+    )
+    assert.strictEqual(html, `<p>${words}</p>`)
+  })
+
+  it("leaves out running headers, footers and page numbers", () => {
+    const pages = Array.from({ length: 6 }, (_, index) =>
+      page(
+        [
+          run(`Chapter ${index < 3 ? 1 : 2}: On running heads`, 60, 40, { size: 8 }),
+          ...lines(prose(120, index), 60, 100, 80),
+          run(`– ${index + 1} –`, 290, 810, { size: 8 })
+        ],
+        index
+      )
+    )
+    for (const html of htmlOf(pages)) {
+      assert.notMatch(html, /running heads|– \d –/)
+      assert.include(html, "<p>")
+    }
+  })
+
+  it("keeps what pages have in common where that is most of them", () => {
+    const pages = Array.from({ length: 6 }, (_, index) =>
+      page([run("Name of the form", 60, 60), run("Value 1 2 3", 60, 90), run("End", 60, 800)], index)
+    )
+    for (const html of htmlOf(pages)) assert.include(html, "Name of the form")
+  })
+
+  it("leaves out hidden text unless the page has no other, and what is drawn twice", () => {
+    const twice = only(run("Thickened words", 60, 100), run("Thickened words", 60.4, 100))
+    assert.strictEqual(twice, "<p>Thickened words</p>")
+    const scan = only(...lines(prose(30), 60, 100, 80, { invisible: true }))
+    assert.include(scan, prose(30))
+    const layered = only(run("Seen words of a page", 60, 100), run("SEEN", 60, 100, { invisible: true }))
+    assert.strictEqual(layered, "<p>Seen words of a page</p>")
+  })
+
+  it("reads pages that are turned", () => {
+    const turned = page(
+      lines(prose(30), 60, 100, 60).map((one) => ({
+        ...one,
+        angle: 90,
+        box: { x0: 842 - one.box.y1, y0: one.box.x0, x1: 842 - one.box.y0, y1: one.box.x1 }
+      }))
+    )
+    assert.include(htmlOf([turned])[0], `<p>${prose(30)}</p>`)
+  })
+})
+
+describe("lists", () => {
+  it("are told by their markers, nested by their indents", () => {
+    const html = only(
+      run("• first point", 60, 100),
+      run("• second point that goes on", 60, 112),
+      run("in a second line", 68, 124),
+      run("1. inner one", 80, 136),
+      run("2. inner two", 80, 148),
+      run("• third point", 60, 160)
+    )
+    assert.strictEqual(
+      html,
+      "<ul><li>first point</li><li>second point that goes on in a second line<ol><li>inner one</li><li>inner two</li></ol></li><li>third point</li></ul>"
+    )
+  })
+
+  it("count on from where they start, and a year is none", () => {
+    assert.strictEqual(
+      only(run("4. fourth", 60, 100), run("5. fifth", 60, 112)),
+      '<ol start="4"><li>fourth</li><li>fifth</li></ol>'
+    )
+    assert.strictEqual(only(run("1. alone among all", 60, 100)), "<p>1. alone among all</p>")
+  })
+})
+
+describe("tables", () => {
+  const rows = [
+    ["Fruit", "Weight", "Price"],
+    ["Apple", "12", "3.50"],
+    ["Pear", "8", "2.10"],
+    ["Plum and damson", "101", "0.75"]
+  ]
+  const cells = rows.flatMap((row, at) =>
+    row.map((text, column) => run(text, 60 + 130 * column, 200 + 18 * at))
+  )
+  const expected =
+    '<thead><tr><th scope="col">Fruit</th><th scope="col">Weight</th><th scope="col">Price</th></tr></thead><tbody><tr><th scope="row">Apple</th><td>12</td><td>3.50</td></tr>'
+
+  it("are told by alignment", () => {
+    assert.include(only(...cells), expected)
+  })
+
+  it("are told by rules, with their spans and their caption", () => {
+    const ys = [186, 206, 224, 242, 260]
+    const drawings = [
+      ...ys.map((y) => rule(55, y, 445, y)),
+      ...[55, 185, 315, 445].map((x) => rule(x, 186, x, 260))
+    ]
+    const caption = run("Table 1: Fruit of the year", 60, 176)
+    const [html = ""] = htmlOf([page([caption, ...cells], 0, { drawings })])
+    assert.include(html, `<table><caption>Table 1: Fruit of the year</caption>${expected}`)
+    // Without the rule between the first two columns of the last row.
+    const spanning = [
+      ...drawings.slice(0, 5),
+      rule(55, 186, 55, 260),
+      rule(185, 186, 185, 242),
+      rule(315, 186, 315, 260),
+      rule(445, 186, 445, 260)
+    ]
+    assert.include(htmlOf([page(cells, 0, { drawings: spanning })])[0], 'colspan="2"')
+  })
+
+  it("keep wrapped cells together", () => {
+    const wrapped = only(
+      run("Name", 60, 100),
+      run("What it does", 200, 100),
+      run("alpha", 60, 125),
+      run("Writes a line and", 200, 125),
+      run("goes on to the next", 200, 137),
+      run("beta", 60, 160),
+      run("Reads a line and", 200, 160),
+      run("comes back again", 200, 172),
+      run("gamma", 60, 195),
+      run("Nothing", 200, 195)
+    )
+    assert.include(wrapped, "<td>Writes a line and goes on to the next</td>")
+    assert.strictEqual(wrapped.match(/<tr>/g)?.length, 4)
+  })
+
+  it("are not made of justified lines with wide gaps", () => {
+    const row = (texts: ReadonlyArray<string>, y: number) => {
+      const letters = texts.join("").length * 5
+      const gap = (235 - letters) / (texts.length - 1)
+      let x = 60
+      return texts.map((text) => {
+        const made = run(text, x, y)
+        x = made.box.x1 + gap
+        return made
+      })
+    }
+    const html = only(
+      ...row(["these", "words", "stand", "apart"], 100),
+      ...row(["because", "their", "line", "is"], 112),
+      ...row(["justified", "and", "much", "short"], 124),
+      run("of words, and so it goes.", 60, 136)
+    )
+    assert.notInclude(html, "<table")
+  })
+})
+
+describe("the rest", () => {
+  it("code keeps its lines and its indents", () => {
+    const html = only(
+      ...lines(prose(60), 60, 300, 80),
+      run("if (a < b) {", 60, 100, { font: FONT.code }),
+      run("return", 72, 112, { font: FONT.code }),
+      run("}", 60, 124, { font: FONT.code })
+    )
+    assert.include(html, "<pre><code>if (a &lt; b) {\n  return\n}</code></pre>")
+  })
+
+  it("links keep their words and lead to addresses and pages", () => {
+    const runs = lines(`${prose(8)} See the site or page nine of this.`, 60, 100, 200)
+    const text = runs[0]?.text ?? ""
+    const over = (words: string) => {
+      const x0 = 60 + text.indexOf(words) * 5
+      return { x0, y0: 90, x1: x0 + words.length * 5, y1: 103 }
+    }
+    const links = [
+      { box: over("the site"), target: { kind: "uri" as const, uri: "https://example.org/a?b=1&c=2" } },
+      { box: over("page nine"), target: { kind: "page" as const, page: 8, y: undefined } },
+      { box: over("of this"), target: { kind: "uri" as const, uri: "javascript:alert(1)" } }
+    ]
+    const [html = ""] = htmlOf([page(runs, 0, { links })])
+    assert.include(
+      html,
+      'See <a href="https://example.org/a?b=1&amp;c=2">the site</a> or <a href="#page-9">page nine</a> of this.'
+    )
+  })
+
+  it("footnotes stand at the end, referred to by their marks", () => {
+    const html = only(
+      run("A claim that needs a note", 60, 100),
+      run("1", 185, 96, { size: 6 }),
+      run("and more of the text.", 192, 100),
+      ...lines(prose(60), 60, 130, 80),
+      run("1", 60, 746, { size: 5 }),
+      run("The note itself.", 64, 750, { size: 8 })
+    )
+    assert.include(html, 'note<a role="doc-noteref" href="#fn-1"><sup>1</sup></a> and more')
+    assert.match(html, /<div role="doc-footnote" id="fn-1"><p><sup>1<\/sup> The note itself\.<\/p><\/div>$/)
+  })
+
+  it("figures take their captions; alternative text is never made up", () => {
+    const drawings = [picture(3, 100, 100, 300, 220)]
+    const caption = run("Figure 2: A stone in a river", 100, 240)
+    const [html] = htmlOf([page([caption, ...lines(prose(60), 60, 300, 80)], 0, { drawings })])
+    assert.include(
+      html,
+      '<figure><img data-image="3"><figcaption>Figure 2: A stone in a river</figcaption></figure>'
+    )
+  })
+
+  it("fields are labelled by their own words or by those next to them", () => {
+    const field = {
+      kind: "text" as const,
+      name: "form1.FirstName[0]",
+      label: undefined,
+      value: "",
+      checked: false,
+      options: []
+    }
+    const [html] = htmlOf([
+      page([run("First name:", 60, 100), ...lines(prose(30), 60, 200, 80)], 0, {
+        fields: [
+          { ...field, box: { x0: 130, y0: 88, x1: 300, y1: 104 } },
+          { ...field, box: { x0: 60, y0: 600, x1: 300, y1: 616 } }
+        ]
+      })
+    ])
+    assert.include(html, "<label>First name <input")
+    assert.include(html, "<label>form1 First Name <input")
+  })
+})
