@@ -18,6 +18,7 @@ import * as Simulated from "../adapters/simulated/simulated-mail.ts"
 import * as EventRecording from "../domain/delivery/event-recording.ts"
 import { RetryHandler } from "../domain/mail/retry.ts"
 import { DeferQueue } from "../ports/defer-queue.ts"
+import { FileObjects } from "../ports/object-store.ts"
 import { access, promoClaims } from "./access-layers.ts"
 import { alerts } from "./alert-layers.ts"
 import * as AuditDigestLayer from "./audit-digest-layer.ts"
@@ -144,6 +145,7 @@ const readiness = Layer.unwrap(
     const sql = yield* Postgres.ReadSql
     const { whyDown } = yield* DatabasePlace
     const queue = yield* DeferQueue
+    const files = yield* FileObjects
     return Readiness.layer([
       {
         name: "database",
@@ -153,7 +155,8 @@ const readiness = Layer.unwrap(
           yield* sql`select 1`
         })
       },
-      { name: "queue", run: queue.check }
+      { name: "queue", run: queue.check },
+      { name: "objects", run: files.check }
     ])
   })
 )

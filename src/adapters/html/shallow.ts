@@ -3,6 +3,9 @@ import { defaultTreeAdapter as adapter, type DefaultTreeAdapterTypes, parseFragm
 /** Deepest nesting that is kept: what walks the tree calls itself for each level. Pages have twenty levels. */
 const MAX_DEPTH = 200
 
+/** Elements whose text is not for readers. */
+const SILENT = /^(script|style|template)$/
+
 type Parent = DefaultTreeAdapterTypes.ParentNode
 type Child = DefaultTreeAdapterTypes.ChildNode
 
@@ -14,8 +17,11 @@ const textUnder = (node: Parent): string => {
   const open: Array<Child> = [...node.childNodes].reverse()
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next.nodeName === "#text" && "value" in next) text += next.value
-    else if (hasChildren(next) && !/^(script|style|template)$/.test(next.tagName))
-      open.push(...[...next.childNodes].reverse())
+    else if (hasChildren(next) && !SILENT.test(next.tagName))
+      for (let at = next.childNodes.length - 1; at >= 0; at--) {
+        const child = next.childNodes[at]
+        if (child !== undefined) open.push(child)
+      }
   }
   return text
 }
@@ -31,7 +37,7 @@ export const parseShallow = (html: string): DefaultTreeAdapterTypes.DocumentFrag
       for (const node of below) {
         const text = adapter.createTextNode(textUnder(node))
         for (const child of [...node.childNodes]) adapter.detachNode(child)
-        if (!/^(script|style|template)$/.test(node.tagName)) adapter.appendChild(node, text)
+        if (!SILENT.test(node.tagName)) adapter.appendChild(node, text)
       }
       break
     }

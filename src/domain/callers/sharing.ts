@@ -18,8 +18,6 @@ export class NoSuchFile extends Data.TaggedError("NoSuchFile") {}
 export interface ShareRequest {
   readonly fileId: string
   readonly customerId: string
-  /** Who shares, as the mail names it. */
-  readonly sender: string
   /** Keys of addresses; each gets a mail of its own, and none sees the others. */
   readonly recipients: ReadonlyArray<string>
   readonly message: string | undefined
@@ -46,7 +44,7 @@ export const layer: Layer.Layer<Sharing, never, SharedFiles | MailTemplates | Ma
     const files = yield* SharedFiles
     const tell = yield* makeTell
     return Sharing.of({
-      share: Effect.fnUntraced(function* ({ customerId, fileId, message, recipients, sender }) {
+      share: Effect.fnUntraced(function* ({ customerId, fileId, message, recipients }) {
         const link = yield* files.link({ fileId, customerId })
         if (link === undefined) return yield* new NoSuchFile()
         const sent = yield* Effect.forEach(
@@ -54,7 +52,7 @@ export const layer: Layer.Layer<Sharing, never, SharedFiles | MailTemplates | Ma
           (to) =>
             Effect.map(
               tell(
-                { kind: "share", sender, message, ...link },
+                { kind: "share", message, ...link },
                 { to, category: "transactional", source: "api:share" }
               ),
               (ok) => ({ to, ok })

@@ -14,10 +14,7 @@ export const whileHeld = <A, E, R>(
   beat: Effect.Effect<boolean, ConversionStoreError>,
   interval: Duration.Duration
 ): Effect.Effect<Option.Option<A>, E, R> =>
-  Effect.raceFirst(
-    Effect.map(work, Option.some),
-    Effect.as(untilLost(beat, interval), Option.none<A>())
-  )
+  Effect.raceFirst(Effect.map(work, Option.some), Effect.as(untilLost(beat, interval), Option.none<A>()))
 
 /** Says a last word when the program stops, if it can be said soon. */
 export const lastWord = <A, R>(

@@ -1,4 +1,4 @@
-import { Effect, Layer, Option, Stream } from "effect"
+import { Effect, Layer, Option, type Scope, Semaphore, Stream } from "effect"
 
 import { FileObjects } from "../../ports/object-store.ts"
 import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
@@ -21,13 +21,64 @@ const only = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<A, E> =>
 
 const pageAlone = (index: number): PageRange => ({ first: index, end: index + 1 })
 
-const sourceOf = (document: PdfDocument, page: LayoutPage): PageSource => ({
+/** Split pages that are kept for a second call, bytes. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024
+
+/**
+ * Split pages of a range. Splitting a long document has a cost of its own, so the range is split in one go, as far as it is
+ * asked for; a page that is not kept any more is split again alone.
+ */
+const makeSplitPages = Effect.fnUntraced(function* (
+  document: PdfDocument,
+  range: PageRange
+): Effect.fn.Return<(index: number) => Effect.Effect<Uint8Array, PdfError>, never, Scope.Scope> {
+  const pull = yield* Stream.toPull(document.split(range))
+  const one = yield* Semaphore.make(1)
+  const kept = new Map<number, Uint8Array>()
+  let keptBytes = 0
+  let reached = range.first
+  const keep = (index: number, bytes: Uint8Array) => {
+    kept.set(index, bytes)
+    keptBytes += bytes.length
+    for (const [oldest, { length }] of kept) {
+      if (keptBytes <= MAX_KEPT_BYTES || oldest === index) break
+      kept.delete(oldest)
+      keptBytes -= length
+    }
+  }
+  const alone = (index: number) => Effect.map(only(document.split(pageAlone(index))), ({ bytes }) => bytes)
+  // A page that breaks the stream off, or its end, is no answer yet: each page is asked for alone then.
+  const advance = pull.pipe(
+    Effect.map((pages) => {
+      for (const { bytes, index } of pages) {
+        keep(index, bytes)
+        reached = index + 1
+      }
+    }),
+    Effect.catch(() => Effect.sync(() => void (reached = range.end)))
+  )
+  return (index) =>
+    one
+      .withPermit(
+        Effect.gen(function* () {
+          while (!kept.has(index) && index >= reached && reached < range.end) yield* advance
+          return kept.get(index)
+        })
+      )
+      .pipe(Effect.flatMap((bytes) => (bytes === undefined ? alone(index) : Effect.succeed(bytes))))
+})
+
+const sourceOf = (
+  document: PdfDocument,
+  page: LayoutPage,
+  pdf: (index: number) => Effect.Effect<Uint8Array, PdfError>
+): PageSource => ({
   index: page.index,
   label: page.label,
   text: page.text,
   layoutHtml: page.html,
   isBlank: document.isBlank(page.index),
-  pdf: Effect.map(only(document.split(pageAlone(page.index))), ({ bytes }) => bytes),
+  pdf: pdf(page.index),
   image: Effect.map(document.render(page.index, PICTURE_DPI), ({ bytes }) => bytes)
 })
 
@@ -35,11 +86,12 @@ const sourceOf = (document: PdfDocument, page: LayoutPage): PageSource => ({
 const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange) {
   const together = yield* Effect.option(Stream.runCollect(document.layout(range)))
   const known = new Map(Option.getOrElse(together, () => []).map((page) => [page.index, page]))
+  const split = yield* makeSplitPages(document, range)
   const page = (index: number): Effect.Effect<PageSource, PdfError> =>
     Effect.suspend(() => {
       const found = known.get(index)
       const laidOut = found === undefined ? only(document.layout(pageAlone(index))) : Effect.succeed(found)
-      return Effect.map(laidOut, (one) => sourceOf(document, one))
+      return Effect.map(laidOut, (one) => sourceOf(document, one, split))
     })
   const pages: OpenPages = { page }
   return pages

@@ -212,9 +212,16 @@ describe("sharing", () => {
       link: ({ customerId, fileId }) =>
         Effect.succeed(
           fileId === "f" && customerId === "c"
-            ? { fileName: "report.pdf", url: "https://x.test/s/1", expiresAt: "2026-02-03T00:00:00Z" }
+            ? {
+                fileName: "report.pdf",
+                sender: "Ann",
+                url: "https://x.test/s/1",
+                expiresAt: "2026-02-03T00:00:00Z"
+              }
             : undefined
-        )
+        ),
+      urlFrom: () => Effect.die("not here"),
+      open: () => Effect.die("not here")
     })
   )
   const share = (layer: Layer.Layer<Mailer | MailTemplates>, request: Partial<Sharing.ShareRequest>) =>
@@ -222,7 +229,6 @@ describe("sharing", () => {
       sharing.share({
         fileId: "f",
         customerId: "c",
-        sender: "Ann",
         recipients: [],
         message: undefined,
         ...request

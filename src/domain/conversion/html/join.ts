@@ -54,7 +54,7 @@ const isItem = (node: HtmlNode): node is HtmlElement => isElement(node) && node.
 
 const marked = (node: HtmlElement, mark: HtmlNode): HtmlElement => {
   const [first, ...rest] = node.children
-  return isElement(first) && (first.name === "p" || first.name === "tr")
+  return isElement(first) && /^(p|tr|td|th)$/.test(first.name)
     ? element(node.name, node.attributes, [marked(first, mark), ...rest])
     : element(node.name, node.attributes, [mark, ...node.children])
 }

@@ -1,5 +1,6 @@
 import { languageTag, pageId } from "./addresses.ts"
 import { headingId, type HeadingState, placeHeading } from "./headings.ts"
+import { BLOCKS, collectIds, columnsOf, firstRow, grouped, holdsBlocks, MAX_DEPTH } from "./repair.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
 import type { InterfaceWords } from "./words.ts"
 
@@ -13,64 +14,11 @@ export interface RewriteContext {
   readonly lang: string
 }
 
-/** Deepest nesting that is kept; below it only text is. */
-const MAX_DEPTH = 100
 /** Tables with more columns get a frame that scrolls by itself. */
 const NARROW = 4
 
 const HEADING = /^h[1-6]$/
-const BLOCKS: ReadonlySet<string> = new Set([
-  "blockquote",
-  "dl",
-  "div",
-  "figure",
-  "h1",
-  "h2",
-  "h3",
-  "h4",
-  "h5",
-  "h6",
-  "hr",
-  "ol",
-  "p",
-  "pre",
-  "table",
-  "ul"
-])
-const CONTROLS: ReadonlySet<string> = new Set(["input", "select", "textarea"])
 const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math"])
-
-const columnsOf = (row: HtmlElement): number =>
-  row.children.reduce(
-    (sum, cell) => sum + (isElement(cell) ? Math.max(1, Number(cell.attributes["colspan"] ?? 1)) : 0),
-    0
-  )
-
-const firstRow = (table: HtmlElement): HtmlElement | undefined => {
-  for (const part of table.children) {
-    if (!isElement(part)) continue
-    if (part.name === "tr") return part
-    const row = part.children.find((child) => isElement(child) && child.name === "tr")
-    if (isElement(row)) return row
-  }
-  return undefined
-}
-
-/** Whether block elements stand in it. */
-const holdsBlocks = (nodes: ReadonlyArray<HtmlNode>): boolean =>
-  nodes.some(
-    (node) =>
-      isElement(node) && (BLOCKS.has(node.name) || (node.name !== "math" && holdsBlocks(node.children)))
-  )
-
-const collectIds = (nodes: ReadonlyArray<HtmlNode>, ids: Set<string>, depth = 0): void => {
-  for (const node of nodes) {
-    if (!isElement(node) || depth > MAX_DEPTH) continue
-    const id = node.attributes["id"]
-    if (id !== undefined && id !== "") ids.add(id)
-    collectIds(node.children, ids, depth + 1)
-  }
-}
 
 /**
  * Makes a page's fragment a part of the document: its ids and links are the document's, its headings are placed, and what no
@@ -101,6 +49,8 @@ class Page {
   readonly #ids: ReadonlySet<string>
   readonly #used = new Set<string>()
   readonly #references = new Map<string, string>()
+  /** Labels around the place at hand. */
+  #labels = 0
   readonly #place: (level: number) => { readonly name: string; readonly id: string }
 
   constructor(
@@ -192,17 +142,31 @@ class Page {
         return this.#division(node, depth)
       case "p":
         return this.#paragraph(node, depth)
-      default: {
-        const attributes = this.#attributes(node)
-        const children = this.#children(node.children, depth + 1)
-        return [element(name, CONTROLS.has(name) ? this.#labelled(attributes) : attributes, children)]
-      }
+      case "input":
+      case "select":
+      case "textarea":
+        return this.#control(node, depth)
+      case "label":
+        return this.#label(node, depth)
+      default:
+        return [element(name, this.#attributes(node), this.#children(node.children, depth + 1))]
     }
   }
 
-  /** A control's label may stand around it, or be missing: a name of its own is never wrong. */
-  #labelled(attributes: Record<string, string | undefined>): Record<string, string | undefined> {
-    return { ...attributes, disabled: "", "aria-label": attributes["aria-label"] }
+  /** A control outside of a label is named by what it is. */
+  #control(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    const label = this.#labels > 0 ? undefined : this.#context.words.field
+    const attributes = { ...this.#attributes(node), disabled: "", "aria-label": label }
+    return [element(node.name, attributes, this.#children(node.children, depth + 1))]
+  }
+
+  #label(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    // A label around nothing but its control names nothing.
+    const named = lineOf(node.children) !== ""
+    if (named) this.#labels += 1
+    const children = this.#children(node.children, depth + 1)
+    if (named) this.#labels -= 1
+    return named ? [element("label", this.#attributes(node), children)] : children
   }
 
   #paragraph(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
@@ -213,20 +177,7 @@ class Page {
       const { role, id, ...rest } = attributes
       return [this.#note(id, [element("p", rest, children)], role)]
     }
-    return [element("p", attributes, this.#withLabels(children))]
-  }
-
-  /** A control outside of a label is named by what it is. */
-  #withLabels(children: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlNode> {
-    return children.map((child) =>
-      isElement(child) && CONTROLS.has(child.name) && child.attributes["aria-label"] === undefined
-        ? element(
-            child.name,
-            { ...child.attributes, "aria-label": this.#context.words.field },
-            child.children
-          )
-        : child
-    )
+    return [element("p", attributes, children)]
   }
 
   #division(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
@@ -235,26 +186,8 @@ class Page {
     if (isEmpty(children)) return []
     if (attributes["role"] === "doc-footnote") return [this.#note(attributes["id"], children, "doc-footnote")]
     if (attributes["id"] === undefined && attributes["lang"] === undefined)
-      return holdsBlocks(children) ? this.blocksOf(children) : [element("p", {}, this.#withLabels(children))]
+      return holdsBlocks(children) ? grouped(children) : [element("p", {}, children)]
     return [element("div", attributes, children)]
-  }
-
-  /** A group that says nothing is taken apart; its loose text stays apart. */
-  blocksOf(children: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlNode> {
-    const all: Array<HtmlNode> = []
-    let inline: Array<HtmlNode> = []
-    const close = () => {
-      if (!isEmpty(inline)) all.push(element("p", {}, inline))
-      inline = []
-    }
-    for (const child of children) {
-      if (isElement(child) && BLOCKS.has(child.name)) {
-        close()
-        all.push(child)
-      } else inline.push(child)
-    }
-    close()
-    return all
   }
 
   #note(id: string | undefined, children: ReadonlyArray<HtmlNode>, role: string | undefined): HtmlElement {
@@ -264,11 +197,10 @@ class Page {
         ? []
         : [
             " ",
-            element(
-              "a",
-              { role: "doc-backlink", href: `#${reference}`, "aria-label": this.#context.words.backToText },
-              [element("span", { "aria-hidden": "true" }, ["↩"])]
-            )
+            element("a", { role: "doc-backlink", href: `#${reference}` }, [
+              element("span", { "aria-hidden": "true" }, ["↩ "]),
+              this.#context.words.backToText
+            ])
           ]
     const last = children.at(-1)
     const inside =
@@ -360,7 +292,7 @@ class Page {
   #loose(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     const children = this.#children(node.children, depth + 1)
     if (isEmpty(children)) return []
-    return holdsBlocks(children) ? this.blocksOf(children) : [element("p", this.#attributes(node), children)]
+    return holdsBlocks(children) ? grouped(children) : [element("p", this.#attributes(node), children)]
   }
 
   #table(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {

@@ -14,11 +14,11 @@ p,ul,ol,dl,pre,figure,blockquote,table{margin:0 0 1em}
 a{color:var(--link);text-underline-offset:.15em}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 :target{scroll-margin-top:1rem}
-.skip{position:absolute;left:-100vw;padding:.5rem 1rem;background:var(--ground);color:var(--link)}
-.skip:focus{left:1rem;top:.5rem;z-index:1}
+.skip{position:absolute;inset-inline-start:1rem;top:.5rem;z-index:1;padding:.5rem 1rem;background:var(--ground);color:var(--link)}
+.skip:not(:focus){clip-path:inset(50%);width:1px;height:1px;overflow:hidden;padding:0;white-space:nowrap}
 header{border-bottom:1px solid var(--line);margin-bottom:1.5rem}
 .about,.page,figcaption,caption,[role=doc-footnote]{color:var(--muted);font-size:.9rem}
-nav ol{list-style:none;padding-left:1.2em}nav>ol{padding-left:0}
+nav ol{list-style:none;padding-inline-start:1.2em}nav>ol{padding-inline-start:0}
 nav a{display:inline-block;min-height:1.5rem}
 li>p{margin-bottom:.5em}
 img{max-width:100%;height:auto}
@@ -26,19 +26,19 @@ figure{margin-inline:0}
 figcaption{margin-top:.4em}
 pre{white-space:pre-wrap;background:var(--shade);padding:.75rem}
 code,kbd,samp{font-family:ui-monospace,"Cascadia Mono",Consolas,Menlo,monospace;font-size:.92em}
-blockquote{margin-inline:0;padding-left:1em;border-left:3px solid var(--line)}
+blockquote{margin-inline:0;padding-inline-start:1em;border-inline-start:3px solid var(--line)}
 .wide{overflow-x:auto;margin-bottom:1em}.wide table{margin:0}
 table{border-collapse:collapse;max-width:100%;font-size:.95rem}
 .wide table{overflow-wrap:normal;max-width:none}
-caption{text-align:left;margin-bottom:.4em}
-th,td{border:1px solid var(--line);padding:.35em .6em;text-align:left;vertical-align:top}
+caption{text-align:start;margin-bottom:.4em}
+th,td{border:1px solid var(--line);padding:.35em .6em;text-align:start;vertical-align:top}
 thead th{background:var(--shade)}
 input,select,textarea,button{font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--line);max-width:100%}
 input:disabled,select:disabled,textarea:disabled,button:disabled{opacity:1;color:var(--ink)}
 math{max-width:100%;overflow-x:auto;overflow-y:hidden}
-.page{display:block;text-align:right;border-top:1px dotted var(--line);margin:1.5rem 0 1rem}
+.page{display:block;text-align:end;border-top:1px dotted var(--line);margin:1.5rem 0 1rem}
 p .page,li .page,td .page,th .page{display:inline;border:1px dotted var(--line);padding:0 .3em;margin:0 .2em}
-[role=doc-footnote]{border-left:3px solid var(--line);padding-left:.75em;margin-bottom:1em}
+[role=doc-footnote]{border-inline-start:3px solid var(--line);padding-inline-start:.75em;margin-bottom:1em}
 [role=doc-footnote] p{margin:0}
 @media print{:root{--ink:#000;--ground:#fff;--muted:#333;--line:#777;--link:#000;--shade:#fff}
 body{max-width:none;padding:0}.skip,nav{display:none}h1,h2,h3,h4,h5,h6{break-after:avoid}

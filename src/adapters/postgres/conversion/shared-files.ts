@@ -1,0 +1,105 @@
+import { Clock, Effect, Layer, Schema } from "effect"
+import * as Mac from "effect/crypto/Mac"
+
+import {
+  payloadOf,
+  readToken,
+  SHARE_SECONDS,
+  type ShareSubject,
+  signedBytes,
+  writeToken
+} from "../../../domain/callers/share-token.ts"
+import { SharedFiles, SharedFilesUnavailable } from "../../../ports/shared-files.ts"
+import { ReadSql } from "../client.ts"
+import { firstOf } from "./statement.ts"
+
+const KeyRow = Schema.Struct({
+  key: Schema.Uint8Array.check(Schema.makeFilter((key) => key.length === 32))
+})
+const FileRow = Schema.Struct({ name: Schema.String, sender: Schema.String })
+const ResultRow = Schema.Struct({ name: Schema.String, result_key: Schema.String })
+
+const unavailable = <A, E extends { readonly cause: unknown }>(store: Effect.Effect<A, E>) =>
+  Effect.mapError(store, ({ cause }) => new SharedFilesUnavailable({ cause }))
+
+/** The key of the links; the decoder's error would show what it was given. */
+const readKey = (sql: ReadSql["Service"]) =>
+  unavailable(firstOf(Schema.Unknown, sql`select key from share_keys`)).pipe(
+    Effect.flatMap((row) =>
+      Effect.mapError(
+        Schema.decodeUnknownEffect(KeyRow)(row),
+        () => new SharedFilesUnavailable({ cause: "share_keys holds no key of 32 bytes" })
+      )
+    ),
+    Effect.flatMap(({ key }) => Effect.orDie(Mac.key(Mac.hmacSha256, key)))
+  )
+
+/**
+ * Signed links to results: file and end with an HMAC-SHA256 over both, by a random key of the database's own. The same moment
+ * gives the same link, so that a mail with links can be sent again under its idempotency key.
+ */
+export const layer = (options: {
+  /** Without a slash at its end. */
+  readonly baseUrl: string
+}): Layer.Layer<SharedFiles, never, ReadSql | Mac.Mac> =>
+  Layer.effect(
+    SharedFiles,
+    Effect.gen(function* () {
+      const sql = yield* ReadSql
+      const mac = yield* Mac.Mac
+      let kept: Mac.Key | undefined
+      /** Read once; a failure is not kept. */
+      const key = Effect.suspend(() =>
+        kept !== undefined
+          ? Effect.succeed(kept)
+          : Effect.tap(readKey(sql), (made) => Effect.sync(() => void (kept = made)))
+      )
+
+      const urlOf = Effect.fnUntraced(function* (subject: ShareSubject) {
+        const payload = payloadOf(subject)
+        const signature = yield* Effect.orDie(mac.sign(yield* key, signedBytes(payload)))
+        return `${options.baseUrl}/shared/${writeToken(payload, signature)}`
+      })
+      const endOf = (fromMs: number) => Math.floor(fromMs / 1000) + SHARE_SECONDS
+
+      return SharedFiles.of({
+        link: Effect.fnUntraced(function* ({ customerId, fileId }) {
+          const file = yield* unavailable(
+            firstOf(
+              FileRow,
+              sql`select f.name, coalesce(c.name, c.email) as sender
+                from files f join customers c on c.id = f.customer_id
+                where f.id = ${fileId}::uuid and f.customer_id = ${customerId}::uuid and f.deleted_at is null
+                  and c.deleted_at is null`
+            )
+          )
+          if (file === undefined) return undefined
+          const expiresAt = endOf(yield* Clock.currentTimeMillis)
+          return {
+            fileName: file.name,
+            sender: file.sender,
+            url: yield* urlOf({ fileId, expiresAt }),
+            expiresAt: new Date(expiresAt * 1000).toISOString()
+          }
+        }),
+        urlFrom: (fileId, from) => urlOf({ fileId, expiresAt: endOf(from.getTime()) }),
+        open: Effect.fnUntraced(function* (token) {
+          const read = readToken(token)
+          if (read === undefined) return undefined
+          const { expiresAt, fileId } = read.subject
+          if (expiresAt * 1000 <= (yield* Clock.currentTimeMillis)) return undefined
+          const genuine = yield* Effect.orDie(mac.verify(yield* key, read.mac, signedBytes(read.payload)))
+          if (!genuine) return undefined
+          const row = yield* unavailable(
+            firstOf(
+              ResultRow,
+              sql`select f.name, f.result_key from files f join customers c on c.id = f.customer_id
+                where f.id = ${fileId}::uuid and f.deleted_at is null and f.result_key is not null
+                  and c.deleted_at is null`
+            )
+          )
+          return row === undefined ? undefined : { fileName: row.name, resultKey: row.result_key }
+        })
+      })
+    })
+  )

@@ -1,0 +1,116 @@
+import { Context, Duration, Effect, Layer } from "effect"
+
+import { type BulkMessage, BulkOrders, type BulkOrdersUnavailable } from "../../ports/bulk-orders.ts"
+import { MailTemplates } from "../../ports/mail-templates.ts"
+import { SharedFiles, type SharedFilesUnavailable } from "../../ports/shared-files.ts"
+import { Mailer } from "../mail/mailer.ts"
+
+/** How often orders are looked at, in one process at a time. */
+export const BULK_MESSAGE_INTERVAL = "3 seconds"
+
+/** Longer than a send takes; doubled at each further attempt, up to two hours. */
+const LEASE = Duration.minutes(2)
+
+/** More than a day of trying. */
+const MAX_ATTEMPTS = 20
+
+/** Whom completion messages come from (document 1, "Sender domain"). */
+export class BulkMessageSender extends Context.Service<
+  BulkMessageSender,
+  {
+    /** `<display name> <noreply@{sender_domain}>`. */
+    readonly from: string
+    /** The convert mailbox on the legacy domain: a reply with another PDF starts a conversion. */
+    readonly replyTo: string
+  }
+>()("postlane/domain/BulkMessageSender") {}
+
+/** Tells owners that their bulk orders have ended. */
+export class BulkMessages extends Context.Service<
+  BulkMessages,
+  {
+    /** Sends every message that is due; gives how many are done with. */
+    readonly sendDue: Effect.Effect<number, BulkOrdersUnavailable | SharedFilesUnavailable>
+  }
+>()("postlane/domain/BulkMessages") {}
+
+export const layer: Layer.Layer<
+  BulkMessages,
+  never,
+  BulkOrders | SharedFiles | MailTemplates | Mailer | BulkMessageSender
+> = Layer.effect(
+  BulkMessages,
+  Effect.gen(function* () {
+    const orders = yield* BulkOrders
+    const shared = yield* SharedFiles
+    const templates = yield* MailTemplates
+    const mailer = yield* Mailer
+    const sender = yield* BulkMessageSender
+
+    /** The same message at every attempt, so that its key settles whether it has gone out. */
+    const write = Effect.fnUntraced(function* ({ bulkId, endedAt, items }: BulkMessage) {
+      return yield* templates.render({
+        kind: "bulk-completed",
+        bulkId,
+        items: yield* Effect.forEach(items, ({ deleted, fileId, fileName, outcome }) =>
+          Effect.map(
+            outcome === "completed" && !deleted
+              ? shared.urlFrom(fileId, endedAt)
+              : Effect.succeed(undefined),
+            (url) => ({ fileName: deleted ? "a deleted file" : fileName, outcome, url })
+          )
+        )
+      })
+    })
+
+    /**
+     * Whether the message is done with. It is not where it was proved that nobody accepted it; what may have arrived is never
+     * sent again.
+     */
+    const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
+      const request = {
+        ...(yield* write(message)),
+        ...sender,
+        to,
+        category: "transactional",
+        source: "api:bulk",
+        idempotencyKey: `bulk-completed:${message.bulkId}`
+      } as const
+      const told = (error: string) =>
+        Effect.logError("a bulk order's completion message did not go out").pipe(
+          Effect.annotateLogs({ bulkId: message.bulkId, error, attempts: message.attempts })
+        )
+      return yield* mailer.send(request).pipe(
+        Effect.flatMap((result) => {
+          if (result.ok) return Effect.succeed(true)
+          const again = result.status === "failed" && result.kind === "unavailable"
+          return Effect.as(told(result.error), !again)
+        }),
+        Effect.catchTags({
+          IdempotencyInProgress: () => Effect.succeed(false),
+          // It went out before a crash, and a file of it was deleted since.
+          IdempotencyConflict: () => Effect.succeed(true),
+          InvalidRequest: (error) => Effect.as(told(error.message), true)
+        })
+      )
+    })
+
+    return BulkMessages.of({
+      sendDue: Effect.gen(function* () {
+        let done = 0
+        while (true) {
+          const message = yield* orders.claimMessage({ lease: LEASE, maxAttempts: MAX_ATTEMPTS })
+          if (message === undefined) return done
+          // Whoever stops this lets a send that is under way be noted.
+          const ended = yield* Effect.uninterruptible(
+            Effect.gen(function* () {
+              const isDone = message.email === undefined || (yield* send(message, message.email))
+              return isDone && (yield* orders.confirmMessage(message.bulkId))
+            })
+          )
+          if (ended) done += 1
+        }
+      })
+    })
+  })
+)

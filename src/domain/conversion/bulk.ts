@@ -1,0 +1,95 @@
+import { Context, Duration, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { BulkOrders, type BulkOrdersUnavailable } from "../../ports/bulk-orders.ts"
+import { ConversionStore, type ConversionStoreError } from "../../ports/conversion-store.ts"
+import { HOLD_MINUTES, type JobStatus } from "./job.ts"
+import type { ConversionOptions } from "./options.ts"
+
+/** Most items of one order. */
+export const MAX_BULK_ITEMS = 500
+
+/** How long an answer waits for the executor to make the jobs, so that it can tell their statuses. */
+const JOBS_WITHIN = Duration.seconds(1)
+const LOOK_EVERY = Duration.millis(100)
+
+/** Files that are to be converted together. */
+export interface BulkRequest {
+  readonly customerId: string
+  readonly items: ReadonlyArray<{ readonly fileId: string; readonly urgent: boolean }>
+  readonly options: ConversionOptions
+}
+
+/** An order that was taken, or why it was not: all of it or nothing. */
+export type BulkStarted =
+  | {
+      readonly answer: "queued"
+      readonly bulkId: string
+      readonly jobs: ReadonlyArray<{
+        readonly id: string
+        readonly fileId: string
+        readonly status: JobStatus
+      }>
+    }
+  | { readonly answer: "not_found" | "active" | "insufficient"; readonly fileId: string }
+
+/** Starts many conversions at once. Items that are not urgent opt in to the batch lane (document 3, "Eligibility"). */
+export class BulkConversions extends Context.Service<
+  BulkConversions,
+  {
+    readonly start: (
+      request: BulkRequest
+    ) => Effect.Effect<BulkStarted, BulkOrdersUnavailable | ConversionStoreError>
+  }
+>()("postlane/domain/BulkConversions") {}
+
+export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionStore | SecureRandom> =
+  Layer.effect(
+    BulkConversions,
+    Effect.gen(function* () {
+      const orders = yield* BulkOrders
+      const store = yield* ConversionStore
+      const random = yield* SecureRandom
+
+      /** The jobs' statuses as far as the executor has made them; inline work has no job, and is `pending` too. */
+      const statusesOf = Effect.fnUntraced(function* (fileIds: ReadonlyArray<string>) {
+        const known = new Map<string, JobStatus>()
+        const look = Effect.gen(function* () {
+          while (true) {
+            const files = yield* store.filesById(fileIds)
+            for (const { id, jobStatus } of files) if (jobStatus !== null) known.set(id, jobStatus)
+            if (files.every(({ jobStatus, kind }) => kind !== "pdf" || jobStatus !== null)) return
+            yield* Effect.sleep(LOOK_EVERY)
+          }
+        })
+        yield* Effect.timeoutOrElse(look, { duration: JOBS_WITHIN, orElse: () => Effect.void })
+        return known
+      })
+
+      return BulkConversions.of({
+        start: Effect.fnUntraced(function* ({ customerId, items, options }) {
+          const bulkId = yield* random.uuidV7()
+          const jobs = yield* Effect.forEach(items, ({ fileId, urgent }) =>
+            Effect.map(random.uuidV7(), (jobId) => ({
+              jobId,
+              fileId,
+              options: urgent ? options : { ...options, _batchLane: true }
+            }))
+          )
+          const window = Duration.minutes(HOLD_MINUTES)
+          const answer = yield* orders.request({ bulkId, customerId, items: jobs, window })
+          if (answer.answer !== "queued") return answer
+          const statuses = yield* statusesOf(items.map(({ fileId }) => fileId))
+          return {
+            answer: "queued",
+            bulkId,
+            jobs: jobs.map(({ fileId, jobId }) => ({
+              id: jobId,
+              fileId,
+              status: statuses.get(fileId) ?? ("pending" as const)
+            }))
+          }
+        })
+      })
+    })
+  )

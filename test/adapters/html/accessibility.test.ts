@@ -1,0 +1,145 @@
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+
+import { Effect, Layer, Stream } from "effect"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+import { layer as languageLayer } from "../../../src/adapters/eld/language-detector.ts"
+import { layer } from "../../../src/adapters/html/html-assembly.ts"
+import { HtmlAssembly } from "../../../src/ports/html-assembly.ts"
+import { openBrowser } from "../../support/browser.ts"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const RUN = `axe.run(document).then(({ violations, incomplete }) => {
+  const told = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
+  return { violations: told(violations), undecided: told(incomplete) }
+})`
+
+const PIXEL =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+const chapters = (count: number) =>
+  Array.from(
+    { length: count },
+    (_, at) => `<h1>Chapter ${at + 1}</h1><p>Words of it.</p><h3>A skipped level</h3><p>More words.</p>`
+  )
+
+const DOCUMENTS: Readonly<Record<string, { readonly pages: ReadonlyArray<string>; readonly lang?: string }>> =
+  {
+    "an empty page": { pages: [""] },
+    "running text": {
+      pages: ['<p data-open="">Some words that</p>', "<p>go on <em>here</em> and <strong>there</strong>.</p>"]
+    },
+    "a long document with contents": { pages: chapters(6) },
+    "lists in lists": {
+      pages: [
+        '<ul><li>a<ol start="3" type="a"><li>b</li></ol></li></ul>',
+        "<dl><dt>Term</dt><dd>Meaning</dd></dl>"
+      ]
+    },
+    "a wide table": {
+      pages: [
+        `<table><caption>Wide</caption><thead><tr>${"<th scope=col>Column name</th>".repeat(9)}</tr></thead><tbody><tr><th scope="row">Row</th>${"<td>12345.678</td>".repeat(8)}</tr></tbody></table>`,
+        "<table><tbody><tr><td>1</td><td>2</td></tr></tbody></table>"
+      ]
+    },
+    "notes, one without a reference": {
+      pages: [
+        '<p>Claim<a role="doc-noteref" href="#fn-1"><sup>1</sup></a></p><div role="doc-footnote" id="fn-1"><p>Note</p></div><p role="doc-footnote" id="fn-2">Lost</p>'
+      ]
+    },
+    "figures with and without words": {
+      pages: [
+        `<figure><img src="${PIXEL}" alt="A river"><figcaption>Figure 1</figcaption></figure><figure><img src="${PIXEL}"></figure>`
+      ]
+    },
+    "a form": {
+      pages: [
+        '<p><label>Name <input type="text" value="Ada"></label></p><p><label><input type="checkbox" checked> Yes</label></p><p><label>Land <select><option>A</option></select></label></p><p><input type="text"><textarea>x</textarea></p><p><button type="button">Send</button></p>'
+      ]
+    },
+    "formulas and code": {
+      pages: [
+        '<math display="block"><mfrac><mi>a</mi><mn>2</mn></mfrac></math><pre><code>a very long line of code that goes on and on and on and on and on and on</code></pre>'
+      ]
+    },
+    "parts in other languages": {
+      pages: ['<p>Words</p><p lang="fr">Des mots</p><p lang="not a language">More</p>']
+    },
+    "another language throughout": { pages: ["<h1>Titel</h1><p>Wörter</p>"], lang: "de" },
+    "a language that the converter does not speak": { pages: ["<h1>タイトル</h1><p>言葉</p>"], lang: "ja" },
+    "right to left": { pages: ["<h1>عنوان</h1><p>نص</p>"], lang: "ar" },
+    "a careless model's page": {
+      pages: [
+        '<main><header><h1>A</h1></header><li>x</li><dd>y</dd><th>z</th><h5>B</h5><a href="#nowhere">n</a><table><tr><td>x</td></tr></table><section>w</section></main>'
+      ]
+    }
+  }
+
+let browser: Browser
+let page: Page
+beforeAll(async () => {
+  browser = await openBrowser()
+  page = await browser.newPage()
+}, 120_000)
+afterAll(() => browser.close())
+
+const assemble = ({
+  lang = "en",
+  pages
+}: {
+  readonly pages: ReadonlyArray<string>
+  readonly lang?: string
+}): Promise<string> =>
+  HtmlAssembly.use(({ assemble: put }) =>
+    Stream.runCollect(
+      put({
+        facts: { lang, title: undefined },
+        name: "A document",
+        pages: Stream.fromIterable(pages.map((html, index) => ({ index, label: String(index + 1), html })))
+      })
+    )
+  ).pipe(
+    Effect.map((parts) => parts.join("")),
+    Effect.provide(layer.pipe(Layer.provide(languageLayer))),
+    Effect.runPromise
+  )
+
+describe("axe in Chromium", () => {
+  it(
+    "finds nothing in any document, light or dark, and each reflows at 320 px",
+    { timeout: 240_000 },
+    async () => {
+      const loaded: Array<string> = []
+      page.on("request", (request) => {
+        if (!request.url().startsWith("data:") && !request.url().startsWith("about:"))
+          loaded.push(request.url())
+      })
+      for (const [name, document] of Object.entries(DOCUMENTS)) {
+        await page.setContent(await assemble(document))
+        await page.evaluate(axe)
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme })
+          const found = await page.evaluate<{ violations: Array<string>; undecided: Array<string> }>(RUN)
+          // What axe cannot see is a single sign's contrast, and text that a frame scrolls away.
+          const undecided = found.undecided.filter((one) => !one.startsWith("color-contrast"))
+          expect([name, colorScheme, found.violations, undecided]).toEqual([name, colorScheme, [], []])
+        }
+        await page.setViewportSize({ width: 320, height: 640 })
+        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name).toBe(true)
+        await page.setViewportSize({ width: 1280, height: 800 })
+      }
+      expect(loaded).toEqual([])
+      // The check can fail.
+      await page.setContent(
+        (await assemble({ pages: ["<p>Words</p>"] }))
+          .replaceAll("#1b1f24", "#dddddd")
+          .replace('<html lang="en"', "<html")
+      )
+      await page.emulateMedia({ colorScheme: "light" })
+      await page.evaluate(axe)
+      const spoilt = await page.evaluate<{ violations: Array<string> }>(RUN)
+      expect(spoilt.violations.join()).toMatch(/color-contrast[\s\S]*html-has-lang/)
+    }
+  )
+})

@@ -1,0 +1,239 @@
+import { Effect, Layer, Stream } from "effect"
+import fc from "fast-check"
+import { assert, describe, it } from "vitest"
+
+import { layer as languageLayer } from "../../../src/adapters/eld/language-detector.ts"
+import { layer } from "../../../src/adapters/html/html-assembly.ts"
+import { parseFragment } from "../../../src/adapters/html/parse-fragment.ts"
+import { type HtmlNode, lineOf } from "../../../src/domain/conversion/html/tree.ts"
+import { HtmlAssembly } from "../../../src/ports/html-assembly.ts"
+
+interface Given {
+  readonly title?: string
+  readonly lang?: string
+  readonly name?: string
+}
+
+const run = <A, E>(effect: Effect.Effect<A, E, HtmlAssembly>): Promise<A> =>
+  Effect.runPromise(effect.pipe(Effect.provide(layer.pipe(Layer.provide(languageLayer)))))
+
+const assemble = async (
+  fragments: ReadonlyArray<string>,
+  { lang = "en", name, title }: Given = {}
+): Promise<string> => {
+  const pages = Stream.fromIterable(
+    fragments.map((html, index) => ({ index, label: String(index + 1), html }))
+  )
+  const parts = await run(
+    HtmlAssembly.use(({ assemble: put }) => Stream.runCollect(put({ facts: { lang, title }, name, pages })))
+  )
+  return parts.join("")
+}
+
+/** The content of `main`, page anchors shown as `[n]`. */
+const mainOf = (html: string): string =>
+  (/<main[^>]*>([\s\S]*)<\/main>/.exec(html)?.[1] ?? "").replaceAll(
+    /<(div|span) role="doc-pagebreak"[^>]*id="page-(\d+)"[^>]*>[^<]*<\/\1>/g,
+    "[$2]"
+  )
+
+const valuesOf = (html: string, attribute: string): ReadonlyArray<string> =>
+  [...html.matchAll(new RegExp(`\\s${attribute}="([^"]*)"`, "g"))].map(([, value]) => value ?? "")
+
+const LONG = "This sentence is long enough to be taken for a line of running text that goes on"
+
+describe("joining over a page's border", () => {
+  it.each([
+    [
+      "by a cut word",
+      ['<p data-open="" data-cut="">The word is hyphen</p>', "<p>ated here.</p>"],
+      "[1]<p>The word is hyphen[2]ated here.</p>"
+    ],
+    [
+      "by an open end and a low letter",
+      ['<p data-open="">It goes</p>', "<p>on here.</p><p>New.</p>"],
+      "[1]<p>It goes [2]on here.</p><p>New.</p>"
+    ],
+    [
+      "by the structure's word",
+      ['<p data-element="7">One.</p>', '<p data-element="7">Still one.</p>'],
+      "[1]<p>One. [2]Still one.</p>"
+    ],
+    [
+      "not against it",
+      ['<p data-element="7" data-open="">One</p>', '<p data-element="8">two</p>'],
+      "[1]<p>One</p>[2]<p>two</p>"
+    ],
+    [
+      "not after a full stop",
+      ['<p data-open="">Ended.</p>', "<p>Begun.</p>"],
+      "[1]<p>Ended.</p>[2]<p>Begun.</p>"
+    ],
+    ["on pages that a model wrote", [`<p>${LONG}</p>`, "<p>and on.</p>"], `[1]<p>${LONG} [2]and on.</p>`],
+    [
+      "with the note after it",
+      ['<p data-open="">It goes</p><div role="doc-footnote" id="fn-1"><p>Note</p></div>', "<p>on.</p>"],
+      '[1]<p>It goes [2]on.</p><div role="doc-footnote" id="p1-fn-1"><p>Note</p></div>'
+    ],
+    [
+      "over a whole page",
+      ['<p data-open="">One</p>', '<p data-open="">two</p>', "<p>three.</p>"],
+      "[1]<p>One [2]two [3]three.</p>"
+    ],
+    [
+      "in lists that count on",
+      ["<ol><li>a</li></ol>", '<ol start="2"><li>b</li></ol>'],
+      "[1]<ol><li>a</li><li>[2]b</li></ol>"
+    ],
+    [
+      "not in lists that count anew",
+      ["<ol><li>a</li></ol>", "<ol><li>b</li></ol>"],
+      "[1]<ol><li>a</li></ol>[2]<ol><li>b</li></ol>"
+    ],
+    [
+      "in a list's last item",
+      ['<ul><li>a</li><li data-open="">b goes</li></ul>', "<p>on.</p>"],
+      "[1]<ul><li>a</li><li>b goes [2]on.</li></ul>"
+    ],
+    [
+      "in tables, a repeated head dropped",
+      [
+        "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>",
+        "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>3</td><td>4</td></tr></tbody></table>"
+      ],
+      "[1]<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr><tr><td>[2]3</td><td>4</td></tr></tbody></table>"
+    ],
+    [
+      "not in tables of another width",
+      [
+        "<table><tbody><tr><td>1</td></tr></tbody></table>",
+        "<table><tbody><tr><td>1</td><td>2</td></tr></tbody></table>"
+      ],
+      "[1]<table><tbody><tr><td>1</td></tr></tbody></table>[2]<table><tbody><tr><td>1</td><td>2</td></tr></tbody></table>"
+    ]
+  ])("%s", async (_, pages, expected) => {
+    assert.strictEqual(mainOf(await assemble(pages)), expected)
+  })
+
+  it("holds back no more than a few pages", async () => {
+    const pages = Array.from({ length: 200 }, () => '<p data-open="">and so on</p>')
+    const seen: Array<number> = []
+    let given = 0
+    const stream = Stream.fromIterable(
+      pages.map((html, index) => ({ index, label: String(index), html }))
+    ).pipe(Stream.tap(() => Effect.sync(() => (given += 1))))
+    await run(
+      HtmlAssembly.use(({ assemble: put }) =>
+        Stream.runForEach(put({ facts: { lang: "en", title: "T" }, name: undefined, pages: stream }), () =>
+          Effect.sync(() => seen.push(given))
+        )
+      )
+    )
+    const steps = seen.map((at, index) => at - (seen[index - 1] ?? 0))
+    assert.isAbove(seen.length, 4)
+    assert.isAtMost(Math.max(...steps.slice(1)), 60)
+  })
+})
+
+describe("a document", () => {
+  it("has one h1: the pages' own where there is one", async () => {
+    const own = await assemble(["<h1>The title</h1><h2>One</h2>", "<h2>Two</h2>"])
+    assert.include(own, '<main id="main" tabindex="-1">')
+    assert.match(mainOf(own), /^\[1\]<h1 id="section-1">The title<\/h1><h2 id="section-2">One<\/h2>/)
+    const many = await assemble(["<h1>One</h1><h3>A</h3>", "<h1>Two</h1>"], { title: "The book" })
+    assert.include(many, "<header><h1>The book</h1>")
+    assert.include(mainOf(many), '<h2 id="section-1">One</h2><h3 id="section-2">A</h3>')
+    const named = await assemble(["<p>Words</p>"], { title: "Microsoft Word - x.docx", name: "Report 2024" })
+    assert.include(named, "<header><h1>Report 2024</h1>")
+  })
+
+  it("has contents when it is long, whose entries lead to its headings", async () => {
+    const long = await assemble(
+      Array.from({ length: 6 }, (_, at) => `<h1>Part ${at}</h1><h2>Detail &amp; more</h2><p>Words</p>`)
+    )
+    const targets = [...(/<nav[\s\S]*<\/nav>/.exec(long)?.[0] ?? "").matchAll(/href="#([^"]+)"/g)].map(
+      ([, id]) => id
+    )
+    assert.strictEqual(targets.length, 12)
+    for (const id of targets) assert.include(valuesOf(long, "id"), id)
+    assert.notInclude(await assemble(["<h2>A</h2><h2>B</h2>"]), "<nav")
+  })
+
+  it("has ids of its own for every page, and links that lead somewhere", async () => {
+    const page =
+      '<p id="a">x<a href="#a">a</a><a href="#b">b</a><a href="#page-2">p</a><a href="#page-9">q</a><a href="https://example.org/">w</a></p><h2 id="a">A</h2>'
+    const html = await assemble([page, page])
+    const ids = valuesOf(html, "id")
+    assert.strictEqual(new Set(ids).size, ids.length)
+    assert.strictEqual(
+      mainOf(html).split("[2]")[0],
+      '[1]<p id="p1-a">x<a href="#p1-a">a</a>b<a href="#page-2">p</a>q<a href="https://example.org/">w</a></p><h2 id="section-1">A</h2>'
+    )
+  })
+
+  it("has notes with their way back", async () => {
+    const html = await assemble([
+      '<p>Claim<a role="doc-noteref" href="#fn-1"><sup>1</sup></a></p><p role="doc-footnote" id="fn-1">Note</p>'
+    ])
+    assert.strictEqual(
+      mainOf(html),
+      '[1]<p>Claim<a id="p1-ref-p1-fn-1" role="doc-noteref" href="#p1-fn-1"><sup>1</sup></a></p><div role="doc-footnote" id="p1-fn-1"><p>Note <a role="doc-backlink" href="#p1-ref-p1-fn-1"><span aria-hidden="true">↩ </span>Back to the text</a></p></div>'
+    )
+  })
+
+  it("says its language: its own word, else what its text is in", async () => {
+    assert.include(await assemble(["<p>x</p>"], { lang: "pt-BR" }), '<html lang="pt-BR">')
+    const german =
+      "<p>Der Bericht beschreibt, wie die Gemeinde im vergangenen Jahr ihre Brücken und Wege erneuert hat und was das gekostet hat.</p>"
+    const told = await assemble([german], { lang: "" })
+    assert.include(told, '<html lang="de">')
+    assert.include(told, "Zum Hauptinhalt springen")
+    assert.include(await assemble(["<p>12</p>"], { lang: "" }), '<html lang="en">')
+    assert.include(await assemble(["<p>نص</p>"], { lang: "ar" }), '<html lang="ar" dir="rtl">')
+  })
+
+  it("mends what no reader could use", async () => {
+    const html = await assemble([
+      'Loose words<li>loose item</li><h2> </h2><p></p><ul>bare<li>x</li></ul><dl><dd>d</dd></dl><img data-image="1"><figure><img data-image="2" alt="A river"></figure><a href="https://example.org/"></a><img src="data:image/png;base64,AAAA"><input type="text"><div><div>deep</div></div>'
+    ])
+    assert.strictEqual(
+      mainOf(html),
+      '[1]<p>Loose words</p><ul><li>loose item</li></ul><ul><li>bare</li><li>x</li></ul><p>d</p><figure><span class="about">A river</span></figure><p><img src="data:image/png;base64,AAAA" alt="Picture without a description"><input type="text" disabled="" aria-label="Form field"></p><p>deep</p>'
+    )
+  })
+
+  it(
+    "loads nothing, runs nothing, and keeps order, whatever the fragments are",
+    { timeout: 60_000 },
+    async () => {
+      const piece = fc.constantFrom(
+        ..."<p>words</p>|<h1>One</h1>|<h4 id=x>Four</h4>|<ul><li>i</li></ul>|<ol start=3><li>j</li></ol>|<table><tr><td>c</td></tr></table>|<p data-open>open|</p>|<script>alert(1)</script>|<img src=x onerror=y>|<a href=#x>l</a>|<div role=doc-footnote id=fn-1>n</div>|<a role=doc-noteref href=#fn-1>1</a>|<dl><dt>t</dt></dl>|<math><mi>x</mi></math>|<p lang=xx-bad id='\"'>q</p>|text".split(
+          "|"
+        )
+      )
+      const fragment = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""))
+      await fc.assert(
+        fc.asyncProperty(fc.array(fragment, { minLength: 1, maxLength: 6 }), async (fragments) => {
+          const html = await assemble(fragments, { title: "T" })
+          const ids = valuesOf(html, "id")
+          assert.strictEqual(new Set(ids).size, ids.length)
+          for (const href of valuesOf(html, "href"))
+            if (href.startsWith("#")) assert.include(ids, href.slice(1))
+          assert.strictEqual(html.match(/<h1[ >]/g)?.length, 1)
+          assert.notMatch(html, /<script|onerror|data-open|data-element/)
+          const levels = [...mainOf(html).matchAll(/<h(\d)/g)].map(([, level]) => Number(level))
+          for (const [at, level] of levels.entries())
+            assert.isAtMost(level, at === 0 ? 2 : (levels[at - 1] ?? 1) + 1)
+          for (let page = 1; page <= fragments.length; page++) assert.include(ids, `page-${page}`)
+          const words = (nodes: ReadonlyArray<HtmlNode>) => lineOf(nodes).replaceAll(/Page \d|\s/g, "")
+          const given = fragments.map((one) => words(parseFragment(one))).join("")
+          assert.strictEqual(
+            [...words(parseFragment(mainOf(html))).replaceAll(/\[\d\]|↩|Backtothetext/g, "")].sort().join(""),
+            [...given].sort().join("")
+          )
+        }),
+        { numRuns: 120 }
+      )
+    }
+  )
+})

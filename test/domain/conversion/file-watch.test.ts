@@ -1,0 +1,246 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Latch, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
+
+import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
+import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
+import {
+  ConversionStore,
+  ConversionStoreError,
+  type StoredFile
+} from "../../../src/ports/conversion-store.ts"
+import { storedFile } from "./stored-file.ts"
+
+/** A database of files that can be changed from outside, and what was asked of it. */
+const worldOf = () => {
+  const files = new Map<string, StoredFile>()
+  const asked: Array<ReadonlyArray<string>> = []
+  let fails = false
+  const layer = FileWatch.layer.pipe(
+    Layer.provide(
+      Layer.mock(ConversionStore, {
+        filesById: (ids) =>
+          Effect.suspend(() => {
+            asked.push(ids)
+            return fails
+              ? Effect.fail(new ConversionStoreError({ cause: "gone" }))
+              : Effect.succeed(ids.flatMap((id) => files.get(id) ?? []))
+          })
+      })
+    )
+  )
+  return {
+    files,
+    asked,
+    fail: (now: boolean) => {
+      fails = now
+    },
+    layer,
+    set: (parts: Partial<StoredFile>) => {
+      const file = storedFile(parts)
+      files.set(file.id, file)
+      return file
+    }
+  }
+}
+
+/** Watches in the background, its moments as short words. */
+const watch = Effect.fnUntraced(function* (file: StoredFile) {
+  const watching = yield* FileWatch
+  const seen: Array<string> = []
+  const fiber = yield* watching.watch(file).pipe(
+    Stream.runForEach(({ data, event }: ProgressMoment) =>
+      Effect.sync(() => {
+        seen.push(`${event} ${data.jobId} ${data.status} ${data.done}`)
+      })
+    ),
+    Effect.forkChild
+  )
+  // It is in the list of watchers once it has had its first moment.
+  yield* Effect.yieldNow
+  return { seen, fiber }
+})
+
+const look = TestClock.adjust("500 millis")
+const converting = { status: "chunked_processing", jobStatus: "processing", jobId: "j1" } as const
+
+describe("watching a conversion", () => {
+  it.effect("the first event is the state now; each change comes once; a terminal one is the last", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const { fiber, seen } = yield* watch(world.set({ ...converting, progress: { done: 1, total: 5 } }))
+      yield* look
+      yield* look
+      world.set({ ...converting, progress: { done: 2, total: 5 } })
+      yield* look
+      world.set({ status: "completed", jobStatus: "completed", jobId: "j1", progress: { done: 5, total: 5 } })
+      yield* look
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(seen, [
+        "progress j1 processing 1",
+        "progress j1 processing 2",
+        "completed j1 completed 5"
+      ])
+      const { length } = world.asked
+      yield* look
+      assert.strictEqual(world.asked.length, length, "a file that nobody watches is not read")
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("a conversion that has ended already is told at once, without a look", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const { fiber, seen } = yield* watch(world.set({ status: "failed", jobStatus: "failed", jobId: "j1" }))
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(seen, ["failed j1 failed 0"])
+      assert.deepStrictEqual(world.asked, [])
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("what ended between the reading of the file and the watching is not lost", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const before = storedFile(converting)
+      world.set({ status: "uploaded", jobStatus: "cancelled", jobId: "j1" })
+      const { fiber, seen } = yield* watch(before)
+      yield* look
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(seen, ["progress j1 processing 0", "cancelled j1 cancelled 0"])
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("a watcher that is slow misses steps, never the end", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const watching = yield* FileWatch
+      const gate = yield* Latch.make(false)
+      const seen: Array<string> = []
+      const file = world.set({ ...converting, progress: { done: 0, total: 100 } })
+      const fiber = yield* watching.watch(file).pipe(
+        Stream.runForEach(({ data, event }) =>
+          Effect.andThen(
+            Effect.sync(() => seen.push(`${event} ${data.done}`)),
+            gate.await
+          )
+        ),
+        Effect.forkChild
+      )
+      yield* Effect.yieldNow
+      for (let done = 1; done <= 99; done++) {
+        world.set({ ...converting, progress: { done, total: 100 } })
+        yield* look
+      }
+      world.set({
+        status: "completed",
+        jobStatus: "completed",
+        jobId: "j1",
+        progress: { done: 100, total: 100 }
+      })
+      yield* look
+      yield* look
+      yield* gate.open
+      yield* Fiber.join(fiber)
+      assert.strictEqual(seen[0], "progress 0")
+      assert.strictEqual(seen.at(-1), "completed 100")
+      assert.isBelow(seen.length, 30, "what waits for a slow watcher is bounded")
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("a file that is deleted ends the stream", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const { fiber, seen } = yield* watch(world.set(converting))
+      world.files.clear()
+      yield* look
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(seen, ["progress j1 processing 0"])
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("however many watch, there is one query a look; each has its own end", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const a = world.set({ ...converting, id: "a" })
+      const b = world.set({ ...converting, id: "b" })
+      const watchers = yield* Effect.forEach([a, a, a, b, b], watch)
+      yield* look
+      assert.deepStrictEqual(world.asked, [["a", "b"]])
+      yield* Fiber.interrupt(watchers[0]!.fiber)
+      world.set({ id: "b", status: "completed", jobStatus: "completed", jobId: "j1" })
+      yield* look
+      yield* Effect.forEach(watchers.slice(3), ({ fiber }) => Fiber.join(fiber))
+      yield* look
+      assert.deepStrictEqual(world.asked, [["a", "b"], ["a", "b"], ["a"]])
+      world.set({ id: "a", status: "uploaded", jobStatus: "cancelled", jobId: "j1" })
+      yield* look
+      yield* Effect.forEach(watchers.slice(1), ({ fiber }) => Fiber.join(fiber))
+      assert.deepStrictEqual(
+        watchers.map(({ seen }) => seen.at(-1)?.split(" ")[0]),
+        ["progress", "cancelled", "cancelled", "completed", "completed"]
+      )
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect(
+    "cancelled, then converted again: the old watcher is told, a new one sees the new conversion",
+    () => {
+      const world = worldOf()
+      return Effect.gen(function* () {
+        const old = yield* watch(world.set(converting))
+        const cancelled = world.set({ status: "uploaded", jobStatus: "cancelled", jobId: "j1" })
+        yield* look
+        yield* Fiber.join(old.fiber)
+        assert.deepStrictEqual(old.seen, ["progress j1 processing 0", "cancelled j1 cancelled 0"])
+        // One that comes late, with the state that it has read before.
+        const again = world.set({ ...converting, jobId: "j2", jobStatus: null })
+        const late = yield* watch(cancelled)
+        yield* Fiber.join(late.fiber)
+        assert.deepStrictEqual(late.seen, ["cancelled j1 cancelled 0"])
+        const next = yield* watch(again)
+        world.set({ ...converting, jobId: "j2" })
+        yield* look
+        world.set({ status: "completed", jobStatus: "completed", jobId: "j2" })
+        yield* look
+        yield* Fiber.join(next.fiber)
+        assert.deepStrictEqual(next.seen, [
+          "progress j2 chunked_processing 0",
+          "progress j2 processing 0",
+          "completed j2 completed 0"
+        ])
+      }).pipe(Effect.provide(world.layer))
+    }
+  )
+
+  it.effect("cancelled and converted again between two looks: the watcher is taken to the new end", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const { fiber, seen } = yield* watch(world.set(converting))
+      world.set({ ...converting, jobId: "j2" })
+      yield* look
+      world.set({ status: "failed", jobStatus: "failed", jobId: "j2" })
+      yield* look
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(seen, [
+        "progress j1 processing 0",
+        "progress j2 processing 0",
+        "failed j2 failed 0"
+      ])
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("a database that is away for a while delays the moments", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const { fiber, seen } = yield* watch(world.set(converting))
+      world.fail(true)
+      world.set({ status: "completed", jobStatus: "completed", jobId: "j1" })
+      yield* look
+      yield* look
+      assert.strictEqual(seen.length, 1)
+      world.fail(false)
+      yield* look
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(seen.at(-1), "completed j1 completed 0")
+    }).pipe(Effect.provide(world.layer))
+  })
+})

@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+
+import { JobStatus } from "../../../src/domain/conversion/job.ts"
+import { momentOf, sameMoment } from "../../../src/domain/conversion/progress.ts"
+import type { FileStatus, StoredFile } from "../../../src/ports/conversion-store.ts"
+import { storedFile } from "./stored-file.ts"
+
+const FILE_STATUSES: ReadonlyArray<FileStatus> = [
+  "uploaded",
+  "processing",
+  "chunked_processing",
+  "completed",
+  "failed"
+]
+
+const eventOf = (parts: Partial<StoredFile>) => momentOf(storedFile(parts)).event
+
+describe("a moment of a conversion", () => {
+  it("is told by the file's status; a cancelled one by the job's, as the file is then as just uploaded", () => {
+    assert.strictEqual(eventOf({ status: "uploaded", jobStatus: "cancelled", jobId: "j" }), "cancelled")
+    assert.strictEqual(eventOf({ status: "uploaded" }), "progress")
+    assert.strictEqual(eventOf({ status: "completed", jobStatus: "completed" }), "completed")
+    assert.strictEqual(eventOf({ status: "failed", jobStatus: "failed" }), "failed")
+    assert.strictEqual(eventOf({ status: "processing" }), "progress")
+    for (const jobStatus of JobStatus.literals) {
+      assert.strictEqual(eventOf({ status: "chunked_processing", jobStatus }), "progress")
+    }
+  })
+
+  it("tells the job's status, and the file's where there is no job row", () => {
+    assert.strictEqual(
+      momentOf(storedFile({ status: "chunked_processing", jobStatus: "waiting_batch" })).data.status,
+      "waiting_batch"
+    )
+    assert.strictEqual(momentOf(storedFile({ status: "processing" })).data.status, "processing")
+  })
+
+  it("tells why a conversion failed", () => {
+    const { data } = momentOf(storedFile({ status: "failed", error: "no credits", phase: null }))
+    assert.deepInclude(data, { status: "failed", phase: "no credits" })
+  })
+
+  it("is another one exactly when something that a watcher sees is another", () => {
+    const base = storedFile({ status: "chunked_processing", jobId: "j", jobStatus: "processing", phase: "p" })
+    const seen: ReadonlyArray<Partial<StoredFile>> = [
+      { jobId: "k" },
+      { jobStatus: "assembling" },
+      { phase: "q" },
+      { progress: { done: 1, total: 0 } },
+      { progress: { done: 0, total: 1 } },
+      { status: "completed" }
+    ]
+    for (const parts of seen) {
+      assert.isFalse(sameMoment(momentOf(base), momentOf({ ...base, ...parts })), JSON.stringify(parts))
+    }
+    assert.isTrue(sameMoment(momentOf(base), momentOf({ ...base, name: "b.pdf", resultKey: "r" })))
+  })
+
+  it("ends a stream for completed, failed and cancelled only", () => {
+    for (const status of FILE_STATUSES) {
+      for (const jobStatus of [null, ...JobStatus.literals]) {
+        const ends =
+          status === "completed" ||
+          status === "failed" ||
+          (status === "uploaded" && jobStatus === "cancelled")
+        assert.strictEqual(eventOf({ status, jobStatus }) !== "progress", ends, `${status} ${jobStatus}`)
+      }
+    }
+  })
+})

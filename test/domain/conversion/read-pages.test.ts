@@ -1,0 +1,104 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import * as fc from "fast-check"
+
+import * as ReadPages from "../../../src/domain/conversion/read-pages.ts"
+import { FileObjects } from "../../../src/ports/object-store.ts"
+import { PageSources } from "../../../src/ports/page-sources.ts"
+import { Pdf, type PdfDocument, PdfError, type PageRange } from "../../../src/ports/pdf.ts"
+
+const PAGES = 12
+
+const indexes = ({ end, first }: PageRange) => Array.from({ length: end - first }, (_, n) => first + n)
+
+/** A document whose pages `bad` can be neither laid out nor split; a range that meets one breaks off there. */
+const documentWith = (bad: ReadonlySet<number>) => {
+  const splits: Array<PageRange> = []
+  const fail = (page: number) => new PdfError({ reason: "timeout", message: "slow", page })
+  const each = <A>(range: PageRange, make: (index: number) => A) =>
+    Stream.fromIterable(indexes(range)).pipe(
+      Stream.mapEffect((index) => (bad.has(index) ? Effect.fail(fail(index)) : Effect.succeed(make(index))))
+    )
+  const document: PdfDocument = {
+    facts: {
+      pageCount: PAGES,
+      title: undefined,
+      author: undefined,
+      lang: undefined,
+      tagged: false,
+      outline: [],
+      fonts: []
+    },
+    fonts: Effect.succeed([]),
+    pages: () => Stream.empty,
+    split: (range) => {
+      splits.push(range)
+      return each(range, (index) => ({ index, bytes: new Uint8Array([index, 255]) }))
+    },
+    render: () => Effect.die("not here"),
+    image: () => Effect.die("not here"),
+    isBlank: () => Effect.succeed(false),
+    layout: (range) =>
+      each(range, (index) => ({
+        index,
+        label: String(index + 1),
+        html: `<p>${index}</p>`,
+        text: `t${index}`
+      }))
+  }
+  const layer = ReadPages.layer.pipe(
+    Layer.provide([
+      Layer.mock(Pdf, { open: () => Effect.succeed(document) }),
+      Layer.mock(FileObjects, { localPath: () => Effect.succeed("/x.pdf") })
+    ])
+  )
+  return { layer, splits }
+}
+
+const ask = (bad: ReadonlySet<number>, range: PageRange, wanted: ReadonlyArray<number>) => {
+  const { layer, splits } = documentWith(bad)
+  return Effect.gen(function* () {
+    const sources = yield* PageSources
+    const pages = yield* sources.open("files/x/source", range)
+    const got = yield* Effect.forEach(
+      wanted,
+      (index) => Effect.result(Effect.flatMap(pages.page(index), ({ pdf }) => pdf)),
+      { concurrency: 4 }
+    )
+    return { got, splits }
+  }).pipe(Effect.scoped, Effect.provide(layer))
+}
+
+describe("reading pages", () => {
+  it.effect("a range is split in one go, however its pages are asked for", () =>
+    Effect.gen(function* () {
+      const range = { first: 2, end: 9 }
+      const { got, splits } = yield* ask(new Set(), range, [2, 3, 2, 5, 4, 8, 7, 6, 8])
+      assert.deepStrictEqual(
+        got.map((one) => (one._tag === "Success" ? one.success[0] : "failed")),
+        [2, 3, 2, 5, 4, 8, 7, 6, 8]
+      )
+      assert.deepStrictEqual(splits, [range])
+    })
+  )
+
+  it("a page that cannot be read fails alone, whatever the order and however often", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.nat(PAGES - 1), { maxLength: 4 }),
+        fc.array(fc.nat(PAGES - 1), { minLength: 1, maxLength: 20 }),
+        async (bad, wanted) => {
+          const { got } = await Effect.runPromise(ask(new Set(bad), { first: 0, end: PAGES }, wanted))
+          got.forEach((one, n) => {
+            const index = wanted[n]!
+            if (bad.includes(index)) assert.strictEqual(one._tag === "Failure" ? one.failure.page : -1, index)
+            else
+              assert.deepStrictEqual(
+                one._tag === "Success" ? one.success : null,
+                new Uint8Array([index, 255])
+              )
+          })
+        }
+      )
+    ))
+})

@@ -1,0 +1,22 @@
+import type { StoredFile } from "../../../src/ports/conversion-store.ts"
+
+/** A PDF of five pages that was just uploaded, but for `parts`. */
+export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({
+  id: "file",
+  customerId: "owner",
+  name: "a.pdf",
+  kind: "pdf",
+  sizeBytes: 1000,
+  pages: 5,
+  status: "uploaded",
+  phase: null,
+  batchWaiting: false,
+  jobId: null,
+  jobStatus: null,
+  progress: { done: 0, total: 0 },
+  error: null,
+  createdAt: "2026-01-01T00:00:00.000Z",
+  objectKey: "files/file/source",
+  resultKey: null,
+  ...parts
+})
