@@ -529,9 +529,12 @@ end
 $$;
 
 -- Claims the assembly of the oldest job whose chunks are all there; one whose assembler has not been heard of for `p_stale`
--- is claimed anew. The same call again gives the same job.
+-- is claimed anew. The same call again gives the same job. `chunk_keys`: the chunks' results in their order, read in the
+-- statement that sees that all are there.
 create function claim_assembly(p_lease uuid, p_stale interval)
-returns table (id uuid, file_id uuid, file_name text, attempts integer, options jsonb, total_pages integer)
+returns table (
+  id uuid, file_id uuid, file_name text, attempts integer, options jsonb, total_pages integer, chunk_keys text[]
+)
 language sql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -546,7 +549,8 @@ as $$
     for no key update skip locked
   ) n, files f
   where j.id = n.id and f.id = j.file_id
-  returning j.id, j.file_id, f.name, j.attempts, j.options, j.total_pages
+  returning j.id, j.file_id, f.name, j.attempts, j.options, j.total_pages,
+    array(select c.result_key from chunk_jobs c where c.job_id = j.id order by c.chunk_index)
 $$;
 
 create function heartbeat_assembly(p_job_id uuid, p_lease uuid, p_window interval) returns boolean

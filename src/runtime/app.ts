@@ -42,6 +42,7 @@ import { realProviders } from "./mail-providers.ts"
 import { outreach } from "./outreach-layers.ts"
 import * as Readiness from "./readiness.ts"
 import { decodeSettings, type Env, formatProblems, type Settings } from "./settings.ts"
+import { bulkMessageTicks, sharing } from "./sharing-layers.ts"
 import { makeSimulatedEvents } from "./simulated-events.ts"
 import { background, Supervisors } from "./supervisor.ts"
 import { layerTelemetry, surviveClosedOutput } from "./telemetry.ts"
@@ -131,7 +132,8 @@ const roles = (settings: Settings) => {
     EventPoll.ticks(settings),
     AuditDigest.ticks,
     DeliveryWatch.layer,
-    conversionAnchor(settings)
+    conversionAnchor(settings),
+    bulkMessageTicks
   ).pipe(Layer.provideMerge(Layer.provide(Leadership.layer(), Leases.layer)))
   return Layer.mergeAll(
     retry,
@@ -196,6 +198,7 @@ const app = (settings: Settings) => {
     Layer.provide(DeliveryIntake.layer(settings)),
     Layer.provideMerge(alerts(settings, { outbox, onlySimulated: stand.provider_a && stand.provider_b })),
     Layer.provide(promoClaims(settings)),
+    Layer.provideMerge(sharing(settings)),
     Layer.provide(callers(settings, { onlySimulated: stand.provider_a && stand.provider_b })),
     Layer.provideMerge(mail),
     Layer.provideMerge(conversion(settings, credentials)),

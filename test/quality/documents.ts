@@ -119,7 +119,7 @@ const paper = (seed: number): Sample => {
         const kind = g.random.below(10)
         if (kind < 7) body.push(g.paragraph())
         else if (kind < 8) body.push(g.list())
-        else if (kind < 9) body.push(g.table(looks))
+        else if (kind < 9) body.push(g.table(looks, 3))
         else
           body.push(
             `<p>(${g.random.below(20)}) <em>${g.word()}</em> = ${g.random.below(90)} + <em>${g.word()}</em></p>`
@@ -143,7 +143,7 @@ const paper = (seed: number): Sample => {
     name: `paper-${seed}`,
     kind: "paper",
     header: g.random.below(2) === 0,
-    html: `<!doctype html><html lang="en"><head><title>Paper ${seed}</title><style>${STYLE}body{font:9.5pt/1.25 serif;text-align:justify}h1{text-align:center;font-size:17pt}.by{text-align:center;text-indent:0}.two{column-count:2;column-gap:${g.random.pick([14, 20, 28])}px}h2{font-size:11.5pt}.two table{font-size:8pt;width:100%}.two .bare td,.two .bare th{padding:2px 9px}h3{font-size:10pt}${indent}</style></head><body><h1>${g.title(4, 9)}</h1><p class="by">${g.title(2, 2)}, ${g.title(2, 2)}</p><div class="two">${body.join("\n")}</div></body></html>`
+    html: `<!doctype html><html lang="en"><head><title>Paper ${seed}</title><style>${STYLE}body{font:9.5pt/1.25 serif;text-align:justify}h1{text-align:center;font-size:17pt}.by{text-align:center;text-indent:0}.two{column-count:2;column-gap:${g.random.pick([14, 20, 28])}px}h2{font-size:11.5pt}.two table{font-size:7.5pt;width:100%}.two .bare td,.two .bare th{padding:2px 9px}h3{font-size:10pt}${indent}</style></head><body><h1>${g.title(4, 9)}</h1><p class="by">${g.title(2, 2)}, ${g.title(2, 2)}</p><div class="two">${body.join("\n")}</div></body></html>`
   }
 }
 

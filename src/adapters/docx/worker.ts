@@ -31,7 +31,9 @@ class Pictures {
     const left = (why: string) => ({ src: "", alt: told === "" ? why : told })
     if (!SHOWN.test(image.contentType)) return left("A picture in a format that browsers do not show")
     if (this.#left <= 0) return left("A picture that was left out for its size")
-    const data = await image.readAsBase64String()
+    // It stands outside of the document, or is damaged: the rest is not.
+    const data = await image.readAsBase64String().catch(() => undefined)
+    if (data === undefined) return left("A picture that is not in the document")
     if (data.length > task.onePictureBytes * (4 / 3) + 4 || data.length > this.#left * (4 / 3) + 4)
       return left("A picture that was left out for its size")
     this.#left -= Math.ceil(data.length * 0.75)

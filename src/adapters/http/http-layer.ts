@@ -10,6 +10,7 @@ import { devAccessLayer, proxySecretLayer } from "./handlers/access.ts"
 import { adminHandlers } from "./handlers/admin.ts"
 import { alertHandlers, notificationHandlers } from "./handlers/alerts.ts"
 import { authHandlers } from "./handlers/auth.ts"
+import { bulkHandlers } from "./handlers/bulk.ts"
 import { devTemplateHandlers } from "./handlers/dev-templates.ts"
 import { devHandlers } from "./handlers/dev.ts"
 import { digestHandlers } from "./handlers/digest.ts"
@@ -22,6 +23,7 @@ import { outreachHandlers } from "./handlers/outreach.ts"
 import { adminAccessLayer, ownerAccessLayer } from "./handlers/principal.ts"
 import { promoHandlers } from "./handlers/promo.ts"
 import { relayHandlers } from "./handlers/relay.ts"
+import { sharedHandlers, sharingHandlers } from "./handlers/sharing.ts"
 import { statsHandlers } from "./handlers/stats.ts"
 import { suppressionHandlers } from "./handlers/suppressions.ts"
 import { accountHandlers, invitePageHandlers, teamHandlers } from "./handlers/team.ts"
@@ -41,6 +43,10 @@ const router = Layer.provide(
   HttpRouter.layer,
   Layer.succeed(HttpRouter.RouterConfig, { maxParamLength: MAX_PATH_PARAMETER })
 )
+
+/** `POST /api/v1/files`: a large file on a slow line takes its time. */
+const isUpload = ({ method, url }: { readonly method?: string; readonly url?: string }): boolean =>
+  method === "POST" && url?.split("?", 1)[0] === "/api/v1/files"
 
 /** What the HTTP side is told. An unset secret refuses every caller of what it guards. */
 export interface HttpOptions {
@@ -80,7 +86,10 @@ export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" |
       outreachHandlers,
       unsubscribeHandlers,
       eventBusHandlers,
-      fileHandlers
+      fileHandlers,
+      bulkHandlers,
+      sharingHandlers,
+      sharedHandlers
     ]),
     Layer.provide([
       proxySecretLayer(options.proxySecret),
@@ -116,7 +125,7 @@ export const serveRoutes = <R>(
     // A magic link's token stands in its URL, which spans record.
     Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token"])),
     Layer.provide(NodeHttpServer.layerHttpServices),
-    Layer.provideMerge(nodeServerLayer(options))
+    Layer.provideMerge(nodeServerLayer({ ...options, isUpload }))
   )
 }
 

@@ -1,18 +1,20 @@
-import { createServer, type Server, STATUS_CODES } from "node:http"
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 
 import { NodeHttpServer } from "@effect/platform-node"
 import { Data, Effect, Layer, Schedule } from "effect"
 import { HttpServer } from "effect/http"
 
+import { watchBodies } from "./body-watch.ts"
 import { problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
 
 /** Limits of the listener. A request that comes too slowly is cut, whether its headers or its body dawdle. */
 export interface ListenerTimes {
   readonly headersTimeout: number
+  /** For the body; an upload may take longer while it comes on (`body-watch.ts`). */
   readonly requestTimeout: number
   readonly keepAliveTimeout: number
-  /** How often the two above are looked after. */
+  /** How often the headers are looked after. */
   readonly connectionsCheckingInterval: number
 }
 
@@ -57,13 +59,19 @@ const codeOf = (error: unknown): string => {
   return "cause" in error ? codeOf(error.cause) : "unknown"
 }
 
+/** Node's own code for headers that dawdle; ours for bodies. */
+const TOO_SLOW = "ERR_HTTP_REQUEST_TIMEOUT"
+
+/** How long the client of a refused request may take to read the answer and hang up. */
+const HANG_UP_WITHIN = 2_000
+
 /** What Node's parser refuses never becomes a request; the answer is a problem all the same. */
 const answerUnparsed = (error: Error & { readonly code?: string }, socket: Socket): void => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
   const code: ProblemCode =
     error.code === "HPE_HEADER_OVERFLOW"
       ? "HEADERS_TOO_LARGE"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+      : error.code === TOO_SLOW
         ? "REQUEST_TIMEOUT"
         : "INVALID_REQUEST"
   const body = { ...problem(code, "This is no HTTP request that can be taken"), issues: [] }
@@ -74,9 +82,21 @@ const answerUnparsed = (error: Error & { readonly code?: string }, socket: Socke
   )
 }
 
-const makeServer = (times: ListenerTimes): Server => {
-  const server = createServer({ requireHostHeader: false, ...times, maxHeaderSize: MAX_HEADER_BYTES })
+const answerSlow = ({ socket }: IncomingMessage): void => {
+  answerUnparsed(Object.assign(new Error("the body did not arrive in time"), { code: TOO_SLOW }), socket)
+  setTimeout(() => socket.destroy(), HANG_UP_WITHIN).unref()
+}
+
+const makeServer = (times: ListenerTimes, isUpload: (request: IncomingMessage) => boolean): Server => {
+  const { requestTimeout } = times
+  const server = createServer({
+    requireHostHeader: false,
+    ...times,
+    requestTimeout: 0,
+    maxHeaderSize: MAX_HEADER_BYTES
+  })
   server.on("clientError", answerUnparsed)
+  watchBodies(server, { requestTimeout, isPatient: isUpload, onSlow: answerSlow })
   // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   return server
@@ -89,13 +109,15 @@ const makeServer = (times: ListenerTimes): Server => {
 export const nodeServerLayer = (options: {
   readonly host: string
   readonly port: number
+  /** Requests whose bodies may take long. */
+  readonly isUpload?: ((request: IncomingMessage) => boolean) | undefined
   /** Tests shorten them. */
   readonly times?: ListenerTimes | undefined
 }): Layer.Layer<HttpServer.HttpServer, ListenError> =>
   Layer.effect(
     HttpServer.HttpServer,
     Effect.gen(function* () {
-      const node = makeServer(options.times ?? TIMES)
+      const node = makeServer(options.times ?? TIMES, options.isUpload ?? (() => false))
       const server = yield* NodeHttpServer.make(() => node, {
         host: options.host,
         port: options.port,

@@ -20,6 +20,8 @@ export interface Allowance {
   readonly key: string
   readonly limit: number
   readonly window: Duration.Input
+  /** How much is used at once; 1 unless told. */
+  readonly amount?: number
 }
 
 /** Counts what callers use, in this process. */
@@ -45,14 +47,14 @@ export const requestLimitsLayer: Layer.Layer<RequestLimits> = Layer.effect(
     let limiter = yield* freshLimiter
     let keys = new Set<string>()
     return RequestLimits.of({
-      take: Effect.fnUntraced(function* ({ key, limit, window }) {
+      take: Effect.fnUntraced(function* ({ amount, key, limit, window }) {
         if (!keys.has(key) && keys.size >= MAX_KEYS) {
           keys = new Set()
           limiter = yield* freshLimiter
         }
         keys.add(key)
         yield* limiter
-          .consume({ algorithm: "token-bucket", key, limit, window })
+          .consume({ algorithm: "token-bucket", key, limit, window, tokens: amount })
           .pipe(
             Effect.catch(({ reason }) =>
               reason._tag === "RateLimitExceeded" ? Effect.fail(tooMany(reason.retryAfter)) : Effect.void

@@ -1,4 +1,5 @@
 import { type Duration, Effect, Option, Result, Stream } from "effect"
+import { encode } from "effect/encoding/Base64"
 
 import {
   type ClaimedFlyer,
@@ -51,7 +52,7 @@ const languageOf = Effect.fnUntraced(function* (document: PdfDocument) {
 })
 
 const dataUri = ({ bytes, mediaType }: { readonly bytes: Uint8Array; readonly mediaType: string }): string =>
-  `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`
+  `data:${mediaType};base64,${encode(bytes)}`
 
 /** One page. One that cannot be drawn shows its text; one that cannot be read says so, unless it was a passing fault. */
 const onePage = Effect.fnUntraced(function* (document: PdfDocument, index: number, words: InterfaceWords) {

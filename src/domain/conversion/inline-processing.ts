@@ -1,4 +1,5 @@
 import { type Duration, Effect, Option, Result, Stream } from "effect"
+import { encode } from "effect/encoding/Base64"
 
 import {
   type ClaimedInline,
@@ -65,7 +66,15 @@ const bytesOf = Effect.fnUntraced(function* (objectKey: string) {
   const objects = yield* FileObjects
   const { size } = yield* objects.stat(objectKey)
   if (size > MAX_PICTURE_BYTES) return yield* tooLarge
-  return Buffer.concat(yield* Stream.runCollect(objects.get(objectKey)))
+  const bytes = new Uint8Array(size)
+  let at = 0
+  yield* Stream.runForEach(objects.get(objectKey), (part) =>
+    Effect.sync(() => {
+      bytes.set(part, at)
+      at += part.length
+    })
+  )
+  return bytes
 })
 
 /** What the model reads from a picture; undefined where its answer cannot be used. */
@@ -88,7 +97,7 @@ const convertPicture = Effect.fnUntraced(function* (
   { modelId }: InlineSettings
 ) {
   const bytes = yield* bytesOf(claim.objectKey)
-  const source = `data:image/${kind};base64,${bytes.toString("base64")}`
+  const source = `data:image/${kind};base64,${encode(bytes)}`
   const only = (why: Parameters<typeof pictureOnly>[2]): Converted => ({
     title: undefined,
     html: pictureOnly(claim.name, source, why)

@@ -48,7 +48,7 @@ export const pacedModel = (
     const mayEnter: Effect.Effect<void> = Effect.suspend(() => {
       if (pace.running < pace.limit) return Effect.void
       freed.closeUnsafe()
-      return Effect.andThen(freed.await, mayEnter)
+      return freed.whenOpen(mayEnter)
     })
     const leave = Effect.sync(() => {
       pace.running--

@@ -22,12 +22,13 @@ const TEMPERATURE = 0
 /** A call with these messages; the system prompt is the same for all of them, so that the provider may keep it. */
 export const visionRequest = (
   modelId: string,
-  messages: ReadonlyArray<ConverseMessage>
+  messages: ReadonlyArray<ConverseMessage>,
+  maxTokens = MAX_TOKENS
 ): ConverseRequest => ({
   modelId,
   system: [{ text: SYSTEM_PROMPT }, { cachePoint: { type: "default" } }],
   messages,
-  inferenceConfig: { maxTokens: MAX_TOKENS, temperature: TEMPERATURE }
+  inferenceConfig: { maxTokens, temperature: TEMPERATURE }
 })
 
 const tooLarge = (what: string, page: number) =>
@@ -54,14 +55,15 @@ export const imageBlock = (page: PageSource): Effect.Effect<ContentBlock, PdfErr
       : Effect.succeed({ image: { format: "png", source: { bytes } } })
   )
 
-/** One call, for one page. */
+/** One call; `maxTokens` where the answer is more than a page. */
 export const ask = Effect.fnUntraced(function* (
   modelId: string,
   messages: ReadonlyArray<ConverseMessage>,
-  place: CallPlace
+  place: CallPlace,
+  maxTokens?: number
 ) {
   const model = yield* VisionModel
-  return yield* model.converse(visionRequest(modelId, messages), place)
+  return yield* model.converse(visionRequest(modelId, messages, maxTokens), place)
 })
 
 /**

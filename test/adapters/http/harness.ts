@@ -11,7 +11,9 @@ import * as MailTemplates from "../../../src/adapters/parse5/mail-templates.ts"
 import { PromoClaims } from "../../../src/domain/access/promo-claims.ts"
 import { AccountClosing } from "../../../src/domain/callers/account-closing.ts"
 import { ContactForms } from "../../../src/domain/callers/contact-forms.ts"
+import { Sharing } from "../../../src/domain/callers/sharing.ts"
 import { TeamInvitations } from "../../../src/domain/callers/team-invitations.ts"
+import { BulkConversions } from "../../../src/domain/conversion/bulk.ts"
 import { Conversions } from "../../../src/domain/conversion/conversions.ts"
 import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
 import { Uploads } from "../../../src/domain/conversion/uploads.ts"
@@ -36,6 +38,7 @@ import { EmailStats } from "../../../src/ports/email-stats.ts"
 import type { MagicLinks } from "../../../src/ports/magic-links.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
 import { Readiness, type ReadinessReport } from "../../../src/ports/readiness.ts"
+import { SharedFiles } from "../../../src/ports/shared-files.ts"
 import { SimulatedMail } from "../../../src/ports/simulated-mail.ts"
 import { SuppressionList } from "../../../src/ports/suppression-list.ts"
 import { TeamInvites } from "../../../src/ports/team-invites.ts"
@@ -93,6 +96,7 @@ export interface Behind {
   readonly invites: Layer.Layer<TeamInvites>
   readonly accounts: Layer.Layer<AccountClosing>
   readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
+  readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
   readonly baseUrl: string
   readonly host: string
   readonly port: number
@@ -160,6 +164,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         Layer.mock(FileWatch, {}),
         Layer.mock(Uploads, {})
       ),
+    behind.sharing ??
+      Layer.mergeAll(Layer.mock(BulkConversions, {}), Layer.mock(SharedFiles, {}), Layer.mock(Sharing, {})),
     MailTemplates.layer,
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(

@@ -4,6 +4,7 @@ import { AnyProblem, ProblemCode } from "../problem.ts"
 import { AdminGroup } from "./admin.ts"
 import { AlertGroup, NotificationGroup } from "./alerts.ts"
 import { AuthGroup } from "./auth.ts"
+import { BulkGroup } from "./bulk.ts"
 import { AccountGroup, FormGroup, InvitePageGroup, TeamGroup } from "./callers.ts"
 import { DevTemplateGroup } from "./dev-templates.ts"
 import { DevGroup } from "./dev.ts"
@@ -15,6 +16,7 @@ import { EventBusGroup, WebhookGroup } from "./intake.ts"
 import { OutreachGroup } from "./outreach.ts"
 import { PromoGroup } from "./promo.ts"
 import { RelayGroup } from "./relay.ts"
+import { SharedGroup, SharingGroup } from "./sharing.ts"
 import { StatsGroup } from "./stats.ts"
 import { SuppressionGroup } from "./suppressions.ts"
 import { UnsubscribeGroup } from "./unsubscribe.ts"
@@ -40,7 +42,10 @@ export class Api extends HttpApi.make("postlane")
   .add(OutreachGroup)
   .add(UnsubscribeGroup)
   .add(EventBusGroup)
-  .add(FileGroup) {}
+  .add(FileGroup)
+  .add(BulkGroup)
+  .add(SharingGroup)
+  .add(SharedGroup) {}
 
 /** What an embedded one serves besides. */
 export class DevApi extends HttpApi.make("postlane-dev").add(DevGroup).add(DevTemplateGroup) {}

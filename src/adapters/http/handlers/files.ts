@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
@@ -10,20 +10,17 @@ import { FileObjects } from "../../../ports/object-store.ts"
 import { CurrentOwner } from "../api/access.ts"
 import { Api } from "../api/api.ts"
 import { ConvertRequest, type FileView } from "../api/files.ts"
+import { refuseInternalOptions } from "../conversion-options.ts"
 import { bodyDecoder } from "../decode-body.ts"
 import { eventStream } from "../event-stream.ts"
 import { makeJsonBodies } from "../json-body.ts"
+import { filesUnavailable, noFile, ownFile, UUID } from "../own-file.ts"
 import { invalidRequest, problem, problemResponse } from "../problem.ts"
+import { resultResponse } from "../result-response.ts"
 import { withUpload } from "../upload-body.ts"
 
 /** Largest JSON body of these routes, bytes. */
 const MAX_BODY = 64 * 1024
-
-/** A result is a stranger's document: it may show itself, and nothing else. */
-const RESULT_POLICY =
-  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
-
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 const viewOf = (file: StoredFile): typeof FileView.Type => ({
   id: file.id,
@@ -39,7 +36,6 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   createdAt: file.createdAt
 })
 
-const noFile = problem("FILE_NOT_FOUND", "There is no such file")
 const insufficient = problem(
   "INSUFFICIENT_CREDITS",
   "There are not enough credits for its pages; buy more, or convert less"
@@ -49,11 +45,6 @@ const active = problem(
   "A conversion of this file is under way: wait for it, or cancel it"
 )
 const finishing = problem("CONVERSION_FINISHING", "The result is being put together; it is there in a moment")
-
-const unavailable = (error: { readonly cause?: unknown }) =>
-  Effect.logWarning("files and conversions cannot be reached", error.cause).pipe(
-    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Files and conversions cannot be reached now")))
-  )
 
 const json = (body: object, status: number) =>
   HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
@@ -72,13 +63,7 @@ export const fileHandlers = HttpApiBuilder.group(
     const watching = yield* FileWatch
     const bodies = yield* makeJsonBodies
 
-    /** A file of the caller's; whatever is none is not found, and neither is somebody else's. */
-    const fileOf = Effect.fnUntraced(function* (fileId: string) {
-      const { customerId } = yield* CurrentOwner
-      if (!UUID.test(fileId)) return yield* Effect.fail(noFile)
-      const file = yield* store.file(fileId, customerId).pipe(Effect.catch(unavailable))
-      return file ?? (yield* Effect.fail(noFile))
-    })
+    const fileOf = ownFile(store)
 
     return handlers
       .handleRaw("uploadFile", ({ query, request }) =>
@@ -115,16 +100,16 @@ export const fileHandlers = HttpApiBuilder.group(
             UnreadableDocument: ({ message }) =>
               Effect.succeed(problemResponse(problem("UNREADABLE_FILE", message))),
             ObjectStoreError: (error) =>
-              Effect.catch(unavailable(error), (refused) => Effect.succeed(problemResponse(refused))),
+              Effect.catch(filesUnavailable(error), (refused) => Effect.succeed(problemResponse(refused))),
             ConversionStoreError: (error) =>
-              Effect.catch(unavailable(error), (refused) => Effect.succeed(problemResponse(refused)))
+              Effect.catch(filesUnavailable(error), (refused) => Effect.succeed(problemResponse(refused)))
           })
         )
       )
       .handle("listFiles", () =>
         Effect.gen(function* () {
           const { customerId } = yield* CurrentOwner
-          const files = yield* store.files(customerId).pipe(Effect.catch(unavailable))
+          const files = yield* store.files(customerId).pipe(Effect.catch(filesUnavailable))
           return { files: files.map(viewOf) }
         })
       )
@@ -134,7 +119,7 @@ export const fileHandlers = HttpApiBuilder.group(
       .handle("deleteFile", ({ params }) =>
         Effect.gen(function* () {
           const file = yield* fileOf(params.fileId)
-          const answer = yield* store.deleteFile(file.id, file.customerId).pipe(Effect.catch(unavailable))
+          const answer = yield* store.deleteFile(file.id, file.customerId).pipe(Effect.catch(filesUnavailable))
           if (answer === "not_found") return yield* Effect.fail(noFile)
           if (answer === "finishing") return yield* Effect.fail(finishing)
         })
@@ -145,18 +130,9 @@ export const fileHandlers = HttpApiBuilder.group(
           if (file.status !== "completed" || file.resultKey === null) {
             return problemResponse(problem("RESULT_NOT_READY", "The file has no result yet"))
           }
-          const { size } = yield* objects.stat(file.resultKey)
-          return HttpServerResponse.stream(Stream.orDie(objects.get(file.resultKey)), {
-            contentType: "text/html; charset=utf-8",
-            contentLength: size,
-            headers: {
-              "content-security-policy": RESULT_POLICY,
-              "x-content-type-options": "nosniff",
-              "cache-control": "private, no-cache"
-            }
-          })
+          return yield* resultResponse(objects, file.resultKey)
         }).pipe(
-          Effect.catchTag("ObjectStoreError", unavailable),
+          Effect.catchTag("ObjectStoreError", filesUnavailable),
           Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
         )
       )
@@ -166,10 +142,12 @@ export const fileHandlers = HttpApiBuilder.group(
           const body =
             request.headers["content-length"] === "0" || request.headers["content-type"] === undefined
               ? {}
-              : yield* bodies.read(request, MAX_BODY).pipe(Effect.flatMap(decodeConvert))
+              : yield* bodies
+                  .read(request, MAX_BODY)
+                  .pipe(Effect.flatMap(refuseInternalOptions), Effect.flatMap(decodeConvert))
           const started = yield* conversions
             .convert({ fileId: file.id, customerId: file.customerId, options: body.options ?? {} })
-            .pipe(Effect.catch(unavailable))
+            .pipe(Effect.catch(filesUnavailable))
           switch (started.answer) {
             case "queued":
               return json({ job: { id: started.id, status: started.status } }, 202)
@@ -187,7 +165,7 @@ export const fileHandlers = HttpApiBuilder.group(
           const { id, customerId } = yield* fileOf(params.fileId)
           const cancelled = yield* conversions
             .cancel({ fileId: id, customerId })
-            .pipe(Effect.catch(unavailable))
+            .pipe(Effect.catch(filesUnavailable))
           switch (cancelled.answer) {
             case "cancelled":
               return { fileId: id, jobId: cancelled.jobId, status: "cancelled" as const }
@@ -218,7 +196,7 @@ export const fileHandlers = HttpApiBuilder.group(
           const file = yield* fileOf(params.fileId)
           const { answer, id } = yield* conversions
             .preserveFormatting({ fileId: file.id, customerId: file.customerId })
-            .pipe(Effect.catch(unavailable))
+            .pipe(Effect.catch(filesUnavailable))
           switch (answer) {
             case "queued":
               return { flyerJob: { id, status: "pending" as const } }
@@ -242,7 +220,7 @@ export const fileHandlers = HttpApiBuilder.group(
           if (!UUID.test(params.id)) return yield* Effect.fail(none)
           const started = yield* conversions
             .reflow({ flyerId: params.id, customerId })
-            .pipe(Effect.catch(unavailable))
+            .pipe(Effect.catch(filesUnavailable))
           switch (started.answer) {
             case "queued":
               return { job: { id: started.id, status: started.status } }

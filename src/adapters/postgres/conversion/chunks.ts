@@ -79,10 +79,7 @@ export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
     Effect.map(
       firstOf(
         AssemblyRow,
-        sql`select a.*, array(
-            select c.result_key from chunk_jobs c where c.job_id = a.id order by c.chunk_index
-          ) as chunk_keys
-          from claim_assembly(${lease}::uuid, ${seconds(stale)}::float8 * interval '1 second') a`
+        sql`select * from claim_assembly(${lease}::uuid, ${seconds(stale)}::float8 * interval '1 second')`
       ),
       (row) =>
         row && {

@@ -5,6 +5,7 @@ import { type ReadableRuns, readableRuns, type Segment, segmentsOf } from "./seg
 /** A page, taken apart once for the statistics and for the layout. */
 export interface PageAnalysis {
   readonly page: PageContent
+  readonly fonts: ReadonlyArray<FontFace>
   readonly readable: ReadableRuns
   /** In the order of the content stream. */
   readonly segments: ReadonlyArray<Segment>
@@ -16,5 +17,5 @@ export interface PageAnalysis {
 export const analyse = (page: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
   const readable = readableRuns(page)
   const segments = segmentsOf(readable.main)
-  return { page, readable, segments, rows: linesOf(segments, fonts) }
+  return { page, fonts, readable, segments, rows: linesOf(segments, fonts) }
 }

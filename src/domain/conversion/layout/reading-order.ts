@@ -41,6 +41,8 @@ const SLOT = 2
 const GUTTER = 0.8
 /** Largest part of the text's height that may cross a gutter. */
 const CROSSING = 0.4
+/** Part of the text's height up to which a slot counts to the gutter's width. */
+const NEARLY_FREE = 0.25
 /** From which part of lines on moves along rows say that it is a table, not columns. */
 const ROW_MOVES = 0.25
 /** White that parts regions, in sizes of running text. */
@@ -135,7 +137,7 @@ const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number | undefi
         if (at - start > best.length) best = { start, length: at - start }
         start = at + 1
       }
-      const width = best.length * SLOT
+      const width = valley.filter((height) => height <= NEARLY_FREE * most).length * SLOT
       if (from > 0 && slot < heights.length && width >= GUTTER * bodySize)
         candidates.push({ at: x0 + (from + best.start + best.length / 2) * SLOT, width, height: least })
       from = undefined
@@ -165,6 +167,8 @@ const byPlace = (a: Atom, b: Atom): number => a.baseline - b.baseline || a.x0 - 
 
 /** Height of the slots in which neighbours across a gutter are looked for, points. */
 const ROW_SLOT = 2
+/** Tallest page in slots. */
+const MAX_SLOTS = 7200
 
 /**
  * The atoms that go over both columns. One that crosses the gutter beside text of the other column only sticks out of its own.
@@ -180,13 +184,14 @@ const spanningAtoms = (atoms: ReadonlyArray<Atom>, at: number): ReadonlySet<Atom
     )
       beside.add(y)
   }
-  return new Set(
-    atoms.filter(
-      (atom) =>
-        crosses(atom, at) &&
-        (atom.segment === undefined || !beside.has(Math.round((atom.y0 + atom.y1) / 2 / ROW_SLOT)))
-    )
-  )
+  const isBeside = ({ y0, y1 }: Atom): boolean => {
+    const from = Math.round(y0 / ROW_SLOT) + 1
+    const to = Math.min(Math.round(y1 / ROW_SLOT) - 1, from + MAX_SLOTS)
+    let slots = 0
+    for (let y = from; y <= to; y++) if (beside.has(y)) slots += 1
+    return slots > 0.4 * (to - from + 1)
+  }
+  return new Set(atoms.filter((atom) => crosses(atom, at) && !isBeside(atom)))
 }
 
 const leavesOf = (atoms: ReadonlyArray<Atom>): Array<Leaf> => {

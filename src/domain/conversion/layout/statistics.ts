@@ -1,5 +1,6 @@
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./line.ts"
+import { isBold } from "./segment.ts"
 
 /** How often a style of lines is met: `size` in quarter points, bold or not. */
 export interface StyleCount {
@@ -80,17 +81,15 @@ export const slotsNear = (line: Line): ReadonlyArray<number> => {
 /** Counts one page. */
 export const countPage = (analysis: PageAnalysis): PageStatistics => {
   const styles: Record<string, { characters: number; lines: number; pages: number; first: number }> = {}
-  // Segments, not rows: a row of two columns mixes two styles.
-  for (const segment of analysis.segments) {
-    const key = styleKey(segment.size, false)
-    const count = (styles[key] ??= { characters: 0, lines: 0, pages: 1, first: analysis.page.index })
-    count.characters += segment.characters
+  const count = (key: string, characters: number) => {
+    const style = (styles[key] ??= { characters: 0, lines: 0, pages: 1, first: analysis.page.index })
+    style.characters += characters
+    style.lines += 1
   }
-  for (const row of analysis.rows) {
-    const key = styleKey(row.size, isBoldLine(row))
-    const count = (styles[key] ??= { characters: 0, lines: 0, pages: 1, first: analysis.page.index })
-    count.lines += 1
-    if (isBoldLine(row)) count.characters += row.text.length
+  // Segments, not rows: a row of two columns mixes two styles.
+  for (const { characters, pieces, size } of analysis.segments) {
+    count(styleKey(size, false), characters)
+    if (pieces.every(({ run }) => isBold(analysis.fonts[run.font]))) count(styleKey(size, true), characters)
   }
   const { head, foot } = marginRows(analysis)
   const margins: Record<string, number> = {}

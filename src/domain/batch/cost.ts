@@ -1,0 +1,63 @@
+import { BATCH_MULTIPLIER, type CostEntry, estimateLlmCost, type ModelPrice, type TokenUsage } from "../conversion/cost.ts"
+import type { EndStatus } from "./row.ts"
+
+/** What a batch job returned, counted. */
+export interface BatchTally {
+  /** Records in its output, errors among them. */
+  readonly returned: number
+  /** Of every returned record, used or not. */
+  readonly usage: TokenUsage
+  /** Of the accepted ones. */
+  readonly acceptedUsage: TokenUsage
+  readonly accepted: number
+  /** Submitted and not accepted: converted on demand. */
+  readonly fallback: number
+}
+
+/** A share of pages above this that fall back to on-demand is worth a warning (document 3). */
+export const FALLBACK_WARNING = 0.2
+
+export const fallbackShare = ({ accepted, fallback }: BatchTally): number =>
+  accepted + fallback === 0 ? 0 : fallback / (accepted + fallback)
+
+/** US dollars: list price of all tokens, times {@link BATCH_MULTIPLIER}. */
+export const batchCost = (tally: BatchTally, price: ModelPrice): number =>
+  estimateLlmCost(tally.usage, price) * BATCH_MULTIPLIER
+
+/**
+ * The one ledger entry of a batch job (document 3, "Cost accounting"); undefined where it returned nothing. `onDemandUsd` is
+ * what the accepted answers would have cost on demand: what the lane saved is that, less the cost.
+ */
+export const batchCostEntry = (
+  batch: {
+    readonly id: string
+    readonly jobId: string
+    readonly arn: string
+    readonly model: string
+    readonly end: EndStatus
+  },
+  tally: BatchTally,
+  price: ModelPrice
+): CostEntry | undefined =>
+  tally.returned === 0
+    ? undefined
+    : {
+        id: batch.id,
+        jobId: batch.jobId,
+        chunkId: undefined,
+        source: "batch",
+        backend: "chunked-vision",
+        model: batch.model,
+        usage: tally.usage,
+        costUsd: batchCost(tally, price),
+        metadata: {
+          batch: true,
+          batchMultiplier: BATCH_MULTIPLIER,
+          batchJobArn: batch.arn,
+          accepted: tally.accepted,
+          fallback: tally.fallback,
+          returned: tally.returned,
+          endState: batch.end,
+          onDemandUsd: estimateLlmCost(tally.acceptedUsage, price)
+        }
+      }

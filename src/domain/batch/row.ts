@@ -1,0 +1,139 @@
+import { Schema } from "effect"
+
+import type { JobOptions } from "../conversion/options.ts"
+
+/** States of a batch row (document 3, "States and transitions"). */
+export const BatchRowState = Schema.Literals(["preparing", "submitted", "closed"]).annotate({
+  identifier: "BatchRowState"
+})
+export type BatchRowState = typeof BatchRowState.Type
+
+/**
+ * How a closed row ended. `collected`: its results are there. `skipped`: never submitted (too few or too many records), or not
+ * wanted any more. `expired`: not done in time. `failed`: everything else.
+ */
+export const BatchOutcome = Schema.Literals(["collected", "skipped", "failed", "expired"]).annotate({
+  identifier: "BatchOutcome"
+})
+export type BatchOutcome = typeof BatchOutcome.Type
+
+/** What moves a batch row. */
+export type BatchRowMove =
+  /** The driver prepared it and the batch job exists. */
+  | "submit"
+  /** It will not be submitted. */
+  | "drop"
+  /** The batch job ended, or the driver gave up on it. */
+  | "end"
+
+const MOVES: Readonly<Record<BatchRowState, Partial<Record<BatchRowMove, BatchRowState>>>> = {
+  preparing: { submit: "submitted", drop: "closed" },
+  submitted: { end: "closed" },
+  closed: {}
+}
+
+/** Every move of a batch row; the functions of migration 0020 are guarded to the same ones. */
+export const moveBatchRow = (state: BatchRowState, move: BatchRowMove): BatchRowState | undefined =>
+  MOVES[state][move]
+
+/** What a user's act does to a batch row (document 3, "Batch row when the user acts"). */
+export interface UserAct {
+  readonly state: BatchRowState
+  /** The row gets the reason. */
+  readonly reason: boolean
+  /** There is a batch job, which the API stops now and the driver at its next poll. */
+  readonly stop: boolean
+}
+
+/** `close_conversion_batch_row`, as a table; `none` is a job that the driver has not claimed. */
+export const whenUserActs = (found: BatchRowState | "none"): UserAct => {
+  switch (found) {
+    case "none":
+      return { state: "closed", reason: true, stop: false }
+    case "preparing":
+      return { state: "preparing", reason: true, stop: false }
+    case "submitted":
+      return { state: "submitted", reason: true, stop: true }
+    case "closed":
+      return { state: "closed", reason: false, stop: false }
+  }
+}
+
+/** What the batch service says of a batch job (Bedrock, GetModelInvocationJob). */
+export const BatchStatus = Schema.Literals([
+  "Submitted",
+  "Validating",
+  "Scheduled",
+  "InProgress",
+  "Completed",
+  "PartiallyCompleted",
+  "Failed",
+  "Stopping",
+  "Stopped",
+  "Expired"
+])
+export type BatchStatus = typeof BatchStatus.Type
+
+/** The statuses that a batch job ends with. */
+export type EndStatus = "Completed" | "PartiallyCompleted" | "Failed" | "Stopped" | "Expired"
+
+/** What is to be done about a submitted row. */
+export type PollVerdict =
+  | { readonly do: "wait" }
+  /** Tell the batch service to stop it; the row stays `submitted` until it has. */
+  | { readonly do: "stop" }
+  /** As `stop`; and its job goes on-demand at once. */
+  | { readonly do: "give-up" }
+  /** Its results are wanted: parse, write, bill, close. */
+  | { readonly do: "collect"; readonly end: EndStatus }
+  /** Bill what it returned, and close. */
+  | { readonly do: "bill"; readonly end: EndStatus; readonly outcome: BatchOutcome }
+
+/**
+ * What a poll of a submitted row leads to (document 3, "Driver" 5 and 6). `unwanted`: the row has a reason, so that nobody
+ * waits for its results: its owner's, or that the driver gave up on it.
+ */
+export const verdictOf = (poll: {
+  readonly status: BatchStatus
+  readonly unwanted: boolean
+  readonly overdue: boolean
+  /** Overdue for so long that nobody waits for its end any more. */
+  readonly abandoned: boolean
+}): PollVerdict => {
+  const { abandoned, overdue, status, unwanted } = poll
+  switch (status) {
+    case "Completed":
+    case "PartiallyCompleted":
+      return unwanted
+        ? { do: "bill", end: status, outcome: overdue ? "expired" : "skipped" }
+        : { do: "collect", end: status }
+    case "Expired":
+      return { do: "bill", end: status, outcome: "expired" }
+    case "Stopped":
+      return {
+        do: "bill",
+        end: status,
+        outcome: overdue ? "expired" : unwanted ? "skipped" : "failed"
+      }
+    case "Failed":
+      return { do: "bill", end: status, outcome: "failed" }
+    case "Stopping":
+      if (abandoned) return { do: "bill", end: "Expired", outcome: "expired" }
+      return overdue ? { do: "give-up" } : { do: "wait" }
+    case "Submitted":
+    case "Validating":
+    case "Scheduled":
+    case "InProgress":
+      if (abandoned) return { do: "bill", end: "Expired", outcome: "expired" }
+      return overdue ? { do: "give-up" } : unwanted ? { do: "stop" } : { do: "wait" }
+  }
+}
+
+/** What a job's options get when it goes on after its batch row was closed (document 3, "States and transitions"). */
+export const resumePatch = (closed: {
+  readonly outcome: BatchOutcome
+  readonly costUsd: number
+}): Pick<JobOptions, "_batchPrimed" | "_batchCostUsd"> => ({
+  ...(closed.outcome === "collected" ? { _batchPrimed: true } : {}),
+  ...(closed.outcome === "collected" || closed.costUsd > 0 ? { _batchCostUsd: closed.costUsd } : {})
+})

@@ -1,0 +1,38 @@
+import { Context, Data } from "effect"
+import type { Effect } from "effect"
+
+/**
+ * A document was not converted. `document`: it is the document's fault, and the message tells its owner; `unavailable`: the
+ * way to it, and another try may succeed.
+ */
+export class PipelineError extends Data.TaggedError("PipelineError")<{
+  readonly reason: "document" | "unavailable"
+  readonly message: string
+  readonly cause?: unknown
+}> {}
+
+/** A source document in the store of mails under way, and where its result goes. */
+export interface PipelineJob {
+  readonly sourceKey: string
+  readonly resultKey: string
+  /** Name of the file, for a document without a title. */
+  readonly name: string
+}
+
+/** What a conversion came to; the result stands at its key. */
+export interface Converted {
+  readonly bytes: number
+  readonly standardPages: number
+  readonly complexPages: number
+}
+
+/** The conversion pipeline as intake calls it: no authentication (document 2, step 7). */
+export class ConvertPipeline extends Context.Service<
+  ConvertPipeline,
+  {
+    /** Pages of a source; undefined where only a conversion tells. */
+    readonly countPages: (sourceKey: string) => Effect.Effect<number | undefined, PipelineError>
+    /** Converts; the same job again overwrites its own result. */
+    readonly convert: (job: PipelineJob) => Effect.Effect<Converted, PipelineError>
+  }
+>()("postlane/ports/ConvertPipeline") {}

@@ -1,0 +1,183 @@
+import { Context, Data } from "effect"
+import type { Duration, Effect } from "effect"
+
+import type { MailOutcome } from "../domain/intake/outcome.ts"
+import type { MailTemplate } from "../domain/mail/template.ts"
+
+/** Mails under way cannot be read or written now. */
+export class IntakeUnavailable extends Data.TaggedError("IntakeUnavailable")<{ readonly cause: unknown }> {}
+
+/** A mail that was taken in; its raw form is stored. */
+export interface ReceivedMail {
+  readonly id: string
+  readonly rawKey: string
+  readonly rawBytes: number
+  /** Empty: the null return path. */
+  readonly envelopeFrom: string
+  readonly peerTrusted: boolean
+}
+
+/** A mail that this process works on, as long as it holds the lease. */
+export interface ClaimedMail extends ReceivedMail {
+  readonly lease: string
+  /** This one counted. */
+  readonly attempts: number
+  /** Of a mail that is being converted. */
+  readonly job:
+    | {
+        readonly customerId: string
+        readonly sender: string
+        readonly filename: string
+        readonly fileBytes: number
+        readonly pages: number
+        readonly ignored: ReadonlyArray<string>
+        readonly sourceKey: string
+      }
+    | undefined
+}
+
+/** Who a mail is from, and what makes it that mail. */
+export interface MailIdentity {
+  /** SHA-256, hex. */
+  readonly identity: string
+  readonly messageId: string | undefined
+  /** Key of the address. */
+  readonly sender: string
+  readonly contentSha256: string
+  readonly subject: string | undefined
+  readonly references: string | undefined
+}
+
+/** A person with an account. */
+export interface Customer {
+  readonly id: string
+  /** The registered address. */
+  readonly email: string
+  readonly plan: "free" | "paid"
+  /** Credits or free pages that nothing else has set aside. */
+  readonly balance: number
+}
+
+/** A conversion that may begin. */
+export interface Admission {
+  readonly customerId: string
+  readonly filename: string
+  readonly fileBytes: number
+  readonly pages: number
+  readonly ignored: ReadonlyArray<string>
+  readonly sourceKey: string
+  readonly recipient: string
+  readonly acknowledgement: MailTemplate
+  /** How long the funds stay set aside without a heartbeat. */
+  readonly window: Duration.Duration
+}
+
+/** An end without a result. */
+export interface MailEnd {
+  readonly outcome: MailOutcome
+  /** For the log. */
+  readonly reason: string
+  readonly customerId?: string | undefined
+  readonly filename?: string | undefined
+  readonly fileBytes?: number | undefined
+  /** Set where a conversion failed: it is logged in `conversion_jobs`. */
+  readonly jobError?: string | undefined
+  readonly reply?:
+    | {
+        readonly recipient: string
+        readonly content: MailTemplate
+        /** Goes out to this address once a day only. */
+        readonly stranger?: boolean
+      }
+    | undefined
+}
+
+/** An end with a result. */
+export interface MailResult {
+  readonly standardPages: number
+  readonly complexPages: number
+  readonly resultKey: string
+  readonly resultBytes: number
+  readonly recipient: string
+  /** `creditsCharged` and `balance` are written by the database. */
+  readonly reply: MailTemplate
+  readonly asLink: boolean
+}
+
+/** What the customer could spend, where it does not suffice. */
+export interface Shortage {
+  readonly plan: "free" | "paid"
+  readonly balance: number
+}
+
+/** A reply that this process sends. */
+export interface ClaimedReply {
+  readonly id: string
+  readonly lease: string
+  readonly mailId: string
+  readonly recipient: string
+  readonly content: MailTemplate
+  readonly asLink: boolean
+  readonly attempts: number
+  readonly age: Duration.Duration
+  readonly messageId: string | undefined
+  readonly references: string | undefined
+  readonly subject: string | undefined
+  readonly filename: string | undefined
+  readonly result: { readonly key: string; readonly bytes: number } | undefined
+}
+
+type Claimed = Pick<ClaimedMail, "id" | "lease">
+type Held = Pick<ClaimedReply, "id" | "lease">
+type Ask<A> = Effect.Effect<A, IntakeUnavailable>
+
+/** Mails under way, their funds and their replies (migration 0021). Every call may be repeated. */
+export class IntakeStore extends Context.Service<
+  IntakeStore,
+  {
+    readonly receive: (mail: ReceivedMail) => Ask<void>
+    readonly claim: (
+      step: "received" | "converting",
+      lease: string,
+      stale: Duration.Duration
+    ) => Ask<ClaimedMail | undefined>
+    /** False: the lease is lost. Keeps the funds set aside for `window`. */
+    readonly heartbeat: (mail: Claimed, window: Duration.Duration) => Ask<boolean>
+    readonly handBack: (
+      mail: Claimed,
+      options: { readonly after: Duration.Duration; readonly counts: boolean }
+    ) => Ask<boolean>
+    readonly identify: (
+      mail: Claimed,
+      identity: MailIdentity,
+      limitAnHour: number
+    ) => Ask<"claimed" | "duplicate" | "limited" | "stale">
+    /** The customer of an address (key); undefined for a stranger, and for an account that was closed. */
+    readonly customer: (email: string) => Ask<Customer | undefined>
+    readonly customerEmail: (customerId: string) => Ask<string | undefined>
+    readonly admit: (mail: Claimed, admission: Admission) => Ask<"admitted" | "stale" | Shortage>
+    /** False: the lease is lost. */
+    readonly end: (mail: Claimed, end: MailEnd) => Ask<boolean>
+    readonly finish: (mail: Claimed, result: MailResult) => Ask<"completed" | "stale" | Shortage>
+    readonly claimReply: (lease: string, hold: Duration.Duration) => Ask<ClaimedReply | undefined>
+    readonly replySent: (reply: Held) => Ask<boolean>
+    readonly replyFailed: (reply: Held, error: string) => Ask<boolean>
+    readonly retryReply: (
+      reply: Held,
+      options: { readonly after: Duration.Duration; readonly error: string; readonly asLink: boolean }
+    ) => Ask<boolean>
+    /** Mails whose objects may go; all of them, or all but the result. */
+    readonly toClean: (
+      limit: number,
+      linkLives: Duration.Duration
+    ) => Ask<ReadonlyArray<{ readonly id: string; readonly everything: boolean }>>
+    readonly cleaned: (id: string, what: "source" | "all") => Ask<void>
+    /** Forgets what ended long ago. */
+    readonly purge: Ask<void>
+    /** The result of a mail, for its link; undefined where there is none, or the link's time is over. */
+    readonly result: (
+      id: string,
+      linkLives: Duration.Duration
+    ) => Ask<{ readonly key: string; readonly filename: string } | undefined>
+  }
+>()("postlane/ports/IntakeStore") {}

@@ -1,0 +1,42 @@
+import { Context, Data } from "effect"
+import type { Effect } from "effect"
+
+/** A mail that intake sends. */
+export interface OutgoingReply {
+  /** The same key is the same mail: a channel that can tell sends it once. */
+  readonly key: string
+  /** Bare address. */
+  readonly to: string
+  readonly subject: string
+  readonly html: string
+  readonly text: string
+  /** Message-ID of the mail that is answered, with its brackets. */
+  readonly inReplyTo: string | undefined
+  readonly references: string | undefined
+  /** False for a mail that somebody asked for by hand. */
+  readonly automatic: boolean
+  readonly attachment:
+    | { readonly filename: string; readonly contentType: string; readonly content: Uint8Array }
+    | undefined
+}
+
+/**
+ * A reply that did not go out. `later`: the same again may; `refused`: never, as it is (too large, not valid, suppressed).
+ * `unknown`: nobody can say, and the channel cannot tell a repetition.
+ */
+export class ReplyFailure extends Data.TaggedError("ReplyFailure")<{
+  readonly reason: "later" | "refused" | "unknown"
+  readonly message: string
+}> {}
+
+/** How replies go out: the workspace mail API or the library (`CONVERT_REPLY_CHANNEL`). */
+export class ReplyChannel extends Context.Service<
+  ReplyChannel,
+  {
+    readonly name: "workspace" | "library"
+    /** Most bytes of an attachment, before its transfer encoding. */
+    readonly maxAttachmentBytes: number
+    /** Ends when it is accepted, or queued where it cannot be lost. */
+    readonly send: (reply: OutgoingReply) => Effect.Effect<void, ReplyFailure>
+  }
+>()("postlane/ports/ReplyChannel") {}

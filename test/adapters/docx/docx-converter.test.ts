@@ -1,0 +1,133 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
+import { DocxConverter, MAX_PART } from "../../../src/ports/docx-converter.ts"
+import { temporaryPdf } from "../../support/pdf-files.ts"
+import { pngOf } from "../../support/picture-files.ts"
+import { paragraph, pictureOf, wordOf, words } from "../../support/word-files.ts"
+
+const PATIENCE = { timeout: 120_000 }
+
+const converted = (bytes: Uint8Array) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const converter = yield* DocxConverter
+      return yield* converter.convert(yield* temporaryPdf(bytes))
+    })
+  )
+
+const reasonOf = (bytes: Uint8Array) =>
+  converted(bytes).pipe(
+    Effect.as("converted"),
+    Effect.catch((error) => Effect.succeed(error.reason))
+  )
+
+const OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+layer(layerDocx(), PATIENCE)("Word documents", (it) => {
+  it.effect("headings, text and title", () =>
+    Effect.gen(function* () {
+      const body = `${paragraph("Report", "Title")}${paragraph("First", "Heading1")}${paragraph("Some &lt;text&gt;")}`
+      const { parts, pictures, title } = yield* converted(wordOf({ body, title: "Tom &amp; Co" }))
+      assert.strictEqual(parts.join(""), "<h1>Report</h1><h1>First</h1><p>Some &lt;text&gt;</p>")
+      assert.strictEqual(title, "Tom & Co")
+      assert.strictEqual(pictures.size, 0)
+    })
+  )
+
+  it.effect("pictures come apart from the text, with what is said of them", () =>
+    Effect.gen(function* () {
+      const png = pngOf()
+      const body = pictureOf("rId1", "A cat") + pictureOf("rId2", "") + pictureOf("rId1", "Again")
+      const { parts, pictures } = yield* converted(
+        wordOf({
+          body,
+          pictures: [
+            ["a.png", png],
+            ["b.emf", Buffer.from("x")]
+          ]
+        })
+      )
+      assert.deepStrictEqual([...new Set(pictures.values())], [
+        `data:image/png;base64,${png.toString("base64")}`
+      ])
+      const [first = "", second = ""] = [...pictures.keys()]
+      assert.strictEqual(
+        parts.join("").replace(first, "1").replace(second, "2"),
+        '<p><img alt="A cat" src="1" /></p><p><img src="" alt="A picture in a format that browsers do not show" /></p>' +
+          '<p><img alt="Again" src="2" /></p>'
+      )
+    })
+  )
+
+  it.effect("no file but the document is read", () =>
+    Effect.gen(function* () {
+      const relations = `<Relationship Id="out" Type="${OFFICE}/image" TargetMode="External" Target="file:///etc/passwd"/>`
+      const body = `${paragraph("Before")}${pictureOf("out", "x", "link")}${paragraph("After")}`
+      const { parts, pictures } = yield* converted(wordOf({ body, relations }))
+      assert.strictEqual(pictures.size, 0)
+      assert.strictEqual(parts.join(""), '<p>Before</p><p><img src="" alt="x" /></p><p>After</p>')
+    })
+  )
+
+  it.effect("a long document comes in parts of whole blocks, none of its words lost", () =>
+    Effect.gen(function* () {
+      const text = words(2000)
+      const { parts } = yield* converted(wordOf({ body: paragraph(text).repeat(80) }))
+      assert.isTrue(parts.length > 1 && parts.every(({ length }) => length <= MAX_PART))
+      assert.strictEqual(parts.join(""), `<p>${text}</p>`.repeat(80))
+      assert.isTrue(parts.every((part) => part.startsWith("<p>") && part.endsWith("</p>")))
+    })
+  )
+
+  it.effect("one block that is too long is said to be, not cut", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* reasonOf(wordOf({ body: paragraph("x".repeat(MAX_PART)) })), "too-large")
+    })
+  )
+
+  it.effect("what is no Word document is broken", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* reasonOf(Buffer.from("no")), "broken")
+      assert.strictEqual(yield* reasonOf(wordOf().subarray(0, 500)), "broken")
+      assert.strictEqual(yield* reasonOf(wordOf({ body: "<w:p>" })), "broken")
+    })
+  )
+
+  it.effect("nesting without end is an answer, and the next document is converted", () =>
+    Effect.gen(function* () {
+      const deep = "<w:sdt><w:sdtContent>".repeat(50_000) + "</w:sdtContent></w:sdt>".repeat(50_000)
+      assert.oneOf(yield* reasonOf(wordOf({ body: deep })), ["broken", "crashed", "too-large", "converted"])
+      assert.strictEqual(yield* reasonOf(wordOf()), "converted")
+    })
+  )
+})
+
+layer(layerDocx({ heapMb: 24, pictureBytes: 100 }), PATIENCE)("little memory", (it) => {
+  it.effect("a document that needs more ends its thread and nothing else", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* reasonOf(wordOf({ body: paragraph("many words").repeat(150_000) })), "too-large")
+      assert.strictEqual(yield* reasonOf(wordOf()), "converted")
+    })
+  )
+
+  it.effect("pictures over the limit are left out, and it is said", () =>
+    Effect.gen(function* () {
+      const png = pngOf(4, 2, [["teSt", Buffer.alloc(200, 1)]])
+      const { parts, pictures } = yield* converted(
+        wordOf({ body: pictureOf("rId1", ""), pictures: [["a.png", png]] })
+      )
+      assert.strictEqual(pictures.size, 0)
+      assert.include(parts.join(""), 'alt="A picture that was left out for its size"')
+    })
+  )
+})
+
+layer(layerDocx({ timeoutMs: 1 }), PATIENCE)("little time", (it) => {
+  it.effect("ends in a time-out", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* reasonOf(wordOf()), "timeout")
+    })
+  )
+})

@@ -1,0 +1,133 @@
+import { randomInt } from "node:crypto"
+
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as fc from "fast-check"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
+import { unrestIn, violationsIn } from "./model/checks.ts"
+import { STEP_NAMES, type StepName, STEPS } from "./model/steps.ts"
+import { makeWorld, type World } from "./model/world.ts"
+
+/** How long each of the two goes on, milliseconds. Longer by hand: `MODEL_MS=300000`; again: `MODEL_SEED=…`. */
+const TIME_MS = Number(process.env["MODEL_MS"] ?? 8_000)
+const SEED = Number(process.env["MODEL_SEED"] ?? randomInt(1, 2 ** 31 - 1))
+const FIBERS = 10
+const STEPS_EACH = 40
+
+/** What each of the fibers does. */
+const PLAN = fc.array(
+  fc.array(fc.tuple(fc.constantFrom(...STEP_NAMES), fc.nat(59), fc.nat(59)), {
+    minLength: STEPS_EACH,
+    maxLength: STEPS_EACH
+  }),
+  { minLength: FIBERS, maxLength: FIBERS }
+)
+
+/** What a run to the end needs: money, budget and workers. */
+const REST: ReadonlyArray<StepName> = [
+  "release",
+  "createJob",
+  "claimChunk",
+  "complete",
+  "claimAssembly",
+  "finish",
+  "claimInline",
+  "finishInline",
+  "claimFlyer",
+  "finishFlyer",
+  "goStale",
+  "recover"
+]
+
+/** Lets everything that is under way come to its end; answers what does not, and what is wrong then. */
+const toRest = Effect.fnUntraced(function* (world: World) {
+  let left: ReadonlyArray<string> = []
+  for (let round = 0; round < 200; round++) {
+    yield* STEPS.budget(world, 1)
+    for (const name of REST) yield* STEPS[name](world, name === "goStale" ? round : 0, 1)
+    yield* STEPS.sweep(world)
+    left = yield* unrestIn(world)
+    if (left.length === 0) break
+  }
+  return [...left, ...(yield* violationsIn(world))]
+})
+
+type Run = <A>(effect: Effect.Effect<A, unknown>) => Promise<A>
+
+/** One step on the database, after which everything holds. */
+const command = (run: Run, name: StepName, a: number, b: number): fc.AsyncCommand<object, World> => ({
+  check: () => true,
+  run: async (_, world) => {
+    await run(STEPS[name](world, a, b))
+    assert.deepStrictEqual(await run(violationsIn(world)), [], name)
+  },
+  toString: () => `${name}(${a}, ${b})`
+})
+
+const suite = Layer.provideMerge(layer, layerPostgres)
+
+suiteLayer(suite)("conversions on PostgreSQL, in any order", (it) => {
+  it.effect(
+    "C1 C2 C3 C4 F1 F2 K1 X1 X2: hold after every step, and everything comes to rest with nothing set aside",
+    () =>
+      Effect.gen(function* () {
+        const context = yield* Effect.context<Effect.Services<typeof makeWorld>>()
+        const run = Effect.runPromiseWith(context)
+        const counts = new Map<string, number>()
+        const steps = fc.commands(
+          STEP_NAMES.map((name) =>
+            fc.tuple(fc.nat(59), fc.nat(59)).map(([a, b]) => command(run, name, a, b))
+          ),
+          { maxCommands: 120, size: "max" }
+        )
+        const property = fc.asyncProperty(steps, async (commands) => {
+          const world = await run(makeWorld)
+          await fc.asyncModelRun(() => ({ model: {}, real: world }), commands)
+          assert.deepStrictEqual(await run(toRest(world)), [], "at rest")
+          for (const [what, count] of world.counts) counts.set(what, (counts.get(what) ?? 0) + count)
+        })
+        yield* Effect.promise(() =>
+          fc.assert(property, {
+            seed: SEED,
+            numRuns: 100_000,
+            interruptAfterTimeLimit: TIME_MS,
+            markInterruptAsFailure: false
+          })
+        )
+        // The whole is reached, not only its beginnings.
+        for (const what of ["finish: completed", "cancel: cancelled", "complete: stale", "recover: 1"]) {
+          assert.isAbove(counts.get(what) ?? 0, 0, `${what} never happened (MODEL_SEED=${SEED})`)
+        }
+      }),
+    TIME_MS * 10 + 60_000
+  )
+
+  it.effect(
+    "the same with many at once: no deadlock comes through, and at rest everything holds",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const until = performance.now() + TIME_MS
+        let rounds = 0
+        while (performance.now() < until) {
+          rounds += 1
+          const world = yield* makeWorld
+          const [plan = []] = fc.sample(PLAN, { seed: SEED + rounds, numRuns: 1 })
+          yield* Effect.forEach(
+            plan,
+            (those) => Effect.forEach(those, ([name, a, b]) => STEPS[name](world, a, b)),
+            { concurrency: "unbounded" }
+          )
+          assert.deepStrictEqual(yield* toRest(world), [], `MODEL_SEED=${SEED}, round ${rounds}`)
+        }
+        const [{ deadlocks } = { deadlocks: -1 }] = yield* sql<{ readonly deadlocks: number }>`
+          select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()`
+        console.log(`${rounds} rounds of ${FIBERS} at once: ${deadlocks} deadlocks (MODEL_SEED=${SEED})`)
+        assert.strictEqual(deadlocks, 0, "locks are taken in one order")
+      }),
+    TIME_MS * 10 + 60_000
+  )
+})
