@@ -19,7 +19,8 @@ create table files (
   done integer not null default 0,
   total integer not null default 0,
   error text,
-  -- The inline path (DOCX, images): who is at it.
+  -- The inline path (DOCX, images): what was asked for, and who is at it.
+  options jsonb not null default '{}',
   lease uuid,
   heartbeat_at timestamptz,
   attempts integer not null default 0,
@@ -210,7 +211,7 @@ begin
   end if;
   update files set
     status = case when kind = 'pdf' then 'chunked_processing' else 'processing' end,
-    phase = 'Queued', job_id = p_job_id, done = 0, total = pages, error = null, lease = null, heartbeat_at = null,
+    phase = 'Queued', job_id = p_job_id, options = p_options, done = 0, total = pages, error = null, lease = null, heartbeat_at = null,
     attempts = 0, updated_at = clock_timestamp()
   where id = f.id;
   if f.kind = 'pdf' then

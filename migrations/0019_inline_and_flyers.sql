@@ -3,7 +3,9 @@
 -- Claims the oldest file that waits for an inline conversion, or whose worker has not been heard of for `p_stale`. The same
 -- call again gives the same file.
 create function claim_inline(p_lease uuid, p_stale interval)
-returns table (id uuid, job_id uuid, name text, kind text, object_key text, attempts integer)
+returns table (
+  id uuid, job_id uuid, name text, kind text, object_key text, attempts integer, options jsonb
+)
 language sql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -19,7 +21,7 @@ as $$
     for no key update skip locked
   ) n
   where f.id = n.id
-  returning f.id, f.job_id, f.name, f.kind, f.object_key, f.attempts
+  returning f.id, f.job_id, f.name, f.kind, f.object_key, f.attempts, f.options
 $$;
 
 create function heartbeat_inline(p_file_id uuid, p_lease uuid, p_window interval) returns boolean

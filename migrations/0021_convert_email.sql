@@ -95,8 +95,18 @@ create table intake_strangers (
   replied_at timestamptz not null
 );
 
+-- The key of the links to results that are too large to attach.
+create table intake_link_keys (
+  id smallint primary key default 1 check (id = 1),
+  key bytea not null check (octet_length(key) = 32)
+);
+
+-- Two random UUIDs: 244 bits of the server's strong randomness.
+insert into intake_link_keys (key)
+values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
+
 select secure_table(t) from unnest(array[
-  'conversion_jobs', 'intake_mails', 'intake_replies', 'intake_strangers'
+  'conversion_jobs', 'intake_mails', 'intake_replies', 'intake_strangers', 'intake_link_keys'
 ]::regclass[]) as t;
 
 -- Takes the mail at `p_step` that waits longest, or one whose worker has not been heard of for `p_stale`. The same lease
@@ -357,7 +367,7 @@ $$;
 -- Takes the reply that waits longest for `p_for`; not before the replies of its mail that were queued before it have ended.
 create function claim_reply(p_lease uuid, p_for interval)
 returns table (
-  id uuid, mail_id uuid, recipient text, content jsonb, as_link boolean, attempts integer, age_seconds double precision,
+  id uuid, mail_id uuid, recipient text, content jsonb, as_link boolean, attempts integer, created_at timestamptz,
   message_id text, thread_references text, subject text, filename text, result_key text, result_bytes bigint
 )
 language sql
@@ -376,7 +386,7 @@ as $$
   ) n, intake_mails m
   where r.id = n.id and m.id = r.mail_id
   returning r.id, r.mail_id, r.recipient, r.content, r.as_link, r.attempts,
-    extract(epoch from clock_timestamp() - r.created_at)::double precision, m.message_id, m.thread_references, m.subject,
+    r.created_at, m.message_id, m.thread_references, m.subject,
     m.filename, m.result_key, m.result_bytes
 $$;
 

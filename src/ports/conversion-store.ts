@@ -87,6 +87,7 @@ export interface ClaimedInline {
   readonly kind: FileKind
   readonly objectKey: string
   readonly attempts: number
+  readonly options: JobOptions
 }
 
 /** A PDF to be converted layout-true. */

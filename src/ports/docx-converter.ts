@@ -12,14 +12,21 @@ export class DocxError extends Data.TaggedError("DocxError")<{
   readonly cause?: unknown
 }> {}
 
-/** Most characters of one of {@link DocxContent.parts}, which is what a cleaner takes at once. */
-export const MAX_PART = 1_500_000
+/** Most characters of a {@link DocxPart}: what a cleaner takes at once. */
+export const MAX_PART = 180_000
+
+/** Whole blocks; a long table or list goes on from the part before. */
+export interface DocxPart {
+  readonly html: string
+  /** The tags that it begins with only because what the part before closes goes on here; empty where nothing does. */
+  readonly goesOn: string
+}
 
 /** What a Word document holds. */
 export interface DocxContent {
   readonly title: string | undefined
-  /** HTML, not clean yet, as runs of whole blocks; in place of each picture's address stands one of `pictures`' places. */
-  readonly parts: ReadonlyArray<string>
+  /** HTML, not clean yet; in place of each picture's address stands one of `pictures`' places. */
+  readonly parts: ReadonlyArray<DocxPart>
   /** Pictures as data URIs, by the address that stands in their place, which nobody can guess. */
   readonly pictures: ReadonlyMap<string, string>
 }

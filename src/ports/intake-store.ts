@@ -1,8 +1,8 @@
 import { Context, Data } from "effect"
-import type { Duration, Effect } from "effect"
+import type { Duration, Effect, Redacted } from "effect"
 
 import type { MailOutcome } from "../domain/intake/outcome.ts"
-import type { MailTemplate } from "../domain/mail/template.ts"
+import type { ReplyContent } from "../domain/intake/reply-content.ts"
 
 /** Mails under way cannot be read or written now. */
 export class IntakeUnavailable extends Data.TaggedError("IntakeUnavailable")<{ readonly cause: unknown }> {}
@@ -22,11 +22,12 @@ export interface ClaimedMail extends ReceivedMail {
   readonly lease: string
   /** This one counted. */
   readonly attempts: number
+  /** Of a mail whose identity is claimed. */
+  readonly sender: string | undefined
   /** Of a mail that is being converted. */
   readonly job:
     | {
         readonly customerId: string
-        readonly sender: string
         readonly filename: string
         readonly fileBytes: number
         readonly pages: number
@@ -67,7 +68,7 @@ export interface Admission {
   readonly ignored: ReadonlyArray<string>
   readonly sourceKey: string
   readonly recipient: string
-  readonly acknowledgement: MailTemplate
+  readonly acknowledgement: ReplyContent
   /** How long the funds stay set aside without a heartbeat. */
   readonly window: Duration.Duration
 }
@@ -85,7 +86,7 @@ export interface MailEnd {
   readonly reply?:
     | {
         readonly recipient: string
-        readonly content: MailTemplate
+        readonly content: ReplyContent
         /** Goes out to this address once a day only. */
         readonly stranger?: boolean
       }
@@ -100,7 +101,7 @@ export interface MailResult {
   readonly resultBytes: number
   readonly recipient: string
   /** `creditsCharged` and `balance` are written by the database. */
-  readonly reply: MailTemplate
+  readonly reply: ReplyContent
   readonly asLink: boolean
 }
 
@@ -116,10 +117,11 @@ export interface ClaimedReply {
   readonly lease: string
   readonly mailId: string
   readonly recipient: string
-  readonly content: MailTemplate
+  readonly content: ReplyContent
   readonly asLink: boolean
   readonly attempts: number
-  readonly age: Duration.Duration
+  /** Milliseconds of the epoch. */
+  readonly createdAt: number
   readonly messageId: string | undefined
   readonly references: string | undefined
   readonly subject: string | undefined
@@ -174,10 +176,9 @@ export class IntakeStore extends Context.Service<
     readonly cleaned: (id: string, what: "source" | "all") => Ask<void>
     /** Forgets what ended long ago. */
     readonly purge: Ask<void>
-    /** The result of a mail, for its link; undefined where there is none, or the link's time is over. */
-    readonly result: (
-      id: string,
-      linkLives: Duration.Duration
-    ) => Ask<{ readonly key: string; readonly filename: string } | undefined>
+    /** 32 random bytes that never change: the key of links to results. */
+    readonly linkKey: Ask<Redacted.Redacted<Uint8Array>>
+    /** The result of a mail, for its link; undefined where there is none any more. */
+    readonly result: (id: string) => Ask<{ readonly key: string; readonly filename: string } | undefined>
   }
 >()("postlane/ports/IntakeStore") {}

@@ -8,7 +8,8 @@ export interface OutgoingReply {
   /** Bare address. */
   readonly to: string
   readonly subject: string
-  readonly html: string
+  /** Text alone where it is undefined. */
+  readonly html: string | undefined
   readonly text: string
   /** Message-ID of the mail that is answered, with its brackets. */
   readonly inReplyTo: string | undefined

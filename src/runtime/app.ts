@@ -36,6 +36,8 @@ import * as EventPoll from "./event-poll.ts"
 import { CannotStart } from "./exit.ts"
 import { withGeneratedSecrets } from "./generated-secrets.ts"
 import * as Housekeeping from "./housekeeping.ts"
+import { convertByEmail } from "./intake-layers.ts"
+import { intakeWorkers } from "./intake-roles.ts"
 import * as Leadership from "./leadership.ts"
 import { cloudCredentials, mailerWithRetries } from "./mail-layers.ts"
 import { realProviders } from "./mail-providers.ts"
@@ -138,7 +140,8 @@ const roles = (settings: Settings) => {
   return Layer.mergeAll(
     retry,
     has("leader") ? leader : Layer.empty,
-    has("worker") ? conversionWorkers(settings) : Layer.empty
+    has("worker") ? conversionWorkers(settings) : Layer.empty,
+    has("intake") ? intakeWorkers(settings) : Layer.empty
   )
 }
 
@@ -198,6 +201,7 @@ const app = (settings: Settings) => {
     Layer.provide(DeliveryIntake.layer(settings)),
     Layer.provideMerge(alerts(settings, { outbox, onlySimulated: stand.provider_a && stand.provider_b })),
     Layer.provide(promoClaims(settings)),
+    Layer.provide(convertByEmail(settings)),
     Layer.provideMerge(sharing(settings)),
     Layer.provide(callers(settings, { onlySimulated: stand.provider_a && stand.provider_b })),
     Layer.provideMerge(mail),

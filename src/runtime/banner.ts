@@ -2,6 +2,7 @@ import { Console, Effect, Redacted } from "effect"
 import type { HttpServer } from "effect/http"
 
 import type { Provider } from "../domain/mail/provider.ts"
+import { usesLocalModel } from "./local-model.ts"
 import { advice, type Settings } from "./settings.ts"
 
 /** What turned out at the start. */
@@ -60,6 +61,7 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
   sends by    ${providerLine(settings, place)}
   database    ${place.database}
   retries     ${place.queue ? "queued" : "none: an ambiguous send ends failed"}
+  converts by ${usesLocalModel(settings) ? "the layout tier, which also stands in for the model" : settings.conversion.model.id}
   data        ${settings.dataDir}
 
   admin token ${shown(settings.access.adminToken)}
@@ -70,6 +72,10 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
     curl -sS ${url}/internal/send-email -H "x-proxy-secret: ${secret}" -H "content-type: application/json" \\
       -d '{"to":"you@example.com","subject":"Hello","text":"First mail","category":"transactional","source":"api:readme"}'
 
-  and read it at ${url}/dev. Ctrl-C stops everything; the data stays.
+  and read it at ${url}/dev. Convert a PDF (Word documents, PNG and JPEG go as well):
+
+    npm run postlane -- convert FILE.pdf
+
+  or upload it: see "Documents" in the README. Ctrl-C stops everything; the data stays.
 `)
   })

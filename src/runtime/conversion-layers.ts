@@ -2,6 +2,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 
 import { makeBedrockVision } from "../adapters/bedrock/vision-model.ts"
+import { layerDocx } from "../adapters/docx/docx-converter.ts"
 import * as Eld from "../adapters/eld/language-detector.ts"
 import * as Html from "../adapters/html/html-assembly.ts"
 import * as Inspector from "../adapters/inspector/inspector.ts"
@@ -15,12 +16,10 @@ import { pacedModel } from "../domain/conversion/paced-model.ts"
 import * as ReadPages from "../domain/conversion/read-pages.ts"
 import { Uploads } from "../domain/conversion/uploads.ts"
 import { VisionModel } from "../ports/vision-model.ts"
+import { batchLane } from "./batch-layers.ts"
+import { usesLocalModel } from "./local-model.ts"
 import { objects } from "./object-layers.ts"
 import type { Settings } from "./settings.ts"
-
-/** Whether the local model stands in: embedded, without cloud credentials or an endpoint of its own. */
-export const usesLocalModel = ({ cloud, embedded }: Settings): boolean =>
-  embedded && cloud.credentials === undefined && cloud.bedrockRuntimeEndpoint === undefined
 
 /** The hi-fi model, paced. */
 const model = (settings: Settings, credentials: CredentialSource) => {
@@ -38,8 +37,11 @@ const model = (settings: Settings, credentials: CredentialSource) => {
   )
 }
 
-/** What conversions are made with, on a database. */
+/** What conversions are made with, on a database; the batch lane among it. */
 export const conversion = (settings: Settings, credentials: CredentialSource) =>
+  Layer.provideMerge(batchLane(settings, credentials), core(settings, credentials))
+
+const core = (settings: Settings, credentials: CredentialSource) =>
   Layer.mergeAll(Uploads.layer, Conversions.layer, FileWatch.layer).pipe(
     Layer.provide(Inspector.layer),
     Layer.provideMerge(ReadPages.layer),
@@ -49,7 +51,8 @@ export const conversion = (settings: Settings, credentials: CredentialSource) =>
         layerPdf(),
         objects(settings, credentials),
         PostgresConversion.layer,
-        Layer.provide(Html.layer, Eld.layer)
+        layerDocx(),
+        Layer.provideMerge(Html.layer, Eld.layer)
       )
     ),
     Layer.provide(NodeCrypto.layer)

@@ -4,13 +4,17 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
+import { BatchReplay } from "../domain/batch/replay.ts"
 import { assembleJob } from "../domain/conversion/assembling.ts"
 import { HOLD_WINDOW, processChunk } from "../domain/conversion/chunk-processing.ts"
 import { createQueuedJobs } from "../domain/conversion/executor.ts"
+import { processFlyer } from "../domain/conversion/flyer-processing.ts"
+import { processInline } from "../domain/conversion/inline-processing.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../domain/conversion/job.ts"
 import { staleAfter } from "../domain/conversion/lease.ts"
 import { purgeFiles } from "../domain/conversion/purging.ts"
 import { ConversionStore } from "../ports/conversion-store.ts"
+import { batchAnchor, laneOf } from "./batch-layers.ts"
 import { leaderTicking } from "./leadership.ts"
 import type { Settings } from "./settings.ts"
 import { background, ticking } from "./supervisor.ts"
@@ -31,12 +35,6 @@ const upkeepEvery = (heartbeat: Duration.Duration): Duration.Duration =>
 const heartbeatOf = ({ conversion }: Settings): Duration.Duration =>
   Duration.millis(conversion.heartbeatIntervalMs)
 
-/** Whether the batch lane is on: switched on, with a bucket and a role (document 3, "Flags"). */
-export const laneOf = ({ batch }: Settings) => ({
-  on: batch.enabled && batch.bucket !== undefined && batch.roleArn !== undefined,
-  minPages: batch.minPages
-})
-
 /** Does the first work that there is; false where there is none. */
 const workOnce = (settings: Settings, worker: string) =>
   Effect.gen(function* () {
@@ -49,10 +47,24 @@ const workOnce = (settings: Settings, worker: string) =>
       yield* assembleJob(assembly, { heartbeat })
       return true
     }
+    const { id: modelId, ...price } = settings.conversion.model
+    const inline = yield* store.claimInline(lease, staleAfter(heartbeat))
+    if (inline !== undefined) {
+      yield* processInline(inline, { heartbeat, modelId, price })
+      return true
+    }
     const chunk = yield* store.claimChunk(worker, lease)
     if (chunk !== undefined) {
-      const { id, ...price } = settings.conversion.model
-      yield* processChunk(chunk, { heartbeat, modelId: id, price })
+      yield* Effect.provideService(
+        processChunk(chunk, { heartbeat, modelId, price }),
+        BatchReplay,
+        yield* BatchReplay
+      )
+      return true
+    }
+    const flyer = yield* store.claimFlyer(lease, staleAfter(heartbeat))
+    if (flyer !== undefined) {
+      yield* processFlyer(flyer, { heartbeat })
       return true
     }
     return false
@@ -91,5 +103,6 @@ const upkeep = (settings: Settings) =>
 export const conversionAnchor = (settings: Settings) =>
   Layer.mergeAll(
     ticking("convert-executor", EXECUTE_EVERY, createQueuedJobs(laneOf(settings))),
-    leaderTicking("conversion-upkeep", upkeepEvery(heartbeatOf(settings)), upkeep(settings))
+    leaderTicking("conversion-upkeep", upkeepEvery(heartbeatOf(settings)), upkeep(settings)),
+    batchAnchor(settings)
   )

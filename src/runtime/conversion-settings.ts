@@ -4,6 +4,12 @@ import { hidden, open, vendor } from "./setting.ts"
 /** Settings of convert-by-email, of conversion and of the batch lane. */
 export const CONVERSION_SETTINGS = {
   SMTP_PORT: open("intake", "Port of the SMTP intake.", Value.port, { fallback: "2525" }),
+  SMTP_TLS_CERT: open(
+    "intake",
+    "File of the certificate (PEM, with its chain) of the SMTP intake. Unset, STARTTLS is not offered.",
+    Value.text
+  ),
+  SMTP_TLS_KEY: open("intake", "File of that certificate's private key (PEM).", Value.text),
   TRUSTED_MAIL_HOPS: open(
     "intake",
     "Names of the mail servers whose Authentication-Results are believed, separated by commas.",
@@ -119,5 +125,18 @@ export const CONVERSION_SETTINGS = {
   BATCH_DRIVER_TICK_SECONDS: open("batch", "How often the driver looks for work.", Value.integer(1), {
     fallback: "60",
     unit: "seconds"
-  })
+  }),
+  LOCAL_BATCH_DELAY_SECONDS: open(
+    "batch",
+    "Embedded: how long a job of the local batch service waits before it runs.",
+    Value.decimal,
+    { fallback: "5", unit: "seconds" }
+  ),
+  LOCAL_BATCH_FAULTS: open(
+    "batch",
+    "Embedded, for drills: what goes wrong at the local batch service, such as `failed=0.1 unfinished=0.2 stop=60` (shares " +
+      "of the records, seconds that a stop takes), `expires` or `fails`.",
+    Value.batchFaults,
+    { otherwise: "nothing" }
+  )
 } as const

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { digestAnswer } from "../adapters/http/digest-answer.ts"
 import { pollAnswer } from "../adapters/http/event-poll-answer.ts"
 import { problem, type Problem, problemResponse } from "../adapters/http/problem.ts"
-import { MAX_INTAKE_BODY, webhookAnswer } from "../adapters/http/webhook-answer.ts"
+import { makeWebhookAnswer, MAX_INTAKE_BODY } from "../adapters/http/webhook-answer.ts"
 import * as DeliveryLog from "../adapters/postgres/delivery-log.ts"
 import * as InternalAlerts from "../adapters/web/internal-alerts.ts"
 import { sweepAlerts } from "../domain/delivery/alert-sweep.ts"
@@ -53,7 +53,8 @@ export const providerAWebhook: EdgeFunction = makeFunction({
         Layer.provide(yield* database(settings))
       )
       const context = yield* Layer.build(services)
-      return yield* Effect.provideContext(webhookAnswer(body, Object.fromEntries(request.headers)), context)
+      const answer = yield* Effect.provideContext(makeWebhookAnswer, context)
+      return yield* answer(body, Object.fromEntries(request.headers))
     })
 })
 

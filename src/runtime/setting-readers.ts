@@ -93,6 +93,26 @@ export const roles: ReadValue<ReadonlyArray<Role>> = (value) => {
     : Result.fail(`must be all, or a list of ${anyOf(ROLES)}, separated by commas`)
 }
 
+/** What goes wrong at the local batch service: shares of the records, and the seconds that a stop takes. */
+export const batchFaults: ReadValue<{
+  readonly failed?: number
+  readonly unfinished?: number
+  readonly stop?: number
+  readonly expires?: boolean
+  readonly fails?: boolean
+}> = (value) => {
+  const wanted = "must be words of failed=SHARE, unfinished=SHARE, stop=SECONDS, expires and fails"
+  const found: Record<string, number | boolean> = {}
+  for (const word of split(value)) {
+    const match = /^(?:(failed|unfinished)=(0(?:\.\d{1,6})?|1)|(stop)=(\d{1,6})|(expires|fails))$/.exec(word)
+    if (match === null) return Result.fail(wanted)
+    const name = match[1] ?? match[3] ?? match[5] ?? ""
+    const number = match[2] ?? match[4]
+    found[name] = number === undefined ? true : Number(number)
+  }
+  return Result.succeed(found)
+}
+
 /** An address without a slash at its end, so that paths can be appended. */
 export const httpUrl: ReadValue<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined

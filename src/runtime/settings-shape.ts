@@ -167,6 +167,9 @@ export const assemble = (
     },
     intake: {
       smtpPort: values.SMTP_PORT,
+      /** Files; STARTTLS needs both. */
+      tlsCert: values.SMTP_TLS_CERT,
+      tlsKey: values.SMTP_TLS_KEY,
       trustedHops: values.TRUSTED_MAIL_HOPS ?? [],
       replyChannel:
         values.CONVERT_REPLY_CHANNEL ??
@@ -200,7 +203,8 @@ export const assemble = (
       timeoutHours: clamp(values.BATCH_CONVERSION_TIMEOUT_HOURS, 24, 168),
       maxFileMb: values.BATCH_CONVERSION_MAX_FILE_MB,
       pollSeconds: values.BATCH_CONVERSION_POLL_SECONDS,
-      driverTickSeconds: values.BATCH_DRIVER_TICK_SECONDS
+      driverTickSeconds: values.BATCH_DRIVER_TICK_SECONDS,
+      local: { delaySeconds: values.LOCAL_BATCH_DELAY_SECONDS, faults: values.LOCAL_BATCH_FAULTS ?? {} }
     },
     telemetry: {
       logLevel: values.POSTLANE_LOG_LEVEL,

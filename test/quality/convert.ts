@@ -4,8 +4,13 @@ import { layer as languageLayer } from "../../src/adapters/eld/language-detector
 import { layer as assemblyLayer } from "../../src/adapters/html/html-assembly.ts"
 import { OpenDocument } from "../../src/adapters/pdf/document.ts"
 import { type Libraries, loadLibraries } from "../../src/adapters/pdf/libraries.ts"
-import { type LayoutPage, layoutPages } from "../../src/domain/conversion/layout/layout-pages.ts"
-import { NO_STATISTICS } from "../../src/domain/conversion/layout/statistics.ts"
+import {
+  countPages,
+  type LayoutPage,
+  layoutPages,
+  samplePages
+} from "../../src/domain/conversion/layout/layout-pages.ts"
+import { mergeStatistics } from "../../src/domain/conversion/layout/statistics.ts"
 import type { PageContent } from "../../src/domain/conversion/page-content.ts"
 import { HtmlAssembly } from "../../src/ports/html-assembly.ts"
 
@@ -48,17 +53,29 @@ export const convert = async (path: string, options: ConvertOptions = {}): Promi
     const outline = options.ignoreTags === true ? [] : document.facts.outline
     const facts = { ...document.facts, outline }
     const pages: Array<LayoutPage> = []
+    const page = (index: number): PageContent => {
+      const content = document.page(index)
+      return options.ignoreTags === true ? untagged(content) : content
+    }
+    const sampled =
+      end <= CHUNK
+        ? []
+        : samplePages(end).map((index) => ({
+            index,
+            counts: countPages([page(index)], document.fonts.faces)
+          }))
     let read = performance.now() - start
     let laidOut = 0
     for (let first = 0; first < end; first += CHUNK) {
       const from = performance.now()
       const chunk: Array<PageContent> = []
-      for (let index = first; index < Math.min(end, first + CHUNK); index++) {
-        const page = document.page(index)
-        chunk.push(options.ignoreTags === true ? untagged(page) : page)
-      }
+      const last = Math.min(end, first + CHUNK)
+      for (let index = first; index < last; index++) chunk.push(page(index))
+      const others = mergeStatistics(
+        sampled.filter(({ index }) => index < first || index >= last).map(({ counts }) => counts)
+      )
       const between = performance.now()
-      pages.push(...layoutPages({ facts, fonts: document.fonts.faces, pages: chunk, others: NO_STATISTICS }))
+      pages.push(...layoutPages({ facts, fonts: document.fonts.faces, pages: chunk, others }))
       read += between - from
       laidOut += performance.now() - between
     }

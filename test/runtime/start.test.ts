@@ -9,7 +9,7 @@ const PATIENCE = 120_000
 /** A command in a process of its own, which is killed with the scope. */
 const command = (name: "start" | "serve" | "migrate", env: Readonly<Record<string, string>>) =>
   Effect.acquireRelease(
-    Effect.sync(() => runChild(`src/runtime/${name}.ts`, [], { PORT: "0", ...env })),
+    Effect.sync(() => runChild(`src/runtime/${name}.ts`, [], { PORT: "0", SMTP_PORT: "0", ...env })),
     ({ destroy }) => Effect.promise(destroy)
   )
 

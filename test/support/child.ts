@@ -112,7 +112,7 @@ export interface Postlane extends Child {
 
 /** `npm run serve` with these settings on a free port. */
 export const startPostlane = async (env: Readonly<Record<string, string>>): Promise<Postlane> => {
-  const child = runChild("src/runtime/serve.ts", [], { PORT: "0", ...env })
+  const child = runChild("src/runtime/serve.ts", [], { PORT: "0", SMTP_PORT: "0", ...env })
   const url = await child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1])
   return { ...child, url }
 }

@@ -93,7 +93,8 @@ export const wordParts = (spec: WordSpec = {}): ReadonlyArray<ZipEntry> => {
 export const wordOf = (spec: WordSpec = {}): Buffer => zipOf(wordParts(spec))
 
 /** Words, as many. */
-export const words = (count: number): string => Array.from({ length: count }, (_, at) => `word${at}`).join(" ")
+export const words = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `word${at}`).join(" ")
 
 /** An OLE compound file whose directory holds these names. */
 export const compoundOf = (names: ReadonlyArray<string>): Buffer => {

@@ -29,12 +29,7 @@ export const zipOf = (entries: ReadonlyArray<ZipEntry>): Buffer => {
     const rest = Buffer.alloc(14)
     rest.writeUInt32LE(offset, 10)
     directory.push(
-      Buffer.concat([
-        Buffer.from("PK\u0001\u0002\u0014\u0000", "latin1"),
-        facts,
-        rest,
-        Buffer.from(name)
-      ])
+      Buffer.concat([Buffer.from("PK\u0001\u0002\u0014\u0000", "latin1"), facts, rest, Buffer.from(name)])
     )
     bodies.push(local)
     offset += local.length

@@ -1,21 +1,36 @@
+import type { DocxPart } from "../../ports/docx-converter.ts"
+
 /** Blocks are gathered until they are this long. */
-const PART_LENGTH = 400_000
+const PART_LENGTH = 90_000
 
-const TAG = /<(\/?)[a-z][a-z0-9]*(?:\s[^<>]*?)?(\/?)>/g
+const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s[^<>]*?)?)(\/?)>/g
 
-/** Cuts well-formed HTML between blocks of its top level, into parts of whole blocks; undefined where one is longer than `most`. */
-export const splitBlocks = (html: string, most: number): ReadonlyArray<string> | undefined => {
-  const parts: Array<string> = []
+/** What may be closed behind a row or an item and opened again. */
+const CONTINUED: ReadonlySet<string> = new Set(["table", "thead", "tbody", "ul", "ol"])
+
+/**
+ * Cuts well-formed HTML into parts of whole blocks; tables and lists that are longer are cut between rows and items, and closed
+ * and opened again there. Undefined where a part is longer than `most` all the same.
+ */
+export const splitBlocks = (html: string, most: number): ReadonlyArray<DocxPart> | undefined => {
+  const parts: Array<DocxPart> = []
+  const open: Array<string> = []
   let from = 0
-  let depth = 0
-  for (const { 0: tag, 1: closing, 2: void_, index } of html.matchAll(TAG)) {
-    if (void_ !== "/") depth += closing === "/" ? -1 : 1
-    const end = index + tag.length
-    if (depth === 0 && end - from >= PART_LENGTH) {
-      parts.push(html.slice(from, end))
-      from = end
-    }
+  let goesOn = ""
+  const cut = (end: number) => {
+    const closing = open.toReversed().map((name) => `</${name}>`)
+    parts.push({ html: goesOn + html.slice(from, end) + closing.join(""), goesOn })
+    from = end
+    goesOn = open.map((name) => `<${name}>`).join("")
   }
-  if (from < html.length) parts.push(html.slice(from))
-  return parts.some(({ length }) => length > most) ? undefined : parts
+  for (const { 0: tag, 1: closing, 2: name = "", 3: attributes, 4: alone, index } of html.matchAll(TAG)) {
+    if (closing === "/") open.pop()
+    else if (alone !== "/") open.push(attributes === "" ? name : `${name} `)
+    const end = index + tag.length
+    if (end - from < PART_LENGTH || closing !== "/") continue
+    const isItem = name === "tr" || name === "li"
+    if (open.length === 0 || (isItem && open.every((one) => CONTINUED.has(one)))) cut(end)
+  }
+  if (from < html.length) cut(html.length)
+  return parts.some((part) => part.html.length > most) ? undefined : parts
 }

@@ -1,4 +1,3 @@
-import type { Element, Nodes, Properties, RootContent } from "hast"
 import { fromParse5 } from "hast-util-from-parse5"
 import { sanitize, type Schema } from "hast-util-sanitize"
 
@@ -13,6 +12,12 @@ import {
 import { element, type HtmlNode, serialize } from "../../domain/conversion/html/tree.ts"
 import { parseFragment } from "./parse-fragment.ts"
 import { parseShallow } from "./shallow.ts"
+
+type Nodes = ReturnType<typeof sanitize>
+type Element = Extract<Nodes, { type: "element" }>
+type Child = Element["children"][number]
+type TopLevel = Extract<Nodes, { type: "root" }>["children"][number]
+type Properties = Element["properties"]
 
 /**
  * Longest answer that is read, characters: several times what a model writes for a page. Finding open elements takes time with
@@ -59,10 +64,10 @@ const attributes = (of: Properties): Record<string, string | undefined> =>
     ])
   )
 
-const isKept = (node: RootContent): node is Element | Extract<RootContent, { type: "text" }> =>
+const isKept = (node: TopLevel): node is Element | Extract<Child, { type: "text" }> =>
   node.type === "element" || node.type === "text"
 
-const nodesOf = (nodes: ReadonlyArray<RootContent>): ReadonlyArray<HtmlNode> =>
+const nodesOf = (nodes: ReadonlyArray<TopLevel>): ReadonlyArray<HtmlNode> =>
   nodes
     .filter(isKept)
     .map((node) =>
@@ -71,7 +76,7 @@ const nodesOf = (nodes: ReadonlyArray<RootContent>): ReadonlyArray<HtmlNode> =>
         : element(node.tagName, attributes(node.properties), nodesOf(node.children))
     )
 
-const childrenOf = (node: Nodes): ReadonlyArray<RootContent> =>
+const childrenOf = (node: Nodes): ReadonlyArray<TopLevel> =>
   node.type === "root"
     ? node.children.filter((child) => child.type !== "doctype")
     : node.type === "element"

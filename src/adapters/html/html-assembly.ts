@@ -14,7 +14,11 @@ const assembleWith =
     Stream.unwrap(
       Effect.gen(function* () {
         const surveyor = new Surveyor()
-        yield* Stream.runForEach(pages, ({ html }) => Effect.sync(() => surveyor.add(parseFragment(html))))
+        yield* Stream.runForEach(pages, ({ html }) =>
+          Effect.sync(() => {
+            if (!surveyor.skips(html)) surveyor.add(parseFragment(html))
+          })
+        )
         const plan = planOf(surveyor.survey(), facts, { detect, name })
         const fold = new PageFold(plan)
         return Stream.make(documentStart(plan)).pipe(

@@ -36,7 +36,7 @@ export const parseShallow = (html: string): DefaultTreeAdapterTypes.DocumentFrag
     else {
       for (const node of below) {
         const text = adapter.createTextNode(textUnder(node))
-        for (const child of [...node.childNodes]) adapter.detachNode(child)
+        node.childNodes = []
         if (!SILENT.test(node.tagName)) adapter.appendChild(node, text)
       }
       break

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http"
+
 import { NodeHttpServer } from "@effect/platform-node"
 import { ByteSize, Context, Effect, Layer, type Redacted } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer, UrlParams } from "effect/http"
@@ -11,6 +13,7 @@ import { adminHandlers } from "./handlers/admin.ts"
 import { alertHandlers, notificationHandlers } from "./handlers/alerts.ts"
 import { authHandlers } from "./handlers/auth.ts"
 import { bulkHandlers } from "./handlers/bulk.ts"
+import { convertEmailHandlers, convertEmailTestHandlers } from "./handlers/convert-email.ts"
 import { devTemplateHandlers } from "./handlers/dev-templates.ts"
 import { devHandlers } from "./handlers/dev.ts"
 import { digestHandlers } from "./handlers/digest.ts"
@@ -19,6 +22,7 @@ import { fileHandlers } from "./handlers/files.ts"
 import { formHandlers } from "./handlers/forms.ts"
 import { healthHandlers } from "./handlers/health.ts"
 import { eventBusHandlers, webhookHandlers, webhookSecretLayer } from "./handlers/intake.ts"
+import { jobHandlers } from "./handlers/jobs.ts"
 import { outreachHandlers } from "./handlers/outreach.ts"
 import { adminAccessLayer, ownerAccessLayer } from "./handlers/principal.ts"
 import { promoHandlers } from "./handlers/promo.ts"
@@ -45,7 +49,7 @@ const router = Layer.provide(
 )
 
 /** `POST /api/v1/files`: a large file on a slow line takes its time. */
-const isUpload = ({ method, url }: { readonly method?: string; readonly url?: string }): boolean =>
+const isUpload = ({ method, url }: Pick<IncomingMessage, "method" | "url">): boolean =>
   method === "POST" && url?.split("?", 1)[0] === "/api/v1/files"
 
 /** What the HTTP side is told. An unset secret refuses every caller of what it guards. */
@@ -86,7 +90,10 @@ export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" |
       outreachHandlers,
       unsubscribeHandlers,
       eventBusHandlers,
+      convertEmailHandlers,
+      convertEmailTestHandlers,
       fileHandlers,
+      jobHandlers,
       bulkHandlers,
       sharingHandlers,
       sharedHandlers

@@ -24,24 +24,28 @@ export const notRecorded = problemResponse({
   retryable: true
 })
 
-/** What `POST /functions/v1/provider-a-webhook` answers to a raw body (document 1, "Errors"). */
-export const webhookAnswer = Effect.fnUntraced(
-  function* (body: Uint8Array, headers: Readonly<Record<string, unknown>>) {
-    const intake = yield* DeliveryIntake
-    const recording = yield* EventRecording
-    const taken = intake.webhook(body, headers)
-    if (Result.isFailure(taken)) return refused(taken.failure.reason)
-    const incoming = taken.success
-    if (incoming._tag === "Ignored") {
-      return json(incoming.warn ? { ok: true, warning: incoming.reason } : { ok: true, ignored: true })
-    }
-    if (isDeeperThan(incoming.event.raw, MAX_DEPTH)) return refused("the event nests too deeply")
-    const { alerted } = yield* recording.record(incoming.event)
-    return alerted === "failed"
-      ? problemResponse(problem("ALERT_FAILED", "The event is recorded, its alert did not go out"))
-      : json({ ok: true })
-  },
-  Effect.catchTag("DeliveryLogError", (error) =>
-    Effect.as(Effect.logError("a delivery event was not recorded", error.cause), notRecorded)
+const recorded = json({ ok: true })
+
+/** Makes what `POST /functions/v1/provider-a-webhook` answers to a raw body (document 1, "Errors"). */
+export const makeWebhookAnswer = Effect.gen(function* () {
+  const intake = yield* DeliveryIntake
+  const recording = yield* EventRecording
+  return Effect.fnUntraced(
+    function* (body: Uint8Array, headers: Readonly<Record<string, unknown>>) {
+      const taken = intake.webhook(body, headers)
+      if (Result.isFailure(taken)) return refused(taken.failure.reason)
+      const incoming = taken.success
+      if (incoming._tag === "Ignored") {
+        return json(incoming.warn ? { ok: true, warning: incoming.reason } : { ok: true, ignored: true })
+      }
+      if (isDeeperThan(incoming.event.raw, MAX_DEPTH)) return refused("the event nests too deeply")
+      const { alerted } = yield* recording.record(incoming.event)
+      return alerted === "failed"
+        ? problemResponse(problem("ALERT_FAILED", "The event is recorded, its alert did not go out"))
+        : recorded
+    },
+    Effect.catchTag("DeliveryLogError", (error) =>
+      Effect.as(Effect.logError("a delivery event was not recorded", error.cause), notRecorded)
+    )
   )
-)
+})

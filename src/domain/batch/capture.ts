@@ -1,6 +1,6 @@
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 
-import { VisionModel, VisionModelError } from "../../ports/vision-model.ts"
+import { type VisionModel, VisionModelError } from "../../ports/vision-model.ts"
 import type { ConverseRequest } from "../conversion/converse.ts"
 
 /** Without cache points: a batch record takes none. */
@@ -12,7 +12,7 @@ export const withoutCachePoints = (request: ConverseRequest): ConverseRequest =>
 /** A transport that keeps the call it is asked to make. */
 export interface Capture {
   /** A model that records the hi-fi single pass and answers nothing: every call fails, that one as `captured`. */
-  readonly layer: Layer.Layer<VisionModel>
+  readonly model: VisionModel["Service"]
   /** The newest call, once. */
   readonly take: () => ConverseRequest | undefined
 }
@@ -21,7 +21,7 @@ export interface Capture {
 export const makeCapture = (): Capture => {
   let captured: ConverseRequest | undefined
   return {
-    layer: Layer.succeed(VisionModel, {
+    model: {
       converse: (request, place) =>
         Effect.suspend(() => {
           if (place.tier !== "hifi-single-pass") {
@@ -34,7 +34,7 @@ export const makeCapture = (): Capture => {
             new VisionModelError({ reason: "captured", message: "recorded for the batch lane" })
           )
         })
-    }),
+    },
     take: () => {
       const taken = captured
       captured = undefined

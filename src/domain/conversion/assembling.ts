@@ -22,7 +22,7 @@ const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
 const encoder = new TextEncoder()
 
 /** A chunk's pages, line by line. */
-const pagesOf = (
+export const pagesOf = (
   objects: FileObjects["Service"],
   key: string
 ): Stream.Stream<PageFragment, ObjectStoreError> =>

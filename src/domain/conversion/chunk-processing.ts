@@ -10,6 +10,7 @@ import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
 import type { PdfError } from "../../ports/pdf.ts"
 import { VisionModel, type VisionModelError } from "../../ports/vision-model.ts"
+import { withBatchResults } from "../batch/primed.ts"
 import { withDeadline } from "../deadline.ts"
 import { convertPage, type PageResult } from "./cascade.ts"
 import { chunkResultKey, type PageLine } from "./chunk-result.ts"
@@ -66,7 +67,8 @@ const watchLease = Effect.fnUntraced(function* (
   progress.ended ??= new Stopped()
 })
 
-const notice = (index: number): PageLine => ({
+/** What stands in the place of a page that cannot be read. */
+export const notice = (index: number): PageLine => ({
   page: index,
   label: String(index + 1),
   tier: "unreadable",
@@ -198,7 +200,10 @@ export const processChunk = (
 > =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
-    const { meter, model } = meteredModel(yield* VisionModel)
+    let answering = yield* VisionModel
+    const { meter, model } = meteredModel({
+      converse: (request, place) => answering.converse(request, place)
+    })
     const progress: Progress = { pagesDone: 0, ended: undefined }
     const costs = () => costsOf(chunk, meter, settings)
     const work: Effect.Effect<
@@ -207,6 +212,7 @@ export const processChunk = (
       PageSources | FileObjects | HtmlAssembly | Scope.Scope | ConversionStore
     > = Effect.gen(function* () {
       yield* Effect.forkScoped(watchLease(chunk, progress, settings.heartbeat), { startImmediately: true })
+      answering = yield* withBatchResults(chunk, answering)
       return yield* convert(chunk, settings, progress)
     }).pipe(Effect.provideService(VisionModel, model))
 

@@ -6,7 +6,7 @@ import {
   ConversionStore,
   type ConversionStoreError
 } from "../../ports/conversion-store.ts"
-import { DocxConverter, type DocxError } from "../../ports/docx-converter.ts"
+import type { DocxConverter, DocxError } from "../../ports/docx-converter.ts"
 import { HtmlAssembly, type PageFragment } from "../../ports/html-assembly.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { VisionModel, VisionModelError } from "../../ports/vision-model.ts"
@@ -15,15 +15,13 @@ import { resultKey } from "./chunk-result.ts"
 import { isUsable, MAX_IMAGE_BYTES } from "./converse.ts"
 import { type CostEntry, estimateLlmCost, type ModelPrice } from "./cost.ts"
 import { MAX_PICTURE_BYTES } from "./document-limits.ts"
+import { docxHtml } from "./docx-html.ts"
 import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
 import { type Meter, meteredModel } from "./metered-model.ts"
-import { type ConversionOptions, usesCascade } from "./options.ts"
+import { usesCascade } from "./options.ts"
 import { pictureOnly, readPicture } from "./picture-page.ts"
 import { pagePrompt } from "./prompts.ts"
 import { ask } from "./vision.ts"
-
-/** A claim, and what its owner asked for. */
-export type InlineClaim = ClaimedInline & { readonly options: ConversionOptions }
 
 /** How inline conversions are worked on. */
 export interface InlineSettings {
@@ -46,20 +44,9 @@ interface Converted {
   readonly html: string
 }
 
-/** Each part cleaned for itself; pictures take their places after that, since they were never the document's words. */
-const convertDocx = Effect.fnUntraced(function* (claim: InlineClaim) {
+const convertDocx = Effect.fnUntraced(function* (claim: ClaimedInline) {
   const objects = yield* FileObjects
-  const { clean } = yield* HtmlAssembly
-  const docx = yield* DocxConverter
-  const path = yield* objects.localPath(claim.objectKey)
-  const { parts, pictures, title } = yield* docx.convert(path)
-  const cleaned = yield* Effect.forEach(parts, clean)
-  const html = cleaned.join("").replaceAll(/src="([^"]{1,200})"/g, (whole, place: string) => {
-    const source = pictures.get(place)
-    return source === undefined ? whole : `src="${source}"`
-  })
-  const converted: Converted = { title, html }
-  return converted
+  return yield* Effect.flatMap(objects.localPath(claim.objectKey), docxHtml)
 })
 
 const bytesOf = Effect.fnUntraced(function* (objectKey: string) {
@@ -92,7 +79,7 @@ const readByModel = Effect.fnUntraced(function* (bytes: Uint8Array, kind: "png" 
 
 /** With a model: what it reads, and the picture. Without one, or where it has nothing to say: the picture, and that it is all. */
 const convertPicture = Effect.fnUntraced(function* (
-  claim: InlineClaim,
+  claim: ClaimedInline,
   kind: "png" | "jpeg",
   { modelId }: InlineSettings
 ) {
@@ -116,7 +103,7 @@ const convertPicture = Effect.fnUntraced(function* (
 })
 
 /** Converts, and stores the result under a key that no other attempt has. */
-const convert = Effect.fnUntraced(function* (claim: InlineClaim, settings: InlineSettings) {
+const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: InlineSettings) {
   const objects = yield* FileObjects
   const assembly = yield* HtmlAssembly
   const { html, title } = yield* claim.kind === "png" || claim.kind === "jpeg"
@@ -135,7 +122,7 @@ const convert = Effect.fnUntraced(function* (claim: InlineClaim, settings: Inlin
 
 /** One entry an attempt; its lease is the entry's id, so that telling it twice books it once. */
 const costsOf = (
-  claim: InlineClaim,
+  claim: ClaimedInline,
   meter: Meter,
   { modelId, price }: InlineSettings
 ): ReadonlyArray<CostEntry> =>
@@ -184,7 +171,7 @@ const wordsOf = (failure: Failure): string => {
  * it is handed back.
  */
 export const processInline = (
-  claim: InlineClaim,
+  claim: ClaimedInline,
   settings: InlineSettings
 ): Effect.Effect<
   void,

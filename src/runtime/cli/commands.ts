@@ -1,5 +1,6 @@
 import { Command } from "effect/cli"
 
+import { convert } from "./convert.ts"
 import { deadLetters } from "./dead-letters.ts"
 import { doctor } from "./doctor.ts"
 import { log } from "./log.ts"
@@ -13,6 +14,16 @@ export const postlane = Command.make("postlane").pipe(
   Command.withDescription(
     "Work with a Postlane installation: the one that DB_URL and the other settings name, else the local one of the data folder."
   ),
-  Command.withSubcommands([send, log, suppressions, suppress, unsuppress, deadLetters, token, doctor]),
+  Command.withSubcommands([
+    send,
+    log,
+    suppressions,
+    suppress,
+    unsuppress,
+    deadLetters,
+    token,
+    convert,
+    doctor
+  ]),
   Command.withGlobalFlags([Json])
 )

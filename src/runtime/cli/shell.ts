@@ -16,6 +16,8 @@ export class Shell extends Context.Service<
     readonly colours: boolean
     /** The operating system's name of whoever runs the command; audit rows name it. */
     readonly user: string
+    /** Writes to the terminal beside the output, for a line that changes; absent where the error output is no terminal. */
+    readonly status?: ((text: string) => void) | undefined
   }
 >()("postlane/runtime/cli/Shell") {}
 
@@ -33,7 +35,8 @@ export const layerProcess: Layer.Layer<Shell> = Layer.sync(Shell, () => ({
   env: process.env,
   columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   colours: process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "",
-  user: userName()
+  user: userName(),
+  status: process.stderr.isTTY ? (text) => void process.stderr.write(text) : undefined
 }))
 
 /** `--json`, of every command. */

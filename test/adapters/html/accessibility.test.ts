@@ -126,7 +126,8 @@ describe("axe in Chromium", () => {
           expect([name, colorScheme, found.violations, undecided]).toEqual([name, colorScheme, [], []])
         }
         await page.setViewportSize({ width: 320, height: 640 })
-        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name).toBe(true)
+        const reflows = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        expect([name, reflows]).toEqual([name, true])
         await page.setViewportSize({ width: 1280, height: 800 })
       }
       expect(loaded).toEqual([])

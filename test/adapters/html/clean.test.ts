@@ -135,7 +135,7 @@ describe("fragments", () => {
   it("are read as they were written", () => {
     const text = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 12 })
-      .filter((one) => !/[\r\u0000\ufdd0-\ufdef]/.test(one))
+      .filter((one) => !/[\r\ufdd0-\ufdef]/.test(one) && !one.includes("\u0000"))
     const words = text.map((one) => `x${one}`)
     const inline = fc
       .tuple(fc.constantFrom("strong", "em", "code", "sup"), words)

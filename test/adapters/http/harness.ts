@@ -9,6 +9,7 @@ import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-la
 import * as MemoryAccess from "../../../src/adapters/memory/access.ts"
 import * as MailTemplates from "../../../src/adapters/parse5/mail-templates.ts"
 import { PromoClaims } from "../../../src/domain/access/promo-claims.ts"
+import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import { AccountClosing } from "../../../src/domain/callers/account-closing.ts"
 import { ContactForms } from "../../../src/domain/callers/contact-forms.ts"
 import { Sharing } from "../../../src/domain/callers/sharing.ts"
@@ -21,6 +22,7 @@ import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import { AuditDigest } from "../../../src/domain/delivery/audit-digest.ts"
 import { EventRecording } from "../../../src/domain/delivery/event-recording.ts"
 import { EventPoll } from "../../../src/domain/delivery/poll.ts"
+import { ConvertByEmail } from "../../../src/domain/intake/convert-by-email.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
@@ -35,9 +37,11 @@ import { DeferQueue } from "../../../src/ports/defer-queue.ts"
 import { DeliveryIntake } from "../../../src/ports/delivery-intake.ts"
 import { EmailLogQuery } from "../../../src/ports/email-log-query.ts"
 import { EmailStats } from "../../../src/ports/email-stats.ts"
+import { JobReport } from "../../../src/ports/job-report.ts"
 import type { MagicLinks } from "../../../src/ports/magic-links.ts"
-import { FileObjects } from "../../../src/ports/object-store.ts"
+import { FileObjects, MailObjects } from "../../../src/ports/object-store.ts"
 import { Readiness, type ReadinessReport } from "../../../src/ports/readiness.ts"
+import { ReplyChannel } from "../../../src/ports/reply-channel.ts"
 import { SharedFiles } from "../../../src/ports/shared-files.ts"
 import { SimulatedMail } from "../../../src/ports/simulated-mail.ts"
 import { SuppressionList } from "../../../src/ports/suppression-list.ts"
@@ -97,6 +101,9 @@ export interface Behind {
   readonly accounts: Layer.Layer<AccountClosing>
   readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
   readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
+  readonly convertByEmail: Layer.Layer<ConvertByEmail | MailObjects | ReplyChannel>
+  readonly batch: Layer.Layer<BatchControls>
+  readonly jobs: Layer.Layer<JobReport>
   readonly baseUrl: string
   readonly host: string
   readonly port: number
@@ -164,8 +171,16 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         Layer.mock(FileWatch, {}),
         Layer.mock(Uploads, {})
       ),
+    behind.batch ?? Layer.mock(BatchControls, { stopBatchJob: () => Effect.void }),
+    behind.jobs ?? Layer.mock(JobReport, {}),
     behind.sharing ??
       Layer.mergeAll(Layer.mock(BulkConversions, {}), Layer.mock(SharedFiles, {}), Layer.mock(Sharing, {})),
+    behind.convertByEmail ??
+      Layer.mergeAll(
+        Layer.mock(ConvertByEmail, {}),
+        Layer.mock(MailObjects, {}),
+        Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 0 })
+      ),
     MailTemplates.layer,
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(

@@ -2,8 +2,9 @@ import { connect } from "node:net"
 
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { afterAll, expect, it } from "vitest"
+import { afterAll, describe, expect, it } from "vitest"
 
+import { LEAST_BYTES } from "../../../src/adapters/http/body-watch.ts"
 import { nodeServerLayer } from "../../../src/adapters/http/node-server.ts"
 
 let bodies = 0
@@ -22,7 +23,8 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 /** The port of a server with these limits, milliseconds. */
 const serve = async (limits: { readonly headersTimeout: number; readonly requestTimeout: number }) => {
   const times = { ...limits, keepAliveTimeout: 60_000, connectionsCheckingInterval: 50 }
-  const server = nodeServerLayer({ host: "127.0.0.1", port: 0, times })
+  const isUpload = ({ url }: { readonly url?: string | undefined }) => url === "/upload"
+  const server = nodeServerLayer({ host: "127.0.0.1", port: 0, times, isUpload })
   const context = await Effect.runPromise(
     Layer.buildWithScope(Layer.provideMerge(HttpServer.serve(app), server), scope)
   )
@@ -74,4 +76,52 @@ it("a body that comes one character after another is cut off, and nothing is don
   const said = await dawdle(port, "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n")
   expect(said).not.toMatch(/^HTTP\/1\.1 2/)
   expect(bodies).toBe(before)
+})
+
+/** Writes a body in parts, one each time the server has had some; gives what the server said once it hangs up. */
+const upload = (port: number, path: string, parts: number, bytes: number, everyMs: number): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+    let said = ""
+    let left = parts
+    const next = () => {
+      if (left-- > 0) socket.write(Buffer.alloc(bytes, "x"))
+      else clearInterval(timer)
+    }
+    const timer = setInterval(next, everyMs)
+    socket.on("data", (chunk) => (said += chunk.toString("utf8", 0, 1000)))
+    socket.on("error", () => undefined)
+    socket.on("close", () => {
+      clearInterval(timer)
+      resolve(said)
+    })
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${parts * bytes}\r\n\r\n`
+    socket.write(head)
+  })
+
+describe("an upload", () => {
+  const limits = { headersTimeout: 300, requestTimeout: 1_500 }
+
+  it("that comes on takes many times as long as another request may", async () => {
+    const before = bodies
+    const port = await serve(limits)
+    const said = await upload(port, "/upload", 30, LEAST_BYTES / 2, 150)
+    expect(said).toMatch(/^HTTP\/1\.1 200 /)
+    expect(bodies).toBe(before + 1)
+  })
+
+  it("is cut where the same body goes elsewhere", async () => {
+    const port = await serve(limits)
+    const said = await upload(port, "/other", 30, LEAST_BYTES / 2, 150)
+    expect(said).toMatch(/^HTTP\/1\.1 408 /)
+    expect(said).toContain('"code":"REQUEST_TIMEOUT"')
+  })
+
+  it("that brings one character after another is cut off all the same, and nothing is done with it", async () => {
+    const before = bodies
+    const port = await serve(limits)
+    const said = await dawdle(port, "POST /upload HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n")
+    expect(said).toMatch(/^HTTP\/1\.1 408 /)
+    expect(bodies).toBe(before)
+  })
 })

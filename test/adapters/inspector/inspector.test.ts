@@ -42,13 +42,18 @@ const TABLE: ReadonlyArray<readonly [string, () => Uint8Array, string | RegExp]>
   ["a PDF with a Word document behind it", () => Buffer.concat([pdf, word]), "pdf 3"],
   ["a PDF cut off", () => pdf.subarray(0, 200), /^unreadable: .*damaged/],
   ["a Word document", () => word, "docx 1"],
-  ["a Word document whose pages are noted", () => wordOf({ body: paragraph(words(900)), pages: 3 }), "docx 3"],
+  [
+    "a Word document whose pages are noted",
+    () => wordOf({ body: paragraph(words(900)), pages: 3 }),
+    "docx 3"
+  ],
   ["one that notes too few pages", () => wordOf({ body: paragraph(words(9000)), pages: 1 }), "docx 23"],
   ["one that notes too many", () => wordOf({ pages: 5000 }), "docx 1"],
   ["one that notes nonsense", () => wordOf({ pages: -4 }), "docx 1"],
   [
     "one with page breaks",
-    () => wordOf({ body: '<w:p><w:r><w:br w:type="page"/><w:t>x</w:t><w:lastRenderedPageBreak/></w:r></w:p>' }),
+    () =>
+      wordOf({ body: '<w:p><w:r><w:br w:type="page"/><w:t>x</w:t><w:lastRenderedPageBreak/></w:r></w:p>' }),
     "docx 3"
   ],
   ["one whose main part has another name", () => wordOf({ main: "word/document2.xml" }), "docx 1"],
@@ -64,9 +69,17 @@ const TABLE: ReadonlyArray<readonly [string, () => Uint8Array, string | RegExp]>
     () => zipOf(wordParts().map((part) => ({ ...part, encrypted: true }))),
     /^unreadable: .*password/
   ],
-  ["one under a password", () => compoundOf(["Root Entry", "Version", "x", "y", "EncryptedPackage"]), /password/],
+  [
+    "one under a password",
+    () => compoundOf(["Root Entry", "Version", "x", "y", "EncryptedPackage"]),
+    /password/
+  ],
   ["an old Word document", () => compoundOf(["Root Entry", "WordDocument"]), /^unsupported: .*\.doc\)/],
-  ["another old Office file", () => compoundOf(["Root Entry", "Workbook"]), /^unsupported: an old Office file/],
+  [
+    "another old Office file",
+    () => compoundOf(["Root Entry", "Workbook"]),
+    /^unsupported: an old Office file/
+  ],
   [
     "macros by type",
     () => wordOf({ type: "application/vnd.ms-word.document.macroEnabled.main+xml" }),
@@ -109,12 +122,21 @@ const TABLE: ReadonlyArray<readonly [string, () => Uint8Array, string | RegExp]>
     () => wordOf({ more: [{ name: "bomb", data: "x", says: 0xfffffffe }] }),
     /^unreadable: .*unpacks/
   ],
-  ["a part that leaves its folder", () => wordOf({ more: [{ name: "../../x", data: "" }] }), /^unreadable: .*damaged/],
+  [
+    "a part that leaves its folder",
+    () => wordOf({ more: [{ name: "../../x", data: "" }] }),
+    /^unreadable: .*damaged/
+  ],
   ["a PNG", () => png, "png 1"],
   ["a PNG with a PDF in it", () => pngOf(4, 2, [["tEXt", pdf]]), "png 1"],
   ["a PNG cut off", () => png.subarray(0, png.length - 14), /^unreadable: .*PNG/],
+  ["a PNG without its end", () => png.subarray(0, png.length - 12), /^unreadable: .*PNG/],
   ["a PNG's header alone", () => png.subarray(0, 8), /^unreadable: .*PNG/],
-  ["a PNG whose header was changed", () => Buffer.concat([png.subarray(0, 16), Buffer.from([9]), png.subarray(17)]), /^unreadable: .*PNG/],
+  [
+    "a PNG whose header was changed",
+    () => Buffer.concat([png.subarray(0, 16), Buffer.from([9]), png.subarray(17)]),
+    /^unreadable: .*PNG/
+  ],
   ["a PNG without a width", () => pngOf(0, 5), /^unreadable: .*PNG/],
   ["a PNG of 120 megapixels", () => pngOf(12_000, 10_000), /^unreadable: .*100 megapixels/],
   ["a PNG of 21 MB", () => pngOf(4, 2, [["teSt", Buffer.alloc(21 * 1024 * 1024)]]), /^unreadable: .*20 MB/],

@@ -1,165 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Fiber, Layer, Result } from "effect"
+import { Duration, Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 
-import { processChunk } from "../../../src/domain/conversion/chunk-processing.ts"
 import { chunkResultKey } from "../../../src/domain/conversion/chunk-result.ts"
-import type { CostEntry } from "../../../src/domain/conversion/cost.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
-import {
-  type ClaimedChunk,
-  ConversionStore,
-  ConversionStoreError
-} from "../../../src/ports/conversion-store.ts"
 import { ObjectStoreError } from "../../../src/ports/object-store.ts"
-import { PageSources } from "../../../src/ports/page-sources.ts"
 import { PdfError } from "../../../src/ports/pdf.ts"
-import { VisionModel, VisionModelError } from "../../../src/ports/vision-model.ts"
-import { mapObjects, pageOf, plainCleaner } from "./world.ts"
-
-const HEARTBEAT = Duration.seconds(10)
-const SETTINGS = {
-  heartbeat: HEARTBEAT,
-  modelId: "m",
-  price: { inputUsdPerMtok: 1_000_000, outputUsdPerMtok: 2_000_000 }
-}
-
-const chunkOf = (pages: number, parts: Partial<ClaimedChunk> = {}): ClaimedChunk => ({
-  id: "chunk",
-  lease: "lease",
-  jobId: "job",
-  chunkIndex: 3,
-  firstPage: 60,
-  lastPage: 60 + pages - 1,
-  attempts: 1,
-  fileId: "file",
-  objectKey: "files/file/source",
-  options: { highFidelity: true },
-  totalPages: 200,
-  ...parts
-})
-
-const words = (index: number) => `these are the words of page ${index}`
-
-const noAnswer = new ConversionStoreError({ cause: "gone" })
-
-type Store = ConversionStore["Service"]
-type OnePage = (index: number) => Effect.Effect<string, VisionModelError>
-
-interface Script {
-  readonly chunk: ClaimedChunk
-  /** What the model does with a page; it answers at once with the page's words. */
-  readonly model?: OnePage
-  readonly open?: PageSources["Service"]["open"]
-  readonly store?: Partial<Store>
-}
-
-/** Everything around one chunk, and what happened to it. */
-const worldOf = ({ chunk, model, open, store = {} }: Script) => {
-  const begun: Array<number> = []
-  const told: Array<string> = []
-  const booked: Array<CostEntry> = []
-  const beats: Array<number> = []
-  const failures: Array<Parameters<Store["failChunk"]>[1]> = []
-  let atModel = 0
-  let mostAtModel = 0
-  const { layer: objectsLayer, objects } = mapObjects()
-  const tell = <A>(what: string, costs: ReadonlyArray<CostEntry>, answer: A) =>
-    Effect.sync(() => {
-      told.push(what)
-      booked.push(...costs)
-      return answer
-    })
-  const layer = Layer.mergeAll(
-    objectsLayer,
-    plainCleaner,
-    Layer.mock(ConversionStore, {
-      heartbeatChunk: (_, pagesDone) =>
-        Effect.sync(() => {
-          beats.push(pagesDone)
-          return true
-        }),
-      completeChunk: (_, key, costs) => tell(`complete ${key}`, costs, "completed" as const),
-      failChunk: (_, failure) => {
-        failures.push(failure)
-        return tell("fail", failure.costs, "pending" as const)
-      },
-      handBackChunk: (_, costs) => tell("hand back", costs, true),
-      bookCosts: (costs) => tell("book", costs, undefined),
-      ...store
-    }),
-    Layer.mock(PageSources, {
-      open: open ?? (() => Effect.succeed({ page: (index) => Effect.succeed(pageOf(index, words(index))) }))
-    }),
-    Layer.mock(VisionModel, {
-      converse: (_, { page }) =>
-        Effect.gen(function* () {
-          begun.push(page)
-          atModel += 1
-          mostAtModel = Math.max(mostAtModel, atModel)
-          const text = yield* model?.(page) ?? Effect.succeed(words(page))
-          return {
-            text,
-            stopReason: "end_turn",
-            usage: { inputTokens: 100, outputTokens: 10 },
-            fromBatch: false
-          }
-        }).pipe(
-          Effect.ensuring(
-            Effect.sync(() => {
-              atModel -= 1
-            })
-          )
-        )
-    })
-  )
-  return {
-    begun,
-    told,
-    booked,
-    beats,
-    failures,
-    objects,
-    mostAtModel: () => mostAtModel,
-    /** Answers when the chunk had ended, seconds. */
-    run: processChunk(chunk, SETTINGS).pipe(
-      Effect.andThen(Clock.currentTimeMillis),
-      Effect.map((now) => now / 1000),
-      Effect.provide(layer)
-    )
-  }
-}
-
-/** The pages of the one result, in its order. */
-const linesOf = (
-  objects: ReadonlyMap<string, string>
-): ReadonlyArray<{ page: number; tier: string; html: string }> =>
-  [...objects.values()].flatMap((text) =>
-    text
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line))
-  )
-
-const callsOf = (booked: ReadonlyArray<CostEntry>) => booked.map(({ metadata }) => metadata["calls"])
-
-/** Lets virtual time pass second by second until the fiber has ended. */
-const endOf = Effect.fnUntraced(function* <A, E>(fiber: Fiber.Fiber<A, E>, limitSeconds = 600) {
-  for (let second = 0; second < limitSeconds && fiber.pollUnsafe() === undefined; second++) {
-    yield* TestClock.adjust("1 second")
-  }
-  assert.isDefined(fiber.pollUnsafe(), "the chunk never ended")
-  return yield* Fiber.join(fiber)
-})
-
-const slow =
-  (seconds: number): OnePage =>
-  (index) =>
-    Effect.as(Effect.sleep(Duration.seconds(seconds)), words(index))
-
-const refused = (reason: VisionModelError["reason"]) =>
-  Effect.fail(new VisionModelError({ reason, message: reason }))
+import { callsOf, chunkOf, endOf, linesOf, noAnswer, refused, slow, words, worldOf } from "./chunk-world.ts"
+import { pageOf } from "./world.ts"
 
 describe("a chunk", () => {
   it.effect(
@@ -387,9 +236,9 @@ describe("a chunk", () => {
   it.effect("K1: is told again to a database that does not answer, each time in the same words", () =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []
-      const flaky = <A>(words: unknown, answer: A) =>
+      const flaky = <A>(told: unknown, answer: A) =>
         Effect.suspend(() => {
-          seen.push(words)
+          seen.push(told)
           return seen.length < 3 ? Effect.fail(noAnswer) : Effect.succeed(answer)
         })
       const done = worldOf({

@@ -16,7 +16,11 @@ export interface Ran {
 export const run = (
   args: ReadonlyArray<string>,
   env: Env = {},
-  shell: { readonly columns?: number; readonly colours?: boolean } = {}
+  shell: {
+    readonly columns?: number
+    readonly colours?: boolean
+    readonly status?: (text: string) => void
+  } = {}
 ): Effect.Effect<Ran> =>
   Effect.gen(function* () {
     const out: Array<string> = []
@@ -28,7 +32,8 @@ export const run = (
           env,
           columns: shell.columns,
           colours: shell.colours === true,
-          user: "tester"
+          user: "tester",
+          status: shell.status
         }),
         Logger.layer([])
       ]),

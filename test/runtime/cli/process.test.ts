@@ -105,7 +105,7 @@ describe.concurrent("the process postlane", () => {
       Effect.gen(function* () {
         const env = { POSTLANE_DATA_DIR: yield* folder }
         const server = yield* Effect.acquireRelease(
-          Effect.sync(() => runChild("src/runtime/start.ts", [], { PORT: "0", ...env })),
+          Effect.sync(() => runChild("src/runtime/start.ts", [], { PORT: "0", SMTP_PORT: "0", ...env })),
           ({ destroy }) => Effect.promise(destroy)
         )
         yield* Effect.promise(() => server.line((line) => /API +(http:\S+)/.exec(line)?.[1]))

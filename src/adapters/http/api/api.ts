@@ -6,6 +6,7 @@ import { AlertGroup, NotificationGroup } from "./alerts.ts"
 import { AuthGroup } from "./auth.ts"
 import { BulkGroup } from "./bulk.ts"
 import { AccountGroup, FormGroup, InvitePageGroup, TeamGroup } from "./callers.ts"
+import { ConvertEmailGroup, ConvertEmailTestGroup } from "./convert-email.ts"
 import { DevTemplateGroup } from "./dev-templates.ts"
 import { DevGroup } from "./dev.ts"
 import { DigestGroup } from "./digest.ts"
@@ -13,6 +14,7 @@ import { EventPollGroup } from "./event-poll.ts"
 import { FileGroup } from "./files.ts"
 import { HealthGroup } from "./health.ts"
 import { EventBusGroup, WebhookGroup } from "./intake.ts"
+import { JobGroup } from "./jobs.ts"
 import { OutreachGroup } from "./outreach.ts"
 import { PromoGroup } from "./promo.ts"
 import { RelayGroup } from "./relay.ts"
@@ -42,7 +44,10 @@ export class Api extends HttpApi.make("postlane")
   .add(OutreachGroup)
   .add(UnsubscribeGroup)
   .add(EventBusGroup)
+  .add(ConvertEmailGroup)
+  .add(ConvertEmailTestGroup)
   .add(FileGroup)
+  .add(JobGroup)
   .add(BulkGroup)
   .add(SharingGroup)
   .add(SharedGroup) {}

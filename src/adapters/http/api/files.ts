@@ -132,6 +132,20 @@ export class FileGroup extends HttpApiGroup.make("files")
     }).annotate(OpenApi.Summary, "Stops the conversion and keeps the file; nothing is charged")
   )
   .add(
+    HttpApiEndpoint.post("processNow", "/api/v1/files/:fileId/process-now", {
+      params: fileId,
+      success: Moved,
+      error: [NotFound, problemSchema("NOT_BATCH_WAITING", {}), Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Converts now what waits for the batch",
+        description:
+          "Where the batch results are just there, the conversion is left to go on with them, and `status` may still be " +
+          "`waiting_batch` for a moment."
+      })
+    )
+  )
+  .add(
     HttpApiEndpoint.get("streamConversion", "/api/convert/:fileId/stream", {
       params: fileId,
       success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/event-stream" })),

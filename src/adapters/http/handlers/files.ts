@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
+import { BatchControls } from "../../../domain/batch/controls.ts"
 import { Conversions } from "../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../domain/conversion/file-watch.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../domain/conversion/uploads.ts"
@@ -61,6 +62,7 @@ export const fileHandlers = HttpApiBuilder.group(
     const uploads = yield* Uploads
     const conversions = yield* Conversions
     const watching = yield* FileWatch
+    const batch = yield* BatchControls
     const bodies = yield* makeJsonBodies
 
     const fileOf = ownFile(store)
@@ -74,8 +76,10 @@ export const fileHandlers = HttpApiBuilder.group(
               problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
             )
           }
-          const file = yield* withUpload(request, { maxBytes: MAX_FILE_BYTES + MAX_BODY, name: query.name }, (incoming) =>
-            uploads.add({ ...incoming, customerId })
+          const file = yield* withUpload(
+            request,
+            { maxBytes: MAX_FILE_BYTES + MAX_BODY, name: query.name },
+            (incoming) => uploads.add({ ...incoming, customerId })
           )
           return json({ file: viewOf(file) }, 201)
         }).pipe(
@@ -100,9 +104,13 @@ export const fileHandlers = HttpApiBuilder.group(
             UnreadableDocument: ({ message }) =>
               Effect.succeed(problemResponse(problem("UNREADABLE_FILE", message))),
             ObjectStoreError: (error) =>
-              Effect.catch(filesUnavailable(error), (refused) => Effect.succeed(problemResponse(refused))),
+              filesUnavailable(error).pipe(
+                Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
+              ),
             ConversionStoreError: (error) =>
-              Effect.catch(filesUnavailable(error), (refused) => Effect.succeed(problemResponse(refused)))
+              filesUnavailable(error).pipe(
+                Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
+              )
           })
         )
       )
@@ -119,9 +127,12 @@ export const fileHandlers = HttpApiBuilder.group(
       .handle("deleteFile", ({ params }) =>
         Effect.gen(function* () {
           const file = yield* fileOf(params.fileId)
-          const answer = yield* store.deleteFile(file.id, file.customerId).pipe(Effect.catch(filesUnavailable))
+          const answer = yield* store
+            .deleteFile(file.id, file.customerId)
+            .pipe(Effect.catch(filesUnavailable))
           if (answer === "not_found") return yield* Effect.fail(noFile)
           if (answer === "finishing") return yield* Effect.fail(finishing)
+          if (file.jobId !== null) yield* batch.stopBatchJob(file.jobId)
         })
       )
       .handleRaw("getResult", ({ params }) =>
@@ -168,6 +179,7 @@ export const fileHandlers = HttpApiBuilder.group(
             .pipe(Effect.catch(filesUnavailable))
           switch (cancelled.answer) {
             case "cancelled":
+              yield* batch.stopBatchJob(cancelled.jobId)
               return { fileId: id, jobId: cancelled.jobId, status: "cancelled" as const }
             case "not_found":
               return yield* Effect.fail(noFile)
@@ -182,6 +194,24 @@ export const fileHandlers = HttpApiBuilder.group(
               )
             case "not_active":
               return yield* Effect.fail(problem("NOT_CONVERTING", "No conversion of this file is under way"))
+          }
+        })
+      )
+      .handle("processNow", ({ params }) =>
+        Effect.gen(function* () {
+          const { id, customerId } = yield* fileOf(params.fileId)
+          const moved = yield* batch
+            .processNow({ fileId: id, customerId })
+            .pipe(Effect.catch(filesUnavailable))
+          switch (moved.answer) {
+            case "moved":
+              return { fileId: id, jobId: moved.jobId, status: moved.status }
+            case "not_found":
+              return yield* Effect.fail(noFile)
+            case "not_waiting":
+              return yield* Effect.fail(
+                problem("NOT_BATCH_WAITING", "No conversion of this file waits for the batch")
+              )
           }
         })
       )

@@ -12,7 +12,7 @@ import { WebhookSecret } from "../api/intake.ts"
 import { makeJsonBodies } from "../json-body.ts"
 import { problem, problemResponse } from "../problem.ts"
 import { secretCheck } from "../secret.ts"
-import { MAX_DEPTH, MAX_INTAKE_BODY, notRecorded, refused, webhookAnswer } from "../webhook-answer.ts"
+import { makeWebhookAnswer, MAX_DEPTH, MAX_INTAKE_BODY, notRecorded, refused } from "../webhook-answer.ts"
 
 /** Events of one list that are recorded at once. */
 const AT_ONCE = 50
@@ -37,10 +37,11 @@ const json = (body: object) =>
 const tooDeep = (incoming: IncomingEvent) =>
   incoming._tag === "Event" && isDeeperThan(incoming.event.raw, MAX_DEPTH)
 
+const tooLarge = problemResponse(
+  problem("PAYLOAD_TOO_LARGE", `The body may hold ${MAX_INTAKE_BODY} bytes at most`)
+)
+
 const readRaw = (request: HttpServerRequest.HttpServerRequest) => {
-  const tooLarge = problemResponse(
-    problem("PAYLOAD_TOO_LARGE", `The body may hold ${MAX_INTAKE_BODY} bytes at most`)
-  )
   if (Number(request.headers["content-length"] ?? 0) > MAX_INTAKE_BODY) return Effect.fail(tooLarge)
   return request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_INTAKE_BODY)),
@@ -58,10 +59,10 @@ export const webhookHandlers = HttpApiBuilder.group(
   Api,
   "webhook",
   Effect.fnUntraced(function* (handlers) {
-    const context = yield* Effect.context<DeliveryIntake | EventRecording>()
+    const answer = yield* makeWebhookAnswer
     const receive = (request: HttpServerRequest.HttpServerRequest) =>
       readRaw(request).pipe(
-        Effect.flatMap((body) => Effect.provideContext(webhookAnswer(body, request.headers), context)),
+        Effect.flatMap((body) => answer(body, request.headers)),
         Effect.catch((response) => Effect.succeed(response))
       )
 

@@ -112,7 +112,8 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
             write`select id, job_id, batch_job_arn, coalesce(model, '') as model, records, close_reason,
                 coalesce(deadline_at <= clock_timestamp(), false) as overdue,
                 coalesce(deadline_at <= clock_timestamp() - interval '1 day', false) as abandoned
-              from claim_batch_polls(${seconds(every)}::float8 * interval '1 second', ${limit}::integer)`
+              from claim_batch_polls(${seconds(every)}::float8 * interval '1 second', ${limit}::integer)
+              where batch_job_arn is not null`
           ),
           (rows) =>
             rows.map((row) => ({

@@ -38,7 +38,8 @@ export const inlineOn = (sql: WriteSql["Service"]): Inline => ({
           name: row.name,
           kind: row.kind,
           objectKey: row.object_key,
-          attempts: row.attempts
+          attempts: row.attempts,
+          options: row.options
         }
     ),
   heartbeatInline: ({ fileId, lease }, window) =>

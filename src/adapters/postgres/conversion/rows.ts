@@ -91,7 +91,8 @@ export const InlineRow = Schema.Struct({
   name: Schema.String,
   kind: Kind,
   object_key: Schema.String,
-  attempts: Schema.Int
+  attempts: Schema.Int,
+  options: JobOptions
 })
 
 export const FlyerRow = Schema.Struct({

@@ -23,7 +23,7 @@ h1{font-size:1.25rem;margin:0;overflow-wrap:anywhere}
 .note{padding:1rem}
 .told{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 a:focus-visible{outline:3px solid #0550ae;outline-offset:2px}
-@media (forced-colors:active){.page img{display:none}.page span{color:CanvasText}.page a{color:LinkText}}
+@media (forced-colors:active){.page{overflow:visible}.page img{display:none}.page span{color:CanvasText}.page a{color:LinkText}}
 @media print{@page{margin:0}body{padding:0;background:none}header,.skip{display:none}.page{width:100%;margin:0;box-shadow:none;break-after:page}.page:last-child{break-after:auto}}
 `.trim()
 

@@ -1,140 +1,28 @@
+const words = (text: string): ReadonlyArray<string> => text.split(" ")
+
 /** Elements of a fragment besides MathML; of others only the content is kept, or nothing where it is not for readers. */
-export const ELEMENTS: ReadonlySet<string> = new Set([
-  ...[
-    "a",
-    "abbr",
-    "b",
-    "bdi",
-    "bdo",
-    "blockquote",
-    "br",
-    "button",
-    "caption",
-    "cite",
-    "code",
-    "col",
-    "colgroup",
-    "dd",
-    "del"
-  ],
-  ...[
-    "dfn",
-    "div",
-    "dl",
-    "dt",
-    "em",
-    "figcaption",
-    "figure",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "i",
-    "img",
-    "input"
-  ],
-  ...[
-    "ins",
-    "kbd",
-    "label",
-    "li",
-    "mark",
-    "ol",
-    "option",
-    "p",
-    "pre",
-    "q",
-    "s",
-    "samp",
-    "select",
-    "small",
-    "span",
-    "strong"
-  ],
-  ...[
-    "sub",
-    "sup",
-    "table",
-    "tbody",
-    "td",
-    "textarea",
-    "tfoot",
-    "th",
-    "thead",
-    "time",
-    "tr",
-    "u",
-    "ul",
-    "var",
-    "wbr"
-  ]
-])
+export const ELEMENTS: ReadonlySet<string> = new Set(
+  words(
+    "a abbr b bdi bdo blockquote br button caption cite code col colgroup dd del dfn div dl dt em " +
+      "figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd label li mark ol option p pre q s " +
+      "samp select small span strong sub sup table tbody td textarea tfoot th thead time tr u ul var " +
+      "wbr"
+  )
+)
 
 /** MathML Core, without what embeds other markup. */
-export const MATH_ELEMENTS: ReadonlySet<string> = new Set([
-  ...[
-    "math",
-    "merror",
-    "mfrac",
-    "mi",
-    "mmultiscripts",
-    "mn",
-    "mo",
-    "mover",
-    "mpadded",
-    "mphantom",
-    "mprescripts",
-    "mroot"
-  ],
-  ...[
-    "mrow",
-    "ms",
-    "mspace",
-    "msqrt",
-    "mstyle",
-    "msub",
-    "msubsup",
-    "msup",
-    "mtable",
-    "mtd",
-    "mtext",
-    "mtr",
-    "munder"
-  ],
-  ...["munderover", "none", "mfenced", "menclose"]
-])
+export const MATH_ELEMENTS: ReadonlySet<string> = new Set(
+  words(
+    "math merror mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace " +
+      "msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none mfenced menclose"
+  )
+)
 
 /** Elements whose content is not for readers. */
-export const DROPPED: ReadonlyArray<string> = [
-  ...[
-    "script",
-    "style",
-    "template",
-    "noscript",
-    "iframe",
-    "object",
-    "embed",
-    "svg",
-    "title",
-    "head",
-    "audio",
-    "video"
-  ],
-  ...[
-    "canvas",
-    "applet",
-    "frameset",
-    "noembed",
-    "noframes",
-    "plaintext",
-    "xmp",
-    "annotation",
-    "annotation-xml"
-  ]
-]
+export const DROPPED: ReadonlyArray<string> = words(
+  "script style template noscript iframe object embed svg title head audio video canvas applet " +
+    "frameset noembed noframes plaintext xmp annotation annotation-xml"
+)
 
 /** Attributes that any element may have. */
 export const COMMON_ATTRIBUTES: ReadonlyArray<string> = ["id", "lang", "dir", "role"]
@@ -161,40 +49,18 @@ export const OWN_ATTRIBUTES: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 /** Attributes of MathML elements. */
-export const MATH_ATTRIBUTES: ReadonlyArray<string> = [
-  ...[
-    "display",
-    "displaystyle",
-    "scriptlevel",
-    "mathvariant",
-    "fence",
-    "form",
-    "separator",
-    "stretchy",
-    "symmetric",
-    "largeop"
-  ],
-  ...[
-    "movablelimits",
-    "accent",
-    "accentunder",
-    "linethickness",
-    "lspace",
-    "rspace",
-    "width",
-    "height",
-    "depth",
-    "voffset"
-  ],
-  ...["columnspan", "rowspan", "columnalign", "open", "close", "separators", "notation", "alttext", "dir"]
-]
+export const MATH_ATTRIBUTES: ReadonlyArray<string> = words(
+  "display displaystyle scriptlevel mathvariant fence form separator stretchy symmetric largeop " +
+    "movablelimits accent accentunder linethickness lspace rspace width height depth voffset " +
+    "columnspan rowspan columnalign open close separators notation alttext dir"
+)
 
 /** Values that an attribute may have, where not any. */
 export const VALUES: Readonly<Record<string, RegExp>> = {
   dir: /^(ltr|rtl|auto)$/,
   scope: /^(row|col|rowgroup|colgroup)$/,
   start: /^-?\d{1,9}$/,
-  value: /^[^\u0000]{0,4000}$/,
+  value: /^[\s\S]{0,4000}$/,
   colspan: /^[1-9]\d{0,2}$/,
   rowspan: /^[1-9]\d{0,3}$/,
   span: /^[1-9]\d{0,2}$/,

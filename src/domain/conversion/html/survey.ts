@@ -68,6 +68,13 @@ export class Surveyor {
   #pages = 0
   #sample = ""
 
+  /** The next page, where nothing on it is worth looking at: no heading, and the language's sample is long enough. */
+  skips(html: string): boolean {
+    if (this.#sample.length < MAX_SAMPLE || /<h[1-6]/i.test(html)) return false
+    this.#pages += 1
+    return true
+  }
+
   /** The next page. */
   add(nodes: ReadonlyArray<HtmlNode>): void {
     this.#pages += 1

@@ -17,7 +17,10 @@ export const element = (
   children: ReadonlyArray<HtmlNode> = []
 ): HtmlElement => {
   const kept: Record<string, string> = {}
-  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) kept[key] = value
+  for (const key in attributes) {
+    const value = attributes[key]
+    if (value !== undefined) kept[key] = value
+  }
   return { name, attributes: kept, children }
 }
 
@@ -36,7 +39,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "\u00a0": "&nbsp;"
 }
 
+/** Whether anything in a text has to be written otherwise; most have nothing. */
+const PECULIAR = /[^\n\t !#-%'-;=?-~\u00a1-\ud7ff]/
+
 const escaped = (text: string, special: RegExp): string =>
+  PECULIAR.test(text) ? written(text, special) : text
+
+const written = (text: string, special: RegExp): string =>
   text
     .toWellFormed()
     .replaceAll(CONTROL, "")
@@ -48,8 +57,8 @@ const write = (node: HtmlNode, parts: Array<string>): void => {
     return
   }
   parts.push("<", node.name)
-  for (const [key, value] of Object.entries(node.attributes))
-    parts.push(" ", key, '="', escaped(value, SPECIAL_QUOTED), '"')
+  for (const key in node.attributes)
+    parts.push(" ", key, '="', escaped(node.attributes[key] ?? "", SPECIAL_QUOTED), '"')
   parts.push(">")
   if (VOID.has(node.name)) return
   // A parser drops the first line break of a pre.

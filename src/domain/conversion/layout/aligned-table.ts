@@ -110,6 +110,9 @@ const SAME_STEP = 1.12
 /** How much further apart rows of wrapped cells stand than their lines. */
 const ROW_APART = 1.18
 
+/** Baselines nearer than this, in font sizes, cannot be two rows. */
+const OVERLAPPING = 0.85
+
 interface PlacedCell {
   readonly segments: Array<Segment>
   readonly from: number
@@ -145,16 +148,23 @@ const rowNumbers = (
         steps.push({ from: above, to: at, step: line.baseline - before.baseline })
       last.set(from, at)
     }
-  const own = rows.map((_, at) => at)
-  const least = steps.reduce((least, { step }) => Math.min(least, step), Infinity)
+  const joins = new Set<number>()
+  for (const [at, { line }] of rows.entries()) {
+    const above = rows[at - 1]?.line
+    // Lines that overlap stand beside one another: cells with fewer lines, set in the middle of their row.
+    if (above !== undefined && line.baseline - above.baseline < OVERLAPPING * line.size) joins.add(at)
+  }
+  const numbered = (): ReadonlyArray<number> => {
+    let number = -1
+    return rows.map((_, at) => (joins.has(at) ? number : (number += 1)))
+  }
+  const least = steps.reduce((smallest, { step }) => Math.min(smallest, step), Infinity)
   const tight = steps.filter(({ step }) => step <= least * SAME_STEP)
   const full = (at: number) => (placed[at]?.length ?? 0) >= columns
   const wholeRows = tight.filter(({ from, to }) => to === from + 1 && full(from) && full(to)).length
-  if (!steps.some(({ step }) => step > least * ROW_APART) || wholeRows > 0.5 * tight.length) return own
-  const joins = new Set<number>()
+  if (!steps.some(({ step }) => step > least * ROW_APART) || wholeRows > 0.5 * tight.length) return numbered()
   for (const { from, to } of tight) for (let at = from + 1; at <= to; at++) joins.add(at)
-  let number = -1
-  return own.map((at) => (joins.has(at) ? number : (number += 1)))
+  return numbered()
 }
 
 const place = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): AlignedTable["rows"] => {
@@ -233,7 +243,7 @@ const columnsIn = (rows: ReadonlyArray<Row>): ReadonlyArray<Column> | undefined 
 const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefined => {
   // As far as rows have several cells, with lines between that could be the rest of one.
   let to = from
-  let several = 0
+  let several = from
   for (; to < Math.min(lines.length, from + MAX_LINES); to++) {
     const row = lines[to]
     const above = lines[to - 1]
@@ -290,7 +300,16 @@ export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<Aligned
     const table = (rows[at]?.cells.length ?? 0) > 1 ? tableAt(rows, at) : undefined
     if (table === undefined) at += 1
     else {
-      tables.push(table)
+      // The first line of a wrapped head stands above those of its neighbours.
+      const above = rows[at - 1]
+      const first = rows[at]
+      const before =
+        above !== undefined &&
+        first !== undefined &&
+        at > (tables.at(-1)?.to ?? 0) &&
+        above.cells.length === 1 &&
+        first.line.baseline - above.line.baseline < OVERLAPPING * first.line.size
+      tables.push((before ? tableAt(rows, at - 1) : undefined) ?? table)
       at = table.to
     }
   }

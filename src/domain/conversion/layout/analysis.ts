@@ -1,4 +1,5 @@
-import type { FontFace, PageContent } from "../page-content.ts"
+import type { FontFace, PageContent, TextRun } from "../page-content.ts"
+import { drawnBullets } from "./drawn-bullets.ts"
 import { type Line, linesOf } from "./line.ts"
 import { type ReadableRuns, readableRuns, type Segment, segmentsOf } from "./segment.ts"
 
@@ -13,9 +14,27 @@ export interface PageAnalysis {
   readonly rows: ReadonlyArray<Line>
 }
 
+/** Each bullet stands in the stream before the words that it belongs to. */
+const withBullets = (
+  runs: ReadonlyArray<TextRun>,
+  bullets: ReadonlyArray<TextRun>
+): ReadonlyArray<TextRun> => {
+  if (bullets.length === 0) return runs
+  const before = new Map(bullets.map((bullet) => [`${bullet.baseline}:${bullet.box.y0}`, bullet]))
+  return runs.flatMap((run) => {
+    const key = `${run.baseline}:${run.box.y0}`
+    const bullet = before.get(key)
+    if (bullet === undefined || bullet.box.x1 > run.box.x0) return [run]
+    before.delete(key)
+    return [bullet, run]
+  })
+}
+
 /** Takes a page apart. */
 export const analyse = (page: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
   const readable = readableRuns(page)
-  const segments = segmentsOf(readable.main)
+  // Where the page's structure says what is a list, shapes need not.
+  const bullets = page.structure.length === 0 && readable.turn === 0 ? drawnBullets(page, readable.main) : []
+  const segments = segmentsOf(withBullets(readable.main, bullets))
   return { page, fonts, readable, segments, rows: linesOf(segments, fonts) }
 }

@@ -41,9 +41,11 @@ export interface Seam {
   readonly open: boolean
   /** Its last word is cut by a hyphen that does not belong to it. */
   readonly hyphenated: boolean
+  /** Set smaller than running text: a notice at a column's foot, which the text goes on behind. */
+  readonly small: boolean
 }
 
-export const NO_SEAM: Seam = { element: undefined, open: false, hyphenated: false }
+export const NO_SEAM: Seam = { element: undefined, open: false, hyphenated: false, small: false }
 
 export interface Heading {
   readonly kind: "heading"
@@ -96,6 +98,8 @@ export interface Figure {
   readonly image: number | undefined
   /** The document's own words for it; never made up. */
   readonly alt: string | undefined
+  /** The words that a drawn figure holds, line by line. */
+  readonly labels: ReadonlyArray<string>
   readonly caption: ReadonlyArray<Span>
 }
 

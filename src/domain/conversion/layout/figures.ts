@@ -22,7 +22,7 @@ export const figuresOf = (page: PageContent, hasText: boolean): ReadonlyArray<Pl
     if (width < MIN_SIDE || height < MIN_SIDE || width * height < MIN_AREA) continue
     if (hasText && width * height > BACKGROUND * page.width * page.height) continue
     placed.push({
-      block: { kind: "figure", image: drawing.index, alt: undefined, caption: [] },
+      block: { kind: "figure", image: drawing.index, alt: undefined, labels: [], caption: [] },
       x0,
       y0,
       x1,

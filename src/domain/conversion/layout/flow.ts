@@ -42,14 +42,22 @@ const codeOf = (lines: ReadonlyArray<Line>): Code => {
   return { kind: "code", text: rows.join("\n") }
 }
 
-const paragraph = (group: Group, context: FlowContext, right: number): Block => {
-  const seam: Seam = {
-    element: undefined,
-    open: isOpen(group, right),
-    hyphenated: group.lines.at(-1)?.hyphenated ?? false
-  }
-  return { kind: "paragraph", spans: spansOf(group.lines, context.inline), seam, lang: undefined }
-}
+/** Text that is smaller than running text by this factor stands aside. */
+const SMALL = 0.94
+
+const seamOf = (group: Group, context: FlowContext, right: number): Seam => ({
+  element: undefined,
+  open: isOpen(group, right),
+  hyphenated: group.lines.at(-1)?.hyphenated ?? false,
+  small: (group.lines[0]?.size ?? 0) < SMALL * context.heading.profile.bodySize
+})
+
+const paragraph = (group: Group, context: FlowContext, right: number): Block => ({
+  kind: "paragraph",
+  spans: spansOf(group.lines, context.inline),
+  seam: seamOf(group, context, right),
+  lang: undefined
+})
 
 /** Items gathered so far, and what takes them up. */
 class Gathering {
@@ -70,11 +78,7 @@ class Gathering {
     this.#flushCode()
     this.#flushLeaders()
     const spans = spansOf(group.lines, this.#context.inline, group.marker.length)
-    const seam: Seam = {
-      element: undefined,
-      open: isOpen(group, this.#right),
-      hyphenated: group.lines.at(-1)?.hyphenated ?? false
-    }
+    const seam = seamOf(group, this.#context, this.#right)
     const x0 = group.lines[0]?.x0 ?? 0
     const blocks: ReadonlyArray<Block> = [{ kind: "paragraph", spans, seam, lang: undefined }]
     this.#items.push({ group, item: { marker: group.marker, x0, blocks } })

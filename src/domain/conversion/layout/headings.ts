@@ -1,6 +1,9 @@
 import type { OutlineEntry } from "../page-content.ts"
+import type { Line } from "./line.ts"
+import { CAPTION, LEADER_LINE } from "./markers.ts"
 import type { Group } from "./paragraphs.ts"
 import { type DocumentProfile, levelOf } from "./profile.ts"
+import { segmentText } from "./segment.ts"
 import { isBoldLine } from "./statistics.ts"
 
 /** Longest heading, characters and lines. */
@@ -49,6 +52,21 @@ export interface HeadingContext {
   readonly outlined: boolean
 }
 
+/** White before the page number of a table of contents, in font sizes. */
+const PAGE_GAP = 1.5
+
+/** Whether a line is an entry of a table of contents: words, white or leaders, a page number. */
+const endsInPageNumber = ({ segments, size, text }: Line): boolean => {
+  const [before, last] = [segments.at(-2), segments.at(-1)]
+  if (LEADER_LINE.test(text)) return true
+  return (
+    before !== undefined &&
+    last !== undefined &&
+    last.x0 - before.x1 > PAGE_GAP * size &&
+    /^(\d{1,4}|[ivxlc]{1,7})$/.test(segmentText(last).trim())
+  )
+}
+
 const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
 
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
@@ -60,12 +78,17 @@ export const headingLevel = (
   if (first === undefined || group.code || group.lines.length > MAX_LINES) return undefined
   const text = textOf(group)
   if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text)) return undefined
+  if (group.lines.some(endsInPageNumber)) return undefined
   const looks = levelOf(profile, first)
   const named = outline?.get(lettersOf(text)) ?? outline?.get(lettersOf(unnumbered(text)))
   // Running text may repeat a title; a heading stands out, or alone.
   if (named !== undefined && (looks !== undefined || (group.lines.length <= 2 && group.gap > 1.3)))
     return named + 1
-  if (looks === undefined) return undefined
+  if (looks === undefined || (CAPTION.test(text) && /\d/.test(text))) return undefined
+  // A command that is explained is set in a typewriter's face, and larger.
+  const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
+  if (group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0) > 0.5 * letters)
+    return undefined
   if (group.marker !== undefined && !group.marker.ordered) return undefined
   const larger = first.size >= profile.bodySize * 1.06
   if (!larger) {

@@ -1,7 +1,7 @@
 import type { FontFace, PageLink } from "../page-content.ts"
 import type { LinkTarget, Span, TextSpan } from "./block.ts"
 import type { Line } from "./line.ts"
-import { isBold, type Piece, spaced } from "./segment.ts"
+import { isBold, isTypewriter, type Piece, spaced } from "./segment.ts"
 
 /** Height of the slots that links are found by, points. */
 const SLOT = 12
@@ -172,7 +172,7 @@ export const spansOf = (
               text: rest,
               bold: !context.ignoreBold && isBold(face),
               italic: face?.italic === true,
-              code: face?.monospace === true,
+              code: isTypewriter(face),
               raise: piece.raise,
               lang: undefined
             },

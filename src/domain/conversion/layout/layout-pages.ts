@@ -23,7 +23,7 @@ export interface LayoutInput {
   /** The fonts that the pages' runs index. */
   readonly fonts: ReadonlyArray<FontFace>
   readonly pages: ReadonlyArray<PageContent>
-  /** Counted over other pages of the document; `NO_STATISTICS` where the pages given are all. */
+  /** Counted over a sample of the document, which may hold some of these pages; `NO_STATISTICS` where they are all. */
   readonly others: PageStatistics
 }
 
@@ -42,15 +42,25 @@ export const samplePages = (pageCount: number, size = 40): ReadonlyArray<number>
   ).flatMap((first) => [first, first + 1])
 }
 
+/** The words of a page's runs, in the order of the content stream; cut words are put together. */
+const textLayer = ({ runs }: PageContent): string =>
+  runs.map(({ hyphenated, text }) => (hyphenated ? text : `${text} `)).join("")
+
 /** Lays out a chunk of pages. Linear in what is on them, but for sorting. */
 export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): ReadonlyArray<LayoutPage> => {
   const analyses = pages.map((page): PageAnalysis => analyse(page, fonts))
-  const profile = profileOf(mergeStatistics([others, ...analyses.map(countPage)]))
-  const context = { fonts, profile, outline: indexOutline(facts.outline) }
+  const counted = new Set(others.indexes)
+  const uncounted = analyses.filter(({ page }) => !counted.has(page.index))
+  const profile = profileOf(mergeStatistics([others, ...uncounted.map(countPage)]))
+  const indexes = new Set(pages.map(({ index }) => index))
+  const near = facts.outline.filter(
+    ({ page }) => page !== undefined && (indexes.has(page) || indexes.has(page + 1))
+  )
+  const context = { fonts, profile, outline: indexOutline(near), outlined: facts.outline.length > 0 }
   return analyses.map((analysis) => ({
     index: analysis.page.index,
     label: analysis.page.label,
     html: writeBlocks(taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context)),
-    text: analysis.page.runs.map(({ text }) => text).join(" ")
+    text: textLayer(analysis.page)
   }))
 }

@@ -1,5 +1,5 @@
 import type { FontFace } from "../page-content.ts"
-import { isBold, segmentText, type Segment } from "./segment.ts"
+import { isBold, isTypewriter, segmentText, type Segment } from "./segment.ts"
 
 /** Segments that stand on one baseline, from left to right. */
 export interface Line {
@@ -43,7 +43,7 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line 
       characters += text.length
       if (isBold(face)) bold += text.length
       if (face?.italic === true) italic += text.length
-      if (face?.monospace === true) monospace += text.length
+      if (isTypewriter(face)) monospace += text.length
     }
   }
   const all = Math.max(1, characters)

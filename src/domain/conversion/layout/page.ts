@@ -1,7 +1,8 @@
 import type { FontFace } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
-import type { Block } from "./block.ts"
+import { type Block, NO_SEAM } from "./block.ts"
 import { withCaptions } from "./captions.ts"
+import { drawnFigures } from "./drawn-figures.ts"
 import { fieldsOf } from "./fields.ts"
 import { figuresOf } from "./figures.ts"
 import { flowBlocks, type FlowContext } from "./flow.ts"
@@ -9,38 +10,58 @@ import { withNoteReferences } from "./footnotes.ts"
 import type { OutlineIndex } from "./headings.ts"
 import { LinkIndex } from "./inline.ts"
 import { type DocumentProfile, runningLines } from "./profile.ts"
-import { readingOrder } from "./reading-order.ts"
+import { type Placed, readingOrder } from "./reading-order.ts"
 import { ruledTables } from "./ruled-table.ts"
 import { joinColumns } from "./seams.ts"
-import { segmentsOf } from "./segment.ts"
+import { type Segment, segmentsOf } from "./segment.ts"
 
 /** What a page is laid out with. */
 export interface PageContext {
   readonly fonts: ReadonlyArray<FontFace>
   readonly profile: DocumentProfile
   readonly outline: OutlineIndex
+  /** The document has an outline, whether or not it names anything on these pages. */
+  readonly outlined: boolean
 }
+
+const NOTHING_PLACED: { readonly placed: ReadonlyArray<Placed>; readonly taken: ReadonlySet<Segment> } = {
+  placed: [],
+  taken: new Set()
+}
+
+const without = (segments: ReadonlyArray<Segment>, taken: ReadonlySet<Segment>): ReadonlyArray<Segment> =>
+  taken.size === 0 ? segments : segments.filter((segment) => !taken.has(segment))
+
+/** Pictures in a drawn figure are parts of it. */
+const holds = (figure: Placed, { x0, x1, y0, y1 }: Placed): boolean =>
+  x0 > figure.x0 - 2 && x1 < figure.x1 + 2 && y0 > figure.y0 - 2 && y1 < figure.y1 + 2
 
 /** The blocks of a page that says nothing of its structure, by geometry alone. */
 export const untaggedBlocks = (analysis: PageAnalysis, context: PageContext): ReadonlyArray<Block> => {
   const { page, readable } = analysis
-  const { fonts, outline, profile } = context
+  const { fonts, outline, outlined, profile } = context
   const links = new LinkIndex(readable.turn === 0 ? page.links : [])
   const flow: FlowContext = {
     inline: { fonts, links, ignoreBold: profile.bodyBold },
-    heading: { profile, outline: outline.get(page.index), outlined: outline.size > 0 },
+    heading: { profile, outline: outline.get(page.index), outlined },
     bottomHalf: readable.turn === 0 ? page.height * 0.4 : -Infinity
   }
   const running = new Set([...runningLines(profile, analysis)].flatMap(({ segments }) => segments))
   const kept =
     running.size === 0 ? analysis.segments : analysis.segments.filter((segment) => !running.has(segment))
   const upright = readable.turn === 0
-  const { placed: tables, taken } = upright
-    ? ruledTables(page, kept, flow.inline)
-    : { placed: [], taken: new Set() }
-  const loose = taken.size === 0 ? kept : kept.filter((segment) => !taken.has(segment))
+  const figures = upright ? drawnFigures(page, kept) : NOTHING_PLACED
+  const undrawn = without(kept, figures.taken)
+  const tables = upright ? ruledTables(page, undrawn, flow.inline) : NOTHING_PLACED
+  const loose = without(undrawn, tables.taken)
+  const pictures = upright ? figuresOf(page, analysis.segments.length > 3) : []
   const placed = upright
-    ? [...tables, ...figuresOf(page, analysis.segments.length > 3), ...fieldsOf(page, analysis.rows)]
+    ? [
+        ...tables.placed,
+        ...figures.placed,
+        ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
+        ...fieldsOf(page, analysis.rows)
+      ]
     : []
   const columns = readingOrder(loose, placed, profile.bodySize).map((leaf): ReadonlyArray<Block> =>
     leaf.kind === "placed" ? [leaf.placed.block] : flowBlocks(leaf.segments, leaf.x1, flow)
@@ -55,7 +76,7 @@ export const untaggedBlocks = (analysis: PageAnalysis, context: PageContext): Re
               kind: "paragraph",
               spans: block.spans,
               lang: undefined,
-              seam: { element: undefined, open: false, hyphenated: false }
+              seam: NO_SEAM
             }
           : block
     )

@@ -54,16 +54,22 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     )
     .sort((a, b) => b.size - a.size || Number(b.bold) - Number(a.bold))
   // One that is met on a single page is no rank of its own, unless there is nothing else: a title, a cover.
-  const regular = candidates.filter(({ pages }) => pages > 1 || statistics.pages <= 4)
+  const regular = candidates.filter(({ pages }) => pages > 1 || statistics.indexes.length <= 4)
   const levels = new Map<string, number>()
   const largestRegular = regular[0]?.size ?? 0
-  const titled = candidates.some(({ first, size }) => first <= 1 && size > largestRegular * SAME_RANK)
+  const title = candidates.find(({ first, size }) => first <= 1 && size > largestRegular * SAME_RANK)
+  const titled = title !== undefined && !regular.includes(title)
   let level = titled ? 1 : 0
   let rank = Infinity
   let rankBold = true
   for (const style of candidates) {
     if (!regular.includes(style)) {
-      levels.set(style.key, Math.max(1, style.size > largestRegular * SAME_RANK ? 1 : level))
+      // What a title page says in other sizes stands beside the chapters, not above them.
+      const large = style.size > largestRegular * SAME_RANK
+      levels.set(
+        style.key,
+        large ? (style.size * SAME_RANK >= (title?.size ?? 0) ? 1 : 2) : Math.max(1, level)
+      )
       continue
     }
     const larger = style.size >= bodySize * LARGER
@@ -102,7 +108,7 @@ const AGREEING = (pages: number): number => (pages <= 5 ? 2 : 3)
 const MAX_RUNNING_SIZE = 1.25
 
 const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line): boolean => {
-  if (statistics.pages < 2 || line.size > bodySize * MAX_RUNNING_SIZE) return false
+  if (statistics.indexes.length < 2 || line.size > bodySize * MAX_RUNNING_SIZE) return false
   const slots = slotsNear(line)
   const count = (which: number): number =>
     slots.reduce((sum, slot) => {
@@ -110,14 +116,13 @@ const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line): boole
       return sum + (key === undefined ? 0 : (statistics.margins[key] ?? 0))
     }, 0)
   return (
-    count(0) >= AGREEING(statistics.pages) ||
-    (statistics.pages >= 4 && count(1) >= Math.max(3, 0.4 * statistics.pages))
+    count(0) >= AGREEING(statistics.indexes.length) ||
+    (statistics.indexes.length >= 4 && count(1) >= Math.max(3, 0.4 * statistics.indexes.length))
   )
 }
 
-/** Most of a page's characters that running lines make up; pages that look alike throughout have a form, not a header. */
-const MAX_RUNNING_SHARE = 0.2
-const FEW_CHARACTERS = 150
+/** Most that running lines make up of what a page has on average; pages that look alike throughout have a form, not a header. */
+const MAX_RUNNING_SHARE = 0.25
 
 /** The page's running headers and footers: from either edge inwards, as far as lines are running. */
 export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): ReadonlySet<Line> => {
@@ -129,11 +134,11 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
       running.add(row)
     }
   if (running.size === 0) return running
-  const count = (lines: Iterable<Line>): number => {
-    let sum = 0
-    for (const { text } of lines) sum += text.length
-    return sum
-  }
-  const few = running.size <= 2 && count(running) <= FEW_CHARACTERS && analysis.rows.length > running.size
-  return few || count(running) <= MAX_RUNNING_SHARE * count(analysis.rows) ? running : new Set()
+  let characters = 0
+  for (const { text } of running) characters += text.length
+  const all = Object.entries(profile.statistics.styles).reduce(
+    (sum, [key, style]) => sum + (parseKey(key).bold ? 0 : style.characters),
+    0
+  )
+  return characters <= (MAX_RUNNING_SHARE * all) / profile.statistics.indexes.length ? running : new Set()
 }

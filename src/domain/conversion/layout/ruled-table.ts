@@ -15,6 +15,10 @@ interface Rule {
 
 /** What is thicker is a box, points. */
 const THICK = 2.5
+/** Part of the page's height up to which a box may be a cell. */
+const TALLEST = 0.5
+/** Part of the segments that may go over a border; where more do the lines are a drawing's. */
+const OVER_BORDERS = 0.1
 /** Lines that nearly meet do, points. */
 const NEAR = 3
 /** A page with more is a drawing, not tables; also keeps the search for neighbours small. */
@@ -39,7 +43,7 @@ const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height: number
     const h = y1 - y0
     if (h <= THICK && w > 8) across.push({ at: (y0 + y1) / 2, from: x0, to: x1 })
     else if (w <= THICK && h > 5) down.push({ at: (x0 + x1) / 2, from: y0, to: y1 })
-    else if (w > 12 && h > 6 && (w < 0.95 * width || h < 0.8 * height)) {
+    else if (w > 12 && h > 6 && x0 > -THICK && y0 > -THICK && x1 < width + THICK && h < TALLEST * height) {
       across.push({ at: y0, from: x0, to: x1 }, { at: y1, from: x0, to: x1 })
       down.push({ at: x0, from: y0, to: y1 }, { at: x1, from: y0, to: y1 })
     }
@@ -174,6 +178,13 @@ const gridTable = (
   const cells = fill(taken, xs, ys)
   const upright = wallsOf(down, xs, ys)
   const level = wallsOf(across, ys, xs)
+  const overBorders = taken.filter(({ pieces, y0, y1 }) => {
+    const row = slotOf(ys, (y0 + y1) / 2)
+    return pieces.some((piece) =>
+      xs.some((x, place) => x > piece.x0 + NEAR && x < piece.x1 - NEAR && upright[place]?.[row] === true)
+    )
+  })
+  if (overBorders.length > OVER_BORDERS * taken.length) return undefined
   const used = new Set<number>()
   let filled = 0
   let all = 0

@@ -1,4 +1,4 @@
-import { type Block, NO_SEAM, type Paragraph, plain, type Span, textOfSpans } from "./block.ts"
+import { type Block, type Paragraph, plain, type Span, textOfSpans } from "./block.ts"
 
 const BEGINS_LOW = /^[\p{Ll}\p{N}(,;)–—]/u
 
@@ -17,7 +17,11 @@ export const goesOn = (a: Paragraph, b: Paragraph): boolean => {
 }
 
 /** What may stand between the halves of a paragraph: it floats. */
-const floats = ({ kind }: Block): boolean => kind === "figure" || kind === "table" || kind === "footnote"
+const floats = (block: Block): boolean =>
+  block.kind === "figure" ||
+  block.kind === "table" ||
+  block.kind === "footnote" ||
+  (block.kind === "paragraph" && block.seam.small)
 
 /** Joins the blocks of columns: a paragraph cut by a column's end becomes one, what floats in between follows it. */
 export const joinColumns = (columns: ReadonlyArray<ReadonlyArray<Block>>): ReadonlyArray<Block> => {
@@ -38,11 +42,3 @@ export const joinColumns = (columns: ReadonlyArray<ReadonlyArray<Block>>): Reado
   }
   return all
 }
-
-/** A paragraph that nothing is known of. */
-export const paragraphOf = (spans: ReadonlyArray<Span>): Paragraph => ({
-  kind: "paragraph",
-  spans,
-  seam: NO_SEAM,
-  lang: undefined
-})

@@ -32,7 +32,7 @@ const RAISED_SIZE = 0.86
 /** Two drawings of one text this near are one that was thickened, in font sizes. */
 const TWICE = 0.2
 
-const isBlankText = (text: string): boolean => text.trim() === ""
+const isBlankText = (text: string): boolean => !/\S/.test(text)
 
 /** Horizontal (as shown) or turned by a quarter; text at other angles is read last. */
 const quarter = (angle: number): number => (Math.round(angle / 90) * 90) % 360
@@ -181,7 +181,7 @@ export const segmentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<Segment>
       open.baseline = run.baseline
     } else append(open, run, how === "same" ? undefined : how)
   }
-  return segments.map(({ sized: _, ...segment }) => segment)
+  return segments
 }
 
 /** Gap that stands for a space, in font sizes. */
@@ -207,3 +207,16 @@ export const segmentText = ({ pieces }: Pick<Segment, "pieces">): string => {
 
 /** Whether a face is read as bold. */
 export const isBold = (face: FontFace | undefined): boolean => face !== undefined && face.weight >= 600
+
+const typewriters = new WeakMap<FontFace, boolean>()
+
+/** Whether a face is a typewriter's. TeX's slanted and bold ones do not say so but by their names. */
+export const isTypewriter = (face: FontFace | undefined): boolean => {
+  if (face === undefined) return false
+  let known = typewriters.get(face)
+  if (known === undefined) {
+    known = face.monospace || /^(?:CM|SF|EC|EB)[A-Z]*TT/.test(face.name)
+    typewriters.set(face, known)
+  }
+  return known
+}

@@ -16,14 +16,15 @@ export interface StyleCount {
  * the first and last lines of pages, digits taken out.
  */
 export interface PageStatistics {
-  readonly pages: number
+  /** The pages counted, from 0, ascending: none is counted twice. */
+  readonly indexes: ReadonlyArray<number>
   /** By `styleKey`. */
   readonly styles: Readonly<Record<string, StyleCount>>
   /** By `marginKeys`: pages whose margin has such a line. */
   readonly margins: Readonly<Record<string, number>>
 }
 
-export const NO_STATISTICS: PageStatistics = { pages: 0, styles: {}, margins: {} }
+export const NO_STATISTICS: PageStatistics = { indexes: [], styles: {}, margins: {} }
 
 /** Rows from the top and from the bottom of a page that may be running. */
 export const MARGIN_ROWS = 3
@@ -94,7 +95,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
   const { head, foot } = marginRows(analysis)
   const margins: Record<string, number> = {}
   for (const line of [...head, ...foot]) for (const key of marginKeys(line)) margins[key] = 1
-  return { pages: 1, styles, margins }
+  return { indexes: [analysis.page.index], styles, margins }
 }
 
 const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
@@ -104,13 +105,13 @@ const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
   first: Math.min(a.first, b.first)
 })
 
-/** Adds counts up. Associative and commutative as long as no more than 4,000 margins are met. */
+/** Adds counts of different pages up. Associative and commutative as long as no more than 4,000 margins are met. */
 export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatistics => {
   const styles = new Map<string, StyleCount>()
   const margins = new Map<string, number>()
-  let pages = 0
+  const indexes: Array<number> = []
   for (const one of all) {
-    pages += one.pages
+    for (const index of one.indexes) indexes.push(index)
     for (const [key, count] of Object.entries(one.styles)) {
       const known = styles.get(key)
       styles.set(key, known === undefined ? count : addStyles(known, count))
@@ -119,5 +120,9 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
   }
   const kept =
     margins.size <= MAX_MARGINS ? margins : [...margins].sort(([, a], [, b]) => b - a).slice(0, MAX_MARGINS)
-  return { pages, styles: Object.fromEntries(styles), margins: Object.fromEntries(kept) }
+  return {
+    indexes: indexes.sort((a, b) => a - b),
+    styles: Object.fromEntries(styles),
+    margins: Object.fromEntries(kept)
+  }
 }

@@ -1,5 +1,5 @@
 import type { StructureElement } from "../page-content.ts"
-import { type Block, type Cell, type ListItem, type Span, textOfSpans } from "./block.ts"
+import { type Block, type Cell, type ListItem, NO_SEAM, type Span, textOfSpans } from "./block.ts"
 import { markerOf } from "./markers.ts"
 import { inlineSpans, isStructure, linesUnder, type TaggedContext } from "./tagged-content.ts"
 
@@ -86,7 +86,7 @@ export const taggedList = (
       start: style !== undefined && number !== undefined && number !== 1 ? number : undefined,
       style: style === "1" ? undefined : style,
       items: filled.map(({ item }) => item),
-      seam: { element: node.id, open: false, hyphenated: false }
+      seam: { ...NO_SEAM, element: node.id }
     }
   ]
 }
@@ -148,7 +148,7 @@ export const taggedTable = (
       caption,
       rows: cells,
       headRows,
-      seam: { element: node.id, open: false, hyphenated: false }
+      seam: { ...NO_SEAM, element: node.id }
     }
   ]
 }

@@ -73,7 +73,7 @@ const paragraphOf = (
   if (textOfSpans(spans).trim() === "") return []
   if (level !== undefined) return [{ kind: "heading", level, spans }]
   const last = linesUnder(nodes, context.inline).at(-1)
-  const seam = { element: from?.id, open: false, hyphenated: last?.hyphenated ?? false }
+  const seam = { ...NO_SEAM, element: from?.id, hyphenated: last?.hyphenated ?? false }
   return [{ kind: "paragraph", spans, seam, lang: from?.lang }]
 }
 
@@ -119,6 +119,7 @@ const figureOf = (node: StructureElement, context: TaggedContext, depth: number)
     kind: "figure",
     image: image?.kind === "image" ? image.index : undefined,
     alt: node.alt ?? node.actualText,
+    labels: [],
     caption: inlineSpans(captions, context.inline)
   }
   const shown = figure.image !== undefined || figure.alt !== undefined || figure.caption.length > 0
@@ -207,7 +208,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const heading = {
     profile: page.profile,
     outline: page.outline.get(analysis.page.index),
-    outlined: page.outline.size > 0
+    outlined: page.outlined
   }
   const inline: TaggedInline = { context: inlineContext, marked: markedRuns(told) }
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)

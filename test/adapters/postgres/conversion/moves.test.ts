@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
@@ -19,8 +20,9 @@ const MANY = 3
 /** What is called, on the job or its first chunk. */
 type Call = (
   store: ConversionStore["Service"],
-  ids: { readonly jobId: string; readonly chunkId: string }
-) => Effect.Effect<unknown, ConversionStoreError>
+  ids: { readonly jobId: string; readonly chunkId: string },
+  sql: WriteSql["Service"]
+) => Effect.Effect<unknown, ConversionStoreError | SqlError>
 
 const failure = (maxAttempts: number) => ({
   error: "x",
@@ -49,6 +51,7 @@ const CALLS = {
   budgetSpent: (store) => store.applyBudget(0),
   budgetThere: (store) => store.applyBudget(undefined),
   createJob: (store, { jobId }) => store.createJob(jobId, { status: "pending", options: {}, chunkPages: 1 }),
+  resume: (_, { jobId }, sql) => sql`select resume_batch_conversion_job(${jobId}::uuid)`,
   bookCosts: (store) => store.bookCosts([]),
   sweep: (store) => store.sweep(WINDOW, Duration.zero)
 } satisfies Record<string, Call>
@@ -67,7 +70,8 @@ const JOB_MOVES: Partial<Record<Name, JobMove>> = {
   failJob: "fail",
   cancel: "cancel",
   budgetSpent: "pause",
-  budgetThere: "unpause"
+  budgetThere: "unpause",
+  resume: "resume"
 }
 
 /** Chunks of a job in this status. */
@@ -95,7 +99,7 @@ const STAGED: ReadonlyArray<readonly [ChunkStatus, JobStatus]> = [
 /** Every move of a chunk. */
 const CHUNK_MOVES: Record<ChunkStatus, Partial<Record<Name, ChunkStatus>>> = {
   pending: { claimChunk: "processing", failJob: "failed", cancel: "cancelled" },
-  waiting_batch: { failJob: "failed", cancel: "cancelled" },
+  waiting_batch: { resume: "pending", failJob: "failed", cancel: "cancelled" },
   processing: {
     completeChunk: "completed",
     failChunk: "pending",
@@ -139,12 +143,13 @@ suiteLayer(suite)("moves on PostgreSQL", (it) => {
     () =>
       Effect.gen(function* () {
         const store = yield* ConversionStore
+        const sql = yield* WriteSql
         for (const status of JobStatus.literals) {
           for (const name of NAMES) {
             const isClaim = name === "claimChunk"
             const first = isClaim && status !== "waiting_batch" ? "pending" : CHUNK_OF[status]
             const ids = yield* stage(status, first, 1)
-            yield* CALLS[name](store, ids)
+            yield* CALLS[name](store, ids, sql)
             const move = JOB_MOVES[name]
             const expected = move === undefined ? undefined : moveJob(status, move)
             const [after] = yield* statuses
@@ -180,10 +185,11 @@ suiteLayer(suite)("moves on PostgreSQL", (it) => {
     () =>
       Effect.gen(function* () {
         const store = yield* ConversionStore
+        const sql = yield* WriteSql
         for (const [status, jobStatus] of STAGED) {
           for (const name of NAMES) {
             const ids = yield* stage(jobStatus, status, 2)
-            yield* CALLS[name](store, ids)
+            yield* CALLS[name](store, ids, sql)
             const [after] = yield* statuses
             assert.strictEqual(after?.chunk, CHUNK_MOVES[status][name] ?? status, `${name} on ${status}`)
           }

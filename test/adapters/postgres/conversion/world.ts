@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Fiber, Latch } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import type { CostEntry } from "../../../../src/domain/conversion/cost.ts"
@@ -12,10 +12,11 @@ export const STALE = Duration.minutes(1)
 
 /** No work of an earlier test is in the way. */
 export const clean = WriteSql.use(
-  (
-    sql
-  ) => sql`truncate customers, files, convert_queue, large_conversion_jobs, chunk_jobs, cost_ledger, flyer_jobs,
-    funds_holds, credit_charges cascade`
+  (sql) => sql`with
+    b as (delete from conversion_batch_jobs), l as (delete from cost_ledger), x as (delete from credit_charges),
+    h as (delete from funds_holds), c as (delete from chunk_jobs), q as (delete from convert_queue),
+    y as (delete from flyer_jobs), j as (delete from large_conversion_jobs), f as (delete from files)
+    delete from customers`
 )
 
 /** A paid customer with these credits. */
@@ -80,4 +81,28 @@ export const cost = (jobId: string, usd: number, id = randomUUID()): CostEntry =
   usage: { inputTokens: 10, outputTokens: 20 },
   costUsd: usd,
   metadata: {}
+})
+
+/** Runs `second` while the transaction of `first` is open; that commits once `second` waits for it, or is done. */
+export const whileOpen = Effect.fnUntraced(function* <A, E, R, B, E2, R2>(
+  first: Effect.Effect<A, E, R>,
+  second: Effect.Effect<B, E2, R2>
+) {
+  const sql = yield* WriteSql
+  const open = yield* Latch.make(false)
+  const other = yield* Effect.forkChild(Effect.andThen(open.await, second))
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* first
+      yield* open.open
+      while (other.pollUnsafe() === undefined) {
+        yield* sql`select pg_stat_clear_snapshot()`
+        const [row] = yield* sql<{ readonly waiting: boolean }>`select exists (
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        ) as waiting`
+        if (row?.waiting === true) break
+      }
+    })
+  )
+  return yield* Fiber.join(other)
 })

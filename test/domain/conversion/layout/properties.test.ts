@@ -157,3 +157,16 @@ describe("statistics", () => {
     )
   })
 })
+
+describe("a sample", () => {
+  it("that holds the pages themselves changes nothing: a line is not running because it was counted twice", () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(someRun, { maxLength: 12 }), { minLength: 1, maxLength: 4 }), (all) => {
+        const pages = all.map((runs, index) => page(runs, index))
+        const again = layoutPages({ facts: FACTS, fonts: FONTS, pages, others: countPages(pages, FONTS) })
+        assert.deepStrictEqual(again, lay(pages))
+      }),
+      { numRuns: 100 }
+    )
+  })
+})

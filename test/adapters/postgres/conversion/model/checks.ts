@@ -98,53 +98,60 @@ where y.comp_conversion_id is not null
     select from large_conversion_jobs j where j.id = y.comp_conversion_id and j.status <> 'cancelled'
   )`
 
+/** All of it, and what is compared with what was answered, in one round trip. */
+const STATE = `
+select
+  array(${VIOLATIONS}) as violations,
+  (select credits_remaining from customers where id = $1::uuid) as credits,
+  (select coalesce(jsonb_object_agg(job_id, credits + free_pages), '{}') from credit_charges) as charges,
+  (select coalesce(sum(credits), 0)::int from credit_charges) as taken,
+  (select coalesce(jsonb_object_agg(id, result_key), '{}') from chunk_jobs where status = 'completed') as results,
+  (select coalesce(jsonb_object_agg(id, status), '{}') from large_conversion_jobs
+    where status in ('completed', 'failed', 'cancelled')) as ends,
+  (select coalesce(jsonb_object_agg(id, (cost_usd * 1000)::int), '{}') from cost_ledger) as spent`
+
+interface State {
+  readonly violations: ReadonlyArray<string>
+  readonly credits: number
+  readonly charges: Readonly<Record<string, number>>
+  readonly taken: number
+  readonly results: Readonly<Record<string, string>>
+  readonly ends: Readonly<Record<string, string>>
+  readonly spent: Readonly<Record<string, number>>
+}
+
+/** Whatever is not the same in both. */
+const differences = <A extends string | number>(
+  what: string,
+  told: ReadonlyMap<string, A>,
+  kept: Readonly<Record<string, A>>
+): ReadonlyArray<string> => [
+  ...[...told].flatMap(([id, value]) =>
+    kept[id] === value ? [] : [`${what} ${id}: ${kept[id] ?? "nothing"} is kept of ${value}`]
+  ),
+  ...Object.keys(kept).flatMap((id) =>
+    told.has(id) ? [] : [`${what} ${id}: ${kept[id] ?? ""} was never told`]
+  )
+]
+
 /** Everything that must hold after every step (C1 to C4, F, K1, X1, X2); answers what does not. */
 export const violationsIn = (world: World): Effect.Effect<ReadonlyArray<string>, SqlError> =>
-  Effect.gen(function* () {
-    const { sql } = world
-    const found = [...world.violations]
-    for (const { what } of yield* sql.unsafe<{ readonly what: string }>(VIOLATIONS)) found.push(what)
-
-    const [paid] = yield* sql<{ readonly credits: number }>`select credits_remaining as credits from customers
-      where id = ${world.owners[0]}::uuid`
-    const charges = yield* sql<{ readonly job: string; readonly pages: number; readonly credits: number }>`
-      select job_id as job, credits + free_pages as pages, credits from credit_charges order by job_id`
-    const taken = charges.reduce((sum, { credits }) => sum + credits, 0)
-    if (paid?.credits !== world.granted - taken) {
-      found.push(`F1 ${paid?.credits} credits are left of ${world.granted}, of which ${taken} were charged`)
-    }
-    const byJob = new Map(charges.map(({ job, pages }) => [job, pages]))
-    for (const [job, pages] of world.charged) {
-      if (byJob.get(job) !== pages)
-        found.push(`F2 ${job} of ${pages} pages was charged ${byJob.get(job) ?? "nothing"}`)
-    }
-    for (const job of byJob.keys()) {
-      if (!world.charged.has(job)) found.push(`F2 ${job} was charged and not finished`)
-    }
-
-    const chunks = yield* sql<{ readonly id: string; readonly key: string | null }>`
-      select id, result_key as key from chunk_jobs where status = 'completed'`
-    for (const { id, key } of chunks) {
-      if (world.results.get(id) !== key) found.push(`C2 chunk ${id} holds the result ${key}`)
-    }
-
-    const ended = yield* sql<{ readonly id: string; readonly status: string }>`
-      select id, status from large_conversion_jobs where status in ('completed', 'failed', 'cancelled')`
-    const now = new Map(ended.map(({ id, status }) => [id, status]))
-    for (const [id, status] of world.ends) {
-      if (now.get(id) !== status) found.push(`X1 job ${id} was ${status} and is ${now.get(id) ?? "live"}`)
-    }
-    for (const [id, status] of now) world.ends.set(id, status)
-
-    const ledger = yield* sql<{ readonly id: string; readonly usd: number }>`
-      select id, (cost_usd * 1000)::int as usd from cost_ledger`
-    const booked = new Map(ledger.map(({ id, usd }) => [id, usd]))
-    for (const [id, usd] of world.spent) {
-      if (booked.get(id) !== usd)
-        found.push(`K1 ${usd} under ${id} is booked as ${booked.get(id) ?? "nothing"}`)
-    }
-    if (booked.size !== world.spent.size) found.push(`K1 ${booked.size} entries of ${world.spent.size}`)
-    return found
+  Effect.map(world.sql.unsafe<State>(STATE, [world.owners[0]]), ([state]) => {
+    if (state === undefined) return ["no answer"]
+    const left = world.granted - state.taken
+    const changed = [...world.ends].flatMap(([id, status]) =>
+      state.ends[id] === status ? [] : [`X1 job ${id} was ${status} and is ${state.ends[id] ?? "live"}`]
+    )
+    for (const [id, status] of Object.entries(state.ends)) world.ends.set(id, status)
+    return [
+      ...world.violations,
+      ...state.violations,
+      ...(state.credits === left ? [] : [`F1 ${state.credits} credits are left, not ${left}`]),
+      ...changed,
+      ...differences("F2 the charge of", world.charged, state.charges),
+      ...differences("C2 the result of chunk", world.results, state.results),
+      ...differences("K1 the cost under", world.spent, state.spent)
+    ]
   })
 
 const REST = `

@@ -35,13 +35,13 @@ const on =
     return chosen === undefined ? Effect.void : step(world, chosen, b)
   }
 
-const files = ({ files }: World) => files
-const jobs = ({ jobs }: World) => jobs
-const flyers = ({ flyers }: World) => flyers
-const chunks = ({ chunks }: World) => chunks
-const assemblies = ({ assemblies }: World) => assemblies
-const inlines = ({ inlines }: World) => inlines
-const claimedFlyers = ({ claimedFlyers }: World) => claimedFlyers
+const files = (world: World) => world.files
+const jobs = (world: World) => world.jobs
+const flyers = (world: World) => world.flyers
+const chunks = (world: World) => world.chunks
+const assemblies = (world: World) => world.assemblies
+const inlines = (world: World) => world.inlines
+const claimedFlyers = (world: World) => world.claimedFlyers
 
 /** A claim goes to whoever asked for it. */
 const claim =
@@ -112,14 +112,8 @@ export const STEPS = {
             chunkPages: CHUNK_PAGES
           })
     ),
-  /** The rollback statements of document 3: what waits for a batch goes on without. */
-  release: ({ sql }) =>
-    sql.withTransaction(
-      Effect.andThen(
-        sql`update large_conversion_jobs set status = 'pending' where status = 'waiting_batch'`,
-        sql`update chunk_jobs set status = 'pending' where status = 'waiting_batch'`
-      )
-    ),
+  /** The batch lane is done with the oldest parked job. */
+  resume: ({ sql }) => sql`select resume_batch_conversion_job(n.id) from next_unclaimed_batch_job() n`,
   claimChunk: claim("claim chunk", ({ store }, lease) => store.claimChunk("w", lease), chunks),
   beat: on(chunks, (world, chunk, b) =>
     Effect.map(world.store.heartbeatChunk(chunk, b % 3, WINDOW), (alive) => did(world, `beat: ${alive}`))

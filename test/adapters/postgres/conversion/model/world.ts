@@ -49,7 +49,7 @@ export interface World {
   readonly counts: Map<string, number>
 }
 
-export const CREDITS = 40
+export const CREDITS = 8
 
 /** An empty database with two customers. */
 export const makeWorld: Effect.Effect<World, never, ConversionStore | WriteSql> = Effect.gen(function* () {

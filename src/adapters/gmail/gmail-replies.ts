@@ -1,0 +1,122 @@
+import { Clock, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+import * as Base64Url from "effect/encoding/Base64Url"
+
+import { failureText } from "../../domain/mail/failure-text.ts"
+import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
+import { makeAccessTokens } from "./access-token.ts"
+import { call } from "./call.ts"
+import { composeReply } from "./mime.ts"
+import { readServiceAccount } from "./service-account.ts"
+
+/** How the workspace mail API is reached. */
+export interface GmailOptions {
+  /** `MAILAPI_SERVICE_ACCOUNT_KEY`, the whole JSON. */
+  readonly serviceAccountKey: Redacted.Redacted
+  /** The mailbox that is sent as: `MAIL_SENDER`, else `convert@{LEGACY_DOMAIN}`. */
+  readonly mailbox: string
+  readonly name: string | undefined
+  readonly replyTo: string
+  /** `MAILAPI_BASE_URL` and `AUTH_URL`; the vendor's where absent. */
+  readonly baseUrl: string | undefined
+  readonly authUrl: string | undefined
+}
+
+const VENDOR_URL = "https://gmail.googleapis.com"
+
+/** From this size on a message goes by the upload path: the JSON one takes about 5 MB. */
+const UPLOAD_FROM = 3 * 1024 * 1024
+
+/** A mailbox sends 25 MB at most, base64 and all: this much of a result. */
+const MAX_ATTACHED_BYTES = 18 * 1024 * 1024
+
+const Sent = Schema.fromJsonString(Schema.Struct({ id: Schema.NonEmptyString }))
+const Problem = Schema.fromJsonString(
+  Schema.Struct({
+    error: Schema.Struct({
+      message: Schema.optionalKey(Schema.String),
+      errors: Schema.optionalKey(Schema.Array(Schema.Struct({ reason: Schema.optionalKey(Schema.String) })))
+    })
+  })
+)
+const decodeSent = Schema.decodeUnknownOption(Sent)
+const decodeProblem = Schema.decodeUnknownOption(Problem)
+
+const encoder = new TextEncoder()
+
+/**
+ * What an answer other than success says: `refused`, this message never; `later`, nothing was taken (limits, rights that are
+ * being put in order); `unknown`, a failure inside that may have come after the message was taken.
+ */
+const classify = (status: number): ReplyFailure["reason"] => {
+  if (status === 400 || status === 413 || status === 422) return "refused"
+  if (status === 401 || status === 403 || status === 404 || status === 429 || status === 503) return "later"
+  return status >= 300 && status < 500 ? "later" : "unknown"
+}
+
+const make = (options: GmailOptions) =>
+  Effect.gen(function* () {
+    const digest = yield* Digest
+    const account = readServiceAccount(options.serviceAccountKey)
+    const tokens = makeAccessTokens({ account, mailbox: options.mailbox, authUrl: options.authUrl })
+    const base = options.baseUrl ?? VENDOR_URL
+    const domain = options.mailbox.slice(options.mailbox.lastIndexOf("@") + 1)
+
+    const failure = (reason: ReplyFailure["reason"], text: string, secrets: ReadonlyArray<string> = []) =>
+      new ReplyFailure({ reason, message: failureText(`workspace: ${text}`, secrets) })
+
+    const post = (message: string, token: string) => {
+      const authorization = `Bearer ${token}`
+      return message.length >= UPLOAD_FROM
+        ? call(`${base}/upload/gmail/v1/users/me/messages/send?uploadType=media`, {
+            method: "POST",
+            headers: { authorization, "content-type": "message/rfc822" },
+            body: message
+          })
+        : call(`${base}/gmail/v1/users/me/messages/send`, {
+            method: "POST",
+            headers: { authorization, "content-type": "application/json" },
+            body: JSON.stringify({ raw: Base64Url.encode(encoder.encode(message)) })
+          })
+    }
+
+    const attempt = Effect.fnUntraced(function* (
+      message: string,
+      again: boolean
+    ): Effect.fn.Return<void, ReplyFailure> {
+      const token = Redacted.value(yield* tokens.get)
+      const { body, status } = yield* Effect.mapError(post(message, token), (error) =>
+        failure(error.sent ? "unknown" : "later", error.message)
+      )
+      if (status === 200 && Option.isSome(decodeSent(body))) return
+      if (status === 401 && again) {
+        yield* tokens.forget
+        return yield* attempt(message, false)
+      }
+      const problem = Option.getOrUndefined(decodeProblem(body))?.error
+      const reason = problem?.errors?.[0]?.reason ?? ""
+      // A 2xx that names no message may stand for one.
+      const kind = status < 300 ? "unknown" : classify(status)
+      return yield* failure(kind, `${status} ${reason} ${problem?.message ?? ""}`, [token])
+    })
+
+    return ReplyChannel.of({
+      name: "workspace",
+      maxAttachmentBytes: MAX_ATTACHED_BYTES,
+      send: Effect.fnUntraced(function* (reply: OutgoingReply) {
+        const hash = yield* digest.digestHex(sha256, encoder.encode(reply.key))
+        const message = composeReply(reply, {
+          from: { name: options.name, address: options.mailbox },
+          replyTo: options.replyTo,
+          // That of the key, so that a mailbox that gets a repetition can tell.
+          messageId: `<${hash.slice(0, 32)}@${domain}>`,
+          date: new Date(yield* Clock.currentTimeMillis)
+        })
+        yield* attempt(message, true)
+      })
+    })
+  })
+
+/** Replies through the Gmail API, by a service account with domain-wide delegation (document 2, "Authentication"). */
+export const layer = (options: GmailOptions): Layer.Layer<ReplyChannel, never, Digest> =>
+  Layer.effect(ReplyChannel, make(options))

@@ -1,0 +1,62 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+
+import { problemSchema } from "../problem.ts"
+import { RateLimited, RequestsPerMinute } from "./rate-limit.ts"
+import { InvalidRequest, ProxySecret } from "./relay.ts"
+
+const Channel = Schema.Literals(["workspace", "library"]).annotate({
+  description: "How replies go out (`CONVERT_REPLY_CHANNEL`)."
+})
+
+/** The answer of the health check. */
+const Health = Schema.Struct({ status: Schema.Literal("ok"), channel: Channel }).annotate({
+  identifier: "ConvertEmailHealth"
+})
+
+/** The body of a test message (document 2, "Endpoints"). */
+export const TestSendRequest = Schema.Struct({
+  to: Schema.NonEmptyString.check(Schema.isMaxLength(320)),
+  subject: Schema.NonEmptyString.check(Schema.isMaxLength(900)),
+  body: Schema.String.check(Schema.isMaxLength(100_000))
+}).annotate({ identifier: "TestSendRequest" })
+
+/** Convert-by-email beside SMTP: health, and links to results that are too large to attach. */
+export class ConvertEmailGroup extends HttpApiGroup.make("convertEmail")
+  .add(
+    HttpApiEndpoint.get("convertEmailHealth", "/convert-email/health", { success: Health }).annotate(
+      OpenApi.Summary,
+      "Whether convert-by-email is there"
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("convertEmailResult", "/convert-email/results/:token", {
+      params: { token: Schema.String },
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html; charset=utf-8" })),
+      error: [problemSchema("NOT_FOUND", {}), problemSchema("UNAVAILABLE", {})]
+    })
+      .annotate(RequestsPerMinute, 120)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "A result that was too large to attach",
+          description: "The link of a reply: signed, and good for 7 days. Whoever has it may read the result."
+        })
+      )
+  )
+  .middleware(RateLimited) {}
+
+/** A message that somebody sends by hand, through the channel of the replies. */
+export class ConvertEmailTestGroup extends HttpApiGroup.make("convertEmailTest")
+  .add(
+    HttpApiEndpoint.post("convertEmailTestSend", "/convert-email/test-send", {
+      payload: TestSendRequest,
+      success: Schema.Struct({ ok: Schema.Literal(true), channel: Channel }),
+      error: [
+        InvalidRequest,
+        problemSchema("PAYLOAD_TOO_LARGE", {}),
+        problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
+        problemSchema("UNAVAILABLE", {})
+      ]
+    }).annotate(OpenApi.Summary, "Sends a test message through the channel of the replies")
+  )
+  .middleware(ProxySecret) {}

@@ -1,0 +1,171 @@
+import { Clock, Effect, FiberSet, type Scope, Stream } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+
+import { type BatchJob, type BatchService, BatchServiceError } from "../../ports/batch-service.ts"
+import type { ObjectStoreError, ObjectStoreService } from "../../ports/object-store.ts"
+import type { VisionModel } from "../../ports/vision-model.ts"
+import type { LocalBatchFaults } from "./faults.ts"
+import { runJob } from "./run-job.ts"
+import { Asked, Ended, notesOn, Stopping } from "./state.ts"
+
+export interface LocalBatchOptions {
+  /** Where the jobs' inputs are, their outputs go, and the jobs themselves are noted. */
+  readonly objects: ObjectStoreService
+  readonly model: VisionModel["Service"]
+  /** How long a job waits before it runs, milliseconds. */
+  readonly delayMs: number
+  readonly faults?: LocalBatchFaults | undefined
+}
+
+/** How often a running job asks whether it is to stop, at most. */
+const ASK_EVERY_MS = 200
+
+const ARN = "arn:aws:bedrock:local:000000000000:model-invocation-job/"
+
+const unavailable = (cause: ObjectStoreError) =>
+  new BatchServiceError({ reason: "unavailable", message: "the object store does not answer", cause })
+
+const missing = (arn: string) =>
+  new BatchServiceError({ reason: "missing", message: `there is no batch job ${arn}` })
+
+/**
+ * Stands in for the batch service where there is none: reads the same records from the object store, answers them with the model
+ * after a while, and writes the same output. Jobs are notes in the object store and outlive the process; one that a crash
+ * interrupted is run again when it is next asked for. Several processes on one machine may share it.
+ */
+export const makeLocalBatch = Effect.fnUntraced(function* (
+  options: LocalBatchOptions
+): Effect.fn.Return<BatchService["Service"], never, Scope.Scope | Digest> {
+  const { objects, model } = options
+  const faults = options.faults ?? {}
+  const digest = yield* Digest
+  const notes = notesOn(objects)
+  const fibers = yield* FiberSet.make()
+  const running = new Set<string>()
+
+  /** The same for a name, as the token of a request would have it: twelve characters of `[a-z0-9]`. */
+  const idOf = (name: string) =>
+    Effect.map(digest.digestHex(sha256, new TextEncoder().encode(name)), (hex) => hex.slice(0, 12))
+  const outputOf = (id: string, job: Asked) => `${job.outputPrefix}${id}/`
+
+  const askedToStop = (id: string) => {
+    let answer = false
+    let askedAt = -Infinity
+    return Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (!answer && now - askedAt >= ASK_EVERY_MS) {
+        askedAt = now
+        const found = yield* Effect.orElseSucceed(notes.read(Stopping, id, "stop"), () => undefined)
+        answer = found !== undefined
+      }
+      return answer
+    })
+  }
+
+  const run = (id: string, job: Asked) =>
+    Effect.gen(function* () {
+      const wait = job.submittedAt + options.delayMs - (yield* Clock.currentTimeMillis)
+      if (wait > 0) yield* Effect.sleep(wait)
+      const stopping = askedToStop(id)
+      if (yield* stopping) return
+      const ended = yield* runJob(job, outputOf(id, job), { objects, model, faults, stopping })
+      // How a stop ends is told by when it was asked for.
+      if (ended.status !== "Stopped" && (yield* notes.read(Ended, id, "end")) === undefined) {
+        yield* notes.write(id, "end", ended)
+      }
+    }).pipe(
+      Effect.catch((error) => Effect.logWarning("a local batch job failed; it is run again", error)),
+      Effect.ensuring(Effect.sync(() => running.delete(id)))
+    )
+
+  const start = (id: string, job: Asked) =>
+    Effect.suspend(() => {
+      if (running.has(id)) return Effect.void
+      running.add(id)
+      return Effect.asVoid(FiberSet.run(fibers, run(id, job)))
+    })
+
+  /** Records in the output of a job that was stopped. */
+  const processedOf = (id: string, job: Asked) =>
+    objects.list(outputOf(id, job)).pipe(
+      Stream.filter(({ key }) => key.endsWith(".jsonl.out")),
+      Stream.flatMap(({ key }) => objects.get(key)),
+      Stream.runFold(
+        () => 0,
+        (lines, bytes) => bytes.reduce((sum, byte) => (byte === 10 ? sum + 1 : sum), lines)
+      )
+    )
+
+  const statusOf = Effect.fnUntraced(function* (id: string, job: Asked) {
+    const ended = yield* notes.read(Ended, id, "end")
+    if (ended !== undefined) return ended
+    const now = yield* Clock.currentTimeMillis
+    const stop = yield* notes.read(Stopping, id, "stop")
+    if (stop !== undefined) {
+      if (now < stop.stoppedAt || running.has(id)) return { status: "Stopping" } as const
+      const stopped = { status: "Stopped", processed: yield* processedOf(id, job) } as const
+      yield* notes.write(id, "end", stopped)
+      return stopped
+    }
+    if (now >= job.submittedAt + job.timeoutHours * 3_600_000) {
+      const expired = { status: "Expired", message: "timed out", processed: 0 } as const
+      yield* notes.write(id, "end", expired)
+      return expired
+    }
+    yield* start(id, job)
+    return { status: now < job.submittedAt + options.delayMs ? "Submitted" : "InProgress" } as const
+  })
+
+  const jobOf = (arn: string) => {
+    const id = arn.startsWith(ARN) ? arn.slice(ARN.length) : ""
+    if (!/^[a-z0-9]{12}$/.test(id)) return Effect.fail(missing(arn))
+    return notes.read(Asked, id, "job").pipe(
+      Effect.mapError(unavailable),
+      Effect.flatMap((job) =>
+        job === undefined ? Effect.fail(missing(arn)) : Effect.succeed({ id, job })
+      )
+    )
+  }
+
+  return {
+    create: Effect.fnUntraced(function* (asked) {
+      const id = yield* idOf(asked.name)
+      const found = yield* notes.read(Asked, id, "job")
+      const job = found ?? { ...asked, submittedAt: yield* Clock.currentTimeMillis }
+      if (found === undefined) yield* notes.write(id, "job", job)
+      yield* start(id, job)
+      return `${ARN}${id}`
+    }, Effect.mapError(unavailable)),
+
+    get: Effect.fnUntraced(function* (arn) {
+      const { id, job } = yield* jobOf(arn)
+      const told: { readonly status: BatchJob["status"]; readonly message?: string; readonly processed?: number } =
+        yield* Effect.mapError(statusOf(id, job), unavailable)
+      return {
+        arn,
+        name: job.name,
+        status: told.status,
+        message: told.message,
+        inputPrefix: job.inputPrefix,
+        outputPrefix: outputOf(id, job),
+        processed: told.processed
+      }
+    }),
+
+    findByName: Effect.fnUntraced(function* (name) {
+      const id = yield* idOf(name)
+      return (yield* notes.read(Asked, id, "job")) === undefined ? undefined : `${ARN}${id}`
+    }, Effect.mapError(unavailable)),
+
+    stop: Effect.fnUntraced(function* (arn) {
+      const { id } = yield* jobOf(arn)
+      const now = yield* Clock.currentTimeMillis
+      const known = yield* Effect.mapError(notes.read(Stopping, id, "stop"), unavailable)
+      if (known !== undefined) return
+      yield* Effect.mapError(
+        notes.write(id, "stop", { stoppedAt: now + (faults.stopLatencyMs ?? 0) }),
+        unavailable
+      )
+    })
+  }
+})

@@ -1,0 +1,183 @@
+import { isIP, type Socket } from "node:net"
+
+import { Data, Effect, type Scope, Stream } from "effect"
+import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server"
+
+import { ConvertByEmail } from "../../domain/intake/convert-by-email.ts"
+import { MAX_MAILS_AN_HOUR } from "../../domain/intake/outcome.ts"
+import type { Peer } from "../../domain/intake/sender-authenticity.ts"
+import { peerNames } from "./peer-names.ts"
+import { makeSenderRate } from "./sender-rate.ts"
+
+/** Largest mail, bytes on the wire: 40 MB (contract, "Convert-by-email"). */
+export const MAX_MAIL_BYTES = 40 * 1024 * 1024
+
+/** Connections at once. */
+export const MAX_CONNECTIONS = 250
+
+/** Recipients of one mail: our mailboxes are two. */
+const MAX_RECIPIENTS = 10
+
+/** How long a client may be silent, milliseconds. */
+const IDLE_MS = 60_000
+
+/** How long a connection may last, milliseconds: 40 MB at 0.5 Mbit/s, and not a byte every minute for ever. */
+const CONNECTION_MS = 12 * 60_000
+
+/** How long connections may take to end when the server stops, milliseconds. */
+const CLOSE_MS = 5_000
+
+/** Nothing listens: the port is taken, or not ours to take. */
+export class SmtpListenError extends Data.TaggedError("SmtpListenError")<{
+  readonly code: string
+  readonly message: string
+}> {}
+
+/** Whoever sends more than {@link MAX_MAIL_BYTES}. */
+class TooLarge extends Data.TaggedError("TooLarge") {}
+
+/** The client went away in the middle of its mail. */
+class Cut extends Data.TaggedError("Cut")<{ readonly cause: unknown }> {}
+
+/** How the server is set up. */
+export interface SmtpOptions {
+  readonly host: string
+  /** 0 lets the system choose. */
+  readonly port: number
+  /** What it calls itself. */
+  readonly name: string
+  /** Addresses that mail is taken for, in lower case. */
+  readonly recipients: ReadonlySet<string>
+  /** Without one, STARTTLS is not offered. */
+  readonly certificate: { readonly cert: string; readonly key: string } | undefined
+  readonly trusts: (peer: Peer) => boolean
+  /** Time limits that tests shorten. */
+  readonly idleMs?: number
+  readonly connectionMs?: number
+}
+
+const refusal = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode })
+
+const keyOf = (address: string | undefined, port: number | undefined): string => `${address} ${port}`
+
+/** Streams a mail, as long as it is not too large. What is left of it stays in `stream`. */
+const bytesOf = (stream: SMTPServerDataStream): Stream.Stream<Uint8Array, TooLarge | Cut> =>
+  Stream.fromAsyncIterable(
+    (async function* () {
+      for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+        if (stream.sizeExceeded) throw new TooLarge()
+        yield chunk as Uint8Array
+      }
+      if (stream.sizeExceeded) throw new TooLarge()
+    })(),
+    (cause) => (cause instanceof TooLarge ? cause : new Cut({ cause }))
+  )
+
+/** Reads the rest of a mail that is refused, so that the answer comes where the client looks for it. */
+const drained = (stream: SMTPServerDataStream, cut: () => void): Promise<void> =>
+  new Promise((resolve) => {
+    if (stream.readableEnded || stream.destroyed) return resolve()
+    stream.once("end", resolve).once("close", resolve).once("error", () => resolve())
+    stream.on("data", () => {
+      // Whoever goes on and on is not waiting for an answer.
+      if (stream.byteLength > 2 * MAX_MAIL_BYTES) cut()
+    })
+    stream.resume()
+  })
+
+const listening = (server: SMTPServer, { host, port }: SmtpOptions) =>
+  Effect.callback<number, SmtpListenError>((resume) => {
+    const failed = (cause: Error & { readonly code?: unknown }) =>
+      resume(
+        Effect.fail(
+          new SmtpListenError({ code: typeof cause.code === "string" ? cause.code : "", message: cause.message })
+        )
+      )
+    server.once("error", failed)
+    const listener = server.listen(port, host, () => {
+      server.off("error", failed)
+      const address = listener.address()
+      resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : port))
+    })
+  })
+
+const closed = (server: SMTPServer) =>
+  Effect.callback<void>((resume) => server.close(() => resume(Effect.void)))
+
+/**
+ * Listens for mail until the scope closes. 250 comes once the mail is durable and its row is there, 451 where it is not: the
+ * sender then keeps it. Answers the port.
+ */
+export const serveSmtp = Effect.fnUntraced(function* (
+  options: SmtpOptions
+): Effect.fn.Return<{ readonly port: number }, SmtpListenError, ConvertByEmail | Scope.Scope> {
+  const intake = yield* ConvertByEmail
+  const run = Effect.runPromiseWith(yield* Effect.context<never>())
+  const sockets = new Map<string, Socket>()
+  const underRate = makeSenderRate(MAX_MAILS_AN_HOUR, Date.now)
+
+  /** What the client is told of its mail. */
+  const take = async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Error | string> => {
+    const { mailFrom } = session.envelope
+    const address = session.remoteAddress
+    const near: Peer = { address, names: [] }
+    const peerTrusted =
+      options.trusts(near) || (isIP(address) !== 0 && options.trusts({ address, names: await peerNames(address) }))
+    const envelopeFrom = mailFrom === false ? "" : mailFrom.address
+    return run(
+      intake.accept({ envelopeFrom, peerTrusted, raw: bytesOf(stream) }).pipe(
+        Effect.map((id) => `OK: queued as ${id}`),
+        Effect.catchTag("TooLarge", () => Effect.succeed(refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))),
+        Effect.catch((error) =>
+          Effect.as(
+            Effect.logWarning("a mail could not be taken in", error),
+            refusal(451, "The mail cannot be stored now, please try again later")
+          )
+        )
+      )
+    )
+  }
+
+  const server = new SMTPServer({
+    name: options.name,
+    banner: "Postlane",
+    size: MAX_MAIL_BYTES,
+    maxClients: MAX_CONNECTIONS,
+    socketTimeout: options.idleMs ?? IDLE_MS,
+    closeTimeout: CLOSE_MS,
+    authOptional: true,
+    disabledCommands: options.certificate === undefined ? ["AUTH", "STARTTLS"] : ["AUTH"],
+    disableReverseLookup: true,
+    logger: false,
+    ...options.certificate,
+    onMailFrom: ({ address }: SMTPServerAddress, _session, callback) =>
+      callback(underRate(address) ? null : refusal(450, "Too many mails within an hour, please try again later")),
+    onRcptTo: ({ address }: SMTPServerAddress, { envelope }, callback) => {
+      if (!options.recipients.has(address.toLowerCase())) return callback(refusal(550, "No such mailbox here"))
+      return callback(envelope.rcptTo.length >= MAX_RECIPIENTS ? refusal(452, "Too many recipients") : null)
+    },
+    onData: (stream, session, callback) => {
+      const cut = () => sockets.get(keyOf(session.remoteAddress, session.remotePort))?.destroy()
+      void take(stream, session).then(async (answer) => {
+        await drained(stream, cut)
+        if (typeof answer === "string") callback(null, answer)
+        else callback(answer)
+      })
+    }
+  })
+
+  yield* Effect.acquireRelease(Effect.succeed(server), closed)
+  const port = yield* listening(server, options)
+  // What a client does wrong on its own connection is told to it.
+  server.on("error", () => undefined)
+  server.server.on("connection", (socket: Socket) => {
+    const key = keyOf(socket.remoteAddress, socket.remotePort)
+    const timer = setTimeout(() => socket.destroy(), options.connectionMs ?? CONNECTION_MS)
+    sockets.set(key, socket)
+    socket.once("close", () => {
+      clearTimeout(timer)
+      sockets.delete(key)
+    })
+  })
+  return { port }
+})

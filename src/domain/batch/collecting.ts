@@ -1,0 +1,131 @@
+import { Data, Effect, Stream } from "effect"
+
+import type { BatchJob } from "../../ports/batch-service.ts"
+import { BatchObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import { addUsage, NO_TOKENS } from "../conversion/cost.ts"
+import type { BatchTally } from "./cost.ts"
+import { manifestKey, preparedOf } from "./keys.ts"
+import { eachLine } from "./lines.ts"
+import { decodeManifestLine, type ManifestEntry } from "./manifest.ts"
+import { readOutputLine, type ReturnedRecord } from "./output.ts"
+import { makeResultsWriter } from "./results.ts"
+
+/** The output is not as it should be (yet). */
+export class CollectFailed extends Data.TaggedError("CollectFailed")<{ readonly reason: string }> {}
+
+/** The files of a batch job's output; the service's own `manifest.json.out` is none. */
+const outputFiles = Effect.fnUntraced(function* (job: BatchJob) {
+  const objects = yield* BatchObjects
+  const found = yield* Stream.runCollect(objects.list(job.outputPrefix))
+  return [...found]
+    .map(({ key }) => key)
+    .filter((key) => key.endsWith(".jsonl.out"))
+    .sort()
+})
+
+const noTally = (records: number): BatchTally => ({
+  returned: 0,
+  usage: NO_TOKENS,
+  acceptedUsage: NO_TOKENS,
+  accepted: 0,
+  fallback: records
+})
+
+const withReturned = (tally: BatchTally, record: ReturnedRecord): BatchTally => ({
+  ...tally,
+  returned: tally.returned + 1,
+  usage: addUsage(tally.usage, record.usage)
+})
+
+const withAccepted = (tally: BatchTally, record: ReturnedRecord): BatchTally => ({
+  ...tally,
+  acceptedUsage: addUsage(tally.acceptedUsage, record.usage),
+  accepted: tally.accepted + 1,
+  fallback: tally.fallback - 1
+})
+
+const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
+  const objects = yield* BatchObjects
+  const prepared = preparedOf(job.inputPrefix)
+  if (prepared === undefined) {
+    return yield* new CollectFailed({ reason: `the batch job reads ${job.inputPrefix}, which is not ours` })
+  }
+  const key = manifestKey(prepared)
+  const entries = new Map<string, ManifestEntry>()
+  yield* eachLine(objects.get(key), (line) =>
+    decodeManifestLine(line ?? "").pipe(
+      Effect.mapError((cause) => new ObjectStoreError({ reason: "unavailable", key, cause })),
+      Effect.map((entry) => void entries.set(entry.recordId, entry))
+    )
+  )
+  return entries
+})
+
+/**
+ * Reads a batch job's output line by line and writes one results file a chunk (document 3, "Driver" 5). Every record that was
+ * returned is counted, whatever it is worth; of two with one id the first is used; lines that are no record are passed over.
+ */
+export const collect = (
+  jobId: string,
+  job: BatchJob
+): Effect.Effect<BatchTally, ObjectStoreError | CollectFailed, BatchObjects> =>
+  Effect.gen(function* () {
+    const objects = yield* BatchObjects
+    const waiting = yield* readManifest(job)
+    const files = yield* outputFiles(job)
+    if (files.length === 0) return yield* new CollectFailed({ reason: "there is no output" })
+    const writer = makeResultsWriter(objects, jobId, waiting.values())
+    let tally = noTally(waiting.size)
+    let unreadable = 0
+    for (const key of files) {
+      yield* eachLine(objects.get(key), (line) =>
+        Effect.suspend(() => {
+          const record = line === undefined ? undefined : readOutputLine(line)
+          if (record === undefined) {
+            unreadable += 1
+            return Effect.void
+          }
+          tally = withReturned(tally, record)
+          const entry = waiting.get(record.recordId)
+          if (entry === undefined) return Effect.void
+          waiting.delete(record.recordId)
+          if (record.answer !== undefined) tally = withAccepted(tally, record)
+          return writer.add(entry, record)
+        })
+      )
+    }
+    if (tally.returned === 0) return yield* new CollectFailed({ reason: "the output holds no record" })
+    yield* writer.finish
+    if (unreadable > 0) yield* Effect.logWarning(`${unreadable} lines of the batch output are no records`)
+    return tally
+  })
+
+/**
+ * Counts what a batch job returned, for its bill; nothing of it is used. What cannot be read is told by `whole`: it may be there
+ * later.
+ */
+export const tallyOnly = (
+  records: number,
+  job: BatchJob
+): Effect.Effect<{ readonly tally: BatchTally; readonly whole: boolean }, never, BatchObjects> =>
+  Effect.gen(function* () {
+    const objects = yield* BatchObjects
+    let tally = noTally(records)
+    let whole = true
+    const unread = (error: ObjectStoreError) => {
+      whole = false
+      return Effect.logWarning("output of a batch job could not be read", error)
+    }
+    const files = yield* outputFiles(job).pipe(
+      Effect.catchTag("ObjectStoreError", (error) => Effect.as(unread(error), []))
+    )
+    for (const key of files) {
+      yield* eachLine(objects.get(key), (line) =>
+        Effect.sync(() => {
+          const record = line === undefined ? undefined : readOutputLine(line)
+          if (record !== undefined) tally = withReturned(tally, record)
+        })
+      ).pipe(Effect.catchTag("ObjectStoreError", unread))
+    }
+    return { tally, whole: whole && tally.returned >= (job.processed ?? 0) }
+  })

@@ -1,0 +1,71 @@
+import { Context, Duration, Effect, Layer } from "effect"
+
+import { BatchService } from "../../ports/batch-service.ts"
+import { BatchStore } from "../../ports/batch-store.ts"
+import { ConversionStore, type ConversionStoreError } from "../../ports/conversion-store.ts"
+import type { JobStatus } from "../conversion/job.ts"
+import { withDeadline } from "../deadline.ts"
+import { ON_DEMAND_WINDOW } from "./driver-settings.ts"
+
+/** How long an owner's request waits for the batch service; the driver stops the job at its next poll otherwise. */
+const STOP_WITHIN = Duration.seconds(3)
+
+/** How Process now ended. */
+export type ProcessedNow =
+  | { readonly answer: "moved"; readonly jobId: string; readonly status: JobStatus }
+  | { readonly answer: "not_found" | "not_waiting" }
+
+/** What the owner of a file does to its waiting conversion (document 3, "Process now", "Batch row when the user acts"). */
+export class BatchControls extends Context.Service<
+  BatchControls,
+  {
+    /**
+     * Moves a waiting conversion to on-demand. Where its batch row is closed already it is left alone, since the driver is
+     * about to resume it with its results: `moved` all the same.
+     */
+    readonly processNow: (file: {
+      readonly fileId: string
+      readonly customerId: string
+    }) => Effect.Effect<ProcessedNow, ConversionStoreError>
+    /** Stops the batch job of a conversion that was cancelled, if there is one; best effort. */
+    readonly stopBatchJob: (jobId: string) => Effect.Effect<void>
+  }
+>()("postlane/domain/BatchControls") {
+  static readonly layer: Layer.Layer<BatchControls, never, ConversionStore | BatchStore | BatchService> =
+    Layer.effect(
+      BatchControls,
+      Effect.gen(function* () {
+        const conversions = yield* ConversionStore
+        const store = yield* BatchStore
+        const service = yield* BatchService
+
+        const stopBatchJob = (jobId: string) =>
+          withDeadline(
+            Effect.gen(function* () {
+              const arn = yield* store.toStop(jobId)
+              if (arn !== undefined) yield* service.stop(arn)
+            }),
+            { duration: STOP_WITHIN, onTimeout: () => Effect.fail("no answer in time" as const) }
+          ).pipe(
+            Effect.catch((error) =>
+              Effect.logWarning("a batch job could not be stopped now; the driver stops it", error)
+            )
+          )
+
+        return BatchControls.of({
+          stopBatchJob,
+          processNow: Effect.fnUntraced(function* ({ customerId, fileId }) {
+            const file = yield* conversions.file(fileId, customerId)
+            if (file === undefined) return { answer: "not_found" }
+            if (file.jobId === null) return { answer: "not_waiting" }
+            const { jobId } = file
+            const answer = yield* store.makeInteractive(jobId, ON_DEMAND_WINDOW)
+            if (answer === "not_waiting") return { answer }
+            if (answer === "closed") return { answer: "moved", jobId, status: "waiting_batch" }
+            yield* stopBatchJob(jobId)
+            return { answer: "moved", jobId, status: "pending" }
+          })
+        })
+      })
+    )
+}

@@ -1,0 +1,51 @@
+import { Duration, Effect, Stream } from "effect"
+
+import { BatchStore } from "../../ports/batch-store.ts"
+import { BatchObjects } from "../../ports/object-store.ts"
+import { type DriverSettings, ON_DEMAND_WINDOW } from "./driver-settings.ts"
+import { batchPrefix } from "./keys.ts"
+import { pollDue } from "./polling.ts"
+import { resumePatch } from "./row.ts"
+import { prepareNext } from "./submitting.ts"
+
+/** How long batch objects are kept (document 3, "Other constants"). */
+const KEPT = Duration.days(14)
+
+/** Batches whose objects one tick removes, and the keys of one delete. */
+const PURGES = 20
+const KEYS_AT_ONCE = 500
+
+/** Resumes jobs that wait although their batch row is closed (document 3, "Driver" 9). */
+export const resumeStranded = Effect.gen(function* () {
+  const store = yield* BatchStore
+  for (const job of yield* store.stranded) {
+    yield* Effect.logInfo(`job ${job.jobId} was stranded: it is resumed`)
+    yield* store.resume(job.jobId, resumePatch(job), ON_DEMAND_WINDOW)
+  }
+})
+
+/**
+ * One tick of the driver: resumes what was stranded, looks at what was submitted, prepares one job. Several drivers at once are
+ * wasteful and nothing else; one that was interrupted anywhere is carried on by the next. The number of queries does not grow
+ * with the number of open rows.
+ */
+export const driverTick = (settings: DriverSettings, term: number) =>
+  resumeStranded.pipe(
+    Effect.andThen(pollDue(settings)),
+    Effect.andThen(prepareNext(settings, term)),
+    Effect.withSpan("batch-driver")
+  )
+
+/** Removes the objects of batches that ended long ago, or whose file was deleted. */
+export const purgeBatches = Effect.gen(function* () {
+  const store = yield* BatchStore
+  const objects = yield* BatchObjects
+  for (const { id, jobId } of yield* store.toPurge(KEPT, PURGES)) {
+    yield* objects.list(batchPrefix(jobId)).pipe(
+      Stream.map(({ key }) => key),
+      Stream.grouped(KEYS_AT_ONCE),
+      Stream.runForEach((keys) => objects.remove(keys))
+    )
+    yield* store.purged(id)
+  }
+})

@@ -1,0 +1,67 @@
+import { Context, Effect, Layer } from "effect"
+import { Digest } from "effect/crypto/Digest"
+
+import { BatchObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import type { VisionModel } from "../../ports/vision-model.ts"
+import { isUsable } from "../conversion/converse.ts"
+import { withoutCachePoints } from "./capture.ts"
+import { promptHash } from "./prompt-hash.ts"
+import { readResults } from "./results.ts"
+
+/** A chunk of a job with batch results. */
+export interface PrimedChunk {
+  readonly jobId: string
+  readonly chunkIndex: number
+}
+
+/** Reuses batch results in chunk processing. */
+export class BatchReplay extends Context.Service<
+  BatchReplay,
+  {
+    /**
+     * A model that answers the hi-fi single pass of a page from the chunk's batch results where model and prompt hash match,
+     * and asks `model` for anything else. Without a results file it asks for everything; one that cannot be read now fails.
+     */
+    readonly over: (
+      chunk: PrimedChunk,
+      model: VisionModel["Service"]
+    ) => Effect.Effect<VisionModel["Service"], ObjectStoreError>
+  }
+>()("postlane/domain/BatchReplay") {
+  static readonly layer: Layer.Layer<BatchReplay, never, BatchObjects | Digest> = Layer.effect(
+    BatchReplay,
+    Effect.gen(function* () {
+      const objects = yield* BatchObjects
+      const digest = yield* Digest
+      return BatchReplay.of({
+        over: Effect.fnUntraced(function* ({ chunkIndex, jobId }, model) {
+          const answers = yield* readResults(objects, jobId, chunkIndex).pipe(
+            Effect.catchIf(
+              ({ reason }) => reason === "missing",
+              () => Effect.as(Effect.logWarning("a chunk has no batch results: it is converted on demand"), [])
+            )
+          )
+          const byPage = new Map(answers.map((answer) => [answer.page, answer]))
+          return {
+            converse: (request, place) =>
+              Effect.gen(function* () {
+                const found = place.tier === "hifi-single-pass" ? byPage.get(place.page) : undefined
+                if (found === undefined || found.model !== request.modelId) {
+                  return yield* model.converse(request, place)
+                }
+                const hash = yield* promptHash(withoutCachePoints(request)).pipe(
+                  Effect.provideService(Digest, digest)
+                )
+                const { inputTokens, outputTokens, text } = found
+                const stopReason = found.stopReason ?? undefined
+                if (hash !== found.promptHash || !isUsable({ text, stopReason })) {
+                  return yield* model.converse(request, place)
+                }
+                return { text, stopReason, usage: { inputTokens, outputTokens }, fromBatch: true }
+              })
+          }
+        })
+      })
+    })
+  )
+}

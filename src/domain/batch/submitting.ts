@@ -1,0 +1,134 @@
+import { Duration, Effect } from "effect"
+import type { Digest } from "effect/crypto/Digest"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { BatchService, type BatchServiceError } from "../../ports/batch-service.ts"
+import { BatchStore, type ClaimedBatch } from "../../ports/batch-store.ts"
+import type { ConversionStoreError } from "../../ports/conversion-store.ts"
+import type { BatchObjects } from "../../ports/object-store.ts"
+import type { PageSources } from "../../ports/page-sources.ts"
+import { withDeadline } from "../deadline.ts"
+import { type DriverSettings, giveUpIn, ON_DEMAND_WINDOW, STUCK_AFTER, waitingWindow } from "./driver-settings.ts"
+import { batchJobName, outputPrefix, preparedOf, preparedPrefix } from "./keys.ts"
+import { prepare } from "./preparing.ts"
+import type { BatchOutcome } from "./row.ts"
+import { BatchSkipped } from "./shards.ts"
+
+/** A row that is not submitted is closed, and its job goes on-demand. */
+const drop = Effect.fnUntraced(function* (batch: ClaimedBatch, outcome: BatchOutcome, reason: string) {
+  const store = yield* BatchStore
+  yield* Effect.logInfo(`a job does not go through the batch lane: ${reason}`)
+  const end = { outcome, reason, endState: null, accepted: 0, fallback: 0, cost: undefined }
+  if (yield* store.drop(batch, end)) yield* store.resume(batch.jobId, {}, ON_DEMAND_WINDOW)
+})
+
+const submitted = Effect.fnUntraced(function* (batch: ClaimedBatch, arn: string, settings: DriverSettings) {
+  const store = yield* BatchStore
+  const won = yield* store.submitted(batch, {
+    arn,
+    name: batchJobName(batch.jobId),
+    pollIn: settings.pollEvery,
+    giveUpIn: giveUpIn(settings)
+  })
+  yield* won
+    ? Effect.logInfo(`batch job ${arn} is submitted`)
+    : Effect.logInfo(`batch job ${arn} was submitted by another driver`)
+})
+
+/** The folder of the records, uploaded now unless they are already. */
+const upload = Effect.fnUntraced(function* (batch: ClaimedBatch, settings: DriverSettings) {
+  if (batch.inputPrefix !== null) return batch.inputPrefix
+  const store = yield* BatchStore
+  const { limits, model } = settings
+  if (batch.totalPages < limits.minRecords) {
+    return yield* new BatchSkipped({ reason: `fewer than ${limits.minRecords} records` })
+  }
+  const done = yield* withDeadline(
+    prepare({
+      objectKey: batch.objectKey,
+      chunks: yield* store.chunks(batch.jobId),
+      prepared: preparedPrefix(batch.jobId, batch.lease),
+      model,
+      limits
+    }),
+    {
+      duration: STUCK_AFTER,
+      onTimeout: () => Effect.fail(new BatchSkipped({ reason: "preparing took too long" }))
+    }
+  )
+  yield* Effect.logInfo(`${done.records} batch records in ${done.shards} files, ${done.bytes} bytes`)
+  // Where another preparer has taken over, creating the job is harmless: whoever comes first, there is one.
+  yield* store.uploaded(batch, done)
+  return done.prefix
+})
+
+const create = Effect.fnUntraced(function* (batch: ClaimedBatch, input: string, settings: DriverSettings) {
+  const service = yield* BatchService
+  return yield* service.create({
+    name: batchJobName(batch.jobId),
+    model: settings.model,
+    inputPrefix: input,
+    outputPrefix: outputPrefix(preparedOf(input) ?? preparedPrefix(batch.jobId, batch.lease)),
+    timeoutHours: settings.timeoutHours
+  })
+})
+
+const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, settings: DriverSettings) {
+  const service = yield* BatchService
+  if (batch.foundOpen) {
+    const arn = yield* service.findByName(batchJobName(batch.jobId))
+    if (arn !== undefined) return yield* submitted(batch, arn, settings)
+    if (batch.stuck) return yield* drop(batch, "failed", "preparing it got stuck")
+    if (batch.closeReason !== null) return yield* drop(batch, "skipped", batch.closeReason)
+  }
+  const input = yield* upload(batch, settings)
+  yield* submitted(batch, yield* create(batch, input, settings), settings)
+})
+
+/** Without an answer the row stays as it is: the next tick looks for the job by its name before anything else. */
+const serviceFailed = (batch: ClaimedBatch) => (error: BatchServiceError) =>
+  error.reason === "unavailable"
+    ? Effect.logWarning("the batch service does not take the job now; it is tried again", error)
+    : Effect.andThen(
+        Effect.logWarning("the batch service refuses the job", error),
+        drop(batch, "failed", `the batch service refused it: ${error.message}`)
+      )
+
+/**
+ * Takes a row that was left `preparing`, else the oldest parked job, and brings it to the batch service; one a call (document 3,
+ * "Driver" 1 to 3 and 8). Whatever cannot be prepared goes on-demand.
+ */
+export const prepareNext = (
+  settings: DriverSettings,
+  term: number
+): Effect.Effect<
+  void,
+  ConversionStoreError,
+  BatchStore | BatchService | BatchObjects | PageSources | Digest | SecureRandom
+> =>
+  Effect.gen(function* () {
+    const store = yield* BatchStore
+    const random = yield* SecureRandom
+    const batch = yield* store.claim({
+      lease: yield* random.uuidV7(),
+      preparer: settings.preparer,
+      term,
+      model: settings.model,
+      stuckAfter: STUCK_AFTER,
+      window: Duration.max(waitingWindow(settings), ON_DEMAND_WINDOW)
+    })
+    if (batch === undefined) return
+    yield* prepareAndSubmit(batch, settings).pipe(
+      Effect.catchTags({
+        BatchSkipped: ({ reason }) => drop(batch, "skipped", reason),
+        BatchServiceError: serviceFailed(batch),
+        PdfError: ({ message }) => drop(batch, "failed", `it could not be prepared: ${message}`),
+        ObjectStoreError: (error) =>
+          Effect.andThen(
+            Effect.logWarning("a batch could not be uploaded", error),
+            drop(batch, "failed", "its records could not be uploaded")
+          )
+      }),
+      Effect.annotateLogs({ job: batch.jobId, batch: batch.id })
+    )
+  })

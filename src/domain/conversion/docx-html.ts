@@ -1,0 +1,51 @@
+import { Effect } from "effect"
+
+import { DocxConverter, DocxError, type DocxPart } from "../../ports/docx-converter.ts"
+import { HtmlAssembly } from "../../ports/html-assembly.ts"
+
+/** Characters outside of tags. */
+const textLength = (html: string): number => html.replaceAll(/<[^<>]*>/g, "").length
+
+/** Cleaning takes markup away, never text; some characters have no place in HTML. */
+const KEPT = 0.99
+
+const tooLong = new DocxError({
+  reason: "too-large",
+  message: "This Word document has a part that is too long to be converted. Split it up, then send the parts."
+})
+
+/** Parts put together again: what was closed and opened only for the cut is left out. */
+export const joinParts = (parts: ReadonlyArray<DocxPart>): string => {
+  const all: Array<string> = []
+  for (const { goesOn, html } of parts) {
+    const before = all.at(-1)
+    const closing = goesOn.split(/(?=<)/).toReversed().join("").replaceAll("<", "</")
+    if (goesOn !== "" && before?.endsWith(closing) === true && html.startsWith(goesOn)) {
+      all[all.length - 1] = before.slice(0, -closing.length)
+      all.push(html.slice(goesOn.length))
+    } else all.push(html)
+  }
+  return all.join("")
+}
+
+/**
+ * A Word document as a clean fragment. Each part is cleaned for itself; pictures take their places after that, since they were
+ * never the document's words. Fails where cleaning would lose words.
+ */
+export const docxHtml = Effect.fnUntraced(function* (path: string) {
+  const { clean } = yield* HtmlAssembly
+  const { convert } = yield* DocxConverter
+  const { parts, pictures, title } = yield* convert(path)
+  const cleaned = yield* Effect.forEach(parts, ({ goesOn, html }) =>
+    Effect.flatMap(clean(html), (found) =>
+      textLength(found) < KEPT * textLength(html)
+        ? Effect.fail(tooLong)
+        : Effect.succeed({ goesOn, html: found })
+    )
+  )
+  const html = joinParts(cleaned).replaceAll(/src="([^"]{1,200})"/g, (whole, place: string) => {
+    const source = pictures.get(place)
+    return source === undefined ? whole : `src="${source}"`
+  })
+  return { title, html }
+})

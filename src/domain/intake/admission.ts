@@ -1,0 +1,218 @@
+import { Duration, Effect, Result, Stream } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+
+import { ConvertPipeline } from "../../ports/convert-pipeline.ts"
+import { type ClaimedMail, type Customer, IntakeStore } from "../../ports/intake-store.ts"
+import { MailReader } from "../../ports/mail-reader.ts"
+import { MailObjects } from "../../ports/object-store.ts"
+import { HOLD_MINUTES } from "../conversion/job.ts"
+import { addressKey } from "../mail/address.ts"
+import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
+import { automaticReason } from "./automatic-mail.ts"
+import { estimatePages } from "./credit-rules.ts"
+import { type About, endInError, endInsufficient, endMail, MAX_ATTEMPTS } from "./ending.ts"
+import { headerValues, type IncomingMail } from "./incoming-mail.ts"
+import { IntakeConfig, sourceKey } from "./intake-config.ts"
+import { identityText, messageIdOf, referencesOf } from "./mail-identity.ts"
+import { MAX_MAILS_AN_HOUR } from "./outcome.ts"
+import { authenticityOf, senderOf } from "./sender-authenticity.ts"
+
+/** How long funds stay set aside without a heartbeat. */
+export const HOLD_WINDOW = Duration.minutes(HOLD_MINUTES)
+
+const encoder = new TextEncoder()
+
+/** The raw mail in memory; its size is limited where it is taken in. */
+const rawOf = Effect.fnUntraced(function* (mail: ClaimedMail) {
+  const objects = yield* MailObjects
+  const raw = new Uint8Array(mail.rawBytes)
+  let at = 0
+  yield* Stream.runForEach(objects.get(mail.rawKey), (bytes) =>
+    Effect.sync(() => {
+      raw.set(bytes.subarray(0, raw.length - at), at)
+      at = Math.min(raw.length, at + bytes.length)
+    })
+  )
+  return raw
+})
+
+/** Who sent it, or why it is not answered. */
+const senderOrEnd = Effect.fnUntraced(function* (mail: ClaimedMail, parsed: IncomingMail) {
+  const config = yield* IntakeConfig
+  const sender = senderOf(parsed)
+  const automatic = automaticReason(parsed, mail.envelopeFrom, sender, config.ownAddresses)
+  if (automatic !== undefined) {
+    yield* endMail(mail, { outcome: "automatic", reason: automatic })
+    return undefined
+  }
+  if (sender === undefined) {
+    yield* endMail(mail, { outcome: "no_sender", reason: "it names no sender, or several" })
+    return undefined
+  }
+  const authenticity = authenticityOf(parsed, sender, mail.peerTrusted, config.authenticity)
+  if (!authenticity.verified) {
+    yield* endMail(mail, { outcome: "unverified", reason: authenticity.reason })
+    return undefined
+  }
+  return addressKey(sender)
+})
+
+/** Claims the mail's identity, before any work for it; false where this delivery ends here. */
+const isOurs = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  parsed: IncomingMail,
+  sender: string,
+  choice: AttachmentChoice
+) {
+  const store = yield* IntakeStore
+  const digest = yield* Digest
+  const contentSha256 = yield* digest.digestHex(sha256, choice._tag === "Pdf" ? choice.content : new Uint8Array())
+  const answer = yield* store.identify(
+    mail,
+    {
+      identity: yield* digest.digestHex(sha256, encoder.encode(identityText(parsed.headers, sender, contentSha256))),
+      messageId: messageIdOf(parsed.headers),
+      sender,
+      contentSha256,
+      subject: parsed.subject ?? headerValues(parsed, "subject")[0],
+      references: referencesOf(parsed.headers)
+    },
+    MAX_MAILS_AN_HOUR
+  )
+  if (answer === "duplicate" || answer === "limited") {
+    yield* Effect.logInfo(`a mail ended: ${answer}`).pipe(Effect.annotateLogs({ mail: mail.id, outcome: answer }))
+  }
+  return answer === "claimed"
+})
+
+/** Stores the PDF, counts its pages, sets their price aside and lets its conversion begin. */
+const admitPdf = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  customer: Customer,
+  { content, filename, ignored }: AttachmentChoice & { readonly _tag: "Pdf" }
+) {
+  const store = yield* IntakeStore
+  const objects = yield* MailObjects
+  const pipeline = yield* ConvertPipeline
+  const about: About = {
+    customerId: customer.id,
+    recipient: customer.email,
+    filename,
+    fileBytes: content.length
+  }
+  const estimate = estimatePages(content.length)
+  // The estimate may be above the truth: it turns nobody away who has anything to spend.
+  if (customer.balance <= 0) return yield* endInsufficient(mail, about, estimate, customer)
+  const key = sourceKey(mail.id, mail.lease)
+  yield* objects.put(key, Stream.make(content), { contentType: "application/pdf" })
+  const counted = yield* Effect.result(pipeline.countPages(key))
+  if (Result.isFailure(counted)) {
+    const { message, reason } = counted.failure
+    if (reason === "document" || mail.attempts >= MAX_ATTEMPTS) return yield* endInError(mail, about, message)
+    return yield* counted.failure
+  }
+  const pages = counted.success ?? estimate
+  const answer = yield* store.admit(mail, {
+    customerId: customer.id,
+    filename,
+    fileBytes: content.length,
+    pages,
+    ignored,
+    sourceKey: key,
+    recipient: customer.email,
+    acknowledgement: { kind: "processing-started", fileName: filename, pages, ignored },
+    window: HOLD_WINDOW
+  })
+  if (typeof answer === "object") yield* endInsufficient(mail, about, pages, answer)
+})
+
+/** What a mail of a customer gets. */
+const answerCustomer = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  customer: Customer,
+  choice: AttachmentChoice
+) {
+  const { convertAddress } = yield* IntakeConfig
+  const { email: recipient, id: customerId } = customer
+  switch (choice._tag) {
+    case "None":
+      return yield* endMail(mail, {
+        outcome: "no_attachment",
+        reason: "it has no attachment",
+        customerId,
+        reply: { recipient, content: { kind: "no-attachment", convertAddress } }
+      })
+    case "Unsupported":
+      return yield* endMail(mail, {
+        outcome: "unsupported",
+        reason: `the attachment is ${choice.found}`,
+        customerId,
+        filename: choice.filename,
+        reply: {
+          recipient,
+          content: { kind: "unsupported-file", fileName: choice.filename, found: choice.found }
+        }
+      })
+    case "TooLarge":
+      return yield* endMail(mail, {
+        outcome: "too_large",
+        reason: `the attachment has ${choice.bytes} bytes`,
+        customerId,
+        filename: choice.filename,
+        fileBytes: choice.bytes,
+        reply: {
+          recipient,
+          content: {
+            kind: "error",
+            fileName: choice.filename,
+            reason: "The file is larger than 25 MB, which is the most that can be converted by email."
+          }
+        }
+      })
+    case "Pdf":
+      return yield* admitPdf(mail, customer, choice)
+  }
+})
+
+/** The first half of document 2's flow: from the raw mail to a reply that says why not, or to a conversion that may begin. */
+export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
+  const store = yield* IntakeStore
+  const reader = yield* MailReader
+  const { registerUrl } = yield* IntakeConfig
+  if (mail.attempts > MAX_ATTEMPTS) {
+    // Something about it ends its worker, or nothing that it needs has answered for long.
+    const customer = mail.sender === undefined ? undefined : yield* store.customer(mail.sender)
+    const reason = "The mail could not be worked on."
+    return yield* endMail(mail, {
+      outcome: "error",
+      reason: `given up after ${MAX_ATTEMPTS} attempts`,
+      customerId: customer?.id,
+      reply:
+        customer === undefined
+          ? undefined
+          : { recipient: customer.email, content: { kind: "error", fileName: "Your file", reason } }
+    })
+  }
+  const read = yield* Effect.result(Effect.flatMap(rawOf(mail), reader.read))
+  if (Result.isFailure(read)) {
+    const { failure } = read
+    if (failure._tag === "ObjectStoreError" && failure.reason === "unavailable") return yield* failure
+    const reason = failure._tag === "UnreadableMail" ? failure.message : "the raw mail is gone"
+    return yield* endMail(mail, { outcome: "no_sender", reason })
+  }
+  const sender = yield* senderOrEnd(mail, read.success)
+  if (sender === undefined) return
+  const choice = chooseAttachment(read.success.parts)
+  if (!(yield* isOurs(mail, read.success, sender, choice))) return
+  const customer = yield* store.customer(sender)
+  if (customer !== undefined) return yield* answerCustomer(mail, customer, choice)
+  yield* endMail(mail, {
+    outcome: "unregistered",
+    reason: "the sender has no account",
+    reply: {
+      recipient: sender,
+      content: { kind: "unregistered", address: sender, registerUrl },
+      stranger: true
+    }
+  })
+})

@@ -1,0 +1,61 @@
+import { Effect, Result } from "effect"
+
+import { ConvertPipeline } from "../../ports/convert-pipeline.ts"
+import { type ClaimedMail, IntakeStore } from "../../ports/intake-store.ts"
+import { ReplyChannel } from "../../ports/reply-channel.ts"
+import { creditsFor } from "./credit-rules.ts"
+import { type About, endInError, endInsufficient, endMail, MAX_ATTEMPTS } from "./ending.ts"
+import { resultKey } from "./intake-config.ts"
+
+/**
+ * The second half of document 2's flow: converts, and then, in one transaction, charges the pages that the pipeline counted,
+ * queues the reply with the result and logs the job. A failure charges nothing and says so.
+ */
+export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
+  const store = yield* IntakeStore
+  const pipeline = yield* ConvertPipeline
+  const channel = yield* ReplyChannel
+  const { job } = mail
+  if (job === undefined) return yield* Effect.die(new Error(`mail ${mail.id} is converted without a job`))
+  const recipient = yield* store.customerEmail(job.customerId)
+  if (recipient === undefined) {
+    return yield* endMail(mail, { outcome: "error", reason: "the account was closed", jobError: "The account was closed" })
+  }
+  const about: About = { ...job, recipient }
+  if (mail.attempts > MAX_ATTEMPTS) {
+    return yield* endInError(mail, about, "The document could not be converted: it was tried several times.")
+  }
+  const key = resultKey(mail.id, mail.lease)
+  const converted = yield* Effect.result(
+    pipeline.convert({ sourceKey: job.sourceKey, resultKey: key, name: job.filename })
+  )
+  if (Result.isFailure(converted)) {
+    const { message, reason } = converted.failure
+    if (reason === "document" || mail.attempts >= MAX_ATTEMPTS) return yield* endInError(mail, about, message)
+    return yield* converted.failure
+  }
+  const { bytes, complexPages, standardPages } = converted.success
+  const pages = creditsFor({ standard: standardPages, complex: complexPages })
+  const answer = yield* store.finish(mail, {
+    standardPages,
+    complexPages,
+    resultKey: key,
+    resultBytes: bytes,
+    recipient,
+    reply: {
+      kind: "success",
+      fileName: job.filename,
+      pages: standardPages + complexPages,
+      creditsCharged: 0,
+      balance: 0,
+      ignored: job.ignored
+    },
+    asLink: bytes > channel.maxAttachmentBytes
+  })
+  if (typeof answer === "object") return yield* endInsufficient(mail, about, pages, answer)
+  if (answer === "completed") {
+    yield* Effect.logInfo(`a mail ended: success (${standardPages + complexPages} pages)`).pipe(
+      Effect.annotateLogs({ mail: mail.id, outcome: "success" })
+    )
+  }
+})

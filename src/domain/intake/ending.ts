@@ -1,0 +1,77 @@
+import { Effect } from "effect"
+
+import {
+  type ClaimedMail,
+  IntakeStore,
+  type IntakeUnavailable,
+  type MailEnd,
+  type Shortage
+} from "../../ports/intake-store.ts"
+import { creditsFor } from "./credit-rules.ts"
+import { IntakeConfig } from "./intake-config.ts"
+import type { ReplyContent } from "./reply-content.ts"
+
+/** Attempts at one step of a mail before it is given up: a mail that ends its worker must not do so for ever. */
+export const MAX_ATTEMPTS = 4
+
+/** Writes down how a mail ended, and says so in the log; nothing where the lease was lost. */
+export const endMail = (
+  mail: ClaimedMail,
+  end: MailEnd
+): Effect.Effect<void, IntakeUnavailable, IntakeStore> =>
+  Effect.gen(function* () {
+    const store = yield* IntakeStore
+    if (!(yield* store.end(mail, end))) return
+    const line = `a mail ended: ${end.outcome} (${end.reason})`
+    yield* end.outcome === "error" ? Effect.logWarning(line) : Effect.logInfo(line)
+  }).pipe(Effect.annotateLogs({ mail: mail.id, outcome: end.outcome }))
+
+/** Whom the mail is from, and which of their files it is about. */
+export interface About {
+  readonly customerId: string
+  readonly recipient: string
+  readonly filename: string
+  readonly fileBytes: number
+}
+
+/** Ends a mail whose conversion failed: an error reply, a row in `conversion_jobs`, no charge. */
+export const endInError = (mail: ClaimedMail, about: About, reason: string) =>
+  endMail(mail, {
+    outcome: "error",
+    reason,
+    customerId: about.customerId,
+    filename: about.filename,
+    fileBytes: about.fileBytes,
+    jobError: reason,
+    reply: {
+      recipient: about.recipient,
+      content: { kind: "error", fileName: about.filename, reason }
+    }
+  })
+
+/** Ends a mail that its sender cannot pay for: the balance, and where to buy more. */
+export const endInsufficient = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  about: About,
+  pages: number,
+  { balance, plan }: Shortage
+) {
+  const { buyUrl } = yield* IntakeConfig
+  const needed = creditsFor({ standard: pages, complex: 0 })
+  const content: ReplyContent = {
+    kind: "insufficient-credits",
+    fileName: about.filename,
+    needed,
+    balance: Math.max(0, balance),
+    plan,
+    buyUrl
+  }
+  yield* endMail(mail, {
+    outcome: "insufficient",
+    reason: `${needed} credits needed, ${balance} there`,
+    customerId: about.customerId,
+    filename: about.filename,
+    fileBytes: about.fileBytes,
+    reply: { recipient: about.recipient, content }
+  })
+})

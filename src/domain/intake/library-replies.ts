@@ -1,0 +1,86 @@
+import { Effect, Layer } from "effect"
+import * as Base64 from "effect/encoding/Base64"
+
+import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
+import { Mailer } from "../mail/mailer.ts"
+import type { SendRequest } from "../mail/message.ts"
+import type { SendResult } from "../mail/send-result.ts"
+
+/** Most bytes of a result that is attached: with base64 and its line breaks, 25 MB on the wire. */
+export const MAX_ATTACHED_BYTES = 18 * 1024 * 1024
+
+const requestOf = (
+  reply: OutgoingReply,
+  options: { readonly from: string; readonly replyTo: string }
+): SendRequest => ({
+  to: reply.to,
+  from: options.from,
+  replyTo: options.replyTo,
+  subject: reply.subject,
+  ...(reply.html === undefined ? {} : { html: reply.html }),
+  text: reply.text,
+  category: "transactional",
+  source: "api:convert-email",
+  idempotencyKey: reply.key,
+  headers: {
+    ...(reply.automatic ? { "Auto-Submitted": "auto-replied" } : {}),
+    ...(reply.inReplyTo === undefined ? {} : { "In-Reply-To": reply.inReplyTo }),
+    ...(reply.references === undefined ? {} : { References: reply.references })
+  },
+  ...(reply.attachment === undefined
+    ? {}
+    : {
+        attachments: [
+          {
+            filename: reply.attachment.filename,
+            contentType: reply.attachment.contentType,
+            content: Base64.encode(reply.attachment.content)
+          }
+        ]
+      })
+})
+
+const failureOf = (result: SendResult): ReplyFailure | undefined => {
+  switch (result.status) {
+    case "sent":
+    case "deferred":
+      return undefined
+    case "suppressed":
+      return new ReplyFailure({ reason: "refused", message: result.error })
+    case "failed":
+      // The key is the mail's: the same call after an ambiguous attempt cannot send it twice.
+      return new ReplyFailure({ reason: result.kind === "rejected" ? "refused" : "later", message: result.error })
+  }
+}
+
+/**
+ * Replies through the library (document 1): From `noreply@{SENDER_DOMAIN}`, Reply-To the convert mailbox, one idempotency key
+ * a reply, so that a process that dies while it sends does not send twice.
+ */
+export const layer = (options: {
+  readonly from: string
+  readonly replyTo: string
+}): Layer.Layer<ReplyChannel, never, Mailer> =>
+  Layer.effect(
+    ReplyChannel,
+    Effect.map(Mailer, (mailer) =>
+      ReplyChannel.of({
+        name: "library",
+        maxAttachmentBytes: MAX_ATTACHED_BYTES,
+        send: (reply) =>
+          mailer.send(requestOf(reply, options)).pipe(
+            Effect.mapError(
+              (notBegun) =>
+                new ReplyFailure({
+                  reason: notBegun._tag === "IdempotencyInProgress" ? "later" : "refused",
+                  message: notBegun.message
+                })
+            ),
+            Effect.flatMap((result) => {
+              const failure = failureOf(result)
+              return failure === undefined ? Effect.void : Effect.fail(failure)
+            })
+          )
+      })
+    )
+  )

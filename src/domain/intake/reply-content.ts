@@ -1,0 +1,49 @@
+import { Schema } from "effect"
+
+import type { MailTemplate } from "../mail/template.ts"
+
+const Names = Schema.Array(Schema.String)
+
+/** What a queued reply says, as JSON: the seven replies of document 2. */
+export const ReplyContent = Schema.Union([
+  Schema.Struct({
+    kind: Schema.Literal("unregistered"),
+    address: Schema.String,
+    registerUrl: Schema.String
+  }),
+  Schema.Struct({ kind: Schema.Literal("no-attachment"), convertAddress: Schema.String }),
+  Schema.Struct({
+    kind: Schema.Literal("unsupported-file"),
+    fileName: Schema.String,
+    found: Schema.String
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("insufficient-credits"),
+    fileName: Schema.String,
+    needed: Schema.Int,
+    balance: Schema.Int,
+    plan: Schema.Literals(["free", "paid"]),
+    buyUrl: Schema.String
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("processing-started"),
+    fileName: Schema.String,
+    pages: Schema.Int,
+    ignored: Names
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("success"),
+    fileName: Schema.String,
+    pages: Schema.Int,
+    /** 0 until the database has charged. */
+    creditsCharged: Schema.Int,
+    balance: Schema.Int,
+    ignored: Names
+  }),
+  Schema.Struct({ kind: Schema.Literal("error"), fileName: Schema.String, reason: Schema.String })
+])
+export type ReplyContent = typeof ReplyContent.Type
+
+/** The mail that says so; `resultUrl` where the result is not attached. */
+export const templateOf = (content: ReplyContent, resultUrl: string | undefined): MailTemplate =>
+  content.kind === "success" ? { ...content, resultUrl } : content

@@ -1,0 +1,106 @@
+import { Clock, Duration, Effect, Result, Stream } from "effect"
+
+import { type ClaimedReply, IntakeStore } from "../../ports/intake-store.ts"
+import { MailTemplates } from "../../ports/mail-templates.ts"
+import { MailObjects } from "../../ports/object-store.ts"
+import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
+import { IntakeConfig } from "./intake-config.ts"
+import { replySubject } from "./mail-identity.ts"
+import { templateOf } from "./reply-content.ts"
+import { LINK_LIVES_MS, type ResultLinks } from "./result-link.ts"
+
+/** A reply that does not go out is tried again after this, then after twice as long each time, up to the most … */
+const RETRY_FIRST = Duration.seconds(10)
+const RETRY_MOST = Duration.hours(1)
+/** … for this long: as long as the library remembers a key, with room for the last try. */
+const GIVE_UP_AFTER_MS = 23 * 60 * 60 * 1000
+
+/** Tries of a reply whose outcome nobody can tell: once more, since a result that is lost is worse than one that comes twice. */
+const MAX_UNKNOWN = 2
+
+const retryAfter = (attempts: number): Duration.Duration =>
+  Duration.min(Duration.times(RETRY_FIRST, 2 ** Math.min(attempts - 1, 20)), RETRY_MOST)
+
+/** `Report 2024.pdf` → `Report 2024.html`. */
+const resultName = (filename: string | undefined): string =>
+  `${(filename ?? "document").replace(/\.pdf$/i, "")}.html`
+
+const attachmentOf = Effect.fnUntraced(function* (reply: ClaimedReply) {
+  if (reply.result === undefined || reply.asLink || reply.content.kind !== "success") return undefined
+  const objects = yield* MailObjects
+  const parts = yield* Stream.runCollect(objects.get(reply.result.key))
+  const content = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    content.set(part, at)
+    at += part.length
+  }
+  return { filename: resultName(reply.filename), contentType: "text/html; charset=utf-8", content }
+})
+
+/** The reply as it goes out: the same each time, so that its key stands for one mail. */
+const compose = Effect.fnUntraced(function* (reply: ClaimedReply, links: ResultLinks) {
+  const { baseUrl } = yield* IntakeConfig
+  const templates = yield* MailTemplates
+  const expiresAt = reply.createdAt + LINK_LIVES_MS
+  const url = reply.asLink
+    ? `${baseUrl}/convert-email/results/${yield* links.token(reply.mailId, expiresAt)}`
+    : undefined
+  const rendered = yield* templates.render(templateOf(reply.content, url))
+  const outgoing: OutgoingReply = {
+    key: `convert-email:${reply.mailId}:${reply.content.kind}`,
+    to: reply.recipient,
+    subject: replySubject(reply.subject) ?? rendered.subject,
+    html: rendered.html,
+    text: rendered.text,
+    inReplyTo: reply.messageId,
+    references: reply.references,
+    automatic: true,
+    attachment: yield* attachmentOf(reply)
+  }
+  return outgoing
+})
+
+const giveUp = Effect.fnUntraced(function* (reply: ClaimedReply, error: string) {
+  const store = yield* IntakeStore
+  yield* Effect.logError(`a reply did not go out: ${error}`)
+  yield* store.replyFailed(reply, error)
+})
+
+/** What becomes of a reply that did not go out. An acknowledgement is tried once: nothing waits for it. */
+const afterFailure = Effect.fnUntraced(function* (reply: ClaimedReply, failure: ReplyFailure, attached: boolean) {
+  const store = yield* IntakeStore
+  const { message, reason } = failure
+  const again = (after: Duration.Duration, asLink: boolean) =>
+    Effect.andThen(
+      Effect.logWarning(`a reply is tried again: ${message}`),
+      store.retryReply(reply, { after, error: message, asLink })
+    )
+  if (reply.content.kind === "processing-started") return yield* giveUp(reply, message)
+  if (reason === "refused") {
+    // It may have been too large as it was.
+    return yield* attached ? again(Duration.zero, true) : giveUp(reply, message)
+  }
+  const age = (yield* Clock.currentTimeMillis) - reply.createdAt
+  const over = reason === "unknown" ? reply.attempts >= MAX_UNKNOWN : age > GIVE_UP_AFTER_MS
+  return yield* over ? giveUp(reply, message) : again(retryAfter(reply.attempts), false)
+})
+
+/** Sends a claimed reply. A failure is logged on its own: the conversion that it tells of stays as it is (document 2, "Errors"). */
+export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
+  Effect.gen(function* () {
+    const store = yield* IntakeStore
+    const channel = yield* ReplyChannel
+    const composed = yield* Effect.result(compose(reply, links))
+    if (Result.isFailure(composed)) {
+      const { failure } = composed
+      if (failure._tag !== "ObjectStoreError") return yield* failure
+      const gone = new ReplyFailure({ reason: "later", message: `the result cannot be read: ${failure.reason}` })
+      return yield* failure.reason === "missing" ? giveUp(reply, "the result is gone") : afterFailure(reply, gone, false)
+    }
+    const sent = yield* Effect.result(channel.send(composed.success))
+    if (Result.isFailure(sent)) {
+      return yield* afterFailure(reply, sent.failure, composed.success.attachment !== undefined)
+    }
+    yield* store.replySent(reply)
+  }).pipe(Effect.annotateLogs({ mail: reply.mailId, reply: reply.content.kind }))

@@ -1,0 +1,229 @@
+import { basename, dirname, extname, join, resolve } from "node:path"
+
+import { Clock, Effect, FileSystem, Layer, Option, Stdio, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+
+import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
+import { layerDocx } from "../../adapters/docx/docx-converter.ts"
+import * as Eld from "../../adapters/eld/language-detector.ts"
+import * as Html from "../../adapters/html/html-assembly.ts"
+import * as Inspector from "../../adapters/inspector/inspector.ts"
+import { layerPdf } from "../../adapters/pdf/pdf.ts"
+import { convertAtHand, type ConvertedAtHand } from "../../domain/conversion/document-at-hand.ts"
+import { docxHtml } from "../../domain/conversion/docx-html.ts"
+import { cleanFileName } from "../../domain/conversion/file-name.ts"
+import * as ReadPages from "../../domain/conversion/read-pages.ts"
+import { DocumentInspector } from "../../ports/document-inspector.ts"
+import { HtmlAssembly } from "../../ports/html-assembly.ts"
+import { FileObjects, type ObjectStoreService } from "../../ports/object-store.ts"
+import type { PageRange } from "../../ports/pdf.ts"
+import { CommandFailed, print, telling } from "./outcome.ts"
+import { makeProgress, type Progress } from "./progress.ts"
+import { Json } from "./shell.ts"
+import { counted, visible } from "./text.ts"
+
+/** The document's key among the objects; it is read where it stands. */
+const SOURCE = "source"
+
+/** Where the result goes instead of a file. */
+const STDOUT = "-"
+
+interface Input {
+  readonly file: string
+  readonly output: Option.Option<string>
+  readonly pages: Option.Option<string>
+}
+
+/** Pages as they are written, from 1, the last one included: `7`, `1-20`, `5-`. */
+export const parsePages = (text: string): PageRange | undefined => {
+  const found = /^(\d{1,6})(?:(-)(\d{1,6})?)?$/.exec(text.trim())
+  if (found === null) return undefined
+  const first = Number(found[1]) - 1
+  const last = found[3] === undefined ? undefined : Number(found[3])
+  const end = found[2] === undefined ? first + 1 : (last ?? Number.MAX_SAFE_INTEGER)
+  return first < 0 || end <= first ? undefined : { first, end }
+}
+
+const failed = (message: string) => new CommandFailed({ message })
+
+/** What is done waits in a folder for the time being; the document itself is not copied. */
+const objectsAt = (folder: string, document: string): ObjectStoreService => {
+  const disk = makeDiskObjects(folder)
+  return {
+    ...disk,
+    localPath: (key) => (key === SOURCE ? Effect.succeed(document) : disk.localPath(key))
+  }
+}
+
+const layerOf = (folder: string, document: string) =>
+  Layer.mergeAll(ReadPages.layer, Inspector.layer).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        layerPdf(),
+        layerDocx(),
+        Layer.provide(Html.layer, Eld.layer),
+        Layer.succeed(FileObjects, objectsAt(folder, document))
+      )
+    )
+  )
+
+const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
+  const { assemble } = yield* HtmlAssembly
+  const { html, title } = yield* docxHtml(path)
+  const converted: ConvertedAtHand = {
+    pages: 1,
+    unreadable: [],
+    html: assemble({
+      facts: { lang: undefined, title },
+      name,
+      pages: Stream.make({ index: 0, label: "1", html })
+    })
+  }
+  return converted
+})
+
+/** The document, converted by what its content is. */
+const converted = Effect.fnUntraced(function* (
+  path: string,
+  range: PageRange | undefined,
+  progress: Progress
+) {
+  const inspector = yield* DocumentInspector
+  const shown = visible(basename(path))
+  const name = cleanFileName(basename(path))
+  yield* progress.phase("Reading the document")
+  const { kind } = yield* inspector.inspect(path)
+  switch (kind) {
+    case "pdf":
+      return yield* convertAtHand({
+        objectKey: SOURCE,
+        name,
+        range,
+        onPage: ({ done, total }) => progress.pages("Converting", done, total)
+      })
+    case "docx":
+      if (range !== undefined) return yield* failed(`${shown} is a Word document: it has no pages to choose`)
+      return yield* convertWord(path, name)
+    case "png":
+    case "jpeg":
+      return yield* failed(
+        `${shown} is a picture: reading it takes a model, which only a server has. Upload it to one`
+      )
+  }
+})
+
+/** Writes it whole or not at all. */
+const writeTo = Effect.fnUntraced(function* (output: string, html: ConvertedAtHand["html"]) {
+  const encoder = new TextEncoder()
+  let bytes = 0
+  const parts = Stream.map(html, (part) => {
+    const encoded = encoder.encode(part)
+    bytes += encoded.length
+    return encoded
+  })
+  if (output === STDOUT) {
+    const stdio = yield* Stdio.Stdio
+    yield* Stream.run(parts, stdio.stdout())
+    return bytes
+  }
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ directory: dirname(output), prefix: ".postlane-" })
+  const draft = join(folder, "result.html")
+  yield* Stream.run(parts, files.sink(draft))
+  yield* files.rename(draft, output)
+  return bytes
+})
+
+/** Where the result goes: where it is told to, else beside the document, where nothing stands yet. */
+const outputOf = Effect.fnUntraced(function* (path: string, { output }: Input) {
+  if (Option.isSome(output) && output.value === STDOUT) return STDOUT
+  const files = yield* FileSystem.FileSystem
+  if (Option.isSome(output)) {
+    const named = resolve(output.value)
+    yield* files
+      .access(dirname(named), { writable: true })
+      .pipe(Effect.mapError(({ reason }) => failed(`${visible(named)} cannot be written: ${reason._tag}`)))
+    return named
+  }
+  const beside = join(dirname(path), `${basename(path, extname(path))}.html`)
+  const isThere = yield* Effect.orElseSucceed(files.exists(beside), () => false)
+  if (!isThere) return beside
+  const shown = visible(beside)
+  return yield* failed(`${shown} is there already. To replace it: -o ${shown}`)
+})
+
+const run = Effect.fnUntraced(function* (input: Input) {
+  const started = yield* Clock.currentTimeMillis
+  const json = yield* Json
+  const path = resolve(input.file)
+  const files = yield* FileSystem.FileSystem
+  const unread = (why: string) => failed(`${visible(input.file)} cannot be read: ${why}`)
+  const { type } = yield* files.stat(path).pipe(Effect.mapError(({ reason }) => unread(reason._tag)))
+  if (type !== "File") return yield* unread("it is no file")
+  yield* files.access(path, { readable: true }).pipe(Effect.mapError(({ reason }) => unread(reason._tag)))
+  const range = Option.getOrUndefined(Option.map(input.pages, parsePages))
+  if (Option.isSome(input.pages) && range === undefined) {
+    return yield* failed(`--pages ${visible(input.pages.value)}: write 7, 1-20 or 5-`)
+  }
+  const output = yield* outputOf(path, input)
+  if (json && output === STDOUT) return yield* failed("--json and -o - both want the output: leave one out")
+  const progress = yield* makeProgress({ quiet: json })
+  const folder = yield* files
+    .makeTempDirectoryScoped({ prefix: "postlane-convert-" })
+    .pipe(Effect.mapError(({ reason }) => failed(`There is no place for temporary files: ${reason._tag}`)))
+  const { bytes, pages, unreadable } = yield* Effect.gen(function* () {
+    const document = yield* converted(path, range, progress)
+    yield* progress.phase("Putting it together")
+    const written = yield* Effect.scoped(writeTo(output, document.html))
+    return { ...document, bytes: written }
+  }).pipe(
+    Effect.provide(layerOf(folder, path)),
+    Effect.ensuring(progress.clear),
+    Effect.catchTags({
+      UnsupportedDocument: ({ found }) =>
+        failed(`${visible(input.file)} is ${found}; PDF and DOCX are converted, by their content`),
+      UnreadableDocument: ({ message }) => failed(`${visible(input.file)}: ${message}`),
+      PdfError: ({ message }) => failed(`${visible(input.file)}: ${message}`),
+      DocxError: ({ message }) => failed(`${visible(input.file)}: ${message}`),
+      ObjectStoreError: () => failed("The temporary files cannot be written or read: is the disk full?"),
+      PlatformError: ({ reason }) => failed(`${visible(output)} cannot be written: ${reason._tag}`)
+    })
+  )
+  const seconds = ((yield* Clock.currentTimeMillis) - started) / 1000
+  if (output === STDOUT) return
+  const lost =
+    unreadable.length === 0
+      ? ""
+      : `\n${counted(unreadable.length, "page")} could not be read: ${unreadable.join(", ")}`
+  yield* print({
+    json: { ok: true, input: path, output, pages, bytes, unreadablePages: unreadable, seconds },
+    text: `${visible(output)}: ${counted(pages, "page")}, ${Math.ceil(bytes / 1024)} KB, ${seconds.toFixed(1)} s${lost}`
+  })
+})
+
+const config = {
+  file: Argument.String("file").pipe(Argument.withDescription("A PDF or a Word document (DOCX)")),
+  output: Flag.String("output").pipe(
+    Flag.withAlias("o"),
+    Flag.withDescription("Where the HTML goes (default: beside the document); - is the standard output"),
+    Flag.withMetavar("<path>"),
+    Flag.optional
+  ),
+  pages: Flag.String("pages").pipe(
+    Flag.withDescription("These pages of a PDF only: 7, 1-20 or 5-"),
+    Flag.withMetavar("<range>"),
+    Flag.optional
+  )
+}
+
+/** `postlane convert`. */
+export const convert = Command.make("convert", config, (input) => telling(Effect.scoped(run(input)))).pipe(
+  Command.withDescription(
+    "Convert a document on this machine into one accessible HTML file. Needs no server, no database and no network, and charges nothing."
+  ),
+  Command.withShortDescription("Convert a document into accessible HTML"),
+  Command.withExamples([
+    { command: "postlane convert report.pdf", description: "Writes report.html beside it" },
+    { command: "postlane convert report.pdf --pages 1-20 -o intro.html", description: "A part of it" }
+  ])
+)

@@ -1,0 +1,175 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import PostalMime from "postal-mime"
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+
+import { layer } from "../../../src/adapters/gmail/gmail-replies.ts"
+import { composeReply } from "../../../src/adapters/gmail/mime.ts"
+import { type OutgoingReply, ReplyChannel } from "../../../src/ports/reply-channel.ts"
+import { fakeGmail } from "../../support/fake-gmail.ts"
+
+const gmail = fakeGmail()
+beforeAll(async () => {
+  await gmail.fake.listen()
+})
+afterAll(() => gmail.fake.close())
+afterEach(async () => {
+  await gmail.fake.always("ok")
+  gmail.fake.accepted.length = 0
+  gmail.state.tokenRequests = 0
+  gmail.state.refuseToken = false
+})
+
+const REPLY: OutgoingReply = {
+  key: "convert-email:1:success",
+  to: "ann@reader.test",
+  subject: "Re: Grüße an 東京",
+  html: "<p>Hällo</p>",
+  text: "Hällo",
+  inReplyTo: "<a@reader.test>",
+  references: "<z@reader.test> <a@reader.test>",
+  automatic: true,
+  attachment: {
+    filename: "Bericht – für Ännchen und alle ihre Freundinnen in Österreich, zweite Fassung.html",
+    contentType: "text/html; charset=utf-8",
+    content: new TextEncoder().encode("<p>Ergebnis</p>")
+  }
+}
+
+const channel = () =>
+  layer({
+    serviceAccountKey: Redacted.make(gmail.key),
+    mailbox: "convert@legacy.test",
+    name: "Postläne",
+    replyTo: "convert@legacy.test",
+    baseUrl: gmail.fake.url,
+    authUrl: `${gmail.fake.url}/token`
+  })
+
+const withChannel = <A>(
+  use: (send: (reply: OutgoingReply) => Effect.Effect<string | undefined>) => Effect.Effect<A>
+): Promise<A> =>
+  Effect.runPromise(
+    ReplyChannel.use(({ send }) =>
+      use((reply) =>
+        Effect.map(Effect.result(send(reply)), (sent) =>
+          Result.isSuccess(sent) ? undefined : `${sent.failure.reason}: ${sent.failure.message}`
+        )
+      )
+    ).pipe(Effect.provide(Layer.provide(channel(), NodeCrypto.layer)))
+  )
+
+const sendOnce = (reply = REPLY) => withChannel((send) => send(reply))
+
+describe("replies through the Gmail API", () => {
+  it("sends as the mailbox: thread, names, subject and file name survive", async () => {
+    assert.isUndefined(await sendOnce())
+    assert.strictEqual(gmail.state.mailbox, "convert@legacy.test")
+    const [sent] = gmail.sent()
+    const mail = await PostalMime.parse(sent?.raw ?? "")
+    assert.deepStrictEqual(
+      [mail.from, mail.to, mail.replyTo, mail.subject, mail.inReplyTo, mail.references],
+      [
+        { name: "Postläne", address: "convert@legacy.test" },
+        [{ name: "", address: "ann@reader.test" }],
+        [{ name: "", address: "convert@legacy.test" }],
+        REPLY.subject,
+        REPLY.inReplyTo,
+        REPLY.references
+      ]
+    )
+    assert.strictEqual(mail.text?.trim(), "Hällo")
+    assert.strictEqual(mail.html?.trim(), "<p>Hällo</p>")
+    assert.strictEqual(mail.attachments[0]?.filename, REPLY.attachment?.filename)
+    assert.include(sent?.raw ?? "", "Auto-Submitted: auto-replied")
+  })
+
+  it("exchanges a token once, and again when its hour is over or it is refused", async () => {
+    await Effect.runPromise(
+      ReplyChannel.use(({ send }) =>
+        Effect.gen(function* () {
+          yield* send(REPLY)
+          yield* send(REPLY)
+          assert.strictEqual(gmail.state.tokenRequests, 1)
+          yield* TestClock.adjust("61 minutes")
+          yield* send(REPLY)
+          assert.strictEqual(gmail.state.tokenRequests, 2)
+          gmail.revoke()
+          yield* send(REPLY)
+          assert.strictEqual(gmail.state.tokenRequests, 3)
+        })
+      ).pipe(Effect.provide(Layer.provide(channel(), NodeCrypto.layer)), Effect.provide(TestClock.layer()))
+    )
+    assert.lengthOf(gmail.sent(), 4)
+  })
+
+  it("a repetition has the same Message-ID", async () => {
+    await sendOnce()
+    await sendOnce()
+    const ids = gmail.sent().map(({ raw }) => /^Message-ID: (.+)$/m.exec(raw)?.[1])
+    assert.strictEqual(ids[0], ids[1])
+    assert.match(ids[0] ?? "", /^<[\da-f]{32}@legacy\.test>$/)
+  })
+
+  it("a large result goes by the upload path", async () => {
+    const content = new Uint8Array(4 * 1024 * 1024).fill(65)
+    await sendOnce({ ...REPLY, attachment: { filename: "a.html", contentType: "text/html", content } })
+    const [sent] = gmail.sent()
+    assert.isTrue(sent?.upload)
+    const mail = await PostalMime.parse(sent?.raw ?? "")
+    assert.strictEqual(Buffer.compare(Buffer.from(mail.attachments[0]?.content as ArrayBuffer), Buffer.from(content)), 0)
+  })
+
+  it("tells apart what may be tried again, what never, and what nobody knows", async () => {
+    const cases = [
+      ["429", "later"],
+      ["403", "later"],
+      ["503", "later"],
+      ["refused", "later"],
+      ["422", "refused"],
+      ["500", "unknown"],
+      ["reset-accepted", "unknown"],
+      ["no-id-200", "unknown"]
+    ] as const
+    for (const [outcome, reason] of cases) {
+      await gmail.fake.always(outcome === "refused" ? "ok" : outcome)
+      const error = await withChannel((send) =>
+        outcome === "refused" ? Effect.andThen(Effect.promise(() => gmail.fake.always("refused")), send(REPLY)) : send(REPLY)
+      )
+      assert.match(error ?? "no error", new RegExp(`^${reason}: `), outcome)
+      assert.notInclude(error ?? "", "ya29")
+    }
+  })
+
+  it("a token that is not granted holds the reply back", async () => {
+    gmail.state.refuseToken = true
+    assert.match((await sendOnce()) ?? "", /^later: .*invalid_grant/)
+    assert.lengthOf(gmail.sent(), 0)
+  })
+})
+
+describe("messages of our own making", () => {
+  it("any reply can be read back, no line is too long, and nothing gets out of its header", async () => {
+    const text = fc.string({ unit: "binary", maxLength: 200 })
+    await fc.assert(
+      fc.asyncProperty(text, text, text, fc.uint8Array({ maxLength: 300 }), async (subject, body, filename, content) => {
+        const raw = composeReply(
+          { ...REPLY, subject, text: body, attachment: { filename, contentType: "text/html", content } },
+          { from: { name: filename, address: "a@b.test" }, replyTo: "c@d.test", messageId: "<1@b.test>", date: new Date(0) }
+        )
+        for (const line of raw.split("\r\n")) assert.isAtMost(line.length, 998)
+        assert.notMatch(raw.replaceAll("\r\n", ""), /[\r\n]/)
+        const mail = await PostalMime.parse(raw)
+        assert.deepStrictEqual(mail.to, [{ name: "", address: REPLY.to }])
+        assert.strictEqual(mail.headers.filter(({ key }) => key === "subject").length, 1)
+        assert.lengthOf(mail.headers, 11)
+        assert.deepStrictEqual(Buffer.from(mail.attachments[0]?.content as ArrayBuffer), Buffer.from(content))
+        const plain = subject.toWellFormed().replaceAll(/\p{Cc}+/gu, " ")
+        assert.strictEqual((mail.subject ?? "").replaceAll(/\s+/g, " ").trim(), plain.replaceAll(/\s+/g, " ").trim())
+      }),
+      { numRuns: 200 }
+    )
+  })
+})

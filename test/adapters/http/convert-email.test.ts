@@ -1,0 +1,92 @@
+import { Effect, Layer, Stream } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+
+import { ConvertByEmail } from "../../../src/domain/intake/convert-by-email.ts"
+import { MailObjects } from "../../../src/ports/object-store.ts"
+import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../../src/ports/reply-channel.ts"
+import { call, PROXY_SECRET, startServer, type TestServer } from "./harness.ts"
+
+const sent: Array<OutgoingReply> = []
+const html = new TextEncoder().encode("<!doctype html><p>result")
+
+const layer = Layer.mergeAll(
+  Layer.mock(ConvertByEmail, {
+    result: (token) =>
+      Effect.succeed(token === "good" ? { key: "mails/1/result.html", filename: "a.pdf" } : undefined)
+  }),
+  Layer.mock(MailObjects, {
+    stat: (key) => Effect.succeed({ key, size: html.length }),
+    get: () => Stream.make(html)
+  }),
+  Layer.succeed(
+    ReplyChannel,
+    ReplyChannel.of({
+      name: "library",
+      maxAttachmentBytes: 0,
+      send: (reply) =>
+        Effect.suspend(() => {
+          sent.push(reply)
+          if (reply.to === "never@x.test")
+            return Effect.fail(new ReplyFailure({ reason: "refused", message: "no" }))
+          return reply.to === "later@x.test"
+            ? Effect.fail(new ReplyFailure({ reason: "later", message: "busy" }))
+            : Effect.void
+        })
+    })
+  )
+)
+
+describe("convert-by-email over HTTP", () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer({ convertByEmail: layer })
+  })
+  afterAll(() => server.stop())
+
+  const testSend = (body: unknown, secret = PROXY_SECRET) =>
+    call(server, "/convert-email/test-send", {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-proxy-secret": secret },
+      body: JSON.stringify(body)
+    })
+
+  it("is alive", async () => {
+    const answer = await call(server, "/convert-email/health")
+    assert.strictEqual(answer.status, 200)
+    assert.deepStrictEqual(answer.json, { status: "ok", channel: "library" })
+  })
+
+  it("sends a test message, with the secret only", async () => {
+    sent.length = 0
+    assert.strictEqual((await testSend({ to: "a@x.test", subject: "s", body: "b" }, "wrong")).status, 403)
+    assert.lengthOf(sent, 0)
+    const answer = await testSend({ to: "A <a@x.test>", subject: "s", body: "b" })
+    assert.strictEqual(answer.status, 200)
+    assert.deepStrictEqual(answer.json, { ok: true, channel: "library" })
+    assert.deepStrictEqual(
+      sent.map(({ automatic, subject, text, to }) => ({ automatic, subject, text, to })),
+      [{ automatic: false, subject: "s", text: "b", to: "a@x.test" }]
+    )
+  })
+
+  it("tells what is wrong with it", async () => {
+    for (const body of [
+      {},
+      { to: "a@x.test", subject: "s" },
+      { to: "nobody", subject: "s", body: "b" },
+      { to: "a@x.test", subject: "a\r\nBcc: b@x.test", body: "b" }
+    ]) {
+      assert.strictEqual((await testSend(body)).status, 400)
+    }
+    assert.strictEqual((await testSend({ to: "never@x.test", subject: "s", body: "b" })).status, 400)
+    assert.strictEqual((await testSend({ to: "later@x.test", subject: "s", body: "b" })).status, 503)
+  })
+
+  it("hands a result out to whoever has its link, as a document that can do nothing", async () => {
+    const answer = await call(server, "/convert-email/results/good")
+    assert.strictEqual(answer.status, 200)
+    assert.include(answer.text, "result")
+    assert.match(String(answer.headers["content-security-policy"]), /^sandbox; default-src 'none'/)
+    assert.strictEqual((await call(server, "/convert-email/results/bad")).status, 404)
+  })
+})

@@ -1,0 +1,202 @@
+import { randomUUID } from "node:crypto"
+
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
+import { clean, customer, whileOpen } from "./world.ts"
+
+/** One value that a function of migration 0017 answers. */
+const ask = (call: string, ...values: ReadonlyArray<string | number | null>) =>
+  WriteSql.use((sql) =>
+    Effect.map(
+      sql.unsafe<{ readonly answer: unknown }>(`select ${call} as answer`, values),
+      ([row]) => row?.answer
+    )
+  )
+
+const place = (owner: string, job: string, pages: number) =>
+  ask("place_hold($1::uuid, $2::uuid, $3::integer, interval '90 minutes')", owner, job, pages)
+const settle = (job: string, pages: number | null = null) =>
+  ask("settle_hold($1::uuid, $2::integer)", job, pages)
+const release = (job: string) => ask("release_hold($1::uuid, 'cancelled')", job)
+const refresh = (job: string) => ask("refresh_hold($1::uuid, interval '90 minutes')", job)
+const deduct = (owner: string, credits: number) =>
+  ask("deduct_credits($1::uuid, $2::integer)", owner, credits)
+const useFree = (owner: string, pages: number) => ask("use_free_pages($1::uuid, $2::integer)", owner, pages)
+
+const expire = (job: string) =>
+  WriteSql.use(
+    (sql) => sql`update funds_holds set expires_at = now() - interval '1 second' where job_id = ${job}::uuid`
+  )
+
+const freeCustomer = Effect.fnUntraced(function* () {
+  const owner = yield* customer(0)
+  yield* WriteSql.use((sql) => sql`update customers set plan_type = 'free' where id = ${owner}::uuid`)
+  return owner
+})
+
+/** Credits and free pages: left, set aside, charged. */
+const stateOf = (owner: string) =>
+  WriteSql.use((sql) =>
+    Effect.map(
+      sql<{ readonly state: ReadonlyArray<number> }>`select array[
+        c.credits_remaining, c.lifetime_free_pages_used,
+        (select count(*) from funds_holds h where h.customer_id = c.id and h.state = 'held'),
+        (select coalesce(sum(x.credits), 0) from credit_charges x where x.customer_id = c.id),
+        (select coalesce(sum(x.free_pages), 0) from credit_charges x where x.customer_id = c.id)
+      ]::integer[] as state from customers c where c.id = ${owner}::uuid`,
+      ([row]) => row?.state
+    )
+  )
+
+const codeOf = (error: SqlError): unknown => {
+  const { cause } = error.reason
+  return typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+}
+
+suiteLayer(layerPostgres)("funds on PostgreSQL", (it) => {
+  it.effect("F1 F2: a hold is closed once, whichever way, and charged at most once", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const owner = yield* customer(10)
+      const [settled, released] = [randomUUID(), randomUUID()]
+      assert.isTrue(yield* place(owner, settled, 4))
+      assert.isTrue(yield* place(owner, settled, 4), "the same call again")
+      assert.strictEqual(yield* settle(settled), "settled")
+      assert.strictEqual(yield* settle(settled), "settled")
+      assert.isFalse(yield* release(settled))
+      assert.isFalse(yield* refresh(settled))
+      assert.deepStrictEqual(yield* stateOf(owner), [6, 0, 0, 4, 0])
+      assert.isTrue(yield* place(owner, released, 6))
+      assert.isTrue(yield* release(released))
+      assert.isFalse(yield* release(released))
+      assert.strictEqual(yield* settle(released), "released")
+      assert.strictEqual(yield* settle(randomUUID()), "none")
+      assert.deepStrictEqual(yield* stateOf(owner), [6, 0, 0, 4, 0])
+    })
+  )
+
+  it.effect("F1: a settlement may be for less than was held, never for more", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const owner = yield* customer(10)
+      for (const [pages, left] of [
+        [2, 8],
+        [9, 4],
+        [0, 4]
+      ] as const) {
+        const job = randomUUID()
+        yield* place(owner, job, 4)
+        assert.strictEqual(yield* settle(job, pages), "settled")
+        assert.strictEqual((yield* stateOf(owner))?.[0], left)
+      }
+    })
+  )
+
+  it.effect(
+    "F1: a lapsed hold sets nothing aside; it is settled or refreshed only while there is enough",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const owner = yield* customer(10)
+        const [lapsed, other] = [randomUUID(), randomUUID()]
+        yield* place(owner, lapsed, 6)
+        assert.isFalse(yield* place(owner, other, 6))
+        yield* expire(lapsed)
+        assert.isTrue(yield* refresh(lapsed))
+        assert.isFalse(yield* place(owner, other, 6))
+        yield* expire(lapsed)
+        assert.isTrue(yield* place(owner, other, 6))
+        assert.isFalse(yield* refresh(lapsed))
+        assert.strictEqual(yield* settle(lapsed), "insufficient")
+        assert.strictEqual(yield* settle(lapsed, 4), "settled")
+        assert.strictEqual(yield* settle(other), "settled")
+        assert.deepStrictEqual(yield* stateOf(owner), [0, 0, 0, 10, 0])
+      })
+  )
+
+  it.effect("F1: a free customer has ten pages in a lifetime, however many ask at once", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const owner = yield* freeCustomer()
+      const held = randomUUID()
+      assert.isFalse(yield* place(owner, randomUUID(), 11))
+      assert.isTrue(yield* place(owner, held, 3))
+      const codes = yield* Effect.forEach(
+        Array.from({ length: 20 }, () => 1),
+        (pages) => Effect.match(useFree(owner, pages), { onFailure: codeOf, onSuccess: () => "ok" }),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(codes.filter((code) => code === "ok").length, 7)
+      assert.strictEqual(codes.filter((code) => code === "PL402").length, 13)
+      assert.strictEqual(yield* settle(held), "settled")
+      assert.deepStrictEqual(yield* stateOf(owner), [0, 10, 0, 0, 3])
+      assert.strictEqual(codeOf(yield* Effect.flip(deduct(owner, 1))), "PL402")
+    })
+  )
+
+  it.effect("F1: credits that are set aside cannot be deducted, however many ask at once", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const owner = yield* customer(10)
+      yield* place(owner, randomUUID(), 4)
+      const codes = yield* Effect.forEach(
+        Array.from({ length: 10 }, () => 2),
+        (credits) => Effect.match(deduct(owner, credits), { onFailure: codeOf, onSuccess: () => "ok" }),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(codes.filter((code) => code === "ok").length, 3)
+      assert.strictEqual(codes.filter((code) => code === "PL402").length, 7)
+      assert.strictEqual((yield* stateOf(owner))?.[0], 4)
+    })
+  )
+
+  it.effect("F1: two at the same moment wait for each other, whatever they do with the funds", () =>
+    Effect.gen(function* () {
+      const answered = (call: Effect.Effect<unknown, SqlError, WriteSql>) =>
+        Effect.match(call, { onFailure: codeOf, onSuccess: (answer) => answer })
+      const firsts = [(owner: string) => place(owner, randomUUID(), 6), (owner: string) => deduct(owner, 6)]
+      for (const first of firsts) {
+        yield* clean
+        const owner = yield* customer(10)
+        const lapsed = randomUUID()
+        yield* place(owner, lapsed, 6)
+        yield* expire(lapsed)
+        const seconds = [
+          [place(owner, randomUUID(), 6), false],
+          [deduct(owner, 6), "PL402"],
+          [refresh(lapsed), false],
+          [settle(lapsed), "insufficient"]
+        ] as const
+        for (const [second, expected] of seconds) {
+          const undo = yield* stateOf(owner)
+          assert.deepStrictEqual(yield* whileOpen(first(owner), answered(second)), expected)
+          yield* WriteSql.use(
+            (sql) => sql`update customers set credits_remaining = ${undo?.[0] ?? 0} where id = ${owner}::uuid`
+          )
+          yield* WriteSql.use((sql) => sql`delete from funds_holds where job_id <> ${lapsed}::uuid`)
+        }
+      }
+    })
+  )
+
+  it.effect("hostile amounts and strangers change nothing", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const owner = yield* customer(10)
+      for (const amount of [-1, -2_147_483_648]) {
+        assert.strictEqual(codeOf(yield* Effect.flip(deduct(owner, amount))), "22023")
+        assert.strictEqual(codeOf(yield* Effect.flip(useFree(owner, amount))), "22023")
+        assert.isDefined(codeOf(yield* Effect.flip(place(owner, randomUUID(), amount))))
+      }
+      assert.strictEqual(codeOf(yield* Effect.flip(deduct(owner, 2_147_483_647))), "PL402")
+      assert.isFalse(yield* place(owner, randomUUID(), 2_147_483_647))
+      assert.isFalse(yield* place(randomUUID(), randomUUID(), 1))
+      assert.strictEqual(codeOf(yield* Effect.flip(deduct(randomUUID(), 1))), "PL402")
+      assert.deepStrictEqual(yield* stateOf(owner), [10, 0, 0, 0, 0])
+    })
+  )
+})

@@ -1,0 +1,222 @@
+import { randomUUID } from "node:crypto"
+
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
+import { ConversionStore, type ConversionStoreError } from "../../../../src/ports/conversion-store.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
+import { clean, cost, customer, funds, job, pdf, STALE, whileOpen, WINDOW } from "./world.ts"
+
+const suite = Layer.provideMerge(layer, layerPostgres)
+
+/** A job's total and what the ledger says. */
+const costsOf = (jobId: string) =>
+  WriteSql.use(
+    (sql) => sql<{ readonly total: number | null; readonly booked: number }>`
+      select j.total_cost_usd::float8 as total,
+        (select sum(l.cost_usd)::float8 from cost_ledger l where l.job_id = j.id) as booked
+      from large_conversion_jobs j where j.id = ${jobId}::uuid`
+  )
+
+const deadlocks = WriteSql.use(
+  (sql) => sql<{ readonly count: number }>`select deadlocks::int as count from pg_stat_database
+    where datname = current_database()`
+)
+
+suiteLayer(suite)("conversions whose callers try again, and meet others", (it) => {
+  it.effect("the same claim again gives the same work, and nobody else's", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const owner = yield* customer(50)
+      yield* job(owner, yield* pdf(owner, 4))
+      const lease = randomUUID()
+      const chunk = yield* store.claimChunk("w", lease)
+      assert.deepStrictEqual(yield* store.claimChunk("w", lease), chunk)
+      assert.strictEqual(chunk?.attempts, 1)
+      const other = yield* store.claimChunk("w", randomUUID())
+      yield* store.completeChunk(chunk!, "r0", [])
+      yield* store.completeChunk(other!, "r1", [])
+
+      const assembly = yield* store.claimAssembly(lease, STALE)
+      const again = yield* store.claimAssembly(lease, STALE)
+      assert.strictEqual(again?.jobId, assembly?.jobId)
+      assert.isUndefined(yield* store.claimAssembly(randomUUID(), STALE))
+
+      for (const name of ["one", "two"]) {
+        const id = randomUUID()
+        yield* store.addFile({
+          id,
+          customerId: owner,
+          name,
+          kind: "png",
+          sizeBytes: 1,
+          pages: 1,
+          objectKey: `files/${id}`
+        })
+        yield* store.request({
+          jobId: randomUUID(),
+          fileId: id,
+          customerId: owner,
+          options: {},
+          window: WINDOW
+        })
+        yield* store.requestFlyer({
+          id: randomUUID(),
+          fileId: yield* pdf(owner, 1),
+          customerId: owner,
+          window: WINDOW
+        })
+      }
+      const inline = yield* store.claimInline(lease, STALE)
+      assert.strictEqual((yield* store.claimInline(lease, STALE))?.fileId, inline?.fileId)
+      assert.notStrictEqual((yield* store.claimInline(randomUUID(), STALE))?.fileId, inline?.fileId)
+      const flyer = yield* store.claimFlyer(lease, STALE)
+      assert.strictEqual((yield* store.claimFlyer(lease, STALE))?.id, flyer?.id)
+      assert.notStrictEqual((yield* store.claimFlyer(randomUUID(), STALE))?.id, flyer?.id)
+    })
+  )
+
+  it.effect("the same reflow again is answered as before", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const owner = yield* customer(10)
+      const flyerId = randomUUID()
+      yield* store.requestFlyer({
+        id: flyerId,
+        fileId: yield* pdf(owner, 1),
+        customerId: owner,
+        window: WINDOW
+      })
+      yield* store.finishFlyer((yield* store.claimFlyer(randomUUID(), STALE))!, "f", [])
+      const reflow = { flyerId, customerId: owner, jobId: randomUUID(), options: {}, window: WINDOW }
+      assert.strictEqual(yield* store.requestReflow(reflow), "queued")
+      assert.strictEqual(yield* store.requestReflow(reflow), "queued")
+      assert.strictEqual(yield* store.requestReflow({ ...reflow, jobId: randomUUID() }), "resolved")
+    })
+  )
+
+  it.effect("K1 F2: every end of a chunk told twice books once and charges once", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const owner = yield* customer(10)
+      const jobId = yield* job(owner, yield* pdf(owner, 2))
+      const failed = yield* store.claimChunk("w", randomUUID())
+      const told = {
+        error: "x",
+        costs: [cost(jobId, 1)],
+        retryIn: Duration.zero,
+        maxAttempts: 3
+      }
+      assert.strictEqual(yield* store.failChunk(failed!, told), "pending")
+      assert.strictEqual(yield* store.failChunk(failed!, told), "stale")
+      const back = yield* store.claimChunk("w", randomUUID())
+      const spent = [cost(jobId, 2)]
+      assert.isTrue(yield* store.handBackChunk(back!, spent))
+      assert.isFalse(yield* store.handBackChunk(back!, spent))
+      const chunk = yield* store.claimChunk("w", randomUUID())
+      assert.strictEqual(chunk?.attempts, 2, "handing back counts no attempt")
+      const costs = [cost(jobId, 4)]
+      assert.strictEqual(yield* store.completeChunk(chunk!, "r", costs), "assembling")
+      assert.strictEqual(yield* store.completeChunk(chunk!, "r", costs), "assembling")
+      const assembly = yield* store.claimAssembly(randomUUID(), STALE)
+      assert.strictEqual(yield* store.finishJob(assembly!, "result"), "completed")
+      assert.strictEqual(yield* store.finishJob(assembly!, "result"), "completed")
+      assert.deepStrictEqual(yield* costsOf(jobId), [{ total: 7, booked: 7 }])
+      assert.deepStrictEqual(yield* funds(owner), { credits: 8, held: 0, charged: 2 })
+    })
+  )
+
+  it.effect.each(["cancel", "failJob"] as const)(
+    "K1 X1: what is booked while the job ends (%s) is in its total",
+    (end) =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const sql = yield* WriteSql
+        const owner = yield* customer(10)
+        const jobId = yield* job(owner, yield* pdf(owner, 2))
+        const entry = (id: string) =>
+          JSON.stringify([{ id, job_id: jobId, source: "s", backend: "b", cost_usd: 3 }])
+        yield* whileOpen(
+          sql`select book_costs(${entry(randomUUID())}::jsonb)`,
+          Effect.asVoid<unknown, ConversionStoreError, never>(
+            end === "cancel" ? store.cancel(jobId) : store.failJob(jobId, "x")
+          )
+        )
+        assert.deepStrictEqual(yield* costsOf(jobId), [{ total: 3, booked: 3 }])
+        yield* store.bookCosts([cost(jobId, 2)])
+        assert.deepStrictEqual(yield* costsOf(jobId), [{ total: 5, booked: 5 }])
+      })
+  )
+
+  it.effect("a job that is paused while its chunk is claimed is not begun", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      yield* job(owner, yield* pdf(owner, 2), { highFidelity: true })
+      const claimed = yield* whileOpen(sql`select apply_model_budget(0)`, store.claimChunk("w", randomUUID()))
+      assert.isUndefined(claimed)
+      assert.deepStrictEqual(
+        yield* sql`select j.status, c.status as chunk from large_conversion_jobs j, chunk_jobs c`,
+        [{ status: "paused_budget", chunk: "pending" }]
+      )
+    })
+  )
+
+  it.effect(
+    "C3: a file that is deleted while it is asked to be converted again is deleted, its job cancelled",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const sql = yield* WriteSql
+        const owner = yield* customer(10)
+        const fileId = yield* pdf(owner, 2)
+        const first = yield* job(owner, fileId)
+        yield* store.cancel(first)
+        const second = randomUUID()
+        const answer = yield* whileOpen(
+          sql`select request_conversion(${second}::uuid, ${fileId}::uuid, ${owner}::uuid, '{}', interval '1 hour')`,
+          store.deleteFile(fileId, owner)
+        )
+        assert.strictEqual(answer, "deleted")
+        assert.deepStrictEqual(
+          yield* sql`select status from large_conversion_jobs where id = ${second}::uuid`,
+          [{ status: "cancelled" }]
+        )
+        assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
+      })
+  )
+
+  it.effect(
+    "F1: requests that are cancelled before they have a job, many of one customer at once, wait in no circle",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(100)
+        for (let round = 0; round < 5; round++) {
+          const jobs = yield* Effect.forEach(
+            Array.from({ length: 8 }, () => randomUUID()),
+            (jobId) =>
+              Effect.flatMap(pdf(owner, 1), (fileId) =>
+                store.request({ jobId, fileId, customerId: owner, options: {}, window: WINDOW })
+              ).pipe(Effect.as(jobId))
+          )
+          const answers = yield* Effect.forEach(jobs, (jobId) => store.cancel(jobId), {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(new Set(answers), new Set(["cancelled"]))
+        }
+        assert.deepStrictEqual(yield* deadlocks, [{ count: 0 }])
+        assert.deepStrictEqual(yield* funds(owner), { credits: 100, held: 0, charged: 0 })
+      })
+  )
+})

@@ -1,0 +1,179 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+
+import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
+import { numbered, withForm } from "../../support/pdf-samples.ts"
+
+const pdf = (content: Buffer, filename = "Report.pdf") => ({ filename, content, contentType: "application/pdf" })
+
+const lastTo = async (world: IntakeWorld, to: string) =>
+  (await world.copies()).filter(({ body }) => body.to.some(({ address }) => address === to)).map(({ body }) => body)
+
+const outcomes = async (world: IntakeWorld, sender: string) =>
+  (
+    await world.sql<{ readonly outcome: string }>(
+      "select outcome from intake_mails where sender = $1 order by received_at",
+      [sender]
+    )
+  ).map(({ outcome }) => outcome)
+
+describe("convert-by-email over SMTP (document 2)", () => {
+  let world: IntakeWorld
+  beforeAll(async () => {
+    world = await startIntake({ pipeline: "real" })
+  }, 60_000)
+  afterAll(() => world.stop())
+
+  it("answers a PDF with an acknowledgement and the HTML, in the thread, and charges a credit a page", async () => {
+    const id = await world.customer("ann@reader.test", { credits: 20 })
+    const response = await world.send({
+      from: "Ann <Ann@Reader.test>",
+      subject: "Grüße",
+      messageId: "<first@reader.test>",
+      references: "<zero@reader.test>",
+      text: "Please",
+      attachments: [pdf(numbered(3), "Bericht für Ännchen.pdf"), { filename: "notes.txt", content: "n" }]
+    })
+    assert.match(response, /^250 /)
+    await world.drain()
+    const [ack, result, ...more] = await lastTo(world, "ann@reader.test")
+    assert.lengthOf(more, 0)
+    assert.deepStrictEqual(ack?.attachments, [])
+    for (const mail of [ack, result]) {
+      assert.strictEqual(mail?.subject, "Re: Grüße")
+      assert.deepStrictEqual(mail?.headers, {
+        "Auto-Submitted": "auto-replied",
+        "In-Reply-To": "<first@reader.test>",
+        References: "<zero@reader.test> <first@reader.test>"
+      })
+      assert.deepStrictEqual(mail?.from, { name: "Postlane", address: "noreply@sender.test" })
+      assert.deepStrictEqual(
+        mail?.replyTo.map(({ address }) => address),
+        [CONVERT]
+      )
+      assert.include(mail?.text ?? "", "notes.txt")
+    }
+    const html = Buffer.from(result?.attachments[0]?.content ?? "", "base64").toString()
+    assert.strictEqual(result?.attachments[0]?.filename, "Bericht für Ännchen.html")
+    for (const page of [1, 2, 3]) assert.include(html, `Page number ${page}`)
+    assert.deepStrictEqual(await world.funds(id), { credits: 17, used: 0, charges: 1, charged: 3, held: 0 })
+    const [job] = await world.sql(
+      `select sender_email, filename, file_type, total_pages, standard_pages, complex_pages, credits_charged, status, error_message
+        from conversion_jobs where customer_id = $1::uuid`,
+      [id]
+    )
+    assert.deepStrictEqual(job, {
+      sender_email: "ann@reader.test",
+      filename: "Bericht für Ännchen.pdf",
+      file_type: "pdf",
+      total_pages: 3,
+      standard_pages: 3,
+      complex_pages: 0,
+      credits_charged: 3,
+      status: "success",
+      error_message: null
+    })
+  })
+
+  it("a page with a form is complex, and costs as much", async () => {
+    const id = await world.customer("form@reader.test", {})
+    await world.send({ from: "form@reader.test", attachments: [pdf(withForm())] })
+    await world.drain()
+    const [job] = await world.sql(
+      "select standard_pages, complex_pages, credits_charged from conversion_jobs where customer_id = $1::uuid",
+      [id]
+    )
+    assert.deepStrictEqual(job, { standard_pages: 0, complex_pages: 1, credits_charged: 1 })
+    assert.strictEqual((await world.funds(id)).used, 1)
+  })
+
+  it("tells a stranger how to register, once a day", async () => {
+    for (const n of [1, 2, 3]) await world.send({ from: "stranger@x.test", subject: `${n}`, attachments: [pdf(numbered(1))] })
+    await world.drain()
+    const replies = await lastTo(world, "stranger@x.test")
+    assert.lengthOf(replies, 1)
+    assert.match(replies[0]?.text ?? "", /not registered|does not belong to an account/)
+    assert.deepStrictEqual(await outcomes(world, "stranger@x.test"), ["unregistered", "unregistered", "unregistered"])
+  })
+
+  it("tells what is missing or wrong with the attachment, and charges nothing", async () => {
+    const id = await world.customer("bob@reader.test", { credits: 5 })
+    const from = "bob@reader.test"
+    const cases: ReadonlyArray<readonly [string, ReadonlyArray<{ filename: string; content: Buffer | string }>, RegExp]> = [
+      ["no_attachment", [], /no attachment/],
+      ["unsupported", [{ filename: "letter.docx", content: Buffer.from("PK\u0003\u0004x") }], /only PDF files/],
+      ["unsupported", [{ filename: "winmail.dat", content: Buffer.from([0x78, 0x9f, 0x3e, 0x22]) }], /Outlook/],
+      ["unsupported", [{ filename: "empty.pdf", content: "" }], /an empty file/],
+      ["error", [pdf(Buffer.from("%PDF-1.7 and no more"))], /could not be converted/],
+      ["too_large", [pdf(Buffer.concat([numbered(1), Buffer.alloc(25 * 1024 * 1024)]))], /larger than 25 MB/]
+    ]
+    for (const [outcome, attachments, words] of cases) {
+      await world.send({ from, attachments: [...attachments] })
+      await world.drain()
+      assert.strictEqual((await outcomes(world, from)).at(-1), outcome)
+      assert.match((await lastTo(world, from)).at(-1)?.text?.replaceAll(/\s+/g, " ") ?? "", words)
+    }
+    assert.deepStrictEqual(await world.funds(id), { credits: 5, used: 0, charges: 0, charged: 0, held: 0 })
+    const jobs = await world.sql("select status from conversion_jobs where customer_id = $1::uuid", [id])
+    assert.deepStrictEqual(jobs, [{ status: "error" }])
+  })
+
+  it("tells the balance where it does not suffice: by the real number of pages", async () => {
+    const id = await world.customer("poor@reader.test", { used: 8 })
+    await world.send({ from: "poor@reader.test", attachments: [pdf(numbered(3))] })
+    await world.drain()
+    const replies = await lastTo(world, "poor@reader.test")
+    assert.lengthOf(replies, 1)
+    assert.match(replies[0]?.text ?? "", /Not enough credits/)
+    assert.match(replies[0]?.html ?? "", /#credits/)
+    assert.deepStrictEqual(await world.funds(id), { credits: 0, used: 8, charges: 0, charged: 0, held: 0 })
+  })
+
+  it("I1: the same mail five times, at once and later, is one conversion, one charge, one result", async () => {
+    const id = await world.customer("again@reader.test", { credits: 9 })
+    const mail = { from: "again@reader.test", messageId: "<same@x>", attachments: [pdf(numbered(2))] }
+    await Promise.all([1, 2, 3].map(() => world.send(mail)))
+    await world.drain()
+    await world.send(mail)
+    await world.drain()
+    await world.send(mail)
+    await world.drain()
+    assert.deepStrictEqual(await world.funds(id), { credits: 7, used: 0, charges: 1, charged: 2, held: 0 })
+    const results = (await lastTo(world, "again@reader.test")).filter(({ attachments }) => attachments.length > 0)
+    assert.lengthOf(results, 1)
+    assert.deepStrictEqual((await outcomes(world, "again@reader.test")).toSorted(), [
+      "duplicate",
+      "duplicate",
+      "duplicate",
+      "duplicate",
+      "success"
+    ])
+  })
+
+  it("I3: never answers programs, lists and our own mail", async () => {
+    const id = await world.customer("robot@reader.test", { credits: 9 })
+    const from = "robot@reader.test"
+    const before = (await world.copies()).length
+    const attachments = [pdf(numbered(1))]
+    await world.send({ from, attachments, headers: { "Auto-Submitted": "auto-replied" } })
+    await world.send({ from, attachments, headers: { Precedence: "bulk" } })
+    await world.send({ from, attachments, headers: { "List-Id": "<a.b>" } })
+    await world.send({ from, attachments, envelope: { from: "", to: CONVERT } })
+    await world.send({ from: CONVERT, attachments })
+    await world.drain()
+    assert.strictEqual((await world.copies()).length, before)
+    const rows = await world.sql<{ readonly outcome: string; readonly reason: string }>(
+      "select outcome, reason from intake_mails where outcome = 'automatic' order by received_at"
+    )
+    assert.deepStrictEqual(
+      rows.map(({ reason }) => reason),
+      ["Auto-Submitted", "Precedence", "mailing list (list-id)", "null return path", "our own mail"]
+    )
+    assert.strictEqual((await world.funds(id)).credits, 9)
+  })
+
+  it("removes the objects of mails that have ended", async () => {
+    await world.run(world.intake.clean)
+    const [left] = await world.sql("select count(*)::integer as n from intake_mails where cleaned is distinct from 'all'")
+    assert.deepStrictEqual(left, { n: 0 })
+  })
+})

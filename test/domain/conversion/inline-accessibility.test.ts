@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+
+import { Effect, Layer, Stream } from "effect"
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, expect, it } from "vitest"
+
+import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
+import { layer as layerLanguages } from "../../../src/adapters/eld/language-detector.ts"
+import { layer as layerAssembly } from "../../../src/adapters/html/html-assembly.ts"
+import { docxHtml } from "../../../src/domain/conversion/docx-html.ts"
+import { pictureOnly, readPicture } from "../../../src/domain/conversion/picture-page.ts"
+import { HtmlAssembly } from "../../../src/ports/html-assembly.ts"
+import { openBrowser } from "../../support/browser.ts"
+import { temporaryPdf } from "../../support/pdf-files.ts"
+import { jpeg, pngOf } from "../../support/picture-files.ts"
+import { paragraph, pictureOf, wordOf } from "../../support/word-files.ts"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const layerHtml = Layer.provide(layerAssembly, layerLanguages)
+
+const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`
+const TABLE =
+  `<w:tbl><w:tr><w:trPr><w:tblHeader/></w:trPr>${cell("Fruit")}${cell("Price")}</w:tr>` +
+  `<w:tr>${cell("Apple")}${cell("1")}</w:tr></w:tbl>`
+const BODY =
+  paragraph("The Report", "Title") +
+  paragraph("Part one", "Heading1") +
+  paragraph("Detail", "Heading2") +
+  TABLE +
+  pictureOf("rId1", "") +
+  paragraph("Part two", "Heading1") +
+  paragraph("The end of it, in words that say which language this is written in.")
+
+const assembled = (html: string) =>
+  Effect.gen(function* () {
+    const { assemble } = yield* HtmlAssembly
+    const pages = Stream.succeed({ index: 0, label: "1", html })
+    return yield* Stream.mkString(
+      assemble({ facts: { lang: undefined, title: undefined }, name: "a.docx", pages })
+    )
+  })
+
+const wordHtml = Effect.gen(function* () {
+  const path = yield* temporaryPdf(wordOf({ body: BODY, pictures: [["a.png", pngOf()]] }))
+  return (yield* docxHtml(path)).html
+}).pipe(Effect.scoped, Effect.provide(layerDocx()))
+
+const source = `data:image/jpeg;base64,${jpeg().toString("base64")}`
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+}, 120_000)
+afterAll(() => browser.close())
+
+it("axe finds nothing in results of the inline path", { timeout: 120_000 }, async () => {
+  const page = await browser.newPage({ viewport: { width: 375, height: 800 } })
+  const results: Record<string, string> = await Effect.gen(function* () {
+    return {
+      word: yield* Effect.flatMap(wordHtml, assembled),
+      picture: yield* assembled(pictureOnly("a.jpg", source, "not-asked")),
+      read: yield* assembled(readPicture("a.jpg", source, "<h2>Menu</h2><p>Soup</p>"))
+    }
+  }).pipe(Effect.provide(layerHtml), Effect.runPromise)
+  for (const [name, html] of Object.entries(results)) {
+    await page.setContent(html)
+    await page.evaluate(axe)
+    const violations: ReadonlyArray<string> = await page.evaluate(
+      "axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))"
+    )
+    expect([name, violations]).toEqual([name, []])
+  }
+  expect(results["word"]).toMatch(/<th[^>]*>[\s\S]*Fruit/)
+  expect(results["word"]).toContain('alt="Picture without a description"')
+})

@@ -1,0 +1,268 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, Duration, Effect, Exit, Layer, Logger, Schema, Scope, Stream } from "effect"
+import * as Mac from "effect/crypto/Mac"
+import { createTransport, type SendMailOptions } from "nodemailer"
+
+import { makeDiskObjects } from "../../src/adapters/disk/object-store.ts"
+import * as Eld from "../../src/adapters/eld/language-detector.ts"
+import * as Html from "../../src/adapters/html/html-assembly.ts"
+import * as LocalModel from "../../src/adapters/local-model/vision-model.ts"
+import { layerNone } from "../../src/adapters/memory/defer-queue.ts"
+import { makeMemoryProvider, type MemoryCopy } from "../../src/adapters/memory/mail-provider.ts"
+import * as MailTemplates from "../../src/adapters/parse5/mail-templates.ts"
+import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
+import * as MailReader from "../../src/adapters/postal-mime/mail-reader.ts"
+import { WriteSql } from "../../src/adapters/postgres/client.ts"
+import * as PostgresIntake from "../../src/adapters/postgres/intake/intake-store.ts"
+import * as MailStore from "../../src/adapters/postgres/mail-store.ts"
+import { serveSmtp, type SmtpOptions } from "../../src/adapters/smtp/smtp-server.ts"
+import * as ReadPages from "../../src/domain/conversion/read-pages.ts"
+import { ConvertByEmail, layer as layerConvertByEmail } from "../../src/domain/intake/convert-by-email.ts"
+import * as InProcessPipeline from "../../src/domain/intake/in-process-pipeline.ts"
+import { IntakeConfig } from "../../src/domain/intake/intake-config.ts"
+import * as LibraryReplies from "../../src/domain/intake/library-replies.ts"
+import { type AuthenticityRules, isTrustedPeer } from "../../src/domain/intake/sender-authenticity.ts"
+import { MailerConfig } from "../../src/domain/mail/mailer-config.ts"
+import * as Mailer from "../../src/domain/mail/mailer.ts"
+import { ConvertPipeline } from "../../src/ports/convert-pipeline.ts"
+import { IntakeStore } from "../../src/ports/intake-store.ts"
+import { MailProviders } from "../../src/ports/mail-provider.ts"
+import { FileObjects, MailObjects } from "../../src/ports/object-store.ts"
+import { ReplyChannel } from "../../src/ports/reply-channel.ts"
+import type { SimulatedOutcome } from "../../src/ports/simulated-mail.ts"
+import { layerPostgres } from "./postgres.ts"
+
+export const CONVERT = "convert@legacy.test"
+
+const RULES: AuthenticityRules = { trustedHops: [], trustsLoopback: true }
+
+/** What a test may put between intake and a port. `call` runs the real one. */
+export type Interfere = <A, E, R>(port: string, call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/** The same service, every effect of which goes through `interfere`. */
+const wrapped = <S extends object>(service: S, port: string, interfere: Interfere): S =>
+  new Proxy(service, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name)
+      const called = `${port}.${String(name)}`
+      if (Effect.isEffect(member)) return interfere(called, member)
+      if (typeof member !== "function") return member
+      return (...args: ReadonlyArray<unknown>) => {
+        const result: unknown = Reflect.apply(member, target, args)
+        return Effect.isEffect(result) ? interfere(called, result) : result
+      }
+    }
+  })
+
+const through = <I, S extends object>(tag: Context.Key<I, S>, port: string, interfere: Interfere) =>
+  Layer.effect(
+    tag,
+    Effect.map(tag, (service) => wrapped(service, port, interfere))
+  )
+
+/** A pipeline that converts at once: a page each `%page` of its source. */
+const quickPipeline = Layer.effect(
+  ConvertPipeline,
+  Effect.map(MailObjects, (objects) =>
+    ConvertPipeline.of({
+      countPages: () => Effect.succeed(1),
+      convert: ({ resultKey }) =>
+        objects.put(resultKey, Stream.make(new TextEncoder().encode("<!doctype html><p>done")), { contentType: "text/html" }).pipe(
+          Effect.orDie,
+          Effect.map((bytes) => ({ bytes, standardPages: 1, complexPages: 0 }))
+        )
+    })
+  )
+)
+
+const realPipeline = InProcessPipeline.layer.pipe(
+  Layer.provide(Layer.provide(ReadPages.layer, Layer.effect(FileObjects, MailObjects))),
+  Layer.provide([Layer.provide(Html.layer, Eld.layer), LocalModel.layer]),
+  Layer.provide(layerPdf({ threads: 1 })),
+  Layer.provide(NodeCrypto.layer)
+)
+
+const mailerConfig = Layer.succeed(MailerConfig, {
+  primary: "provider_a",
+  fallback: undefined,
+  defaults: {
+    from: { name: "Postlane", local: "noreply", domain: "sender.test" },
+    domains: { sender: "sender.test", legacy: "legacy.test" }
+  },
+  attemptTimeoutMs: 15_000,
+  dbTimeoutMs: 10_000,
+  deferDelaysSeconds: [120, 600, 900],
+  costUsd: { provider_a: 0, provider_b: 0 }
+})
+
+export interface WorldOptions {
+  readonly pipeline?: "quick" | "real"
+  readonly interfere?: Interfere
+  readonly rules?: AuthenticityRules
+  readonly outcome?: () => SimulatedOutcome
+  readonly smtp?: Partial<SmtpOptions>
+  readonly maxAttachmentBytes?: number
+}
+
+const quiet = Logger.layer([])
+
+const CustomerFunds = Schema.Struct({
+  credits: Schema.Int,
+  used: Schema.Int,
+  charges: Schema.BigInt,
+  charged: Schema.BigInt,
+  held: Schema.BigInt
+})
+
+/** Convert-by-email as one process runs it: a real SMTP server, PostgreSQL, objects on disk, the mailer on providers in memory. */
+export const startIntake = async (options: WorldOptions = {}) => {
+  const folder = await mkdtemp(join(tmpdir(), "postlane-intake-"))
+  const scope = Scope.makeUnsafe()
+  const interfere: Interfere = options.interfere ?? ((_, call) => call)
+  const rules = options.rules ?? RULES
+  const provider = makeMemoryProvider({
+    provider: "provider_a",
+    outcome: () => Effect.sync(() => options.outcome?.() ?? "ok")
+  })
+  const objects = Layer.succeed(MailObjects, makeDiskObjects(folder))
+  const mailer = Mailer.layer.pipe(
+    Layer.provide([
+      mailerConfig,
+      layerNone,
+      MailStore.layer,
+      NodeCrypto.layer,
+      Layer.succeed(MailProviders, { get: (name) => (name === "provider_a" ? provider.provider : undefined) })
+    ])
+  )
+  const channel = Layer.effect(
+    ReplyChannel,
+    Effect.map(ReplyChannel, (real) => ({
+      ...real,
+      maxAttachmentBytes: options.maxAttachmentBytes ?? real.maxAttachmentBytes
+    }))
+  ).pipe(
+    Layer.provide(LibraryReplies.layer({ from: "Postlane <noreply@sender.test>", replyTo: CONVERT })),
+    Layer.provide(mailer)
+  )
+  const ports = Layer.mergeAll(
+    through(MailObjects, "objects", interfere).pipe(Layer.provide(objects)),
+    through(IntakeStore, "store", interfere).pipe(Layer.provide(PostgresIntake.layer)),
+    through(ReplyChannel, "channel", interfere).pipe(Layer.provide(channel)),
+    through(ConvertPipeline, "pipeline", interfere).pipe(
+      Layer.provide((options.pipeline ?? "quick") === "quick" ? quickPipeline : realPipeline),
+      Layer.provide(objects)
+    )
+  )
+  const layer = layerConvertByEmail.pipe(
+    Layer.provide([
+      ports,
+      MailReader.layer,
+      MailTemplates.layer,
+      Mac.layerWebCrypto,
+      NodeCrypto.layer,
+      Layer.succeed(IntakeConfig, {
+        convertAddress: CONVERT,
+        ownAddresses: new Set([CONVERT, "noreply@sender.test"]),
+        authenticity: rules,
+        registerUrl: "https://p.test/#register",
+        buyUrl: "https://p.test/#credits",
+        baseUrl: "https://p.test",
+        heartbeat: Duration.minutes(1),
+        replyHold: Duration.minutes(5)
+      })
+    ]),
+    Layer.provideMerge(objects),
+    Layer.provideMerge(layerPostgres),
+    Layer.provide(NodeCrypto.layer)
+  )
+  const context = await Effect.runPromise(Effect.provide(Layer.buildWithScope(layer, scope), quiet))
+  const run = <A, E>(
+    effect: Effect.Effect<A, E, ConvertByEmail | WriteSql | MailObjects | Scope.Scope>
+  ): Promise<A> => Effect.runPromise(Effect.provide(Effect.provide(Scope.provide(effect, scope), context), quiet))
+  const { port } = await run(
+    serveSmtp({
+      host: "127.0.0.1",
+      port: 0,
+      name: "in.test",
+      recipients: new Set([CONVERT, "convert@in.test"]),
+      certificate: undefined,
+      trusts: (peer) => isTrustedPeer(peer, rules),
+      ...options.smtp
+    })
+  )
+  const transport = () =>
+    createTransport({ host: "127.0.0.1", port, secure: false, tls: { rejectUnauthorized: false } })
+  const intake = Context.get(context, ConvertByEmail)
+  const sql = <A extends object>(statement: string, values: ReadonlyArray<string> = []) =>
+    run(WriteSql.use((client) => client.unsafe<A>(statement, values)))
+
+  return {
+    port,
+    intake,
+    run,
+    sql,
+    /** Copies that left, oldest first. */
+    copies: (): Promise<ReadonlyArray<MemoryCopy>> => Effect.runPromise(provider.copies),
+    customer: async (email: string, funds: { readonly credits?: number; readonly used?: number }) => {
+      const [plan, credits, used] =
+        funds.credits === undefined ? ["free", "0", String(funds.used ?? 0)] : ["paid", String(funds.credits), "0"]
+      const [row] = await sql<{ readonly id: string }>(
+        `insert into customers (email, plan_type, credits_remaining, lifetime_free_pages_used)
+          values ($1, $2, $3::integer, $4::integer) returning id`,
+        [email, plan!, credits!, used!]
+      )
+      return row!.id
+    },
+    funds: async (customerId: string) => {
+      const rows = await sql(
+        `select credits_remaining as credits, lifetime_free_pages_used as used,
+          (select count(*) from credit_charges where customer_id = c.id) as charges,
+          (select coalesce(sum(credits + free_pages), 0) from credit_charges where customer_id = c.id)::bigint as charged,
+          (select count(*) from funds_holds where customer_id = c.id and state = 'held') as held
+          from customers c where id = $1::uuid`,
+        [customerId]
+      )
+      const { charged, charges, credits, held, used } = Schema.decodeUnknownSync(CustomerFunds)(rows[0])
+      return { credits, used, charges: Number(charges), charged: Number(charged), held: Number(held) }
+    },
+    send: async (mail: SendMailOptions): Promise<string> => {
+      const client = transport()
+      try {
+        const { response } = await client.sendMail({ to: CONVERT, ...mail })
+        return String(response)
+      } finally {
+        client.close()
+      }
+    },
+    /** Works until there is nothing left that can be done now. */
+    drain: async (): Promise<void> => {
+      const worked = async (step: Effect.Effect<boolean, unknown>) => {
+        let any = false
+        while (await Effect.runPromise(Effect.provide(Effect.orDie(step), quiet))) any = true
+        return any
+      }
+      for (;;) {
+        const [admitted, converted, replied] = [
+          await worked(intake.admitNext),
+          await worked(intake.convertNext),
+          await worked(intake.replyNext)
+        ]
+        if (!admitted && !converted && !replied) return
+      }
+    },
+    /** Lets all waits be over, and every lease be a dead process's. */
+    pass: () =>
+      sql(`with m as (update intake_mails set not_before = now(), heartbeat_at = now() - interval '1 hour' where step <> 'ended')
+        update intake_replies set not_before = now() where status = 'queued'`),
+    stop: async () => {
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+export type IntakeWorld = Awaited<ReturnType<typeof startIntake>>
