@@ -16,7 +16,7 @@ export interface BatcherOptions<In, Out, E> {
   readonly capacity?: number
 }
 
-const CONCURRENCY = Number(process.env["BATCH"] ?? 2)
+const CONCURRENCY = 2
 const MAX_BATCH = 200
 const CAPACITY = 10_000
 /** How long a shutdown waits for what was handed in. */

@@ -128,9 +128,10 @@ export const serveSmtp = Effect.fnUntraced(function* (
       intake.accept({ envelopeFrom, peerTrusted, raw: bytesOf(stream) }).pipe(
         Effect.map((id) => `OK: queued as ${id}`),
         Effect.catchTag("TooLarge", () => Effect.succeed(refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))),
-        Effect.catch((error) =>
+        // A defect, too: a client that gets no answer would wait for one.
+        Effect.catchCause((cause) =>
           Effect.as(
-            Effect.logWarning("a mail could not be taken in", error),
+            Effect.logWarning("a mail could not be taken in", cause),
             refusal(451, "The mail cannot be stored now, please try again later")
           )
         )

@@ -19,6 +19,7 @@ import { HOLD_MINUTES, MAX_CHUNK_ATTEMPTS } from "./job.ts"
 import { untilLost } from "./lease.ts"
 import { type Meter, meteredModel } from "./metered-model.ts"
 import { usesCascade } from "./options.ts"
+import { convertWhole, isWholeChunk } from "./whole-chunk.ts"
 
 /** How chunks are worked on. */
 export interface ChunkSettings {
@@ -118,6 +119,24 @@ const onePage = Effect.fnUntraced(function* (
   )
 })
 
+/** All pages of the chunk in one call; undefined where one of them cannot be read. */
+const wholeChunk = Effect.fnUntraced(function* (
+  pages: OpenPages,
+  chunk: ClaimedChunk,
+  settings: ChunkSettings,
+  progress: Progress
+) {
+  const indexes = Array.from({ length: chunk.lastPage - chunk.firstPage + 1 }, (_, n) => chunk.firstPage + n)
+  return yield* convertWhole(pages, indexes, {
+    options: chunk.options,
+    modelId: settings.modelId,
+    mayDegrade: chunk.attempts >= MAX_CHUNK_ATTEMPTS
+  }).pipe(
+    Effect.tap((lines) => Effect.sync(() => void (progress.pagesDone = lines.length))),
+    Effect.catchTag("PdfError", () => Effect.undefined)
+  )
+})
+
 const encoder = new TextEncoder()
 
 const convert = Effect.fnUntraced(function* (
@@ -133,11 +152,18 @@ const convert = Effect.fnUntraced(function* (
       ? Effect.fail(progress.ended)
       : Effect.void
   )
-  const lines = Stream.range(chunk.firstPage, chunk.lastPage).pipe(
+  const oneByOne = Stream.range(chunk.firstPage, chunk.lastPage).pipe(
     Stream.mapEffect((index) => onePage(pages, index, chunk, settings, progress), {
       concurrency: usesCascade(chunk.options) ? PAGES_AT_MODEL : 1
     }),
-    Stream.filter((line) => line !== undefined),
+    Stream.filter((line) => line !== undefined)
+  )
+  const together = wholeChunk(pages, chunk, settings, progress).pipe(
+    // A page that cannot be read leaves the others to be read one by one.
+    Effect.map((found) => (found === undefined ? oneByOne : Stream.fromIterable(found))),
+    Stream.unwrap
+  )
+  const lines = (isWholeChunk(chunk.options) ? together : oneByOne).pipe(
     Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`)),
     // An object is there whole or not at all: one that lacks pages is never written.
     Stream.concat(Stream.drain(Stream.fromEffect(whole)))

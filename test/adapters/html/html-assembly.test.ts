@@ -194,6 +194,13 @@ describe("a document", () => {
     assert.include(await assemble(["<p>نص</p>"], { lang: "ar" }), '<html lang="ar" dir="rtl">')
   })
 
+  it("follows no address that is not on the list, even in fragments that were never cleaned", async () => {
+    const html = await assemble([
+      '<p><a href="javascript:alert(1)">a</a><a href="data:text/html,x">b</a><a href="https://u:p@example.org/">c</a></p>'
+    ])
+    assert.strictEqual(mainOf(html), "[1]<p>abc</p>")
+  })
+
   it("mends what no reader could use", async () => {
     const html = await assemble([
       'Loose words<li>loose item</li><h2> </h2><p></p><ul>bare<li>x</li></ul><dl><dd>d</dd></dl><img data-image="1"><figure><img data-image="2" alt="A river"></figure><a href="https://example.org/"></a><img src="data:image/png;base64,AAAA"><input type="text"><div><div>deep</div></div>'

@@ -108,7 +108,7 @@ describe("what fails and comes back", () => {
     const world = await startIntake({
       interfere: (port, call) =>
         refuse && port === "pipeline.convert" ? Effect.die(new Error("the pipeline is broken")) : call,
-      outcome: () => "422"
+      outcome: () => "rejected"
     })
     try {
       const id = await world.customer("ann@reader.test", { credits: 5 })

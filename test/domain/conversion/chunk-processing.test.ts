@@ -169,6 +169,38 @@ describe("a chunk", () => {
     })
   )
 
+  it.effect("for the harness model goes out in one call; where a page cannot be read, page by page", () =>
+    Effect.gen(function* () {
+      const answer = [60, 61, 62].map((page) => `<section>${words(page)}</section>`).join("")
+      const chunk = { ...chunkOf(3), options: { parser: "harness" } } as const
+      const world = worldOf({ chunk, model: () => Effect.succeed(answer) })
+      yield* endOf(yield* Effect.forkChild(world.run))
+      assert.deepStrictEqual(
+        linesOf(world.objects).map(({ html, page, tier }) => [page, tier, html]),
+        [60, 61, 62].map((page) => [page, "harness", words(page)])
+      )
+      assert.deepStrictEqual(
+        world.booked.map(({ metadata }) => metadata),
+        [{ calls: 1, batchServed: 0, attempt: 1 }]
+      )
+      const broken = new PdfError({ reason: "broken", message: "broken" })
+      const torn = worldOf({
+        chunk,
+        model: () => Effect.succeed(answer),
+        open: () =>
+          Effect.succeed({
+            page: (index) =>
+              index === 61 ? Effect.fail(broken) : Effect.succeed(pageOf(index, words(index)))
+          })
+      })
+      yield* endOf(yield* Effect.forkChild(torn.run))
+      assert.deepStrictEqual(
+        linesOf(torn.objects).map(({ tier }) => tier),
+        ["layout", "unreadable", "layout"]
+      )
+    })
+  )
+
   it.effect("a page that cannot be read says so in its place; the rest is converted", () =>
     Effect.gen(function* () {
       const broken = new PdfError({ reason: "broken", message: "broken" })

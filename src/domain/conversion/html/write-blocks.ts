@@ -224,7 +224,7 @@ export const picturesIn = (html: string): ReadonlyArray<number> =>
 export const withPictures = (html: string, pictures: ReadonlyMap<number, string>): string =>
   html.replaceAll(/<img data-image="(\d+)"/g, (place, index) => {
     const uri = pictures.get(Number(index))
-    return uri === undefined || false
+    return uri === undefined || !/^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/.test(uri)
       ? place
       : `<img src="${uri}"`
   })

@@ -113,6 +113,14 @@ describe("order", () => {
     assert.isBelow(html.indexOf(prose(80, 1)), html.indexOf(prose(80, 2)))
   })
 
+  it("reads columns of short lines, as in an index, by the order in which they were set", () => {
+    const column = (x: number, letter: string) =>
+      Array.from({ length: 10 }, (_, at) => run(`${letter}${at} entry`, x, 100 + 12 * at))
+    const html = only(...column(60, "a"), ...column(320, "b"))
+    assert.notInclude(html, "<table")
+    assert.isBelow(html.indexOf("a9"), html.indexOf("b0"))
+  })
+
   it("joins a paragraph over the end of a column", () => {
     const words = `${prose(60, 1).slice(0, -1)} ${prose(60, 2)}`
     const all = lines(words, 0, 0, 44)
