@@ -90,18 +90,20 @@ begin
 end
 $$;
 
--- Sets funds for `p_pages` pages aside for the work `p_job_id`; false where they do not suffice. The same call again
--- changes nothing.
+-- Sets funds for `p_pages` pages aside for the work `p_job_id`; false where they do not suffice, or were given back before.
+-- The same call again changes nothing.
 create function place_hold(p_customer_id uuid, p_job_id uuid, p_pages integer, p_window interval) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   f record;
+  v_state text;
 begin
   perform from customers where id = p_customer_id for no key update;
-  if exists (select from funds_holds where job_id = p_job_id) then
-    return true;
+  select h.state into v_state from funds_holds h where h.job_id = p_job_id;
+  if found then
+    return v_state <> 'released';
   end if;
   select * into f from available_funds(p_customer_id);
   if not found or greatest(f.credits, f.free_pages) < p_pages then

@@ -386,6 +386,7 @@ as $$
 declare
   v_now timestamptz := clock_timestamp();
   v_file uuid;
+  v_flyer uuid;
 begin
   -- Its cost is summed up after the lock, so that what was booked just before is in it.
   perform from large_conversion_jobs where id = p_job_id for no key update;
@@ -394,7 +395,7 @@ begin
     total_cost_usd = conversion_cost(id)
   where id = p_job_id and status in ('pending', 'waiting_batch', 'processing', 'paused_budget', 'assembling')
     and (p_lease is null or lease = p_lease)
-  returning file_id into v_file;
+  returning file_id, (options ->> '_compedFlyerJobId')::uuid into v_file, v_flyer;
   if not found then
     return false;
   end if;
@@ -402,6 +403,9 @@ begin
   where job_id = p_job_id and status not in ('completed', 'failed');
   update files set status = 'failed', error = p_error, phase = null, updated_at = v_now
   where id = v_file and job_id = p_job_id and status = 'chunked_processing';
+  -- A free reflow that failed may be chosen again.
+  update flyer_jobs set comp_conversion_id = null, updated_at = v_now
+  where id = v_flyer and comp_conversion_id = p_job_id;
   perform release_hold(p_job_id, 'failed');
   return true;
 end
@@ -569,13 +573,13 @@ begin
 end
 $$;
 
--- Gives an assembly up for another to take.
+-- Gives an assembly up for another to take, without counting the attempt.
 create function hand_back_assembly(p_job_id uuid, p_lease uuid) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  update large_conversion_jobs set lease = null where id = p_job_id and lease = p_lease and status = 'assembling';
+  update large_conversion_jobs set lease = null, attempts = attempts - 1 where id = p_job_id and lease = p_lease and status = 'assembling';
   return found;
 end
 $$;

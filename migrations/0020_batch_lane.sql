@@ -53,11 +53,13 @@ create index large_conversion_jobs_waiting on large_conversion_jobs (created_at,
 
 select secure_table('conversion_batch_jobs');
 
--- The oldest parked job that the driver has not claimed, if any.
+-- The oldest parked job that the driver has not claimed, if any. By the indexes, whatever the statistics say of a table that
+-- grew quickly.
 create function next_unclaimed_batch_job() returns setof large_conversion_jobs
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
   select j.* from large_conversion_jobs j
   where j.status = 'waiting_batch' and not exists (select from conversion_batch_jobs b where b.job_id = j.id)
@@ -268,6 +270,7 @@ returns table (job_id uuid, outcome text, cost_usd numeric)
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
   select j.id, b.outcome, b.cost_usd
   from large_conversion_jobs j

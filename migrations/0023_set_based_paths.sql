@@ -245,12 +245,12 @@ begin
         from entry x
         order by x.provider collate "C", x.provider_message_id collate "C", x.id, x.ord
         on conflict (provider, provider_message_id) do update set updated_at = l.updated_at where false
-        returning l.id
+        returning l.provider, l.provider_message_id
       )
       select array_agg(x.ord), array_agg(x.id), array_agg(x.provider_message_id) into v_new, v_ids, v_message_ids
       from entry x
       -- `is true` keeps it a hashed look-up: the planner, which expects one entry, would join by nested loops.
-      where (x.id in (select written.id from written)) is true;
+      where ((x.provider, x.provider_message_id) in (table written)) is true;
     exception
       when unique_violation then null; -- An id that is there with another message id, or none: one by one, then.
     end;

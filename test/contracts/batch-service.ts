@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope, Stream } from "effect"
 
+import { withoutCachePoints } from "../../src/domain/batch/capture.ts"
 import { recordLine } from "../../src/domain/batch/record.ts"
 import { visionRequest } from "../../src/domain/conversion/vision.ts"
 import { type BatchJob, type BatchService, BatchServiceError } from "../../src/ports/batch-service.ts"
@@ -19,22 +20,24 @@ export const newJob = Effect.fnUntraced(function* (objects: ObjectStoreService, 
   const lines = Array.from({ length: records }, (_, page) =>
     recordLine(
       `c0-p${page}`,
-      visionRequest("m1", [
-        {
-          role: "user",
-          content: [
-            {
-              document: {
-                format: "pdf",
-                name: "page",
-                source: { bytes: encoder.encode(`page ${page}`) },
-                citations: { enabled: true }
-              }
-            },
-            { text: "Convert this page." }
-          ]
-        }
-      ])
+      withoutCachePoints(
+        visionRequest("m1", [
+          {
+            role: "user",
+            content: [
+              {
+                document: {
+                  format: "pdf",
+                  name: "page",
+                  source: { bytes: encoder.encode(`page ${page}`) },
+                  citations: { enabled: true }
+                }
+              },
+              { text: "Convert this page." }
+            ]
+          }
+        ])
+      )
     )
   )
   const inputPrefix = `batch/${name}/l/input/`
@@ -57,14 +60,14 @@ export const until = (
       yield* Effect.sleep(10)
     }
   }).pipe(
-    Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.die(new Error("it never came to that")) })
+    Effect.timeoutOrElse({
+      duration: "30 seconds",
+      orElse: () => Effect.die(new Error("it never came to that"))
+    })
   )
 
 /** What every batch service does. */
-export const batchServiceContract = (
-  name: string,
-  make: Effect.Effect<BatchWorld, never, Scope.Scope>
-) =>
+export const batchServiceContract = (name: string, make: Effect.Effect<BatchWorld, never, Scope.Scope>) =>
   describe(`BatchService: ${name}`, () => {
     const test = (title: string, use: (world: BatchWorld) => Effect.Effect<void, unknown, Scope.Scope>) =>
       it.live(title, () => Effect.scoped(Effect.flatMap(make, use)), 60_000)
@@ -80,10 +83,10 @@ export const batchServiceContract = (
           [arn, asked.name, asked.inputPrefix, `${asked.outputPrefix}${arn.slice(-12)}/`]
         )
         const keys = yield* Stream.runCollect(objects.list(job.outputPrefix))
-        assert.deepStrictEqual(
-          [...keys].map(({ key }) => key.slice(job.outputPrefix.length)).sort(),
-          ["manifest.json.out", "shard-0001.jsonl.out"]
-        )
+        assert.deepStrictEqual([...keys].map(({ key }) => key.slice(job.outputPrefix.length)).sort(), [
+          "manifest.json.out",
+          "shard-0001.jsonl.out"
+        ])
         const text = yield* Stream.mkString(
           Stream.decodeText(objects.get(`${job.outputPrefix}shard-0001.jsonl.out`))
         )
@@ -94,7 +97,10 @@ export const batchServiceContract = (
         assert.deepStrictEqual(ids.sort(), ["c0-p0", "c0-p1"])
       }))
 
-    test("creating a job again gives the same one, reading what the first call named", ({ objects, service }) =>
+    test("creating a job again gives the same one, reading what the first call named", ({
+      objects,
+      service
+    }) =>
       Effect.gen(function* () {
         const asked = yield* newJob(objects, "postlane-a2")
         const arn = yield* service.create(asked)

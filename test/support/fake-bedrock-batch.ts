@@ -26,7 +26,8 @@ export interface FakeBatchJob {
 /** The vendor's own patterns (botocore model, CreateModelInvocationJob). */
 const NAME = /^[a-zA-Z0-9]{1,63}(-*[a-zA-Z0-9+\-.]){0,63}$/
 const TOKEN = /^[a-zA-Z0-9]{1,256}(-*[a-zA-Z0-9]){0,256}$/
-const URI = /^s3:\/\/[a-z0-9][-.a-z0-9]{1,61}[a-z0-9](?:\/[-!_*'().a-z0-9A-Z]+(?:\/[-!_*'().a-z0-9A-Z]+)*)?\/?$/
+const URI =
+  /^s3:\/\/[a-z0-9][-.a-z0-9]{1,61}[a-z0-9](?:\/[-!_*'().a-z0-9A-Z]+(?:\/[-!_*'().a-z0-9A-Z]+)*)?\/?$/
 const ONE = /^\/model-invocation-job\/([^/]+)(\/stop)?$/
 
 const ENDED = new Set(["Completed", "PartiallyCompleted", "Failed", "Stopped", "Expired"])

@@ -34,7 +34,7 @@ import { accountHandlers, invitePageHandlers, teamHandlers } from "./handlers/te
 import { unsubscribeHandlers } from "./handlers/unsubscribe.ts"
 import { healthOnly } from "./health-only.ts"
 import { methodTable } from "./method-table.ts"
-import { nodeServerLayer } from "./node-server.ts"
+import { type ListenerTimes, nodeServerLayer } from "./node-server.ts"
 import { rateLimitedLayer, requestLimitsLayer } from "./rate-limit.ts"
 
 /** Largest body of a route that does not set a limit of its own, bytes. */
@@ -65,6 +65,8 @@ export interface HttpOptions {
   readonly webhookSecret: Redacted.Redacted | undefined
   /** False: a process without the role `api`, which answers for its health and metrics only. */
   readonly api?: boolean | undefined
+  /** Tests shorten them. */
+  readonly times?: ListenerTimes | undefined
 }
 
 /** Routes of the API. Later parts merge their own layers of routes beside these. */
@@ -117,7 +119,7 @@ export const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
 
 /** Serves routes on a listener of their own. Fails with a `ListenError` that says what to do. */
 export const serveRoutes = <R>(
-  options: Pick<HttpOptions, "host" | "port" | "api"> & { readonly embedded: boolean },
+  options: Pick<HttpOptions, "host" | "port" | "api" | "times"> & { readonly embedded: boolean },
   routes: Layer.Layer<never, never, R>
 ) => {
   const inEnvelope = envelope(methodTable(options))

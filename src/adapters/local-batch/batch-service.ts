@@ -121,9 +121,7 @@ export const makeLocalBatch = Effect.fnUntraced(function* (
     if (!/^[a-z0-9]{12}$/.test(id)) return Effect.fail(missing(arn))
     return notes.read(Asked, id, "job").pipe(
       Effect.mapError(unavailable),
-      Effect.flatMap((job) =>
-        job === undefined ? Effect.fail(missing(arn)) : Effect.succeed({ id, job })
-      )
+      Effect.flatMap((job) => (job === undefined ? Effect.fail(missing(arn)) : Effect.succeed({ id, job })))
     )
   }
 
@@ -139,8 +137,11 @@ export const makeLocalBatch = Effect.fnUntraced(function* (
 
     get: Effect.fnUntraced(function* (arn) {
       const { id, job } = yield* jobOf(arn)
-      const told: { readonly status: BatchJob["status"]; readonly message?: string; readonly processed?: number } =
-        yield* Effect.mapError(statusOf(id, job), unavailable)
+      const told: {
+        readonly status: BatchJob["status"]
+        readonly message?: string
+        readonly processed?: number
+      } = yield* Effect.mapError(statusOf(id, job), unavailable)
       return {
         arn,
         name: job.name,

@@ -1,14 +1,16 @@
-/** Transactions that each sender began within the hour: a count for each address and hour, old ones forgotten. */
+const HOUR_MS = 3_600_000
+
+/** Addresses that are counted at once; what is left of a flood of them is cut at its oldest. */
+const MAX_ADDRESSES = 10_000
+
+/** Counts the mails that each sender begins within an hour. `now` in milliseconds. */
 export const makeSenderRate = (limitAnHour: number, now: () => number) => {
-  const HOUR = 3_600_000
-  /** Beyond it, hours that are over are forgotten; what is left of a flood is cut at its oldest. */
-  const MAX_ADDRESSES = 10_000
+  /** In the order in which their hours began. */
   const counts = new Map<string, { readonly since: number; count: number }>()
 
   const forget = (at: number) => {
-    for (const [address, { since }] of counts) if (at - since >= HOUR) counts.delete(address)
-    for (const address of counts.keys()) {
-      if (counts.size < MAX_ADDRESSES) return
+    for (const [address, { since }] of counts) {
+      if (at - since < HOUR_MS && counts.size < MAX_ADDRESSES) return
       counts.delete(address)
     }
   }
@@ -18,12 +20,12 @@ export const makeSenderRate = (limitAnHour: number, now: () => number) => {
     if (address === "") return true
     const key = address.toLowerCase()
     const at = now()
+    forget(at)
     const known = counts.get(key)
-    if (known !== undefined && at - known.since < HOUR) {
+    if (known !== undefined) {
       known.count += 1
       return known.count <= limitAnHour
     }
-    if (counts.size >= MAX_ADDRESSES) forget(at)
     counts.set(key, { since: at, count: 1 })
     return true
   }

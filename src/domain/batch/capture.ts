@@ -26,7 +26,10 @@ export const makeCapture = (): Capture => {
         Effect.suspend(() => {
           if (place.tier !== "hifi-single-pass") {
             return Effect.fail(
-              new VisionModelError({ reason: "refused", message: `the batch lane takes no ${place.tier} call` })
+              new VisionModelError({
+                reason: "refused",
+                message: `the batch lane takes no ${place.tier} call`
+              })
             )
           }
           captured = withoutCachePoints(request)

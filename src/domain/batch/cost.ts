@@ -1,4 +1,10 @@
-import { BATCH_MULTIPLIER, type CostEntry, estimateLlmCost, type ModelPrice, type TokenUsage } from "../conversion/cost.ts"
+import {
+  BATCH_MULTIPLIER,
+  type CostEntry,
+  estimateLlmCost,
+  type ModelPrice,
+  type TokenUsage
+} from "../conversion/cost.ts"
 import type { EndStatus } from "./row.ts"
 
 /** What a batch job returned, counted. */

@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 
-import { HOLD_MINUTES } from "../conversion/job.ts"
 import type { ModelPrice } from "../conversion/cost.ts"
+import { HOLD_MINUTES } from "../conversion/job.ts"
 import type { BatchLimits } from "./shards.ts"
 
 /** How the driver works (document 3, "Flags"). */

@@ -23,7 +23,11 @@ const PAGES_AT_ONCE = 4
  * The hi-fi call of one page, recorded. Undefined for a blank page, one that cannot be read, and one that the model would not
  * take: they are left to the chunk processor.
  */
-const capturePage = (pages: OpenPages, index: number, model: string): Effect.Effect<ConverseRequest | undefined> =>
+const capturePage = (
+  pages: OpenPages,
+  index: number,
+  model: string
+): Effect.Effect<ConverseRequest | undefined> =>
   Effect.gen(function* () {
     const page = yield* pages.page(index)
     if (yield* page.isBlank) return undefined
@@ -98,11 +102,7 @@ export interface Prepared extends Written {
  */
 export const prepare = (
   preparing: Preparing
-): Effect.Effect<
-  Prepared,
-  PdfError | ObjectStoreError | BatchSkipped,
-  PageSources | BatchObjects | Digest
-> =>
+): Effect.Effect<Prepared, PdfError | ObjectStoreError | BatchSkipped, PageSources | BatchObjects | Digest> =>
   Effect.gen(function* () {
     const objects = yield* BatchObjects
     const entries: Array<ManifestEntry> = []

@@ -24,6 +24,4 @@ export const promptText = (request: ConverseRequest): string =>
 
 /** SHA-256 of {@link promptText}, hex (document 3, "Chunk processing with results"). */
 export const promptHash = (request: ConverseRequest): Effect.Effect<string, never, Digest> =>
-  Effect.flatMap(Digest, (digest) =>
-    digest.digestHex(sha256, new TextEncoder().encode(promptText(request)))
-  )
+  Effect.flatMap(Digest, (digest) => digest.digestHex(sha256, new TextEncoder().encode(promptText(request))))

@@ -5,7 +5,9 @@ import type { ContentBlock, ConverseRequest } from "../conversion/converse.ts"
 const wireBlock = (block: ContentBlock) => {
   if ("text" in block) return { text: block.text }
   if ("image" in block) {
-    return { image: { format: block.image.format, source: { bytes: Base64.encode(block.image.source.bytes) } } }
+    return {
+      image: { format: block.image.format, source: { bytes: Base64.encode(block.image.source.bytes) } }
+    }
   }
   const { citations, format, name, source } = block.document
   return { document: { format, name, source: { bytes: Base64.encode(source.bytes) }, citations } }

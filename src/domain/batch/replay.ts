@@ -38,7 +38,8 @@ export class BatchReplay extends Context.Service<
           const answers = yield* readResults(objects, jobId, chunkIndex).pipe(
             Effect.catchIf(
               ({ reason }) => reason === "missing",
-              () => Effect.as(Effect.logWarning("a chunk has no batch results: it is converted on demand"), [])
+              () =>
+                Effect.as(Effect.logWarning("a chunk has no batch results: it is converted on demand"), [])
             )
           )
           const byPage = new Map(answers.map((answer) => [answer.page, answer]))

@@ -26,7 +26,13 @@ const decodeResults = Schema.decodeUnknownEffect(Schema.fromJsonString(ChunkResu
 const MAX_HELD = 32 * 1024 * 1024
 
 const textOf = (objects: ObjectStoreService, key: string) =>
-  objects.get(key).pipe(Stream.decodeText(), Stream.runFold(() => "", (text, part) => text + part))
+  objects.get(key).pipe(
+    Stream.decodeText(),
+    Stream.runFold(
+      () => "",
+      (text, part) => text + part
+    )
+  )
 
 /** A chunk's accepted answers. Fails with `missing` where there is no file, `unavailable` where it cannot be read. */
 export const readResults = (

@@ -99,12 +99,16 @@ export const writeShards = <E, R>(
     return done
   }).pipe(Effect.scoped)
 
-/** A stream of one text's bytes after the other. */
-export const linesOf = <A>(values: ReadonlyArray<A>): Stream.Stream<Uint8Array> => {
+/** Values as JSON, a line each. */
+export const linesOf = (values: ReadonlyArray<unknown>): Stream.Stream<Uint8Array> => {
   const encoder = new TextEncoder()
   return Stream.map(Stream.fromIterable(values), (value) => encoder.encode(`${JSON.stringify(value)}\n`))
 }
 
 /** Only what there is. */
 export const present = <A, E, R>(stream: Stream.Stream<A | undefined, E, R>): Stream.Stream<A, E, R> =>
-  stream.pipe(Stream.map(Option.fromUndefinedOr), Stream.filter(Option.isSome), Stream.map(({ value }) => value))
+  stream.pipe(
+    Stream.map(Option.fromUndefinedOr),
+    Stream.filter(Option.isSome),
+    Stream.map(({ value }) => value)
+  )

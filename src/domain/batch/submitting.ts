@@ -8,7 +8,13 @@ import type { ConversionStoreError } from "../../ports/conversion-store.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
 import type { PageSources } from "../../ports/page-sources.ts"
 import { withDeadline } from "../deadline.ts"
-import { type DriverSettings, giveUpIn, ON_DEMAND_WINDOW, STUCK_AFTER, waitingWindow } from "./driver-settings.ts"
+import {
+  type DriverSettings,
+  giveUpIn,
+  ON_DEMAND_WINDOW,
+  STUCK_AFTER,
+  waitingWindow
+} from "./driver-settings.ts"
 import { batchJobName, outputPrefix, preparedOf, preparedPrefix } from "./keys.ts"
 import { prepare } from "./preparing.ts"
 import type { BatchOutcome } from "./row.ts"

@@ -66,6 +66,9 @@ export const assembleJob = (
   Effect.gen(function* () {
     const store = yield* ConversionStore
     const objects = yield* FileObjects
+    const fail = store.failJob(assembly.jobId, "The result could not be put together", assembly.lease)
+    // Its assembler died each time before it could say so.
+    if (assembly.attempts > MAX_CHUNK_ATTEMPTS) return yield* Effect.asVoid(fail)
     const handBack = withDeadline(store.handBackAssembly(assembly), {
       duration: LAST_WORD,
       onTimeout: () => Effect.succeed(false)
@@ -84,9 +87,6 @@ export const assembleJob = (
       return
     }
     yield* Effect.logWarning(`the result of job ${assembly.jobId} could not be put together`, written.failure)
-    if (assembly.attempts >= MAX_CHUNK_ATTEMPTS) {
-      yield* store.failJob(assembly.jobId, "The result could not be put together", assembly.lease)
-    } else {
-      yield* handBack
-    }
+    // Otherwise its lease runs out, and it is tried again.
+    if (assembly.attempts >= MAX_CHUNK_ATTEMPTS) yield* fail
   }).pipe(Effect.annotateLogs({ job: assembly.jobId }))

@@ -54,7 +54,7 @@ export const layer: Layer.Layer<
         bulkId,
         items: yield* Effect.forEach(items, ({ deleted, fileId, fileName, outcome }) =>
           Effect.map(
-            outcome === "completed" && !deleted ? shared.urlFrom(fileId, new Date()) : Effect.succeed(undefined),
+            outcome === "completed" && !deleted ? shared.urlFrom(fileId, endedAt) : Effect.succeed(undefined),
             (url) => ({ fileName: deleted ? "a deleted file" : fileName, outcome, url })
           )
         )

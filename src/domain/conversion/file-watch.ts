@@ -11,7 +11,8 @@ const WAITING = 16
 
 /**
  * Watches conversions, whichever process runs them: the files that anybody here watches are read together, twice a second. No
- * terminal moment is lost, since it is a state that stays, not a message that passes.
+ * terminal moment is lost, since it is a state that stays, not a message that passes; whoever converts a file again within
+ * half a second of its end is taken on to the new conversion.
  */
 export class FileWatch extends Context.Service<
   FileWatch,

@@ -57,20 +57,30 @@ const senderOrEnd = Effect.fnUntraced(function* (mail: ClaimedMail, parsed: Inco
   return addressKey(sender)
 })
 
+/** The hash of the file that is converted; where there is none, of all that is attached. */
+const contentHash = Effect.fnUntraced(function* (parsed: IncomingMail, choice: AttachmentChoice) {
+  const digest = yield* Digest
+  if (choice._tag === "Pdf") return yield* digest.digestHex(sha256, choice.content)
+  const hashes = yield* Effect.forEach(parsed.parts, ({ content }) => digest.digestHex(sha256, content))
+  return yield* digest.digestHex(sha256, encoder.encode(hashes.join(",")))
+})
+
 /** Claims the mail's identity, before any work for it; false where this delivery ends here. */
 const isOurs = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   parsed: IncomingMail,
+  raw: Uint8Array,
   sender: string,
   choice: AttachmentChoice
 ) {
   const store = yield* IntakeStore
   const digest = yield* Digest
-  const contentSha256 = yield* digest.digestHex(sha256, choice._tag === "Pdf" ? choice.content : new Uint8Array())
+  const contentSha256 = yield* contentHash(parsed, choice)
+  const identity = identityText(parsed.headers, sender, contentSha256, yield* digest.digestHex(sha256, raw))
   const answer = yield* store.identify(
     mail,
     {
-      identity: yield* digest.digestHex(sha256, encoder.encode(identityText(parsed.headers, sender, contentSha256))),
+      identity: yield* digest.digestHex(sha256, encoder.encode(identity)),
       messageId: messageIdOf(parsed.headers),
       sender,
       contentSha256,
@@ -193,17 +203,20 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
           : { recipient: customer.email, content: { kind: "error", fileName: "Your file", reason } }
     })
   }
-  const read = yield* Effect.result(Effect.flatMap(rawOf(mail), reader.read))
+  const read = yield* Effect.result(
+    Effect.flatMap(rawOf(mail), (raw) => Effect.map(reader.read(raw), (parsed) => ({ raw, parsed })))
+  )
   if (Result.isFailure(read)) {
     const { failure } = read
     if (failure._tag === "ObjectStoreError" && failure.reason === "unavailable") return yield* failure
     const reason = failure._tag === "UnreadableMail" ? failure.message : "the raw mail is gone"
     return yield* endMail(mail, { outcome: "no_sender", reason })
   }
-  const sender = yield* senderOrEnd(mail, read.success)
+  const { parsed, raw } = read.success
+  const sender = yield* senderOrEnd(mail, parsed)
   if (sender === undefined) return
-  const choice = chooseAttachment(read.success.parts)
-  if (!(yield* isOurs(mail, read.success, sender, choice))) return
+  const choice = chooseAttachment(parsed.parts)
+  if (!(yield* isOurs(mail, parsed, raw, sender, choice))) return
   const customer = yield* store.customer(sender)
   if (customer !== undefined) return yield* answerCustomer(mail, customer, choice)
   yield* endMail(mail, {

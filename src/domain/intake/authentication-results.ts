@@ -14,7 +14,7 @@ export interface AuthenticationResults {
 }
 
 /** Longest header that is read, characters: real ones stay below 2,000. */
-const MAX_LENGTH = 20_000
+const MAX_LENGTH = 8_000
 
 /** Takes comments (nested ones too) out and keeps quoted strings whole; undefined where one is not closed. */
 const withoutComments = (text: string): string | undefined => {

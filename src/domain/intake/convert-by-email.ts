@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
       const rawBytes = yield* objects.put(key, raw, { contentType: "message/rfc822" })
       yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted }).pipe(
         // Nobody will look for it: the sender keeps the mail and sends it again.
-        Effect.tapError(() => Effect.ignore(objects.remove([key])))
+        Effect.onError(() => Effect.ignore(objects.remove([key])))
       )
       return id
     }),

@@ -17,18 +17,15 @@ export const messageIdOf = (headers: ReadonlyArray<MailHeader>): string | undefi
 
 /**
  * What makes two deliveries one mail, as a text to be hashed: Message-ID, sender and the hash of the decoded attachment. Without a
- * Message-ID its place is taken by what a sender's program writes once: date and subject.
+ * Message-ID its place is taken by the hash of the mail as it came: every server on a mail's way would have added one, so that such a
+ * mail comes from its writer, byte for byte the same each time.
  */
 export const identityText = (
   headers: ReadonlyArray<MailHeader>,
   sender: string,
-  contentSha256: string
-): string =>
-  JSON.stringify([
-    messageIdOf(headers) ?? ["none", value(headers, "date"), value(headers, "subject")],
-    sender,
-    contentSha256
-  ])
+  contentSha256: string,
+  rawSha256: string
+): string => JSON.stringify([messageIdOf(headers) ?? ["none", rawSha256], sender, contentSha256])
 
 /** Most entries of a `References` header that are repeated: the first and the newest (RFC 5322, section 3.6.4). */
 const MAX_REFERENCES = 20

@@ -1,6 +1,7 @@
 import { Command } from "effect/cli"
 
 import { convert } from "./convert.ts"
+import { costs } from "./costs.ts"
 import { deadLetters } from "./dead-letters.ts"
 import { doctor } from "./doctor.ts"
 import { log } from "./log.ts"
@@ -23,6 +24,7 @@ export const postlane = Command.make("postlane").pipe(
     deadLetters,
     token,
     convert,
+    costs,
     doctor
   ]),
   Command.withGlobalFlags([Json])

@@ -4,8 +4,8 @@ import { Effect, Stream } from "effect"
 import { type BedrockBatchOptions, makeBedrockBatch } from "../../../src/adapters/bedrock/batch-service.ts"
 import type { ObjectStoreService } from "../../../src/ports/object-store.ts"
 import { batchServiceContract } from "../../contracts/batch-service.ts"
-import { bedrockError } from "../../support/fake-bedrock.ts"
 import { type FakeBatchJob, FakeBedrockBatch } from "../../support/fake-bedrock-batch.ts"
+import { bedrockError } from "../../support/fake-bedrock.ts"
 import type { Outcome } from "../../support/fake-http.ts"
 import { makeMapObjects } from "../../support/map-objects.ts"
 
@@ -101,7 +101,10 @@ describe("batch jobs on Bedrock", () => {
         },
         outputDataConfig: { s3OutputDataConfig: { s3Uri: `s3://${BUCKET}/batch/j/l/output/` } }
       })
-      assert.match(String(fake.requests[0]?.headers["authorization"]), /^AWS4-HMAC-SHA256 .*\/bedrock\/aws4_request/)
+      assert.match(
+        String(fake.requests[0]?.headers["authorization"]),
+        /^AWS4-HMAC-SHA256 .*\/bedrock\/aws4_request/
+      )
       assert.notInclude(JSON.stringify(fake.requests), SECRET)
     }).pipe(Effect.scoped)
   )

@@ -10,6 +10,7 @@ import * as Mac from "effect/crypto/Mac"
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
 import * as Eld from "../../../src/adapters/eld/language-detector.ts"
 import * as Html from "../../../src/adapters/html/html-assembly.ts"
+import type { ListenerTimes } from "../../../src/adapters/http/node-server.ts"
 import * as Inspector from "../../../src/adapters/inspector/inspector.ts"
 import * as LocalModel from "../../../src/adapters/local-model/vision-model.ts"
 import * as MailTemplates from "../../../src/adapters/parse5/mail-templates.ts"
@@ -106,7 +107,7 @@ const access = Layer.merge(
 )
 
 /** Files and conversions behind real routes: PostgreSQL, objects on disk, the real readers; `servers` processes' worth of routes. */
-export const startFiles = async (servers = 1) => {
+export const startFiles = async (servers = 1, times?: ListenerTimes) => {
   const folder = await mkdtemp(join(tmpdir(), "postlane-files-"))
   const scope = Scope.makeUnsafe()
   const post: Post = { requests: [], send: () => Effect.succeed(sent) }
@@ -140,7 +141,12 @@ export const startFiles = async (servers = 1) => {
   const started = await Promise.all(
     Array.from({ length: servers }, (_, index) =>
       // A process of its own watches for itself.
-      startServer({ access, files: Layer.merge(known, watchOf(index)), sharing: known })
+      startServer({
+        access,
+        files: Layer.merge(known, watchOf(index)),
+        sharing: known,
+        ...(times && { times })
+      })
     )
   )
   const [server] = started

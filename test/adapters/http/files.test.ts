@@ -1,22 +1,15 @@
 import { randomUUID } from "node:crypto"
-import { writeFile } from "node:fs/promises"
-import { connect } from "node:net"
-import { join } from "node:path"
 
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
-import { makeFolder } from "../../support/child.ts"
-import { encryptPdf } from "../../support/pdf-encrypt.ts"
-import { notPdf, truncated, withoutPages } from "../../support/pdf-hostile.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { pngOf } from "../../support/picture-files.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
-import { raw } from "./harness.ts"
 
 const PATIENCE = 60_000
 const SHORT = numbered(3)
@@ -30,24 +23,6 @@ afterAll(() => world.stop())
 const uploaded = async (owner: string, bytes: Uint8Array = SHORT): Promise<string> =>
   (await world.upload(owner, bytes)).json.file.id
 
-const form = (parts: ReadonlyArray<readonly [head: string, bytes: Uint8Array]>) => {
-  const boundary = "b0undary"
-  const body = Buffer.concat([
-    ...parts.flatMap(([head, bytes]) => [
-      Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
-      bytes,
-      Buffer.from("\r\n")
-    ]),
-    Buffer.from(`--${boundary}--\r\n`)
-  ])
-  return { body, type: { "content-type": `multipart/form-data; boundary=${boundary}` } }
-}
-
-const postForm = (owner: string, ...parts: Parameters<typeof form>) => {
-  const { body, type } = form(...parts)
-  return world.ask("POST", "/api/v1/files", owner, body, type)
-}
-
 /** A result as a worker would have stored it. */
 const finish = (fileId: string, html = "<!doctype html><title>t</title><p>done") =>
   world.run(
@@ -60,149 +35,6 @@ const finish = (fileId: string, html = "<!doctype html><title>t</title><p>done")
       return key
     })
   )
-
-describe("POST /api/v1/files", () => {
-  it("takes a raw body: 201, what it is by its content, its pages counted, its name cleaned", async () => {
-    const owner = await world.customer()
-    const answer = await world.upload(owner, SHORT, "..\\secret/Q1\u202e report.txt")
-    expect([answer.status, answer.json]).toEqual([
-      201,
-      {
-        file: {
-          id: expect.stringMatching(/^[\da-f-]{36}$/),
-          name: "Q1 report.txt",
-          sizeBytes: SHORT.length,
-          pages: 3,
-          status: "uploaded",
-          phase: null,
-          batchWaiting: false,
-          jobId: null,
-          progress: { done: 0, total: 0 },
-          error: null,
-          createdAt: expect.any(String)
-        }
-      }
-    ])
-    const nameless = await world.ask("POST", "/api/v1/files", owner, SHORT, {
-      "content-type": "application/pdf"
-    })
-    expect([nameless.status, nameless.json.file.name]).toEqual([201, "document"])
-    const list = await world.ask("GET", "/api/files", owner)
-    expect(list.json.files.map(({ name }: { name: string }) => name)).toEqual(["document", "Q1 report.txt"])
-  })
-
-  it("takes a form: the field `file`, whatever stands around it", async () => {
-    const owner = await world.customer()
-    const answer = await postForm(owner, [
-      ['name="note"', Buffer.from("hello")],
-      ['name="other"; filename="x.bin"\r\nContent-Type: application/octet-stream', Buffer.from("other")],
-      ['name="file"; filename="Bericht Ä.pdf"\r\nContent-Type: application/pdf', SHORT]
-    ])
-    expect([answer.status, answer.json.file.name, answer.json.file.pages]).toEqual([201, "Bericht Ä.pdf", 3])
-  })
-
-  it("400 for a form without the field, and for one that is none", async () => {
-    const owner = await world.customer()
-    const without = await postForm(owner, [['name="other"; filename="a.pdf"', SHORT]])
-    expect([without.status, without.json.code]).toEqual([400, "INVALID_REQUEST"])
-    const broken = await world.ask("POST", "/api/v1/files", owner, "nothing of the kind", {
-      "content-type": "multipart/form-data"
-    })
-    expect([broken.status, broken.json.code]).toEqual([400, "INVALID_REQUEST"])
-  })
-
-  it("goes by the content, never by the name or the type: 415, 422", async () => {
-    const owner = await world.customer()
-    const before = (await world.objects()).length
-    const folder = await makeFolder()
-    const path = join(folder.path, "document.pdf")
-    await writeFile(path, SHORT)
-    const encrypted = await encryptPdf(path, "hunter2")
-    await folder.remove()
-    for (const [bytes, status, code] of [
-      [notPdf(), 415, "UNSUPPORTED_FILE_TYPE"],
-      [Buffer.from("<html></html>"), 415, "UNSUPPORTED_FILE_TYPE"],
-      [Buffer.alloc(0), 415, "UNSUPPORTED_FILE_TYPE"],
-      [encrypted, 422, "UNREADABLE_FILE"],
-      [withoutPages(), 422, "UNREADABLE_FILE"]
-    ] as const) {
-      const answer = await world.upload(owner, bytes, "a.pdf", { "content-type": "application/pdf" })
-      expect([answer.status, answer.json.code, answer.json.retryable]).toEqual([status, code, false])
-    }
-    expect((await world.ask("GET", "/api/files", owner)).json.files).toEqual([])
-    expect((await world.objects()).length).toBe(before)
-  })
-
-  it(
-    "any bytes end in a documented status, and leave a file or nothing",
-    async () => {
-      const owner = await world.customer()
-      const pieces = fc.oneof(
-        fc.uint8Array({ maxLength: 3000 }),
-        fc.constantFrom(SHORT, truncated(), notPdf()),
-        fc.nat(SHORT.length).map((at) => SHORT.subarray(0, at)),
-        fc.string().map((text) => Buffer.from(`%PDF-1.7\n${text}`))
-      )
-      await fc.assert(
-        fc.asyncProperty(pieces, fc.string({ maxLength: 300 }), async (bytes, name) => {
-          const before = (await world.ask("GET", "/api/files", owner)).json.files.length
-          const answer = await world.upload(owner, bytes, name.toWellFormed())
-          expect([201, 415, 422]).toContain(answer.status)
-          const after = (await world.ask("GET", "/api/files", owner)).json.files.length
-          expect(after - before).toBe(answer.status === 201 ? 1 : 0)
-        }),
-        { numRuns: 25 }
-      )
-    },
-    PATIENCE
-  )
-
-  it("413 for a length over the limit, before a byte of it is read", async () => {
-    const owner = await world.customer()
-    const said = await raw(
-      world.server,
-      `POST /api/v1/files HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${owner}\r\ncontent-length: 2000000000\r\n\r\n`
-    )
-    expect(said).toMatch(/^HTTP\/1\.1 413 /)
-    expect(said).toContain('"code":"PAYLOAD_TOO_LARGE"')
-  })
-
-  it("401 for nobody; the body stays unread", async () => {
-    const answer = await world.ask("POST", "/api/v1/files", "nobody", SHORT)
-    expect([answer.status, answer.json.code]).toEqual([401, "UNAUTHENTICATED"])
-  })
-
-  it(
-    "an upload that breaks off leaves no row and no object, half-written ones included",
-    async () => {
-      const owner = await world.customer()
-      const before = (await world.objects()).length
-      const { body, type } = form([['name="file"; filename="a.pdf"', numbered(200)]])
-      for (const [headers, bytes] of [
-        [{ "content-type": "application/pdf" }, numbered(200)],
-        [type, body]
-      ] as const) {
-        const socket = connect(world.server.port, "127.0.0.1")
-        const head = Object.entries({
-          host: "x",
-          authorization: `Bearer ${owner}`,
-          "content-length": String(bytes.length),
-          ...headers
-        })
-        socket.write(
-          `POST /api/v1/files HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`
-        )
-        socket.write(bytes.subarray(0, bytes.length / 2))
-        // The server has begun to write it.
-        await vi.waitFor(async () => expect((await world.objects()).length).toBe(before + 1), PATIENCE)
-        socket.destroy()
-        await vi.waitFor(async () => expect((await world.objects()).length).toBe(before), PATIENCE)
-      }
-      expect((await world.ask("GET", "/api/files", owner)).json.files).toEqual([])
-    },
-    PATIENCE
-  )
-})
 
 const ROUTES = [
   ["GET", ""],

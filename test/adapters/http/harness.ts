@@ -6,6 +6,7 @@ import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
+import type { ListenerTimes } from "../../../src/adapters/http/node-server.ts"
 import * as MemoryAccess from "../../../src/adapters/memory/access.ts"
 import * as MailTemplates from "../../../src/adapters/parse5/mail-templates.ts"
 import { PromoClaims } from "../../../src/domain/access/promo-claims.ts"
@@ -108,6 +109,7 @@ export interface Behind {
   readonly host: string
   readonly port: number
   readonly api: boolean
+  readonly times: ListenerTimes
 }
 
 export interface TestServer {
@@ -213,7 +215,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     proxySecret: secret("proxySecret" in behind ? behind.proxySecret : PROXY_SECRET),
     baseUrl: behind.baseUrl ?? "http://127.0.0.1:8787",
     webhookSecret: secret(behind.webhookSecret),
-    api: behind.api
+    api: behind.api,
+    times: behind.times
   }
   const http = behind.embedded === false ? httpLayer(options) : embeddedHttpLayer(options)
   const capture = Logger.map(Logger.formatJson, (line) => void logs.push(line))

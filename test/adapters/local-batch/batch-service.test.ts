@@ -25,7 +25,9 @@ batchServiceContract("local", world())
 interface Line {
   readonly recordId: string
   readonly error?: object
-  readonly modelOutput?: { readonly output: { readonly message: { readonly content: ReadonlyArray<object> } } }
+  readonly modelOutput?: {
+    readonly output: { readonly message: { readonly content: ReadonlyArray<object> } }
+  }
 }
 
 const outputOf = Effect.fnUntraced(function* ({ objects }: BatchWorld, prefix: string) {
@@ -95,12 +97,18 @@ describe("the local batch service", () => {
 
   it.live("a record that the model refuses, and a line that is none, come back as errors", () =>
     Effect.gen(function* () {
-      const refusing = { converse: () => Effect.fail(new VisionModelError({ reason: "refused", message: "no" })) }
+      const refusing = {
+        converse: () => Effect.fail(new VisionModelError({ reason: "refused", message: "no" }))
+      }
       const here = yield* world({}, makeMapObjects(), refusing)
       const asked = yield* newJob(here.objects, "j6", 1)
-      yield* here.objects.put(`${asked.inputPrefix}bad.jsonl`, Stream.make(new TextEncoder().encode("{oops\n")), {
-        contentType: "application/jsonl"
-      })
+      yield* here.objects.put(
+        `${asked.inputPrefix}bad.jsonl`,
+        Stream.make(new TextEncoder().encode("{oops\n")),
+        {
+          contentType: "application/jsonl"
+        }
+      )
       const arn = yield* here.service.create(asked)
       const { outputPrefix } = yield* until(here.service, arn, ["Completed"])
       assert.isDefined((yield* outputOf(here, outputPrefix))[0]?.error)

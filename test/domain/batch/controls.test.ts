@@ -26,7 +26,10 @@ import {
 const suite = Layer.provideMerge(BatchControls.layer, laneWorld)
 
 /** Brings a job's row into a state, by hand. */
-const withRow = Effect.fnUntraced(function* (jobId: string, state: "none" | "preparing" | "submitted" | "closed") {
+const withRow = Effect.fnUntraced(function* (
+  jobId: string,
+  state: "none" | "preparing" | "submitted" | "closed"
+) {
   const sql = yield* WriteSql
   if (state === "none") return
   yield* sql`insert into conversion_batch_jobs (job_id, state, outcome, batch_job_arn)
@@ -91,7 +94,10 @@ layer(suite, { timeout: 300_000, excludeTestServices: true })("the owner's contr
           yield* by === "cancel" ? store.cancel(jobId) : store.deleteFile(fileId, owner)
           const row = yield* rowOf(jobId)
           assert.deepStrictEqual([row?.state, row?.close_reason], [act.state, act.reason ? reason : null])
-          assert.strictEqual(row?.outcome, found === "none" ? "skipped" : found === "closed" ? "collected" : null)
+          assert.strictEqual(
+            row?.outcome,
+            found === "none" ? "skipped" : found === "closed" ? "collected" : null
+          )
           const job = yield* jobOf(jobId)
           assert.deepStrictEqual([job.status, job.chunks], ["cancelled", ["cancelled"]])
           assert.deepStrictEqual(yield* heldOf(jobId), { state: "released", outcome: "cancelled" })
@@ -115,24 +121,26 @@ layer(suite, { timeout: 300_000, excludeTestServices: true })("the owner's contr
     })
   )
 
-  it.effect("a cancelled job's batch job is stopped at once, its tokens booked, its total tells them (K1)", () =>
-    Effect.gen(function* () {
-      yield* clean
-      const { faults } = yield* Knobs
-      faults.stopLatencyMs = 0
-      const controls = yield* BatchControls
-      const store = yield* ConversionStore
-      const settings = settingsOf()
-      const { jobId } = yield* parked(5)
-      yield* tickUntil(settings, isState(jobId, "submitted"))
-      yield* store.cancel(jobId)
-      yield* controls.stopBatchJob(jobId)
-      yield* tickUntil(settings, isClosed(jobId))
-      const row = yield* rowOf(jobId)
-      assert.deepStrictEqual([row?.outcome, row?.close_reason], ["skipped", "Cancelled by user"])
-      const booked = (yield* ledger).reduce((sum, { cost }) => sum + cost, 0)
-      assert.isBelow(Math.abs(((yield* jobOf(jobId)).cost ?? NaN) - booked), 1e-9)
-    })
+  it.effect(
+    "a cancelled job's batch job is stopped at once, its tokens booked, its total tells them (K1)",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const { faults } = yield* Knobs
+        faults.stopLatencyMs = 0
+        const controls = yield* BatchControls
+        const store = yield* ConversionStore
+        const settings = settingsOf()
+        const { jobId } = yield* parked(5)
+        yield* tickUntil(settings, isState(jobId, "submitted"))
+        yield* store.cancel(jobId)
+        yield* controls.stopBatchJob(jobId)
+        yield* tickUntil(settings, isClosed(jobId))
+        const row = yield* rowOf(jobId)
+        assert.deepStrictEqual([row?.outcome, row?.close_reason], ["skipped", "Cancelled by user"])
+        const booked = (yield* ledger).reduce((sum, { cost }) => sum + cost, 0)
+        assert.isBelow(Math.abs(((yield* jobOf(jobId)).cost ?? NaN) - booked), 1e-9)
+      })
   )
 
   it.effect("a row that is cancelled while it is prepared is submitted, then stopped on its first poll", () =>
@@ -145,7 +153,8 @@ layer(suite, { timeout: 300_000, excludeTestServices: true })("the owner's contr
       yield* driverTick(settings, 1).pipe(
         Effect.provideService(BatchStore, {
           ...rows,
-          uploaded: (batch, input) => Effect.andThen(Effect.orDie(store.cancel(jobId)), rows.uploaded(batch, input))
+          uploaded: (batch, input) =>
+            Effect.andThen(Effect.orDie(store.cancel(jobId)), rows.uploaded(batch, input))
         })
       )
       const row = yield* rowOf(jobId)

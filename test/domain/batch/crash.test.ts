@@ -29,39 +29,43 @@ const batchJobs = BatchObjects.use((objects) =>
 
 layer(laneWorld, { timeout: 300_000, excludeTestServices: true })("a driver that dies", (it) => {
   for (const mode of ["before", "after"] as const) {
-    it.effect(`${mode} any of its calls: the next one goes on, the results are kept, one bill (B1, B2, B5)`, () =>
-      Effect.gen(function* () {
-        yield* clean
-        const { calls } = yield* Knobs
-        const before = (yield* batchJobs).length
-        let crashes = 0
-        for (let at = 1; ; at++) {
-          const { jobId } = yield* parked(3)
-          const gate: Gate = { calls: 0, at, mode }
-          const first = yield* Effect.exit(
-            tickUntil(settingsOf(), done(jobId)).pipe(Effect.provide(behindGate(gate)))
-          )
-          if (Exit.isFailure(first)) {
-            assert.isTrue(
-              first.cause.reasons.some((reason) => Cause.isDieReason(reason) && reason.defect instanceof Crash),
-              String(first.cause)
+    it.effect(
+      `${mode} any of its calls: the next one goes on, the results are kept, one bill (B1, B2, B5)`,
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const { calls } = yield* Knobs
+          const before = (yield* batchJobs).length
+          let crashes = 0
+          for (let at = 1; ; at++) {
+            const { jobId } = yield* parked(3)
+            const gate: Gate = { calls: 0, at, mode }
+            const first = yield* Effect.exit(
+              tickUntil(settingsOf(), done(jobId)).pipe(Effect.provide(behindGate(gate)))
             )
-            crashes += 1
+            if (Exit.isFailure(first)) {
+              assert.isTrue(
+                first.cause.reasons.some(
+                  (reason) => Cause.isDieReason(reason) && reason.defect instanceof Crash
+                ),
+                String(first.cause)
+              )
+              crashes += 1
+            }
+            yield* tickUntil(settingsOf(), done(jobId), 2)
+            const row = yield* rowOf(jobId)
+            const { options } = yield* jobOf(jobId)
+            assert.deepStrictEqual([row?.outcome, row?.accepted], ["collected", 3], `call ${at}`)
+            assert.isTrue(options._batchPrimed, `call ${at}`)
+            assert.strictEqual(yield* entriesOf(jobId), 1, `call ${at}`)
+            if (Exit.isSuccess(first)) break
           }
-          yield* tickUntil(settingsOf(), done(jobId), 2)
-          const row = yield* rowOf(jobId)
-          const { options } = yield* jobOf(jobId)
-          assert.deepStrictEqual([row?.outcome, row?.accepted], ["collected", 3], `call ${at}`)
-          assert.isTrue(options._batchPrimed, `call ${at}`)
-          assert.strictEqual(yield* entriesOf(jobId), 1, `call ${at}`)
-          if (Exit.isSuccess(first)) break
-        }
-        assert.isAbove(crashes, 15)
-        const jobs = yield* batchJobs
-        assert.strictEqual(jobs.length - before, crashes + 1)
-        yield* convertAll()
-        assert.deepStrictEqual(calls, [], "every page was answered from its batch")
-      })
+          assert.isAbove(crashes, 15)
+          const jobs = yield* batchJobs
+          assert.strictEqual(jobs.length - before, crashes + 1)
+          yield* convertAll()
+          assert.deepStrictEqual(calls, [], "every page was answered from its batch")
+        })
     )
   }
 

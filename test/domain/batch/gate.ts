@@ -44,7 +44,16 @@ const gated = <S extends object>(service: S, gate: Gate): S => {
 /** The driver's ports behind a gate; whatever the batch service does by itself goes on. */
 export const behindGate = (gate: Gate) =>
   Layer.mergeAll(
-    Layer.effect(BatchStore, Effect.map(BatchStore, (store) => gated(store, gate))),
-    Layer.effect(BatchService, Effect.map(BatchService, (service) => gated(service, gate))),
-    Layer.effect(BatchObjects, Effect.map(BatchObjects, (objects) => gated(objects, gate)))
+    Layer.effect(
+      BatchStore,
+      Effect.map(BatchStore, (store) => gated(store, gate))
+    ),
+    Layer.effect(
+      BatchService,
+      Effect.map(BatchService, (service) => gated(service, gate))
+    ),
+    Layer.effect(
+      BatchObjects,
+      Effect.map(BatchObjects, (objects) => gated(objects, gate))
+    )
   )

@@ -19,9 +19,9 @@ import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { BatchObjects, FileObjects } from "../../../src/ports/object-store.ts"
 import { PageSources } from "../../../src/ports/page-sources.ts"
 import { type CallPlace, VisionModel } from "../../../src/ports/vision-model.ts"
+import { customer, pdf, WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { makeMapObjects } from "../../support/map-objects.ts"
 import { layerPostgres } from "../../support/postgres.ts"
-import { customer, pdf, WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { pageOf, plainCleaner } from "../conversion/world.ts"
 
 export const MODEL = "m1"
@@ -113,7 +113,8 @@ export const clean = Effect.gen(function* () {
   const { blank, calls, faults } = yield* Knobs
   yield* sql`truncate customers, files, convert_queue, large_conversion_jobs, chunk_jobs, cost_ledger, flyer_jobs,
     funds_holds, credit_charges, conversion_batch_jobs cascade`
-  for (const name of ["failed", "unfinished", "expires", "fails", "stopLatencyMs"] as const) delete faults[name]
+  for (const name of ["failed", "unfinished", "expires", "fails", "stopLatencyMs"] as const)
+    delete faults[name]
   calls.splice(0)
   blank.clear()
 })

@@ -34,7 +34,7 @@ describe.concurrent("the process postlane", () => {
       Effect.gen(function* () {
         const help = yield* postlane(["--help"])
         assert.strictEqual(help.code, 0)
-        for (const name of ["send", "log", "suppress", "unsuppress", "dead-letters", "doctor"])
+        for (const name of ["send", "log", "suppress", "unsuppress", "dead-letters", "convert", "doctor"])
           assert.match(help.out, new RegExp(`\\n +${name} +\\S`))
         const version = yield* postlane(["--version"])
         assert.match(version.out, /\d+\.\d+\.\d+/)

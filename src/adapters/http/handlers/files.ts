@@ -50,6 +50,9 @@ const finishing = problem("CONVERSION_FINISHING", "The result is being put toget
 const json = (body: object, status: number) =>
   HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
 
+const storeDown = (failure: { readonly cause?: unknown }) =>
+  filesUnavailable(failure).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
+
 const decodeConvert = bodyDecoder(ConvertRequest)
 
 /** Files and conversions (contract, "Files and conversions"). */
@@ -103,14 +106,8 @@ export const fileHandlers = HttpApiBuilder.group(
               ),
             UnreadableDocument: ({ message }) =>
               Effect.succeed(problemResponse(problem("UNREADABLE_FILE", message))),
-            ObjectStoreError: (error) =>
-              filesUnavailable(error).pipe(
-                Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-              ),
-            ConversionStoreError: (error) =>
-              filesUnavailable(error).pipe(
-                Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-              )
+            ObjectStoreError: storeDown,
+            ConversionStoreError: storeDown
           })
         )
       )

@@ -33,8 +33,7 @@ export const jobHandlers = HttpApiBuilder.group(
                 Effect.fail(invalidRequest([{ path: "cursor", message: "is none that this list gave out" }]))
             })
           ),
-      costs: ({ query }) =>
-        report.costs(query.days || DEFAULT_COST_DAYS).pipe(Effect.catch(unavailable))
+      costs: ({ query }) => report.costs(query.days || DEFAULT_COST_DAYS).pipe(Effect.catch(unavailable))
     })
   })
 )

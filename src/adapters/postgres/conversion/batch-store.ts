@@ -133,17 +133,13 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
           (attempt) => attempt ?? undefined
         ),
       giveUp: (id, reason) =>
-        answerOf(
-          Schema.Boolean,
-          write`select stop_conversion_batch_row(${id}::uuid, ${reason}) as answer`
-        ),
+        answerOf(Schema.Boolean, write`select stop_conversion_batch_row(${id}::uuid, ${reason}) as answer`),
       stranded: Effect.map(
         rowsOf(
           StrandedRow,
           write`select job_id, outcome, cost_usd::float8 as cost_usd from stranded_batch_conversion_jobs() limit 1000`
         ),
-        (rows) =>
-          rows.map(({ cost_usd, job_id, outcome }) => ({ jobId: job_id, outcome, costUsd: cost_usd }))
+        (rows) => rows.map(({ cost_usd, job_id, outcome }) => ({ jobId: job_id, outcome, costUsd: cost_usd }))
       ),
       resume: (jobId, patch, window) =>
         answerOf(

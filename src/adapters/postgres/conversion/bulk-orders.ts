@@ -49,9 +49,7 @@ export const layer: Layer.Layer<BulkOrders, never, WriteSql> = Layer.effect(
           Effect.flatMap((row) => {
             if (row === undefined) return Effect.die(new Error("request_bulk gave no row"))
             return Effect.succeed(
-              row.answer === "queued"
-                ? { answer: row.answer }
-                : { answer: row.answer, fileId: row.file_id }
+              row.answer === "queued" ? { answer: row.answer } : { answer: row.answer, fileId: row.file_id }
             )
           })
         ),

@@ -135,7 +135,9 @@ export const layer: Layer.Layer<JobReport, never, ReadSql> = Layer.effect(
           ...(status === undefined ? [] : [`j.status = ${bind(status)}`]),
           ...(after === undefined
             ? []
-            : [`(j.created_at, j.id) < (${bind(after[0])}::text::timestamptz, ${bind(after[1])}::text::uuid)`])
+            : [
+                `(j.created_at, j.id) < (${bind(after[0])}::text::timestamptz, ${bind(after[1])}::text::uuid)`
+              ])
         ]
         const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")} `
         const found = yield* rowsOf(

@@ -79,6 +79,53 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
     })
   )
 
+  it.effect("C2 F2: inline and layout-true work that was handed on is nothing to its first holder", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const owner = yield* customer(10)
+      const picture = randomUUID()
+      yield* store.addFile({
+        id: picture,
+        customerId: owner,
+        name: "a",
+        kind: "png",
+        sizeBytes: 1,
+        pages: 1,
+        objectKey: "files/a"
+      })
+      yield* store.request({
+        jobId: randomUUID(),
+        fileId: picture,
+        customerId: owner,
+        options: {},
+        window: WINDOW
+      })
+      const fileId = yield* pdf(owner, 2)
+      yield* store.requestFlyer({ id: randomUUID(), fileId, customerId: owner, window: WINDOW })
+      const failure = { error: "x", costs: [], maxAttempts: 1 }
+      const [inline, flyer] = [
+        (yield* store.claimInline(randomUUID(), STALE))!,
+        (yield* store.claimFlyer(randomUUID(), STALE))!
+      ]
+      const [laterInline, laterFlyer] = [
+        (yield* store.claimInline(randomUUID(), Duration.zero))!,
+        (yield* store.claimFlyer(randomUUID(), Duration.zero))!
+      ]
+      assert.deepStrictEqual([laterInline.fileId, laterFlyer.id], [inline.fileId, flyer.id])
+      assert.isFalse(yield* store.heartbeatInline(inline, WINDOW))
+      assert.isFalse(yield* store.heartbeatFlyer(flyer, WINDOW))
+      assert.strictEqual(yield* store.failInline(inline, failure), "stale")
+      assert.strictEqual(yield* store.failFlyer(flyer, failure), "stale")
+      assert.strictEqual(yield* store.finishInline(inline, "old", []), "stale")
+      assert.strictEqual(yield* store.finishFlyer(flyer, "old", []), "stale")
+      assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 3, charged: 0 })
+      assert.strictEqual(yield* store.finishInline(laterInline, "new", []), "completed")
+      assert.strictEqual(yield* store.finishFlyer(laterFlyer, "new", []), "completed")
+      assert.deepStrictEqual(yield* funds(owner), { credits: 7, held: 0, charged: 3 })
+    })
+  )
+
   it.effect("the same reflow again is answered as before", () =>
     Effect.gen(function* () {
       yield* clean

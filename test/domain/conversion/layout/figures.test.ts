@@ -110,7 +110,8 @@ describe("a table's head", () => {
     const made = lay(
       page([
         run("Very long", 160, 100),
-        ...[run("Name", 60, 106), run("Other", 260, 106)],
+        run("Name", 60, 106),
+        run("Other", 260, 106),
         run("heading", 160, 112),
         ...row(["alpha", "1", "2"], 130),
         ...row(["beta", "3", "4"], 148),

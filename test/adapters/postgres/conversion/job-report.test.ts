@@ -1,0 +1,87 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layer as store } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
+import { layer as report } from "../../../../src/adapters/postgres/conversion/job-report.ts"
+import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import { JobReport } from "../../../../src/ports/job-report.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
+import { clean, cost, customer, job, pdf } from "./world.ts"
+
+const suite = Layer.provideMerge(Layer.mergeAll(store, report), layerPostgres)
+
+layer(suite, { timeout: 60_000 })("jobs and costs for admins", (it) => {
+  it.effect("jobs, newest first, page by page, by status, with their batch rows", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const jobs = yield* JobReport
+      const conversions = yield* ConversionStore
+      const owner = yield* customer(100)
+      const ids: Array<string> = []
+      for (let n = 0; n < 5; n++) ids.unshift(yield* job(owner, yield* pdf(owner, 2)))
+      yield* conversions.cancel(ids[1]!)
+      yield* sql`insert into conversion_batch_jobs (job_id, state, outcome, close_reason, batch_job_arn, accepted, cost_usd)
+        values (${ids[0]!}::uuid, 'closed', 'collected', 'collected', 'arn:x', 2, 0.5)`
+      yield* conversions.bookCosts([cost(ids[2]!, 0.25)])
+      const seen: Array<string> = []
+      let cursor: string | undefined
+      do {
+        const page = yield* jobs.jobs({ limit: 2, cursor })
+        seen.push(...page.rows.map(({ id }) => id))
+        cursor = page.nextCursor ?? undefined
+      } while (cursor !== undefined)
+      assert.deepStrictEqual(seen, ids)
+      const { rows } = yield* jobs.jobs({ limit: 10 })
+      assert.deepStrictEqual(
+        [rows[0]?.batch?.outcome, rows[0]?.batch?.arn, rows[0]?.batch?.accepted, rows[1]?.batch],
+        ["collected", "arn:x", 2, null]
+      )
+      assert.strictEqual(rows[2]?.totalCostUsd, 0.25)
+      const cancelled = yield* jobs.jobs({ limit: 10, status: "cancelled" })
+      assert.deepStrictEqual(
+        cancelled.rows.map(({ id }) => id),
+        [ids[1]]
+      )
+      assert.strictEqual((yield* Effect.flip(jobs.jobs({ limit: 1, cursor: "x" })))._tag, "InvalidCursor")
+    })
+  )
+
+  it.effect("costs by source, and the batch lane against on demand; an empty ledger too", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const jobs = yield* JobReport
+      const conversions = yield* ConversionStore
+      const empty = yield* jobs.costs(30)
+      assert.deepStrictEqual([empty.totalUsd, empty.sources, empty.batch.savedUsd], [0, [], 0])
+      const owner = yield* customer(100)
+      const jobId = yield* job(owner, yield* pdf(owner, 2))
+      yield* conversions.bookCosts([
+        cost(jobId, 0.25),
+        {
+          ...cost(jobId, 1),
+          source: "batch",
+          metadata: { batch: true, accepted: 9, fallback: 1, onDemandUsd: 1.8 }
+        }
+      ])
+      const { batch, sources, totalUsd } = yield* jobs.costs(1)
+      assert.strictEqual(totalUsd, 1.25)
+      assert.deepStrictEqual(
+        sources.map(({ costUsd, source }) => [source, costUsd]),
+        [
+          ["batch", 1],
+          ["chunk-scheduler", 0.25]
+        ]
+      )
+      assert.deepStrictEqual(batch, {
+        jobs: 1,
+        accepted: 9,
+        fallback: 1,
+        costUsd: 1,
+        onDemandUsd: 1.8,
+        savedUsd: 0.8
+      })
+    })
+  )
+})

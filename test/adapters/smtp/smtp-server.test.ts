@@ -1,0 +1,232 @@
+import { connect, type Socket } from "node:net"
+
+import { Effect, Stream } from "effect"
+import { createTransport } from "nodemailer"
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+
+import { makeSenderRate } from "../../../src/adapters/smtp/sender-rate.ts"
+import { MAX_CONNECTIONS, MAX_MAIL_BYTES } from "../../../src/adapters/smtp/smtp-server.ts"
+import { MailObjects } from "../../../src/ports/object-store.ts"
+import { CERTIFICATE } from "../../support/certificate.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
+import { numbered } from "../../support/pdf-samples.ts"
+
+const open: Array<Socket> = []
+afterEach(() => {
+  for (const socket of open.splice(0)) socket.destroy()
+})
+
+/** A client that speaks line by line. */
+const talk = (port: number) => {
+  const socket = connect(port, "127.0.0.1")
+  open.push(socket)
+  let heard = ""
+  let over = false
+  const waiters = new Set<() => void>()
+  const wake = () => {
+    for (const waiter of waiters) waiter()
+  }
+  socket.on("data", (bytes) => {
+    heard += bytes.toString()
+    wake()
+  })
+  socket.on("error", () => undefined)
+  const closed = new Promise<string>((resolve) =>
+    socket.on("close", () => {
+      over = true
+      wake()
+      resolve(heard)
+    })
+  )
+  /** Waits for the last line of an answer. */
+  const answer = () =>
+    new Promise<string>((resolve) => {
+      const look = () => {
+        const end = /^\d{3} [^\n]*\n/m.exec(heard)
+        if (end === null && !over) return
+        waiters.delete(look)
+        const cut = end === null ? heard.length : end.index + end[0].length
+        const said = heard.slice(0, cut)
+        heard = heard.slice(cut)
+        resolve(said)
+      }
+      waiters.add(look)
+      look()
+    })
+  const say = (line: string) => {
+    socket.write(`${line}\r\n`)
+    return answer()
+  }
+  return { answer, say, socket, closed }
+}
+
+describe("the SMTP server", () => {
+  let world: IntakeWorld
+  let broken: string | undefined
+  beforeAll(async () => {
+    world = await startIntake({
+      interfere: (port, call) => (port === broken ? Effect.die(new Error("down")) : call)
+    })
+  }, 60_000)
+  afterAll(() => world.stop())
+
+  const objects = () =>
+    world.run(MailObjects.use(({ list }) => Stream.runCollect(list("mails/")))).then((found) => found.length)
+
+  it("announces its size limit, and neither a login nor a certificate that it does not have", async () => {
+    const { answer, say } = talk(world.port)
+    assert.match(await answer(), /^220 in\.test /)
+    const features = await say("EHLO client.test")
+    assert.match(features, new RegExp(`^250[- ]SIZE ${MAX_MAIL_BYTES}\\r$`, "m"))
+    assert.notMatch(features, /AUTH|STARTTLS/)
+    assert.match(await say("AUTH PLAIN AGEAYg=="), /^5\d\d /)
+  })
+
+  it("takes mail for our two mailboxes only, whatever their case", async () => {
+    const { answer, say } = talk(world.port)
+    await answer()
+    await say("EHLO client.test")
+    await say("MAIL FROM:<a@x.test>")
+    assert.match(await say("RCPT TO:<someone@legacy.test>"), /^550 /)
+    assert.match(await say("RCPT TO:<convert@elsewhere.test>"), /^550 /)
+    assert.match(await say("RCPT TO:<Convert@LEGACY.test>"), /^250 /)
+    assert.match(await say("RCPT TO:<convert@in.test>"), /^250 /)
+  })
+
+  it("refuses what is too large: announced, and while it comes", async () => {
+    const { answer, say, socket } = talk(world.port)
+    await answer()
+    await say("EHLO client.test")
+    assert.match(await say(`MAIL FROM:<a@x.test> SIZE=${MAX_MAIL_BYTES + 1}`), /^552 /)
+    const before = await objects()
+    await say("MAIL FROM:<a@x.test>")
+    await say(`RCPT TO:<${CONVERT}>`)
+    await say("DATA")
+    const line = Buffer.from(`${"x".repeat(998)}\r\n`.repeat(1024))
+    for (let sent = 0; sent <= MAX_MAIL_BYTES; sent += line.length) {
+      if (!socket.write(line)) await new Promise((resolve) => socket.once("drain", resolve))
+    }
+    assert.match(await say("."), /^552 /)
+    assert.strictEqual(await objects(), before)
+  }, 60_000)
+
+  it("cuts whoever goes on sending beyond all measure", async () => {
+    const { answer, closed, say, socket } = talk(world.port)
+    await answer()
+    await say("EHLO client.test")
+    await say("MAIL FROM:<a@x.test>")
+    await say(`RCPT TO:<${CONVERT}>`)
+    await say("DATA")
+    const line = Buffer.from(`${"x".repeat(998)}\r\n`.repeat(4096))
+    while (!socket.destroyed) {
+      if (socket.write(line)) continue
+      await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), closed])
+    }
+    await closed
+  }, 60_000)
+
+  it("says 451 where the mail or its row cannot be kept, and keeps nothing of it", async () => {
+    const before = await objects()
+    for (const port of ["objects.put", "store.receive"]) {
+      broken = port
+      const error: unknown = await world.send({ from: "a@x.test", text: "x" }).catch((cause: unknown) => cause)
+      assert.match(String(error), /451/)
+    }
+    broken = undefined
+    assert.strictEqual(await objects(), before)
+    assert.match(await world.send({ from: "a@x.test", text: "x" }), /^250 /)
+  })
+
+  it(`serves ${MAX_CONNECTIONS} connections, and tells the next one to come back`, async () => {
+    const clients = Array.from({ length: MAX_CONNECTIONS }, () => talk(world.port))
+    const greetings = await Promise.all(clients.map(({ answer }) => answer()))
+    assert.strictEqual(greetings.filter((line) => line.startsWith("220 ")).length, MAX_CONNECTIONS)
+    assert.match(await talk(world.port).answer(), /^421 /)
+    assert.match((await clients[0]?.say("NOOP")) ?? "", /^250 /)
+  })
+})
+
+describe("slow clients, certificates and rates", () => {
+  it("whoever is silent or never ends is cut off", async () => {
+    const world = await startIntake({ smtp: { idleMs: 300, connectionMs: 1_500 } })
+    try {
+      assert.match(await talk(world.port).closed, /^220 [\s\S]*421 /)
+      const { answer, closed, say, socket } = talk(world.port)
+      await answer()
+      await say("EHLO client.test")
+      await say("MAIL FROM:<a@x.test>")
+      await say(`RCPT TO:<${CONVERT}>`)
+      await say("DATA")
+      const drip = setInterval(() => socket.write("x"), 50)
+      await closed
+      clearInterval(drip)
+      assert.deepStrictEqual(await world.sql("select id from intake_mails"), [])
+    } finally {
+      await world.stop()
+    }
+  }, 60_000)
+
+  it("offers STARTTLS where there is a certificate", async () => {
+    const world = await startIntake({ smtp: { certificate: CERTIFICATE } })
+    try {
+      const client = createTransport({
+        host: "127.0.0.1",
+        port: world.port,
+        requireTLS: true,
+        tls: { rejectUnauthorized: false }
+      })
+      const { response } = await client.sendMail({ from: "a@x.test", to: CONVERT, text: "x" })
+      client.close()
+      assert.match(String(response), /^250 /)
+    } finally {
+      await world.stop()
+    }
+  })
+
+  it("a sender has a number of mails an hour, and another one its own", () => {
+    let now = 0
+    const under = makeSenderRate(3, () => now)
+    assert.deepStrictEqual([1, 2, 3, 4].map(() => under("A@x.test")), [true, true, true, false])
+    assert.isFalse(under("a@X.test"))
+    assert.isTrue(under("b@x.test"))
+    assert.deepStrictEqual([1, 2, 3, 4].map(() => under("")), [true, true, true, true])
+    now = 3_600_000
+    assert.isTrue(under("a@x.test"))
+    for (let n = 0; n < 30_000; n++) under(`${n}@x.test`)
+    assert.isTrue(under("new@x.test"))
+  })
+})
+
+describe("I3: only a verified sender is converted for", () => {
+  it("by the topmost word of a trusted hop, and of nobody else", async () => {
+    const world = await startIntake({ rules: { trustedHops: ["mx.hop.test"], trustsLoopback: false } })
+    try {
+      const id = await world.customer("ann@reader.test", { credits: 50 })
+      const attachments = [{ filename: "a.pdf", content: numbered(1) }]
+      const results = (...values: ReadonlyArray<string>) =>
+        values.map((value) => ({ key: "Authentication-Results", value }))
+      const cases: ReadonlyArray<readonly [string, ReturnType<typeof results>]> = [
+        ["unverified", []],
+        ["unverified", results("evil.test; dmarc=pass header.from=reader.test")],
+        ["unverified", results("mx.hop.test; dmarc=fail header.from=reader.test")],
+        ["unverified", results("mx.hop.test; spf=pass smtp.mailfrom=reader.test; dkim=pass")],
+        ["unverified", results("mx.hop.test; dmarc=pass header.from=evil.test")],
+        ["unverified", results("mx.hop.test; dmarc=fail", "mx.hop.test; dmarc=pass header.from=reader.test")],
+        ["unverified", results("mx.hop.test.evil.test; dmarc=pass header.from=reader.test")],
+        ["unverified", results('mx.hop.test; x=y reason="; dmarc=pass"')],
+        ["success", results("evil.test; dmarc=fail", "mx.hop.test (x); spf=fail; dmarc=pass (p=reject) header.from=Reader.test")],
+        ["success", results("in.mx.hop.test 1; dmarc=pass header.from=reader.test", "mx.hop.test; dmarc=fail")]
+      ]
+      for (const [at, [outcome, headers]] of cases.entries()) {
+        await world.send({ from: "ann@reader.test", subject: `${at}`, attachments, headers })
+        await world.drain()
+        const [row] = await world.sql("select outcome from intake_mails order by received_at desc limit 1")
+        assert.deepStrictEqual(row, { outcome }, JSON.stringify(headers))
+      }
+      assert.strictEqual((await world.funds(id)).charges, 2)
+      assert.lengthOf(await world.copies(), 4)
+    } finally {
+      await world.stop()
+    }
+  })
+})

@@ -1,0 +1,315 @@
+import { randomUUID } from "node:crypto"
+
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Logger, References, Stream } from "effect"
+
+import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { driverTick, purgeBatches } from "../../../src/domain/batch/driver.ts"
+import { batchPrefix } from "../../../src/domain/batch/keys.ts"
+import { BatchService, BatchServiceError } from "../../../src/ports/batch-service.ts"
+import { ConversionStore } from "../../../src/ports/conversion-store.ts"
+import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
+import { PageSources } from "../../../src/ports/page-sources.ts"
+import { PdfError } from "../../../src/ports/pdf.ts"
+import { until } from "../../contracts/batch-service.ts"
+import { behindGate, type Gate } from "./gate.ts"
+import {
+  clean,
+  isClosed,
+  isState,
+  jobOf,
+  Knobs,
+  laneWorld,
+  ledger,
+  parked,
+  rowOf,
+  settingsOf,
+  tickUntil
+} from "./world.ts"
+
+const unavailable = new BatchServiceError({ reason: "unavailable", message: "busy" })
+const refused = new BatchServiceError({ reason: "refused", message: "no" })
+
+const arnOf = Effect.fnUntraced(function* (jobId: string) {
+  const sql = yield* WriteSql
+  const rows = yield* sql<{ readonly arn: string }>`select batch_job_arn as arn from conversion_batch_jobs
+    where job_id = ${jobId}::uuid`
+  return rows[0]?.arn ?? ""
+})
+
+/** Submits a job and waits until the service is done with it, without polling it. */
+const submitted = Effect.fnUntraced(function* (pages = 3) {
+  const service = yield* BatchService
+  const settings = settingsOf()
+  const { jobId } = yield* parked(pages)
+  yield* tickUntil(settings, isState(jobId, "submitted"))
+  yield* until(service, yield* arnOf(jobId), ["Completed", "PartiallyCompleted", "Expired", "Failed"])
+  return { jobId, settings }
+})
+
+layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the driver, where things fail", (it) => {
+  it.effect("a create without an answer: the row stays, the next tick finds the job by its name (B2)", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const service = yield* BatchService
+      const { jobId } = yield* parked(3)
+      const settings = settingsOf()
+      let created = 0
+      yield* driverTick(settings, 1).pipe(
+        Effect.provideService(BatchService, {
+          ...service,
+          create: (job) =>
+            Effect.suspend(() => {
+              created += 1
+              return Effect.andThen(service.create(job), Effect.fail(unavailable))
+            })
+        })
+      )
+      assert.strictEqual((yield* rowOf(jobId))?.state, "preparing")
+      assert.strictEqual((yield* jobOf(jobId)).status, "waiting_batch")
+      yield* driverTick(settings, 1).pipe(
+        Effect.provideService(BatchService, { ...service, create: () => Effect.die("again") })
+      )
+      assert.strictEqual((yield* rowOf(jobId))?.state, "submitted")
+      assert.strictEqual(created, 1)
+    })
+  )
+
+  it.effect("a service that is busy: uploaded once, created when it is not", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const service = yield* BatchService
+      const objects = yield* BatchObjects
+      const { jobId } = yield* parked(3)
+      const settings = settingsOf()
+      for (let n = 0; n < 3; n++) {
+        yield* driverTick(settings, 1).pipe(
+          Effect.provideService(BatchService, { ...service, create: () => Effect.fail(unavailable) })
+        )
+      }
+      const keys = yield* Stream.runCollect(objects.list(batchPrefix(jobId)))
+      assert.lengthOf(
+        [...keys].filter(({ key }) => key.endsWith("manifest.jsonl")),
+        1
+      )
+      yield* tickUntil(settings, isClosed(jobId))
+      assert.strictEqual((yield* rowOf(jobId))?.outcome, "collected")
+    })
+  )
+
+  it.effect("a refusal, a document that does not open, a store that takes nothing: on-demand", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const service = yield* BatchService
+      const objects = yield* BatchObjects
+      const sources = yield* PageSources
+      const gone = new ObjectStoreError({ reason: "unavailable", key: "k" })
+      const unread = new PdfError({ reason: "broken", message: "broken" })
+      const tick = driverTick(settingsOf(), 1)
+      const ways = [
+        tick.pipe(Effect.provideService(BatchService, { ...service, create: () => Effect.fail(refused) })),
+        tick.pipe(Effect.provideService(PageSources, { ...sources, open: () => Effect.fail(unread) })),
+        tick.pipe(Effect.provideService(BatchObjects, { ...objects, put: () => Effect.fail(gone) }))
+      ]
+      for (const way of ways) {
+        const { jobId } = yield* parked(3)
+        yield* way
+        const row = yield* rowOf(jobId)
+        assert.deepStrictEqual([row?.state, row?.outcome], ["closed", "failed"])
+        assert.strictEqual((yield* jobOf(jobId)).status, "pending")
+      }
+      assert.deepStrictEqual(yield* ledger, [])
+    })
+  )
+
+  it.effect(
+    "a prepare that its living leader has not done for two hours: adopted by name, else on-demand",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const sql = yield* WriteSql
+        const service = yield* BatchService
+        const there = yield* parked(3)
+        const gone = yield* parked(3)
+        for (const { jobId } of [there, gone]) {
+          yield* sql`insert into conversion_batch_jobs (job_id, model, term, preparer, lease, prepare_started_at)
+          values (${jobId}::uuid, 'm1', 1, ${randomUUID()}::uuid, ${randomUUID()}::uuid, now() - interval '121 minutes')`
+        }
+        yield* service.create({
+          name: `postlane-${there.jobId}`,
+          model: "m1",
+          inputPrefix: "batch/none/l/input/",
+          outputPrefix: "batch/none/l/output/",
+          timeoutHours: 24
+        })
+        yield* driverTick(settingsOf(), 1)
+        assert.strictEqual((yield* rowOf(there.jobId))?.state, "submitted")
+        yield* driverTick(settingsOf(), 1)
+        assert.strictEqual((yield* rowOf(gone.jobId))?.outcome, "failed")
+        assert.strictEqual((yield* jobOf(gone.jobId)).status, "pending")
+      })
+  )
+
+  it.effect(
+    "what somebody else of this term prepares is left alone; what a dead leader left is taken at once",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const sql = yield* WriteSql
+        const { jobId } = yield* parked(3)
+        yield* sql`insert into conversion_batch_jobs (job_id, model, term, preparer, lease)
+        values (${jobId}::uuid, 'm1', 3, ${randomUUID()}::uuid, ${randomUUID()}::uuid)`
+        yield* driverTick(settingsOf(), 3)
+        assert.strictEqual((yield* rowOf(jobId))?.state, "preparing")
+        yield* driverTick(settingsOf(), 4)
+        assert.strictEqual((yield* rowOf(jobId))?.state, "submitted")
+      })
+  )
+
+  it.effect("collecting fails five times: billed from what can be read, on-demand", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const { jobId, settings } = yield* submitted()
+      const objects = yield* BatchObjects
+      const broken = {
+        ...objects,
+        get: (key: string) =>
+          key.endsWith("manifest.jsonl")
+            ? Stream.fail(new ObjectStoreError({ reason: "unavailable", key }))
+            : objects.get(key)
+      }
+      for (let n = 1; n <= 5; n++) {
+        assert.strictEqual((yield* rowOf(jobId))?.state, "submitted", `before collect ${n}`)
+        yield* driverTick(settings, 1).pipe(Effect.provideService(BatchObjects, broken))
+      }
+      const row = yield* rowOf(jobId)
+      assert.deepStrictEqual(
+        [row?.state, row?.outcome, row?.end_state, row?.attempts],
+        ["closed", "failed", "Completed", 5]
+      )
+      const entries = yield* ledger
+      assert.deepStrictEqual(
+        entries.map(({ input, metadata }) => [input, metadata["endState"], metadata["accepted"]]),
+        [[300, "Completed", 0]]
+      )
+      const { options, status } = yield* jobOf(jobId)
+      assert.strictEqual(status, "pending")
+      assert.isUndefined(options._batchPrimed)
+      assert.isAbove(options._batchCostUsd ?? 0, 0)
+    })
+  )
+
+  it.effect("past the deadline one failing collect is enough", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const objects = yield* BatchObjects
+      const { jobId, settings } = yield* submitted()
+      yield* sql`update conversion_batch_jobs set deadline_at = now() - interval '1 minute'`
+      yield* driverTick(settings, 1).pipe(
+        Effect.provideService(BatchObjects, { ...objects, list: () => Stream.empty })
+      )
+      assert.strictEqual((yield* rowOf(jobId))?.outcome, "failed")
+      assert.strictEqual((yield* jobOf(jobId)).status, "pending")
+    })
+  )
+
+  it.effect("a job that the service has lost has failed", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const { jobId } = yield* parked(3)
+      const settings = settingsOf()
+      yield* tickUntil(settings, isState(jobId, "submitted"))
+      const sql = yield* WriteSql
+      yield* sql`update conversion_batch_jobs set batch_job_arn = 'arn:aws:bedrock:local:000000000000:model-invocation-job/zzzzzzzzzzzz'`
+      yield* driverTick(settings, 1)
+      assert.strictEqual((yield* rowOf(jobId))?.outcome, "failed")
+      assert.strictEqual((yield* jobOf(jobId)).status, "pending")
+    })
+  )
+
+  it.effect("a service that does not answer: the job waits, and goes on-demand when it is overdue (B4)", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const service = yield* BatchService
+      const { jobId } = yield* parked(3)
+      const settings = settingsOf()
+      yield* tickUntil(settings, isState(jobId, "submitted"))
+      const silent = driverTick(settings, 1).pipe(
+        Effect.provideService(BatchService, { ...service, get: () => Effect.fail(unavailable) })
+      )
+      yield* silent
+      assert.strictEqual((yield* jobOf(jobId)).status, "waiting_batch")
+      yield* sql`update conversion_batch_jobs set deadline_at = now() - interval '1 minute'`
+      yield* silent
+      assert.strictEqual((yield* jobOf(jobId)).status, "pending")
+      assert.strictEqual((yield* rowOf(jobId))?.state, "submitted", "it may still bill")
+      yield* tickUntil(settings, isClosed(jobId))
+      assert.strictEqual((yield* rowOf(jobId))?.close_reason, "it was not done in time")
+    })
+  )
+
+  it.effect("a fallback share above 20 % is warned of", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const { faults } = yield* Knobs
+      faults.failed = 0.5
+      const lines: Array<string> = []
+      const logs = Layer.mergeAll(
+        Logger.layer([Logger.map(Logger.formatSimple, (line) => void lines.push(line))]),
+        Layer.succeed(References.MinimumLogLevel, "Warn")
+      )
+      const { jobId } = yield* parked(20)
+      yield* tickUntil(settingsOf(), isClosed(jobId)).pipe(Effect.provide(logs))
+      assert.isTrue(
+        lines.some((text) => /\d+ of 20 pages fall back to on-demand: more than 20 %/.test(text)),
+        lines.join("\n")
+      )
+    })
+  )
+
+  it.effect("the number of queries of a tick does not grow with the number of open rows", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const cost = Effect.gen(function* () {
+        const gate: Gate = { calls: 0, at: undefined, mode: "before" }
+        yield* driverTick(settingsOf(), 1).pipe(Effect.provide(behindGate(gate)))
+        return gate.calls
+      })
+      const few = yield* cost
+      yield* sql`insert into customers (id, email, plan_type) select gen_random_uuid(), 'c' || n || '@x.test', 'paid'
+        from generate_series(1, 1) n`
+      yield* sql`insert into files (customer_id, name, kind, size_bytes, pages, object_key)
+        select id, 'a', 'pdf', 1, 1, 'k' from customers`
+      yield* sql`insert into large_conversion_jobs (file_id, status)
+        select f.id, 'waiting_batch' from files f, generate_series(1, 10000)`
+      yield* sql`insert into conversion_batch_jobs (job_id, state, batch_job_arn, next_poll_at)
+        select id, 'submitted', 'arn:x', now() + interval '5 minutes' from large_conversion_jobs`
+      const many = yield* cost
+      assert.strictEqual(many, few)
+    })
+  )
+
+  it.effect("objects go with the file, or two weeks after the end, and not before", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const store = yield* ConversionStore
+      const objects = yield* BatchObjects
+      const { fileId, jobId, owner } = yield* parked(3)
+      yield* tickUntil(settingsOf(), isClosed(jobId))
+      const kept = Effect.map(Stream.runCollect(objects.list(batchPrefix(jobId))), (keys) => keys.length)
+      yield* purgeBatches
+      assert.isAbove(yield* kept, 0)
+      yield* store.deleteFile(fileId, owner)
+      yield* purgeBatches
+      assert.strictEqual(yield* kept, 0)
+      assert.deepStrictEqual(
+        yield* sql`select count(*)::int as n from conversion_batch_jobs where purged_at is null`,
+        [{ n: 0 }]
+      )
+    })
+  )
+})

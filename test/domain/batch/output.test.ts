@@ -1,0 +1,294 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import * as fc from "fast-check"
+
+import { collect, tallyOnly } from "../../../src/domain/batch/collecting.ts"
+import { manifestKey } from "../../../src/domain/batch/keys.ts"
+import { makeLineCutter } from "../../../src/domain/batch/lines.ts"
+import { readOutputLine } from "../../../src/domain/batch/output.ts"
+import { makeResultsWriter, readResults } from "../../../src/domain/batch/results.ts"
+import { type BatchLimits, BatchSkipped, linesOf, writeShards } from "../../../src/domain/batch/shards.ts"
+import type { BatchJob } from "../../../src/ports/batch-service.ts"
+import { BatchObjects } from "../../../src/ports/object-store.ts"
+import { makeMapObjects } from "../../support/map-objects.ts"
+
+const encoder = new TextEncoder()
+
+const answered = (recordId: string, text: string, changes: object = {}) => ({
+  recordId,
+  modelInput: { messages: [] },
+  modelOutput: {
+    output: { message: { role: "assistant", content: [{ text }] } },
+    stopReason: "end_turn",
+    usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12 },
+    ...changes
+  }
+})
+
+describe("cutting bytes into lines", () => {
+  it("gives the same lines however the bytes come", () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " ")),
+          { maxLength: 8 }
+        ),
+        fc.integer({ min: 1, max: 9 }),
+        fc.boolean(),
+        (lines, step, ended) => {
+          const bytes = encoder.encode(lines.join("\n") + (ended ? "\n" : ""))
+          const cutter = makeLineCutter()
+          const cut: Array<string | undefined> = []
+          for (let at = 0; at < bytes.length; at += step)
+            cut.push(...cutter.push(bytes.subarray(at, at + step)))
+          cut.push(...cutter.rest())
+          assert.deepStrictEqual(
+            cut,
+            lines.filter((line) => line.trim() !== "").map((line) => line.toWellFormed())
+          )
+        }
+      )
+    )
+  })
+
+  it("passes a line over that is too long, and goes on behind it", () => {
+    const cutter = makeLineCutter(4)
+    assert.deepStrictEqual(cutter.push(encoder.encode("abcd\nabcde\nab")), ["abcd", undefined])
+    assert.deepStrictEqual(cutter.push(encoder.encode("cdef")), [])
+    assert.deepStrictEqual(cutter.rest(), [undefined])
+  })
+})
+
+describe("a line of output", () => {
+  it("is read with its texts, plain or cited, and the tokens that are billed", () => {
+    const usage = { inputTokens: 1, outputTokens: 2, cacheReadInputTokens: 3, cacheWriteInputTokens: 4 }
+    const content = [
+      { text: "<p>a" },
+      { citationsContent: { content: [{ text: "b" }, { text: "c" }], citations: [] } },
+      { text: "</p>" }
+    ]
+    const line = JSON.stringify(answered("c0-p0", "", { output: { message: { content } }, usage }))
+    assert.deepStrictEqual(readOutputLine(line), {
+      recordId: "c0-p0",
+      usage: { inputTokens: 8, outputTokens: 2 },
+      answer: { text: "<p>abc</p>", stopReason: "end_turn" }
+    })
+  })
+
+  for (const [what, record] of [
+    ["an error", { recordId: "c0-p0", error: { errorCode: 400, errorMessage: "bad" } }],
+    ["no text", answered("c0-p0", "  ")],
+    ["a guardrail", answered("c0-p0", "x", { stopReason: "guardrail_intervened" })],
+    ["a filter", answered("c0-p0", "x", { stopReason: "content_filtered" })],
+    ["a cut-off answer", answered("c0-p0", "x", { stopReason: "max_tokens" })],
+    ["content of another shape", answered("c0-p0", "x", { output: { message: { content: "x" } } })],
+    ["no output", { recordId: "c0-p0", modelOutput: null }]
+  ] as const) {
+    it(`${what}: no answer, but what it cost`, () => {
+      const read = readOutputLine(JSON.stringify(record))
+      assert.strictEqual(read?.recordId, "c0-p0")
+      assert.isUndefined(read?.answer)
+      const billed = "modelOutput" in record && record.modelOutput !== null
+      assert.deepStrictEqual(read?.usage, { inputTokens: billed ? 10 : 0, outputTokens: billed ? 2 : 0 })
+    })
+  }
+
+  it("is no record where it is cut off, of another kind, or hostile; nothing throws", () => {
+    for (const line of ["", "{", "null", "[]", "1", '{"recordId":1}', '{"modelOutput":{}}']) {
+      assert.isUndefined(readOutputLine(line), line)
+    }
+    const bad = answered("c0-p0", "x", { usage: { inputTokens: -5, outputTokens: 1e99 } })
+    assert.deepStrictEqual(readOutputLine(JSON.stringify(bad))?.usage, { inputTokens: 0, outputTokens: 0 })
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), (json, at) => {
+        readOutputLine(json)
+        readOutputLine(json.slice(0, at))
+      })
+    )
+  })
+})
+
+const job: BatchJob = {
+  arn: "arn:x",
+  name: "n",
+  status: "Completed",
+  message: undefined,
+  inputPrefix: "batch/j/l/input/",
+  outputPrefix: "batch/j/l/output/x/",
+  processed: undefined
+}
+
+/** A store that holds a manifest of two chunks with three pages each, and this output. */
+const collected = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
+  const objects = makeMapObjects()
+  const contentType = "application/jsonl"
+  const entries = [0, 1, 2, 3, 4, 5].map((page) => ({
+    recordId: `c${Math.floor(page / 3)}-p${page}`,
+    chunkIndex: Math.floor(page / 3),
+    page,
+    promptHash: "h",
+    model: "m"
+  }))
+  yield* objects.put(manifestKey("batch/j/l/"), linesOf(entries), { contentType })
+  for (const [name, text] of Object.entries(files)) {
+    yield* objects.put(`${job.outputPrefix}${name}`, Stream.make(encoder.encode(text)), { contentType })
+  }
+  return objects
+})
+
+const pagesOf = (objects: ReturnType<typeof makeMapObjects>, chunk: number) =>
+  Effect.map(readResults(objects, "j", chunk), (pages) => pages.map(({ page, text }) => `${page} ${text}`))
+
+describe("collecting", () => {
+  const all = [0, 1, 2, 3, 4, 5]
+  const idOf = (page: number) => `c${Math.floor(page / 3)}-p${page}`
+  const lineOf = (page: number, text = `t${page}`) => `${JSON.stringify(answered(idOf(page), text))}\n`
+
+  it.effect("survives missing, extra, doubled, reordered, cut-off and broken lines", () =>
+    Effect.gen(function* () {
+      const first = lineOf(4) + lineOf(0) + "{broken\n" + lineOf(0, "second") + lineOf(99, "extra")
+      const second =
+        lineOf(2) +
+        `${JSON.stringify({ recordId: "c1-p3", error: { errorCode: 500 } })}\n` +
+        lineOf(5).slice(0, 40)
+      const objects = yield* collected({
+        "shard-0001.jsonl.out": first,
+        "shard-0002.jsonl.out": second,
+        "manifest.json.out": lineOf(1)
+      })
+      const tally = yield* collect("j", job).pipe(Effect.provideService(BatchObjects, objects))
+      assert.deepStrictEqual(tally, {
+        returned: 6,
+        usage: { inputTokens: 50, outputTokens: 10 },
+        acceptedUsage: { inputTokens: 30, outputTokens: 6 },
+        accepted: 3,
+        fallback: 3
+      })
+      assert.deepStrictEqual(yield* pagesOf(objects, 0), ["0 t0", "2 t2"])
+      assert.deepStrictEqual(yield* pagesOf(objects, 1), ["4 t4"])
+    })
+  )
+
+  it.effect("gives the same results for every order, and however little may be held", () =>
+    Effect.gen(function* () {
+      yield* Effect.promise(() =>
+        fc.assert(
+          fc.asyncProperty(
+            fc.shuffledSubarray(all, { minLength: 6 }),
+            fc.integer({ min: 0, max: 12 }),
+            (order, held) =>
+              Effect.runPromise(
+                Effect.gen(function* () {
+                  const objects = makeMapObjects()
+                  const entry = (page: number) => ({
+                    recordId: idOf(page),
+                    chunkIndex: Math.floor(page / 3),
+                    page,
+                    promptHash: "h",
+                    model: "m"
+                  })
+                  const writer = makeResultsWriter(objects, "j", all.map(entry), held)
+                  for (const page of order) {
+                    yield* writer.add(entry(page), readOutputLine(lineOf(page))!)
+                  }
+                  yield* writer.finish
+                  assert.deepStrictEqual(yield* pagesOf(objects, 0), ["0 t0", "1 t1", "2 t2"])
+                  assert.deepStrictEqual(yield* pagesOf(objects, 1), ["3 t3", "4 t4", "5 t5"])
+                })
+              )
+          ),
+          { numRuns: 50 }
+        )
+      )
+    })
+  )
+
+  it.effect("fails where there is no output, no record in it, or the batch job reads what is not ours", () =>
+    Effect.gen(function* () {
+      for (const [files, change] of [
+        [{}, {}],
+        [{ "a.jsonl.out": "{broken\n" }, {}],
+        [{ "a.jsonl.out": lineOf(1) }, { inputPrefix: "elsewhere/" }]
+      ] as const) {
+        const objects = yield* collected(files)
+        const error = yield* Effect.flip(
+          collect("j", { ...job, ...change }).pipe(Effect.provideService(BatchObjects, objects))
+        )
+        assert.strictEqual(error._tag, "CollectFailed")
+      }
+    })
+  )
+
+  it.effect("counts for a bill without using anything, and knows when something is missing", () =>
+    Effect.gen(function* () {
+      const objects = yield* collected({ "a.jsonl.out": lineOf(1) + lineOf(2) })
+      const counted = (processed: number) =>
+        tallyOnly(6, { ...job, processed }).pipe(Effect.provideService(BatchObjects, objects))
+      const { tally, whole } = yield* counted(2)
+      assert.deepStrictEqual(
+        [tally.returned, tally.usage.inputTokens, tally.accepted, tally.fallback],
+        [2, 20, 0, 6]
+      )
+      assert.isTrue(whole)
+      assert.isFalse((yield* counted(3)).whole)
+    })
+  )
+})
+
+describe("shards", () => {
+  const write = (lines: ReadonlyArray<Uint8Array>, limits: BatchLimits) => {
+    const stored = new Map<string, Uint8Array>()
+    const objects = makeMapObjects(stored)
+    return Effect.map(
+      Effect.result(
+        writeShards(Stream.fromIterable(lines), "p/", limits).pipe(
+          Effect.provideService(BatchObjects, objects)
+        )
+      ),
+      (result) => ({ result, stored })
+    )
+  }
+  const none = { minRecords: 0, maxRecords: 1e9, maxShardBytes: 1e9, maxBytes: 1e9 }
+
+  it("hold every record once, in order, none over the limit but one that is larger by itself", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.uint8Array({ minLength: 1, maxLength: 30 }), { maxLength: 20 }),
+        fc.integer({ min: 1, max: 50 }),
+        (lines, maxShardBytes) =>
+          Effect.runPromise(
+            Effect.map(write(lines, { ...none, maxShardBytes }), ({ result, stored }) => {
+              assert.strictEqual(result._tag, "Success")
+              const shards = [...stored].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bytes]) => bytes)
+              assert.deepStrictEqual(
+                Array.from(Buffer.concat(shards)),
+                lines.flatMap((line) => [...line])
+              )
+              for (const shard of shards) {
+                assert.isTrue(
+                  shard.length <= maxShardBytes || lines.some((line) => line.length === shard.length)
+                )
+                assert.isAbove(shard.length, 0)
+              }
+            })
+          )
+      )
+    )
+  })
+
+  it.effect("skip the job below the least and above the most records, and above all bytes", () =>
+    Effect.gen(function* () {
+      const lines = [1, 2, 3].map(() => encoder.encode("1234567890"))
+      for (const [limits, reason] of [
+        [{ minRecords: 4 }, "fewer than 4 records"],
+        [{ maxRecords: 2 }, "more than 2 records"],
+        [{ maxBytes: 29 }, "more than 0.000029 MB of records"],
+        [{ minRecords: 3, maxRecords: 3, maxBytes: 30 }, undefined]
+      ] as const) {
+        const { result } = yield* write(lines, { ...none, ...limits })
+        const skipped = result._tag === "Failure" ? result.failure : undefined
+        assert.strictEqual(skipped instanceof BatchSkipped ? skipped.reason : undefined, reason)
+      }
+    })
+  )
+})

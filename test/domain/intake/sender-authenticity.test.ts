@@ -1,0 +1,115 @@
+import * as fc from "fast-check"
+import { assert, describe, it } from "vitest"
+
+import { parseAuthenticationResults } from "../../../src/domain/intake/authentication-results.ts"
+import { authenticityOf, isTrustedPeer, senderOf } from "../../../src/domain/intake/sender-authenticity.ts"
+
+const ann = { name: undefined, local: "ann", domain: "reader.test" }
+const rules = { trustedHops: ["mx.hop.test"], trustsLoopback: false }
+const headersOf = (...values: ReadonlyArray<string>) =>
+  values.map((value) => ({ name: "authentication-results", value }))
+const verified = (...values: ReadonlyArray<string>) =>
+  authenticityOf({ headers: headersOf(...values) }, ann, true, rules).verified
+
+describe("Authentication-Results (RFC 8601)", () => {
+  it("reads what the RFC shows", () => {
+    assert.deepStrictEqual(
+      parseAuthenticationResults(
+        'example.com 1; auth=pass (cram-md5) smtp.auth="send\\"er@example.com"; spf = fail smtp.mailfrom=example.com; none'
+      ),
+      {
+        server: "example.com",
+        results: [
+          { method: "auth", result: "pass", properties: Object.assign(Object.create(null), { "smtp.auth": 'send"er@example.com' }) },
+          { method: "spf", result: "fail", properties: Object.assign(Object.create(null), { "smtp.mailfrom": "example.com" }) }
+        ]
+      }
+    )
+    assert.deepStrictEqual(parseAuthenticationResults("foo.example.net (foobar (nested)) 1; none"), {
+      server: "foo.example.net",
+      results: []
+    })
+    assert.deepStrictEqual(
+      parseAuthenticationResults("mx; dkim=pass reason=\"good; dmarc=pass\" header.d=x")?.results.map(({ method }) => method),
+      ["dkim"]
+    )
+  })
+
+  it("takes any text, in time that its length bounds", () => {
+    const nasty = fc.array(fc.constantFrom("(", ")", '"', "\\", ";", "=", ".", " ", "dmarc", "pass", "mx.hop.test", "header.from"), { maxLength: 400 })
+    fc.assert(fc.property(fc.oneof(fc.string({ unit: "binary" }), nasty.map((parts) => parts.join(""))), (value) => {
+      const read = parseAuthenticationResults(value)
+      if (read !== undefined) assert.notMatch(read.server, /[\s;]/)
+    }))
+    for (const one of ["(", '"', "\\", "a.b=", ";", "dmarc=pass "]) parseAuthenticationResults(one.repeat(19_000))
+  })
+
+  it("words in comments and in quotes prove nothing", () => {
+    for (const value of [
+      "mx.hop.test; spf=pass (dmarc=pass)",
+      "mx.hop.test (; dmarc=pass)",
+      'mx.hop.test; spf=pass smtp.mailfrom="; dmarc=pass"',
+      "mx.hop.test; x-dmarc=pass",
+      "mx.hop.test; dmarc=passed",
+      "mx.hop.test; dmarc=pass-not",
+      'evil.test "mx.hop.test"; dmarc=pass',
+      "mx.hop.test; dmarc=pass (unclosed"
+    ]) {
+      assert.isFalse(verified(value), value)
+    }
+    assert.isTrue(verified("mx.hop.test; dmarc=pass (p=none) header.from=reader.test"))
+  })
+})
+
+describe("verified senders (contract, Convert-by-email)", () => {
+  it("headers of others change nothing, above or below", () => {
+    const other = fc.string({ maxLength: 60 }).map((rest) => `evil.test; ${rest}`)
+    fc.assert(
+      fc.property(fc.array(other), fc.array(other), fc.boolean(), (above, below, passes) => {
+        const own = `mx.hop.test; dmarc=${passes ? "pass" : "fail"} header.from=reader.test`
+        assert.strictEqual(verified(...above, own, ...below), passes)
+        assert.isFalse(verified(...above, ...below))
+      })
+    )
+  })
+
+  it("without a named hop nobody is believed but loopback of an embedded run", () => {
+    const pass = headersOf("mx.hop.test; dmarc=pass")
+    const none = { trustedHops: [], trustsLoopback: false }
+    assert.isFalse(authenticityOf({ headers: pass }, ann, true, none).verified)
+    assert.isTrue(authenticityOf({ headers: [] }, ann, true, { ...none, trustsLoopback: true }).verified)
+    assert.isFalse(authenticityOf({ headers: pass }, ann, false, rules).verified)
+  })
+
+  it("a peer is the hop by its address or a name that leads there, or stands in our own network", () => {
+    const peer = (address: string | undefined, ...names: ReadonlyArray<string>) =>
+      isTrustedPeer({ address, names }, { trustedHops: ["hop.test", "203.0.113.7"], trustsLoopback: false })
+    for (const address of [undefined, "127.0.0.1", "::1", "::ffff:127.0.0.1", "10.1.2.3", "192.168.0.1", "172.31.0.1", "fd00::1", "203.0.113.7", "::ffff:203.0.113.7"]) {
+      assert.isTrue(peer(address), address)
+    }
+    assert.isTrue(peer("198.51.100.1", "mx1.HOP.test"))
+    for (const [address, name] of [
+      ["198.51.100.1", ""],
+      ["198.51.100.1", "evilhop.test"],
+      ["198.51.100.1", "hop.test.evil.test"],
+      ["203.0.113.70", ""],
+      ["172.32.0.1", ""]
+    ] as const) {
+      assert.isFalse(peer(address, name), address)
+    }
+    const nobody = { trustedHops: [], trustsLoopback: false }
+    for (const address of ["127.0.0.1", "10.0.0.1", "203.0.113.7"]) {
+      assert.isFalse(isTrustedPeer({ address, names: [] }, nobody))
+    }
+    assert.isTrue(isTrustedPeer({ address: "127.0.0.1", names: [] }, { ...nobody, trustsLoopback: true }))
+    assert.isFalse(isTrustedPeer({ address: "10.0.0.1", names: [] }, { ...nobody, trustsLoopback: true }))
+  })
+
+  it("a mail has one sender, or none", () => {
+    const headers = [{ name: "from", value: "x" }]
+    assert.strictEqual(senderOf({ headers, from: ["Ann@Reader.test"] })?.domain, "reader.test")
+    assert.isUndefined(senderOf({ headers, from: ["a@x.test", "b@x.test"] }))
+    assert.isUndefined(senderOf({ headers: [...headers, ...headers], from: ["a@x.test"] }))
+    assert.isUndefined(senderOf({ headers, from: ["nobody"] }))
+  })
+})
