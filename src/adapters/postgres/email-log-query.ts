@@ -1,4 +1,4 @@
-import { Effect, Layer, Option, Result, Schema } from "effect"
+import { Effect, Layer, Result } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
 import { addressKey, parseMailbox } from "../../domain/mail/address.ts"
@@ -6,29 +6,14 @@ import {
   type EmailLogFilter,
   EmailLogQuery,
   type EmailLogRow,
-  EmailLogUnavailable,
-  InvalidCursor
+  EmailLogUnavailable
 } from "../../ports/email-log-query.ts"
 import { ReadSql } from "./client.ts"
-import { isMoment, timeColumn } from "./moment.ts"
+import { type Cursor, cursorOf, readCursor } from "./cursor.ts"
+import { timeColumn } from "./moment.ts"
 
 /** Time limit of one page. */
 const TIME_LIMIT = "10 seconds"
-
-/** Where a page ended: its last row's place in the order. */
-const Cursor = Schema.fromJsonString(
-  Schema.Tuple([Schema.String.check(Schema.makeFilter(isMoment)), Schema.String.check(Schema.isUUID())])
-)
-const decodeCursor = Schema.decodeUnknownOption(Cursor)
-
-const readCursor = (cursor: string): Effect.Effect<(typeof Cursor)["Type"], InvalidCursor> =>
-  Option.match(decodeCursor(Buffer.from(cursor, "base64url").toString("utf8")), {
-    onNone: () => Effect.fail(new InvalidCursor({ cursor })),
-    onSome: Effect.succeed
-  })
-
-const cursorAfter = (row: EmailLogRow): string =>
-  Buffer.from(JSON.stringify([row.created_at, row.id])).toString("base64url")
 
 /** The stored form of a recipient; what is no address is compared as it is. */
 const recipientKey = (recipient: string): string => {
@@ -61,7 +46,7 @@ const COLUMNS = [
 ].join(", ")
 
 /** The statement of one page, and its parameters; one row more than asked for tells whether there is a next page. */
-const statementOf = (filter: EmailLogFilter, after: (typeof Cursor)["Type"] | undefined) => {
+const statementOf = (filter: EmailLogFilter, after: Cursor | undefined) => {
   const parameters: Array<unknown> = []
   const bind = (value: unknown) => `$${parameters.push(value)}`
   const conditions: Array<string> = []
@@ -100,7 +85,8 @@ export const layer: Layer.Layer<EmailLogQuery, never, ReadSql> = Layer.effect(
         const last = rows.at(-1)
         return {
           rows,
-          nextCursor: found.length > filter.limit && last !== undefined ? cursorAfter(last) : null
+          nextCursor:
+            found.length > filter.limit && last !== undefined ? cursorOf(last.created_at, last.id) : null
         }
       })
     })

@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 
-import { type BatchJob, BatchService, BatchServiceError } from "../../ports/batch-service.ts"
+import { type BatchJob, BatchService, type BatchServiceError } from "../../ports/batch-service.ts"
 import { type BatchEnd, BatchStore, type PolledBatch } from "../../ports/batch-store.ts"
 import type { ConversionStoreError } from "../../ports/conversion-store.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
