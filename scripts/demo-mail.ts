@@ -37,7 +37,12 @@ if (file === undefined) {
 }
 
 const seen = new Set((await outbox()).map(({ id }) => id))
-const transport = createTransport({ host: values.host, port: Number(values.port), secure: false, ignoreTLS: true })
+const transport = createTransport({
+  host: values.host,
+  port: Number(values.port),
+  secure: false,
+  ignoreTLS: true
+})
 const sent = await transport.sendMail({
   from: values.from,
   to: values.to,
@@ -57,7 +62,9 @@ while (Date.now() < until) {
     replies += 1
     const source = await (await fetch(`${values.url}/dev/outbox/${message.id}`)).text()
     const isResult = /^content-disposition: attachment/im.test(source)
-    console.log(`${isResult ? "result" : "reply"}: ${message.subject}\n  ${values.url}/dev/outbox/${message.id}`)
+    console.log(
+      `${isResult ? "result" : "reply"}: ${message.subject}\n  ${values.url}/dev/outbox/${message.id}`
+    )
     if (isResult) process.exit(0)
   }
   await new Promise((resolve) => setTimeout(resolve, 500))

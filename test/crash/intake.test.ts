@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { createTransport } from "nodemailer"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
-import { makeFolder, type Postlane, startPostlane } from "../support/child.ts"
+import { type Child, makeFolder, runChild } from "../support/child.ts"
 import { numbered } from "../support/pdf-samples.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres.ts"
 
@@ -20,7 +20,7 @@ const MOMENTS: Readonly<Record<string, string>> = {
   "once the charge is made": "select 1 from credit_charges"
 }
 
-const smtpPort = (child: Postlane) =>
+const smtpPort = (child: Child) =>
   child.line((line) => /"smtpPort":(\d+)/.exec(line)?.[1]).then((port) => Number(port))
 
 const deliver = async (port: number) => {
@@ -53,11 +53,15 @@ describe("I1, F2: convert-by-email killed by SIGKILL", () => {
         Effect.gen(function* () {
           const { url } = yield* TestDatabase
           const sql = yield* WriteSql
-          const folder = yield* Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) => Effect.promise(remove))
+          const folder = yield* Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) =>
+            Effect.promise(remove)
+          )
           yield* sql`insert into customers (email, plan_type, credits_remaining) values ('ann@reader.test', 'paid', 10)`
           const start = Effect.acquireRelease(
-            Effect.promise(() =>
-              startPostlane({
+            Effect.sync(() =>
+              runChild("src/runtime/serve.ts", [], {
+                PORT: "0",
+                SMTP_PORT: "0",
                 POSTLANE_EMBEDDED: "1",
                 DB_URL: url,
                 POSTLANE_DATA_DIR: folder.path,
@@ -69,7 +73,8 @@ describe("I1, F2: convert-by-email killed by SIGKILL", () => {
           const until = Effect.fnUntraced(function* (statement: string) {
             const deadline = Date.now() + PATIENCE_MS
             while ((yield* sql.unsafe(statement)).length === 0) {
-              if (Date.now() > deadline) return yield* Effect.die(new Error(`it never came that ${statement}`))
+              if (Date.now() > deadline)
+                return yield* Effect.die(new Error(`it never came that ${statement}`))
               yield* Effect.promise(() => sleep(5))
             }
           })

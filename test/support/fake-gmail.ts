@@ -42,7 +42,11 @@ export const fakeGmail = () => {
           payload.scope === "https://www.googleapis.com/auth/gmail.send" &&
           payload.aud === `${fake.url}/token` &&
           payload.exp - payload.iat <= 3600
-        if (!valid) return { status: 400, body: { error: "invalid_grant", error_description: "Invalid JWT Signature." } }
+        if (!valid)
+          return {
+            status: 400,
+            body: { error: "invalid_grant", error_description: "Invalid JWT Signature." }
+          }
         state.mailbox = payload.sub
         const token = `ya29.${state.tokenRequests}`
         tokens.add(token)
@@ -70,6 +74,7 @@ export const fakeGmail = () => {
       private_key_id: "key-1"
     }),
     /** Messages that were taken, oldest first. */
-    sent: () => fake.accepted.map(({ payload }) => payload as { readonly raw: string; readonly upload: boolean })
+    sent: () =>
+      fake.accepted.map(({ payload }) => payload as { readonly raw: string; readonly upload: boolean })
   }
 }

@@ -71,10 +71,14 @@ const quickPipeline = Layer.effect(
     ConvertPipeline.of({
       countPages: () => Effect.succeed(1),
       convert: ({ resultKey }) =>
-        objects.put(resultKey, Stream.make(new TextEncoder().encode("<!doctype html><p>done")), { contentType: "text/html" }).pipe(
-          Effect.orDie,
-          Effect.map((bytes) => ({ bytes, standardPages: 1, complexPages: 0 }))
-        )
+        objects
+          .put(resultKey, Stream.make(new TextEncoder().encode("<!doctype html><p>done")), {
+            contentType: "text/html"
+          })
+          .pipe(
+            Effect.orDie,
+            Effect.map((bytes) => ({ bytes, standardPages: 1, complexPages: 0 }))
+          )
     })
   )
 )
@@ -182,7 +186,8 @@ export const startIntake = async (options: WorldOptions = {}) => {
   const context = await Effect.runPromise(Effect.provide(Layer.buildWithScope(layer, scope), quiet))
   const run = <A, E>(
     effect: Effect.Effect<A, E, ConvertByEmail | WriteSql | MailObjects | Scope.Scope>
-  ): Promise<A> => Effect.runPromise(Effect.provide(Effect.provide(Scope.provide(effect, scope), context), quiet))
+  ): Promise<A> =>
+    Effect.runPromise(Effect.provide(Effect.provide(Scope.provide(effect, scope), context), quiet))
   const { port } = await run(
     serveSmtp({
       host: "127.0.0.1",
@@ -209,11 +214,13 @@ export const startIntake = async (options: WorldOptions = {}) => {
     copies: (): Promise<ReadonlyArray<MemoryCopy>> => Effect.runPromise(provider.copies),
     customer: async (email: string, funds: { readonly credits?: number; readonly used?: number }) => {
       const [plan, credits, used] =
-        funds.credits === undefined ? ["free", "0", String(funds.used ?? 0)] : ["paid", String(funds.credits), "0"]
+        funds.credits === undefined
+          ? ["free", "0", String(funds.used ?? 0)]
+          : ["paid", String(funds.credits), "0"]
       const [row] = await sql<{ readonly id: string }>(
         `insert into customers (email, plan_type, credits_remaining, lifetime_free_pages_used)
           values ($1, $2, $3::integer, $4::integer) returning id`,
-        [email, plan!, credits!, used!]
+        [email, plan, credits, used]
       )
       return row!.id
     },
@@ -233,7 +240,7 @@ export const startIntake = async (options: WorldOptions = {}) => {
       const client = transport()
       try {
         const { response } = await client.sendMail({ to: CONVERT, ...mail })
-        return String(response)
+        return response
       } finally {
         client.close()
       }

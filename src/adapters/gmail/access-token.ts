@@ -47,7 +47,9 @@ export const makeAccessTokens = (options: {
       }).toString()
     }).pipe(
       // Nothing was sent: asking again does no harm.
-      Effect.mapError(({ message }) => new ReplyFailure({ reason: "later", message: `workspace token: ${message}` }))
+      Effect.mapError(
+        ({ message }) => new ReplyFailure({ reason: "later", message: `workspace token: ${message}` })
+      )
     )
     const granted = Schema.decodeUnknownOption(Granted)(body)
     if (status === 200 && granted._tag === "Some") {

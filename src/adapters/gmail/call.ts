@@ -6,7 +6,10 @@ import { withDeadline } from "../../domain/deadline.ts"
 const DEADLINE_MS = 45_000
 
 /** No whole answer came. `sent`: the request may have arrived. */
-export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string; readonly sent: boolean }> {}
+export class NoAnswer extends Data.TaggedError("NoAnswer")<{
+  readonly message: string
+  readonly sent: boolean
+}> {}
 
 /** Failures of `fetch` that come before a byte of the request has left. */
 const NOT_SENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_/
@@ -38,6 +41,7 @@ export const call = (
     }),
     {
       duration: DEADLINE_MS,
-      onTimeout: () => Effect.fail(new NoAnswer({ message: `no answer within ${DEADLINE_MS} ms`, sent: true }))
+      onTimeout: () =>
+        Effect.fail(new NoAnswer({ message: `no answer within ${DEADLINE_MS} ms`, sent: true }))
     }
   )

@@ -68,7 +68,8 @@ const unstructured = (name: string, value: string): string => {
   return isPlain(text) ? folded(`${name}: ${text}`) : `${name}: ${encodedWords(text)}`
 }
 
-const structured = (name: string, value: string): string => folded(`${name}: ${value.replaceAll(/[\r\n\0]+/g, " ")}`)
+const structured = (name: string, value: string): string =>
+  folded(`${name}: ${value.replaceAll(/[\r\n\0]+/g, " ")}`)
 
 const mailbox = ({ address, name }: MessageFrame["from"]): string => {
   if (name === undefined || name === "") return address
@@ -80,7 +81,10 @@ const mailbox = ({ address, name }: MessageFrame["from"]): string => {
 const fileParameter = (parameter: "name" | "filename", value: string): ReadonlyArray<string> => {
   const text = value.toWellFormed().replaceAll(/[\p{Cc}"\\]/gu, "_")
   if (isPlain(text) && text.length <= 60) return [`${parameter}="${text}"`]
-  const plain = text.normalize("NFKD").replaceAll(/[^\x20-\x7e]/g, "_").slice(-60)
+  const plain = text
+    .normalize("NFKD")
+    .replaceAll(/[^\x20-\x7e]/g, "_")
+    .slice(-60)
   const octets = [...encoder.encode(text)].map((byte) => {
     const char = String.fromCharCode(byte)
     return /[A-Za-z0-9._-]/.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`
@@ -151,8 +155,16 @@ export const composeReply = (reply: OutgoingReply, frame: MessageFrame): string 
       : multipart("mixed", `mix-${mark}`, [
           body,
           [
-            withParameters("Content-Type", attachment.contentType, fileParameter("name", attachment.filename)),
-            withParameters("Content-Disposition", "attachment", fileParameter("filename", attachment.filename)),
+            withParameters(
+              "Content-Type",
+              attachment.contentType,
+              fileParameter("name", attachment.filename)
+            ),
+            withParameters(
+              "Content-Disposition",
+              "attachment",
+              fileParameter("filename", attachment.filename)
+            ),
             "Content-Transfer-Encoding: base64",
             "",
             base64Lines(attachment.content)

@@ -1,7 +1,12 @@
 import { isIP, type Socket } from "node:net"
 
 import { Data, Effect, type Scope, Stream } from "effect"
-import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server"
+import {
+  SMTPServer,
+  type SMTPServerAddress,
+  type SMTPServerDataStream,
+  type SMTPServerSession
+} from "smtp-server"
 
 import { ConvertByEmail } from "../../domain/intake/convert-by-email.ts"
 import { MAX_MAILS_AN_HOUR } from "../../domain/intake/outcome.ts"
@@ -77,7 +82,10 @@ const bytesOf = (stream: SMTPServerDataStream): Stream.Stream<Uint8Array, TooLar
 const drained = (stream: SMTPServerDataStream, cut: () => void): Promise<void> =>
   new Promise((resolve) => {
     if (stream.readableEnded || stream.destroyed) return resolve()
-    stream.once("end", resolve).once("close", resolve).once("error", () => resolve())
+    stream
+      .once("end", resolve)
+      .once("close", resolve)
+      .once("error", () => resolve())
     stream.on("data", () => {
       // Whoever goes on and on is not waiting for an answer.
       if (stream.byteLength > 2 * MAX_MAIL_BYTES) cut()
@@ -90,7 +98,10 @@ const listening = (server: SMTPServer, { host, port }: SmtpOptions) =>
     const failed = (cause: Error & { readonly code?: unknown }) =>
       resume(
         Effect.fail(
-          new SmtpListenError({ code: typeof cause.code === "string" ? cause.code : "", message: cause.message })
+          new SmtpListenError({
+            code: typeof cause.code === "string" ? cause.code : "",
+            message: cause.message
+          })
         )
       )
     server.once("error", failed)
@@ -122,12 +133,15 @@ export const serveSmtp = Effect.fnUntraced(function* (
     const address = session.remoteAddress
     const near: Peer = { address, names: [] }
     const peerTrusted =
-      options.trusts(near) || (isIP(address) !== 0 && options.trusts({ address, names: await peerNames(address) }))
+      options.trusts(near) ||
+      (isIP(address) !== 0 && options.trusts({ address, names: await peerNames(address) }))
     const envelopeFrom = mailFrom === false ? "" : mailFrom.address
     return run(
       intake.accept({ envelopeFrom, peerTrusted, raw: bytesOf(stream) }).pipe(
         Effect.map((id) => `OK: queued as ${id}`),
-        Effect.catchTag("TooLarge", () => Effect.succeed(refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))),
+        Effect.catchTag("TooLarge", () =>
+          Effect.succeed(refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))
+        ),
         // A defect, too: a client that gets no answer would wait for one.
         Effect.catchCause((cause) =>
           Effect.as(
@@ -137,6 +151,18 @@ export const serveSmtp = Effect.fnUntraced(function* (
         )
       )
     )
+  }
+
+  /** Tells the client, once it has sent all that it means to send. */
+  const answer = async (
+    stream: SMTPServerDataStream,
+    session: SMTPServerSession,
+    callback: (error?: Error | null, message?: string) => void
+  ): Promise<void> => {
+    const said = await take(stream, session)
+    await drained(stream, () => sockets.get(keyOf(session.remoteAddress, session.remotePort))?.destroy())
+    if (typeof said === "string") callback(null, said)
+    else callback(said)
   }
 
   const server = new SMTPServer({
@@ -152,18 +178,16 @@ export const serveSmtp = Effect.fnUntraced(function* (
     logger: false,
     ...options.certificate,
     onMailFrom: ({ address }: SMTPServerAddress, _session, callback) =>
-      callback(underRate(address) ? null : refusal(450, "Too many mails within an hour, please try again later")),
+      callback(
+        underRate(address) ? null : refusal(450, "Too many mails within an hour, please try again later")
+      ),
     onRcptTo: ({ address }: SMTPServerAddress, { envelope }, callback) => {
-      if (!options.recipients.has(address.toLowerCase())) return callback(refusal(550, "No such mailbox here"))
+      if (!options.recipients.has(address.toLowerCase()))
+        return callback(refusal(550, "No such mailbox here"))
       return callback(envelope.rcptTo.length >= MAX_RECIPIENTS ? refusal(452, "Too many recipients") : null)
     },
     onData: (stream, session, callback) => {
-      const cut = () => sockets.get(keyOf(session.remoteAddress, session.remotePort))?.destroy()
-      void take(stream, session).then(async (answer) => {
-        await drained(stream, cut)
-        if (typeof answer === "string") callback(null, answer)
-        else callback(answer)
-      })
+      void answer(stream, session, callback)
     }
   })
 

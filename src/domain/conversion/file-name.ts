@@ -15,7 +15,7 @@ export const cleanFileName = (name: string): string => {
     .replaceAll(/\s+/g, " ")
     .trim()
   if (/^\.*$/.test(clean)) return NAMELESS
-  const letters = [...clean]
+  const letters = Array.from(clean)
   if (letters.length <= MAX_NAME) return clean
   const ending = /\.[^.]{1,8}$/.exec(clean)?.[0] ?? ""
   return letters.slice(0, MAX_NAME - ending.length).join("") + ending

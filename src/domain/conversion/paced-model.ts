@@ -1,6 +1,6 @@
 import { Clock, Duration, Effect, Latch, Random } from "effect"
 
-import { type VisionAnswer, type VisionModel, VisionModelError } from "../../ports/vision-model.ts"
+import type { VisionAnswer, VisionModel, VisionModelError } from "../../ports/vision-model.ts"
 
 /** Calls under way at once, at most. */
 const MAX_AT_ONCE = 16

@@ -90,7 +90,9 @@ const isOurs = Effect.fnUntraced(function* (
     MAX_MAILS_AN_HOUR
   )
   if (answer === "duplicate" || answer === "limited") {
-    yield* Effect.logInfo(`a mail ended: ${answer}`).pipe(Effect.annotateLogs({ mail: mail.id, outcome: answer }))
+    yield* Effect.logInfo(`a mail ended: ${answer}`).pipe(
+      Effect.annotateLogs({ mail: mail.id, outcome: answer })
+    )
   }
   return answer === "claimed"
 })

@@ -30,9 +30,11 @@ export const nameOf = (part: Pick<MailPart, "filename" | "content">): string =>
 /** Whether a person handed the part over: not what stands in the text, nor what programs add. A PDF always counts. */
 const isHandedOver = (part: MailPart): boolean =>
   isPdf(part.content) ||
-  !(BY_PROGRAMS.test(part.mediaType) ||
+  !(
+    BY_PROGRAMS.test(part.mediaType) ||
     (part.inline && (part.mediaType.startsWith("image/") || part.mediaType.startsWith("text/"))) ||
-    (part.content.length === 0 && part.filename === undefined))
+    (part.content.length === 0 && part.filename === undefined)
+  )
 
 /** The one file that a mail converts: its first PDF, by content, whatever its name and type say (document 2, steps 1 and 3). */
 export const chooseAttachment = (parts: ReadonlyArray<MailPart>): AttachmentChoice => {
@@ -42,7 +44,12 @@ export const chooseAttachment = (parts: ReadonlyArray<MailPart>): AttachmentChoi
     const filename = nameOf(pdf)
     const bytes = pdf.content.length
     if (bytes > MAX_ATTACHMENT_BYTES) return { _tag: "TooLarge", filename, bytes }
-    return { _tag: "Pdf", filename, content: pdf.content, ignored: files.filter((file) => file !== pdf).map(nameOf) }
+    return {
+      _tag: "Pdf",
+      filename,
+      content: pdf.content,
+      ignored: files.filter((file) => file !== pdf).map(nameOf)
+    }
   }
   const first = files[0]
   if (first === undefined) return { _tag: "None" }

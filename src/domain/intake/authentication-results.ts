@@ -3,7 +3,7 @@ export interface MethodResult {
   readonly method: string
   readonly result: string
   /** `header.from` → `x.test`. */
-  readonly properties: Readonly<Record<string, string>>
+  readonly properties: ReadonlyMap<string, string>
 }
 
 /** An `Authentication-Results` header: who says so, and what. */
@@ -58,9 +58,11 @@ const plain = (quoted: string | undefined, bare: string | undefined): string =>
 const methodOf = (clause: string): MethodResult | undefined => {
   const head = METHOD.exec(clause)
   if (head === null) return undefined
-  const properties: Record<string, string> = Object.create(null)
+  const properties = new Map<string, string>()
   for (const [, type, name, quoted, bare] of clause.slice(head[0].length).matchAll(PROPERTY)) {
-    properties[`${type}.${name}`.toLowerCase()] ??= plain(quoted, bare)
+    const key = `${type}.${name}`.toLowerCase()
+    // The first of its name counts.
+    if (!properties.has(key)) properties.set(key, plain(quoted, bare))
   }
   return { method: head[1]!.toLowerCase(), result: head[2]!.toLowerCase(), properties }
 }

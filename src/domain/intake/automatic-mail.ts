@@ -6,10 +6,13 @@ const ROBOTS =
   /^(?:mailer-daemon|postmaster|(?:no|do-?not|never)[-_.]?reply|bounces?|auto-?reply|listserv|majordomo)(?:[+-].*)?$/i
 
 /** Headers that only programs set. */
-const MARKS = ["x-autoreply", "x-autorespond", "x-autoresponder", "x-failed-recipients", "x-loop"]
+const MARKS = new Set(["x-autoreply", "x-autorespond", "x-autoresponder", "x-failed-recipients", "x-loop"])
 
 const words = (value: string | undefined): ReadonlyArray<string> =>
-  (value ?? "").toLowerCase().split(/[\s,;]+/).filter((word) => word !== "")
+  (value ?? "")
+    .toLowerCase()
+    .split(/[\s,;]+/)
+    .filter((word) => word !== "")
 
 /**
  * Why a mail is never answered: it was made by a program, came over a list, or is our own (RFC 3834, section 2; RFC 2076 for
@@ -28,15 +31,23 @@ export const automaticReason = (
   }
   const auto = headerValues(mail, "auto-submitted").flatMap((value) => words(value)[0] ?? [])
   if (auto.some((word) => word !== "no")) return "Auto-Submitted"
-  if (headerValues(mail, "precedence").flatMap(words).some((word) => /^(?:bulk|junk|list|auto[-_]reply)$/.test(word))) {
+  if (
+    headerValues(mail, "precedence")
+      .flatMap(words)
+      .some((word) => /^(?:bulk|junk|list|auto[-_]reply)$/.test(word))
+  ) {
     return "Precedence"
   }
   const list = mail.headers.find(({ name }) => name.startsWith("list-"))
   if (list !== undefined) return `mailing list (${list.name})`
-  if (headerValues(mail, "x-auto-response-suppress").flatMap(words).some((word) => /^(?:all|oof|autoreply)$/.test(word))) {
+  if (
+    headerValues(mail, "x-auto-response-suppress")
+      .flatMap(words)
+      .some((word) => /^(?:all|oof|autoreply)$/.test(word))
+  ) {
     return "X-Auto-Response-Suppress"
   }
-  const mark = mail.headers.find(({ name }) => MARKS.includes(name))
+  const mark = mail.headers.find(({ name }) => MARKS.has(name))
   if (mark !== undefined) return mark.name
   if (/^\s*multipart\/report\b/i.test(first("content-type") ?? "")) return "delivery report"
   if (sender !== undefined && ROBOTS.test(sender.local)) return "written from a mailbox that nobody reads"

@@ -8,7 +8,7 @@ import type { ConvertPipeline, PipelineError } from "../../ports/convert-pipelin
 import { type ClaimedMail, IntakeStore, type IntakeUnavailable } from "../../ports/intake-store.ts"
 import type { MailReader } from "../../ports/mail-reader.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
-import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { ReplyChannel } from "../../ports/reply-channel.ts"
 import { staleAfter, untilLost } from "../conversion/lease.ts"
 import { withDeadline } from "../deadline.ts"
@@ -131,7 +131,10 @@ const make = Effect.gen(function* () {
       return true
     }),
     clean: Effect.gen(function* () {
-      for (const { everything, id } of yield* store.toClean(CLEANED_AT_ONCE, Duration.millis(LINK_LIVES_MS))) {
+      for (const { everything, id } of yield* store.toClean(
+        CLEANED_AT_ONCE,
+        Duration.millis(LINK_LIVES_MS)
+      )) {
         yield* objects.list(mailPrefix(id)).pipe(
           Stream.map(({ key }) => key),
           Stream.filter((key) => everything || !key.startsWith(`${mailPrefix(id)}result-`)),

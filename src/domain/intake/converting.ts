@@ -19,7 +19,11 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   if (job === undefined) return yield* Effect.die(new Error(`mail ${mail.id} is converted without a job`))
   const recipient = yield* store.customerEmail(job.customerId)
   if (recipient === undefined) {
-    return yield* endMail(mail, { outcome: "error", reason: "the account was closed", jobError: "The account was closed" })
+    return yield* endMail(mail, {
+      outcome: "error",
+      reason: "the account was closed",
+      jobError: "The account was closed"
+    })
   }
   const about: About = { ...job, recipient }
   if (mail.attempts > MAX_ATTEMPTS) {

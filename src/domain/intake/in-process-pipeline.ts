@@ -65,7 +65,10 @@ const make = Effect.gen(function* () {
       Effect.flatMap((page) => convertPage(page, { options: OPTIONS, modelId: "", mayDegrade: true })),
       Effect.map(({ html, label }): PageFragment => ({ index, label, html })),
       Effect.catchTag("PdfError", (error) =>
-        Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), unreadable(index))
+        Effect.as(
+          Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`),
+          unreadable(index)
+        )
       ),
       // The layout tier asks no model.
       Effect.catchTag("VisionModelError", Effect.die),
@@ -74,7 +77,12 @@ const make = Effect.gen(function* () {
     )
 
   /** One group of pages, converted; the class of each is counted. */
-  const group = Effect.fnUntraced(function* (sourceKey: string, first: number, end: number, counted: Counted) {
+  const group = Effect.fnUntraced(function* (
+    sourceKey: string,
+    first: number,
+    end: number,
+    counted: Counted
+  ) {
     const path = yield* objects.localPath(sourceKey)
     const document = yield* pdf.open(path)
     const pages = yield* sources.open(sourceKey, { first, end })

@@ -28,4 +28,5 @@ export const mailPrefix = (mailId: string): string => `mails/${mailId}/`
 export const rawKey = (mailId: string): string => `${mailPrefix(mailId)}raw.eml`
 /** The lease is part of it, so that a worker that lost it overwrites nothing. */
 export const sourceKey = (mailId: string, lease: string): string => `${mailPrefix(mailId)}source-${lease}.pdf`
-export const resultKey = (mailId: string, lease: string): string => `${mailPrefix(mailId)}result-${lease}.html`
+export const resultKey = (mailId: string, lease: string): string =>
+  `${mailPrefix(mailId)}result-${lease}.html`

@@ -49,7 +49,10 @@ const failureOf = (result: SendResult): ReplyFailure | undefined => {
       return new ReplyFailure({ reason: "refused", message: result.error })
     case "failed":
       // The key is the mail's: the same call after an ambiguous attempt cannot send it twice.
-      return new ReplyFailure({ reason: result.kind === "rejected" ? "refused" : "later", message: result.error })
+      return new ReplyFailure({
+        reason: result.kind === "rejected" ? "refused" : "later",
+        message: result.error
+      })
   }
 }
 

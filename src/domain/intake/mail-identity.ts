@@ -53,5 +53,5 @@ export const replySubject = (subject: string | undefined): string | undefined =>
     .replaceAll(/\s+/g, " ")
     .replace(/^(?:\s*re\s*:\s*)+/i, "")
     .trim()
-  return clean === "" ? undefined : `Re: ${[...clean].slice(0, MAX_SUBJECT).join("")}`
+  return clean === "" ? undefined : `Re: ${Array.from(clean).slice(0, MAX_SUBJECT).join("")}`
 }

@@ -35,7 +35,8 @@ const hasColumns = ({ runs, width }: Pick<PageContent, "runs" | "width">): boole
       else crossing++
     }
     const fewer = Math.min(left.size, right.size)
-    if (fewer >= MIN_LINES && crossing <= fewer * 0.2 && fewer >= MIN_SHARE * Math.max(left.size, right.size)) return true
+    if (fewer >= MIN_LINES && crossing <= fewer * 0.2 && fewer >= MIN_SHARE * Math.max(left.size, right.size))
+      return true
   }
   return false
 }
@@ -49,5 +50,7 @@ export const classifyPage = (
   const formula = content.runs.some(
     ({ font, text }) => FORMULA_SIGN.test(text) || FORMULA_FONT.test(fonts[font]?.name ?? "")
   )
-  return formula || content.fields.length > 0 || STRUCTURE.test(html) || hasColumns(content) ? "complex" : "standard"
+  return formula || content.fields.length > 0 || STRUCTURE.test(html) || hasColumns(content)
+    ? "complex"
+    : "standard"
 }

@@ -68,7 +68,11 @@ const giveUp = Effect.fnUntraced(function* (reply: ClaimedReply, error: string) 
 })
 
 /** What becomes of a reply that did not go out. An acknowledgement is tried once: nothing waits for it. */
-const afterFailure = Effect.fnUntraced(function* (reply: ClaimedReply, failure: ReplyFailure, attached: boolean) {
+const afterFailure = Effect.fnUntraced(function* (
+  reply: ClaimedReply,
+  failure: ReplyFailure,
+  attached: boolean
+) {
   const store = yield* IntakeStore
   const { message, reason } = failure
   const again = (after: Duration.Duration, asLink: boolean) =>
@@ -95,8 +99,13 @@ export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
     if (Result.isFailure(composed)) {
       const { failure } = composed
       if (failure._tag !== "ObjectStoreError") return yield* failure
-      const gone = new ReplyFailure({ reason: "later", message: `the result cannot be read: ${failure.reason}` })
-      return yield* failure.reason === "missing" ? giveUp(reply, "the result is gone") : afterFailure(reply, gone, false)
+      const gone = new ReplyFailure({
+        reason: "later",
+        message: `the result cannot be read: ${failure.reason}`
+      })
+      return yield* failure.reason === "missing"
+        ? giveUp(reply, "the result is gone")
+        : afterFailure(reply, gone, false)
     }
     const sent = yield* Effect.result(channel.send(composed.success))
     if (Result.isFailure(sent)) {

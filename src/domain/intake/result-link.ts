@@ -35,37 +35,39 @@ export interface ResultLinks {
 }
 
 /** {@link ResultLinks} on the key of the database: HMAC-SHA256 over the mail's id and the end of its time. */
-export const makeResultLinks: Effect.Effect<ResultLinks, never, IntakeStore | Mac.Mac> = Effect.gen(function* () {
-  const store = yield* IntakeStore
-  const mac = yield* Mac.Mac
-  let kept: Mac.Key | undefined
+export const makeResultLinks: Effect.Effect<ResultLinks, never, IntakeStore | Mac.Mac> = Effect.gen(
+  function* () {
+    const store = yield* IntakeStore
+    const mac = yield* Mac.Mac
+    let kept: Mac.Key | undefined
 
-  /** Read once; a failure is not kept. */
-  const key = Effect.suspend(() =>
-    kept !== undefined
-      ? Effect.succeed(kept)
-      : store.linkKey.pipe(
-          Effect.flatMap((bytes) => Effect.orDie(Mac.key(Mac.hmacSha256, Redacted.value(bytes)))),
-          Effect.tap((made) => Effect.sync(() => void (kept = made)))
-        )
-  )
+    /** Read once; a failure is not kept. */
+    const key = Effect.suspend(() =>
+      kept !== undefined
+        ? Effect.succeed(kept)
+        : store.linkKey.pipe(
+            Effect.flatMap((bytes) => Effect.orDie(Mac.key(Mac.hmacSha256, Redacted.value(bytes)))),
+            Effect.tap((made) => Effect.sync(() => void (kept = made)))
+          )
+    )
 
-  return {
-    token: Effect.fnUntraced(function* (mailId: string, expiresAt: number) {
-      const payload = `${mailId}\n${expiresAt}`
-      const signature = yield* Effect.orDie(mac.sign(yield* key, signedBytes(payload)))
-      return `${Base64Url.encode(encoder.encode(payload))}.${Base64Url.encode(signature)}`
-    }),
-    verify: Effect.fnUntraced(function* (token: string) {
-      const [head, tail, ...more] = token.length > MAX_TOKEN ? [] : token.split(".")
-      const bytes = head === undefined || more.length > 0 ? undefined : bytesOf(head)
-      const signature = tail === undefined ? undefined : bytesOf(tail)
-      if (bytes === undefined || signature?.length !== MAC_BYTES) return undefined
-      const payload = decoder.decode(bytes)
-      const genuine = yield* Effect.orDie(mac.verify(yield* key, signature, signedBytes(payload)))
-      const [id, until] = payload.split("\n")
-      if (!genuine || id === undefined || !UUID.test(id)) return undefined
-      return (yield* Clock.currentTimeMillis) < Number(until) ? id : undefined
-    })
+    return {
+      token: Effect.fnUntraced(function* (mailId: string, expiresAt: number) {
+        const payload = `${mailId}\n${expiresAt}`
+        const signature = yield* Effect.orDie(mac.sign(yield* key, signedBytes(payload)))
+        return `${Base64Url.encode(encoder.encode(payload))}.${Base64Url.encode(signature)}`
+      }),
+      verify: Effect.fnUntraced(function* (token: string) {
+        const [head, tail, ...more] = token.length > MAX_TOKEN ? [] : token.split(".")
+        const bytes = head === undefined || more.length > 0 ? undefined : bytesOf(head)
+        const signature = tail === undefined ? undefined : bytesOf(tail)
+        if (bytes === undefined || signature?.length !== MAC_BYTES) return undefined
+        const payload = decoder.decode(bytes)
+        const genuine = yield* Effect.orDie(mac.verify(yield* key, signature, signedBytes(payload)))
+        const [id, until] = payload.split("\n")
+        if (!genuine || id === undefined || !UUID.test(id)) return undefined
+        return (yield* Clock.currentTimeMillis) < Number(until) ? id : undefined
+      })
+    }
   }
-})
+)

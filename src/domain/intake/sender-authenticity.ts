@@ -21,16 +21,15 @@ export interface Peer {
 }
 
 /** Whether the sender of a mail is who it says. The reason is for the log. */
-export type Authenticity =
-  | { readonly verified: true }
-  | { readonly verified: false; readonly reason: string }
+export type Authenticity = { readonly verified: true } | { readonly verified: false; readonly reason: string }
 
 /** Whether `name` is the hop or stands below it. */
 const isOf = (name: string, hop: string): boolean => name === hop || name.endsWith(`.${hop}`)
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/i
 /** Networks of one's own (RFC 1918, RFC 4193, link-local): what stands between us and the world is the operator's. */
-const PRIVATE = /^(?:::ffff:)?(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.)|^f[cd][\da-f]{2}:|^fe[89ab][\da-f]:/i
+const PRIVATE =
+  /^(?:::ffff:)?(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.)|^f[cd][\da-f]{2}:|^fe[89ab][\da-f]:/i
 
 export const isLoopback = (address: string): boolean => LOOPBACK.test(address)
 
@@ -82,7 +81,7 @@ export const authenticityOf = (
   const failed = dmarc.find(({ result }) => result !== "pass")
   if (failed !== undefined) return no(`DMARC ${failed.result}, says ${said.server}`)
   const other = dmarc.find(({ properties }) => {
-    const from = properties["header.from"]
+    const from = properties.get("header.from")
     return from !== undefined && asciiDomain(from.slice(from.lastIndexOf("@") + 1)) !== sender.domain
   })
   return other === undefined ? { verified: true } : no("DMARC passed for another domain than the sender's")

@@ -119,7 +119,10 @@ describe("replies through the Gmail API", () => {
     const [sent] = gmail.sent()
     assert.isTrue(sent?.upload)
     const mail = await PostalMime.parse(sent?.raw ?? "")
-    assert.strictEqual(Buffer.compare(Buffer.from(mail.attachments[0]?.content as ArrayBuffer), Buffer.from(content)), 0)
+    assert.strictEqual(
+      Buffer.compare(Buffer.from(mail.attachments[0]?.content as ArrayBuffer), Buffer.from(content)),
+      0
+    )
   })
 
   it("tells apart what may be tried again, what never, and what nobody knows", async () => {
@@ -136,7 +139,12 @@ describe("replies through the Gmail API", () => {
     for (const [outcome, reason] of cases) {
       await gmail.fake.always(outcome === "refused" ? "ok" : outcome)
       const error = await withChannel((send) =>
-        outcome === "refused" ? Effect.andThen(Effect.promise(() => gmail.fake.always("refused")), send(REPLY)) : send(REPLY)
+        outcome === "refused"
+          ? Effect.andThen(
+              Effect.promise(() => gmail.fake.always("refused")),
+              send(REPLY)
+            )
+          : send(REPLY)
       )
       assert.match(error ?? "no error", new RegExp(`^${reason}: `), outcome)
       assert.notInclude(error ?? "", "ya29")
@@ -154,21 +162,38 @@ describe("messages of our own making", () => {
   it("any reply can be read back, no line is too long, and nothing gets out of its header", async () => {
     const text = fc.string({ unit: "binary", maxLength: 200 })
     await fc.assert(
-      fc.asyncProperty(text, text, text, fc.uint8Array({ maxLength: 300 }), async (subject, body, filename, content) => {
-        const raw = composeReply(
-          { ...REPLY, subject, text: body, attachment: { filename, contentType: "text/html", content } },
-          { from: { name: filename, address: "a@b.test" }, replyTo: "c@d.test", messageId: "<1@b.test>", date: new Date(0) }
-        )
-        for (const line of raw.split("\r\n")) assert.isAtMost(line.length, 998)
-        assert.notMatch(raw.replaceAll("\r\n", ""), /[\r\n]/)
-        const mail = await PostalMime.parse(raw)
-        assert.deepStrictEqual(mail.to, [{ name: "", address: REPLY.to }])
-        assert.strictEqual(mail.headers.filter(({ key }) => key === "subject").length, 1)
-        assert.lengthOf(mail.headers, 11)
-        assert.deepStrictEqual(Buffer.from(mail.attachments[0]?.content as ArrayBuffer), Buffer.from(content))
-        const plain = subject.toWellFormed().replaceAll(/\p{Cc}+/gu, " ")
-        assert.strictEqual((mail.subject ?? "").replaceAll(/\s+/g, " ").trim(), plain.replaceAll(/\s+/g, " ").trim())
-      }),
+      fc.asyncProperty(
+        text,
+        text,
+        text,
+        fc.uint8Array({ maxLength: 300 }),
+        async (subject, body, filename, content) => {
+          const raw = composeReply(
+            { ...REPLY, subject, text: body, attachment: { filename, contentType: "text/html", content } },
+            {
+              from: { name: filename, address: "a@b.test" },
+              replyTo: "c@d.test",
+              messageId: "<1@b.test>",
+              date: new Date(0)
+            }
+          )
+          for (const line of raw.split("\r\n")) assert.isAtMost(line.length, 998)
+          assert.notMatch(raw.replaceAll("\r\n", ""), /[\r\n]/)
+          const mail = await PostalMime.parse(raw)
+          assert.deepStrictEqual(mail.to, [{ name: "", address: REPLY.to }])
+          assert.strictEqual(mail.headers.filter(({ key }) => key === "subject").length, 1)
+          assert.lengthOf(mail.headers, 11)
+          assert.deepStrictEqual(
+            Buffer.from(mail.attachments[0]?.content as ArrayBuffer),
+            Buffer.from(content)
+          )
+          const plain = subject.toWellFormed().replaceAll(/\p{Cc}+/gu, " ")
+          assert.strictEqual(
+            (mail.subject ?? "").replaceAll(/\s+/g, " ").trim(),
+            plain.replaceAll(/\s+/g, " ").trim()
+          )
+        }
+      ),
       { numRuns: 200 }
     )
   })

@@ -30,10 +30,12 @@ describe("the OpenAPI document", () => {
       "DELETE /api/admin/email-suppressions/{email}",
       "DELETE /api/v1/account",
       "DELETE /api/v1/files/{fileId}",
+      "GET /api/admin/costs",
       "GET /api/admin/dead-letters",
       "GET /api/admin/email-log",
       "GET /api/admin/email-stats",
       "GET /api/admin/email-suppressions",
+      "GET /api/admin/jobs",
       "GET /api/admin/notifications",
       "GET /api/convert/{fileId}/stream",
       "GET /api/files",
@@ -41,6 +43,8 @@ describe("the OpenAPI document", () => {
       "GET /api/v1/files/{fileId}/result",
       "GET /auth/magic",
       "GET /auth/session",
+      "GET /convert-email/health",
+      "GET /convert-email/results/{token}",
       "GET /dev",
       "GET /dev/messages/{id}",
       "GET /dev/outbox",
@@ -66,6 +70,7 @@ describe("the OpenAPI document", () => {
       "POST /api/v1/files/{fileId}/cancel",
       "POST /api/v1/files/{fileId}/convert",
       "POST /api/v1/files/{fileId}/preserve-formatting",
+      "POST /api/v1/files/{fileId}/process-now",
       "POST /api/v1/files/{fileId}/share",
       "POST /api/v1/flyer-jobs/{id}/reflow",
       "POST /api/v1/team/invites",
@@ -73,6 +78,7 @@ describe("the OpenAPI document", () => {
       "POST /auth/logout",
       "POST /auth/magic",
       "POST /auth/session",
+      "POST /convert-email/test-send",
       "POST /dev/simulate",
       "POST /functions/v1/audit-digest",
       "POST /functions/v1/provider-a-events-fetcher",
@@ -121,7 +127,7 @@ describe("the OpenAPI document", () => {
       scheme: expect.stringMatching(/^bearer$/i)
     })
     for (const [name, { security }] of operations) {
-      const wanted = /send-email|email-alert|events-fetcher|audit-digest/.test(name)
+      const wanted = /send-email|email-alert|events-fetcher|audit-digest|test-send/.test(name)
         ? [{ proxySecret: [] }]
         : name.includes("/api/admin/")
           ? [{ adminToken: [] }, { sessionCookie: [] }]

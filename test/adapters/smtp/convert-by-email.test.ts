@@ -3,10 +3,16 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
 import { numbered, withForm } from "../../support/pdf-samples.ts"
 
-const pdf = (content: Buffer, filename = "Report.pdf") => ({ filename, content, contentType: "application/pdf" })
+const pdf = (content: Buffer, filename = "Report.pdf") => ({
+  filename,
+  content,
+  contentType: "application/pdf"
+})
 
 const lastTo = async (world: IntakeWorld, to: string) =>
-  (await world.copies()).filter(({ body }) => body.to.some(({ address }) => address === to)).map(({ body }) => body)
+  (await world.copies())
+    .filter(({ body }) => body.to.some(({ address }) => address === to))
+    .map(({ body }) => body)
 
 const outcomes = async (world: IntakeWorld, sender: string) =>
   (
@@ -87,21 +93,36 @@ describe("convert-by-email over SMTP (document 2)", () => {
   })
 
   it("tells a stranger how to register, once a day", async () => {
-    for (const n of [1, 2, 3]) await world.send({ from: "stranger@x.test", subject: `${n}`, attachments: [pdf(numbered(1))] })
+    for (const n of [1, 2, 3])
+      await world.send({ from: "stranger@x.test", subject: `${n}`, attachments: [pdf(numbered(1))] })
     await world.drain()
     const replies = await lastTo(world, "stranger@x.test")
     assert.lengthOf(replies, 1)
     assert.match(replies[0]?.text ?? "", /not registered|does not belong to an account/)
-    assert.deepStrictEqual(await outcomes(world, "stranger@x.test"), ["unregistered", "unregistered", "unregistered"])
+    assert.deepStrictEqual(await outcomes(world, "stranger@x.test"), [
+      "unregistered",
+      "unregistered",
+      "unregistered"
+    ])
   })
 
   it("tells what is missing or wrong with the attachment, and charges nothing", async () => {
     const id = await world.customer("bob@reader.test", { credits: 5 })
     const from = "bob@reader.test"
-    const cases: ReadonlyArray<readonly [string, ReadonlyArray<{ filename: string; content: Buffer | string }>, RegExp]> = [
+    const cases: ReadonlyArray<
+      readonly [string, ReadonlyArray<{ filename: string; content: Buffer | string }>, RegExp]
+    > = [
       ["no_attachment", [], /no attachment/],
-      ["unsupported", [{ filename: "letter.docx", content: Buffer.from("PK\u0003\u0004x") }], /only PDF files/],
-      ["unsupported", [{ filename: "winmail.dat", content: Buffer.from([0x78, 0x9f, 0x3e, 0x22]) }], /Outlook/],
+      [
+        "unsupported",
+        [{ filename: "letter.docx", content: Buffer.from("PK\u0003\u0004x") }],
+        /only PDF files/
+      ],
+      [
+        "unsupported",
+        [{ filename: "winmail.dat", content: Buffer.from([0x78, 0x9f, 0x3e, 0x22]) }],
+        /Outlook/
+      ],
       ["unsupported", [{ filename: "empty.pdf", content: "" }], /an empty file/],
       ["error", [pdf(Buffer.from("%PDF-1.7 and no more"))], /could not be converted/],
       ["too_large", [pdf(Buffer.concat([numbered(1), Buffer.alloc(25 * 1024 * 1024)]))], /larger than 25 MB/]
@@ -138,7 +159,9 @@ describe("convert-by-email over SMTP (document 2)", () => {
     await world.send(mail)
     await world.drain()
     assert.deepStrictEqual(await world.funds(id), { credits: 7, used: 0, charges: 1, charged: 2, held: 0 })
-    const results = (await lastTo(world, "again@reader.test")).filter(({ attachments }) => attachments.length > 0)
+    const results = (await lastTo(world, "again@reader.test")).filter(
+      ({ attachments }) => attachments.length > 0
+    )
     assert.lengthOf(results, 1)
     assert.deepStrictEqual((await outcomes(world, "again@reader.test")).toSorted(), [
       "duplicate",
@@ -173,7 +196,9 @@ describe("convert-by-email over SMTP (document 2)", () => {
 
   it("removes the objects of mails that have ended", async () => {
     await world.run(world.intake.clean)
-    const [left] = await world.sql("select count(*)::integer as n from intake_mails where cleaned is distinct from 'all'")
+    const [left] = await world.sql(
+      "select count(*)::integer as n from intake_mails where cleaned is distinct from 'all'"
+    )
     assert.deepStrictEqual(left, { n: 0 })
   })
 })

@@ -68,12 +68,20 @@ describe("I1, F2: a crash at every step ends in one result, one charge and one r
   }
 
   const check = async (email: string, customer: string, told: string) => {
-    const copies = (await world.copies()).filter(({ body }) => body.to.some(({ address }) => address === email))
+    const copies = (await world.copies()).filter(({ body }) =>
+      body.to.some(({ address }) => address === email)
+    )
     const results = copies.filter(({ body }) => body.attachments.length > 0)
     assert.lengthOf(results, 1, told)
     assert.isAtMost(copies.length - results.length, 1, told)
-    assert.deepStrictEqual(await world.funds(customer), { credits: 4, used: 0, charges: 1, charged: 1, held: 0 }, told)
-    const jobs = await world.sql("select status from conversion_jobs where customer_id = $1::uuid", [customer])
+    assert.deepStrictEqual(
+      await world.funds(customer),
+      { credits: 4, used: 0, charges: 1, charged: 1, held: 0 },
+      told
+    )
+    const jobs = await world.sql("select status from conversion_jobs where customer_id = $1::uuid", [
+      customer
+    ])
     assert.deepStrictEqual(jobs, [{ status: "success" }], told)
     const [left] = await world.sql(
       `select (select count(*) from intake_mails where step <> 'ended')::integer as mails,
@@ -88,7 +96,16 @@ describe("I1, F2: a crash at every step ends in one result, one charge and one r
     await live("counted@reader.test", undefined)
     const steps = [...calls]
     await check("counted@reader.test", whole, "no crash")
-    for (const port of ["store.receive", "objects.put", "store.identify", "store.admit", "pipeline.convert", "store.finish", "channel.send", "store.replySent"]) {
+    for (const port of [
+      "store.receive",
+      "objects.put",
+      "store.identify",
+      "store.admit",
+      "pipeline.convert",
+      "store.finish",
+      "channel.send",
+      "store.replySent"
+    ]) {
       assert.include(steps, port)
     }
     for (const when of ["before", "after"] as const) {
@@ -120,8 +137,15 @@ describe("what fails and comes back", () => {
       }
       assert.deepStrictEqual(await world.funds(id), { credits: 5, used: 0, charges: 0, charged: 0, held: 0 })
       assert.deepStrictEqual(
-        await world.sql("select status, error_message from conversion_jobs where customer_id = $1::uuid", [id]),
-        [{ status: "error", error_message: "The document could not be converted: it was tried several times." }]
+        await world.sql("select status, error_message from conversion_jobs where customer_id = $1::uuid", [
+          id
+        ]),
+        [
+          {
+            status: "error",
+            error_message: "The document could not be converted: it was tried several times."
+          }
+        ]
       )
       refuse = false
       await world.send({ from: "ann@reader.test", attachments })
@@ -143,7 +167,10 @@ describe("what fails and comes back", () => {
     const world = await startIntake({ maxAttachmentBytes: 5 })
     try {
       await world.customer("ann@reader.test", { credits: 5 })
-      await world.send({ from: "ann@reader.test", attachments: [{ filename: "a.pdf", content: numbered(1) }] })
+      await world.send({
+        from: "ann@reader.test",
+        attachments: [{ filename: "a.pdf", content: numbered(1) }]
+      })
       await world.drain()
       const result = (await world.copies()).at(-1)?.body
       assert.lengthOf(result?.attachments ?? [], 0)
@@ -171,7 +198,11 @@ describe("what fails and comes back", () => {
       const content = numbered(3)
       await Promise.all(
         Array.from({ length: 50 }, (_, n) =>
-          world.send({ from: "many@reader.test", subject: `${n}`, attachments: [{ filename: `${n}.pdf`, content }] })
+          world.send({
+            from: "many@reader.test",
+            subject: `${n}`,
+            attachments: [{ filename: `${n}.pdf`, content }]
+          })
         )
       )
       await Promise.all([world.drain(), world.drain(), world.drain(), world.drain()])
@@ -184,7 +215,13 @@ describe("what fails and comes back", () => {
         { kind: "processing-started", status: "sent", n: 10 },
         { kind: "success", status: "sent", n: 10 }
       ])
-      assert.deepStrictEqual(await world.funds(id), { credits: 0, used: 0, charges: 10, charged: 30, held: 0 })
+      assert.deepStrictEqual(await world.funds(id), {
+        credits: 0,
+        used: 0,
+        charges: 10,
+        charged: 30,
+        held: 0
+      })
     } finally {
       await world.stop()
     }

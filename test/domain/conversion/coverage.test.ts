@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 
 import { coverageOf, htmlWords, wordsOf } from "../../../src/domain/conversion/coverage.ts"
 
-const word = fc.string({ unit: fc.constantFrom(..."abcdefghij"), minLength: 4, maxLength: 9 })
+const word = fc.string({ unit: fc.constantFrom(..."abcdefghij".split("")), minLength: 4, maxLength: 9 })
 const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
 describe("coverage", () => {
@@ -28,7 +28,7 @@ describe("coverage", () => {
       })
     ))
 
-  it("it is between 0 and 1, and text in HTML is read as it is shown", () =>
+  it("is between 0 and 1, and text in HTML is read as it is shown", () =>
     fc.assert(
       fc.property(fc.string(), fc.string(), (layer, html) => {
         const { share } = coverageOf(layer, html)

@@ -23,11 +23,11 @@ export const pageOf = (index: number, text: string, parts: Partial<PageSource> =
   ...parts
 })
 
-/** What a scripted model does with a call. */
+/** What a scripted model does with a call: an answer, or the name of a reason to give none. */
 export type Script = (
   place: CallPlace,
   request: ConverseRequest
-) => string | VisionModelError["reason"] | Partial<VisionAnswer>
+) => string | Partial<VisionAnswer>
 
 const REASONS = ["throttled", "unavailable", "refused", "captured"] as const
 

@@ -1,15 +1,24 @@
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
+import type { TextRun } from "../../../src/domain/conversion/page-content.ts"
 import { chooseAttachment, MAX_ATTACHMENT_BYTES } from "../../../src/domain/intake/attachment-choice.ts"
 import { automaticReason } from "../../../src/domain/intake/automatic-mail.ts"
-import { creditsFor, estimatePages, HIGH_FIDELITY_CREDIT_MULTIPLIER } from "../../../src/domain/intake/credit-rules.ts"
+import {
+  creditsFor,
+  estimatePages,
+  HIGH_FIDELITY_CREDIT_MULTIPLIER
+} from "../../../src/domain/intake/credit-rules.ts"
 import { describeFile, isPdf } from "../../../src/domain/intake/file-signature.ts"
 import type { MailHeader, MailPart } from "../../../src/domain/intake/incoming-mail.ts"
-import { identityText, messageIdOf, referencesOf, replySubject } from "../../../src/domain/intake/mail-identity.ts"
+import {
+  identityText,
+  messageIdOf,
+  referencesOf,
+  replySubject
+} from "../../../src/domain/intake/mail-identity.ts"
 import { classifyPage } from "../../../src/domain/intake/page-class.ts"
 import type { Mailbox } from "../../../src/domain/mail/address.ts"
-import type { TextRun } from "../../../src/domain/conversion/page-content.ts"
 
 const text = fc.string({ unit: "binary", maxLength: 80 })
 const bytes = fc.uint8Array({ maxLength: 2_000 })
@@ -18,7 +27,10 @@ const ann: Mailbox = { name: undefined, local: "ann", domain: "reader.test" }
 
 const partArb: fc.Arbitrary<MailPart> = fc.record({
   filename: fc.option(text, { nil: undefined }),
-  mediaType: fc.oneof(fc.constantFrom("application/pdf", "image/png", "text/calendar", "message/rfc822"), text),
+  mediaType: fc.oneof(
+    fc.constantFrom("application/pdf", "image/png", "text/calendar", "message/rfc822"),
+    text
+  ),
   inline: fc.boolean(),
   content: fc.oneof(bytes, fc.constant(PDF), fc.constant(new Uint8Array()))
 })
@@ -53,7 +65,8 @@ describe("attachment rules", () => {
     const of = (size: number) => {
       const content = new Uint8Array(size)
       content.set(PDF)
-      return chooseAttachment([{ filename: "a.pdf", mediaType: "application/pdf", inline: false, content }])._tag
+      return chooseAttachment([{ filename: "a.pdf", mediaType: "application/pdf", inline: false, content }])
+        ._tag
     }
     assert.deepStrictEqual([of(MAX_ATTACHMENT_BYTES), of(MAX_ATTACHMENT_BYTES + 1)], ["Pdf", "TooLarge"])
   })
@@ -69,8 +82,12 @@ describe("attachment rules", () => {
 
 describe("automatic mail (RFC 3834)", () => {
   const none = new Set<string>()
-  const reason = (headers: ReadonlyArray<MailHeader>, from = "ann@reader.test", sender: Mailbox | undefined = ann, own = none) =>
-    automaticReason({ headers }, from, sender, own)
+  const reason = (
+    headers: ReadonlyArray<MailHeader>,
+    from = "ann@reader.test",
+    sender: Mailbox | undefined = ann,
+    own = none
+  ) => automaticReason({ headers }, from, sender, own)
 
   it("a person's mail is none", () => {
     for (const headers of [
@@ -106,7 +123,8 @@ describe("automatic mail (RFC 3834)", () => {
     for (const local of ["MAILER-DAEMON", "postmaster", "no-reply", "noreply+x", "bounces-17"]) {
       assert.isString(reason([], "x@y", { ...ann, local }))
     }
-    for (const local of ["norepl", "replyno", "bouncer"]) assert.isUndefined(reason([], "x@y", { ...ann, local }))
+    for (const local of ["norepl", "replyno", "bouncer"])
+      assert.isUndefined(reason([], "x@y", { ...ann, local }))
     assert.isString(reason([], "x@y", ann, new Set(["ann@reader.test"])))
   })
 })
@@ -183,11 +201,17 @@ describe("identity and thread of a mail", () => {
   it("differs by Message-ID, sender and content, and by nothing else where there is a Message-ID", () => {
     const id = fc.stringMatching(/^<[a-z]{1,9}@[a-z]{1,9}>$/)
     fc.assert(
-      fc.property(fc.tuple(id, text, text), fc.tuple(id, text, text), text, text, ([a, b, c], [x, y, z], raw, other) => {
-        const one = identityText([{ name: "message-id", value: a }], b, c, raw)
-        const two = identityText([{ name: "message-id", value: x }], y, z, other)
-        assert.strictEqual(one === two, a === x && b === y && c === z)
-      })
+      fc.property(
+        fc.tuple(id, text, text),
+        fc.tuple(id, text, text),
+        text,
+        text,
+        ([a, b, c], [x, y, z], raw, other) => {
+          const one = identityText([{ name: "message-id", value: a }], b, c, raw)
+          const two = identityText([{ name: "message-id", value: x }], y, z, other)
+          assert.strictEqual(one === two, a === x && b === y && c === z)
+        }
+      )
     )
     assert.notStrictEqual(identityText([], "a", "b", "raw 1"), identityText([], "a", "b", "raw 2"))
     assert.strictEqual(identityText([], "a", "b", "raw"), identityText([], "a", "b", "raw"))
@@ -195,11 +219,17 @@ describe("identity and thread of a mail", () => {
 
   it("headers of an answer fit into a mail, whatever the mail held", () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ name: fc.constantFrom("message-id", "references", "in-reply-to"), value: text })), text, (headers, subject) => {
-        for (const header of [messageIdOf(headers), referencesOf(headers), replySubject(subject)]) {
-          if (header !== undefined) assert.match(header, /^[^\p{Cc}]+$/u)
+      fc.property(
+        fc.array(
+          fc.record({ name: fc.constantFrom("message-id", "references", "in-reply-to"), value: text })
+        ),
+        text,
+        (headers, subject) => {
+          for (const header of [messageIdOf(headers), referencesOf(headers), replySubject(subject)]) {
+            if (header !== undefined) assert.match(header, /^[^\p{Cc}]+$/u)
+          }
         }
-      })
+      )
     )
   })
 
@@ -210,7 +240,10 @@ describe("identity and thread of a mail", () => {
     assert.isUndefined(referencesOf([{ name: "references", value: "<a@x>" }]))
     const many = Array.from({ length: 200 }, (_, n) => `<${n}@x>`).join(" ")
     const kept = referencesOf([own, { name: "references", value: many }])?.split(" ")
-    assert.deepStrictEqual([kept?.length, kept?.[0], kept?.at(-2), kept?.at(-1)], [21, "<0@x>", "<199@x>", "<own@x>"])
+    assert.deepStrictEqual(
+      [kept?.length, kept?.[0], kept?.at(-2), kept?.at(-1)],
+      [21, "<0@x>", "<199@x>", "<own@x>"]
+    )
   })
 
   it("a subject is answered once, not Re: Re:", () => {

@@ -60,9 +60,12 @@ export const convertEmailTestHandlers = HttpApiBuilder.group(
       Effect.gen(function* () {
         const { body, subject, to } = yield* Effect.flatMap(bodies.read(request, MAX_BODY), decodeTest)
         const mailbox = parseMailbox(to)
-        if (Result.isFailure(mailbox)) return yield* Effect.fail(invalidRequest([{ path: "to", message: mailbox.failure }]))
+        if (Result.isFailure(mailbox))
+          return yield* Effect.fail(invalidRequest([{ path: "to", message: mailbox.failure }]))
         if (/[\r\n\0]/.test(subject)) {
-          return yield* Effect.fail(invalidRequest([{ path: "subject", message: "holds a line break or NUL" }]))
+          return yield* Effect.fail(
+            invalidRequest([{ path: "subject", message: "holds a line break or NUL" }])
+          )
         }
         yield* Effect.mapError(
           channel.send({

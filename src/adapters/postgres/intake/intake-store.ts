@@ -154,7 +154,9 @@ const make = Effect.gen(function* () {
       ),
     cleaned: (id, what) => done(sql`update intake_mails set cleaned = ${what} where id = ${id}::uuid`),
     purge: done(sql`select purge_intake()::text`),
-    linkKey: Effect.map(rowOf(LinkKey, read`select key from intake_link_keys`), ({ key }) => Redacted.make(key)),
+    linkKey: Effect.map(rowOf(LinkKey, read`select key from intake_link_keys`), ({ key }) =>
+      Redacted.make(key)
+    ),
     result: (id) =>
       Effect.map(
         firstOf(

@@ -72,8 +72,7 @@ export const replyOf = (row: typeof ReplyRow.Type, lease: string): ClaimedReply 
   references: row.thread_references ?? undefined,
   subject: row.subject ?? undefined,
   filename: row.filename ?? undefined,
-  result:
-    row.result_key === null ? undefined : { key: row.result_key, bytes: Number(row.result_bytes ?? 0n) }
+  result: row.result_key === null ? undefined : { key: row.result_key, bytes: Number(row.result_bytes ?? 0n) }
 })
 
 const Plan = Schema.Literals(["free", "paid"])
