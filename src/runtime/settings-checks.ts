@@ -87,7 +87,10 @@ export const contradictions = (
   }
   if ((values.SMTP_TLS_CERT === undefined) !== (values.SMTP_TLS_KEY === undefined)) {
     const missing = values.SMTP_TLS_CERT === undefined ? "SMTP_TLS_CERT" : "SMTP_TLS_KEY"
-    problems.push({ setting: missing, message: "is unset: a certificate needs its key, and a key its certificate" })
+    problems.push({
+      setting: missing,
+      message: "is unset: a certificate needs its key, and a key its certificate"
+    })
   }
   if ((values.CHAT_BOT_TOKEN === undefined) !== (values.CHAT_ID === undefined)) {
     const missing = values.CHAT_ID === undefined ? "CHAT_ID" : "CHAT_BOT_TOKEN"

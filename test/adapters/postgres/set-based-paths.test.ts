@@ -35,7 +35,8 @@ const undone = <A>(run: Effect.Effect<A, unknown>): Effect.Effect<A> =>
     )
   )
 
-const seconds = (value: unknown): unknown => (typeof value === "number" ? Math.round(value / 600_000) : value)
+/** As exact as two calls one after the other are: ten minutes. */
+const roughly = (value: unknown): unknown => (typeof value === "number" ? Math.round(value / 600_000) : value)
 
 interface World {
   readonly prepare: Effect.Effect<unknown, unknown>
@@ -52,8 +53,8 @@ const ends = ({ state }: World, answers: Effect.Effect<Rows, unknown>) =>
     const rows = yield* answers
     return {
       answers: rows
-        .map((row) => ({ ...row, first_attempt_at: seconds(row["first_attempt_at"]) }))
-        .toSorted((a: Readonly<Record<string, unknown>>, b) => Number(a["ordinal"]) - Number(b["ordinal"])),
+        .map((row): Rows[number] => ({ ...row, first_attempt_at: roughly(row["first_attempt_at"]) }))
+        .toSorted((a, b) => Number(a["ordinal"]) - Number(b["ordinal"])),
       table: yield* sql.unsafe<object>(state)
     }
   })

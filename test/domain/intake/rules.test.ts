@@ -107,6 +107,8 @@ describe("automatic mail (RFC 3834)", () => {
       { name: "auto-submitted", value: "Auto-Replied; owner-email=x" },
       { name: "return-path", value: "<>" },
       { name: "precedence", value: "Bulk" },
+      { name: "precedence", value: "list" },
+      { name: "precedence", value: "junk" },
       { name: "list-unsubscribe", value: "<mailto:x>" },
       { name: "x-auto-response-suppress", value: "DR, OOF" },
       { name: "x-autoreply", value: "yes" },

@@ -27,7 +27,9 @@ export class SharingGroup extends HttpApiGroup.make("sharing")
       params: { fileId: Schema.String },
       payload: ShareRequest,
       success: Schema.Struct({
-        recipients: Schema.Int.annotate({ description: "How many mails went out, or are queued for a retry." }),
+        recipients: Schema.Int.annotate({
+          description: "How many mails went out, or are queued for a retry."
+        }),
         unsentRecipients: Schema.Array(Schema.String)
       }).annotate({ identifier: "Shared" }),
       error: [

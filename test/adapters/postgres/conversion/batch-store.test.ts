@@ -27,7 +27,7 @@ const endWith = (id: string, jobId: string): BatchEnd => ({
   endState: "Completed",
   accepted: 3,
   fallback: 0,
-  cost: { ...cost(jobId, 0.5, id), source: "batch", metadata: { batch: true } }
+  cost: { ...cost(jobId, 0.5), id, source: "batch", metadata: { batch: true } }
 })
 
 const submittedRow = Effect.gen(function* () {
