@@ -23,7 +23,10 @@ const ChunkResults = Schema.Struct({ chunkIndex: Schema.Natural, pages: Schema.A
 const decodeResults = Schema.decodeUnknownEffect(Schema.fromJsonString(ChunkResults))
 
 /** Answers that are held before they are written, characters; each takes two bytes at most. */
-const MAX_HELD = 32 * 1024 * 1024
+const MAX_HELD = 64 * 1024 * 1024
+
+/** Files that are written at once: each waits for the disk, or for the network. */
+const WRITES_AT_ONCE = 16
 
 const textOf = (objects: ObjectStoreService, key: string) =>
   objects.get(key).pipe(
@@ -79,6 +82,7 @@ export const makeResultsWriter = (
     chunks.set(chunkIndex, held)
   }
   let total = 0
+  let complete: Array<readonly [number, Held]> = []
 
   const write = Effect.fnUntraced(function* (chunkIndex: number, held: Held) {
     const before = held.written ? yield* readResults(objects, jobId, chunkIndex) : []
@@ -92,6 +96,12 @@ export const makeResultsWriter = (
     held.pages = []
     held.written = true
   })
+
+  const writeAll = (some: ReadonlyArray<readonly [number, Held]>) =>
+    Effect.forEach(some, ([index, held]) => write(index, held), {
+      concurrency: WRITES_AT_ONCE,
+      discard: true
+    })
 
   return {
     /** A record that came, once; one that was not accepted adds no answer. */
@@ -113,21 +123,19 @@ export const makeResultsWriter = (
           held.size += text.length
           total += text.length
         }
-        if (held.missing === 0) return write(entry.chunkIndex, held)
+        if (held.missing === 0) complete.push([entry.chunkIndex, held])
+        if (complete.length >= WRITES_AT_ONCE) {
+          const some = complete
+          complete = []
+          return writeAll(some)
+        }
         if (total <= maxHeld) return Effect.void
-        return Effect.forEach(
-          [...chunks].filter(([, { size }]) => size > 0),
-          ([index, one]) => write(index, one),
-          { discard: true }
-        )
+        complete = []
+        return writeAll([...chunks].filter(([, { size }]) => size > 0))
       }),
     /** Writes what is left, chunks without any answer too. */
     finish: Effect.suspend(() =>
-      Effect.forEach(
-        [...chunks].filter(([, { pages, written }]) => pages.length > 0 || !written),
-        ([index, held]) => write(index, held),
-        { discard: true }
-      )
+      writeAll([...chunks].filter(([, { pages, written }]) => pages.length > 0 || !written))
     )
   }
 }
