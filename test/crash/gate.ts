@@ -9,7 +9,7 @@ const UNAVAILABLE = JSON.stringify({
   message: "API is temporarily unavailable"
 })
 
-/** A provider that holds back its first answer, and forwards every later request to `target`. */
+/** A provider that holds back its answer to the first mail, and forwards every other request to `target`. */
 export interface Gate {
   readonly url: string
   /** The first request is here, and unanswered. */
@@ -27,7 +27,8 @@ export const startGate = (target: string): Effect.Effect<Gate, never, Scope.Scop
       const chunks: Array<Buffer> = []
       request.on("data", (chunk: Buffer) => chunks.push(chunk))
       request.on("end", () => {
-        if (first) {
+        // The poll of events asks for the list by GET, and is let through.
+        if (first && request.method === "POST") {
           first = false
           arrived.resolve()
           void answered.promise.then(() =>
@@ -44,7 +45,7 @@ export const startGate = (target: string): Effect.Effect<Gate, never, Scope.Scop
         void fetch(`${target}${request.url ?? "/"}`, {
           method: request.method ?? "POST",
           headers: Object.fromEntries(headers),
-          body: Buffer.concat(chunks)
+          ...(request.method === "GET" ? {} : { body: Buffer.concat(chunks) })
         }).then(async (answer) => response.writeHead(answer.status).end(await answer.text()))
       })
     })

@@ -56,7 +56,8 @@ export const classifyBedrockError = (cause: unknown): VisionModelError["reason"]
 
 const wireBlock = (block: ContentBlock): WireBlock => {
   if ("text" in block) return { text: block.text }
-  if ("image" in block) return { image: { format: block.image.format, source: { bytes: block.image.source.bytes } } }
+  if ("image" in block)
+    return { image: { format: block.image.format, source: { bytes: block.image.source.bytes } } }
   const { citations, format, name, source } = block.document
   return { document: { format, name, source: { bytes: source.bytes }, citations } }
 }

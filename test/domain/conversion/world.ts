@@ -24,10 +24,7 @@ export const pageOf = (index: number, text: string, parts: Partial<PageSource> =
 })
 
 /** What a scripted model does with a call: an answer, or the name of a reason to give none. */
-export type Script = (
-  place: CallPlace,
-  request: ConverseRequest
-) => string | Partial<VisionAnswer>
+export type Script = (place: CallPlace, request: ConverseRequest) => string | Partial<VisionAnswer>
 
 const REASONS = ["throttled", "unavailable", "refused", "captured"] as const
 
