@@ -5,7 +5,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["bench/**", "node_modules/**"],
     globalSetup: ["test/support/global-setup.ts"],
-    testTimeout: 30_000,
+    // Most tests wait for a database, a process or a clock: more of them at once than there are cores.
+    maxWorkers: 3,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000
   }
