@@ -145,16 +145,16 @@ describe.concurrent("processes that die", () => {
   )
 
   it.live(
-    "S5 D3 L1: SIGTERM under load ends the process within 12 s with code 0, nothing in flight lost",
+    "S5 D3 L1: SIGTERM under load ends the process with code 0 long before its attempts would end, nothing in flight lost",
     () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase
         const { env, resend } = yield* world
         yield* Effect.promise(() => resend.script(["500-accepted", "ok"], "hang-accepted"))
-        // The time limit of an attempt is the default: longer than a stop may take.
+        // An attempt may take far longer than a stop, on a slow machine too.
         const child = yield* postlane({
           ...env,
-          EMAIL_ATTEMPT_TIMEOUT_MS: "15000",
+          EMAIL_ATTEMPT_TIMEOUT_MS: "50000",
           EMAIL_DEFER_DELAYS_SECONDS: "1,60,60"
         })
         const retried = yield* Effect.promise(() => relay(child.url, "retried"))
@@ -179,7 +179,7 @@ describe.concurrent("processes that die", () => {
         const ended = yield* Effect.promise(() => child.ended)
         const tookMs = Date.now() - asked
         assert.deepStrictEqual(ended, { code: 0, signal: null }, child.errors())
-        assert.isAtMost(tookMs, 12_000)
+        assert.isAtMost(tookMs, 40_000)
 
         const answers = yield* Effect.promise(() => Promise.all(calls))
         const claims = yield* Effect.promise(() =>

@@ -41,7 +41,9 @@ const deliver = (port: number, raw: Buffer) =>
     )
   })
 
-describe("mails as the world writes them", () => {
+const ABOUT = realMails.length > 0 ? "and public sets" : "the folder of public sets is not here"
+
+describe(`mails as the world writes them (own ones, ${ABOUT})`, () => {
   let world: IntakeWorld
   beforeAll(async () => {
     world = await startIntake({ pipeline: "real" })
@@ -78,9 +80,8 @@ describe("mails as the world writes them", () => {
     })
   }
 
-  it.runIf(realMails.length > 0)(
-    "every message of the public sets ends in a reply or a logged decision",
-    async () => {
+  const onPublicSets = () =>
+    it("every message of the public sets ends in a reply or a logged decision", async () => {
       assert.isAtLeast(realMails.length, 150)
       const senders = new Set<string>()
       for (const { raw } of realMails) {
@@ -110,7 +111,6 @@ describe("mails as the world writes them", () => {
       for (const outcome of ["no_attachment", "unsupported", "automatic"])
         assert.isAbove(outcomes[outcome] ?? 0, 0, JSON.stringify(outcomes))
       console.log(`${realMails.length} public messages: ${JSON.stringify(outcomes)}`)
-    },
-    120_000
-  )
+    }, 120_000)
+  if (realMails.length > 0) onPublicSets()
 })
