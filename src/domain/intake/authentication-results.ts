@@ -72,7 +72,8 @@ export const parseAuthenticationResults = (value: string): AuthenticationResults
   const text = value.length > MAX_LENGTH ? undefined : withoutComments(value)
   const [first, ...rest] = text === undefined ? [] : clauses(text)
   const server = first === undefined ? null : SERVER.exec(first)
-  if (server === null) return undefined
+  // A quoted name with a space or a semicolon in it is no host's.
+  if (server === null || /[\s;]/.test(plain(server[1], server[2]))) return undefined
   return {
     server: plain(server[1], server[2]).toLowerCase(),
     results: rest.flatMap((clause) => methodOf(clause) ?? [])
