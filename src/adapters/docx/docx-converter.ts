@@ -1,16 +1,17 @@
-import { Worker } from "node:worker_threads"
+import { fork } from "node:child_process"
+import { fileURLToPath } from "node:url"
 
 import { Effect, Layer, Semaphore } from "effect"
 
 import { type DocxContent, DocxConverter, DocxError } from "../../ports/docx-converter.ts"
-import type { FromWorker, Task } from "./messages.ts"
+import type { FromReader, Task } from "./messages.ts"
 
 /** How documents are converted. */
 export interface DocxOptions {
-  /** Documents at once; each has a thread of its own. */
-  readonly threads?: number
+  /** Documents at once; each has a process of its own. */
+  readonly processes?: number
   readonly timeoutMs?: number
-  /** Memory of JavaScript in a thread. */
+  /** Memory of JavaScript in a process. */
   readonly heapMb?: number
   /** Bytes of pictures that go into a result. */
   readonly pictureBytes?: number
@@ -22,7 +23,9 @@ const HEAP_MB = 768
 const PICTURE_BYTES = 30 * 1024 * 1024
 const ONE_PICTURE_BYTES = 10 * 1024 * 1024
 /** From a build the file has the ending that this one has. */
-const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url)
+const READER = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "./reader.ts" : "./reader.js", import.meta.url)
+)
 
 /** What the person who sent the document reads. */
 const MESSAGES: Readonly<Record<DocxError["reason"], string>> = {
@@ -35,32 +38,36 @@ const MESSAGES: Readonly<Record<DocxError["reason"], string>> = {
 const docxError = (reason: DocxError["reason"], cause?: unknown): DocxError =>
   new DocxError({ reason, message: MESSAGES[reason], ...(cause === undefined ? {} : { cause }) })
 
-const isOutOfMemory = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
+/** How Node ends a process whose heap is full: it aborts, which some shells and systems tell as 128 + 6. */
+const isOutOfMemory = (code: number | null, signal: NodeJS.Signals | null): boolean =>
+  signal === "SIGABRT" || code === 134
 
-/** A thread for one document; it ends with the answer, the time-out, or the interruption of who waits. */
-const inThread = (task: Task, timeoutMs: number, heapMb: number): Effect.Effect<DocxContent, DocxError> =>
+/**
+ * A process for one document; it ends with the answer, the time-out, or the interruption of who waits. No thread: one whose heap
+ * is full may take the whole program along.
+ */
+const inProcess = (task: Task, timeoutMs: number, heapMb: number): Effect.Effect<DocxContent, DocxError> =>
   Effect.callback((resume) => {
-    const worker = new Worker(WORKER, {
-      workerData: task,
+    const child = fork(READER, [], {
       // A reader of hostile files has no use for the secrets that the environment may hold.
       env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: heapMb }
+      execArgv: [`--max-old-space-size=${heapMb}`],
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "ignore", "ipc"]
     })
     const end = () => {
       clearTimeout(alarm)
-      worker.removeAllListeners()
-      // A thread that is ended may still tell of an error.
-      worker.on("error", () => undefined)
-      void worker.terminate()
+      child.removeAllListeners()
+      // One that is ended may still tell of an error.
+      child.on("error", () => undefined)
+      child.kill("SIGKILL")
     }
     const finish = (outcome: Effect.Effect<DocxContent, DocxError>) => {
       end()
       resume(outcome)
     }
     const alarm = setTimeout(() => finish(Effect.fail(docxError("timeout"))), timeoutMs)
-    worker.on("message", (answer: FromWorker) => {
+    child.on("message", (answer: FromReader) => {
       switch (answer.kind) {
         case "converted":
           return finish(Effect.succeed(answer.content))
@@ -70,26 +77,27 @@ const inThread = (task: Task, timeoutMs: number, heapMb: number): Effect.Effect<
           return finish(Effect.fail(docxError("broken", answer.cause)))
       }
     })
-    worker.on("error", (error) =>
-      finish(Effect.fail(docxError(isOutOfMemory(error) ? "too-large" : "crashed", error)))
+    child.on("error", (error) => finish(Effect.fail(docxError("crashed", error))))
+    child.on("exit", (code, signal) =>
+      finish(Effect.fail(docxError(isOutOfMemory(code, signal) ? "too-large" : "crashed")))
     )
-    worker.on("exit", () => finish(Effect.fail(docxError("crashed"))))
+    child.send(task)
     return Effect.sync(end)
   })
 
-/** Word documents by mammoth, each in a worker thread with a limit on memory and time. */
+/** Word documents by mammoth, each in a process of its own with a limit on memory and time. */
 export const layerDocx = ({
   heapMb = HEAP_MB,
   pictureBytes = PICTURE_BYTES,
-  threads = 1,
+  processes = 1,
   timeoutMs = TIMEOUT_MS
 }: DocxOptions = {}): Layer.Layer<DocxConverter> =>
   Layer.sync(DocxConverter, () => {
-    const turns = Semaphore.makeUnsafe(threads)
+    const turns = Semaphore.makeUnsafe(processes)
     return DocxConverter.of({
       convert: (path) =>
         turns.withPermit(
-          inThread(
+          inProcess(
             { path, pictureBytes, onePictureBytes: Math.min(pictureBytes, ONE_PICTURE_BYTES) },
             timeoutMs,
             heapMb

@@ -113,7 +113,7 @@ layer(layerDocx(), PATIENCE)("Word documents", (it) => {
 })
 
 layer(layerDocx({ heapMb: 64 }), PATIENCE)("little memory", (it) => {
-  it.effect("a document that needs more ends its thread and nothing else", () =>
+  it.effect("a document that needs more ends its process and nothing else", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* reasonOf(wordOf({ body: paragraph("many words").repeat(150_000) })),

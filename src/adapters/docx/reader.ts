@@ -1,18 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import { parentPort, workerData } from "node:worker_threads"
 
 import mammoth from "mammoth"
 
 import { MAX_PART } from "../../ports/docx-converter.ts"
-import type { FromWorker, Task } from "./messages.ts"
+import type { FromReader, Task } from "./messages.ts"
 import { splitBlocks } from "./split-blocks.ts"
 import { titleIn } from "./title.ts"
-
-const port = parentPort
-if (port === null) throw new Error("worker.ts runs as a worker thread")
-// `layerDocx` sends just this.
-const task = workerData as Task
 
 /** Formats that browsers show. */
 const SHOWN = /^image\/(?:png|jpeg|gif|webp)$/
@@ -24,7 +18,13 @@ const STYLES = ["p[style-name='Title'] => h1:fresh", "p[style-name='Quote'] => b
 class Pictures {
   readonly places = new Map<string, string>()
   readonly #secret = randomBytes(16).toString("hex")
-  #left = task.pictureBytes
+  readonly #task: Task
+  #left: number
+
+  constructor(task: Task) {
+    this.#task = task
+    this.#left = task.pictureBytes
+  }
 
   readonly converter = mammoth.images.imgElement(async (image) => {
     const told = "altText" in image && typeof image.altText === "string" ? image.altText.trim() : ""
@@ -34,7 +34,7 @@ class Pictures {
     // It stands outside of the document, or is damaged: the rest is not.
     const data = await image.readAsBase64String().catch(() => undefined)
     if (data === undefined) return left("A picture that is not in the document")
-    if (data.length > task.onePictureBytes * (4 / 3) + 4 || data.length > this.#left * (4 / 3) + 4)
+    if (data.length > this.#task.onePictureBytes * (4 / 3) + 4 || data.length > this.#left * (4 / 3) + 4)
       return left("A picture that was left out for its size")
     this.#left -= Math.ceil(data.length * 0.75)
     const place = `data:image/png;base64,${this.#secret}${String(this.places.size).padStart(8, "0")}`
@@ -47,10 +47,10 @@ class Pictures {
 const withNoteRoles = (html: string): string =>
   html.replaceAll(/<a href="#((?:foot|end)note-\d+)" id=/g, '<a role="doc-noteref" href="#$1" id=')
 
-const convert = async (): Promise<FromWorker> => {
+const convert = async (task: Task): Promise<FromReader> => {
   const bytes = await readFile(task.path)
   try {
-    const pictures = new Pictures()
+    const pictures = new Pictures(task)
     const { value } = await mammoth.convertToHtml(
       { buffer: bytes },
       {
@@ -71,4 +71,10 @@ const convert = async (): Promise<FromWorker> => {
   }
 }
 
-port.postMessage(await convert())
+// Its parent is gone: nobody waits for the answer.
+process.once("disconnect", () => process.exit())
+
+// `layerDocx` sends just this.
+process.once("message", (task: Task) => {
+  void convert(task).then((answer) => process.send?.(answer))
+})
