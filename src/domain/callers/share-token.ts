@@ -1,6 +1,3 @@
-import { Result } from "effect"
-import * as Base64Url from "effect/encoding/Base64Url"
-
 /** How long a link holds, seconds. */
 export const SHARE_SECONDS = 14 * 24 * 60 * 60
 
@@ -11,21 +8,14 @@ export interface ShareSubject {
   readonly expiresAt: number
 }
 
-/** What is signed: no signature made for another purpose fits. */
-const LABEL = new TextEncoder().encode("postlane share 1\n")
+/** What the signatures of links to shared files are for. */
+export const SHARE_LABEL = "postlane share 1"
+
+/** A token has 74 characters; longer texts are none. */
+export const MAX_SHARE_TOKEN = 74
 
 const ID_BYTES = 16
 const PAYLOAD_BYTES = ID_BYTES + 6
-/** SHA-256. */
-const MAC_BYTES = 32
-
-/** The bytes that the signature is over. */
-export const signedBytes = (payload: Uint8Array): Uint8Array => {
-  const bytes = new Uint8Array(LABEL.length + payload.length)
-  bytes.set(LABEL)
-  bytes.set(payload, LABEL.length)
-  return bytes
-}
 
 /** File and end as bytes. */
 export const payloadOf = ({ expiresAt, fileId }: ShareSubject): Uint8Array => {
@@ -40,24 +30,11 @@ export const payloadOf = ({ expiresAt, fileId }: ShareSubject): Uint8Array => {
   return payload
 }
 
-/** The token as it stands in a link. */
-export const writeToken = (payload: Uint8Array, mac: Uint8Array): string => {
-  const bytes = new Uint8Array(payload.length + mac.length)
-  bytes.set(payload)
-  bytes.set(mac, payload.length)
-  return Base64Url.encode(bytes)
-}
-
-/** A token taken apart, its signature not yet checked; undefined for whatever is none. */
-export const readToken = (
-  token: string
-): { readonly subject: ShareSubject; readonly payload: Uint8Array; readonly mac: Uint8Array } | undefined => {
-  if (token.length !== Math.ceil(((PAYLOAD_BYTES + MAC_BYTES) * 4) / 3)) return undefined
-  const decoded = Base64Url.decode(token)
-  if (Result.isFailure(decoded) || Base64Url.encode(decoded.success) !== token) return undefined
-  const payload = decoded.success.slice(0, PAYLOAD_BYTES)
+/** What a payload is about; undefined for what {@link payloadOf} does not make. */
+export const subjectOf = (payload: Uint8Array): ShareSubject | undefined => {
+  if (payload.length !== PAYLOAD_BYTES) return undefined
   const digits = [...payload.subarray(0, ID_BYTES)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
   const fileId = digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
   const expiresAt = payload.subarray(ID_BYTES).reduce((sum, byte) => sum * 256 + byte, 0)
-  return { subject: { fileId, expiresAt }, payload, mac: decoded.success.slice(PAYLOAD_BYTES) }
+  return { fileId, expiresAt }
 }

@@ -1,42 +1,29 @@
-import { Context, Effect, Layer, Redacted } from "effect"
-import * as Mac from "effect/crypto/Mac"
+import { Context, Effect, Layer } from "effect"
+import type * as Mac from "effect/crypto/Mac"
 
 import { Unsubscribes, type UnsubscribesUnavailable } from "../../ports/unsubscribes.ts"
+import { makeSignedTokens } from "../signed-token.ts"
 import {
+  MAX_TOKEN_LENGTH,
   payloadOf,
-  readToken,
-  signedBytes,
-  type UnsubscribeSubject,
-  writeToken
+  subjectOf,
+  UNSUBSCRIBE_LABEL,
+  type UnsubscribeSubject
 } from "./unsubscribe-token.ts"
 
 const make = Effect.gen(function* () {
   const store = yield* Unsubscribes
-  const mac = yield* Mac.Mac
-  let kept: Mac.Key | undefined
-
-  /** Read once; a failure is not kept. */
-  const key = Effect.suspend(() =>
-    kept !== undefined
-      ? Effect.succeed(kept)
-      : store.key.pipe(
-          Effect.flatMap((bytes) => Effect.orDie(Mac.key(Mac.hmacSha256, Redacted.value(bytes)))),
-          Effect.tap((made) => Effect.sync(() => void (kept = made)))
-        )
-  )
-
-  const verify = Effect.fnUntraced(function* (token: string) {
-    const read = readToken(token)
-    if (read === undefined) return undefined
-    const genuine = yield* Effect.orDie(mac.verify(yield* key, read.mac, signedBytes(read.payload)))
-    return genuine ? read.subject : undefined
+  const tokens = yield* makeSignedTokens({
+    label: UNSUBSCRIBE_LABEL,
+    maxLength: MAX_TOKEN_LENGTH,
+    key: store.key
   })
 
+  const verify = (token: string) =>
+    Effect.map(tokens.read(token), (payload) => (payload === undefined ? undefined : subjectOf(payload)))
+
   return Unsubscribing.of({
-    token: Effect.fnUntraced(function* (subject) {
-      const payload = payloadOf(subject)
-      return writeToken(payload, yield* Effect.orDie(mac.sign(yield* key, signedBytes(payload))))
-    }),
+    token: (subject) => tokens.write(payloadOf(subject)),
     verify,
     unsubscribe: Effect.fnUntraced(function* (token) {
       const subject = yield* verify(token)

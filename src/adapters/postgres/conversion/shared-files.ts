@@ -1,14 +1,15 @@
-import { Clock, Effect, Layer, Schema } from "effect"
-import * as Mac from "effect/crypto/Mac"
+import { Clock, Effect, Layer, Redacted, Schema } from "effect"
+import type * as Mac from "effect/crypto/Mac"
 
 import {
+  MAX_SHARE_TOKEN,
   payloadOf,
-  readToken,
+  SHARE_LABEL,
   SHARE_SECONDS,
   type ShareSubject,
-  signedBytes,
-  writeToken
+  subjectOf
 } from "../../../domain/callers/share-token.ts"
+import { makeSignedTokens } from "../../../domain/signed-token.ts"
 import { SharedFiles, SharedFilesUnavailable } from "../../../ports/shared-files.ts"
 import { ReadSql } from "../client.ts"
 import { firstOf } from "./statement.ts"
@@ -31,7 +32,7 @@ const readKey = (sql: ReadSql["Service"]) =>
         () => new SharedFilesUnavailable({ cause: "share_keys holds no key of 32 bytes" })
       )
     ),
-    Effect.flatMap(({ key }) => Effect.orDie(Mac.key(Mac.hmacSha256, key)))
+    Effect.map(({ key }) => Redacted.make(key))
   )
 
 /**
@@ -46,20 +47,13 @@ export const layer = (options: {
     SharedFiles,
     Effect.gen(function* () {
       const sql = yield* ReadSql
-      const mac = yield* Mac.Mac
-      let kept: Mac.Key | undefined
-      /** Read once; a failure is not kept. */
-      const key = Effect.suspend(() =>
-        kept !== undefined
-          ? Effect.succeed(kept)
-          : Effect.tap(readKey(sql), (made) => Effect.sync(() => void (kept = made)))
-      )
-
-      const urlOf = Effect.fnUntraced(function* (subject: ShareSubject) {
-        const payload = payloadOf(subject)
-        const signature = yield* Effect.orDie(mac.sign(yield* key, signedBytes(payload)))
-        return `${options.baseUrl}/shared/${writeToken(payload, signature)}`
+      const tokens = yield* makeSignedTokens({
+        label: SHARE_LABEL,
+        maxLength: MAX_SHARE_TOKEN,
+        key: readKey(sql)
       })
+      const urlOf = (subject: ShareSubject) =>
+        Effect.map(tokens.write(payloadOf(subject)), (token) => `${options.baseUrl}/shared/${token}`)
       const endOf = (fromMs: number) => Math.floor(fromMs / 1000) + SHARE_SECONDS
 
       return SharedFiles.of({
@@ -84,12 +78,11 @@ export const layer = (options: {
         }),
         urlFrom: (fileId, from) => urlOf({ fileId, expiresAt: endOf(from.getTime()) }),
         open: Effect.fnUntraced(function* (token) {
-          const read = readToken(token)
-          if (read === undefined) return undefined
-          const { expiresAt, fileId } = read.subject
+          const payload = yield* tokens.read(token)
+          const subject = payload === undefined ? undefined : subjectOf(payload)
+          if (subject === undefined) return undefined
+          const { expiresAt, fileId } = subject
           if (expiresAt * 1000 <= (yield* Clock.currentTimeMillis)) return undefined
-          const genuine = yield* Effect.orDie(mac.verify(yield* key, read.mac, signedBytes(read.payload)))
-          if (!genuine) return undefined
           const row = yield* unavailable(
             firstOf(
               ResultRow,
