@@ -3,9 +3,8 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { BatchService } from "../../ports/batch-service.ts"
 import { BatchStore } from "../../ports/batch-store.ts"
 import { ConversionStore, type ConversionStoreError } from "../../ports/conversion-store.ts"
-import type { JobStatus } from "../conversion/job.ts"
+import { HOLD_WINDOW, type JobStatus } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
-import { ON_DEMAND_WINDOW } from "./driver-settings.ts"
 
 /** How long an owner's request waits for the batch service; the driver stops the job at its next poll otherwise. */
 const STOP_WITHIN = Duration.seconds(3)
@@ -59,7 +58,7 @@ export class BatchControls extends Context.Service<
             if (file === undefined) return { answer: "not_found" }
             if (file.jobId === null) return { answer: "not_waiting" }
             const { jobId } = file
-            const answer = yield* store.makeInteractive(jobId, ON_DEMAND_WINDOW)
+            const answer = yield* store.makeInteractive(jobId, HOLD_WINDOW)
             if (answer === "not_waiting") return { answer }
             if (answer === "closed") return { answer: "moved", jobId, status: "waiting_batch" }
             yield* stopBatchJob(jobId)

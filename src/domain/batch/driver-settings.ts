@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 
 import type { ModelPrice } from "../conversion/cost.ts"
-import { HOLD_MINUTES } from "../conversion/job.ts"
+import { HOLD_WINDOW } from "../conversion/job.ts"
 import type { BatchLimits } from "./shards.ts"
 
 /** How the driver works (document 3, "Flags"). */
@@ -29,13 +29,10 @@ export const MAX_COLLECTS = 5
 /** Rows of one tick. */
 export const POLLS_A_TICK = 200
 
-/** Funds of an on-demand conversion stay set aside for so long, and longer while it runs. */
-export const ON_DEMAND_WINDOW = Duration.minutes(HOLD_MINUTES)
-
 /** From its submission until the driver gives up on a batch job. */
 export const giveUpIn = ({ timeoutHours }: Pick<DriverSettings, "timeoutHours">): Duration.Duration =>
   Duration.sum(Duration.hours(timeoutHours), GRACE)
 
 /** How long funds stay set aside while a job waits: time-out, grace and the on-demand window after them. */
 export const waitingWindow = (settings: Pick<DriverSettings, "timeoutHours">): Duration.Duration =>
-  Duration.sum(giveUpIn(settings), ON_DEMAND_WINDOW)
+  Duration.sum(giveUpIn(settings), HOLD_WINDOW)

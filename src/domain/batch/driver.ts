@@ -2,7 +2,8 @@ import { Duration, Effect, Stream } from "effect"
 
 import { BatchStore } from "../../ports/batch-store.ts"
 import { BatchObjects } from "../../ports/object-store.ts"
-import { type DriverSettings, ON_DEMAND_WINDOW } from "./driver-settings.ts"
+import { HOLD_WINDOW } from "../conversion/job.ts"
+import type { DriverSettings } from "./driver-settings.ts"
 import { batchPrefix } from "./keys.ts"
 import { pollDue } from "./polling.ts"
 import { resumePatch } from "./row.ts"
@@ -20,7 +21,7 @@ export const resumeStranded = Effect.gen(function* () {
   const store = yield* BatchStore
   for (const job of yield* store.stranded) {
     yield* Effect.logInfo(`job ${job.jobId} was stranded: it is resumed`)
-    yield* store.resume(job.jobId, resumePatch(job), ON_DEMAND_WINDOW)
+    yield* store.resume(job.jobId, resumePatch(job), HOLD_WINDOW)
   }
 })
 

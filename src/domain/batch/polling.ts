@@ -4,9 +4,10 @@ import { type BatchJob, BatchService, type BatchServiceError } from "../../ports
 import { type BatchEnd, BatchStore, type PolledBatch } from "../../ports/batch-store.ts"
 import type { ConversionStoreError } from "../../ports/conversion-store.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
+import { HOLD_WINDOW } from "../conversion/job.ts"
 import { collect, tallyOnly } from "./collecting.ts"
 import { batchCost, batchCostEntry, type BatchTally, FALLBACK_WARNING, fallbackShare } from "./cost.ts"
-import { type DriverSettings, MAX_COLLECTS, ON_DEMAND_WINDOW, POLLS_A_TICK } from "./driver-settings.ts"
+import { type DriverSettings, MAX_COLLECTS, POLLS_A_TICK } from "./driver-settings.ts"
 import { batchPrefix } from "./keys.ts"
 import { type BatchOutcome, type EndStatus, resumePatch, verdictOf } from "./row.ts"
 
@@ -29,14 +30,14 @@ const close = Effect.fnUntraced(function* (
   if (!(yield* store.end(row.id, { outcome, reason, endState: status, accepted, fallback, cost }))) return
   yield* Effect.logInfo(`batch job ${row.arn} is closed, ${outcome}: ${accepted} pages are reused`)
   const costUsd = cost === undefined ? 0 : batchCost(tally, price)
-  yield* store.resume(row.jobId, resumePatch({ outcome, costUsd }), ON_DEMAND_WINDOW)
+  yield* store.resume(row.jobId, resumePatch({ outcome, costUsd }), HOLD_WINDOW)
 })
 
 /** Nobody waits any longer: its job goes on-demand now, and the row when the batch job has stopped. */
 const giveUp = Effect.fnUntraced(function* (row: PolledBatch) {
   const store = yield* BatchStore
   yield* store.giveUp(row.id, OVERDUE)
-  if (yield* store.resume(row.jobId, {}, ON_DEMAND_WINDOW)) {
+  if (yield* store.resume(row.jobId, {}, HOLD_WINDOW)) {
     yield* Effect.logWarning(`batch job ${row.arn} was not done in time: its job goes on-demand`)
   }
 })

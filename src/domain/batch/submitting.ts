@@ -7,14 +7,9 @@ import { BatchStore, type ClaimedBatch } from "../../ports/batch-store.ts"
 import type { ConversionStoreError } from "../../ports/conversion-store.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
 import type { PageSources } from "../../ports/page-sources.ts"
+import { HOLD_WINDOW } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
-import {
-  type DriverSettings,
-  giveUpIn,
-  ON_DEMAND_WINDOW,
-  STUCK_AFTER,
-  waitingWindow
-} from "./driver-settings.ts"
+import { type DriverSettings, giveUpIn, STUCK_AFTER, waitingWindow } from "./driver-settings.ts"
 import { batchJobName, outputPrefix, preparedOf, preparedPrefix } from "./keys.ts"
 import { prepare } from "./preparing.ts"
 import type { BatchOutcome } from "./row.ts"
@@ -25,7 +20,7 @@ const drop = Effect.fnUntraced(function* (batch: ClaimedBatch, outcome: BatchOut
   const store = yield* BatchStore
   yield* Effect.logInfo(`a job does not go through the batch lane: ${reason}`)
   const end = { outcome, reason, endState: null, accepted: 0, fallback: 0, cost: undefined }
-  if (yield* store.drop(batch, end)) yield* store.resume(batch.jobId, {}, ON_DEMAND_WINDOW)
+  if (yield* store.drop(batch, end)) yield* store.resume(batch.jobId, {}, HOLD_WINDOW)
 })
 
 const submitted = Effect.fnUntraced(function* (batch: ClaimedBatch, arn: string, settings: DriverSettings) {
@@ -121,7 +116,7 @@ export const prepareNext = (
       term,
       model: settings.model,
       stuckAfter: STUCK_AFTER,
-      window: Duration.max(waitingWindow(settings), ON_DEMAND_WINDOW)
+      window: Duration.max(waitingWindow(settings), HOLD_WINDOW)
     })
     if (batch === undefined) return
     yield* prepareAndSubmit(batch, settings).pipe(

@@ -1,4 +1,4 @@
-import { Duration, Effect, Result, Schema, Stream } from "effect"
+import { type Duration, Effect, Option, Result, Schema, Stream } from "effect"
 
 import {
   type ClaimedAssembly,
@@ -8,14 +8,9 @@ import {
 import { HtmlAssembly, type PageFragment } from "../../ports/html-assembly.ts"
 import { FileObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import { PageSources } from "../../ports/page-sources.ts"
-import { withDeadline } from "../deadline.ts"
-import { HOLD_WINDOW } from "./chunk-processing.ts"
 import { fileKey, PageLine, resultKey } from "./chunk-result.ts"
-import { MAX_CHUNK_ATTEMPTS } from "./job.ts"
-import { untilLost } from "./lease.ts"
-
-/** How long handing a job back may take when the program stops. */
-const LAST_WORD = Duration.seconds(8)
+import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "./job.ts"
+import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
 
 const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
 
@@ -65,25 +60,22 @@ export const assembleJob = (
 ): Effect.Effect<void, ConversionStoreError, ConversionStore | FileObjects | HtmlAssembly | PageSources> =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
-    const objects = yield* FileObjects
     const fail = store.failJob(assembly.jobId, "The result could not be put together", assembly.lease)
     // Its assembler died each time before it could say so.
     if (assembly.attempts > MAX_CHUNK_ATTEMPTS) return yield* Effect.asVoid(fail)
-    const handBack = withDeadline(store.handBackAssembly(assembly), {
-      duration: LAST_WORD,
-      onTimeout: () => Effect.succeed(false)
-    }).pipe(Effect.ignore({ log: true }))
-    const lost = Effect.as(
-      untilLost(store.heartbeatAssembly(assembly, HOLD_WINDOW), settings.heartbeat),
-      undefined
-    )
-    const written = yield* Effect.result(Effect.raceFirst(write(assembly), lost)).pipe(
-      Effect.onInterrupt(() => handBack)
+    const written = yield* whileHeld(
+      write(assembly),
+      store.heartbeatAssembly(assembly, HOLD_WINDOW),
+      settings.heartbeat
+    ).pipe(
+      Effect.result,
+      Effect.onInterrupt(() => lastWord(store.handBackAssembly(assembly)))
     )
     if (Result.isSuccess(written)) {
-      if (written.success === undefined) return
-      const answer = yield* store.finishJob(assembly, written.success)
-      if (answer !== "completed") yield* Effect.ignore(objects.remove([written.success]))
+      if (Option.isNone(written.success)) return
+      const key = written.success.value
+      const answer = yield* store.finishJob(assembly, key)
+      if (answer !== "completed") yield* dropResult(key)
       return
     }
     yield* Effect.logWarning(`the result of job ${assembly.jobId} could not be put together`, written.failure)

@@ -3,7 +3,7 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { BulkOrders, type BulkOrdersUnavailable } from "../../ports/bulk-orders.ts"
 import { ConversionStore, type ConversionStoreError } from "../../ports/conversion-store.ts"
-import { HOLD_MINUTES, type JobStatus } from "./job.ts"
+import { HOLD_WINDOW, type JobStatus } from "./job.ts"
 import type { ConversionOptions } from "./options.ts"
 
 /** Most items of one order. */
@@ -76,7 +76,7 @@ export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionS
               options: urgent ? options : { ...options, _batchLane: true }
             }))
           )
-          const window = Duration.minutes(HOLD_MINUTES)
+          const window = HOLD_WINDOW
           const answer = yield* orders.request({ bulkId, customerId, items: jobs, window })
           if (answer.answer !== "queued") return answer
           const statuses = yield* statusesOf(items.map(({ fileId }) => fileId))

@@ -11,12 +11,12 @@ import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
 import type { PdfError } from "../../ports/pdf.ts"
 import { VisionModel, type VisionModelError } from "../../ports/vision-model.ts"
 import { withBatchResults } from "../batch/primed.ts"
-import { withDeadline } from "../deadline.ts"
 import { convertPage, type PageResult } from "./cascade.ts"
 import { chunkResultKey, type PageLine } from "./chunk-result.ts"
 import { type CostEntry, estimateLlmCost, type ModelPrice } from "./cost.ts"
-import { HOLD_MINUTES, MAX_CHUNK_ATTEMPTS } from "./job.ts"
+import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "./job.ts"
 import { untilLost } from "./lease.ts"
+import { dropResult, lastWord } from "./leased-work.ts"
 import { type Meter, meteredModel } from "./metered-model.ts"
 import { usesCascade } from "./options.ts"
 import { convertWhole, isWholeChunk } from "./whole-chunk.ts"
@@ -34,9 +34,6 @@ const PAGES_AT_MODEL = 4
 /** A chunk that failed is tried again after this, and the next time after five times that. */
 const RETRY_FIRST = Duration.seconds(20)
 
-/** How long telling an end may take when the program stops. */
-const LAST_WORD = Duration.seconds(8)
-
 /** A chunk's end is told again to a database that does not answer: its pages are paid for. */
 const TELL_AGAIN = Schedule.spaced("5 seconds").pipe(Schedule.upTo({ times: 5 }))
 
@@ -51,8 +48,6 @@ interface Progress {
   /** Why no new page is begun. */
   ended: PageFailure | Stopped | undefined
 }
-
-export const HOLD_WINDOW = Duration.minutes(HOLD_MINUTES)
 
 /** Stops the chunk once it is not this worker's any more. */
 const watchLease = Effect.fnUntraced(function* (
@@ -242,17 +237,12 @@ export const processChunk = (
       return yield* convert(chunk, settings, progress)
     }).pipe(Effect.provideService(VisionModel, model))
 
-    const handBack = Effect.suspend(() =>
-      withDeadline(store.handBackChunk(chunk, costs()), {
-        duration: LAST_WORD,
-        onTimeout: () => Effect.succeed(false)
-      })
-    ).pipe(Effect.ignore({ log: true }))
-
-    const ended = yield* Effect.result(Effect.scoped(work)).pipe(Effect.onInterrupt(() => handBack))
+    const ended = yield* Effect.result(Effect.scoped(work)).pipe(
+      Effect.onInterrupt(() => lastWord(store.handBackChunk(chunk, costs())))
+    )
     if (Result.isSuccess(ended)) {
       const answer = yield* Effect.retry(store.completeChunk(chunk, ended.success, costs()), TELL_AGAIN)
-      if (answer === "stale") yield* drop(ended.success)
+      if (answer === "stale") yield* dropResult(ended.success)
       return
     }
     const failure = ended.failure
@@ -271,6 +261,3 @@ export const processChunk = (
     })
     yield* Effect.retry(told, TELL_AGAIN)
   }).pipe(Effect.annotateLogs({ job: chunk.jobId, chunk: chunk.chunkIndex }))
-
-/** A result that nobody waits for; what cannot be removed now goes with its job's objects. */
-const drop = (key: string) => Effect.flatMap(FileObjects, (objects) => Effect.ignore(objects.remove([key])))

@@ -21,12 +21,22 @@ export const PageLine = Schema.Struct({
 })
 export type PageLine = typeof PageLine.Type
 
+/** All objects of a job. */
+export const jobPrefix = (jobId: string): string => `jobs/${jobId}/`
+
+/** All objects of an uploaded file but those of its jobs. */
+export const filePrefix = (fileId: string): string => `files/${fileId}/`
+
 /** Where a chunk's result stands; the lease is part of it, so that a worker that lost it overwrites nothing. */
 export const chunkResultKey = (jobId: string, chunkIndex: number, lease: string): string =>
-  `jobs/${jobId}/chunks/${chunkIndex}-${lease}.jsonl`
+  `${jobPrefix(jobId)}chunks/${chunkIndex}-${lease}.jsonl`
 
 /** Where a job's result stands. */
-export const resultKey = (jobId: string, lease: string): string => `jobs/${jobId}/result-${lease}.html`
+export const resultKey = (jobId: string, lease: string): string => `${jobPrefix(jobId)}result-${lease}.html`
 
 /** Where an uploaded file stands. */
-export const fileKey = (fileId: string): string => `files/${fileId}/source`
+export const fileKey = (fileId: string): string => `${filePrefix(fileId)}source`
+
+/** Where a flyer job's result stands: with its file's objects, under a key that no other attempt has. */
+export const flyerResultKey = (fileId: string, lease: string): string =>
+  `${filePrefix(fileId)}flyer-${lease}.html`

@@ -8,14 +8,12 @@ import {
   type Requested,
   type StoredFile
 } from "../../ports/conversion-store.ts"
-import { HOLD_MINUTES, type JobStatus } from "./job.ts"
+import { HOLD_WINDOW, type JobStatus } from "./job.ts"
 import type { ConversionOptions } from "./options.ts"
 
 /** How long an answer waits for the executor to make the job, so that it can tell the job's status. */
 const JOB_WITHIN = Duration.seconds(1)
 const LOOK_EVERY = Duration.millis(50)
-
-const HOLD_WINDOW = Duration.minutes(HOLD_MINUTES)
 
 /** A request for work: taken, or why not. */
 export type Started<R> =

@@ -9,11 +9,12 @@ import {
 import { LanguageDetector } from "../../ports/language-detector.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { Pdf, type PdfDocument, type PdfError } from "../../ports/pdf.ts"
-import { HOLD_WINDOW } from "./chunk-processing.ts"
+import { flyerResultKey } from "./chunk-result.ts"
 import { flyerPage, unreadablePage } from "./flyer/flyer-page.ts"
 import { FLYER_END, flyerStart } from "./flyer/flyer-shell.ts"
 import { languageTag } from "./html/addresses.ts"
 import { type InterfaceWords, wordsFor } from "./html/words.ts"
+import { HOLD_WINDOW } from "./job.ts"
 import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
 
 /** How flyer jobs are worked on. */
@@ -23,9 +24,6 @@ export interface FlyerSettings {
 
 /** Attempts of a flyer job, crashes of its worker included. */
 export const MAX_FLYER_ATTEMPTS = 3
-
-/** Where a flyer job's result stands: with its file's objects, under a key that no other attempt has. */
-export const flyerResultKey = (fileId: string, lease: string): string => `files/${fileId}/flyer-${lease}.html`
 
 /** Dots an inch of the pages' pictures: fewer for long documents, so that a browser can hold them. */
 const dpiFor = (pages: number): number => (pages <= 20 ? 144 : pages <= 200 ? 110 : 80)

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Duration, Schema } from "effect"
 
 /** Statuses of a conversion job (document 3; contract, "Files and conversions"). */
 export const JobStatus = Schema.Literals([
@@ -78,5 +78,5 @@ export const MAX_CHUNK_ATTEMPTS = 3
 /** Heartbeats without a word after which a chunk's worker counts as dead (contract, "Health and metrics"). */
 export const LEASE_HEARTBEATS = 5
 
-/** How long funds are set aside for an on-demand conversion, minutes; renewed while it is under way. */
-export const HOLD_MINUTES = 90
+/** How long funds are set aside for an on-demand conversion; renewed while it is under way. */
+export const HOLD_WINDOW = Duration.minutes(90)

@@ -2,6 +2,7 @@ import { Effect, Stream } from "effect"
 
 import { ConversionStore, type ConversionStoreError } from "../../ports/conversion-store.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import { filePrefix, jobPrefix } from "./chunk-result.ts"
 
 /** Files of one round. */
 const AT_ONCE = 50
@@ -18,7 +19,7 @@ export const purgeFiles: Effect.Effect<
   const store = yield* ConversionStore
   const objects = yield* FileObjects
   for (const { id, jobIds } of yield* store.filesToPurge(AT_ONCE)) {
-    for (const prefix of [`files/${id}/`, ...jobIds.map((jobId) => `jobs/${jobId}/`)]) {
+    for (const prefix of [filePrefix(id), ...jobIds.map(jobPrefix)]) {
       yield* objects.list(prefix).pipe(
         Stream.map(({ key }) => key),
         Stream.grouped(KEYS_AT_ONCE),

@@ -1,11 +1,11 @@
-import { Duration, Effect, Result, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import { ConvertPipeline } from "../../ports/convert-pipeline.ts"
 import { type ClaimedMail, type Customer, IntakeStore } from "../../ports/intake-store.ts"
 import { MailReader } from "../../ports/mail-reader.ts"
 import { MailObjects } from "../../ports/object-store.ts"
-import { HOLD_MINUTES } from "../conversion/job.ts"
+import { HOLD_WINDOW } from "../conversion/job.ts"
 import { addressKey } from "../mail/address.ts"
 import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
 import { automaticReason } from "./automatic-mail.ts"
@@ -16,9 +16,6 @@ import { IntakeConfig, sourceKey } from "./intake-config.ts"
 import { identityText, messageIdOf, referencesOf } from "./mail-identity.ts"
 import { MAX_MAILS_AN_HOUR } from "./outcome.ts"
 import { authenticityOf, senderOf } from "./sender-authenticity.ts"
-
-/** How long funds stay set aside without a heartbeat. */
-export const HOLD_WINDOW = Duration.minutes(HOLD_MINUTES)
 
 const encoder = new TextEncoder()
 

@@ -6,12 +6,9 @@ import { TestClock } from "effect/testing"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { flyerResultKey } from "../../../src/domain/conversion/chunk-result.ts"
 import { wordsOf } from "../../../src/domain/conversion/coverage.ts"
-import {
-  flyerResultKey,
-  MAX_FLYER_ATTEMPTS,
-  processFlyer
-} from "../../../src/domain/conversion/flyer-processing.ts"
+import { MAX_FLYER_ATTEMPTS, processFlyer } from "../../../src/domain/conversion/flyer-processing.ts"
 import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
 import { Pdf, type PdfDocument, PdfError } from "../../../src/ports/pdf.ts"
