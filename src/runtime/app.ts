@@ -13,6 +13,7 @@ import * as EmailLogQuery from "../adapters/postgres/email-log-query.ts"
 import * as EmailStats from "../adapters/postgres/email-stats.ts"
 import * as Leases from "../adapters/postgres/leadership.ts"
 import * as SuppressionList from "../adapters/postgres/suppression-list.ts"
+import { UndiciResend } from "../adapters/resend/undici-resend.ts"
 import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import * as Simulated from "../adapters/simulated/simulated-mail.ts"
 import * as EventRecording from "../domain/delivery/event-recording.ts"
@@ -184,7 +185,7 @@ const app = (settings: Settings) => {
   const untraced = mailerWithRetries(settings, {
     providers: settings.embedded
       ? Layer.provide(embeddedProviders(settings, credentials), outbox)
-      : realProviders(settings, credentials),
+      : realProviders(settings, credentials, UndiciResend),
     credentials,
     crypto: NodeCrypto.layer
   })

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 
+import { UndiciResend } from "../adapters/resend/undici-resend.ts"
 import type { CredentialSource } from "../adapters/ses/credentials.ts"
 import { MailProviders } from "../ports/mail-provider.ts"
 import { SimulatedMail } from "../ports/simulated-mail.ts"
@@ -23,7 +24,7 @@ export const embeddedProviders = (
       const simulated = yield* SimulatedMail
       const stand = simulates(settings)
       return providersOf(
-        stand.provider_a ? simulated.provider("provider_a") : realProviderA(settings),
+        stand.provider_a ? simulated.provider("provider_a") : realProviderA(settings, UndiciResend),
         stand.provider_b ? simulated.provider("provider_b") : yield* realProviderB(settings, credentials)
       )
     })

@@ -1,6 +1,7 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Exit, Layer, RcMap, Scope } from "effect"
 
+import { UndiciResend } from "../adapters/resend/undici-resend.ts"
 import type { CredentialSource } from "../adapters/ses/credentials.ts"
 import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import { withDeadline } from "../domain/deadline.ts"
@@ -58,7 +59,7 @@ const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
   const database = mailDatabase(settings, (postgres, url) =>
     postgres.layer({ url, maxReadConnections: 1, maxWriteConnections: MAX_WRITE_CONNECTIONS })
   )
-  const providers = realProviders(settings, credentials)
+  const providers = realProviders(settings, credentials, UndiciResend)
   return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)
 }
 

@@ -1,15 +1,15 @@
 import { Effect, Layer } from "effect"
 import type { Scope } from "effect"
 
-import { makeResendProvider } from "../adapters/resend/resend-provider.ts"
+import { makeResendProvider, type ResendClient } from "../adapters/resend/resend-provider.ts"
 import type { CredentialSource } from "../adapters/ses/credentials.ts"
 import { type MailProvider, MailProviders } from "../ports/mail-provider.ts"
 import type { Settings } from "./settings.ts"
 
-/** `provider_a`, where its key is set. */
-export const realProviderA = (settings: Settings): MailProvider | undefined => {
+/** `provider_a`, where its key is set; its SDK over `fetch` where no other client is given. */
+export const realProviderA = (settings: Settings, client?: ResendClient): MailProvider | undefined => {
   const { apiKey, baseUrl } = settings.providerA
-  return apiKey === undefined ? undefined : makeResendProvider({ apiKey, baseUrl })
+  return apiKey === undefined ? undefined : makeResendProvider({ apiKey, baseUrl, client })
 }
 
 /** `provider_b`. Its SDK is loaded here and not before: it is the larger part of a start. */
@@ -37,12 +37,13 @@ export const providersOf = (
  */
 export const realProviders = (
   settings: Settings,
-  credentials: CredentialSource | undefined
+  credentials: CredentialSource | undefined,
+  client?: ResendClient
 ): Layer.Layer<MailProviders> =>
   Layer.effect(
     MailProviders,
     Effect.gen(function* () {
       const providerB = credentials === undefined ? undefined : yield* realProviderB(settings, credentials)
-      return providersOf(realProviderA(settings), providerB)
+      return providersOf(realProviderA(settings, client), providerB)
     })
   )

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 
 import { makeDeferBroker } from "../../src/adapters/memory/defer-queue.ts"
 import { makeMailDatabase } from "../../src/adapters/memory/mail-store.ts"
+import { UndiciResend } from "../../src/adapters/resend/undici-resend.ts"
 import { MailerConfig } from "../../src/domain/mail/mailer-config.ts"
 import { layer as layerMailer, Mailer } from "../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../src/domain/mail/message.ts"
@@ -65,7 +66,7 @@ const messageIdOf = (provider: Provider, acceptance: string): string =>
 export const runPostlane = (cell: Cell, options: { readonly event: boolean }): Promise<PostlaneRun> =>
   Effect.gen(function* () {
     const { primary } = cell
-    const peers = { provider_a: yield* resendWithFake(), provider_b: yield* sesWithFake() }
+    const peers = { provider_a: yield* resendWithFake({}, UndiciResend), provider_b: yield* sesWithFake() }
     const { fake } = peers[primary]
     const database = makeMailDatabase()
     const broker = makeDeferBroker({ visibilitySeconds: 60 })

@@ -1,6 +1,6 @@
 import { Effect, Redacted, type Scope } from "effect"
 
-import { makeResendProvider } from "../../src/adapters/resend/resend-provider.ts"
+import { makeResendProvider, type ResendClient } from "../../src/adapters/resend/resend-provider.ts"
 import { makeSesProvider } from "../../src/adapters/ses/ses-provider.ts"
 import { formattedKey } from "../../src/domain/mail/address.ts"
 import type { Copy, PeerOutcome, ProviderPeer, ProviderUnderTest } from "../contracts/mail-provider.ts"
@@ -27,10 +27,11 @@ export const STATIC = () =>
   })
 
 /** Resend's adapter with a fake Resend behind it. */
-export const resendWithFake = (options: FakeResendOptions = {}) =>
+export const resendWithFake = (options: FakeResendOptions = {}, client?: ResendClient) =>
   Effect.gen(function* () {
     const fake = yield* listening(() => fakeResend({ apiKey: RESEND_KEY, ...options }))
-    return { fake, provider: makeResendProvider({ apiKey: Redacted.make(RESEND_KEY), baseUrl: fake.url }) }
+    const provider = makeResendProvider({ apiKey: Redacted.make(RESEND_KEY), baseUrl: fake.url, client })
+    return { fake, provider }
   })
 
 /** Amazon SES's adapter with a fake SES behind it. */
@@ -67,9 +68,10 @@ const keys = (...lists: ReadonlyArray<string | ReadonlyArray<string> | undefined
   lists.flatMap((list) => list ?? []).map(formattedKey)
 
 /** For the contract suite. */
-export const resendUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> = Effect.map(
-  resendWithFake(),
-  ({ fake, provider }) => ({
+export const resendUnderTest = (
+  client?: ResendClient
+): Effect.Effect<ProviderUnderTest, never, Scope.Scope> =>
+  Effect.map(resendWithFake({}, client), ({ fake, provider }) => ({
     provider,
     peer: peerOf(fake, ({ id, payload }) => {
       const { to, cc, bcc, tags = [] } = payload as ResendPayload
@@ -79,8 +81,7 @@ export const resendUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scop
         tags: Object.fromEntries(tags.map(({ name, value }) => [name, value]))
       }
     })
-  })
-)
+  }))
 
 /** For the contract suite. */
 export const sesUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> = Effect.map(

@@ -13,7 +13,15 @@ export interface ResendOptions {
   readonly apiKey: Redacted.Redacted<string>
   /** `PROVIDERA_BASE_URL`; the vendor's where absent. */
   readonly baseUrl?: string | undefined
+  /** The SDK's client, or one with a transport of its own; the SDK's own where absent. */
+  readonly client?: ResendClient | undefined
 }
+
+/** What a client is made by. */
+export type ResendClient = new (
+  key: string,
+  options: { readonly baseUrl: string; readonly userAgent: string }
+) => Resend
 
 /** The vendor's API. */
 export const VENDOR_URL = "https://api.resend.com"
@@ -29,9 +37,13 @@ type SendOptions = CreateEmailRequestOptions & { readonly redirect: "manual" }
  * The client, or `undefined` where the key cannot be used: the SDK would throw, its message holding the key, or take
  * `RESEND_API_KEY` for an empty one.
  */
-export const makeClient = (apiKey: string, baseUrl: string): Resend | undefined => {
+export const makeClient = (
+  apiKey: string,
+  baseUrl: string,
+  Client: ResendClient = Resend
+): Resend | undefined => {
   if (!BEARER_TOKEN.test(apiKey)) return undefined
-  const client = new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ""), userAgent: "postlane" })
+  const client = new Client(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ""), userAgent: "postlane" })
   // RESEND_DEBUG=true makes the SDK print error bodies, which hold message data, to the console.
   Object.defineProperty(client, "debug", { value: false })
   return client
@@ -43,7 +55,7 @@ export const makeClient = (apiKey: string, baseUrl: string): Resend | undefined 
  */
 export const makeResendProvider = (options: ResendOptions): MailProvider => {
   const apiKey = Redacted.value(options.apiKey)
-  const client = makeClient(apiKey, options.baseUrl ?? VENDOR_URL)
+  const client = makeClient(apiKey, options.baseUrl ?? VENDOR_URL, options.client)
 
   const failure = (kind: FailureKind, message: string, code?: string) =>
     new ProviderFailure({ provider: "provider_a", kind, message: failureText(message, [apiKey]), code })

@@ -4,6 +4,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, FileSystem, Layer, Option, Result, Stdio, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 
+import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
 import * as Simulated from "../../adapters/simulated/simulated-mail.ts"
 import { Category } from "../../domain/mail/category.ts"
 import { Mailer } from "../../domain/mail/mailer.ts"
@@ -154,7 +155,7 @@ const mailerOf = (here: Installation): Layer.Layer<Mailer> => {
   const outbox = Layer.orDie(Simulated.layer({ dataDir: resolve(settings.dataDir) }))
   const providers = settings.embedded
     ? Layer.provide(embeddedProviders(settings, credentials), outbox)
-    : realProviders(settings, credentials)
+    : realProviders(settings, credentials, UndiciResend)
   return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, clients(here))
 }
 

@@ -4,387 +4,294 @@ import fc from "fast-check"
 
 import { classifyResendError } from "../../../src/adapters/resend/classify.ts"
 import { makeResendProvider } from "../../../src/adapters/resend/resend-provider.ts"
-import type { FailureKind } from "../../../src/domain/mail/failure-kind.ts"
+import { UndiciResend } from "../../../src/adapters/resend/undici-resend.ts"
 import { decodeTag } from "../../../src/domain/mail/tag.ts"
-import type { Outcome, Reply } from "../../support/fake-http.ts"
 import { RESEND_KEY, resendWithFake } from "../../support/fake-peers.ts"
-import type { ResendPayload } from "../../support/fake-resend.ts"
+import type { FakeResendOptions, ResendPayload } from "../../support/fake-resend.ts"
 import { box, keyOf, mail } from "../../support/mail-message.ts"
+import { ROWS, says } from "./answers.ts"
 
 const KEY = keyOf("order-17")
 
-const says = (status: number, name: string, message = "The vendor's words."): Outcome => ({
-  reply: { status, body: { statusCode: status, name, message } }
-})
-const answers = (status: number, body: string | object, headers?: Reply["headers"]): Outcome => ({
-  reply: { status, body, ...(headers === undefined ? {} : { headers }) }
-})
-const PAGE = "<html><body><h1>Bad gateway</h1></body></html>"
+describe.each([
+  ["fetch", undefined],
+  ["undici", UndiciResend]
+])("over %s", (_, client) => {
+  const open = (options?: FakeResendOptions) => resendWithFake(options, client)
 
-/** Document 1, "Failover rules", and Resend's error reference, row by row. */
-const ROWS: ReadonlyArray<readonly [what: string, outcome: Outcome, kind: FailureKind, code?: string]> = [
-  [
-    "400 invalid_idempotency_key",
-    says(400, "invalid_idempotency_key"),
-    "rejected",
-    "invalid_idempotency_key"
-  ],
-  ["400 validation_error", says(400, "validation_error"), "rejected", "validation_error"],
-  [
-    "400 validation_error that means the key",
-    says(400, "validation_error", "API key is invalid"),
-    "unavailable"
-  ],
-  ["401 missing_api_key", says(401, "missing_api_key"), "unavailable", "missing_api_key"],
-  ["401 restricted_api_key", says(401, "restricted_api_key"), "unavailable"],
-  [
-    "401 validation_error that means the key",
-    says(401, "validation_error", "API key is invalid"),
-    "unavailable"
-  ],
-  ["403 restricted_api_key", says(403, "restricted_api_key", "API key is not active"), "unavailable"],
-  ["403 suspended_api_key", says(403, "suspended_api_key"), "unavailable"],
-  ["403 invalid_api_key", says(403, "invalid_api_key"), "unavailable"],
-  ["403 invalid_permission", says(403, "invalid_permission"), "unavailable"],
-  [
-    "403 unverified sender domain",
-    says(403, "validation_error", "The x.test domain is not verified. Please, add and verify your domain."),
-    "unavailable",
-    "validation_error"
-  ],
-  [
-    "403 restriction to the account's own address",
-    says(403, "validation_error", "You can only send testing emails to your own email address (me@x.test)."),
-    "unavailable"
-  ],
-  ["404 not_found", says(404, "not_found"), "rejected"],
-  ["405 method_not_allowed", says(405, "method_not_allowed"), "rejected"],
-  ["408 of a gateway", answers(408, PAGE), "ambiguous"],
-  [
-    "409 invalid_idempotent_request",
-    says(409, "invalid_idempotent_request"),
-    "rejected",
-    "invalid_idempotent_request"
-  ],
-  ["409 concurrent_idempotent_requests", says(409, "concurrent_idempotent_requests"), "ambiguous"],
-  ["409 resource_locked", says(409, "resource_locked"), "ambiguous"],
-  ["413 of a proxy", answers(413, PAGE), "rejected"],
-  ["422 invalid_attachment", says(422, "invalid_attachment"), "rejected"],
-  ["422 invalid_from_address", says(422, "invalid_from_address"), "rejected"],
-  ["422 missing_required_field", says(422, "missing_required_field"), "rejected"],
-  ["422 a name of the future", says(422, "moon_phase_error"), "rejected", "moon_phase_error"],
-  ["425 too early", answers(425, PAGE), "unavailable"],
-  ["429 rate_limit_exceeded", says(429, "rate_limit_exceeded"), "unavailable", "rate_limit_exceeded"],
-  ["429 daily_quota_exceeded", says(429, "daily_quota_exceeded"), "unavailable", "daily_quota_exceeded"],
-  [
-    "429 monthly_quota_exceeded",
-    says(429, "monthly_quota_exceeded"),
-    "unavailable",
-    "monthly_quota_exceeded"
-  ],
-  ["429 of a proxy", answers(429, PAGE), "unavailable"],
-  ["451 security_error", says(451, "security_error"), "rejected"],
-  ["500 application_error", "500", "ambiguous", "application_error"],
-  ["500 internal_server_error", says(500, "internal_server_error"), "ambiguous"],
-  ["500 service_unavailable", says(500, "service_unavailable"), "ambiguous"],
-  ["500, the body breaks off", "truncated-500", "ambiguous", "application_error"],
-  ["500, body null", answers(500, "null"), "ambiguous"],
-  ["500, body a string", answers(500, '"oops"'), "ambiguous"],
-  ["502, JSON of a gateway", answers(502, { message: "Bad gateway" }), "ambiguous"],
-  ["502, a page", "502-html", "ambiguous", "application_error"],
-  ["503 service_unavailable", "503", "unavailable", "service_unavailable"],
-  ["503, a name of the future", says(503, "maintenance"), "unavailable", "maintenance"],
-  ["503, a page", "503-html", "ambiguous", "application_error"],
-  ["503, empty", answers(503, ""), "ambiguous", "application_error"],
-  ["504, a page", "504", "ambiguous", "application_error"],
-  ["504, JSON", says(504, "application_error"), "ambiguous"],
-  ["520, a page", answers(520, PAGE), "ambiguous"],
-  ["a refusal without a status", answers(429, { name: "daily_quota_exceeded", message: "…" }), "unavailable"],
-  ["an unknown name without a status", answers(422, { name: "nope", message: "…" }), "ambiguous"],
-  ["200 without an id", "no-id-200", "ambiguous"],
-  ["200, id empty", answers(200, { id: "" }), "ambiguous"],
-  ["200, id a number", answers(200, { id: 7 }), "ambiguous"],
-  ["200, body null", answers(200, "null"), "ambiguous"],
-  ["200, empty", "empty-200", "ambiguous", "application_error"],
-  ["200, a page", "html-200", "ambiguous", "application_error"],
-  ["200, the body breaks off", "truncated-200", "ambiguous", "application_error"],
-  ["200, accepted, the body breaks off", "truncated-200-accepted", "ambiguous"],
-  ["302", answers(302, "", { location: "/elsewhere" }), "ambiguous"],
-  ["307", answers(307, "", { location: "/emails" }), "ambiguous"],
-  ["reset before the body was read", "reset-before", "ambiguous"],
-  ["reset after the body was read", "reset", "ambiguous"],
-  ["accepted, then reset", "reset-after", "ambiguous"],
-  ["connection refused", "refused", "ambiguous", "application_error"]
-]
-
-describe("Resend: classification over the wire", () => {
-  it.effect.each(ROWS)("%s", ([, outcome, kind, code]) =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake()
-      yield* Effect.promise(() => fake.script([outcome]))
-      const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
-      assert.strictEqual(failure.kind, kind)
-      if (code !== undefined) assert.strictEqual(failure.code, code)
-      assert.strictEqual(fake.received, outcome === "refused" ? 0 : 1)
-    })
-  )
-
-  it.effect("a host without a DNS entry is ambiguous", () =>
-    Effect.gen(function* () {
-      const provider = makeResendProvider({
-        apiKey: Redacted.make("re_1"),
-        baseUrl: "http://nonexistent.invalid"
-      })
-      const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
-      assert.strictEqual(failure.kind, "ambiguous")
-    })
-  )
-
-  it("no error of any shape throws, and one without a status is certain only by a refusal's name", () => {
-    fc.assert(
-      fc.property(fc.anything(), (error) => {
-        assert.strictEqual(classifyResendError(error).kind, "ambiguous")
-      })
-    )
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 100, max: 599 }),
-        fc.string(),
-        fc.string(),
-        (statusCode, name, message) => {
-          const { kind } = classifyResendError({ statusCode, name, message })
-          if (statusCode < 400 || (statusCode >= 500 && statusCode !== 503))
-            assert.strictEqual(kind, "ambiguous")
-        }
-      )
-    )
-  })
-})
-
-describe("Resend: one attempt", () => {
-  it.effect("an interrupted attempt is aborted, and the peer sees it", () =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake()
-      yield* Effect.promise(() => fake.always("hang-accepted"))
-      const fiber = yield* Effect.forkChild(provider.send(provider.prepare(mail(), KEY)))
-      yield* Effect.promise(() => fake.until(() => fake.acceptedCount === 1))
-      yield* Fiber.interrupt(fiber)
-      yield* Effect.promise(() => fake.until(() => fake.requests[0]!.aborted))
-      assert.strictEqual(fake.received, 1)
-    })
-  )
-
-  it.effect("a second attempt while the first is under way is ambiguous; the key is then one copy (S1)", () =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake()
-      const request = provider.prepare(mail(), KEY)
-      yield* Effect.promise(() => fake.script(["slow", "ok"]))
-      const first = yield* Effect.forkChild(provider.send(request))
-      yield* Effect.promise(() => fake.until(() => fake.requests.length === 1))
-      const second = yield* Effect.flip(provider.send(request))
-      assert.deepStrictEqual([second.kind, second.code], ["ambiguous", "concurrent_idempotent_requests"])
-      fake.release()
-      const accepted = yield* Fiber.join(first)
-      assert.deepStrictEqual(yield* provider.send(request), accepted)
-      assert.strictEqual(fake.acceptedCount, 1)
-    })
-  )
-
-  it.effect("the vendor forgets a key after 24 h, and refuses another payload before", () => {
-    let now = 0
-    return Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake({ now: () => now })
-      const request = provider.prepare(mail(), KEY)
-      yield* provider.send(request)
-      const other = yield* Effect.flip(provider.send(provider.prepare(mail({ subject: "Other" }), KEY)))
-      assert.deepStrictEqual([other.kind, other.code], ["rejected", "invalid_idempotent_request"])
-      now = 24 * 60 * 60 * 1000
-      yield* provider.send(request)
-      assert.strictEqual(fake.acceptedCount, 2)
-    })
-  })
-
-  it.effect("a redirect is not followed: what it leads to is no answer to the send", () =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake()
-      const { messageId } = yield* provider.send(provider.prepare(mail(), keyOf("first")))
-      const elsewhere = { status: 302, headers: { location: `/emails/${messageId}` } }
-      yield* Effect.promise(() => fake.script([{ reply: elsewhere }]))
-      const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
-      assert.strictEqual(failure.kind, "ambiguous")
-      assert.strictEqual(fake.requests.length, 2)
-    })
-  )
-
-  it.effect(
-    "an API key that is no bearer token is unavailable without a request, and not in the message",
-    () =>
+  describe("Resend: classification over the wire", () => {
+    it.effect.each(ROWS)("%s", ([, outcome, kind, code]) =>
       Effect.gen(function* () {
-        for (const apiKey of ["", "re_line\nbreak", "re_ümlaut"]) {
-          const provider = makeResendProvider({
-            apiKey: Redacted.make(apiKey),
-            baseUrl: "http://nonexistent.invalid"
-          })
-          const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
-          assert.strictEqual(failure.kind, "unavailable")
-          assert.notInclude(failure.message, "re_")
-        }
+        const { fake, provider } = yield* open()
+        yield* Effect.promise(() => fake.script([outcome]))
+        const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
+        assert.strictEqual(failure.kind, kind)
+        if (code !== undefined) assert.strictEqual(failure.code, code)
+        assert.strictEqual(fake.received, outcome === "refused" ? 0 : 1)
       })
-  )
+    )
 
-  it.effect("what the vendor says is cut, made one line, and rid of the key and of local parts", () =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake()
-      const words = `Bearer ${RESEND_KEY}\r\nfor secret.person@example.test \u0007${"long ".repeat(200)}`
-      yield* Effect.promise(() => fake.script([says(422, "validation_error", words)]))
-      const { message } = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
-      assert.isAtMost(message.length, 300)
-      assert.match(message, /^Bearer … for …@example\.test long /)
-    })
-  )
-})
-
-describe("Resend: what goes over the wire", () => {
-  it.effect("every field, in the vendor's words", () =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake()
-      const message = mail({
-        from: box("noreply@postlane.test", "Zoë, of Postlane"),
-        to: [box("ann@example.test", "Ann"), box("b@xn--bcher-kva.test")],
-        cc: [box("c@example.test")],
-        bcc: [box("d@example.test")],
-        replyTo: [box("r@in.postlane.test", "Réply")],
-        html: "<p>Grüße <img src=cid:logo></p>",
-        headers: { "X-B": "2", "List-Unsubscribe": "<https://x.test/u>" },
-        tags: { campaign: "c1", "späte Aktion": "a b" },
-        configurationSet: "outreach-set",
-        attachments: [
-          {
-            filename: "récépissé.pdf",
-            contentType: "application/pdf",
-            content: "JVBERg==",
-            contentId: undefined
-          },
-          { filename: "logo.png", contentType: undefined, content: "iVBORw0K", contentId: "logo" }
-        ]
+    it.effect("a host without a DNS entry is ambiguous", () =>
+      Effect.gen(function* () {
+        const provider = makeResendProvider({
+          client,
+          apiKey: Redacted.make("re_1"),
+          baseUrl: "http://nonexistent.invalid"
+        })
+        const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
+        assert.strictEqual(failure.kind, "ambiguous")
       })
-      yield* provider.send(provider.prepare(message, KEY))
-      const { body, headers } = fake.requests[0]!
-      assert.strictEqual(headers["idempotency-key"], "order-17")
-      assert.strictEqual(headers.authorization, `Bearer ${RESEND_KEY}`)
-      assert.deepStrictEqual(JSON.parse(body), {
-        from: '"Zoë, of Postlane" <noreply@postlane.test>',
-        to: ["Ann <ann@example.test>", "b@xn--bcher-kva.test"],
-        cc: ["c@example.test"],
-        bcc: ["d@example.test"],
-        reply_to: ["Réply <r@in.postlane.test>"],
-        subject: "Hello",
-        html: "<p>Grüße <img src=cid:logo></p>",
-        text: "Hi",
-        headers: { "List-Unsubscribe": "<https://x.test/u>", "X-B": "2" },
-        tags: [
-          { name: "campaign", value: "c1" },
-          { name: "b64_c3DDpHRlIEFrdGlvbg", value: "b64_YSBi" },
-          { name: "postlane_key", value: KEY.keyHash }
-        ],
-        attachments: [
-          { content: "JVBERg==", filename: "récépissé.pdf", content_type: "application/pdf" },
-          { content: "iVBORw0K", filename: "logo.png", content_id: "logo" }
-        ]
-      })
-    })
-  )
+    )
 
-  it.effect("absent fields are not there", () =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake()
-      yield* provider.send(provider.prepare(mail({ text: undefined, html: "<p>h</p>" }), KEY))
-      assert.deepStrictEqual(Object.keys(JSON.parse(fake.requests[0]!.body) as object).sort(), [
-        "from",
-        "html",
-        "subject",
-        "tags",
-        "to"
-      ])
-    })
-  )
-
-  it.effect("a retry of the queued request is the same bytes, whatever order the queue kept", () =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake()
-      const headers = { "X-Long-Name": "1", "X-B": "2", "List-Unsubscribe": "3" }
-      const request = provider.prepare(mail({ headers, tags: { b: "1", a: "2" } }), KEY)
-      const { headers: kept, ...rest } = request.body as {
-        readonly headers: Readonly<Record<string, string>>
-      }
-      const queued = {
-        ...request,
-        body: { headers: Object.fromEntries(Object.entries(kept).reverse()), ...rest }
-      }
-      yield* provider.send(request)
-      yield* provider.send(queued)
-      assert.strictEqual(fake.requests[1]!.body, fake.requests[0]!.body)
-      assert.strictEqual(fake.acceptedCount, 1)
-    })
-  )
-
-  it.effect("keys that cannot be a header travel as their hash; the others as they are", () =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* resendWithFake()
-      const hashed = `postlane-${"a".repeat(64)}`
-      const cases = [
-        ["a b/c:d~", "a b/c:d~"],
-        [" leading", hashed],
-        ["trailing ", hashed],
-        ["Bestellung-ü", hashed],
-        ["tab\there", hashed],
-        ["x".repeat(256), "x".repeat(256)]
-      ] as const
-      for (const [key, header] of cases) {
-        const request = provider.prepare(mail({ subject: key }), { key, keyHash: "a".repeat(64) })
-        assert.strictEqual(request.key, header)
-        yield* Effect.ignore(provider.send(request))
-        assert.strictEqual(fake.requests.at(-1)?.headers["idempotency-key"], header)
-      }
-    })
-  )
-
-  it.effect("tags come back as they were written", () =>
-    Effect.gen(function* () {
-      const { provider } = yield* resendWithFake()
+    it("no error of any shape throws, and one without a status is certain only by a refusal's name", () => {
+      fc.assert(
+        fc.property(fc.anything(), (error) => {
+          assert.strictEqual(classifyResendError(error).kind, "ambiguous")
+        })
+      )
       fc.assert(
         fc.property(
-          fc.dictionary(fc.string({ unit: "binary", minLength: 1 }), fc.string({ unit: "binary" })),
-          (written) => {
-            const tags = Object.fromEntries(
-              Object.entries(written).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()])
-            )
-            const { tags: sent = [] } = provider.prepare(mail({ tags }), KEY).body as ResendPayload
-            assert.isTrue(sent.every(({ name, value }) => /^[\w-]+$/.test(name + value)))
-            const back = new Map(sent.map(({ name, value }) => [decodeTag(name), decodeTag(value)]))
-            back.delete("postlane_key")
-            assert.deepStrictEqual(back, new Map(Object.entries(tags)))
+          fc.integer({ min: 100, max: 599 }),
+          fc.string(),
+          fc.string(),
+          (statusCode, name, message) => {
+            const { kind } = classifyResendError({ statusCode, name, message })
+            if (statusCode < 400 || (statusCode >= 500 && statusCode !== 503))
+              assert.strictEqual(kind, "ambiguous")
           }
         )
       )
     })
-  )
-})
-
-describe("Resend: RESEND_DEBUG", () => {
-  beforeEach(() => void vi.stubEnv("RESEND_DEBUG", "true"))
-  afterEach(() => {
-    vi.unstubAllEnvs()
-    vi.restoreAllMocks()
   })
 
-  it.effect("prints nothing of a message", () =>
-    Effect.gen(function* () {
-      const printed = vi.spyOn(console, "error").mockImplementation(() => {})
-      const { fake, provider } = yield* resendWithFake()
-      yield* Effect.promise(() => fake.script(["422"]))
-      yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
-      assert.strictEqual(printed.mock.calls.length, 0)
+  describe("Resend: one attempt", () => {
+    it.effect("an interrupted attempt is aborted, and the peer sees it", () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        yield* Effect.promise(() => fake.always("hang-accepted"))
+        const fiber = yield* Effect.forkChild(provider.send(provider.prepare(mail(), KEY)))
+        yield* Effect.promise(() => fake.until(() => fake.acceptedCount === 1))
+        yield* Fiber.interrupt(fiber)
+        yield* Effect.promise(() => fake.until(() => fake.requests[0]!.aborted))
+        assert.strictEqual(fake.received, 1)
+      })
+    )
+
+    it.effect(
+      "a second attempt while the first is under way is ambiguous; the key is then one copy (S1)",
+      () =>
+        Effect.gen(function* () {
+          const { fake, provider } = yield* open()
+          const request = provider.prepare(mail(), KEY)
+          yield* Effect.promise(() => fake.script(["slow", "ok"]))
+          const first = yield* Effect.forkChild(provider.send(request))
+          yield* Effect.promise(() => fake.until(() => fake.requests.length === 1))
+          const second = yield* Effect.flip(provider.send(request))
+          assert.deepStrictEqual([second.kind, second.code], ["ambiguous", "concurrent_idempotent_requests"])
+          fake.release()
+          const accepted = yield* Fiber.join(first)
+          assert.deepStrictEqual(yield* provider.send(request), accepted)
+          assert.strictEqual(fake.acceptedCount, 1)
+        })
+    )
+
+    it.effect("the vendor forgets a key after 24 h, and refuses another payload before", () => {
+      let now = 0
+      return Effect.gen(function* () {
+        const { fake, provider } = yield* open({ now: () => now })
+        const request = provider.prepare(mail(), KEY)
+        yield* provider.send(request)
+        const other = yield* Effect.flip(provider.send(provider.prepare(mail({ subject: "Other" }), KEY)))
+        assert.deepStrictEqual([other.kind, other.code], ["rejected", "invalid_idempotent_request"])
+        now = 24 * 60 * 60 * 1000
+        yield* provider.send(request)
+        assert.strictEqual(fake.acceptedCount, 2)
+      })
     })
-  )
+
+    it.effect("a redirect is not followed: what it leads to is no answer to the send", () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        const { messageId } = yield* provider.send(provider.prepare(mail(), keyOf("first")))
+        const elsewhere = { status: 302, headers: { location: `/emails/${messageId}` } }
+        yield* Effect.promise(() => fake.script([{ reply: elsewhere }]))
+        const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
+        assert.strictEqual(failure.kind, "ambiguous")
+        assert.strictEqual(fake.requests.length, 2)
+      })
+    )
+
+    it.effect(
+      "an API key that is no bearer token is unavailable without a request, and not in the message",
+      () =>
+        Effect.gen(function* () {
+          for (const apiKey of ["", "re_line\nbreak", "re_ümlaut"]) {
+            const provider = makeResendProvider({
+              client,
+              apiKey: Redacted.make(apiKey),
+              baseUrl: "http://nonexistent.invalid"
+            })
+            const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
+            assert.strictEqual(failure.kind, "unavailable")
+            assert.notInclude(failure.message, "re_")
+          }
+        })
+    )
+
+    it.effect("what the vendor says is cut, made one line, and rid of the key and of local parts", () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        const words = `Bearer ${RESEND_KEY}\r\nfor secret.person@example.test \u0007${"long ".repeat(200)}`
+        yield* Effect.promise(() => fake.script([says(422, "validation_error", words)]))
+        const { message } = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
+        assert.isAtMost(message.length, 300)
+        assert.match(message, /^Bearer … for …@example\.test long /)
+      })
+    )
+  })
+
+  describe("Resend: what goes over the wire", () => {
+    it.effect("every field, in the vendor's words", () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        const message = mail({
+          from: box("noreply@postlane.test", "Zoë, of Postlane"),
+          to: [box("ann@example.test", "Ann"), box("b@xn--bcher-kva.test")],
+          cc: [box("c@example.test")],
+          bcc: [box("d@example.test")],
+          replyTo: [box("r@in.postlane.test", "Réply")],
+          html: "<p>Grüße <img src=cid:logo></p>",
+          headers: { "X-B": "2", "List-Unsubscribe": "<https://x.test/u>" },
+          tags: { campaign: "c1", "späte Aktion": "a b" },
+          configurationSet: "outreach-set",
+          attachments: [
+            {
+              filename: "récépissé.pdf",
+              contentType: "application/pdf",
+              content: "JVBERg==",
+              contentId: undefined
+            },
+            { filename: "logo.png", contentType: undefined, content: "iVBORw0K", contentId: "logo" }
+          ]
+        })
+        yield* provider.send(provider.prepare(message, KEY))
+        const { body, headers } = fake.requests[0]!
+        assert.strictEqual(headers["idempotency-key"], "order-17")
+        assert.strictEqual(headers.authorization, `Bearer ${RESEND_KEY}`)
+        assert.deepStrictEqual(JSON.parse(body), {
+          from: '"Zoë, of Postlane" <noreply@postlane.test>',
+          to: ["Ann <ann@example.test>", "b@xn--bcher-kva.test"],
+          cc: ["c@example.test"],
+          bcc: ["d@example.test"],
+          reply_to: ["Réply <r@in.postlane.test>"],
+          subject: "Hello",
+          html: "<p>Grüße <img src=cid:logo></p>",
+          text: "Hi",
+          headers: { "List-Unsubscribe": "<https://x.test/u>", "X-B": "2" },
+          tags: [
+            { name: "campaign", value: "c1" },
+            { name: "b64_c3DDpHRlIEFrdGlvbg", value: "b64_YSBi" },
+            { name: "postlane_key", value: KEY.keyHash }
+          ],
+          attachments: [
+            { content: "JVBERg==", filename: "récépissé.pdf", content_type: "application/pdf" },
+            { content: "iVBORw0K", filename: "logo.png", content_id: "logo" }
+          ]
+        })
+      })
+    )
+
+    it.effect("absent fields are not there", () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        yield* provider.send(provider.prepare(mail({ text: undefined, html: "<p>h</p>" }), KEY))
+        assert.deepStrictEqual(Object.keys(JSON.parse(fake.requests[0]!.body) as object).sort(), [
+          "from",
+          "html",
+          "subject",
+          "tags",
+          "to"
+        ])
+      })
+    )
+
+    it.effect("a retry of the queued request is the same bytes, whatever order the queue kept", () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        const headers = { "X-Long-Name": "1", "X-B": "2", "List-Unsubscribe": "3" }
+        const request = provider.prepare(mail({ headers, tags: { b: "1", a: "2" } }), KEY)
+        const { headers: kept, ...rest } = request.body as {
+          readonly headers: Readonly<Record<string, string>>
+        }
+        const queued = {
+          ...request,
+          body: { headers: Object.fromEntries(Object.entries(kept).reverse()), ...rest }
+        }
+        yield* provider.send(request)
+        yield* provider.send(queued)
+        assert.strictEqual(fake.requests[1]!.body, fake.requests[0]!.body)
+        assert.strictEqual(fake.acceptedCount, 1)
+      })
+    )
+
+    it.effect("keys that cannot be a header travel as their hash; the others as they are", () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        const hashed = `postlane-${"a".repeat(64)}`
+        const cases = [
+          ["a b/c:d~", "a b/c:d~"],
+          [" leading", hashed],
+          ["trailing ", hashed],
+          ["Bestellung-ü", hashed],
+          ["tab\there", hashed],
+          ["x".repeat(256), "x".repeat(256)]
+        ] as const
+        for (const [key, header] of cases) {
+          const request = provider.prepare(mail({ subject: key }), { key, keyHash: "a".repeat(64) })
+          assert.strictEqual(request.key, header)
+          yield* Effect.ignore(provider.send(request))
+          assert.strictEqual(fake.requests.at(-1)?.headers["idempotency-key"], header)
+        }
+      })
+    )
+
+    it.effect("tags come back as they were written", () =>
+      Effect.gen(function* () {
+        const { provider } = yield* open()
+        fc.assert(
+          fc.property(
+            fc.dictionary(fc.string({ unit: "binary", minLength: 1 }), fc.string({ unit: "binary" })),
+            (written) => {
+              const tags = Object.fromEntries(
+                Object.entries(written).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()])
+              )
+              const { tags: sent = [] } = provider.prepare(mail({ tags }), KEY).body as ResendPayload
+              assert.isTrue(sent.every(({ name, value }) => /^[\w-]+$/.test(name + value)))
+              const back = new Map(sent.map(({ name, value }) => [decodeTag(name), decodeTag(value)]))
+              back.delete("postlane_key")
+              assert.deepStrictEqual(back, new Map(Object.entries(tags)))
+            }
+          )
+        )
+      })
+    )
+  })
+
+  describe("Resend: RESEND_DEBUG", () => {
+    beforeEach(() => void vi.stubEnv("RESEND_DEBUG", "true"))
+    afterEach(() => {
+      vi.unstubAllEnvs()
+      vi.restoreAllMocks()
+    })
+
+    it.effect("prints nothing of a message", () =>
+      Effect.gen(function* () {
+        const printed = vi.spyOn(console, "error").mockImplementation(() => {})
+        const { fake, provider } = yield* open()
+        yield* Effect.promise(() => fake.script(["422"]))
+        yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
+        assert.strictEqual(printed.mock.calls.length, 0)
+      })
+    )
+  })
 })
