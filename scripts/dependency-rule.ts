@@ -23,7 +23,7 @@ export const RULES = {
   "source-stays-inside": "src imports no file outside src (the runtime may read package.json)",
   "package-is-declared": "a package that src imports is in package.json",
   "library-is-complete": "what the published library imports is in `dependencies`, not `devDependencies`",
-  "edge-has-no-node": "what src/runtime/edge.ts and functions.ts reach runs without Node"
+  "edge-has-no-node": "what src/runtime/edge.ts, edge-email.ts and functions.ts reach runs without Node"
 } as const
 export type Rule = keyof typeof RULES
 
@@ -34,8 +34,13 @@ export interface Manifest {
 }
 
 /** The entries of the published package, library and command line; everything that they reach is shipped. */
-const EDGE_ENTRIES = ["src/runtime/edge.ts", "src/runtime/functions.ts"]
-const LIBRARY_ENTRIES = ["src/runtime/library.ts", "src/runtime/cli.ts", ...EDGE_ENTRIES]
+const EDGE_ENTRIES = ["src/runtime/edge.ts", "src/runtime/functions.ts", "src/runtime/edge-email.ts"]
+const LIBRARY_ENTRIES = [
+  "src/runtime/library.ts",
+  "src/runtime/cli.ts",
+  "src/runtime/pipeline.ts",
+  ...EDGE_ENTRIES
+]
 
 /** What the edge may import besides our own files: packages that run in `workerd`, as the test in test/edge shows. */
 const EDGE_PACKAGES = new Set([
@@ -43,6 +48,7 @@ const EDGE_PACKAGES = new Set([
   "effect",
   "email-addresses",
   "parse5",
+  "postal-mime",
   "resend",
   "standardwebhooks",
   "@aws-sdk/client-sesv2",

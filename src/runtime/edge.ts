@@ -1,15 +1,9 @@
-import { Effect, Exit, Layer, Scope } from "effect"
-import * as Digest from "effect/crypto/Digest"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import { Effect, Exit, Scope } from "effect"
 
 import { withDeadline } from "../domain/deadline.ts"
-import type { Mailer } from "../domain/mail/mailer.ts"
+import { edgeMailer } from "./edge-mailer.ts"
 import type { LogSink } from "./log-lines.ts"
-import { mailDatabase } from "./mail-database.ts"
-import { cloudCredentials, mailer } from "./mail-layers.ts"
-import { realProviders } from "./mail-providers.ts"
 import { type MailRuntime, makeSendEmail, openMailer, type SendEmail } from "./plain-send-email.ts"
-import type { Settings } from "./settings.ts"
 
 export type { SendRequest } from "../domain/mail/message.ts"
 export type { SendResult } from "../domain/mail/send-result.ts"
@@ -20,19 +14,6 @@ const CLOSE_TIME_LIMIT = "1 second"
 
 // oxlint-disable-next-line no-console -- a worker's console is its log
 const logSink: LogSink = { write: (line) => console.log(line.trimEnd()) }
-
-const crypto = Layer.mergeAll(Digest.layerWebCrypto, SecureRandom.layerWebCrypto)
-
-/** There is no instance role on the edge: without keys there is no `provider_b`. */
-const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
-  const credentials = cloudCredentials(settings)
-  const database = mailDatabase(settings, (postgres, url) => postgres.layerSingle({ url }))
-  const providers = realProviders(
-    settings,
-    settings.cloud.credentials === undefined ? undefined : credentials
-  )
-  return mailer(settings, { providers, credentials, crypto }, database)
-}
 
 /** A mailer a call: what was opened for one request cannot be used in another. */
 const runtime: MailRuntime = {
@@ -46,7 +27,7 @@ const runtime: MailRuntime = {
       }).pipe(
         Effect.catchCause((cause) => Effect.logWarning("a finished send's mailer did not close", cause))
       )
-      return yield* openMailer(env, { edge: true, layer: layerOf, logSink }).pipe(
+      return yield* openMailer(env, { edge: true, layer: edgeMailer, logSink }).pipe(
         Scope.provide(scope),
         Effect.flatMap(use),
         Effect.ensuring(close)

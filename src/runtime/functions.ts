@@ -14,16 +14,15 @@ import * as AuditDigestLayer from "./audit-digest-layer.ts"
 import * as DeliveryIntake from "./delivery-intake.ts"
 import * as Poll from "./event-poll-layer.ts"
 import { type EdgeFunction, makeFunction } from "./functions-call.ts"
-import { type Database, mailDatabase } from "./mail-database.ts"
+import { type Database, edgeDatabase } from "./mail-database.ts"
 import type { Settings } from "./settings.ts"
 
 export type { EdgeFunction } from "./functions-call.ts"
 
 const noDatabase = problem("INTERNAL", "DB_URL and its key are not set: there is nowhere to record to")
 
-/** One connection a call, closed with it: what was opened for one request cannot be used in another. */
 const database = (settings: Settings): Effect.Effect<Layer.Layer<Database>, Problem> => {
-  const found = mailDatabase(settings, (postgres, url) => postgres.layerSingle({ url }))
+  const found = edgeDatabase(settings)
   return found === undefined
     ? Effect.andThen(Effect.logError(noDatabase.detail), Effect.fail(noDatabase))
     : Effect.succeed(found)

@@ -27,3 +27,7 @@ export const mailDatabase = (
     )
   ).pipe(Layer.orDie)
 }
+
+/** For a call on the edge: one connection, closed with it; what was opened for one request cannot be used in another. */
+export const edgeDatabase = (settings: Settings): Layer.Layer<Database> | undefined =>
+  mailDatabase(settings, (postgres, url) => postgres.layerSingle({ url }))

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { fakeResend } from "../support/fake-resend.ts"
+import { numbered } from "../support/pdf-samples.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const compiler = join(root, "node_modules/typescript/bin/tsc")
@@ -46,19 +47,34 @@ const request = `{
 const consumer = `
 import { type SendRequest, type SendResult, sendEmail } from "postlane"
 import { sendEmail as sendOnEdge } from "postlane/edge"
+import mailWorker from "postlane/edge-email"
 import { auditDigest, type EdgeFunction, providerAEventsFetcher, providerAWebhook } from "postlane/functions"
+import { openPipeline } from "postlane/pipeline"
 
 const request: SendRequest = ${request}
 const result: SendResult = await sendEmail(request, { env: { PROVIDERA_API_KEY: "re_key" } })
 export const answer: string = result.ok ? result.status : result.error
 export const both: ReadonlyArray<typeof sendOnEdge> = [sendEmail, sendOnEdge]
 export const functions: ReadonlyArray<EdgeFunction> = [providerAWebhook, providerAEventsFetcher, auditDigest]
+export const routes: EdgeFunction = mailWorker.fetch
+export const pipeline = (request: Request): Promise<Response> => openPipeline().then(({ fetch }) => fetch(request))
 `
 
 /** The same with a request that has no subject: the types must refuse it. */
 const mistaken = `
 import { sendEmail } from "postlane"
 await sendEmail({ to: "a@x.test", text: "t", category: "transactional", source: "api:test" })
+`
+
+/** A PDF is read in a thread of its own, whose file nothing imports. */
+const conversion = `
+import { readFile } from "node:fs/promises"
+import { openPipeline } from "postlane/pipeline"
+const pipeline = await openPipeline({ threads: 1 })
+const body = await readFile("document.pdf")
+const request = new Request("https://x.test/internal/convert-email/pages", { method: "POST", body })
+console.log(await (await pipeline.fetch(request)).text())
+await pipeline.close()
 `
 
 const script = `
@@ -98,6 +114,8 @@ beforeAll(async () => {
   for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) await link(name)
   await writeFile(at("app/package.json"), `{ "type": "module" }`)
   await writeFile(at("app/main.js"), script)
+  await writeFile(at("app/convert.js"), conversion)
+  await writeFile(at("app/document.pdf"), numbered(3))
   await writeFile(at("app/consumer.ts"), consumer)
   await writeFile(at("app/mistaken.ts"), mistaken)
 }, TIME_LIMIT_MS)
@@ -141,6 +159,10 @@ describe("the published package", { timeout: TIME_LIMIT_MS }, () => {
     assert.deepInclude(result, { ok: true, status: "sent", provider: "provider_a" })
     assert.strictEqual(result["providerMessageId"], resend.accepted[0]?.id)
     assert.strictEqual(resend.accepted[0]?.key, "order-17")
+  })
+
+  it("converts", async () => {
+    assert.match(await succeeds(process.execPath, ["convert.js"], at("app")), /\{"pages":3\}/)
   })
 
   it.each(["workerd", "worker", "edge-light"])("gives %s the edge build", async (condition) => {

@@ -1,0 +1,55 @@
+import { Data, Effect, Stream } from "effect"
+
+import { ConvertByEmail } from "../../domain/intake/convert-by-email.ts"
+import { MAX_MAIL_BYTES } from "../../domain/intake/mail-size.ts"
+import type { IntakeUnavailable } from "../../ports/intake-store.ts"
+import type { ObjectStoreError } from "../../ports/object-store.ts"
+import type { EmailMessage } from "./bindings.ts"
+
+/** The routing service's name in the `Authentication-Results` that it writes on top of each mail. */
+export const ROUTING_SERVICE = "mx.cloudflare.net"
+
+/** Whoever sends more than {@link MAX_MAIL_BYTES}. */
+class TooLarge extends Data.TaggedError("TooLarge") {}
+
+/** The mail stopped coming. */
+export class Cut extends Data.TaggedError("Cut")<{ readonly cause: unknown }> {}
+
+/** What became of a mail that the routing service handed over: taken in, or refused for ever, and why. */
+export type Taken = { readonly id: string } | { readonly refused: string }
+
+const tooLarge: Taken = { refused: `Mail is larger than ${MAX_MAIL_BYTES} bytes` }
+
+/** Streams a mail, as long as it is not too large; the size that the service names is not relied on. */
+const bytesOf = ({ raw }: EmailMessage): Stream.Stream<Uint8Array, TooLarge | Cut> => {
+  let size = 0
+  return Stream.fromReadableStream<Uint8Array, Cut>({
+    evaluate: () => raw,
+    onError: (cause) => new Cut({ cause })
+  }).pipe(
+    Stream.mapEffect((bytes) => {
+      size += bytes.length
+      return size > MAX_MAIL_BYTES ? Effect.fail(new TooLarge()) : Effect.succeed(bytes)
+    })
+  )
+}
+
+/**
+ * Takes a mail in for one of these addresses (in lower case): durable when it ends. It fails where the mail is not durable, and
+ * may then be handed over again; the sender is refused only what would never be taken.
+ *
+ * The platform hands over nothing that did not pass its own checks, so what it writes on top of a mail is believed.
+ */
+export const takeIn = (
+  message: EmailMessage,
+  recipients: ReadonlySet<string>
+): Effect.Effect<Taken, Cut | ObjectStoreError | IntakeUnavailable, ConvertByEmail> => {
+  if (!recipients.has(message.to.toLowerCase())) return Effect.succeed({ refused: "No such mailbox here" })
+  if (message.rawSize > MAX_MAIL_BYTES) return Effect.succeed(tooLarge)
+  return ConvertByEmail.use((intake) =>
+    intake.accept({ envelopeFrom: message.from, peerTrusted: true, raw: bytesOf(message) })
+  ).pipe(
+    Effect.map((id): Taken => ({ id })),
+    Effect.catchTag("TooLarge", () => Effect.succeed(tooLarge))
+  )
+}

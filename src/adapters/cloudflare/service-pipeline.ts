@@ -1,0 +1,159 @@
+import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
+
+import { withDeadline } from "../../domain/deadline.ts"
+import { PageCount, PIPELINE_HEADERS, PIPELINE_PATHS } from "../../domain/intake/pipeline-wire.ts"
+import { ConvertPipeline, PipelineError } from "../../ports/convert-pipeline.ts"
+import { MailObjects } from "../../ports/object-store.ts"
+import type { ServiceBinding } from "./bindings.ts"
+
+/** How long one conversion may take: what a scheduled invocation has (15 minutes), with room for what comes after it. */
+export const CONVERSION_TIME_LIMIT = Duration.minutes(12)
+
+/** A binding looks at the path only. */
+const ORIGIN = "https://pipeline.internal"
+
+/** What an answer says of the document, where it does: at most so much of it is read. */
+const MAX_PROBLEM_BYTES = 64 * 1024
+
+const NOT_NOW = "The document could not be converted: the conversion service does not answer."
+
+const Problem = Schema.fromJsonString(Schema.Struct({ detail: Schema.NonEmptyString }))
+const decodeProblem = Schema.decodeUnknownOption(Problem)
+const decodeCount = Schema.decodeUnknownEffect(Schema.fromJsonString(PageCount))
+const decodeNumber = Schema.decodeUnknownOption(
+  Schema.NumberFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
+)
+
+/** The way to the pipeline fails; `why` is for the log. */
+const unavailable = (why: string, cause?: unknown) =>
+  new PipelineError({ reason: "unavailable", message: NOT_NOW, cause: cause ?? new Error(why) })
+
+const bodyOf = (response: Response): Stream.Stream<Uint8Array, PipelineError> =>
+  response.body === null
+    ? Stream.empty
+    : Stream.fromReadableStream({
+        evaluate: () => response.body!,
+        onError: (cause) => unavailable("the pipeline's answer broke off", cause)
+      })
+
+/** The text of a short answer. */
+const textOf = (response: Response) => {
+  const decoder = new TextDecoder()
+  let size = 0
+  return bodyOf(response).pipe(
+    Stream.takeWhile((bytes) => (size += bytes.length) <= MAX_PROBLEM_BYTES),
+    Stream.runFold(
+      () => "",
+      (text, bytes) => text + decoder.decode(bytes, { stream: true })
+    )
+  )
+}
+
+/** Why an answer is no success: the document's fault only where the pipeline says so. */
+const failureOf = Effect.fnUntraced(function* (response: Response): Effect.fn.Return<never, PipelineError> {
+  const problem = decodeProblem(yield* textOf(response))
+  if (response.status === 422 && problem._tag === "Some") {
+    return yield* new PipelineError({ reason: "document", message: problem.value.detail })
+  }
+  const why = problem._tag === "Some" ? `: ${problem.value.detail}` : ""
+  return yield* unavailable(`the pipeline answered ${response.status}${why}`)
+})
+
+/** A body that is a stream is sent while it is read; the declarations of `RequestInit` do not know how that is said. */
+interface StreamedRequest extends RequestInit {
+  readonly duplex: "half"
+}
+
+/** How the pipeline is reached. */
+export interface ServicePipelineOptions {
+  readonly binding: ServiceBinding
+  /** Sent as `x-proxy-secret`, for a pipeline that stands behind the API's public listener. */
+  readonly proxySecret?: Redacted.Redacted | undefined
+  /** {@link CONVERSION_TIME_LIMIT}; tests shorten it. */
+  readonly timeLimit?: Duration.Duration
+}
+
+/**
+ * The pipeline behind a service binding (document 2, step 7): the PDF is streamed to it out of the object store, the HTML back
+ * into it. Every request may be made again.
+ */
+export const layer = (options: ServicePipelineOptions): Layer.Layer<ConvertPipeline, never, MailObjects> =>
+  Layer.effect(
+    ConvertPipeline,
+    Effect.map(MailObjects, (objects) => {
+      const request = (path: string, sourceKey: string, headers: Readonly<Record<string, string>>) => {
+        const secret = options.proxySecret
+        const body = Stream.toReadableStream(objects.get(sourceKey))
+        const init: StreamedRequest = {
+          method: "POST",
+          headers: {
+            "content-type": "application/pdf",
+            ...(secret === undefined ? {} : { "x-proxy-secret": Redacted.value(secret) }),
+            ...headers
+          },
+          body,
+          duplex: "half"
+        }
+        return Effect.tryPromise({
+          try: (signal) => options.binding.fetch(new Request(`${ORIGIN}${path}`, { ...init, signal })),
+          catch: (cause) => unavailable("the pipeline cannot be reached", cause)
+        })
+      }
+
+      const inTime = <A>(work: Effect.Effect<A, PipelineError>) =>
+        withDeadline(work, {
+          duration: options.timeLimit ?? CONVERSION_TIME_LIMIT,
+          onTimeout: () => Effect.fail(unavailable("the pipeline took too long"))
+        })
+
+      const number = (response: Response, header: string) => {
+        const found = decodeNumber(response.headers.get(header))
+        return found._tag === "Some"
+          ? Effect.succeed(found.value)
+          : Effect.fail(unavailable(`the pipeline's answer has no ${header}`))
+      }
+
+      return ConvertPipeline.of({
+        countPages: (sourceKey) =>
+          inTime(
+            Effect.gen(function* () {
+              const response = yield* request(PIPELINE_PATHS.pages, sourceKey, {})
+              // A pipeline that only converts: the count is estimated.
+              if (response.status === 404 || response.status === 405) {
+                yield* Effect.promise(() => response.body?.cancel() ?? Promise.resolve())
+                return undefined
+              }
+              if (!response.ok) return yield* failureOf(response)
+              const { pages } = yield* Effect.mapError(
+                Effect.flatMap(textOf(response), decodeCount),
+                (cause) => unavailable("the pipeline's count cannot be read", cause)
+              )
+              return pages
+            })
+          ),
+        convert: ({ name, resultKey, sourceKey }) =>
+          inTime(
+            Effect.gen(function* () {
+              const response = yield* request(PIPELINE_PATHS.convert, sourceKey, {
+                [PIPELINE_HEADERS.fileName]: encodeURIComponent(name.toWellFormed())
+              })
+              if (!response.ok) return yield* failureOf(response)
+              const standardPages = yield* number(response, PIPELINE_HEADERS.standardPages)
+              const complexPages = yield* number(response, PIPELINE_HEADERS.complexPages)
+              const expected = yield* number(response, PIPELINE_HEADERS.bytes)
+              const bytes = yield* objects
+                .put(resultKey, bodyOf(response), { contentType: "text/html; charset=utf-8" })
+                .pipe(
+                  Effect.mapError((error) =>
+                    error._tag === "PipelineError" ? error : unavailable("the result cannot be stored", error)
+                  )
+                )
+              if (bytes !== expected || standardPages + complexPages === 0) {
+                return yield* unavailable(`the pipeline's answer has ${bytes} of ${expected} bytes`)
+              }
+              return { bytes, standardPages, complexPages }
+            })
+          )
+      })
+    })
+  )

@@ -1,0 +1,37 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+
+import { PageCount, PIPELINE_PATHS } from "../../../domain/intake/pipeline-wire.ts"
+import { PAGE_MEDIA_TYPE } from "../page-media-type.ts"
+import { problemSchema } from "../problem.ts"
+import { InvalidRequest, ProxySecret } from "./relay.ts"
+
+const error = [
+  InvalidRequest,
+  problemSchema("PAYLOAD_TOO_LARGE", {}),
+  problemSchema("UNREADABLE_FILE", {}),
+  problemSchema("UNAVAILABLE", {})
+] as const
+
+/** The conversion pipeline for convert-by-email on the edge; the body is the PDF. */
+export class PipelineGroup extends HttpApiGroup.make("pipeline")
+  .add(
+    HttpApiEndpoint.post("pipelinePages", PIPELINE_PATHS.pages, { success: PageCount, error }).annotate(
+      OpenApi.Summary,
+      "Counts the pages of the PDF that is the body"
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("pipelineConvert", PIPELINE_PATHS.convert, {
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE })),
+      error
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Converts the PDF that is the body",
+        description:
+          "For the worker of convert-by-email. The answer's headers x-standard-pages and x-complex-pages say what it came to, " +
+          "x-result-bytes how long it is; x-file-name (percent-encoded) names a document without a title."
+      })
+    )
+  )
+  .middleware(ProxySecret) {}

@@ -1,0 +1,43 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Effect, Exit, Layer, Logger, Scope } from "effect"
+
+import * as Eld from "../adapters/eld/language-detector.ts"
+import * as Html from "../adapters/html/html-assembly.ts"
+import { makePipelineFetch } from "../adapters/http/pipeline-fetch.ts"
+import * as LocalModel from "../adapters/local-model/vision-model.ts"
+import { layerPdf } from "../adapters/pdf/pdf.ts"
+import { lineLogger, type LogSink } from "./log-lines.ts"
+import { pipelineAnswers } from "./pipeline-layers.ts"
+
+/** A pipeline that runs in this process. */
+export interface OpenPipeline {
+  /** Answers the requests of the edge's mail worker. It knows no caller: mount it where only yours can reach it. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Ends its threads and removes what it stored. */
+  readonly close: () => Promise<void>
+}
+
+/** It logs to the output, as the server does. */
+const sink: LogSink = { write: (line) => process.stdout.write(line) }
+
+/**
+ * Starts the conversion pipeline of convert-by-email as a plain fetch handler, for a container or a process of its own that
+ * stands behind a service binding. It needs Node (PDFs are read in threads), and neither a database nor a network: a mail is
+ * converted by the layout tier.
+ */
+export const openPipeline = async (options: { readonly threads?: number } = {}): Promise<OpenPipeline> => {
+  const scope = Scope.makeUnsafe()
+  const loggers = new Set([lineLogger(sink, (text) => text)])
+  const layer = pipelineAnswers.pipe(
+    Layer.provide([Layer.provide(Html.layer, Eld.layer), LocalModel.layer]),
+    Layer.provide(layerPdf(options)),
+    Layer.provide(NodeCrypto.layer)
+  )
+  const context = await Effect.runPromise(
+    Layer.buildWithScope(layer, scope).pipe(Effect.provideService(Logger.CurrentLoggers, loggers))
+  )
+  return {
+    fetch: makePipelineFetch(context),
+    close: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}

@@ -1,0 +1,66 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Stream } from "effect"
+
+import { takeIn } from "../../../src/adapters/cloudflare/email-delivery.ts"
+import { ConvertByEmail } from "../../../src/domain/intake/convert-by-email.ts"
+import { MAX_MAIL_BYTES } from "../../../src/domain/intake/mail-size.ts"
+
+const RECIPIENTS = new Set(["convert@in.test"])
+
+/** A mail of chunks of 1 MiB, the last one shorter; `broken`: it stops coming before its end. */
+const message = (bytes: number, options: { readonly said?: number; readonly broken?: boolean } = {}) => {
+  let left = bytes
+  return {
+    from: "ann@reader.test",
+    to: "Convert@in.test",
+    headers: new Headers(),
+    raw: new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        if (left === 0 && options.broken === true)
+          return controller.error(new Error("the connection is gone"))
+        if (left === 0) return controller.close()
+        const size = Math.min(1024 * 1024, left)
+        left -= size
+        controller.enqueue(new Uint8Array(size))
+      }
+    }),
+    rawSize: options.said ?? bytes,
+    setReject: () => assert.fail("the caller rejects")
+  }
+}
+
+/** Intake that reads what it is given. */
+const reads: Array<number> = []
+const layer = Layer.mock(ConvertByEmail, {
+  accept: ({ raw }) =>
+    Stream.runFold(
+      raw,
+      () => 0,
+      (size, bytes) => size + bytes.length
+    ).pipe(
+      Effect.map((size) => {
+        reads.push(size)
+        return "id"
+      })
+    )
+})
+const take = (mail: ReturnType<typeof message>) => Effect.provide(takeIn(mail, RECIPIENTS), layer)
+
+it.effect("takes a mail of the largest size, and refuses one that is larger whatever it is said to be", () =>
+  Effect.gen(function* () {
+    reads.length = 0
+    assert.deepStrictEqual(yield* take(message(MAX_MAIL_BYTES)), { id: "id" })
+    for (const said of [10, MAX_MAIL_BYTES + 1]) {
+      const taken = yield* take(message(MAX_MAIL_BYTES + 1, { said }))
+      assert.match("refused" in taken ? taken.refused : "", /larger than 41943040 bytes/)
+    }
+    assert.deepStrictEqual(reads, [MAX_MAIL_BYTES])
+  })
+)
+
+it.effect("fails where the mail stops coming: the sender keeps it", () =>
+  Effect.gen(function* () {
+    const exit = yield* Effect.exit(take(message(3_000_000, { broken: true })))
+    assert.isTrue(Exit.isFailure(exit))
+  })
+)
