@@ -174,6 +174,8 @@ export class IntakeStore extends Context.Service<
       linkLives: Duration.Duration
     ) => Ask<ReadonlyArray<{ readonly id: string; readonly everything: boolean }>>
     readonly cleaned: (id: string, what: "source" | "all") => Ask<void>
+    /** Those of these ids that no mail has, or one whose objects were all removed: what still stands there is an orphan. */
+    readonly withoutObjects: (ids: ReadonlyArray<string>) => Ask<ReadonlyArray<string>>
     /** Forgets what ended long ago. */
     readonly purge: Ask<void>
     /** 32 random bytes that never change: the key of links to results. */

@@ -1,6 +1,17 @@
 import { randomUUID } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises"
+import {
+  access,
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat
+} from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 
 import { NodeStream } from "@effect/platform-node"
@@ -36,18 +47,88 @@ const syncFolder = async (folder: string) => {
   }
 }
 
+/** Syncs of folders: what comes while one is under way shares the next one, which has not begun to look at the folder. */
+const makeFolderSyncs = () => {
+  const newest = new Map<string, { begun: boolean; readonly done: Promise<void> }>()
+  return (folder: string): Promise<void> => {
+    const before = newest.get(folder)
+    if (before?.begun === false) return before.done
+    const ended = before?.done.catch(() => undefined) ?? Promise.resolve()
+    const mine = {
+      begun: false,
+      done: ended
+        .then(() => {
+          mine.begun = true
+          return syncFolder(folder)
+        })
+        .finally(() => {
+          if (newest.get(folder) === mine) newest.delete(folder)
+        })
+    }
+    newest.set(folder, mine)
+    return mine.done
+  }
+}
+
 const keyed = (key: string) =>
   isObjectKey(key)
     ? Effect.void
     : Effect.fail(new ObjectStoreError({ reason: "missing", key, cause: "not a key" }))
 
-/** Every file below a folder, without building the whole list. */
+/** Every file below a folder, without building the whole list; none where there is no such folder. */
 async function* walk(folder: string): AsyncGenerator<string> {
-  const entries = await readdir(folder, { withFileTypes: true })
+  const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
+    if (isMissing(cause)) return []
+    throw cause
+  })
   for (const entry of entries) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) yield* walk(path)
     else if (entry.isFile()) yield path
+  }
+}
+
+/** Attempts to move a file into a folder that others may remove as soon as it is empty. */
+const MOVES = 10
+
+/** A folder that outlasts a power cut: so does the name of each one above it that had to be made. */
+const makeFolder = async (folder: string) => {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let at = folder; at !== dirname(first); at = dirname(at)) await syncFolder(dirname(at))
+}
+
+const moveTo = async (path: string, draft: string) => {
+  for (let left = MOVES - 1; ; left--) {
+    try {
+      return await rename(draft, path)
+    } catch (cause) {
+      if (left === 0 || !isMissing(cause)) throw cause
+      await makeFolder(dirname(path)).catch((gone: unknown) => {
+        if (!isMissing(gone)) throw gone
+      })
+    }
+  }
+}
+
+/** Opens a file anew; its folder is made where there is none yet. */
+const openNew = async (path: string) => {
+  const opened = () => open(path, "wx", 0o600)
+  try {
+    return await opened()
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    return opened()
+  }
+}
+
+/** Removes the folders above a file that is gone, as far as they are empty: nothing has to walk through them again. */
+const removeEmpty = async (folder: string, root: string) => {
+  try {
+    for (let at = folder; at !== root; at = dirname(at)) await rmdir(at)
+  } catch {
+    // It is not empty, or somebody else removed it.
   }
 }
 
@@ -58,6 +139,12 @@ async function* walk(folder: string): AsyncGenerator<string> {
 export const makeDiskObjects = (folder: string): ObjectStoreService => {
   const pathOf = (key: string) => join(folder, ...key.split("/"))
   const unfinished = join(folder, UNFINISHED)
+  const syncOf = makeFolderSyncs()
+  /** The innermost folder that holds all that begins with the prefix. */
+  const folderOf = (prefix: string) => {
+    const key = prefix.slice(0, Math.max(prefix.lastIndexOf("/"), 0))
+    return isObjectKey(key) ? pathOf(key) : folder
+  }
 
   const writeAll = (handle: FileHandle, key: string) => (total: number, bytes: Uint8Array) =>
     Effect.as(
@@ -83,18 +170,20 @@ export const makeDiskObjects = (folder: string): ObjectStoreService => {
         yield* keyed(key)
         const path = pathOf(key)
         const draft = join(unfinished, randomUUID())
-        yield* attempt(key, () => mkdir(unfinished, { recursive: true, mode: 0o700 }))
+        let moved = false
         const handle = yield* Effect.acquireRelease(
-          attempt(key, () => open(draft, "wx", 0o600)),
+          attempt(key, () => openNew(draft)),
           (opened) => Effect.promise(() => opened.close())
         )
-        yield* Effect.addFinalizer(() => Effect.promise(() => rm(draft, { force: true })))
+        yield* Effect.addFinalizer(() =>
+          moved ? Effect.void : Effect.promise(() => rm(draft, { force: true }))
+        )
         const size = yield* Stream.runFoldEffect(body, () => 0, writeAll(handle, key))
         yield* attempt(key, async () => {
           await handle.sync()
-          await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-          await rename(draft, path)
-          await syncFolder(dirname(path))
+          await moveTo(path, draft)
+          moved = true
+          await syncOf(dirname(path))
         })
         return size
       }).pipe(Effect.scoped),
@@ -115,21 +204,32 @@ export const makeDiskObjects = (folder: string): ObjectStoreService => {
     stat: facts,
 
     list: (prefix) =>
-      Stream.fromAsyncIterable(walk(folder), failure(prefix)).pipe(
-        Stream.map((path) => ({ path, key: relative(folder, path).split(sep).join("/") })),
-        Stream.filter(({ key }) => key.startsWith(prefix) && isObjectKey(key)),
-        Stream.mapEffect(({ key }) => facts(key)),
-        // A folder that nothing was written to yet, and an object that went meanwhile, hold nothing.
-        Stream.catchIf(
-          (error) => error.reason === "missing",
-          () => Stream.empty
-        )
+      Stream.fromAsyncIterable(walk(folderOf(prefix)), failure(prefix)).pipe(
+        Stream.map((path) => relative(folder, path).split(sep).join("/")),
+        Stream.filter((key) => key.startsWith(prefix) && isObjectKey(key)),
+        // An object may go meanwhile.
+        Stream.mapEffect((key) =>
+          facts(key).pipe(
+            Effect.map((found) => [found]),
+            Effect.catchIf(
+              ({ reason }) => reason === "missing",
+              () => Effect.succeed([])
+            )
+          )
+        ),
+        Stream.flattenIterable
       ),
 
     remove: (keys) =>
       Effect.forEach(
         keys,
-        (key) => (isObjectKey(key) ? attempt(key, () => rm(pathOf(key), { force: true })) : Effect.void),
+        (key) =>
+          isObjectKey(key)
+            ? attempt(key, async () => {
+                await rm(pathOf(key), { force: true })
+                await removeEmpty(dirname(pathOf(key)), folder)
+              })
+            : Effect.void,
         { discard: true, concurrency: 8 }
       ),
 

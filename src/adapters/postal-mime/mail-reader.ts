@@ -22,7 +22,12 @@ const partOf = (attachment: Attachment): MailPart => ({
   content: bytesOf(attachment.content)
 })
 
-const parse = (raw: Uint8Array): Promise<Email> => PostalMime.parse(raw, LIMITS)
+/** The library copies a view before it reads it, and takes a buffer as it is: a mail of 35 MB less in memory. */
+const parse = (raw: Uint8Array): Promise<Email> =>
+  PostalMime.parse(
+    raw.buffer instanceof ArrayBuffer && raw.byteLength === raw.buffer.byteLength ? raw.buffer : raw,
+    LIMITS
+  )
 
 /** A message that was forwarded as an attachment: the parts within it stand in its place. */
 const within = async (part: MailPart, budget: { left: number }): Promise<ReadonlyArray<MailPart>> => {

@@ -9,19 +9,15 @@ import {
 } from "smtp-server"
 
 import { ConvertByEmail } from "../../domain/intake/convert-by-email.ts"
+import { MAX_MAIL_BYTES } from "../../domain/intake/mail-size.ts"
+import { countRefused, type Refusal } from "../../domain/intake/metrics.ts"
 import { MAX_MAILS_AN_HOUR } from "../../domain/intake/outcome.ts"
 import type { Peer } from "../../domain/intake/sender-authenticity.ts"
 import { peerNames } from "./peer-names.ts"
 import { makeSenderRate } from "./sender-rate.ts"
 
-/** Largest mail, bytes on the wire: 40 MB (contract, "Convert-by-email"). */
-export const MAX_MAIL_BYTES = 40 * 1024 * 1024
-
 /** Connections at once. */
 export const MAX_CONNECTIONS = 250
-
-/** Recipients of one mail: our mailboxes are two. */
-const MAX_RECIPIENTS = 10
 
 /** How long a client may be silent, milliseconds. */
 const IDLE_MS = 60_000
@@ -140,12 +136,17 @@ export const serveSmtp = Effect.fnUntraced(function* (
       intake.accept({ envelopeFrom, peerTrusted, raw: bytesOf(stream) }).pipe(
         Effect.map((id) => `OK: queued as ${id}`),
         Effect.catchTag("TooLarge", () =>
-          Effect.succeed(refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))
+          Effect.as(countRefused("size"), refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))
         ),
+        // Nobody hears the answer.
+        Effect.catchTag("Cut", () => Effect.as(countRefused("cut"), refusal(451, "The mail was cut off"))),
         // A defect, too: a client that gets no answer would wait for one.
         Effect.catchCause((cause) =>
           Effect.as(
-            Effect.logWarning("a mail could not be taken in", cause),
+            Effect.andThen(
+              Effect.logWarning("a mail could not be taken in", cause),
+              countRefused("unavailable")
+            ),
             refusal(451, "The mail cannot be stored now, please try again later")
           )
         )
@@ -165,6 +166,11 @@ export const serveSmtp = Effect.fnUntraced(function* (
     else callback(said)
   }
 
+  const refuse = (callback: (error: Error) => void, reason: Refusal, code: number, message: string) => {
+    void run(countRefused(reason))
+    callback(refusal(code, message))
+  }
+
   const server = new SMTPServer({
     name: options.name,
     banner: "Postlane",
@@ -177,14 +183,14 @@ export const serveSmtp = Effect.fnUntraced(function* (
     disableReverseLookup: true,
     logger: false,
     ...options.certificate,
-    onMailFrom: ({ address }: SMTPServerAddress, _session, callback) =>
-      callback(
-        underRate(address) ? null : refusal(450, "Too many mails within an hour, please try again later")
-      ),
-    onRcptTo: ({ address }: SMTPServerAddress, { envelope }, callback) => {
-      if (!options.recipients.has(address.toLowerCase()))
-        return callback(refusal(550, "No such mailbox here"))
-      return callback(envelope.rcptTo.length >= MAX_RECIPIENTS ? refusal(452, "Too many recipients") : null)
+    onMailFrom: ({ address }: SMTPServerAddress, _session, callback) => {
+      if (underRate(address)) return callback(null)
+      return refuse(callback, "rate", 450, "Too many mails within an hour, please try again later")
+    },
+    // A mail has as many recipients as we have mailboxes, at most: the server keeps each once.
+    onRcptTo: ({ address }: SMTPServerAddress, _session, callback) => {
+      if (options.recipients.has(address.toLowerCase())) return callback(null)
+      return refuse(callback, "recipient", 550, "No such mailbox here")
     },
     onData: (stream, session, callback) => {
       void answer(stream, session, callback)

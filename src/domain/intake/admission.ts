@@ -14,6 +14,7 @@ import { type About, endInError, endInsufficient, endMail, MAX_ATTEMPTS } from "
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 import { IntakeConfig, sourceKey } from "./intake-config.ts"
 import { identityText, messageIdOf, referencesOf } from "./mail-identity.ts"
+import { countEnded } from "./metrics.ts"
 import { MAX_MAILS_AN_HOUR } from "./outcome.ts"
 import { authenticityOf, senderOf } from "./sender-authenticity.ts"
 
@@ -66,14 +67,14 @@ const contentHash = Effect.fnUntraced(function* (parsed: IncomingMail, choice: A
 const isOurs = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   parsed: IncomingMail,
-  raw: Uint8Array,
+  rawSha256: string,
   sender: string,
   choice: AttachmentChoice
 ) {
   const store = yield* IntakeStore
   const digest = yield* Digest
   const contentSha256 = yield* contentHash(parsed, choice)
-  const identity = identityText(parsed.headers, sender, contentSha256, yield* digest.digestHex(sha256, raw))
+  const identity = identityText(parsed.headers, sender, contentSha256, rawSha256)
   const answer = yield* store.identify(
     mail,
     {
@@ -87,6 +88,7 @@ const isOurs = Effect.fnUntraced(function* (
     MAX_MAILS_AN_HOUR
   )
   if (answer === "duplicate" || answer === "limited") {
+    yield* countEnded(answer)
     yield* Effect.logInfo(`a mail ended: ${answer}`).pipe(
       Effect.annotateLogs({ mail: mail.id, outcome: answer })
     )
@@ -187,6 +189,7 @@ const answerCustomer = Effect.fnUntraced(function* (
 export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const store = yield* IntakeStore
   const reader = yield* MailReader
+  const digest = yield* Digest
   const { registerUrl } = yield* IntakeConfig
   if (mail.attempts > MAX_ATTEMPTS) {
     // Something about it ends its worker, or nothing that it needs has answered for long.
@@ -203,7 +206,10 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
     })
   }
   const read = yield* Effect.result(
-    Effect.flatMap(rawOf(mail), (raw) => Effect.map(reader.read(raw), (parsed) => ({ raw, parsed })))
+    // The raw mail is let go as soon as it is read: it is larger than all that it holds.
+    Effect.flatMap(rawOf(mail), (raw) =>
+      Effect.all({ parsed: reader.read(raw), rawSha256: digest.digestHex(sha256, raw) })
+    )
   )
   if (Result.isFailure(read)) {
     const { failure } = read
@@ -211,11 +217,11 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
     const reason = failure._tag === "UnreadableMail" ? failure.message : "the raw mail is gone"
     return yield* endMail(mail, { outcome: "no_sender", reason })
   }
-  const { parsed, raw } = read.success
+  const { parsed, rawSha256 } = read.success
   const sender = yield* senderOrEnd(mail, parsed)
   if (sender === undefined) return
   const choice = chooseAttachment(parsed.parts)
-  if (!(yield* isOurs(mail, parsed, raw, sender, choice))) return
+  if (!(yield* isOurs(mail, parsed, rawSha256, sender, choice))) return
   const customer = yield* store.customer(sender)
   if (customer !== undefined) return yield* answerCustomer(mail, customer, choice)
   yield* endMail(mail, {

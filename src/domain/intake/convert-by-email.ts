@@ -16,6 +16,8 @@ import { withDeadline } from "../deadline.ts"
 import { admitMail } from "./admission.ts"
 import { convertMail } from "./converting.ts"
 import { IntakeConfig, mailPrefix, rawKey } from "./intake-config.ts"
+import { countReceived, underWay } from "./metrics.ts"
+import { sweepOrphans } from "./orphan-objects.ts"
 import { sendReply } from "./replying.ts"
 import { LINK_LIVES_MS, makeResultLinks } from "./result-link.ts"
 
@@ -52,6 +54,8 @@ export class ConvertByEmail extends Context.Service<
     readonly replyNext: Effect.Effect<boolean, IntakeUnavailable>
     /** Removes the objects of mails that have ended, and forgets old ones (document 2, step 12). */
     readonly clean: Effect.Effect<void, IntakeUnavailable | ObjectStoreError>
+    /** Removes objects that belong to no mail; answers how many. */
+    readonly sweep: Effect.Effect<number, IntakeUnavailable | ObjectStoreError>
     /** The result that a link leads to; undefined for what is no link of ours, or not any more. */
     readonly result: (
       token: string
@@ -108,27 +112,33 @@ const make = Effect.gen(function* () {
   ) {
     const mail = yield* store.claim(at, yield* random.uuidV7(), staleAfter(config.heartbeat))
     if (mail === undefined) return false
-    yield* Effect.annotateLogs(underLease(mail, step(mail)), { mail: mail.id })
+    yield* Effect.annotateLogs(underWay(at === "received" ? "reading" : at, underLease(mail, step(mail))), {
+      mail: mail.id
+    })
     return true
   })
 
   return ConvertByEmail.of({
-    accept: Effect.fnUntraced(function* ({ envelopeFrom, peerTrusted, raw }) {
-      const id = yield* random.uuidV7()
-      const key = rawKey(id)
-      const rawBytes = yield* objects.put(key, raw, { contentType: "message/rfc822" })
-      yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted }).pipe(
-        // Nobody will look for it: the sender keeps the mail and sends it again.
-        Effect.onError(() => Effect.ignore(objects.remove([key])))
-      )
-      return id
-    }),
+    accept: Effect.fnUntraced(
+      function* ({ envelopeFrom, peerTrusted, raw }) {
+        const id = yield* random.uuidV7()
+        const key = rawKey(id)
+        const rawBytes = yield* objects.put(key, raw, { contentType: "message/rfc822" })
+        yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted }).pipe(
+          // Nobody will look for it: the sender keeps the mail and sends it again.
+          Effect.onError(() => Effect.ignore(objects.remove([key])))
+        )
+        yield* countReceived
+        return id
+      },
+      (work) => underWay("receiving", work)
+    ),
     admitNext: next("received", (mail) => Effect.provideContext(admitMail(mail), context)),
     convertNext: next("converting", (mail) => Effect.provideContext(convertMail(mail), context)),
     replyNext: Effect.gen(function* () {
       const reply = yield* store.claimReply(yield* random.uuidV7(), config.replyHold)
       if (reply === undefined) return false
-      yield* Effect.provideContext(sendReply(reply, links), context)
+      yield* underWay("replying", Effect.provideContext(sendReply(reply, links), context))
       return true
     }),
     clean: Effect.gen(function* () {
@@ -146,6 +156,7 @@ const make = Effect.gen(function* () {
       }
       yield* store.purge
     }),
+    sweep: Effect.provideContext(sweepOrphans, context),
     result: Effect.fnUntraced(function* (token) {
       const id = yield* links.verify(token)
       return id === undefined ? undefined : yield* store.result(id)

@@ -6,6 +6,7 @@ import { ReplyChannel } from "../../ports/reply-channel.ts"
 import { creditsFor } from "./credit-rules.ts"
 import { type About, endInError, endInsufficient, endMail, MAX_ATTEMPTS } from "./ending.ts"
 import { resultKey } from "./intake-config.ts"
+import { countEnded } from "./metrics.ts"
 
 /**
  * The second half of document 2's flow: converts, and then, in one transaction, charges the pages that the pipeline counted,
@@ -58,6 +59,7 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   })
   if (typeof answer === "object") return yield* endInsufficient(mail, about, pages, answer)
   if (answer === "completed") {
+    yield* countEnded("success")
     yield* Effect.logInfo(`a mail ended: success (${standardPages + complexPages} pages)`).pipe(
       Effect.annotateLogs({ mail: mail.id, outcome: "success" })
     )

@@ -9,6 +9,7 @@ import {
 } from "../../ports/intake-store.ts"
 import { creditsFor } from "./credit-rules.ts"
 import { IntakeConfig } from "./intake-config.ts"
+import { countEnded } from "./metrics.ts"
 import type { ReplyContent } from "./reply-content.ts"
 
 /** Attempts at one step of a mail before it is given up: a mail that ends its worker must not do so for ever. */
@@ -22,6 +23,7 @@ export const endMail = (
   Effect.gen(function* () {
     const store = yield* IntakeStore
     if (!(yield* store.end(mail, end))) return
+    yield* countEnded(end.outcome)
     const line = `a mail ended: ${end.outcome} (${end.reason})`
     yield* end.outcome === "error" ? Effect.logWarning(line) : Effect.logInfo(line)
   }).pipe(Effect.annotateLogs({ mail: mail.id, outcome: end.outcome }))

@@ -23,10 +23,20 @@ export class IntakeConfig extends Context.Service<
   }
 >()("postlane/domain/IntakeConfig") {}
 
-/** Where a mail's objects stand. */
-export const mailPrefix = (mailId: string): string => `mails/${mailId}/`
+/** Where all mails' objects stand, and where one's. */
+export const MAILS = "mails/"
+export const mailPrefix = (mailId: string): string => `${MAILS}${mailId}/`
+
+const MAIL_ID = /^mails\/([\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12})\//
+
+/** The mail that an object belongs to; undefined for what is not ours. */
+export const mailIdOf = (key: string): string | undefined => MAIL_ID.exec(key)?.[1]
 export const rawKey = (mailId: string): string => `${mailPrefix(mailId)}raw.eml`
 /** The lease is part of it, so that a worker that lost it overwrites nothing. */
 export const sourceKey = (mailId: string, lease: string): string => `${mailPrefix(mailId)}source-${lease}.pdf`
 export const resultKey = (mailId: string, lease: string): string =>
   `${mailPrefix(mailId)}result-${lease}.html`
+
+/** When a mail's id was made, milliseconds of the epoch: the first 48 bits of a UUID of version 7 (RFC 9562, section 5.7). */
+export const madeAt = (mailId: string): number =>
+  Number.parseInt(mailId.slice(0, 8) + mailId.slice(9, 13), 16)

@@ -6,6 +6,7 @@ import { MailObjects } from "../../ports/object-store.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
 import { IntakeConfig } from "./intake-config.ts"
 import { replySubject } from "./mail-identity.ts"
+import { countReply, timeReply } from "./metrics.ts"
 import { templateOf } from "./reply-content.ts"
 import { LINK_LIVES_MS, type ResultLinks } from "./result-link.ts"
 
@@ -65,6 +66,7 @@ const giveUp = Effect.fnUntraced(function* (reply: ClaimedReply, error: string) 
   const store = yield* IntakeStore
   yield* Effect.logError(`a reply did not go out: ${error}`)
   yield* store.replyFailed(reply, error)
+  yield* countReply(reply.content.kind, "failed")
 })
 
 /** What becomes of a reply that did not go out. An acknowledgement is tried once: nothing waits for it. */
@@ -79,7 +81,7 @@ const afterFailure = Effect.fnUntraced(function* (
     Effect.andThen(
       Effect.logWarning(`a reply is tried again: ${message}`),
       store.retryReply(reply, { after, error: message, asLink })
-    )
+    ).pipe(Effect.andThen(countReply(reply.content.kind, "retried")))
   if (reply.content.kind === "processing-started") return yield* giveUp(reply, message)
   if (reason === "refused") {
     // It may have been too large as it was.
@@ -112,4 +114,6 @@ export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
       return yield* afterFailure(reply, sent.failure, composed.success.attachment !== undefined)
     }
     yield* store.replySent(reply)
+    yield* countReply(reply.content.kind, "sent")
+    if (reply.content.kind !== "processing-started") yield* timeReply(reply.mailId)
   }).pipe(Effect.annotateLogs({ mail: reply.mailId, reply: reply.content.kind }))

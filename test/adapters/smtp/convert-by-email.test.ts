@@ -1,5 +1,10 @@
+import { randomUUID } from "node:crypto"
+import { readdir } from "node:fs/promises"
+
+import { Effect, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
+import { MailObjects } from "../../../src/ports/object-store.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
 import { numbered, withForm } from "../../support/pdf-samples.ts"
 
@@ -194,11 +199,64 @@ describe("convert-by-email over SMTP (document 2)", () => {
     assert.strictEqual((await world.funds(id)).credits, 9)
   })
 
-  it("removes the objects of mails that have ended", async () => {
+  it("removes the objects of mails that have ended, and leaves no folder behind", async () => {
     await world.run(world.intake.clean)
     const [left] = await world.sql(
       "select count(*)::integer as n from intake_mails where cleaned is distinct from 'all'"
     )
     assert.deepStrictEqual(left, { n: 0 })
+    assert.deepStrictEqual(
+      (await world.run(MailObjects.use(({ list }) => Stream.runCollect(list(""))))).map(({ key }) => key),
+      []
+    )
+    assert.deepStrictEqual(
+      (await readdir(world.folder)).filter((name) => name !== ".unfinished"),
+      []
+    )
+  })
+
+  it("sweeps what belongs to no mail once it is an hour old, and nothing else", async () => {
+    const id = (minutes: number, kind = "7") => {
+      const at = (Date.now() - minutes * 60_000).toString(16).padStart(12, "0")
+      return `${at.slice(0, 8)}-${at.slice(8)}-${kind}000-8000-${randomUUID().slice(-12)}`
+    }
+    const [fresh, coming, ended, under, linked, foreign, old] = [
+      id(0),
+      id(59),
+      id(90),
+      id(90),
+      id(90),
+      id(90, "4"),
+      id(61)
+    ]
+    const keys = [fresh, coming, ended, under, linked, foreign, old].flatMap((one) =>
+      ["raw.eml", `result-${randomUUID()}.html`].map((name) => `mails/${one}/${name}`)
+    )
+    await world.run(
+      MailObjects.use(({ put }) =>
+        Effect.forEach([...keys, "other"], (key) =>
+          put(key, Stream.make(new Uint8Array(1)), { contentType: "text/plain" })
+        )
+      )
+    )
+    for (const [one, outcome, cleaned] of [
+      [ended, "success", "all"],
+      [under, null, null],
+      [linked, "success", "source"]
+    ]) {
+      await world.sql(
+        `insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted, step, outcome, cleaned, not_before)
+          values ($1::uuid, 'mails/' || $1 || '/raw.eml', 1, '', true, case when $2 = '' then 'received' else 'ended' end, nullif($2, ''),
+            nullif($3, ''), now() + interval '1 hour')`,
+        [one ?? "", outcome ?? "", cleaned ?? ""]
+      )
+    }
+    assert.strictEqual(await world.run(world.intake.sweep), 4)
+    const left = await world.run(MailObjects.use(({ list }) => Stream.runCollect(list(""))))
+    assert.deepStrictEqual(
+      left.map(({ key }) => key).toSorted(),
+      ["other", ...keys.filter((key) => !key.includes(ended) && !key.includes(old))].toSorted()
+    )
+    assert.strictEqual(await world.run(world.intake.sweep), 0)
   })
 })

@@ -191,12 +191,24 @@ describe("what fails and comes back", () => {
     }
   })
 
-  it("50 mails at once with credit for 10: exactly 10 converted, 40 told their balance", async () => {
+  it("F1: 50 mails at once with credit for 10: exactly 10 converted, 40 told their balance, never below zero", async () => {
     const world = await startIntake({ pipeline: "real" })
     try {
       const id = await world.customer("many@reader.test", { credits: 30 })
+      // What could be spent, as every transaction that touched it left it.
+      await world.sql("create table seen_funds (credits integer)")
+      await world.sql(`create function see_funds() returns trigger language plpgsql as $$
+        begin
+          insert into seen_funds select credits from available_funds('${id}');
+          return null;
+        end $$`)
+      for (const table of ["customers", "funds_holds", "credit_charges"]) {
+        await world.sql(`create constraint trigger see_funds after insert or update or delete on ${table}
+          deferrable initially deferred for each row execute function see_funds()`)
+      }
       const content = numbered(3)
-      await Promise.all(
+      let over = false
+      const sending = Promise.all(
         Array.from({ length: 50 }, (_, n) =>
           world.send({
             from: "many@reader.test",
@@ -204,8 +216,15 @@ describe("what fails and comes back", () => {
             attachments: [{ filename: `${n}.pdf`, content }]
           })
         )
+      ).finally(() => (over = true))
+      // Four workers, beside the mails that still come in.
+      const working = Promise.all(
+        [1, 2, 3, 4].map(async () => {
+          while (!over) await world.drain()
+        })
       )
-      await Promise.all([world.drain(), world.drain(), world.drain(), world.drain()])
+      await sending
+      await working
       await world.drain()
       const kinds = await world.sql(
         "select kind, status, count(*)::integer as n from intake_replies group by kind, status order by kind"
@@ -222,6 +241,22 @@ describe("what fails and comes back", () => {
         charged: 30,
         held: 0
       })
+      const [seen] = await world.sql(
+        "select min(credits) as least, max(credits) as most, count(*) > 20 as often from seen_funds"
+      )
+      assert.deepStrictEqual(seen, { least: 0, most: 27, often: true })
+      const told = (await world.copies())
+        .map(({ body }) => body)
+        .filter(({ text }) => text?.includes("Not enough credits"))
+      assert.lengthOf(told, 40)
+      for (const { html, text } of told) {
+        assert.match(text?.replaceAll(/\s+/g, " ") ?? "", /Needed, as estimated: [13] - Your balance: 0 /)
+        assert.include(html, "https://p.test/#credits")
+      }
+      const jobs = await world.sql(
+        "select status, total_pages, credits_charged, count(*)::integer as n from conversion_jobs group by 1, 2, 3"
+      )
+      assert.deepStrictEqual(jobs, [{ status: "success", total_pages: 3, credits_charged: 3, n: 10 }])
     } finally {
       await world.stop()
     }

@@ -1,64 +1,17 @@
-import { connect, type Socket } from "node:net"
-
 import { Effect, Stream } from "effect"
 import { createTransport } from "nodemailer"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { makeSenderRate } from "../../../src/adapters/smtp/sender-rate.ts"
-import { MAX_CONNECTIONS, MAX_MAIL_BYTES } from "../../../src/adapters/smtp/smtp-server.ts"
+import { MAX_CONNECTIONS } from "../../../src/adapters/smtp/smtp-server.ts"
+import { MAX_MAIL_BYTES } from "../../../src/domain/intake/mail-size.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
 import { CERTIFICATE } from "../../support/certificate.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
 import { numbered } from "../../support/pdf-samples.ts"
+import { hangUp, talk } from "../../support/smtp-talk.ts"
 
-const open: Array<Socket> = []
-afterEach(() => {
-  for (const socket of open.splice(0)) socket.destroy()
-})
-
-/** A client that speaks line by line. */
-const talk = (port: number) => {
-  const socket = connect(port, "127.0.0.1")
-  open.push(socket)
-  let heard = ""
-  let over = false
-  const waiters = new Set<() => void>()
-  const wake = () => {
-    for (const waiter of waiters) waiter()
-  }
-  socket.on("data", (bytes) => {
-    heard += bytes.toString()
-    wake()
-  })
-  socket.on("error", () => undefined)
-  const closed = new Promise<string>((resolve) =>
-    socket.on("close", () => {
-      over = true
-      wake()
-      resolve(heard)
-    })
-  )
-  /** Waits for the last line of an answer. */
-  const answer = () =>
-    new Promise<string>((resolve) => {
-      const look = () => {
-        const end = /^\d{3} [^\n]*\n/m.exec(heard)
-        if (end === null && !over) return
-        waiters.delete(look)
-        const cut = end === null ? heard.length : end.index + end[0].length
-        const said = heard.slice(0, cut)
-        heard = heard.slice(cut)
-        resolve(said)
-      }
-      waiters.add(look)
-      look()
-    })
-  const say = (line: string) => {
-    socket.write(`${line}\r\n`)
-    return answer()
-  }
-  return { answer, say, socket, closed }
-}
+afterEach(hangUp)
 
 describe("the SMTP server", () => {
   let world: IntakeWorld
@@ -180,6 +133,14 @@ describe("slow clients, certificates and rates", () => {
       const { response } = await client.sendMail({ from: "a@x.test", to: CONVERT, text: "x" })
       client.close()
       assert.match(response, /^250 /)
+      // What was said before the handshake does not count after it (CVE-2011-0411).
+      const { answer, closed, say, socket } = talk(world.port)
+      await answer()
+      assert.match(await say("EHLO client.test"), /^250[- ]STARTTLS\r$/m)
+      socket.write(`STARTTLS\r\nMAIL FROM:<evil@x.test>\r\nRCPT TO:<${CONVERT}>\r\nDATA\r\nx\r\n.\r\n`)
+      socket.end()
+      assert.notMatch(await closed, /^354|queued/m)
+      assert.lengthOf(await world.sql("select id from intake_mails"), 1)
     } finally {
       await world.stop()
     }

@@ -153,6 +153,17 @@ const make = Effect.gen(function* () {
         )`
       ),
     cleaned: (id, what) => done(sql`update intake_mails set cleaned = ${what} where id = ${id}::uuid`),
+    withoutObjects: (ids) =>
+      Effect.map(
+        rowsOf(
+          Schema.Struct({ id: Schema.String }),
+          sql`select x.id from jsonb_array_elements_text(${toJsonText(ids)}::jsonb) as x(id)
+            where not exists (
+              select from intake_mails m where m.id = x.id::uuid and m.cleaned is distinct from 'all'
+            )`
+        ),
+        (rows) => rows.map(({ id }) => id)
+      ),
     purge: done(sql`select purge_intake()::text`),
     linkKey: Effect.map(rowOf(LinkKey, read`select key from intake_link_keys`), ({ key }) =>
       Redacted.make(key)
