@@ -17,6 +17,8 @@ export interface ClaimedBatch {
   readonly stuck: boolean
   /** Why its owner does not want it any more. */
   readonly closeReason: string | null
+  /** Its job waits for it. */
+  readonly waiting: boolean
   /** Where its records are, if they are uploaded. */
   readonly inputPrefix: string | null
   readonly objectKey: string
@@ -34,6 +36,7 @@ export interface ChunkRange {
 export interface PolledBatch {
   readonly id: string
   readonly jobId: string
+  /** Empty on a row that was set to `submitted` by hand, without its batch job. */
   readonly arn: string
   readonly model: string
   readonly records: number
@@ -99,6 +102,8 @@ export class BatchStore extends Context.Service<
         readonly giveUpIn: Duration.Duration
       }
     ) => Store<boolean>
+    /** Whether a batch job belongs to nobody: its row was closed without it. */
+    readonly isOrphan: (id: string, arn: string) => Store<boolean>
     /** `preparing` → `closed`. */
     readonly drop: (batch: Pick<ClaimedBatch, "id" | "lease">, end: BatchEnd) => Store<boolean>
     /** The submitted rows that are due; each goes to one driver, and comes again in `every`. */

@@ -101,6 +101,24 @@ export interface ClaimedFlyer {
   readonly attempts: number
 }
 
+/** Statuses of a flyer job; one that was stopped with its file is `failed`. */
+export type FlyerStatus = "pending" | "processing" | "completed" | "failed"
+
+/** A flyer job as its owner sees it. */
+export interface StoredFlyer {
+  readonly id: string
+  readonly fileId: string
+  readonly status: FlyerStatus
+  /** Of one that has failed for good; null while it is tried again. */
+  readonly error: string | null
+  /** The free reflow that was chosen instead. */
+  readonly compConversionId: string | null
+  /** ISO 8601. */
+  readonly createdAt: string
+  /** Where the layout-true result stands. */
+  readonly resultKey: string | null
+}
+
 type Store<A> = Effect.Effect<A, ConversionStoreError>
 
 /** How a request for work was answered. */
@@ -217,6 +235,10 @@ export class ConversionStore extends Context.Service<
       readonly customerId: string
       readonly window: Duration.Duration
     }) => Store<Requested | "unsupported">
+    /** Undefined where there is none, where it is somebody else's, and where its file is deleted. */
+    readonly flyer: (flyerId: string, customerId: string) => Store<StoredFlyer | undefined>
+    /** Those of a file, newest first. */
+    readonly flyersOf: (fileId: string, customerId: string) => Store<ReadonlyArray<StoredFlyer>>
     readonly claimFlyer: (lease: string, stale: Duration.Duration) => Store<ClaimedFlyer | undefined>
     readonly heartbeatFlyer: (
       flyer: Pick<ClaimedFlyer, "id" | "lease">,

@@ -8,7 +8,7 @@ import type { PdfError, PageRange } from "./pdf.ts"
 
 /** Some pages of an open document, one by one, in any order. */
 export interface OpenPages {
-  /** Fails for a page that cannot be read; the others can. `index` from 0, in the document. */
+  /** Of a page that cannot be read this or its parts fail; the others can be read. `index` from 0, in the document. */
   readonly page: (index: number) => Effect.Effect<PageSource, PdfError>
 }
 

@@ -69,6 +69,8 @@ export interface PdfDocument {
   readonly image: (page: number, index: number) => Effect.Effect<Picture | null, PdfError>
   /** Whether nothing is to be seen on it. */
   readonly isBlank: (index: number) => Effect.Effect<boolean, PdfError>
+  /** The same of each page of a range. */
+  readonly blanks: (range: PageRange) => Stream.Stream<boolean, PdfError>
   /** The layout tier's pages, laid out where the document is read; pages of one range are laid out with each other. */
   readonly layout: (range: PageRange) => Stream.Stream<LayoutPage, PdfError>
 }

@@ -27,7 +27,7 @@ export class ContactForms extends Context.Service<
 
 const mailOf = ({ email, kind, message, name, page, rating }: ContactMessage): MailTemplate =>
   kind === "contact"
-    ? { kind, name: name ?? "", email: email ?? "", message }
+    ? { kind, name: name ?? email ?? "", email: email ?? "", message }
     : { kind, email, rating, message, page }
 
 /** Forms whose messages go to `alertEmail` (`ALERT_EMAIL`); without one they are stored only. */

@@ -57,12 +57,20 @@ export const eventOf = (mail: ListedMail, askedAt: number): DeliveryEvent => ({
   raw: mail.raw
 })
 
-/** Whether these mails, newest first, reach down to the mark: it is among them, or one is older than it. */
-export const reaches = (mails: ReadonlyArray<ListedMail>, mark: ListMark | undefined): boolean =>
+/**
+ * Whether these mails, newest first, reach down to the mark: it is among them, or one is older than it and in the log. An
+ * older one that the log does not know was not read when the mark was set, whatever its time says.
+ */
+export const reaches = (
+  mails: ReadonlyArray<ListedMail>,
+  mark: ListMark | undefined,
+  isKnown: (id: string) => boolean
+): boolean =>
   mark !== undefined &&
   mails.some(
     ({ id, sentAt }) =>
-      id === mark.id || (sentAt !== undefined && mark.sentAt !== undefined && sentAt < mark.sentAt)
+      id === mark.id ||
+      (sentAt !== undefined && mark.sentAt !== undefined && sentAt < mark.sentAt && isKnown(id))
   )
 
 /** The mark of the newest mail. No time is later than `askedAt`: one that lies must not hide the mails of years. */

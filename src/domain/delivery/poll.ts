@@ -87,8 +87,9 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
   const makeRun = () => {
     const counts = { pages: 0, seen: 0, recorded: 0, backfilled: 0, alerts: 0, alertsFailed: 0 }
 
+    /** Records what is news, and answers which of them the log knew before. */
     const record = Effect.fnUntraced(function* (mails: ReadonlyArray<ListedMail>, askedAt: number) {
-      if (mails.length === 0) return
+      if (mails.length === 0) return () => false
       const found = yield* log.known(mails.map(({ id }) => id))
       yield* Effect.forEach(
         mails.filter((mail) => isNews(mail, found.mails.get(mail.id))),
@@ -103,6 +104,7 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
         }),
         { concurrency: AT_ONCE, discard: true }
       )
+      return (id: string) => found.mails.has(id)
     })
 
     const read = Effect.fnUntraced(function* (after: string | undefined) {
@@ -115,8 +117,8 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
       if (page.unreadable > 0) {
         yield* Effect.logWarning(`provider_a's list holds ${page.unreadable} items that cannot be read`)
       }
-      yield* record(mails, askedAt)
-      return { ...page, askedAt }
+      const wasKnown = yield* record(mails, askedAt)
+      return { ...page, askedAt, wasKnown }
     })
 
     /** Reads on from a cursor until the mark or the end is reached, or no page is left; then `left` is where it stands. */
@@ -129,7 +131,8 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
         if (isFirst) newest = newestOf(page.mails, page.askedAt)
         isFirst = false
         cursor = page.next
-        if (cursor === undefined || reaches(page.mails, until)) return { newest, cursor, left: undefined }
+        if (cursor === undefined || reaches(page.mails, until, page.wasKnown))
+          return { newest, cursor, left: undefined }
       }
       return { newest, cursor, left: cursor }
     })

@@ -44,14 +44,17 @@ describe("what the poll records (document 1, “Poll rules”)", () => {
     assert.deepStrictEqual([bounceType, suppress, occurredAt], [undefined, undefined, NOW])
   })
 
-  it("reaches a mark by its id, or by what is older than it", () => {
+  it("reaches a mark by its id, or by what is older than it and known", () => {
     const mails = [mail({ id: "m-2", sentAt: NOW }), mail()]
-    assert.isFalse(reaches(mails, undefined))
-    assert.isTrue(reaches(mails, { id: "m-1", sentAt: undefined }))
-    assert.isFalse(reaches(mails, { id: "gone", sentAt: NOW - 2 * HOUR }))
-    assert.isTrue(reaches(mails, { id: "gone", sentAt: NOW - 2 * HOUR + 1 }))
-    assert.isFalse(reaches([mail({ sentAt: undefined })], { id: "gone", sentAt: NOW }))
-    assert.isFalse(reaches([], { id: "gone", sentAt: NOW }))
+    const yes = () => true
+    const no = () => false
+    assert.isFalse(reaches(mails, undefined, yes))
+    assert.isTrue(reaches(mails, { id: "m-1", sentAt: undefined }, no))
+    assert.isFalse(reaches(mails, { id: "gone", sentAt: NOW - 2 * HOUR }, yes))
+    assert.isTrue(reaches(mails, { id: "gone", sentAt: NOW - 2 * HOUR + 1 }, (id) => id === "m-1"))
+    assert.isFalse(reaches(mails, { id: "gone", sentAt: NOW - 2 * HOUR + 1 }, (id) => id === "m-2"))
+    assert.isFalse(reaches([mail({ sentAt: undefined })], { id: "gone", sentAt: NOW }, yes))
+    assert.isFalse(reaches([], { id: "gone", sentAt: NOW }, yes))
   })
 
   it("does not believe a time that is yet to come", () => {

@@ -193,6 +193,22 @@ describe("the poll of provider_a", () => {
   )
 
   test(
+    "does not take mails for read because they are older than what it read: only those that the log knows",
+    Effect.gen(function* () {
+      const now = yield* started
+      const { account, database, run } = yield* makeWorld()
+      account.send("newest", now)
+      assert.isFalse((yield* run).truncated)
+      account.forget("newest")
+      for (let index = 0; index < 620; index += 1) account.send(`m-${index}`, now - 1000 + index)
+      const { pages, seen, truncated } = yield* run
+      assert.deepStrictEqual([pages, seen, truncated], [5, 500, true])
+      assert.isFalse((yield* run).truncated)
+      assert.strictEqual(database.rows().length, 621)
+    })
+  )
+
+  test(
     "waits as long as it is told, asks again, and gives up on a longer time",
     Effect.gen(function* () {
       const now = yield* started

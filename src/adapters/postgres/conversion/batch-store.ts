@@ -12,6 +12,7 @@ const ClaimedRow = Schema.Struct({
   found_open: Schema.Boolean,
   stuck: Schema.Boolean,
   close_reason: Schema.NullOr(Schema.String),
+  waiting: Schema.Boolean,
   input_prefix: Schema.NullOr(Schema.String),
   object_key: Schema.String,
   total_pages: Schema.Int
@@ -56,10 +57,12 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
         Effect.map(
           firstOf(
             ClaimedRow,
-            write`select * from claim_conversion_batch(
-              ${lease}::uuid, ${preparer}::uuid, ${term}::bigint, ${model},
-              ${seconds(stuckAfter)}::float8 * interval '1 second', ${seconds(window)}::float8 * interval '1 second'
-            )`
+            write`select c.*, j.status = 'waiting_batch' as waiting
+              from claim_conversion_batch(
+                ${lease}::uuid, ${preparer}::uuid, ${term}::bigint, ${model},
+                ${seconds(stuckAfter)}::float8 * interval '1 second', ${seconds(window)}::float8 * interval '1 second'
+              ) c
+              join large_conversion_jobs j on j.id = c.job_id`
           ),
           (row) =>
             row && {
@@ -69,6 +72,7 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
               foundOpen: row.found_open,
               stuck: row.stuck,
               closeReason: row.close_reason,
+              waiting: row.waiting,
               inputPrefix: row.input_prefix,
               objectKey: row.object_key,
               totalPages: row.total_pages
@@ -103,17 +107,24 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
             ${seconds(giveUpIn)}::float8 * interval '1 second'
           ) as answer`
         ),
+      isOrphan: (id, arn) =>
+        answerOf(
+          Schema.Boolean,
+          write`select exists (
+            select from conversion_batch_jobs
+            where id = ${id}::uuid and state = 'closed' and batch_job_arn is distinct from ${arn}
+          ) as answer`
+        ),
       drop: ({ id, lease }, end) => close(id, lease, end),
       end: (id, end) => close(id, null, end),
       claimPolls: (every, limit) =>
         Effect.map(
           rowsOf(
             PolledRow,
-            write`select id, job_id, batch_job_arn, coalesce(model, '') as model, records, close_reason,
+            write`select id, job_id, coalesce(batch_job_arn, '') as batch_job_arn, coalesce(model, '') as model, records, close_reason,
                 coalesce(deadline_at <= clock_timestamp(), false) as overdue,
                 coalesce(deadline_at <= clock_timestamp() - interval '1 day', false) as abandoned
-              from claim_batch_polls(${seconds(every)}::float8 * interval '1 second', ${limit}::integer)
-              where batch_job_arn is not null`
+              from claim_batch_polls(${seconds(every)}::float8 * interval '1 second', ${limit}::integer)`
           ),
           (rows) =>
             rows.map((row) => ({

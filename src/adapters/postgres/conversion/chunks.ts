@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 
+import { jobPrefix } from "../../../domain/conversion/chunk-result.ts"
 import type { ConversionStore } from "../../../ports/conversion-store.ts"
 import type { WriteSql } from "../client.ts"
 import { AssemblyRow, ChunkRow } from "./rows.ts"
@@ -90,7 +91,8 @@ export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
           attempts: row.attempts,
           options: row.options,
           totalPages: row.total_pages,
-          chunkKeys: row.chunk_keys
+          // A chunk that was completed by hand has none: its object is missing, so that the job fails instead of its claim.
+          chunkKeys: row.chunk_keys.map((key) => key ?? `${jobPrefix(row.id)}chunks/none`)
         }
     ),
   heartbeatAssembly: ({ jobId, lease }, window) =>

@@ -4,6 +4,7 @@ import { ConversionStore } from "../../../ports/conversion-store.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { chunksOn } from "./chunks.ts"
 import { filesOn } from "./files.ts"
+import { flyersOn } from "./flyers.ts"
 import { inlineOn } from "./inline.ts"
 
 /** Files, jobs, chunks and their funds on PostgreSQL: the functions of migrations 0017 to 0019. */
@@ -12,6 +13,11 @@ export const layer: Layer.Layer<ConversionStore, never, ReadSql | WriteSql> = La
   Effect.gen(function* () {
     const read = yield* ReadSql
     const write = yield* WriteSql
-    return ConversionStore.of({ ...filesOn(read, write), ...chunksOn(write), ...inlineOn(write) })
+    return ConversionStore.of({
+      ...filesOn(read, write),
+      ...chunksOn(write),
+      ...inlineOn(write),
+      ...flyersOn(read)
+    })
   })
 )

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 import { JobStatus } from "../../../domain/conversion/job.ts"
 import { JobOptions } from "../../../domain/conversion/options.ts"
-import type { StoredFile } from "../../../ports/conversion-store.ts"
+import type { StoredFile, StoredFlyer } from "../../../ports/conversion-store.ts"
 import { timeColumn } from "../moment.ts"
 
 const TextOrNull = Schema.NullOr(Schema.String)
@@ -82,7 +82,7 @@ export const AssemblyRow = Schema.Struct({
   attempts: Schema.Int,
   options: JobOptions,
   total_pages: Schema.Int,
-  chunk_keys: Schema.Array(Schema.String)
+  chunk_keys: Schema.Array(TextOrNull)
 })
 
 export const InlineRow = Schema.Struct({
@@ -102,4 +102,29 @@ export const FlyerRow = Schema.Struct({
   object_key: Schema.String,
   pages: Schema.Int,
   attempts: Schema.Int
+})
+
+/** A row of `flyer_jobs` as its owner sees it. */
+export const FlyerJobRow = Schema.Struct({
+  id: Schema.String,
+  file_id: Schema.String,
+  status: Schema.Literals(["pending", "processing", "completed", "failed"]),
+  error: TextOrNull,
+  comp_conversion_id: TextOrNull,
+  created_at: Schema.String,
+  result_key: TextOrNull
+})
+
+/** Its columns, where `x` is the flyer job. What an attempt before failed with is not told while there is another. */
+export const FLYER_COLUMNS = `x.id, x.file_id, x.status, case when x.status = 'failed' then x.error end as error,
+x.comp_conversion_id, ${timeColumn("created_at", "x.created_at")}, x.result_key`
+
+export const toFlyer = (row: typeof FlyerJobRow.Type): StoredFlyer => ({
+  id: row.id,
+  fileId: row.file_id,
+  status: row.status,
+  error: row.error,
+  compConversionId: row.comp_conversion_id,
+  createdAt: row.created_at,
+  resultKey: row.result_key
 })
