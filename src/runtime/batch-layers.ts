@@ -9,7 +9,7 @@ import * as PostgresReport from "../adapters/postgres/conversion/job-report.ts"
 import type { CredentialSource } from "../adapters/ses/credentials.ts"
 import { BatchControls } from "../domain/batch/controls.ts"
 import type { DriverSettings } from "../domain/batch/driver-settings.ts"
-import { driverTick, purgeBatches } from "../domain/batch/driver.ts"
+import { pollTick, prepareTick, purgeBatches } from "../domain/batch/driver.ts"
 import { BatchReplay } from "../domain/batch/replay.ts"
 import { MAX_BATCH_BYTES, MEGABYTE } from "../domain/batch/shards.ts"
 import { BatchService, BatchServiceError } from "../ports/batch-service.ts"
@@ -34,7 +34,7 @@ export const usesLocalBatch = ({ cloud, embedded }: Settings): boolean =>
 
 const localService = ({ batch }: Settings) =>
   Effect.gen(function* () {
-    const { expires, failed, fails, stop, unfinished } = batch.local.faults
+    const { expires, failed, fails, stop, stops, unfinished } = batch.local.faults
     return yield* makeLocalBatch({
       objects: yield* BatchObjects,
       model: yield* VisionModel,
@@ -43,6 +43,7 @@ const localService = ({ batch }: Settings) =>
         failed,
         unfinished,
         expires,
+        stops,
         fails: fails === true ? "the drill wants it" : undefined,
         stopLatencyMs: (stop ?? 0) * 1000
       }
@@ -110,10 +111,16 @@ const driver = (settings: Settings) =>
       const random = yield* SecureRandom
       const mine = driverSettings(settings, yield* random.uuidV7())
       const leadership = yield* Leadership
-      return leaderTicking(
-        "batch-driver",
-        Duration.seconds(settings.batch.driverTickSeconds),
-        Effect.flatMap(leadership.term, (term) => (term === undefined ? Effect.void : driverTick(mine, term)))
+      const every = Duration.seconds(settings.batch.driverTickSeconds)
+      return Layer.mergeAll(
+        leaderTicking("batch-driver", every, pollTick(mine)),
+        leaderTicking(
+          "batch-preparer",
+          every,
+          Effect.flatMap(leadership.term, (term) =>
+            term === undefined ? Effect.void : prepareTick(mine, term)
+          )
+        )
       )
     })
   )

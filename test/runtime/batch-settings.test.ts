@@ -23,6 +23,22 @@ describe("settings of the batch lane", () => {
     }
   })
 
+  it("has the defaults of document 3", () => {
+    const { driverTickSeconds, local, ...flags } = settingsOf({}).batch
+    assert.deepStrictEqual(flags, {
+      enabled: false,
+      bucket: undefined,
+      roleArn: undefined,
+      minPages: 600,
+      minRecords: 100,
+      maxRecords: 50_000,
+      timeoutHours: 24,
+      maxFileMb: 200,
+      pollSeconds: 300
+    })
+    assert.deepStrictEqual([driverTickSeconds, local.faults], [60, {}])
+  })
+
   it("clamps the time-out to 24 to 168 hours", () => {
     for (const [given, hours] of [
       ["0", 24],
@@ -40,13 +56,17 @@ describe("settings of the batch lane", () => {
   })
 
   it("reads the faults of drills, and refuses what is none", () => {
-    assert.deepStrictEqual(Result.getOrThrow(batchFaults("failed=0.1 unfinished=1, stop=60 expires fails")), {
-      failed: 0.1,
-      unfinished: 1,
-      stop: 60,
-      expires: true,
-      fails: true
-    })
+    assert.deepStrictEqual(
+      Result.getOrThrow(batchFaults("failed=0.1 unfinished=1, stop=60 expires stops fails")),
+      {
+        failed: 0.1,
+        unfinished: 1,
+        stop: 60,
+        expires: true,
+        stops: true,
+        fails: true
+      }
+    )
     for (const text of ["failed", "failed=2", "failed=-1", "stop=x", "expires=1", "boom"]) {
       assert.isTrue(Result.isFailure(batchFaults(text)), text)
     }

@@ -70,9 +70,8 @@ export const makeLocalBatch = Effect.fnUntraced(function* (
       if (yield* stopping) return
       const ended = yield* runJob(job, outputOf(id, job), { objects, model, faults, stopping })
       // How a stop ends is told by when it was asked for.
-      if (ended.status !== "Stopped" && (yield* notes.read(Ended, id, "end")) === undefined) {
-        yield* notes.write(id, "end", ended)
-      }
+      const asked = ended.status === "Stopped" && (yield* notes.read(Stopping, id, "stop")) !== undefined
+      if (!asked && (yield* notes.read(Ended, id, "end")) === undefined) yield* notes.write(id, "end", ended)
     }).pipe(
       Effect.catch((error) => Effect.logWarning("a local batch job failed; it is run again", error)),
       Effect.ensuring(Effect.sync(() => running.delete(id)))

@@ -4,8 +4,10 @@ export interface LocalBatchFaults {
   readonly failed?: number | undefined
   /** Share of the records, 0 to 1, that are not done in time: the job ends `PartiallyCompleted` without them. */
   readonly unfinished?: number | undefined
-  /** The job ends `Expired`, before anything was done. */
+  /** The job ends `Expired`: before anything was done or, with `unfinished`, when all but that share was. */
   readonly expires?: boolean | undefined
+  /** As `expires`, but it ends `Stopped`, as if somebody had stopped it at the service. */
+  readonly stops?: boolean | undefined
   /** The job ends `Failed`, with these words. */
   readonly fails?: string | undefined
   /** How long a stop takes, milliseconds. */

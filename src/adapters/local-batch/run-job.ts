@@ -56,7 +56,13 @@ export const runJob = (
 ): Effect.Effect<Ended, ObjectStoreError> =>
   Effect.gen(function* () {
     const { faults, objects } = options
-    if (faults.expires === true) return { status: "Expired", message: "timed out", processed: 0 } as const
+    const cutShort: Pick<Ended, "status" | "message"> | undefined =
+      faults.expires === true
+        ? { status: "Expired", message: "timed out" }
+        : faults.stops === true
+          ? { status: "Stopped" }
+          : undefined
+    if (cutShort !== undefined && faults.unfinished === undefined) return { ...cutShort, processed: 0 }
     if (faults.fails !== undefined) {
       return { status: "Failed", message: faults.fails, processed: 0 } as const
     }
@@ -99,5 +105,6 @@ export const runJob = (
       { contentType: "application/json" }
     )
     if (stopped) return { status: "Stopped", processed } as const
+    if (cutShort !== undefined) return { ...cutShort, processed }
     return { status: processed < total ? "PartiallyCompleted" : "Completed", processed } as const
   })

@@ -7,6 +7,7 @@ import type { BatchTally } from "./cost.ts"
 import { manifestKey, preparedOf } from "./keys.ts"
 import { eachLine } from "./lines.ts"
 import { decodeManifestLine, type ManifestEntry } from "./manifest.ts"
+import { parsed } from "./members.ts"
 import { readOutputLine, type ReturnedRecord } from "./output.ts"
 import { makeResultsWriter } from "./results.ts"
 
@@ -53,7 +54,7 @@ const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
   const key = manifestKey(prepared)
   const entries = new Map<string, ManifestEntry>()
   yield* eachLine(objects.get(key), (line) =>
-    decodeManifestLine(line ?? "").pipe(
+    decodeManifestLine(parsed(line ?? new Uint8Array())).pipe(
       Effect.mapError((cause) => new ObjectStoreError({ reason: "unavailable", key, cause })),
       Effect.map((entry) => void entries.set(entry.recordId, entry))
     )
@@ -66,7 +67,7 @@ const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
  * returned is counted, whatever it is worth; of two with one id the first is used; lines that are no record are passed over.
  */
 export const collect = (
-  jobId: string,
+  collecting: { readonly jobId: string; readonly attempt: number },
   job: BatchJob
 ): Effect.Effect<BatchTally, ObjectStoreError | CollectFailed, BatchObjects> =>
   Effect.gen(function* () {
@@ -74,7 +75,7 @@ export const collect = (
     const waiting = yield* readManifest(job)
     const files = yield* outputFiles(job)
     if (files.length === 0) return yield* new CollectFailed({ reason: "there is no output" })
-    const writer = makeResultsWriter(objects, jobId, waiting.values())
+    const writer = makeResultsWriter(objects, collecting, waiting.values())
     let tally = noTally(waiting.size)
     let unreadable = 0
     for (const key of files) {

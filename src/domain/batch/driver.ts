@@ -26,16 +26,19 @@ export const resumeStranded = Effect.gen(function* () {
 })
 
 /**
- * One tick of the driver: resumes what was stranded, looks at what was submitted, prepares one job. Several drivers at once are
- * wasteful and nothing else; one that was interrupted anywhere is carried on by the next. The number of queries does not grow
- * with the number of open rows.
+ * One tick of the driver: resumes what was stranded, looks at what was submitted. Several drivers at once are wasteful and nothing
+ * else; one that was interrupted anywhere is carried on by the next. The number of queries does not grow with the number of open
+ * rows.
  */
-export const driverTick = (settings: DriverSettings, term: number) =>
-  resumeStranded.pipe(
-    Effect.andThen(pollDue(settings)),
-    Effect.andThen(prepareNext(settings, term)),
-    Effect.withSpan("batch-driver")
-  )
+export const pollTick = (settings: DriverSettings) =>
+  resumeStranded.pipe(Effect.andThen(pollDue(settings)), Effect.withSpan("batch-driver"))
+
+/**
+ * The other tick: prepares one job. It may take hours, of which results that are there must not wait; what the two do to rows is
+ * guarded row by row.
+ */
+export const prepareTick = (settings: DriverSettings, term: number) =>
+  prepareNext(settings, term).pipe(Effect.withSpan("batch-preparer"))
 
 /** Removes the objects of batches that ended long ago, or whose file was deleted. */
 export const purgeBatches = Effect.gen(function* () {

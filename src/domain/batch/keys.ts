@@ -28,5 +28,9 @@ export const shardKey = (prepared: string, shard: number): string =>
 export const resultsKey = (jobId: string, chunkIndex: number): string =>
   `${batchPrefix(jobId)}results/chunk-${chunkIndex}.json`
 
+/** Answers of a chunk that one collect has to put aside until the others come. */
+export const heldKey = (jobId: string, attempt: number, chunkIndex: number): string =>
+  `${batchPrefix(jobId)}held-${attempt}/chunk-${chunkIndex}.json`
+
 /** A batch job's name, and the token that makes creating it again harmless: the same for a job whoever creates it. */
 export const batchJobName = (jobId: string): string => `postlane-${jobId}`

@@ -7,34 +7,45 @@ export const MAX_LINE_BYTES = 64 * 1024 * 1024
 
 const NEWLINE = 10
 
-/** A line of an object, decoded; `undefined` for one that is too long. */
-export type Line = string | undefined
+/** A line of an object, without its newline; `undefined` for one that is too long. */
+export type Line = Uint8Array | undefined
 
-/** Cuts bytes into lines. A line is put together and decoded once, however many reads it came in. */
+const SPACE = 32
+
+/** Whether there is nothing but spaces, tabs and a carriage return. */
+const isBlank = (line: Line): boolean => line !== undefined && line.every((byte) => byte <= SPACE)
+
+/** Room for a line that came in several reads, at first. */
+const FIRST_ROOM = 256 * 1024
+
+/**
+ * Cuts bytes into lines. One that came in a single read is a view of it; one that came in several is put together, in a place
+ * that is used again: a line is good until the next call.
+ */
 export const makeLineCutter = (maxBytes: number = MAX_LINE_BYTES) => {
-  const decoder = new TextDecoder()
-  let parts: Array<Uint8Array> = []
+  let begun = new Uint8Array(0)
+  // Where the next one goes while the one that was put together last is still being used.
+  let other = new Uint8Array(0)
   let size = 0
-  const end = (): Line => {
-    const kept = parts
-    const total = size
-    parts = []
-    size = 0
-    if (total > maxBytes) return undefined
-    if (kept.length === 1 && kept[0] !== undefined) return decoder.decode(kept[0])
-    const whole = new Uint8Array(total)
-    let at = 0
-    for (const part of kept) {
-      whole.set(part, at)
-      at += part.length
-    }
-    return decoder.decode(whole)
-  }
   const add = (part: Uint8Array) => {
-    if (part.length === 0) return
-    size += part.length
-    if (size > maxBytes) parts = []
-    else parts.push(part)
+    const total = size + part.length
+    if (total <= maxBytes) {
+      if (total > begun.length) {
+        const roomier = new Uint8Array(Math.min(maxBytes, Math.max(total, begun.length * 2, FIRST_ROOM)))
+        roomier.set(begun.subarray(0, size))
+        begun = roomier
+      }
+      begun.set(part, size)
+    }
+    size = total
+  }
+  const end = (last: Uint8Array): Line => {
+    if (size === 0) return last.length > maxBytes ? undefined : last
+    add(last)
+    const line = size > maxBytes ? undefined : begun.subarray(0, size)
+    size = 0
+    ;[begun, other] = [other, begun]
+    return line
   }
   return {
     /** The lines that these bytes end; blank ones are left out. */
@@ -42,19 +53,17 @@ export const makeLineCutter = (maxBytes: number = MAX_LINE_BYTES) => {
       const lines: Array<Line> = []
       let from = 0
       for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
-        add(bytes.subarray(from, at))
+        const line = end(bytes.subarray(from, at))
         from = at + 1
-        const line = size === 0 ? "" : end()
-        if (line === undefined || line.trim() !== "") lines.push(line)
+        if (!isBlank(line)) lines.push(line)
       }
       add(bytes.subarray(from))
       return lines
     },
     /** What is left after the last newline. */
     rest: (): Array<Line> => {
-      if (size === 0) return []
-      const line = end()
-      return line === undefined || line.trim() !== "" ? [line] : []
+      const line = end(new Uint8Array(0))
+      return isBlank(line) ? [] : [line]
     }
   }
 }

@@ -2,6 +2,7 @@ import { Option, Schema } from "effect"
 
 import { isUsable } from "../conversion/converse.ts"
 import { NO_TOKENS, type TokenUsage } from "../conversion/cost.ts"
+import { membersOf, parsed } from "./members.ts"
 
 const Tokens = Schema.optionalKey(Schema.NullOr(Schema.Natural))
 const Cited = Schema.Struct({ text: Schema.optionalKey(Schema.NullOr(Schema.String)) })
@@ -30,13 +31,6 @@ const Billed = Schema.Struct({
   })
 })
 
-const Returned = Schema.Struct({
-  recordId: Schema.String,
-  modelOutput: Schema.optionalKey(Schema.Unknown),
-  error: Schema.optionalKey(Schema.Unknown)
-})
-
-const decodeReturned = Schema.decodeUnknownOption(Returned)
 const decodeAnswer = Schema.decodeUnknownOption(Answer)
 const decodeBilled = Schema.decodeUnknownOption(Billed)
 
@@ -68,30 +62,29 @@ const textOf = (blocks: ReadonlyArray<typeof Block.Type>): string =>
     )
     .join("")
 
-const answerOf = (returned: typeof Returned.Type): ReturnedRecord["answer"] => {
-  if (returned.error !== undefined && returned.error !== null) return undefined
-  const decoded = decodeAnswer(returned.modelOutput)
+const answerOf = (modelOutput: unknown): ReturnedRecord["answer"] => {
+  const decoded = decodeAnswer(modelOutput)
   if (Option.isNone(decoded)) return undefined
   const { output, stopReason } = decoded.value
   const answer = { text: textOf(output.message.content), stopReason: stopReason ?? undefined }
   return isUsable(answer) ? answer : undefined
 }
 
-const parsed = (line: string): unknown => {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
+/**
+ * Reads a line of a batch job's output; undefined for one that is no record (cut off, not JSON, without an id). The input that it
+ * repeats is passed over.
+ */
+export const readOutputLine = (line: Uint8Array): ReturnedRecord | undefined => {
+  const members = membersOf(line)
+  const valueOf = (name: string): unknown => {
+    const json = members?.get(name)
+    return json === undefined ? null : parsed(json)
+  }
+  const [recordId, error, modelOutput] = ["recordId", "error", "modelOutput"].map(valueOf)
+  if (typeof recordId !== "string" || error === undefined || modelOutput === undefined) return undefined
+  return {
+    recordId,
+    usage: usageOf(modelOutput),
+    answer: error === null ? answerOf(modelOutput) : undefined
   }
 }
-
-/** Reads a line of a batch job's output; undefined for one that is no record (cut off, not JSON, without an id). */
-export const readOutputLine = (line: string): ReturnedRecord | undefined =>
-  Option.match(decodeReturned(parsed(line)), {
-    onNone: () => undefined,
-    onSome: (returned) => ({
-      recordId: returned.recordId,
-      usage: usageOf(returned.modelOutput),
-      answer: answerOf(returned)
-    })
-  })

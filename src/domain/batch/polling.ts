@@ -79,7 +79,7 @@ const collectRow = Effect.fnUntraced(function* (
   const store = yield* BatchStore
   const attempt = yield* store.beginCollect(row.id)
   if (attempt === undefined) return
-  const collected = yield* Effect.result(collect(row.jobId, job))
+  const collected = yield* Effect.result(collect({ jobId: row.jobId, attempt }, job))
   if (Result.isSuccess(collected)) {
     yield* warnOfFallback(collected.success)
     return yield* close(
@@ -118,12 +118,14 @@ const lost = (row: PolledBatch): BatchJob => ({
 })
 
 const jobOf = (row: PolledBatch) =>
-  BatchService.use((service) => service.get(row.arn)).pipe(
-    Effect.catchIf(
-      ({ reason }) => reason === "missing",
-      () => Effect.succeed(lost(row))
-    )
-  )
+  row.arn === ""
+    ? Effect.succeed(lost(row))
+    : BatchService.use((service) => service.get(row.arn)).pipe(
+        Effect.catchIf(
+          ({ reason }) => reason === "missing",
+          () => Effect.succeed(lost(row))
+        )
+      )
 
 /** Acts on what the service says of a row. False: the batch job was told to stop, and may have stopped by now. */
 const act = Effect.fnUntraced(function* (row: PolledBatch, job: BatchJob, settings: DriverSettings) {

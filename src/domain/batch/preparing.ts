@@ -4,20 +4,17 @@ import type { Digest } from "effect/crypto/Digest"
 import type { ChunkRange } from "../../ports/batch-store.ts"
 import { BatchObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
-import type { PdfError } from "../../ports/pdf.ts"
+import type { PageRange, PdfError } from "../../ports/pdf.ts"
 import { VisionModel } from "../../ports/vision-model.ts"
 import type { ConverseRequest } from "../conversion/converse.ts"
 import { convertPageWithVision } from "../conversion/vision.ts"
 import { makeCapture } from "./capture.ts"
 import { inputPrefix, manifestKey } from "./keys.ts"
 import type { ManifestEntry } from "./manifest.ts"
-import { promptHash } from "./prompt-hash.ts"
-import { recordId } from "./record-id.ts"
+import { hashOf, promptText } from "./prompt-hash.ts"
+import { recordId, type RecordPlace } from "./record-id.ts"
 import { recordLine } from "./record.ts"
 import { type BatchLimits, type BatchSkipped, linesOf, present, writeShards, type Written } from "./shards.ts"
-
-/** Pages that are split at once. */
-const PAGES_AT_ONCE = 4
 
 /**
  * The hi-fi call of one page, recorded. Undefined for a blank page, one that cannot be read, and one that the model would not
@@ -55,38 +52,52 @@ export interface Preparing {
   readonly limits: BatchLimits
 }
 
-/** The records of a chunk's pages, opened as the chunk processor opens them. */
-const chunkRecords = (
-  { model, objectKey }: Preparing,
-  chunk: ChunkRange,
+/** The pages of all chunks, in order. */
+function* placesOf(chunks: ReadonlyArray<ChunkRange>): Generator<RecordPlace> {
+  for (const { chunkIndex, firstPage, lastPage } of chunks) {
+    for (let page = firstPage; page <= lastPage; page++) yield { chunkIndex, page }
+  }
+}
+
+const rangeOf = (chunks: ReadonlyArray<ChunkRange>): PageRange => ({
+  first: chunks.reduce((least, { firstPage }) => Math.min(least, firstPage), Number.POSITIVE_INFINITY),
+  end: chunks.reduce((most, { lastPage }) => Math.max(most, lastPage + 1), 0)
+})
+
+/** Hashes of the requests of one document: all of its pages have the same prompt, as a rule. */
+const makeHashes = () => {
+  let known: { readonly text: string; readonly hash: string } | undefined
+  return Effect.fnUntraced(function* (request: ConverseRequest) {
+    const text = promptText(request)
+    if (known?.text !== text) known = { text, hash: yield* hashOf(text) }
+    return known.hash
+  })
+}
+
+/**
+ * The records of a document's pages, which is opened once for all of its chunks: to open it, and to find out how it is best
+ * split, takes as long as splitting dozens of pages. They come one by one; the pages are read ahead.
+ */
+const recordsOf = (
+  { chunks, model, objectKey }: Preparing,
   noted: (entry: ManifestEntry) => void
 ): Stream.Stream<Uint8Array, PdfError | ObjectStoreError, PageSources | Digest> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const sources = yield* PageSources
-      const pages = yield* sources.open(objectKey, { first: chunk.firstPage, end: chunk.lastPage + 1 })
-      return Stream.range(chunk.firstPage, chunk.lastPage).pipe(
+      const pages = yield* sources.open(objectKey, rangeOf(chunks))
+      const hash = makeHashes()
+      return Stream.fromIterable(placesOf(chunks)).pipe(
         Stream.mapEffect(
-          Effect.fnUntraced(function* (page) {
-            const request = yield* capturePage(pages, page, model)
+          Effect.fnUntraced(function* (place) {
+            const request = yield* capturePage(pages, place.page, model)
             if (request === undefined) return undefined
-            const id = recordId({ chunkIndex: chunk.chunkIndex, page })
-            const entry = {
-              recordId: id,
-              chunkIndex: chunk.chunkIndex,
-              page,
-              promptHash: yield* promptHash(request),
-              model: request.modelId
-            }
-            return { entry, line: recordLine(id, request) }
-          }),
-          { concurrency: PAGES_AT_ONCE }
+            const id = recordId(place)
+            noted({ recordId: id, ...place, promptHash: yield* hash(request), model: request.modelId })
+            return recordLine(id, request)
+          })
         ),
-        present,
-        Stream.map(({ entry, line }) => {
-          noted(entry)
-          return line
-        })
+        present
       )
     })
   )
@@ -106,9 +117,7 @@ export const prepare = (
   Effect.gen(function* () {
     const objects = yield* BatchObjects
     const entries: Array<ManifestEntry> = []
-    const records = Stream.flatMap(Stream.fromIterable(preparing.chunks), (chunk) =>
-      chunkRecords(preparing, chunk, (entry) => void entries.push(entry))
-    )
+    const records = recordsOf(preparing, (entry) => void entries.push(entry))
     const written = yield* writeShards(records, preparing.prepared, preparing.limits)
     yield* objects.put(manifestKey(preparing.prepared), linesOf(entries), {
       contentType: "application/x-ndjson"

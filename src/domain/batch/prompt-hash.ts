@@ -22,6 +22,10 @@ export const promptText = (request: ConverseRequest): string =>
     request.inferenceConfig.temperature
   ])
 
-/** SHA-256 of {@link promptText}, hex (document 3, "Chunk processing with results"). */
+/** SHA-256 of a {@link promptText}, hex (document 3, "Chunk processing with results"). */
+export const hashOf = (text: string): Effect.Effect<string, never, Digest> =>
+  Effect.flatMap(Digest, (digest) => digest.digestHex(sha256, new TextEncoder().encode(text)))
+
+/** What a batch result is matched by. */
 export const promptHash = (request: ConverseRequest): Effect.Effect<string, never, Digest> =>
-  Effect.flatMap(Digest, (digest) => digest.digestHex(sha256, new TextEncoder().encode(promptText(request))))
+  hashOf(promptText(request))

@@ -1,27 +1,51 @@
-import * as Base64 from "effect/encoding/Base64"
+import type { ContentBlock, ConverseMessage, ConverseRequest } from "../conversion/converse.ts"
+import { base64Length, writeBase64 } from "./write-base64.ts"
 
-import type { ContentBlock, ConverseRequest } from "../conversion/converse.ts"
+/** A part of a line: JSON, or bytes that stand there as base64. */
+type Part = string | Uint8Array
 
-const wireBlock = (block: ContentBlock) => {
-  if ("text" in block) return { text: block.text }
+const partsOf = (block: ContentBlock): ReadonlyArray<Part> => {
+  if ("text" in block) return [JSON.stringify({ text: block.text })]
   if ("image" in block) {
-    return {
-      image: { format: block.image.format, source: { bytes: Base64.encode(block.image.source.bytes) } }
-    }
+    const { format, source } = block.image
+    return [`{"image":{"format":${JSON.stringify(format)},"source":{"bytes":"`, source.bytes, `"}}}`]
   }
   const { citations, format, name, source } = block.document
-  return { document: { format, name, source: { bytes: Base64.encode(source.bytes) }, citations } }
+  return [
+    `{"document":{"format":${JSON.stringify(format)},"name":${JSON.stringify(name)},"source":{"bytes":"`,
+    source.bytes,
+    `"},"citations":${JSON.stringify(citations)}}}`
+  ]
 }
 
-/** The body of a Converse call as a batch record holds it: without the model, bytes as base64 (Bedrock, batch inference data). */
-export const modelInput = (request: ConverseRequest) => ({
-  system: request.system,
-  messages: request.messages.map(({ content, role }) => ({ role, content: content.map(wireBlock) })),
-  inferenceConfig: request.inferenceConfig
-})
+const between = (lists: ReadonlyArray<ReadonlyArray<Part>>): ReadonlyArray<Part> =>
+  lists.flatMap((parts, at) => (at === 0 ? parts : [",", ...parts]))
+
+const messageParts = ({ content, role }: ConverseMessage): ReadonlyArray<Part> => [
+  `{"role":${JSON.stringify(role)},"content":[`,
+  ...between(content.map(partsOf)),
+  "]}"
+]
 
 const encoder = new TextEncoder()
 
-/** One line of a shard. */
-export const recordLine = (recordId: string, request: ConverseRequest): Uint8Array =>
-  encoder.encode(`${JSON.stringify({ recordId, modelInput: modelInput(request) })}\n`)
+/**
+ * One line of a shard: the record's id, and the body of a Converse call without the model, bytes as base64 (Bedrock, batch
+ * inference data). The bytes are nearly all of it: they go into the line as they are encoded, and through no string.
+ */
+export const recordLine = (recordId: string, request: ConverseRequest): Uint8Array => {
+  const parts = [
+    `{"recordId":${JSON.stringify(recordId)},"modelInput":{"system":${JSON.stringify(request.system)},"messages":[`,
+    ...between(request.messages.map(messageParts)),
+    `],"inferenceConfig":${JSON.stringify(request.inferenceConfig)}}}\n`
+  ].map((part) => (typeof part === "string" ? encoder.encode(part) : { bytes: part }))
+  const lengths = parts.map((part) => ("bytes" in part ? base64Length(part.bytes.length) : part.length))
+  const line = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0))
+  let at = 0
+  for (const [n, part] of parts.entries()) {
+    if ("bytes" in part) writeBase64(part.bytes, line, at)
+    else line.set(part, at)
+    at += lengths[n] ?? 0
+  }
+  return line
+}

@@ -1,7 +1,7 @@
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Fiber, Schema, Stream } from "effect"
 
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
-import { resultsKey } from "./keys.ts"
+import { heldKey, resultsKey } from "./keys.ts"
 import type { ManifestEntry } from "./manifest.ts"
 import type { ReturnedRecord } from "./output.ts"
 
@@ -37,14 +37,11 @@ const textOf = (objects: ObjectStoreService, key: string) =>
     )
   )
 
-/** A chunk's accepted answers. Fails with `missing` where there is no file, `unavailable` where it cannot be read. */
-export const readResults = (
+const readAnswers = (
   objects: ObjectStoreService,
-  jobId: string,
-  chunkIndex: number
-): Effect.Effect<ReadonlyArray<PageAnswer>, ObjectStoreError> => {
-  const key = resultsKey(jobId, chunkIndex)
-  return textOf(objects, key).pipe(
+  key: string
+): Effect.Effect<ReadonlyArray<PageAnswer>, ObjectStoreError> =>
+  textOf(objects, key).pipe(
     Effect.flatMap((text) =>
       Effect.mapError(
         decodeResults(text),
@@ -53,54 +50,76 @@ export const readResults = (
     ),
     Effect.map(({ pages }) => pages)
   )
-}
+
+/** A chunk's accepted answers. Fails with `missing` where there is no file, `unavailable` where it cannot be read. */
+export const readResults = (
+  objects: ObjectStoreService,
+  jobId: string,
+  chunkIndex: number
+): Effect.Effect<ReadonlyArray<PageAnswer>, ObjectStoreError> =>
+  readAnswers(objects, resultsKey(jobId, chunkIndex))
 
 interface Held {
   /** Records that the chunk still waits for. */
   missing: number
   size: number
   pages: Array<PageAnswer>
-  /** Some of it stands in its file already. */
+  /** Some of it stands beside its file, until the rest is there. */
+  parked: boolean
+  /** Its file is written. */
   written: boolean
 }
 
 /**
  * Writes one results file a chunk as its records come, in whatever order: a chunk is written once all of its records are
- * there; when too much is held, all that is held is written, and what comes later is added to its file. Written anew by
- * every collect.
+ * there; when too much is held, all that is held is parked beside, in a folder of this collect's own, until the rest of its
+ * chunk comes. Every collect writes the files anew, each of them whole: one that slept and wakes up writes what is there.
  */
 export const makeResultsWriter = (
   objects: ObjectStoreService,
-  jobId: string,
+  { attempt, jobId }: { readonly jobId: string; readonly attempt: number },
   entries: Iterable<ManifestEntry>,
   maxHeld: number = MAX_HELD
 ) => {
   const chunks = new Map<number, Held>()
   for (const { chunkIndex } of entries) {
-    const held = chunks.get(chunkIndex) ?? { missing: 0, size: 0, pages: [], written: false }
+    const held = chunks.get(chunkIndex) ?? { missing: 0, size: 0, pages: [], parked: false, written: false }
     held.missing += 1
     chunks.set(chunkIndex, held)
   }
   let total = 0
   let complete: Array<readonly [number, Held]> = []
+  let underWay: Fiber.Fiber<void, ObjectStoreError> | undefined
 
-  const write = Effect.fnUntraced(function* (chunkIndex: number, held: Held) {
-    const before = held.written ? yield* readResults(objects, jobId, chunkIndex) : []
+  const write = Effect.fnUntraced(function* (chunkIndex: number, held: Held, whole: boolean) {
+    const beside = heldKey(jobId, attempt, chunkIndex)
+    const before = held.parked ? yield* readAnswers(objects, beside) : []
     const pages = [...before, ...held.pages].sort((a, b) => a.page - b.page)
     const bytes = new TextEncoder().encode(JSON.stringify({ chunkIndex, pages }))
-    yield* objects.put(resultsKey(jobId, chunkIndex), Stream.make(bytes), {
+    yield* objects.put(whole ? resultsKey(jobId, chunkIndex) : beside, Stream.make(bytes), {
       contentType: "application/json"
     })
+    if (whole && held.parked) yield* objects.remove([beside])
     total -= held.size
     held.size = 0
     held.pages = []
-    held.written = true
+    held.parked = !whole
+    held.written = whole
   })
 
-  const writeAll = (some: ReadonlyArray<readonly [number, Held]>) =>
-    Effect.forEach(some, ([index, held]) => write(index, held), {
+  const writeAll = (some: ReadonlyArray<readonly [number, Held]>, ended = false) =>
+    Effect.forEach(some, ([index, held]) => write(index, held, ended || held.missing === 0), {
       concurrency: WRITES_AT_ONCE,
       discard: true
+    })
+
+  const written = Effect.suspend(() => (underWay === undefined ? Effect.void : Fiber.join(underWay)))
+
+  /** Writes while records go on to come; the next ones wait for these. */
+  const writeBeside = (some: ReadonlyArray<readonly [number, Held]>) =>
+    Effect.gen(function* () {
+      yield* written
+      underWay = yield* Effect.forkChild(writeAll(some))
     })
 
   return {
@@ -127,15 +146,24 @@ export const makeResultsWriter = (
         if (complete.length >= WRITES_AT_ONCE) {
           const some = complete
           complete = []
-          return writeAll(some)
+          return writeBeside(some)
         }
         if (total <= maxHeld) return Effect.void
         complete = []
-        return writeAll([...chunks].filter(([, { size }]) => size > 0))
+        return Effect.andThen(
+          written,
+          Effect.suspend(() => writeAll([...chunks].filter(([, { size }]) => size > 0)))
+        )
       }),
     /** Writes what is left, chunks without any answer too. */
-    finish: Effect.suspend(() =>
-      writeAll([...chunks].filter(([, { pages, written }]) => pages.length > 0 || !written))
+    finish: Effect.andThen(
+      written,
+      Effect.suspend(() =>
+        writeAll(
+          [...chunks].filter(([, held]) => !held.written),
+          true
+        )
+      )
     )
   }
 }

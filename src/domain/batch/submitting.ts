@@ -31,12 +31,19 @@ const submitted = Effect.fnUntraced(function* (batch: ClaimedBatch, arn: string,
     pollIn: settings.pollEvery,
     giveUpIn: giveUpIn(settings)
   })
-  yield* won
-    ? Effect.logInfo(`batch job ${arn} is submitted`)
-    : Effect.logInfo(`batch job ${arn} was submitted by another driver`)
+  if (won) return yield* Effect.logInfo(`batch job ${arn} is submitted`)
+  if (!(yield* store.isOrphan(batch.id, arn))) {
+    return yield* Effect.logInfo(`batch job ${arn} was submitted by another driver`)
+  }
+  // This process slept while another one closed the row: nobody else would ever stop what it has made.
+  yield* Effect.logWarning(`batch job ${arn} is nobody's any more: it is stopped`)
+  yield* BatchService.use((service) => service.stop(arn))
 })
 
-/** The folder of the records, uploaded now unless they are already. */
+/**
+ * The folder of the records, uploaded now unless they are already; undefined where another driver has taken over meanwhile, so
+ * that a batch job is only ever asked for once its row tells where its records are.
+ */
 const upload = Effect.fnUntraced(function* (batch: ClaimedBatch, settings: DriverSettings) {
   if (batch.inputPrefix !== null) return batch.inputPrefix
   const store = yield* BatchStore
@@ -58,9 +65,7 @@ const upload = Effect.fnUntraced(function* (batch: ClaimedBatch, settings: Drive
     }
   )
   yield* Effect.logInfo(`${done.records} batch records in ${done.shards} files, ${done.bytes} bytes`)
-  // Where another preparer has taken over, creating the job is harmless: whoever comes first, there is one.
-  yield* store.uploaded(batch, done)
-  return done.prefix
+  return (yield* store.uploaded(batch, done)) ? done.prefix : undefined
 })
 
 const create = Effect.fnUntraced(function* (batch: ClaimedBatch, input: string, settings: DriverSettings) {
@@ -80,9 +85,18 @@ const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, setti
     const arn = yield* service.findByName(batchJobName(batch.jobId))
     if (arn !== undefined) return yield* submitted(batch, arn, settings)
     if (batch.stuck) return yield* drop(batch, "failed", "preparing it got stuck")
-    if (batch.closeReason !== null) return yield* drop(batch, "skipped", batch.closeReason)
+    // Released by hand, while the lane was off.
+    if (!batch.waiting && batch.closeReason === null) {
+      return yield* drop(batch, "skipped", "its job does not wait any more")
+    }
+    // Once its records are uploaded, somebody may be creating the batch job right now, unseen: it is created all the same, which
+    // gives the one that there is, and stopped on its first poll.
+    if (batch.closeReason !== null && batch.inputPrefix === null) {
+      return yield* drop(batch, "skipped", batch.closeReason)
+    }
   }
   const input = yield* upload(batch, settings)
+  if (input === undefined) return yield* Effect.logInfo("another driver prepares it now")
   yield* submitted(batch, yield* create(batch, input, settings), settings)
 })
 

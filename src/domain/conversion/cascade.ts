@@ -5,6 +5,7 @@ import type { PdfError } from "../../ports/pdf.ts"
 import type { VisionAnswer, VisionModel, VisionModelError } from "../../ports/vision-model.ts"
 import { isUsable } from "./converse.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
+import type { LayoutPage } from "./layout/layout-pages.ts"
 import type { ConversionOptions } from "./options.ts"
 import { usesCascade } from "./options.ts"
 import type { PageSource } from "./page-source.ts"
@@ -33,6 +34,8 @@ const MAX_ROUNDS = 4
 
 /** What the models have done for a page so far. */
 interface Work {
+  /** What the text layer says of the page. */
+  readonly layout: LayoutPage
   fromBatch: boolean
   /** A call that gave no answer now, and may give one later. */
   noAnswer: VisionModelError | undefined
@@ -54,17 +57,12 @@ interface Candidate {
 }
 
 /** An answer as a candidate; undefined where it cannot be used, or nothing is left of it when it is clean. */
-const candidateOf = Effect.fnUntraced(function* (
-  page: PageSource,
-  tier: PageTier,
-  answer: VisionAnswer,
-  work: Work
-) {
+const candidateOf = Effect.fnUntraced(function* (tier: PageTier, answer: VisionAnswer, work: Work) {
   if (answer.fromBatch) work.fromBatch = true
   if (!isUsable(answer)) return undefined
   const { clean } = yield* HtmlAssembly
   const html = (yield* clean(answer.text)).trim()
-  const { missing, share } = coverageOf(page.text, html)
+  const { missing, share } = coverageOf(work.layout.text, html)
   const found: Candidate = { html, tier, share, missing }
   return html === "" ? undefined : found
 })
@@ -89,7 +87,7 @@ const coverageRetry = Effect.fnUntraced(function* (
     ],
     { tier: "coverage-retry", page: page.index }
   )
-  return yield* candidateOf(page, "coverage-retry", answer, work)
+  return yield* candidateOf("coverage-retry", answer, work)
 })
 
 /** The iterative loop: look at the page and the draft, mend, until it stops improving. */
@@ -107,7 +105,7 @@ const agentic = Effect.fnUntraced(function* (
       [{ role: "user", content: [picture, { text: agenticPrompt(best.html, best.missing) }] }],
       { tier: "agentic", page: page.index }
     )
-    const mended = yield* candidateOf(page, "agentic", answer, work)
+    const mended = yield* candidateOf("agentic", answer, work)
     if (mended === undefined) return best
     // The model has looked, and would leave it as it is.
     if (mended.html === best.html) return mended
@@ -118,10 +116,10 @@ const agentic = Effect.fnUntraced(function* (
   return best
 })
 
-const draftOfLayout = (page: PageSource): Candidate => ({
-  html: page.layoutHtml,
+const draftOfLayout = ({ html, text }: LayoutPage): Candidate => ({
+  html,
   tier: "layout",
-  ...coverageOf(page.text, page.layoutHtml)
+  ...coverageOf(text, html)
 })
 
 /** A tier that gives no answer leaves the page to the next one; a recorded call is no failure of a tier. */
@@ -138,7 +136,7 @@ const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, wor
   const first = yield* orNothing(
     work,
     Effect.flatMap(convertPageWithVision(page, modelId), (answer) =>
-      candidateOf(page, "hifi-single-pass", answer, work)
+      candidateOf("hifi-single-pass", answer, work)
     )
   )
   let best = first
@@ -147,7 +145,10 @@ const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, wor
   }
   if (best !== undefined && best.share >= MIN_COVERAGE) return best
   // Quality escalation, or fail-over where there was no answer at all.
-  return better(best, yield* orNothing(work, agentic(page, modelId, best ?? draftOfLayout(page), work)))
+  return better(
+    best,
+    yield* orNothing(work, agentic(page, modelId, best ?? draftOfLayout(work.layout), work))
+  )
 })
 
 /**
@@ -160,19 +161,20 @@ export const convertPage = (
   { mayDegrade, modelId, options }: CascadeSettings
 ): Effect.Effect<PageResult, PdfError | VisionModelError, VisionModel | HtmlAssembly> =>
   Effect.gen(function* () {
-    const work: Work = { fromBatch: false, noAnswer: undefined }
+    const layout = yield* page.layout
+    const work: Work = { layout, fromBatch: false, noAnswer: undefined }
     const result = (tier: PageTier, html: string, degraded = false): PageResult => ({
       page: page.index,
-      label: page.label,
+      label: layout.label,
       tier,
       html,
       fromBatch: work.fromBatch,
       degraded
     })
     if (yield* page.isBlank) return result("blank", "")
-    if (!usesCascade(options)) return result("layout", page.layoutHtml)
+    if (!usesCascade(options)) return result("layout", layout.html)
     const best = yield* hifi(page, modelId, work)
     if (best !== undefined && best.tier !== "layout") return result(best.tier, best.html)
     if (work.noAnswer !== undefined && !mayDegrade) return yield* work.noAnswer
-    return result("layout", page.layoutHtml, true)
+    return result("layout", layout.html, true)
   })

@@ -33,12 +33,13 @@ const encoder = new TextEncoder()
 
 const lineOf = Effect.fnUntraced(function* (pages: OpenPages, index: number) {
   const page = yield* pages.page(index)
+  const { html, label } = yield* page.layout
   const isBlank = yield* page.isBlank
   const line: PageLine = {
     page: index,
-    label: page.label,
+    label,
     tier: isBlank ? "blank" : "layout",
-    html: isBlank ? "" : page.layoutHtml
+    html: isBlank ? "" : html
   }
   return line
 })

@@ -1,19 +1,16 @@
 import type { Effect } from "effect"
 
 import type { PdfError } from "../../ports/pdf.ts"
+import type { LayoutPage } from "./layout/layout-pages.ts"
 
-/** One page as the cascade sees it. The costly parts are made when they are asked for. */
+/** One page as the cascade sees it. Whatever costs something is made when it is asked for. */
 export interface PageSource {
   /** From 0, in the document. */
   readonly index: number
-  /** As the document labels it. */
-  readonly label: string
-  /** The text layer's plain text, in content order; empty for a scan. */
-  readonly text: string
   /** Nothing is drawn on it. */
   readonly isBlank: Effect.Effect<boolean, PdfError>
-  /** The layout tier's HTML, clean. */
-  readonly layoutHtml: string
+  /** The layout tier's page: label, clean HTML, and the text layer's plain text, empty for a scan. */
+  readonly layout: Effect.Effect<LayoutPage, PdfError>
   /** The page as a PDF of its own. */
   readonly pdf: Effect.Effect<Uint8Array, PdfError>
   /** The page as a picture (PNG). */

@@ -1,10 +1,10 @@
-import { Effect, Layer, Option, type Scope, Semaphore, Stream } from "effect"
+import { Effect, Fiber, Layer, Option, Stream } from "effect"
 
 import { FileObjects } from "../../ports/object-store.ts"
 import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
 import { Pdf, type PdfDocument, type PdfError, type PageRange } from "../../ports/pdf.ts"
 import type { LayoutPage } from "./layout/layout-pages.ts"
-import type { PageSource } from "./page-source.ts"
+import { makeReadAhead } from "./read-ahead.ts"
 
 /** Resolution of the picture that a model looks at: text of 6 points can be read. */
 const PICTURE_DPI = 144
@@ -22,78 +22,53 @@ const only = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<A, E> =>
 const pageAlone = (index: number): PageRange => ({ first: index, end: index + 1 })
 
 /** Split pages that are kept for a second call, bytes. */
-const MAX_KEPT_BYTES = 64 * 1024 * 1024
+const MAX_KEPT_BYTES = 24 * 1024 * 1024
 
-/**
- * Split pages of a range. Splitting a long document has a cost of its own, so the range is split in one go, as far as it is
- * asked for; a page that is not kept any more is split again alone.
- */
-const makeSplitPages = Effect.fnUntraced(function* (
-  document: PdfDocument,
-  range: PageRange
-): Effect.fn.Return<(index: number) => Effect.Effect<Uint8Array, PdfError>, never, Scope.Scope> {
-  const pull = yield* Stream.toPull(document.split(range))
-  const one = yield* Semaphore.make(1)
-  const kept = new Map<number, Uint8Array>()
-  let keptBytes = 0
-  let reached = range.first
-  const keep = (index: number, bytes: Uint8Array) => {
-    kept.set(index, bytes)
-    keptBytes += bytes.length
-    for (const [oldest, { length }] of kept) {
-      if (keptBytes <= MAX_KEPT_BYTES || oldest === index) break
-      kept.delete(oldest)
-      keptBytes -= length
-    }
-  }
-  const alone = (index: number) => Effect.map(only(document.split(pageAlone(index))), ({ bytes }) => bytes)
-  // A page that breaks the stream off, or its end, is no answer yet: each page is asked for alone then.
-  const advance = pull.pipe(
-    Effect.map((pages) => {
-      for (const { bytes, index } of pages) {
-        keep(index, bytes)
-        reached = index + 1
-      }
-    }),
-    Effect.catch(() => Effect.sync(() => void (reached = range.end)))
+/** Pages of which it is remembered whether they are blank. */
+const MAX_KEPT_BLANKS = 1_000
+
+/** The pages of a range are laid out together; where one of them cannot be read, the others one by one. */
+const makeLayouts = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange) {
+  const scope = yield* Effect.scope
+  let underWay: Fiber.Fiber<ReadonlyMap<number, LayoutPage>> | undefined
+  const together = Effect.option(Effect.suspend(() => Stream.runCollect(document.layout(range)))).pipe(
+    Effect.map(Option.getOrElse((): ReadonlyArray<LayoutPage> => [])),
+    Effect.map((pages) => new Map(pages.map((page) => [page.index, page])))
   )
-  return (index) =>
-    one
-      .withPermit(
-        Effect.gen(function* () {
-          while (!kept.has(index) && index >= reached && reached < range.end) yield* advance
-          return kept.get(index)
-        })
-      )
-      .pipe(Effect.flatMap((bytes) => (bytes === undefined ? alone(index) : Effect.succeed(bytes))))
-})
-
-const sourceOf = (
-  document: PdfDocument,
-  page: LayoutPage,
-  pdf: (index: number) => Effect.Effect<Uint8Array, PdfError>
-): PageSource => ({
-  index: page.index,
-  label: page.label,
-  text: page.text,
-  layoutHtml: page.html,
-  isBlank: document.isBlank(page.index),
-  pdf: pdf(page.index),
-  image: Effect.map(document.render(page.index, PICTURE_DPI), ({ bytes }) => bytes)
-})
-
-/** Lays the range out together; where a page of it cannot be read, the others are laid out one by one. */
-const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange) {
-  const together = yield* Effect.option(Stream.runCollect(document.layout(range)))
-  const known = new Map(Option.getOrElse(together, () => []).map((page) => [page.index, page]))
-  const split = yield* makeSplitPages(document, range)
-  const page = (index: number): Effect.Effect<PageSource, PdfError> =>
-    Effect.suspend(() => {
-      const found = known.get(index)
-      const laidOut = found === undefined ? only(document.layout(pageAlone(index))) : Effect.succeed(found)
-      return Effect.map(laidOut, (one) => sourceOf(document, one, split))
+  return (index: number): Effect.Effect<LayoutPage, PdfError> =>
+    Effect.gen(function* () {
+      underWay ??= yield* Effect.forkIn(together, scope)
+      const found = (yield* Fiber.join(underWay)).get(index)
+      return found ?? (yield* only(document.layout(pageAlone(index))))
     })
-  const pages: OpenPages = { page }
+})
+
+const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange) {
+  const layout = yield* makeLayouts(document, range)
+  const isBlank = yield* makeReadAhead({
+    range,
+    read: document.blanks,
+    alone: document.isBlank,
+    sizeOf: () => 1,
+    maxKept: MAX_KEPT_BLANKS
+  })
+  const split = yield* makeReadAhead({
+    range,
+    read: document.split,
+    alone: (index) => only(document.split(pageAlone(index))),
+    sizeOf: ({ bytes }) => bytes.length,
+    maxKept: MAX_KEPT_BYTES
+  })
+  const pages: OpenPages = {
+    page: (index) =>
+      Effect.succeed({
+        index,
+        isBlank: isBlank(index),
+        layout: layout(index),
+        pdf: Effect.map(split(index), ({ bytes }) => bytes),
+        image: Effect.map(document.render(index, PICTURE_DPI), ({ bytes }) => bytes)
+      })
+  }
   return pages
 })
 

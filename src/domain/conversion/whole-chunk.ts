@@ -8,8 +8,8 @@ import type { CascadeSettings } from "./cascade.ts"
 import type { PageLine } from "./chunk-result.ts"
 import { isUsable } from "./converse.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
+import type { LayoutPage } from "./layout/layout-pages.ts"
 import type { ConversionOptions } from "./options.ts"
-import type { PageSource } from "./page-source.ts"
 import { chunkPrompt } from "./prompts.ts"
 import { ask, imageBlock } from "./vision.ts"
 
@@ -30,11 +30,11 @@ export const sectionsOf = (answer: string, pages: number): ReadonlyArray<string>
   return sections.map((section) => section.split(/<\/section\s*>/i)[0] ?? "")
 }
 
-const layoutLine = (page: PageSource): PageLine => ({
-  page: page.index,
-  label: page.label,
+const layoutLine = ({ html, index, label }: LayoutPage): PageLine => ({
+  page: index,
+  label,
   tier: "layout",
-  html: page.layoutHtml
+  html
 })
 
 /**
@@ -50,6 +50,7 @@ export const convertWhole = (
   Effect.gen(function* () {
     const { clean } = yield* HtmlAssembly
     const sources = yield* Effect.forEach(indexes, pages.page)
+    const layouts = yield* Effect.forEach(sources, ({ layout }) => layout)
     const tier = options.parser === "harness" ? "harness" : "math-ocr"
     const answered = yield* Effect.result(
       Effect.gen(function* () {
@@ -67,11 +68,11 @@ export const convertWhole = (
       if (failure._tag === "PdfError") return yield* failure
       if (failure.reason !== "refused" && !mayDegrade) return yield* failure
       yield* Effect.logWarning(`the model did not convert ${sources.length} pages: ${failure.message}`)
-      return sources.map(layoutLine)
+      return layouts.map(layoutLine)
     }
     const { success: answer } = answered
     const sections = isUsable(answer) ? sectionsOf(answer.text, sources.length) : undefined
-    return yield* Effect.forEach(sources, (page, n) =>
+    return yield* Effect.forEach(layouts, (page, n) =>
       Effect.gen(function* () {
         const html = (yield* clean(sections?.[n] ?? "")).trim()
         if (html === "" || coverageOf(page.text, html).share < MIN_COVERAGE) return layoutLine(page)

@@ -4,11 +4,11 @@ import * as fc from "fast-check"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { BatchControls } from "../../../src/domain/batch/controls.ts"
-import { driverTick } from "../../../src/domain/batch/driver.ts"
 import { whenUserActs } from "../../../src/domain/batch/row.ts"
 import { BatchStore } from "../../../src/ports/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { driverTick } from "./tick.ts"
 import {
   clean,
   isClosed,
@@ -161,19 +161,6 @@ layer(suite, { timeout: 300_000, excludeTestServices: true })("the owner's contr
       assert.deepStrictEqual([row?.state, row?.close_reason], ["submitted", "Cancelled by user"])
       yield* tickUntil(settings, isClosed(jobId))
       assert.strictEqual((yield* jobOf(jobId)).status, "cancelled")
-    })
-  )
-
-  it.effect("flag off: parked jobs stay parked, and the documented statements release them", () =>
-    Effect.gen(function* () {
-      yield* clean
-      const sql = yield* WriteSql
-      const store = yield* ConversionStore
-      const { jobId } = yield* parked(3)
-      assert.isUndefined(yield* store.claimChunk("w", crypto.randomUUID()))
-      yield* sql`update large_conversion_jobs set status = 'pending' where status = 'waiting_batch'`
-      yield* sql`update chunk_jobs set status = 'pending' where status = 'waiting_batch'`
-      assert.strictEqual((yield* store.claimChunk("w", crypto.randomUUID()))?.jobId, jobId)
     })
   )
 

@@ -2,10 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Latch, Stream } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { driverTick } from "../../../src/domain/batch/driver.ts"
-import { BatchService } from "../../../src/ports/batch-service.ts"
+import { BatchService, BatchServiceError } from "../../../src/ports/batch-service.ts"
+import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { behindGate, Crash, type Gate } from "./gate.ts"
+import { driverTick } from "./tick.ts"
 import { clean, convertAll, jobOf, Knobs, laneWorld, parked, rowOf, settingsOf, tickUntil } from "./world.ts"
 
 /** The job goes on, and its row is closed. */
@@ -93,6 +94,93 @@ layer(laneWorld, { timeout: 300_000, excludeTestServices: true })("a driver that
       assert.strictEqual(row?.outcome, "collected")
       assert.strictEqual(yield* entriesOf(jobId), 1)
     })
+  )
+
+  for (const [when, after] of [
+    ["uploaded nothing", "put"],
+    ["uploaded its records", "create"]
+  ] as const) {
+    it.effect(
+      `frozen once it had ${when}, its job cancelled meanwhile: no batch job is left alone (B2)`,
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* ConversionStore
+          const { faults } = yield* Knobs
+          faults.stopLatencyMs = 0
+          const { jobId } = yield* parked(3)
+          const service = yield* BatchService
+          const objects = yield* BatchObjects
+          const frozen = yield* Latch.make(false)
+          const reached = yield* Latch.make(false)
+          const pause = reached.open.pipe(Effect.andThen(frozen.await))
+          const asleep = yield* driverTick(settingsOf(), 1).pipe(
+            Effect.provideService(BatchService, {
+              ...service,
+              create: (job) =>
+                after === "create" ? Effect.andThen(pause, service.create(job)) : service.create(job)
+            }),
+            Effect.provideService(BatchObjects, {
+              ...objects,
+              put: (key, body, options) =>
+                after === "put"
+                  ? Effect.andThen(pause, objects.put(key, body, options))
+                  : objects.put(key, body, options)
+            }),
+            Effect.forkChild
+          )
+          yield* reached.await
+          yield* store.cancel(jobId)
+          yield* tickUntil(
+            settingsOf(),
+            Effect.map(rowOf(jobId), (row) => row?.state === "closed"),
+            2
+          )
+          yield* frozen.open
+          yield* Fiber.join(asleep)
+          const arn = yield* service.findByName(`postlane-${jobId}`)
+          if (after === "put") return assert.isUndefined(arn, "nobody asks for a job that nobody waits for")
+          const { status } = yield* service.get(arn ?? "")
+          assert.include(["Stopped", "Completed"], status)
+          const row = yield* rowOf(jobId)
+          assert.strictEqual(row?.end_state, status, "its row knows how it ended")
+        })
+    )
+  }
+
+  it.effect(
+    "frozen while it created a job that the next leader was refused: it stops what it made (B2)",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const { jobId } = yield* parked(3)
+        const service = yield* BatchService
+        const frozen = yield* Latch.make(false)
+        const reached = yield* Latch.make(false)
+        const stopped: Array<string> = []
+        const asleep = yield* driverTick(settingsOf(), 1).pipe(
+          Effect.provideService(BatchService, {
+            ...service,
+            create: (job) =>
+              reached.open.pipe(Effect.andThen(frozen.await), Effect.andThen(service.create(job))),
+            stop: (arn) =>
+              Effect.andThen(
+                Effect.sync(() => stopped.push(arn)),
+                service.stop(arn)
+              )
+          }),
+          Effect.forkChild
+        )
+        yield* reached.await
+        const refused = new BatchServiceError({ reason: "refused", message: "no access" })
+        yield* driverTick(settingsOf(), 2).pipe(
+          Effect.provideService(BatchService, { ...service, create: () => Effect.fail(refused) })
+        )
+        assert.strictEqual((yield* rowOf(jobId))?.outcome, "failed")
+        yield* frozen.open
+        yield* Fiber.join(asleep)
+        assert.deepStrictEqual(stopped, [yield* service.findByName(`postlane-${jobId}`)])
+      })
   )
 
   it.effect("two drivers at once: every job has one row, one batch job and one bill", () =>

@@ -121,6 +121,50 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the driver", 
     )
   }
 
+  for (const [fault, outcome, end] of [
+    ["expires", "expired", "Expired"],
+    ["stops", "failed", "Stopped"]
+  ] as const) {
+    it.effect(
+      `a job that ${fault} half way: what it returned is billed once, all pages go on-demand (B2, K1)`,
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const { calls, faults } = yield* Knobs
+          Object.assign(faults, { [fault]: true, unfinished: 0.5, failed: 0.1 })
+          const { jobId } = yield* parked(20)
+          yield* tickUntil(settingsOf(), isClosed(jobId))
+          const row = yield* rowOf(jobId)
+          assert.deepStrictEqual(
+            [row?.outcome, row?.end_state, row?.accepted, row?.fallback],
+            [outcome, end, 0, 20]
+          )
+          const [entry, ...more] = yield* ledger
+          assert.deepStrictEqual(more, [])
+          const answers = (entry?.input ?? 0) / 100
+          assert.isTrue(answers > 0 && answers < 15, String(answers))
+          near(entry?.cost ?? null, priceOf(answers) / 2)
+          const { batchJobArn, returned, ...told } = entry?.metadata ?? {}
+          assert.match(String(batchJobArn), /^arn:/)
+          assert.isAbove(Number(returned), answers, "failed records are returned, too")
+          assert.deepStrictEqual(told, {
+            batch: true,
+            batchMultiplier: 0.5,
+            accepted: 0,
+            fallback: 20,
+            endState: end,
+            onDemandUsd: 0
+          })
+          const { options, status } = yield* jobOf(jobId)
+          assert.strictEqual(status, "pending")
+          assert.isUndefined(options._batchPrimed)
+          near(options._batchCostUsd ?? null, priceOf(answers) / 2)
+          yield* convertAll()
+          assert.strictEqual(calls.length, 20, "nothing of it is used")
+        })
+    )
+  }
+
   for (const [name, limits] of [
     ["too few", { minRecords: 4 }],
     ["too many", { maxRecords: 2 }],

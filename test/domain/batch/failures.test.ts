@@ -4,15 +4,13 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, References, Stream } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { driverTick, purgeBatches } from "../../../src/domain/batch/driver.ts"
 import { batchPrefix } from "../../../src/domain/batch/keys.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch-service.ts"
-import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { PageSources } from "../../../src/ports/page-sources.ts"
 import { PdfError } from "../../../src/ports/pdf.ts"
 import { until } from "../../contracts/batch-service.ts"
-import { behindGate, type Gate } from "./gate.ts"
+import { driverTick } from "./tick.ts"
 import {
   clean,
   isClosed,
@@ -43,7 +41,13 @@ const submitted = Effect.fnUntraced(function* (pages = 3) {
   const settings = settingsOf()
   const { jobId } = yield* parked(pages)
   yield* tickUntil(settings, isState(jobId, "submitted"))
-  yield* until(service, yield* arnOf(jobId), ["Completed", "PartiallyCompleted", "Expired", "Failed"])
+  yield* until(service, yield* arnOf(jobId), [
+    "Completed",
+    "PartiallyCompleted",
+    "Expired",
+    "Stopped",
+    "Failed"
+  ])
   return { jobId, settings }
 })
 
@@ -199,6 +203,40 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the driver, w
     })
   )
 
+  it.effect(
+    "a stopped job whose output comes late is billed when it is all there, after five tries as it is",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const { faults } = yield* Knobs
+        Object.assign(faults, { stops: true, unfinished: 0.5 })
+        const objects = yield* BatchObjects
+        const late = Effect.provideService(BatchObjects, {
+          ...objects,
+          list: (prefix: string) => (prefix.includes("/output/") ? Stream.empty : objects.list(prefix))
+        })
+        const comes = yield* submitted(20)
+        yield* late(driverTick(comes.settings, 1))
+        yield* late(driverTick(comes.settings, 1))
+        assert.deepStrictEqual(
+          [(yield* rowOf(comes.jobId))?.state, (yield* jobOf(comes.jobId)).status, (yield* ledger).length],
+          ["submitted", "waiting_batch", 0]
+        )
+        yield* driverTick(comes.settings, 1)
+        assert.strictEqual((yield* rowOf(comes.jobId))?.end_state, "Stopped")
+        assert.lengthOf(yield* ledger, 1)
+
+        const never = yield* submitted(20)
+        for (let n = 1; n <= 5; n++) {
+          assert.strictEqual((yield* rowOf(never.jobId))?.state, "submitted", `before try ${n}`)
+          yield* late(driverTick(never.settings, 1))
+        }
+        assert.strictEqual((yield* rowOf(never.jobId))?.outcome, "failed")
+        assert.strictEqual((yield* jobOf(never.jobId)).status, "pending")
+        assert.lengthOf(yield* ledger, 1)
+      })
+  )
+
   it.effect("past the deadline one failing collect is enough", () =>
     Effect.gen(function* () {
       yield* clean
@@ -265,50 +303,6 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the driver, w
       assert.isTrue(
         lines.some((text) => /\d+ of 20 pages fall back to on-demand: more than 20 %/.test(text)),
         lines.join("\n")
-      )
-    })
-  )
-
-  it.effect("the number of queries of a tick does not grow with the number of open rows", () =>
-    Effect.gen(function* () {
-      yield* clean
-      const sql = yield* WriteSql
-      const cost = Effect.gen(function* () {
-        const gate: Gate = { calls: 0, at: undefined, mode: "before" }
-        yield* driverTick(settingsOf(), 1).pipe(Effect.provide(behindGate(gate)))
-        return gate.calls
-      })
-      const few = yield* cost
-      yield* sql`insert into customers (id, email, plan_type) select gen_random_uuid(), 'c' || n || '@x.test', 'paid'
-        from generate_series(1, 1) n`
-      yield* sql`insert into files (customer_id, name, kind, size_bytes, pages, object_key)
-        select id, 'a', 'pdf', 1, 1, 'k' from customers`
-      yield* sql`insert into large_conversion_jobs (file_id, status)
-        select f.id, 'waiting_batch' from files f, generate_series(1, 10000)`
-      yield* sql`insert into conversion_batch_jobs (job_id, state, batch_job_arn, next_poll_at)
-        select id, 'submitted', 'arn:x', now() + interval '5 minutes' from large_conversion_jobs`
-      const many = yield* cost
-      assert.strictEqual(many, few)
-    })
-  )
-
-  it.effect("objects go with the file, or two weeks after the end, and not before", () =>
-    Effect.gen(function* () {
-      yield* clean
-      const sql = yield* WriteSql
-      const store = yield* ConversionStore
-      const objects = yield* BatchObjects
-      const { fileId, jobId, owner } = yield* parked(3)
-      yield* tickUntil(settingsOf(), isClosed(jobId))
-      const kept = Effect.map(Stream.runCollect(objects.list(batchPrefix(jobId))), (keys) => keys.length)
-      yield* purgeBatches
-      assert.isAbove(yield* kept, 0)
-      yield* store.deleteFile(fileId, owner)
-      yield* purgeBatches
-      assert.strictEqual(yield* kept, 0)
-      assert.deepStrictEqual(
-        yield* sql`select count(*)::int as n from conversion_batch_jobs where purged_at is null`,
-        [{ n: 0 }]
       )
     })
   )

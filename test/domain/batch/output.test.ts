@@ -4,7 +4,6 @@ import * as fc from "fast-check"
 
 import { collect, tallyOnly } from "../../../src/domain/batch/collecting.ts"
 import { manifestKey } from "../../../src/domain/batch/keys.ts"
-import { makeLineCutter } from "../../../src/domain/batch/lines.ts"
 import { readOutputLine } from "../../../src/domain/batch/output.ts"
 import { makeResultsWriter, readResults } from "../../../src/domain/batch/results.ts"
 import { type BatchLimits, BatchSkipped, linesOf, writeShards } from "../../../src/domain/batch/shards.ts"
@@ -25,39 +24,8 @@ const answered = (recordId: string, text: string, changes: object = {}) => ({
   }
 })
 
-describe("cutting bytes into lines", () => {
-  it("gives the same lines however the bytes come", () => {
-    fc.assert(
-      fc.property(
-        fc.array(
-          fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " ")),
-          { maxLength: 8 }
-        ),
-        fc.integer({ min: 1, max: 9 }),
-        fc.boolean(),
-        (lines, step, ended) => {
-          const bytes = encoder.encode(lines.join("\n") + (ended ? "\n" : ""))
-          const cutter = makeLineCutter()
-          const cut: Array<string | undefined> = []
-          for (let at = 0; at < bytes.length; at += step)
-            cut.push(...cutter.push(bytes.subarray(at, at + step)))
-          cut.push(...cutter.rest())
-          assert.deepStrictEqual(
-            cut,
-            lines.filter((line) => line.trim() !== "").map((line) => line.toWellFormed())
-          )
-        }
-      )
-    )
-  })
-
-  it("passes a line over that is too long, and goes on behind it", () => {
-    const cutter = makeLineCutter(4)
-    assert.deepStrictEqual(cutter.push(encoder.encode("abcd\nabcde\nab")), ["abcd", undefined])
-    assert.deepStrictEqual(cutter.push(encoder.encode("cdef")), [])
-    assert.deepStrictEqual(cutter.rest(), [undefined])
-  })
-})
+/** What is read of a line. */
+const readLine = (text: string) => readOutputLine(encoder.encode(text))
 
 describe("a line of output", () => {
   it("is read with its texts, plain or cited, and the tokens that are billed", () => {
@@ -68,7 +36,7 @@ describe("a line of output", () => {
       { text: "</p>" }
     ]
     const line = JSON.stringify(answered("c0-p0", "", { output: { message: { content } }, usage }))
-    assert.deepStrictEqual(readOutputLine(line), {
+    assert.deepStrictEqual(readLine(line), {
       recordId: "c0-p0",
       usage: { inputTokens: 8, outputTokens: 2 },
       answer: { text: "<p>abc</p>", stopReason: "end_turn" }
@@ -85,7 +53,7 @@ describe("a line of output", () => {
     ["no output", { recordId: "c0-p0", modelOutput: null }]
   ] as const) {
     it(`${what}: no answer, but what it cost`, () => {
-      const read = readOutputLine(JSON.stringify(record))
+      const read = readLine(JSON.stringify(record))
       assert.strictEqual(read?.recordId, "c0-p0")
       assert.isUndefined(read?.answer)
       const billed = "modelOutput" in record && record.modelOutput !== null
@@ -95,14 +63,14 @@ describe("a line of output", () => {
 
   it("is no record where it is cut off, of another kind, or hostile; nothing throws", () => {
     for (const line of ["", "{", "null", "[]", "1", '{"recordId":1}', '{"modelOutput":{}}']) {
-      assert.isUndefined(readOutputLine(line), line)
+      assert.isUndefined(readLine(line), line)
     }
     const bad = answered("c0-p0", "x", { usage: { inputTokens: -5, outputTokens: 1e99 } })
-    assert.deepStrictEqual(readOutputLine(JSON.stringify(bad))?.usage, { inputTokens: 0, outputTokens: 0 })
+    assert.deepStrictEqual(readLine(JSON.stringify(bad))?.usage, { inputTokens: 0, outputTokens: 0 })
     fc.assert(
       fc.property(fc.json(), fc.nat(), (json, at) => {
-        readOutputLine(json)
-        readOutputLine(json.slice(0, at))
+        readLine(json)
+        readLine(json.slice(0, at))
       })
     )
   })
@@ -156,7 +124,9 @@ describe("collecting", () => {
         "shard-0002.jsonl.out": second,
         "manifest.json.out": lineOf(1)
       })
-      const tally = yield* collect("j", job).pipe(Effect.provideService(BatchObjects, objects))
+      const tally = yield* collect({ jobId: "j", attempt: 1 }, job).pipe(
+        Effect.provideService(BatchObjects, objects)
+      )
       assert.deepStrictEqual(tally, {
         returned: 6,
         usage: { inputTokens: 50, outputTokens: 10 },
@@ -187,13 +157,24 @@ describe("collecting", () => {
                     promptHash: "h",
                     model: "m"
                   })
-                  const writer = makeResultsWriter(objects, "j", all.map(entry), held)
+                  const writer = makeResultsWriter(objects, { jobId: "j", attempt: 1 }, all.map(entry), held)
                   for (const page of order) {
-                    yield* writer.add(entry(page), readOutputLine(lineOf(page))!)
+                    yield* writer.add(entry(page), readLine(lineOf(page))!)
                   }
                   yield* writer.finish
-                  assert.deepStrictEqual(yield* pagesOf(objects, 0), ["0 t0", "1 t1", "2 t2"])
-                  assert.deepStrictEqual(yield* pagesOf(objects, 1), ["3 t3", "4 t4", "5 t5"])
+                  const whole = Effect.gen(function* () {
+                    assert.deepStrictEqual(yield* pagesOf(objects, 0), ["0 t0", "1 t1", "2 t2"])
+                    assert.deepStrictEqual(yield* pagesOf(objects, 1), ["3 t3", "4 t4", "5 t5"])
+                  })
+                  yield* whole
+                  const beside = objects.list("batch/j/held-")
+                  assert.lengthOf(yield* Stream.runCollect(beside), 0)
+                  // One that slept through all of that, and ends anywhere.
+                  const late = makeResultsWriter(objects, { jobId: "j", attempt: 2 }, all.map(entry), held)
+                  for (const page of order) {
+                    yield* late.add(entry(page), readLine(lineOf(page))!)
+                    yield* whole
+                  }
                 })
               )
           ),
@@ -212,7 +193,9 @@ describe("collecting", () => {
       ] as const) {
         const objects = yield* collected(files)
         const error = yield* Effect.flip(
-          collect("j", { ...job, ...change }).pipe(Effect.provideService(BatchObjects, objects))
+          collect({ jobId: "j", attempt: 1 }, { ...job, ...change }).pipe(
+            Effect.provideService(BatchObjects, objects)
+          )
         )
         assert.strictEqual(error._tag, "CollectFailed")
       }

@@ -9,7 +9,6 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as PostgresBatch from "../../../src/adapters/postgres/conversion/batch-store.ts"
 import * as PostgresConversion from "../../../src/adapters/postgres/conversion/conversion-store.ts"
 import type { DriverSettings } from "../../../src/domain/batch/driver-settings.ts"
-import { driverTick } from "../../../src/domain/batch/driver.ts"
 import { BatchReplay } from "../../../src/domain/batch/replay.ts"
 import { MAX_BATCH_BYTES } from "../../../src/domain/batch/shards.ts"
 import { processChunk } from "../../../src/domain/conversion/chunk-processing.ts"
@@ -23,6 +22,7 @@ import { customer, pdf, WINDOW } from "../../adapters/postgres/conversion/world.
 import { makeMapObjects } from "../../support/map-objects.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 import { pageOf, plainCleaner } from "../conversion/world.ts"
+import { driverTick } from "./tick.ts"
 
 export const MODEL = "m1"
 export const PRICE = { inputUsdPerMtok: 1000, outputUsdPerMtok: 10_000 }
@@ -113,7 +113,7 @@ export const clean = Effect.gen(function* () {
   const { blank, calls, faults } = yield* Knobs
   yield* sql`truncate customers, files, convert_queue, large_conversion_jobs, chunk_jobs, cost_ledger, flyer_jobs,
     funds_holds, credit_charges, conversion_batch_jobs cascade`
-  for (const name of ["failed", "unfinished", "expires", "fails", "stopLatencyMs"] as const)
+  for (const name of ["failed", "unfinished", "expires", "stops", "fails", "stopLatencyMs"] as const)
     delete faults[name]
   calls.splice(0)
   blank.clear()

@@ -1,0 +1,87 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Duration, Effect, Layer, Result } from "effect"
+
+import { BatchService } from "../../src/ports/batch-service.ts"
+import { Leadership } from "../../src/ports/leadership.ts"
+import { PageSources } from "../../src/ports/page-sources.ts"
+import { batchAnchor } from "../../src/runtime/batch-layers.ts"
+import { decodeSettings } from "../../src/runtime/settings.ts"
+import { Supervisors } from "../../src/runtime/supervisor.ts"
+import { driverTick } from "../domain/batch/tick.ts"
+import { clean, isState, jobOf, laneWorld, parked, rowOf, settingsOf } from "../domain/batch/world.ts"
+
+const settings = Result.getOrThrow(
+  decodeSettings(
+    {
+      DB_URL: "postgres://u:p@127.0.0.1/x",
+      BATCH_CONVERSION_ENABLED: "true",
+      BATCH_CONVERSION_S3_BUCKET: "bucket",
+      BATCH_CONVERSION_ROLE_ARN: "arn:aws:iam::000000000000:role/r",
+      BATCH_CONVERSION_MIN_RECORDS: "1",
+      BATCH_CONVERSION_POLL_SECONDS: "1",
+      BATCH_DRIVER_TICK_SECONDS: "1"
+    },
+    { embedded: true }
+  )
+)
+
+const leads = Layer.succeed(Leadership, {
+  term: Effect.succeed(1),
+  whileLeading: (work) => Effect.as(work, true)
+})
+
+const until = <E, R>(holds: Effect.Effect<boolean, E, R>) =>
+  Effect.gen(function* () {
+    while (!(yield* holds)) yield* Effect.sleep(20)
+  }).pipe(Effect.timeout(Duration.seconds(60)))
+
+layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("a prepare that does not end", (it) => {
+  it.effect("holds back neither the results of another job nor lets a third one be prepared beside it", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const service = yield* BatchService
+      const sources = yield* PageSources
+      const submitted = yield* parked(3)
+      yield* driverTick(settingsOf(), 1)
+      assert.isTrue(yield* isState(submitted.jobId, "submitted"))
+      const stuck = yield* parked(3)
+      const third = yield* parked(3)
+
+      const begun = yield* Deferred.make<void>()
+      const opened: Array<string> = []
+      const held = Layer.mergeAll(
+        Layer.succeed(PageSources, {
+          ...sources,
+          open: (objectKey: string) =>
+            Effect.sync(() => opened.push(objectKey)).pipe(
+              Effect.andThen(Deferred.succeed(begun, undefined)),
+              Effect.andThen(Effect.never)
+            )
+        }),
+        // The batch job is done only once the prepare has begun.
+        Layer.succeed(BatchService, {
+          ...service,
+          get: (arn: string) =>
+            Effect.flatMap(Deferred.isDone(begun), (done) =>
+              done
+                ? service.get(arn)
+                : Effect.map(service.get(arn), (job) => ({ ...job, status: "InProgress" as const }))
+            )
+        })
+      )
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(
+            batchAnchor(settings).pipe(Layer.provide([held, leads]), Layer.provide(Supervisors.layer))
+          )
+          yield* Deferred.await(begun)
+          yield* until(Effect.map(jobOf(submitted.jobId), ({ status }) => status === "pending"))
+        })
+      )
+      assert.strictEqual((yield* rowOf(submitted.jobId))?.outcome, "collected")
+      assert.deepStrictEqual(opened, [`files/${stuck.fileId}`])
+      assert.isTrue(yield* isState(stuck.jobId, "preparing"))
+      assert.isUndefined(yield* rowOf(third.jobId))
+    })
+  )
+})
