@@ -26,24 +26,28 @@ export const signInPage = page(
 </form>`
 )
 
-/** After a sign-in. */
-export const signedInPage = (actor: string): string =>
+/** After a sign-in: leads to `home` at once, and by a link where a browser does not follow. */
+export const signedInPage = (actor: string, home: string): string =>
   page(
     "Signed in",
     `<h1>You are signed in</h1>
-<p>Signed in as ${escape(actor)}. <a href="/">Continue to Postlane</a></p>
+<p>Signed in as ${escape(actor)}. <a href="${escape(home)}">Continue to Postlane</a></p>
 <form method="post" action="/auth/logout">
 <button type="submit">Sign out</button>
-</form>`
+</form>`,
+    `<meta http-equiv="refresh" content="0; url=${escape(home)}">`
   )
 
 /** After a sign-out. */
 export const signedOutPage = page(
   "Signed out",
   `<h1>You are signed out</h1>
-<p>You can close this page.</p>`
+<p>You can close this page, or <a href="/sign-in">sign in again</a>.</p>`
 )
 
 /** A refusal, in words. */
 export const refusalPage = (title: string, what: string): string =>
-  page(title, `<h1>${escape(title)}</h1>\n<p>${escape(what)}</p>`)
+  page(
+    title,
+    `<h1>${escape(title)}</h1>\n<p>${escape(what)}</p>\n<p><a href="/sign-in">Go to the sign-in page</a></p>`
+  )

@@ -5,6 +5,7 @@ import { ByteSize, Context, Effect, Layer, type Redacted } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
+import { accountPageRoutes } from "./account-pages.ts"
 import { Api, DevApi } from "./api/api.ts"
 import { docsRoute } from "./docs-page.ts"
 import { envelope } from "./envelope.ts"
@@ -19,11 +20,13 @@ import { devHandlers } from "./handlers/dev.ts"
 import { digestHandlers } from "./handlers/digest.ts"
 import { eventPollHandlers } from "./handlers/event-poll.ts"
 import { fileHandlers } from "./handlers/files.ts"
+import { flyerHandlers } from "./handlers/flyers.ts"
 import { formHandlers } from "./handlers/forms.ts"
 import { healthHandlers } from "./handlers/health.ts"
 import { eventBusHandlers, webhookHandlers, webhookSecretLayer } from "./handlers/intake.ts"
 import { jobHandlers } from "./handlers/jobs.ts"
 import { outreachHandlers } from "./handlers/outreach.ts"
+import { pipelineHandlers } from "./handlers/pipeline.ts"
 import { adminAccessLayer, ownerAccessLayer } from "./handlers/principal.ts"
 import { promoHandlers } from "./handlers/promo.ts"
 import { relayHandlers } from "./handlers/relay.ts"
@@ -35,6 +38,7 @@ import { unsubscribeHandlers } from "./handlers/unsubscribe.ts"
 import { healthOnly } from "./health-only.ts"
 import { methodTable } from "./method-table.ts"
 import { type ListenerTimes, nodeServerLayer } from "./node-server.ts"
+import { pageRoutes } from "./pages/routes.ts"
 import { rateLimitedLayer, requestLimitsLayer } from "./rate-limit.ts"
 
 /** Largest body of a route that does not set a limit of its own, bytes. */
@@ -94,7 +98,9 @@ export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" |
       eventBusHandlers,
       convertEmailHandlers,
       convertEmailTestHandlers,
+      pipelineHandlers,
       fileHandlers,
+      flyerHandlers,
       jobHandlers,
       bulkHandlers,
       sharingHandlers,
@@ -108,7 +114,9 @@ export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" |
       webhookSecretLayer(options.webhookSecret)
     ]),
     Layer.provide(requestLimitsLayer),
-    Layer.merge(docsRoute)
+    Layer.merge(docsRoute),
+    Layer.merge(pageRoutes(options)),
+    Layer.merge(accountPageRoutes)
   )
 
 /** Routes of an embedded run. */

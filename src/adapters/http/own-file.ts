@@ -8,6 +8,7 @@ import { problem } from "./problem.ts"
 export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 export const noFile = problem("FILE_NOT_FOUND", "There is no such file")
+export const noFlyer = problem("NOT_FOUND", "There is no such job")
 
 /** The answer where the store, or what else stands behind files, does not. */
 export const filesUnavailable = (error: { readonly cause?: unknown }) =>

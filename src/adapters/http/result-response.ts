@@ -2,7 +2,7 @@ import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 import type { ObjectStoreError, ObjectStoreService } from "../../ports/object-store.ts"
-import { PAGE_MEDIA_TYPE } from "./html-page.ts"
+import { PAGE_MEDIA_TYPE } from "./page-media-type.ts"
 
 /** A result is a stranger's document: it may show itself, and nothing else. */
 const RESULT_POLICY =

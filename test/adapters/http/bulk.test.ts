@@ -190,7 +190,7 @@ describe("the completion message", () => {
       for (const name of ["good.pdf", "stopped.pdf", "broken.pdf", "picture.png"])
         expect(message.text).toContain(name)
       expect(message.subject).toContain("2 of 4")
-      const links = message.text?.match(/https:\/\/p\.test\/shared\/[\w-]+/g) ?? []
+      const links = message.text?.match(/https:\/\/p\.test\/shared\/[\w.-]+/g) ?? []
       expect(links.length).toBe(2)
       const shown = await world.ask("GET", new URL(links[0]!).pathname, "nobody")
       expect([shown.status, shown.text.includes("Page number 2")]).toEqual([200, true])

@@ -108,6 +108,9 @@ describe("POST /api/contact and /api/feedback", () => {
       page: undefined,
       spam: false
     })
+    const { name: _, ...nameless } = contact
+    expect((await send("POST", "/api/contact", nameless)).status).toBe(202)
+    expect(received.at(-1)).toMatchObject({ kind: "contact", name: undefined, email: "ann@reader.test" })
     const feedback = await send("POST", "/api/feedback", { message: "m", rating: 3, page: "/x", email: null })
     expect(feedback.status).toBe(202)
     expect(received.at(-1)).toMatchObject({ kind: "feedback", rating: 3, page: "/x", email: undefined })

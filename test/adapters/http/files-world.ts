@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { NodeCrypto } from "@effect/platform-node"
-import { Context, Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import * as Mac from "effect/crypto/Mac"
 
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
@@ -16,9 +16,12 @@ import * as LocalModel from "../../../src/adapters/local-model/vision-model.ts"
 import * as MailTemplates from "../../../src/adapters/parse5/mail-templates.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import * as BatchStore from "../../../src/adapters/postgres/conversion/batch-store.ts"
 import * as BulkOrders from "../../../src/adapters/postgres/conversion/bulk-orders.ts"
 import * as PostgresConversion from "../../../src/adapters/postgres/conversion/conversion-store.ts"
 import * as SharedFiles from "../../../src/adapters/postgres/conversion/shared-files.ts"
+import { BatchControls } from "../../../src/domain/batch/controls.ts"
+import type { LaneSettings } from "../../../src/domain/batch/eligibility.ts"
 import * as Sharing from "../../../src/domain/callers/sharing.ts"
 import { assembleJob } from "../../../src/domain/conversion/assembling.ts"
 import { BulkMessageSender, layer as bulkMessages } from "../../../src/domain/conversion/bulk-messages.ts"
@@ -31,7 +34,9 @@ import * as ReadPages from "../../../src/domain/conversion/read-pages.ts"
 import { Uploads } from "../../../src/domain/conversion/uploads.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import type { Principal } from "../../../src/domain/principal.ts"
 import { Access } from "../../../src/ports/access.ts"
+import { BatchService } from "../../../src/ports/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { MagicLinks } from "../../../src/ports/magic-links.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
@@ -66,6 +71,7 @@ const layerOf = (folder: string, post: Post) => {
   return Layer.mergeAll(
     Uploads.layer,
     Conversions.layer,
+    BatchControls.layer,
     FileWatch.layer,
     Bulk.layer,
     bulkMessages,
@@ -78,6 +84,8 @@ const layerOf = (folder: string, post: Post) => {
         Layer.succeed(FileObjects, makeDiskObjects(folder)),
         Layer.provide(Html.layer, Eld.layer),
         PostgresConversion.layer,
+        BatchStore.layer,
+        Layer.mock(BatchService, {}),
         BulkOrders.layer,
         SharedFiles.layer({ baseUrl: BASE_URL }),
         MailTemplates.layer,
@@ -93,15 +101,27 @@ const layerOf = (folder: string, post: Post) => {
 
 type World = Layer.Success<ReturnType<typeof layerOf>>
 
-/** Whoever has this token is the customer. */
+const CUSTOMER = /^[\da-f-]{36}$/
+
+const principalOf = (text: string): Principal | undefined =>
+  CUSTOMER.test(text) ? { actor: "owner", customerId: text, rights: ["owner"], via: "token" } : undefined
+
+/** Far enough away for every test. */
+const EXPIRES = Date.UTC(2100, 0)
+
+/** Whoever has this token, or this session, is the customer. */
 const access = Layer.merge(
   Layer.mock(Access, {
-    byToken: (token) =>
-      Effect.succeed(
-        /^[\da-f-]{36}$/.test(token)
-          ? { actor: "owner", customerId: token, rights: ["owner"], via: "token" }
-          : undefined
-      )
+    byToken: (token) => Effect.succeed(principalOf(token)),
+    beginSession: (token) => {
+      const principal = principalOf(token)
+      return Effect.succeed(principal && { principal, cookie: Redacted.make(token), expiresAt: EXPIRES })
+    },
+    bySession: (cookie) => {
+      const principal = principalOf(cookie)
+      return Effect.succeed(principal && { principal, renewed: undefined, expiresAt: EXPIRES })
+    },
+    endSession: () => Effect.succeed(true)
   }),
   Layer.mock(MagicLinks, {})
 )
@@ -145,6 +165,7 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
         access,
         files: Layer.merge(known, watchOf(index)),
         sharing: known,
+        batch: known,
         ...(times && { times })
       })
     )
@@ -205,8 +226,8 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
       (await readdir(folder, { recursive: true, withFileTypes: true }))
         .filter((entry) => entry.isFile())
         .map((entry) => entry.name),
-    /** Makes the jobs that wait in the queue. */
-    execute: () => run(createQueuedJobs({ on: false, minPages: 600 })),
+    /** Makes the jobs that wait in the queue; the batch lane is off unless told. */
+    execute: (lane: LaneSettings = { on: false, minPages: 600 }) => run(createQueuedJobs(lane)),
     /** Converts whatever there is to convert, for real. */
     work: () =>
       run(

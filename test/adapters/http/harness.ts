@@ -7,6 +7,7 @@ import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
 import type { ListenerTimes } from "../../../src/adapters/http/node-server.ts"
+import { PipelineAnswers } from "../../../src/adapters/http/pipeline-answer.ts"
 import * as MemoryAccess from "../../../src/adapters/memory/access.ts"
 import * as MailTemplates from "../../../src/adapters/parse5/mail-templates.ts"
 import { PromoClaims } from "../../../src/domain/access/promo-claims.ts"
@@ -103,6 +104,7 @@ export interface Behind {
   readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
   readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
   readonly convertByEmail: Layer.Layer<ConvertByEmail | MailObjects | ReplyChannel>
+  readonly pipeline: Layer.Layer<PipelineAnswers>
   readonly batch: Layer.Layer<BatchControls>
   readonly jobs: Layer.Layer<JobReport>
   readonly baseUrl: string
@@ -183,6 +185,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         Layer.mock(MailObjects, {}),
         Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 0 })
       ),
+    behind.pipeline ?? Layer.mock(PipelineAnswers, {}),
     MailTemplates.layer,
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(

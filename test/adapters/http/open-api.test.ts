@@ -40,7 +40,10 @@ describe("the OpenAPI document", () => {
       "GET /api/convert/{fileId}/stream",
       "GET /api/files",
       "GET /api/v1/files/{fileId}",
+      "GET /api/v1/files/{fileId}/flyer-jobs",
       "GET /api/v1/files/{fileId}/result",
+      "GET /api/v1/flyer-jobs/{id}",
+      "GET /api/v1/flyer-jobs/{id}/result",
       "GET /auth/magic",
       "GET /auth/session",
       "GET /convert-email/health",
@@ -83,6 +86,8 @@ describe("the OpenAPI document", () => {
       "POST /functions/v1/audit-digest",
       "POST /functions/v1/provider-a-events-fetcher",
       "POST /functions/v1/provider-a-webhook",
+      "POST /internal/convert-email/convert",
+      "POST /internal/convert-email/pages",
       "POST /internal/email-alert",
       "POST /internal/send-email",
       "POST /invites/{token}",
@@ -127,15 +132,16 @@ describe("the OpenAPI document", () => {
       scheme: expect.stringMatching(/^bearer$/i)
     })
     for (const [name, { security }] of operations) {
-      const wanted = /send-email|email-alert|events-fetcher|audit-digest|test-send/.test(name)
-        ? [{ proxySecret: [] }]
-        : name.includes("/api/admin/")
-          ? [{ adminToken: [] }, { sessionCookie: [] }]
-          : /\/api\/(?:v1|files|convert)\b/.test(name)
-            ? [{ ownerToken: [] }, { sessionCookie: [] }]
-            : name.includes("providerb-events")
-              ? [{ webhookSecret: [] }]
-              : []
+      const wanted =
+        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/convert-email/.test(name)
+          ? [{ proxySecret: [] }]
+          : name.includes("/api/admin/")
+            ? [{ adminToken: [] }, { sessionCookie: [] }]
+            : /\/api\/(?:v1|files|convert)\b/.test(name)
+              ? [{ ownerToken: [] }, { sessionCookie: [] }]
+              : name.includes("providerb-events")
+                ? [{ webhookSecret: [] }]
+                : []
       expect([name, security]).toEqual([name, wanted])
     }
   })

@@ -193,11 +193,14 @@ describe("owner routes", () => {
           success: Schema.Struct({ customerId: Schema.String, actor: Schema.String })
         })
       )
+      .add(HttpApiEndpoint.get("file", "/files/:fileId/result", { params: { fileId: Schema.String } }))
       .middleware(OwnerAccess)
   ) {}
   const routes = HttpApiBuilder.layer(Files).pipe(
     Layer.provide(
-      HttpApiBuilder.group(Files, "files", (handlers) => handlers.handle("mine", () => CurrentOwner))
+      HttpApiBuilder.group(Files, "files", (handlers) =>
+        handlers.handle("mine", () => CurrentOwner).handle("file", () => Effect.void)
+      )
     ),
     Layer.provide(ownerAccessLayer({ baseUrl: "https://mail.example.test" })),
     Layer.provide(access),
@@ -220,5 +223,17 @@ describe("owner routes", () => {
     )
     expect(answer.status).toBe(status)
     expect(await answer.json()).toMatchObject(owner)
+  })
+
+  it.each([
+    [bearer("t-admin"), 404, "FILE_NOT_FOUND"],
+    [cookie("s-admin"), 404, "FILE_NOT_FOUND"],
+    [bearer("nobody"), 401, "UNAUTHENTICATED"]
+  ])("%j: a file is not there (%i), never forbidden", async (headers, status, code) => {
+    const request = new Request("http://mail.example.test/files/f-1/result", {
+      headers: headers as Record<string, string>
+    })
+    const answer = await handler(request)
+    expect([answer.status, await answer.json()]).toMatchObject([status, { code }])
   })
 })

@@ -39,7 +39,10 @@ export class AdminAccess extends HttpApiMiddleware.Service<AdminAccess, { provid
   { security: { adminToken: HttpApiSecurity.bearer, sessionCookie }, error: refusals }
 ) {}
 
-/** Lets a customer pass, by bearer token or by session cookie, and says which; 401 and 403 as for {@link AdminAccess}. */
+/**
+ * Lets a customer pass, by bearer token or by session cookie, and says which; 401 and 403 as for {@link AdminAccess}, but a
+ * file is not found (404).
+ */
 export class OwnerAccess extends HttpApiMiddleware.Service<OwnerAccess, { provides: CurrentOwner }>()(
   "postlane/http/OwnerAccess",
   { security: { ownerToken: HttpApiSecurity.bearer, sessionCookie }, error: refusals }

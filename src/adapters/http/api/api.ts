@@ -12,10 +12,12 @@ import { DevGroup } from "./dev.ts"
 import { DigestGroup } from "./digest.ts"
 import { EventPollGroup } from "./event-poll.ts"
 import { FileGroup } from "./files.ts"
+import { FlyerGroup } from "./flyers.ts"
 import { HealthGroup } from "./health.ts"
 import { EventBusGroup, WebhookGroup } from "./intake.ts"
 import { JobGroup } from "./jobs.ts"
 import { OutreachGroup } from "./outreach.ts"
+import { PipelineGroup } from "./pipeline.ts"
 import { PromoGroup } from "./promo.ts"
 import { RelayGroup } from "./relay.ts"
 import { SharedGroup, SharingGroup } from "./sharing.ts"
@@ -46,7 +48,9 @@ export class Api extends HttpApi.make("postlane")
   .add(EventBusGroup)
   .add(ConvertEmailGroup)
   .add(ConvertEmailTestGroup)
+  .add(PipelineGroup)
   .add(FileGroup)
+  .add(FlyerGroup)
   .add(JobGroup)
   .add(BulkGroup)
   .add(SharingGroup)

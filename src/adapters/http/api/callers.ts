@@ -18,7 +18,9 @@ const honeypot = { website: Schema.optionalKey(Schema.String.check(Schema.isMaxL
 
 /** The body of the contact form. */
 export const ContactRequest = Schema.Struct({
-  name: Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(200)),
+  name: Schema.optionalKey(
+    Schema.NullOr(Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(200)))
+  ),
   email: Email,
   message: Message,
   ...honeypot

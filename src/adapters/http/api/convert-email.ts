@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { problemSchema } from "../problem.ts"
+import { TestSendRequest } from "../test-message.ts"
 import { RateLimited, RequestsPerMinute } from "./rate-limit.ts"
 import { InvalidRequest, ProxySecret } from "./relay.ts"
 
@@ -13,13 +14,6 @@ const Channel = Schema.Literals(["workspace", "library"]).annotate({
 const Health = Schema.Struct({ status: Schema.Literal("ok"), channel: Channel }).annotate({
   identifier: "ConvertEmailHealth"
 })
-
-/** The body of a test message (document 2, "Endpoints"). */
-export const TestSendRequest = Schema.Struct({
-  to: Schema.NonEmptyString.check(Schema.isMaxLength(320)),
-  subject: Schema.NonEmptyString.check(Schema.isMaxLength(900)),
-  body: Schema.String.check(Schema.isMaxLength(100_000))
-}).annotate({ identifier: "TestSendRequest" })
 
 /** Convert-by-email beside SMTP: health, and links to results that are too large to attach. */
 export class ConvertEmailGroup extends HttpApiGroup.make("convertEmail")

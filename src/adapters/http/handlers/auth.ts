@@ -15,6 +15,7 @@ import {
 } from "../auth-page.ts"
 import { readForm } from "../form-body.ts"
 import { PAGE_MEDIA_TYPE } from "../html-page.ts"
+import { homeOf } from "../pages/home.ts"
 import { invalidRequest, problem, type Problem, problemResponse } from "../problem.ts"
 import { siteOf } from "../same-site.ts"
 import { sessionCookieOf, withoutSessionCookie, withSessionCookie } from "../session-cookie.ts"
@@ -73,7 +74,11 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
       })
 
       const signedIn = ({ cookie, expiresAt, principal }: BegunSession) =>
-        withSessionCookie(html(signedInPage(principal.actor)), { baseUrl, cookie, expiresAt })
+        withSessionCookie(html(signedInPage(principal.actor, homeOf(principal))), {
+          baseUrl,
+          cookie,
+          expiresAt
+        })
 
       const begin = (
         request: HttpServerRequest.HttpServerRequest,

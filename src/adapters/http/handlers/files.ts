@@ -15,7 +15,7 @@ import { refuseInternalOptions } from "../conversion-options.ts"
 import { bodyDecoder } from "../decode-body.ts"
 import { eventStream } from "../event-stream.ts"
 import { makeJsonBodies } from "../json-body.ts"
-import { filesUnavailable, noFile, ownFile, UUID } from "../own-file.ts"
+import { filesUnavailable, noFile, noFlyer, ownFile, UUID } from "../own-file.ts"
 import { invalidRequest, problem, problemResponse } from "../problem.ts"
 import { resultResponse } from "../result-response.ts"
 import { withUpload } from "../upload-body.ts"
@@ -243,8 +243,7 @@ export const fileHandlers = HttpApiBuilder.group(
       .handle("reflowFlyer", ({ params }) =>
         Effect.gen(function* () {
           const { customerId } = yield* CurrentOwner
-          const none = problem("NOT_FOUND", "There is no such job")
-          if (!UUID.test(params.id)) return yield* Effect.fail(none)
+          if (!UUID.test(params.id)) return yield* Effect.fail(noFlyer)
           const started = yield* conversions
             .reflow({ flyerId: params.id, customerId })
             .pipe(Effect.catch(filesUnavailable))
@@ -252,7 +251,7 @@ export const fileHandlers = HttpApiBuilder.group(
             case "queued":
               return { job: { id: started.id, status: started.status } }
             case "not_found":
-              return yield* Effect.fail(none)
+              return yield* Effect.fail(noFlyer)
             case "active":
             case "insufficient":
               return yield* Effect.fail(active)

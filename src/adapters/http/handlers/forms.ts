@@ -29,7 +29,7 @@ const contactMessage = Effect.fnUntraced(function* (body: unknown) {
   const { email, message, name, website } = yield* decodeContact(body)
   return {
     kind: "contact",
-    name: name.trim(),
+    name: (name ?? "").trim() === "" ? undefined : name?.trim(),
     email: yield* bareAddress(email),
     message,
     rating: undefined,

@@ -4,6 +4,7 @@ import { HttpEffect, HttpServerRequest } from "effect/http"
 import { may, type Principal, type Right } from "../../../domain/principal.ts"
 import { Access } from "../../../ports/access.ts"
 import { AdminAccess, CurrentOwner, CurrentPrincipal, OwnerAccess } from "../api/access.ts"
+import { noFile } from "../own-file.ts"
 import { problem, type Problem, problemResponse } from "../problem.ts"
 import { siteOf } from "../same-site.ts"
 import { bearerToken } from "../secret.ts"
@@ -15,7 +16,7 @@ const unavailable = problem("UNAVAILABLE", "Who calls cannot be looked up now")
 const otherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
 /** Finds out who calls: a bearer token decides where there is one, else the session's cookie. */
-const makeCaller = (baseUrl: string) =>
+export const makeCaller = (baseUrl: string) =>
   Effect.map(Access, (access) => {
     const site = siteOf(baseUrl)
     return Effect.fnUntraced(function* (
@@ -75,7 +76,11 @@ export const adminAccessLayer = (options: {
 
 const noOwner = problem("UNAUTHENTICATED", "A customer's bearer token or session is required")
 
-/** 401 for nobody, 403 for somebody who acts for no customer. */
+/** A file of somebody else's is not found, never forbidden (contract, "Errors"): nor is it to who can have none. */
+const noOwnerOf = ({ path }: { readonly path: string }) =>
+  path.includes("/:fileId") ? noFile : mayNot("owner")
+
+/** 401 for nobody; for somebody who acts for no customer, no file is there (404) and the rest is forbidden (403). */
 export const ownerAccessLayer = (options: {
   readonly baseUrl: string
 }): Layer.Layer<OwnerAccess, never, Access> =>
@@ -83,14 +88,14 @@ export const ownerAccessLayer = (options: {
     OwnerAccess,
     Effect.map(makeCaller(options.baseUrl), (caller) => {
       type Scheme = OwnerAccess["Service"]["ownerToken"]
-      const pass: Scheme = (handler) =>
+      const pass: Scheme = (handler, { endpoint }) =>
         Effect.matchEffect(caller(noOwner), {
           onFailure: (refused) => Effect.succeed(problemResponse(refused)),
           onSuccess: (principal) => {
             const { actor, customerId } = principal
             return customerId !== undefined && may(principal, "owner")
               ? Effect.provideService(handler, CurrentOwner, { customerId, actor })
-              : Effect.succeed(problemResponse(mayNot("owner")))
+              : Effect.succeed(problemResponse(noOwnerOf(endpoint)))
           }
         })
       return OwnerAccess.of({ ownerToken: pass, sessionCookie: pass })

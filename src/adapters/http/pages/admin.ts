@@ -1,0 +1,173 @@
+import { JobStatus } from "../../../domain/conversion/job.ts"
+import { Category, UNKNOWN_CATEGORY } from "../../../domain/mail/category.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
+import { EmailStatus } from "../../../domain/mail/status.ts"
+import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
+import { confirmDialog } from "./dashboard.ts"
+import type { AdminScreen } from "./shell.ts"
+
+/** An admin's screen: its heading, what is on it, and the module that fills it. */
+export interface Screen {
+  readonly title: string
+  readonly main: string
+  readonly script: string
+}
+
+/** Values whose words are not just their own. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["waiting_batch", "Waiting for batch"],
+  ["paused_budget", "Paused: budget spent"]
+])
+
+/** A value of a closed set in words: `hard_bounce` as “Hard bounce”. */
+const words = (value: string): string =>
+  WORDS.get(value) ?? value.charAt(0).toUpperCase() + value.slice(1).replaceAll("_", " ")
+
+const select = (name: string, label: string, values: ReadonlyArray<string>, any: string): string =>
+  `<div class="field"><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">${any}</option>` +
+  `${values.map((value) => `<option value="${value}">${words(value)}</option>`).join("")}</select></div>`
+
+const input = (name: string, label: string, type = "text"): string =>
+  `<div class="field"><label for="f-${name}">${label}</label><input id="f-${name}" name="${name}" type="${type}" autocomplete="off" spellcheck="false"></div>`
+
+const filters = (path: string, fields: ReadonlyArray<string>): string =>
+  `<form class="filters" id="filters" method="get" action="${path}" role="search" aria-label="Filter">
+${fields.join("\n")}
+<div class="buttons"><button type="submit" class="primary">Filter</button> <a class="button" href="${path}">Show all</a></div>
+</form>`
+
+/** A table that its module fills; it can be scrolled by keyboard where it is wider than the screen. */
+const table = (caption: string): string =>
+  `<p id="problem" class="problem" hidden></p>
+<p id="loading" class="empty">Loading…</p>
+<p id="empty" class="empty" hidden></p>
+<div class="table" id="table-box" role="region" aria-labelledby="caption" tabindex="0" hidden>
+<table id="table"><caption id="caption">${caption}</caption><thead></thead><tbody></tbody></table>
+</div>`
+
+const pager = `<nav class="pager" aria-label="Pages" id="pager" hidden><a id="first" class="button" hidden>First page</a> <a id="next" class="button" hidden>Next page</a></nav>`
+
+const statusLinks = `<nav class="statuses" aria-label="Jobs by status"><ul>
+${["", ...JobStatus.literals]
+  .map(
+    (status) =>
+      `<li><a href="/admin/jobs${status === "" ? "" : `?status=${status}`}" data-status="${status}">${status === "" ? "All" : words(status)}</a></li>`
+  )
+  .join("\n")}
+</ul></nav>`
+
+const days = (path: string, values: ReadonlyArray<number>, usual: number): string =>
+  `<form class="filters" id="filters" method="get" action="${path}">
+<div class="field"><label for="f-days">Period</label><select id="f-days" name="days">${values
+    .map(
+      (value) => `<option value="${value}"${value === usual ? " selected" : ""}>Last ${value} days</option>`
+    )
+    .join("")}</select></div>
+<div class="buttons"><button type="submit" class="primary">Show</button></div>
+</form>`
+
+const JOBS: Screen = {
+  title: "Jobs",
+  script: "admin-jobs.js",
+  main: `<h1>Jobs</h1>
+${statusLinks}
+${table("Conversion jobs, newest first")}
+${pager}`
+}
+
+const EMAIL_LOG: Screen = {
+  title: "Email log",
+  script: "admin-email-log.js",
+  main: `<h1>Email log</h1>
+${filters("/admin/email-log", [
+  select("status", "Status", EmailStatus.literals, "Any"),
+  select("category", "Category", [...Category.literals, UNKNOWN_CATEGORY], "Any"),
+  select("provider", "Provider", Provider.literals, "Any"),
+  input("recipient", "Recipient, exactly"),
+  input("subject", "Part of the subject")
+])}
+${table("Sends, newest first")}
+${pager}`
+}
+
+const SUPPRESSIONS: Screen = {
+  title: "Suppressions",
+  script: "admin-suppressions.js",
+  main: `<h1>Suppressions</h1>
+<p>Addresses that are not mailed. Remove one only where the address was fixed or its owner asked for mail again; each removal is written down.</p>
+<form class="card write" id="add" hidden>
+<h2>Add an address</h2>
+<div class="filters">
+<div class="field"><label for="add-email">Address</label><input id="add-email" type="email" required autocomplete="off" maxlength="320"></div>
+<div class="field"><label for="add-note">Why <span class="help">(may be left out)</span></label><input id="add-note" autocomplete="off" maxlength="1000"></div>
+<div class="buttons"><button type="submit" class="primary">Add</button></div>
+</div>
+<p id="add-problem" class="problem" hidden></p>
+</form>
+${filters("/admin/suppressions", [
+  input("email", "Address, exactly"),
+  select("reason", "Reason", SuppressionReason.literals, "Any")
+])}
+${table("Suppressed addresses, newest first")}
+${pager}
+${confirmDialog}`
+}
+
+const DEAD_LETTERS: Screen = {
+  title: "Dead letters",
+  script: "admin-dead-letters.js",
+  main: `<h1>Dead letters</h1>
+<p>Retries that were received three times without an end. A redriven one goes back into the queue, due now, on its own idempotency key.</p>
+${table("Dead letters")}
+${confirmDialog}`
+}
+
+const NOTIFICATIONS: Screen = {
+  title: "Notifications",
+  script: "admin-notifications.js",
+  main: `<h1>Notifications</h1>
+<p id="problem" class="problem" hidden></p>
+<p id="loading" class="empty">Loading…</p>
+<form class="card narrow" id="preferences" hidden>
+<fieldset>
+<legend>When a mail could not be delivered, tell the admins</legend>
+<label class="check"><input type="checkbox" id="by-email"> by email</label>
+<label class="check"><input type="checkbox" id="by-chat"> by chat message</label>
+</fieldset>
+<p class="help">A failed mail to the alert inbox itself is told in the chat, whatever is chosen here.</p>
+<div class="buttons"><button type="submit" class="primary">Save</button></div>
+<p id="saved" class="done" hidden></p>
+</form>`
+}
+
+const STATISTICS: Screen = {
+  title: "Statistics",
+  script: "admin-statistics.js",
+  main: `<h1>Statistics</h1>
+${days("/admin/statistics", [7, 30, 90, 365], 30)}
+<dl id="totals" class="figures"></dl>
+${table("Mails by day, category and provider (days in UTC)")}`
+}
+
+const COSTS: Screen = {
+  title: "Costs",
+  script: "admin-costs.js",
+  main: `<h1>Costs</h1>
+${days("/admin/costs", [7, 30, 90, 365], 30)}
+<dl id="totals" class="figures"></dl>
+${table("What models cost, by source, US dollars")}`
+}
+
+const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
+  jobs: JOBS,
+  "email-log": EMAIL_LOG,
+  suppressions: SUPPRESSIONS,
+  "dead-letters": DEAD_LETTERS,
+  notifications: NOTIFICATIONS,
+  statistics: STATISTICS,
+  costs: COSTS
+}
+
+/** The screen of this name; names come from strangers. */
+export const adminScreen = (name: string): Screen | undefined =>
+  Object.entries(SCREENS).find(([known]) => known === name)?.[1]

@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+
+import { Effect } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+
+import { problem, problemResponse } from "../problem.ts"
+
+const FOLDER = new URL("assets/", import.meta.url)
+
+/** What browsers get, by the ending of its name; whatever else stands in the folder is not served. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml"
+}
+
+interface Asset {
+  readonly name: string
+  readonly mediaType: string
+  readonly body: Uint8Array
+}
+
+const read = (): ReadonlyArray<Asset> =>
+  readdirSync(FOLDER)
+    .sort()
+    .flatMap((name) => {
+      const mediaType = MEDIA_TYPES[name.slice(name.lastIndexOf(".") + 1)]
+      return mediaType === undefined ? [] : [{ name, mediaType, body: readFileSync(new URL(name, FOLDER)) }]
+    })
+
+/** A content hash of all of them: scripts import each other by relative paths, which stay inside one version. */
+const versionOf = (assets: ReadonlyArray<Asset>): string => {
+  const hash = createHash("sha256")
+  for (const { body, name } of assets) hash.update(name).update("\0").update(body).update("\0")
+  return hash.digest("hex").slice(0, 16)
+}
+
+/** Scripts and style sheets of the pages, as they are in `assets/`: read once, at the start. */
+export interface Assets {
+  /** Where a page finds one of them. */
+  readonly pathOf: (name: string) => string
+  readonly asset: (version: string, name: string) => HttpServerResponse.HttpServerResponse
+}
+
+const none = problemResponse(problem("NOT_FOUND", "There is no such file"))
+
+export const readAssets = (): Assets => {
+  const assets = read()
+  const version = versionOf(assets)
+  const byName = new Map(assets.map((asset) => [asset.name, asset]))
+  return {
+    pathOf: (name) => `/assets/${version}/${name}`,
+    asset: (asked, name) => {
+      const asset = byName.get(name)
+      if (asset === undefined) return none
+      // A page of another version, while a deployment goes on, gets what there is; nobody keeps it under that name.
+      const cache = asked === version ? "public, max-age=31536000, immutable" : "no-store"
+      return HttpServerResponse.uint8Array(asset.body, {
+        contentType: asset.mediaType,
+        headers: { "cache-control": cache }
+      })
+    }
+  }
+}
+
+/** `GET /assets/:version/:name`. */
+export const assetRoute = (router: HttpRouter.HttpRouter, { asset }: Assets) =>
+  router.add(
+    "GET",
+    "/assets/:version/:name",
+    Effect.map(HttpRouter.params, ({ name, version }) => asset(version ?? "", name ?? ""))
+  )

@@ -1,0 +1,41 @@
+import { ask } from "./api.js"
+import { count, daysQuery, fillFigures, fillTable, NOTHING, percent, showProblem, usd } from "./list.js"
+
+/**
+ * @typedef {{
+ *   readonly total: number, readonly byStatus: Readonly<Record<string, number>>, readonly failedOver: number,
+ *   readonly costUsd: number,
+ *   readonly rates: { readonly delivered: number | null, readonly bounced: number | null, readonly complained: number | null }
+ * }} Summary
+ * @typedef {Summary & { readonly day: string, readonly category: string, readonly provider: string | null }} Day
+ */
+
+/** @type {ReadonlyArray<import("./list.js").Column<Day>>} */
+const columns = [
+  { head: "Day", kind: "short", cell: ({ day }) => day },
+  { head: "Category", kind: "short", cell: ({ category }) => category },
+  { head: "Provider", kind: "short", cell: ({ provider }) => provider ?? NOTHING },
+  { head: "Mails", kind: "number", cell: ({ total }) => count(total) },
+  { head: "Delivered", kind: "number", cell: ({ rates }) => percent(rates.delivered) },
+  { head: "Bounced", kind: "number", cell: ({ rates }) => percent(rates.bounced) },
+  { head: "Complained", kind: "number", cell: ({ rates }) => percent(rates.complained) },
+  { head: "Failed over", kind: "number", cell: ({ failedOver }) => count(failedOver) },
+  { head: "Cost", kind: "number", cell: ({ costUsd }) => usd(costUsd) }
+]
+
+try {
+  /** @type {{ readonly rows: ReadonlyArray<Day>, readonly totals: Summary }} */
+  const { rows, totals } = await ask("GET", `/api/admin/email-stats?${daysQuery()}`)
+  fillFigures([
+    ["Mails", count(totals.total)],
+    ["Delivered", percent(totals.rates.delivered)],
+    ["Bounced", percent(totals.rates.bounced)],
+    ["Complained", percent(totals.rates.complained)],
+    ["Failed", count(totals.byStatus["failed"] ?? 0)],
+    ["Failed over", count(totals.failedOver)],
+    ["Cost", usd(totals.costUsd)]
+  ])
+  fillTable(columns, rows, "No mail in this period.")
+} catch (failure) {
+  showProblem(failure)
+}

@@ -1,0 +1,73 @@
+import { ask, explain } from "./api.js"
+import { confirmed } from "./confirm.js"
+import { button, byId, say, show, warn } from "./dom.js"
+import { mayWrite, NOTHING, showList, showProblem, tag, time } from "./list.js"
+
+/** @typedef {{ readonly email: string, readonly reason: string, readonly note: string | null, readonly created_at: string }} Suppression */
+
+const PATH = "/api/admin/email-suppressions"
+
+/** @param {Suppression} suppression */
+const remove = async ({ email }) => {
+  const sure = await confirmed({
+    title: `Mail ${email} again?`,
+    text: "Every suppression of this address is removed, and the removal is written into the audit log.",
+    yes: "Remove",
+    no: "Keep it suppressed"
+  })
+  if (!sure) return
+  try {
+    await ask("DELETE", `${PATH}/${encodeURIComponent(email)}`)
+    await read()
+    say(`${email} is not suppressed any more.`)
+    byId("main", HTMLElement).focus()
+  } catch (failure) {
+    showProblem(failure)
+  }
+}
+
+const add = async () => {
+  const email = byId("add-email", HTMLInputElement)
+  const note = byId("add-note", HTMLInputElement)
+  const problem = byId("add-problem", HTMLElement)
+  try {
+    const reason = note.value.trim()
+    await ask("POST", PATH, { email: email.value.trim(), ...(reason === "" ? {} : { note: reason }) })
+    show(problem, undefined)
+    await read()
+    say(`${email.value.trim()} is suppressed.`)
+    byId("add", HTMLFormElement).reset()
+    email.focus()
+  } catch (failure) {
+    const text = explain(failure)
+    show(problem, text)
+    warn(text)
+  }
+}
+
+/** @type {ReadonlyArray<import("./list.js").Column<Suppression>>} */
+const columns = [
+  { head: "Address", kind: "free", cell: ({ email }) => email },
+  { head: "Reason", cell: ({ reason }) => tag(reason, reason === "manual" ? "" : "bad") },
+  { head: "Note", kind: "free", cell: ({ note }) => note ?? NOTHING },
+  { head: "Since", kind: "short", cell: ({ created_at: at }) => time(at) }
+]
+/** @type {import("./list.js").Column<Suppression>} */
+const removal = {
+  head: "Change",
+  cell: (row) => button("Remove", { about: row.email, press: () => void remove(row) })
+}
+
+const read = showList({
+  path: PATH,
+  names: ["email", "reason"],
+  none: "No address is suppressed.",
+  columns: mayWrite() ? [...columns, removal] : columns
+})
+
+const form = byId("add", HTMLFormElement)
+form.hidden = !mayWrite()
+form.addEventListener("submit", (event) => {
+  event.preventDefault()
+  void add()
+})

@@ -1,0 +1,96 @@
+/** What the API refuses with (RFC 9457), as far as it is shown. */
+export class Refused extends Error {
+  /** @param {{ readonly title: string, readonly detail: string, readonly code: string, readonly status: number }} problem */
+  constructor({ code, detail, status, title }) {
+    super(`${title}. ${detail}`)
+    this.title = title
+    this.detail = detail
+    this.code = code
+    this.status = status
+  }
+}
+
+/** What to do next, where the problem's own words do not tell it. */
+const NEXT = new Map([
+  ["CONVERSION_FINISHING", "Wait a moment; then open the result."],
+  ["INTERNAL", "Try again. If it happens again, tell whoever runs this server."],
+  ["NOT_BATCH_WAITING", "It is being converted already."],
+  ["NOT_CONVERTING", "The list shows where it stands now."],
+  ["OFFLINE", "Check your connection, then try again."],
+  ["PAYLOAD_TOO_LARGE", "Split the document, then upload its parts."],
+  ["UNAVAILABLE", "Nothing was changed. Try again in a minute."],
+  ["UNREADABLE_FILE", "Take its password off, or save it anew, then upload it again."],
+  ["UNSUPPORTED_FILE_TYPE", "Save it as PDF or DOCX, then upload that."]
+])
+
+/** @param {string} text */
+const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`)
+
+/**
+ * A failure in words: what it is, why, and what to do next.
+ * @param {unknown} failure
+ */
+export const explain = (failure) => {
+  if (!(failure instanceof Refused)) throw failure
+  const { code, detail, title } = failure
+  return [title, detail, NEXT.get(code) ?? ""]
+    .filter((part) => part !== "")
+    .map(sentence)
+    .join(" ")
+}
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isRecord = (value) => typeof value === "object" && value !== null
+
+/** @param {unknown} value @param {string} otherwise */
+const textOr = (value, otherwise) => (typeof value === "string" && value !== "" ? value : otherwise)
+
+/** The refusal that an answer holds. @param {number} status @param {string} text */
+export const refusalOf = (status, text) => {
+  /** @type {unknown} */
+  let body
+  try {
+    body = JSON.parse(text)
+  } catch {
+    body = undefined
+  }
+  const { code, detail, title } = isRecord(body) ? body : {}
+  if (status === 401) location.assign("/sign-in?reason=ended")
+  return new Refused({
+    title: textOr(title, `The server answered ${status}`),
+    detail: textOr(detail, ""),
+    code: textOr(code, "UNKNOWN"),
+    status
+  })
+}
+
+export const offline = () =>
+  new Refused({ title: "The server cannot be reached", detail: "", code: "OFFLINE", status: 0 })
+
+/**
+ * Calls the API with the session's cookie; gives the parsed body, and fails with {@link Refused}.
+ * @template A
+ * @param {"GET" | "POST" | "PUT" | "DELETE"} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @returns {Promise<A>}
+ */
+export const ask = async (method, path, body) => {
+  /** @type {RequestInit} */
+  const request = { method, headers: { accept: "application/json" } }
+  if (body !== undefined) {
+    request.headers = { accept: "application/json", "content-type": "application/json" }
+    request.body = JSON.stringify(body)
+  }
+  let status
+  let text
+  try {
+    const response = await fetch(path, request)
+    status = response.status
+    text = await response.text()
+  } catch {
+    throw offline()
+  }
+  if (status < 200 || status > 299) throw refusalOf(status, text)
+  return /** @type {A} */ (JSON.parse(text === "" ? "null" : text))
+}

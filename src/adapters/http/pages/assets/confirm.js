@@ -1,0 +1,21 @@
+import { byId } from "./dom.js"
+
+/**
+ * Asks before something that cannot be taken back. Escape and the first button are a no. The browser gives the focus back to
+ * where it was.
+ * @param {{ readonly title: string, readonly text: string, readonly yes: string, readonly no: string }} question
+ * @returns {Promise<boolean>}
+ */
+export const confirmed = ({ no, text, title, yes }) => {
+  const dialog = byId("confirm", HTMLDialogElement)
+  byId("confirm-title", HTMLElement).textContent = title
+  byId("confirm-text", HTMLElement).textContent = text
+  byId("confirm-yes", HTMLButtonElement).textContent = yes
+  byId("confirm-no", HTMLButtonElement).textContent = no
+  dialog.setAttribute("aria-describedby", "confirm-text")
+  dialog.returnValue = ""
+  dialog.showModal()
+  return new Promise((resolve) =>
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true })
+  )
+}

@@ -1,0 +1,227 @@
+import { ask, explain } from "./api.js"
+import { confirmed } from "./confirm.js"
+import { byId, say, show, warn } from "./dom.js"
+import { hasLayout, Row } from "./row.js"
+import { share } from "./share.js"
+import { isRunning } from "./state.js"
+import { makeStreams } from "./streams.js"
+import { startUploads } from "./upload.js"
+
+/** @import { FileView } from "./state.js" */
+
+/** How often the list is read, milliseconds: while something runs that no stream tells of, and otherwise. */
+const SOON = 2_000
+const LATER = 20_000
+
+const list = byId("rows", HTMLElement)
+/** @type {Map<string, Row>} */
+const rows = new Map()
+/** Answers that were asked for before the newest deed tell of what was before it. */
+let deed = 0
+/** The newest reading of the list; what an older one brings is dropped. */
+let reading = 0
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer
+
+const running = () => [...rows.values()].filter(({ file }) => isRunning(file)).map(({ file }) => file.id)
+
+const streams = makeStreams({
+  moved: (fileId, progress) => {
+    const row = rows.get(fileId)
+    if (row === undefined || !isRunning(row.file)) return
+    const before = row.kind
+    row.moved(progress)
+    tellWaiting(row, before)
+  },
+  ended: () => void refresh()
+})
+
+/** Asks for a file's layout-true results when its row is first seen: there may be many files. */
+const seen = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue
+    seen.unobserve(target)
+    void rows.get(target.getAttribute("data-file") ?? "")?.layout.look()
+  }
+})
+
+/** Tells that a conversion is parked. @param {Row} row @param {string} before */
+const tellWaiting = (row, before) => {
+  if (row.kind === "waiting" && before !== "waiting") say(`${row.file.name} waits for the batch.`)
+}
+
+/** Tells of an end that somebody may wait for. @param {FileView} before @param {FileView} after */
+const tellEnd = (before, after) => {
+  if (!isRunning(before) || isRunning(after)) return
+  if (after.status === "completed") say(`${after.name} is converted. Its result can be opened.`)
+  if (after.status === "failed") warn(`The conversion of ${after.name} failed. ${after.error ?? ""}`)
+}
+
+/** @param {ReadonlyArray<FileView>} files */
+const draw = (files) => {
+  const there = new Set(files.map(({ id }) => id))
+  for (const [id, row] of rows) {
+    if (there.has(id)) continue
+    if (row.element.contains(document.activeElement)) byId("files-title", HTMLElement).focus()
+    row.element.remove()
+    rows.delete(id)
+  }
+  /** @type {Element | null} */
+  let at = list.firstElementChild
+  for (const file of files) {
+    const known = rows.get(file.id)
+    const row = known ?? new Row(file, deeds)
+    if (known === undefined) {
+      rows.set(file.id, row)
+      if (hasLayout(file.name)) seen.observe(row.element)
+    } else {
+      tellEnd(known.file, file)
+      const before = known.kind
+      known.update(file)
+      tellWaiting(known, before)
+    }
+    // A row that stands where it belongs is not moved: that would take the focus from it.
+    if (row.element === at) at = at.nextElementSibling
+    else list.insertBefore(row.element, at)
+  }
+  byId("empty", HTMLElement).hidden = files.length > 0
+}
+
+/** Reads the list, and looks again in a while. */
+const refresh = async () => {
+  const asked = deed
+  reading += 1
+  const mine = reading
+  try {
+    /** @type {{ readonly files: ReadonlyArray<FileView> }} */
+    const { files } = await ask("GET", "/api/files")
+    if (asked === deed && mine === reading) {
+      draw(files)
+      show(byId("list-problem", HTMLElement), undefined)
+    }
+  } catch (failure) {
+    show(byId("list-problem", HTMLElement), explain(failure))
+  }
+  byId("loading", HTMLElement).hidden = true
+  streams.set(running())
+  clearTimeout(timer)
+  if (!document.hidden)
+    timer = setTimeout(refresh, running().some((id) => !streams.follows(id)) ? SOON : LATER)
+}
+
+/**
+ * Does something with a row's file; what the API refuses is told in the row.
+ * @param {Row} row
+ * @param {() => Promise<string>} what
+ * @returns {Promise<boolean>}
+ */
+const act = async (row, what) => {
+  row.tell({})
+  row.busy(true)
+  deed += 1
+  try {
+    const note = await what()
+    say(`${row.file.name}: ${note}`)
+    return true
+  } catch (failure) {
+    const text = explain(failure)
+    row.tell({ problem: text })
+    warn(`${row.file.name}: ${text}`)
+    return false
+  } finally {
+    deed += 1
+    await refresh()
+    row.busy(false)
+  }
+}
+
+/** @param {Row} row @param {string} path */
+const pathOf = (row, path) => `/api/v1/files/${encodeURIComponent(row.file.id)}${path}`
+
+/** @type {import("./row.js").Deeds} */
+const deeds = {
+  convert: async (row, way) => {
+    await act(row, async () => {
+      if (way === "layout") {
+        await ask("POST", pathOf(row, "/preserve-formatting"))
+        return "The result that keeps the layout is being made."
+      }
+      await ask("POST", pathOf(row, "/convert"), { options: { highFidelity: way === "highFidelity" } })
+      return "The conversion has begun."
+    })
+    if (way === "layout") await row.layout.look()
+  },
+
+  reflow: async (row, job) => {
+    await act(row, async () => {
+      await ask("POST", `/api/v1/flyer-jobs/${encodeURIComponent(job.id)}/reflow`)
+      return "The conversion to flowing text has begun, free of charge."
+    })
+    await row.layout.look()
+  },
+
+  cancel: async (row) => {
+    const sure = await confirmed({
+      title: `Cancel the conversion of ${row.file.name}?`,
+      text: "What was converted so far is thrown away. Nothing is charged, and the file stays.",
+      yes: "Cancel conversion",
+      no: "Keep converting"
+    })
+    if (!sure) return
+    const done = await act(row, async () => {
+      await ask("POST", pathOf(row, "/cancel"))
+      // Told at once: the list may be asked for twice now, and the first answer is dropped.
+      row.update({ ...row.file, status: "uploaded", phase: null, batchWaiting: false })
+      return "The conversion is cancelled. Nothing was charged."
+    })
+    if (done) row.focusConvert()
+  },
+
+  processNow: async (row) => {
+    await act(row, async () => {
+      await ask("POST", pathOf(row, "/process-now"))
+      return "It is processed now."
+    })
+  },
+
+  share: async (row) => {
+    row.tell({})
+    const told = await share(row.file)
+    if (told === undefined) return
+    row.tell({ note: told })
+    say(told)
+  },
+
+  remove: async (row) => {
+    const sure = await confirmed({
+      title: `Delete ${row.file.name}?`,
+      text: isRunning(row.file)
+        ? "Its conversion is cancelled, nothing is charged, and the file is gone for good."
+        : "The file and its result are gone for good, and shared links stop working.",
+      yes: "Delete",
+      no: "Keep the file"
+    })
+    if (!sure) return
+    const { nextElementSibling: next, previousElementSibling: previous } = row.element
+    const near = next ?? previous
+    const gone = await act(row, async () => {
+      await ask("DELETE", pathOf(row, ""))
+      return "Deleted."
+    })
+    if (!gone) return
+    const title = near?.querySelector("h3") ?? byId("files-title", HTMLElement)
+    title.focus()
+  }
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) streams.set([])
+  else void refresh()
+})
+startUploads({
+  arrived: async () => {
+    deed += 1
+    await refresh()
+  }
+})
+void refresh()

@@ -1,0 +1,81 @@
+/** What goes into an element: text as text, never as markup. @typedef {Node | string | undefined} Child */
+
+/**
+ * The element of the page with this id and kind.
+ * @template {HTMLElement} E
+ * @param {string} id
+ * @param {new () => E} kind
+ * @returns {E}
+ */
+export const byId = (id, kind) => {
+  const found = document.getElementById(id)
+  if (found instanceof kind) return found
+  throw new Error(`the page has no ${kind.name} #${id}`)
+}
+
+/**
+ * Makes an element. An attribute that is `undefined` or false is left out.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Readonly<Record<string, string | number | boolean | undefined>>} [attributes]
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export const el = (tag, attributes = {}, ...children) => {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : String(value))
+  }
+  made.append(...children.filter((child) => child !== undefined))
+  return made
+}
+
+/**
+ * A button. `about` is what it is about, for those who hear it without seeing its row.
+ * @param {string} text
+ * @param {{ readonly about?: string, readonly kind?: string, readonly press: () => void }} options
+ */
+export const button = (text, { about, kind, press }) => {
+  const made = el(
+    "button",
+    { type: "button", class: kind },
+    text,
+    about === undefined ? undefined : hidden(` ${about}`)
+  )
+  made.addEventListener("click", () => {
+    if (made.getAttribute("aria-disabled") !== "true") press()
+  })
+  return made
+}
+
+/** Text that is heard, not seen. @param {string} text */
+export const hidden = (text) => el("span", { class: "hidden" }, text)
+
+/** Shows text in an element of its own, or hides the element. @param {HTMLElement} place @param {string | undefined} text */
+export const show = (place, text) => {
+  place.textContent = text ?? ""
+  place.hidden = text === undefined
+}
+
+/** @param {string} region @param {string} text */
+const announce = (region, text) => {
+  const place = byId(region, HTMLElement)
+  place.textContent = ""
+  // A change is read out, the same text put in again is none.
+  setTimeout(() => (place.textContent = text), 60)
+}
+
+/** Has something read out when the reader is idle. @param {string} text */
+export const say = (text) => announce("polite", text)
+
+/** Has something read out at once. @param {string} text */
+export const warn = (text) => announce("urgent", text)
+
+/** What stands where there is nothing to tell. */
+export const NOTHING = "–"
+
+const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })
+
+/** A time in the reader's zone. @param {string | null} iso */
+export const time = (iso) =>
+  iso === null ? NOTHING : el("time", { datetime: iso }, MOMENT.format(new Date(iso)))

@@ -1,0 +1,90 @@
+import { ask, Refused } from "./api.js"
+import { button, el, hidden, say, warn } from "./dom.js"
+
+/** @import { Row } from "./row.js" */
+
+/**
+ * A layout-true result under way or there ("Keep the layout").
+ * @typedef {{
+ *   readonly id: string, readonly status: "pending" | "processing" | "completed" | "failed", readonly error: string | null,
+ *   readonly compConversionId: string | null
+ * }} FlyerJob
+ */
+
+/** How often one under way is looked at, milliseconds. */
+const SOON = 2_000
+
+/** The newest layout-true result of a row's file, looked up when the row is first seen and while it is under way. */
+export class Layout {
+  /** @type {FlyerJob | undefined} */
+  #job = undefined
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer = undefined
+
+  /** @param {Row} row @param {{ readonly reflow: (job: FlyerJob) => Promise<void> }} deeds */
+  constructor(row, { reflow }) {
+    this.row = row
+    this.reflow = reflow
+    this.element = el("div", { class: "extra", hidden: true })
+  }
+
+  /** Looks it up, and tells of an end that was waited for. */
+  async look() {
+    clearTimeout(this.#timer)
+    const { id, name } = this.row.file
+    try {
+      /** @type {{ readonly flyerJobs: ReadonlyArray<FlyerJob> }} */
+      const { flyerJobs } = await ask("GET", `/api/v1/files/${encodeURIComponent(id)}/flyer-jobs`)
+      const before = this.#job
+      const now = flyerJobs[0]
+      this.#job = now
+      if (before?.status !== now?.status || before?.compConversionId !== now?.compConversionId) this.#draw()
+      if (before !== undefined && before.id === now?.id && before.status !== now.status) {
+        if (now.status === "completed") say(`The result of ${name} that keeps the layout is ready.`)
+        if (now.status === "failed") warn(`Keeping the layout of ${name} failed. ${now.error ?? ""}`)
+      }
+    } catch (failure) {
+      // The file may be gone by now; that is told by the list.
+      if (!(failure instanceof Refused)) throw failure
+    }
+    const { status } = this.#job ?? {}
+    if (status === "pending" || status === "processing") this.#timer = setTimeout(() => this.#again(), SOON)
+  }
+
+  #again() {
+    if (!this.element.isConnected) return
+    if (document.hidden) this.#timer = setTimeout(() => this.#again(), SOON)
+    else void this.look()
+  }
+
+  #draw() {
+    const job = this.#job
+    const held = this.element.contains(document.activeElement)
+    this.element.hidden = job === undefined
+    this.element.replaceChildren(...(job === undefined ? [] : this.#parts(job)))
+    const next = this.element.querySelector("a")
+    if (held) (next ?? this.row.title).focus()
+  }
+
+  /** @param {FlyerJob} job @returns {ReadonlyArray<Node>} */
+  #parts(job) {
+    const { name } = this.row.file
+    switch (job.status) {
+      case "completed": {
+        const href = `/api/v1/flyer-jobs/${encodeURIComponent(job.id)}/result`
+        const open = el("a", { href, class: "button" }, "Open layout-true result", hidden(` of ${name}`))
+        const instead = button("Reflow instead", { about: `(${name})`, press: () => void this.reflow(job) })
+        return job.compConversionId === null
+          ? [
+              el("p", {}, "The layout is kept. Should the text flow after all, that is free once."),
+              el("div", { class: "buttons" }, open, instead)
+            ]
+          : [el("p", {}, "The layout is kept."), el("div", { class: "buttons" }, open)]
+      }
+      case "failed":
+        return [el("p", {}, `Keeping the layout failed. ${job.error ?? ""}`)]
+      default:
+        return [el("p", {}, "The result that keeps the layout is being made…")]
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import { ask, explain } from "./api.js"
+import { byId, el, NOTHING, show, time, warn } from "./dom.js"
+
+/**
+ * A column: its heading, and what a row holds there. The first column is the heading of the row.
+ * @template R
+ * @typedef {{ readonly head: string, readonly cell: (row: R) => Node | string, readonly kind?: string }} Column
+ */
+
+/**
+ * Fills the page's table; each cell also tells its column, for screens too narrow for a table.
+ * @template R
+ * @param {ReadonlyArray<Column<R>>} columns
+ * @param {ReadonlyArray<R>} rows
+ * @param {string} none What to say where there is no row.
+ */
+export const fillTable = (columns, rows, none) => {
+  const table = byId("table", HTMLTableElement)
+  // Roles are told as well: style sheets that lay a table out as blocks take them away in some browsers.
+  table.setAttribute("role", "table")
+  const heads = columns.map(({ head, kind }) =>
+    el("th", { scope: "col", role: "columnheader", class: kind }, head)
+  )
+  table.tHead?.setAttribute("role", "rowgroup")
+  table.tHead?.replaceChildren(el("tr", { role: "row" }, ...heads))
+  const body = table.tBodies[0]
+  body?.setAttribute("role", "rowgroup")
+  body?.replaceChildren(
+    ...rows.map((row) =>
+      el(
+        "tr",
+        { role: "row" },
+        ...columns.map(({ cell, head, kind }, index) => {
+          const held = cell(row)
+          return index === 0
+            ? el("th", { scope: "row", role: "rowheader", class: kind }, held)
+            : el(
+                "td",
+                { role: "cell", class: kind, "data-label": head, "data-empty": held === NOTHING },
+                held
+              )
+        })
+      )
+    )
+  )
+  byId("table-box", HTMLElement).hidden = rows.length === 0
+  byId("loading", HTMLElement).hidden = true
+  show(byId("empty", HTMLElement), rows.length === 0 ? none : undefined)
+}
+
+/** What the page's own address asks for, as far as the API knows it. @param {ReadonlyArray<string>} names */
+const asked = (names) => {
+  const here = new URLSearchParams(location.search)
+  const wanted = new URLSearchParams()
+  for (const name of [...names, "cursor"]) {
+    const value = here.get(name)
+    if (value !== null && value !== "") wanted.set(name, value)
+  }
+  return wanted
+}
+
+/** Puts what was asked for into the filter's fields. @param {URLSearchParams} wanted */
+const fillFilters = (wanted) => {
+  const form = document.getElementById("filters")
+  if (!(form instanceof HTMLFormElement)) return
+  for (const [name, value] of wanted) {
+    const field = form.elements.namedItem(name)
+    if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) field.value = value
+  }
+}
+
+/** @param {string} id @param {URLSearchParams | undefined} query */
+const pageLink = (id, query) => {
+  const link = byId(id, HTMLAnchorElement)
+  link.hidden = query === undefined
+  link.href = `?${query ?? ""}`
+}
+
+/** @param {URLSearchParams} wanted @param {string | null} nextCursor */
+const drawPager = (wanted, nextCursor) => {
+  const pager = document.getElementById("pager")
+  if (pager === null) return
+  const first = new URLSearchParams(wanted)
+  first.delete("cursor")
+  const next = new URLSearchParams(first)
+  next.set("cursor", nextCursor ?? "")
+  pageLink("first", wanted.has("cursor") ? first : undefined)
+  pageLink("next", nextCursor === null ? undefined : next)
+  pager.hidden = !wanted.has("cursor") && nextCursor === null
+}
+
+/** Shows what the API refused in the page's place for it. @param {unknown} failure */
+export const showProblem = (failure) => {
+  const text = explain(failure)
+  byId("loading", HTMLElement).hidden = true
+  show(byId("problem", HTMLElement), text)
+  warn(text)
+}
+
+/** Whether whoever is signed in may change something. */
+export const mayWrite = () =>
+  document.querySelector("[data-may-write]")?.getAttribute("data-may-write") === "true"
+
+/**
+ * The page as a list of the API: what its address asks for, row by row, and the way to the next page. Gives the way to read it anew.
+ * @template R
+ * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string }} options
+ */
+export const showList = ({ columns, names, none, path }) => {
+  const wanted = asked(names)
+  fillFilters(wanted)
+  const read = async () => {
+    try {
+      /** @type {{ readonly rows: ReadonlyArray<R>, readonly nextCursor: string | null }} */
+      const { nextCursor, rows } = await ask("GET", `${path}?${wanted}`)
+      show(byId("problem", HTMLElement), undefined)
+      fillTable(columns, rows, none)
+      drawPager(wanted, nextCursor)
+    } catch (failure) {
+      showProblem(failure)
+    }
+  }
+  void read()
+  return read
+}
+
+/** @param {string} text @param {"good" | "bad" | "wait" | ""} [mood] */
+export const tag = (text, mood = "") => el("span", { class: `tag ${mood}` }, text.replaceAll("_", " "))
+
+/** @param {number | null} amount */
+export const usd = (amount) =>
+  amount === null ? "–" : `$${amount.toFixed(amount !== 0 && Math.abs(amount) < 0.01 ? 6 : 2)}`
+
+/** @param {number} amount */
+export const count = (amount) => amount.toLocaleString("en-GB")
+
+/** @param {number | null} rate */
+export const percent = (rate) => (rate === null ? NOTHING : `${(rate * 100).toFixed(1)} %`)
+
+/** Figures with their names. @param {ReadonlyArray<readonly [string, string]>} figures */
+export const fillFigures = (figures) =>
+  byId("totals", HTMLElement).replaceChildren(
+    ...figures.map(([name, figure]) => el("div", {}, el("dt", {}, name), el("dd", {}, figure)))
+  )
+
+/** The period that the page's address asks for. */
+export const daysQuery = () => {
+  const wanted = asked(["days"])
+  fillFilters(wanted)
+  return wanted
+}
+
+export { NOTHING, time }

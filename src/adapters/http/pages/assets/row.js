@@ -1,0 +1,217 @@
+import { button, el, hidden, time } from "./dom.js"
+import { Layout } from "./layout.js"
+import { pages, size, stateOf } from "./state.js"
+
+/** @import { FlyerJob } from "./layout.js" */
+/** @import { FileView, Progress } from "./state.js" */
+
+/**
+ * What can be done with a file.
+ * @typedef {"standard" | "highFidelity" | "layout"} Way
+ * @typedef {{
+ *   readonly convert: (row: Row, way: Way) => Promise<void>, readonly cancel: (row: Row) => Promise<void>,
+ *   readonly processNow: (row: Row) => Promise<void>, readonly share: (row: Row) => Promise<void>,
+ *   readonly remove: (row: Row) => Promise<void>, readonly reflow: (row: Row, job: FlyerJob) => Promise<void>
+ * }} Deeds
+ */
+
+/** The endings that a badge shows. */
+const KINDS = new Set(["pdf", "docx", "png", "jpg", "jpeg"])
+
+/** @param {string} name */
+const kindOf = (name) => {
+  const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase()
+  return KINDS.has(ending) ? ending : "file"
+}
+
+/** Whether a layout can be kept, as far as the name tells: the API goes by the content. @param {string} name */
+export const hasLayout = (name) => ["pdf", "file"].includes(kindOf(name))
+
+/** @param {string} name */
+const resultName = (name) => `${name.replace(/\.(?:pdf|docx|png|jpe?g)$/i, "")}.html`
+
+/** One file in the list. Its parts stay as they are while only what they say changes, so that nobody loses the focus. */
+export class Row {
+  /** @type {FileView} */
+  file
+  /** @type {Progress | undefined} */
+  live = undefined
+  /** What kind of state it is in. @type {string} */
+  kind = ""
+  /** The buttons that are there, as one text: another one has them made anew. */
+  #offers = ""
+  /** @type {Way} */
+  #way = "standard"
+
+  /** @param {FileView} file @param {Deeds} deeds */
+  constructor(file, deeds) {
+    this.file = file
+    this.deeds = deeds
+    this.title = el("h3", { tabindex: -1 }, file.name)
+    this.badge = el("span", { class: "badge", "aria-hidden": "true" }, kindOf(file.name).toUpperCase())
+    this.facts = el("p", { class: "facts" })
+    this.status = el("p", { class: "state" })
+    this.more = el("p", { class: "help" })
+    this.bar = el("progress", { "aria-label": `Progress of ${file.name}` })
+    this.problem = el("p", { class: "problem" })
+    this.note = el("p", { class: "done" })
+    this.layout = new Layout(this, { reflow: (job) => deeds.reflow(this, job) })
+    this.actions = el("div", { class: "buttons" })
+    this.element = el(
+      "li",
+      { "data-file": file.id },
+      this.badge,
+      el(
+        "div",
+        { class: "what" },
+        this.title,
+        this.facts,
+        this.status,
+        this.more,
+        this.bar,
+        this.problem,
+        this.note,
+        this.layout.element
+      ),
+      this.actions
+    )
+    this.tell({})
+    this.update(file)
+  }
+
+  /** What the API refused, or what went well; the next call takes it back. @param {{ problem?: string, note?: string }} told */
+  tell({ note, problem }) {
+    this.problem.textContent = problem ?? ""
+    this.problem.hidden = problem === undefined
+    this.note.textContent = note ?? ""
+    this.note.hidden = note === undefined
+  }
+
+  /** Marks the row's buttons as waiting for an answer. @param {boolean} busy */
+  busy(busy) {
+    for (const one of this.actions.querySelectorAll("button")) {
+      if (busy) one.setAttribute("aria-disabled", "true")
+      else one.removeAttribute("aria-disabled")
+    }
+  }
+
+  focusConvert() {
+    const convert = this.actions.querySelector('[data-does="convert"]')
+    if (convert instanceof HTMLElement) convert.focus()
+    else this.title.focus()
+  }
+
+  /** @param {FileView} file */
+  update(file) {
+    this.file = file
+    if (file.status !== "processing" && file.status !== "chunked_processing") this.live = undefined
+    this.draw()
+  }
+
+  /** @param {Progress} live */
+  moved(live) {
+    this.live = live
+    this.draw()
+  }
+
+  draw() {
+    const { file } = this
+    const state = stateOf(file, this.live)
+    this.facts.replaceChildren(
+      `${file.pages > 0 ? `${pages(file.pages)} · ` : ""}${size(file.sizeBytes)} · `,
+      time(file.createdAt)
+    )
+    this.kind = state.kind
+    this.element.dataset["state"] = state.kind
+    if (this.status.textContent !== state.text) this.status.textContent = state.text
+    this.more.textContent = state.more ?? ""
+    this.more.hidden = state.more === undefined
+    this.bar.hidden = state.progress === undefined
+    if (state.progress !== undefined) {
+      this.bar.max = Math.max(1, state.progress.total)
+      this.bar.value = state.progress.done
+    }
+    const offers = state.kind === "ready" || state.kind === "failed" ? "convert" : state.kind
+    if (offers !== this.#offers) this.#offer(offers)
+  }
+
+  /** @param {string} offers */
+  #offer(offers) {
+    const before = document.activeElement
+    const held = before !== null && this.actions.contains(before)
+    const was = before instanceof HTMLElement ? before.dataset["does"] : undefined
+    this.#offers = offers
+    this.actions.replaceChildren(...this.#made(offers))
+    if (!held) return
+    const same = was === undefined ? null : this.actions.querySelector(`[data-does="${was}"]`)
+    const next = same ?? this.actions.querySelector("a, button") ?? this.title
+    if (next instanceof HTMLElement) next.focus()
+  }
+
+  /** @param {string} offers @returns {ReadonlyArray<Node>} */
+  #made(offers) {
+    const { name } = this.file
+    const { deeds } = this
+    /** @param {string} does @param {string} text @param {string} about @param {() => void} press @param {string} [kind] */
+    const act = (does, text, about, press, kind) => {
+      const made = button(text, { about, press, ...(kind === undefined ? {} : { kind }) })
+      made.dataset["does"] = does
+      return made
+    }
+    const remove = act("delete", "Delete", name, () => void deeds.remove(this), "quiet")
+    const cancel = act("cancel", "Cancel", `the conversion of ${name}`, () => void deeds.cancel(this))
+    switch (offers) {
+      case "convert":
+        return [
+          this.#ways(),
+          act("convert", "Convert", name, () => void deeds.convert(this, this.#way), "primary"),
+          remove
+        ]
+      case "waiting":
+        return [act("now", "Process now", name, () => void deeds.processNow(this), "primary"), cancel, remove]
+      case "done":
+        return [
+          this.#link("Open result", ` of ${name}`, {}, "button primary"),
+          this.#link("Download", ` the result of ${name}`, { download: resultName(name) }, "button"),
+          act("share", "Share", `the result of ${name}`, () => void deeds.share(this)),
+          el(
+            "span",
+            { class: "again" },
+            this.#ways(),
+            act("convert", "Convert again", name, () => void deeds.convert(this, this.#way))
+          ),
+          remove
+        ]
+      default:
+        return [cancel, remove]
+    }
+  }
+
+  /** @param {string} text @param {string} about @param {Readonly<Record<string, string>>} more @param {string} kind */
+  #link(text, about, more, kind) {
+    const href = `/api/v1/files/${encodeURIComponent(this.file.id)}/result`
+    return el("a", { href, class: kind, "data-does": text, ...more }, text, hidden(about))
+  }
+
+  /** The choice of the way to convert, which the row keeps. */
+  #ways() {
+    const { name } = this.file
+    /** @type {ReadonlyArray<readonly [Way, string]>} */
+    const all = [
+      ["standard", "Standard"],
+      ["highFidelity", "High fidelity"],
+      ["layout", "Keep the layout"]
+    ]
+    const ways = hasLayout(name) ? all : all.slice(0, 2)
+    const choice = el(
+      "select",
+      { "aria-label": `Way to convert ${name}`, "data-does": "way" },
+      ...ways.map(([value, text]) => el("option", { value }, text))
+    )
+    choice.value = this.#way
+    choice.addEventListener("change", () => {
+      this.#way = ways.find(([value]) => value === choice.value)?.[0] ?? "standard"
+    })
+    return choice
+  }
+}

@@ -1,0 +1,78 @@
+import { ask, explain } from "./api.js"
+import { byId, show } from "./dom.js"
+
+/** @import { FileView } from "./state.js" */
+
+/** @typedef {{ readonly recipients: number, readonly unsentRecipients: ReadonlyArray<string> }} Shared */
+
+/** Addresses, with or without a name. @param {string} text */
+const addressesIn = (text) =>
+  text
+    .split(/[\n,;]/)
+    .map((address) => address.trim())
+    .filter((address) => address !== "")
+
+/** @param {Shared} shared */
+const outcome = ({ recipients, unsentRecipients }) => {
+  const went = `Shared with ${recipients} ${recipients === 1 ? "person" : "people"}.`
+  return unsentRecipients.length === 0 ? went : `${went} Not sent to: ${unsentRecipients.join(", ")}.`
+}
+
+/**
+ * Asks with whom to share a result, and shares it. Gives what came of it in words; nothing where nobody was asked to.
+ * @param {FileView} file
+ * @returns {Promise<string | undefined>}
+ */
+export const share = (file) => {
+  const dialog = byId("share", HTMLDialogElement)
+  const form = byId("share-form", HTMLFormElement)
+  const recipients = byId("share-recipients", HTMLTextAreaElement)
+  const message = byId("share-message", HTMLTextAreaElement)
+  const problem = byId("share-problem", HTMLElement)
+  byId("share-title", HTMLElement).textContent = `Share the result of ${file.name}`
+  form.reset()
+  show(problem, undefined)
+  const over = new AbortController()
+  /** @type {string | undefined} */
+  let told
+  let busy = false
+
+  const submit = async () => {
+    if (busy) return
+    busy = true
+    try {
+      /** @type {Shared} */
+      const shared = await ask("POST", `/api/v1/files/${encodeURIComponent(file.id)}/share`, {
+        recipients: addressesIn(recipients.value),
+        message: message.value.trim() === "" ? null : message.value
+      })
+      told = outcome(shared)
+      dialog.close()
+    } catch (failure) {
+      show(problem, explain(failure))
+      recipients.focus()
+    } finally {
+      busy = false
+    }
+  }
+  form.addEventListener(
+    "submit",
+    (event) => {
+      event.preventDefault()
+      void submit()
+    },
+    { signal: over.signal }
+  )
+  byId("share-no", HTMLElement).addEventListener("click", () => dialog.close(), { signal: over.signal })
+  dialog.showModal()
+  return new Promise((resolve) =>
+    dialog.addEventListener(
+      "close",
+      () => {
+        over.abort()
+        resolve(told)
+      },
+      { once: true }
+    )
+  )
+}

@@ -1,0 +1,91 @@
+/**
+ * A file as the API tells it.
+ * @typedef {{
+ *   readonly id: string, readonly name: string, readonly sizeBytes: number, readonly pages: number,
+ *   readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed",
+ *   readonly phase: string | null, readonly batchWaiting: boolean, readonly jobId: string | null,
+ *   readonly progress: { readonly done: number, readonly total: number }, readonly error: string | null,
+ *   readonly createdAt: string
+ * }} FileView
+ */
+
+/**
+ * What the progress stream tells.
+ * @typedef {{
+ *   readonly fileId: string, readonly jobId: string | null, readonly status: string, readonly phase: string | null,
+ *   readonly done: number, readonly total: number
+ * }} Progress
+ */
+
+/**
+ * Where a file stands, in words.
+ * @typedef {{
+ *   readonly kind: "ready" | "waiting" | "working" | "done" | "failed", readonly text: string,
+ *   readonly more: string | undefined, readonly progress: { readonly done: number, readonly total: number } | undefined
+ * }} State
+ */
+
+/** Whether a conversion of the file is under way. @param {FileView} file */
+export const isRunning = ({ status }) => status === "processing" || status === "chunked_processing"
+
+/** @param {number} count @param {string} one */
+const counted = (count, one) => `${count.toLocaleString("en-GB")} ${one}${count === 1 ? "" : "s"}`
+
+/** @param {number} count */
+export const pages = (count) => counted(count, "page")
+
+/** @param {number} bytes */
+export const size = (bytes) => {
+  if (bytes < 1000) return counted(bytes, "byte")
+  const [amount, unit] =
+    bytes < 1e6 ? [bytes / 1e3, "kB"] : bytes < 1e9 ? [bytes / 1e6, "MB"] : [bytes / 1e9, "GB"]
+  return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit}`
+}
+
+/** @param {FileView} file @param {Progress | undefined} live @returns {State} */
+const running = (file, live) => {
+  const { done, total } = live ?? file.progress
+  const phase = live?.phase ?? file.phase ?? ""
+  if (live === undefined ? file.batchWaiting : live.status === "waiting_batch") {
+    return {
+      kind: "waiting",
+      text: "Waiting for batch",
+      more: "It is converted together with others, usually within hours. Process now does not wait.",
+      progress: undefined
+    }
+  }
+  const progress = { done, total }
+  if (live?.status === "paused_budget") {
+    return {
+      kind: "working",
+      text: "Paused",
+      more: "The day’s budget for models is spent; it goes on by itself.",
+      progress
+    }
+  }
+  if (live?.status === "assembling") {
+    return { kind: "working", text: "Putting the result together", more: undefined, progress }
+  }
+  const queued = done === 0 && (live?.status === "pending" || phase.startsWith("Queued"))
+  const text = queued ? "Queued" : total > 0 ? `Converting: ${done} of ${pages(total)}` : "Converting"
+  return { kind: "working", text, more: undefined, progress }
+}
+
+/**
+ * Where a file stands: by the list, or newer by its stream.
+ * @param {FileView} file
+ * @param {Progress | undefined} live
+ * @returns {State}
+ */
+export const stateOf = (file, live) => {
+  switch (file.status) {
+    case "uploaded":
+      return { kind: "ready", text: "Ready to convert", more: undefined, progress: undefined }
+    case "completed":
+      return { kind: "done", text: "Converted", more: undefined, progress: undefined }
+    case "failed":
+      return { kind: "failed", text: "Failed", more: file.error ?? undefined, progress: undefined }
+    default:
+      return running(file, live)
+  }
+}

@@ -1,0 +1,130 @@
+import { explain, offline, refusalOf } from "./api.js"
+import { button, byId, el, say, warn } from "./dom.js"
+import { size } from "./state.js"
+
+/**
+ * Sends one file; progress is what only XMLHttpRequest tells.
+ * @param {File} file
+ * @param {{ readonly progress: (done: number) => void, readonly signal: AbortSignal }} options
+ * @returns {Promise<void>}
+ */
+const send = (file, { progress, signal }) =>
+  new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open("POST", `/api/v1/files?name=${encodeURIComponent(file.name)}`)
+    request.setRequestHeader("accept", "application/json")
+    request.setRequestHeader("content-type", "application/octet-stream")
+    request.upload.addEventListener("progress", ({ loaded }) => progress(loaded))
+    request.addEventListener("load", () => {
+      if (request.status === 201) resolve()
+      else reject(refusalOf(request.status, request.responseText))
+    })
+    request.addEventListener("error", () => reject(offline()))
+    request.addEventListener("abort", () => reject(signal.reason))
+    signal.addEventListener("abort", () => request.abort(), { once: true })
+    request.send(file)
+  })
+
+/**
+ * One line of the uploads under way: it goes when the file is there, and stays with the reason when it is refused.
+ * @param {File} file
+ * @param {{ readonly arrived: () => Promise<void> }} options
+ */
+const makeLine = (file, { arrived }) => {
+  const stopping = new AbortController()
+  const bar = el("progress", {
+    max: Math.max(1, file.size),
+    value: 0,
+    "aria-label": `Upload of ${file.name}`
+  })
+  const told = el("p", { class: "help" }, `Waits · ${size(file.size)}`)
+  const actions = el("div", { class: "buttons" })
+  const line = el("li", {}, el("p", { class: "name" }, file.name), bar, told, actions)
+  const leave = () => {
+    const held = line.contains(document.activeElement)
+    line.remove()
+    if (held) byId("files", HTMLInputElement).focus()
+  }
+  let begun = false
+  const stop = button("Stop", {
+    about: `the upload of ${file.name}`,
+    press: () => {
+      stopping.abort()
+      if (!begun) leave()
+    }
+  })
+  actions.append(stop)
+
+  const run = async () => {
+    if (stopping.signal.aborted) return
+    begun = true
+    try {
+      await send(file, {
+        signal: stopping.signal,
+        progress: (done) => {
+          bar.value = done
+          told.textContent = done >= file.size ? "Being looked at…" : `${size(done)} of ${size(file.size)}`
+        }
+      })
+      await arrived()
+      say(`${file.name} is uploaded and ready to convert.`)
+      leave()
+    } catch (failure) {
+      if (stopping.signal.aborted) {
+        say(`The upload of ${file.name} was stopped.`)
+        return leave()
+      }
+      const text = explain(failure)
+      bar.remove()
+      told.className = "problem"
+      told.textContent = text
+      warn(`${file.name}: ${text}`)
+      const held = line.contains(document.activeElement)
+      const dismiss = button("Dismiss", { about: `the message about ${file.name}`, press: leave })
+      actions.replaceChildren(dismiss)
+      if (held) dismiss.focus()
+    }
+  }
+  return { line, run }
+}
+
+/**
+ * Uploads what is chosen or dropped, one file after the other.
+ * @param {{ readonly arrived: () => Promise<void> }} options
+ */
+export const startUploads = ({ arrived }) => {
+  const zone = byId("drop", HTMLElement)
+  const input = byId("files", HTMLInputElement)
+  const list = byId("uploads", HTMLElement)
+  let last = Promise.resolve()
+
+  /** @param {Iterable<File>} files */
+  const add = (files) => {
+    for (const file of files) {
+      const { line, run } = makeLine(file, { arrived })
+      list.append(line)
+      last = last.then(run)
+    }
+  }
+
+  input.addEventListener("change", () => {
+    add(input.files ?? [])
+    input.value = ""
+  })
+  let inside = 0
+  /** @param {number} change */
+  const drag = (change) => {
+    inside = Math.max(0, inside + change)
+    zone.classList.toggle("over", inside > 0)
+  }
+  zone.addEventListener("dragenter", () => drag(1))
+  zone.addEventListener("dragleave", () => drag(-1))
+  // A file that is dropped beside the zone would replace the page.
+  document.addEventListener("dragover", (event) => event.preventDefault())
+  document.addEventListener("drop", (event) => {
+    event.preventDefault()
+    inside = 0
+    drag(0)
+    add(event.dataTransfer?.files ?? [])
+  })
+}

@@ -1,0 +1,60 @@
+/** What every dialog begins with. */
+const dialog = (name: string, body: string): string =>
+  `<dialog id="${name}" aria-labelledby="${name}-title">
+<h2 id="${name}-title"></h2>
+${body}
+</dialog>`
+
+/** The question before something that cannot be taken back; the button that changes nothing comes first. */
+export const confirmDialog = dialog(
+  "confirm",
+  `<p id="confirm-text"></p>
+<form method="dialog" class="buttons">
+<button id="confirm-no" value="no"></button>
+<button id="confirm-yes" value="yes" class="danger"></button>
+</form>`
+)
+
+const shareDialog = dialog(
+  "share",
+  `<form id="share-form">
+<label for="share-recipients">Recipients</label>
+<textarea id="share-recipients" rows="3" required autocomplete="off" spellcheck="false" aria-describedby="share-help"></textarea>
+<p class="help" id="share-help">Mail addresses, separated by commas or on lines of their own. Each gets a link that works for 14 days.</p>
+<label for="share-message">Message <span class="help">(may be left out)</span></label>
+<textarea id="share-message" rows="3" maxlength="5000"></textarea>
+<p id="share-problem" class="problem" role="alert" hidden></p>
+<div class="buttons">
+<button type="button" id="share-no">Not now</button>
+<button type="submit" class="primary">Share</button>
+</div>
+</form>`
+)
+
+/** The main part of `GET /dashboard`. */
+export const dashboardMain = `<h1>Your documents</h1>
+<section class="card upload" id="drop" aria-labelledby="upload-title">
+<h2 id="upload-title">Upload</h2>
+<p id="upload-help">PDF, Word (DOCX), PNG or JPEG. Each becomes one accessible HTML file.</p>
+<label class="pick"><input type="file" id="files" multiple accept=".pdf,.docx,.png,.jpg,.jpeg,application/pdf,image/png,image/jpeg,application/vnd.openxmlformats-officedocument.wordprocessingml.document" aria-describedby="upload-help"><span>Choose files</span></label>
+<p class="help drop-help">or drop them here</p>
+<ul id="uploads" class="uploads" aria-label="Uploads under way"></ul>
+</section>
+<section aria-labelledby="files-title">
+<h2 id="files-title" tabindex="-1">Files</h2>
+<details class="explain">
+<summary>Which way to convert?</summary>
+<dl>
+<dt>Standard</dt><dd>Text, headings, lists and tables as they read best on every screen. Quick.</dd>
+<dt>High fidelity</dt><dd>A model reads each page: better with scans, formulas and hard layouts. Slower; long documents may wait for a batch.</dd>
+<dt>Keep the layout</dt><dd>PDF only. The pages look as they did on paper, with the text in them accessible.</dd>
+</dl>
+<p>One credit a page, charged when the result is there; nothing after a failure or a cancel. <a href="/credits">More credits</a></p>
+</details>
+<p id="list-problem" class="problem" hidden></p>
+<p id="empty" class="empty" hidden>No files yet. Upload one above, then convert it here.</p>
+<p id="loading" class="empty">Loading your files…</p>
+<ul id="rows" class="rows"></ul>
+</section>
+${confirmDialog}
+${shareDialog}`

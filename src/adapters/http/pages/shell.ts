@@ -1,0 +1,95 @@
+import { may, type Principal } from "../../../domain/principal.ts"
+import { escape } from "../html-page.ts"
+
+/**
+ * What a page of the dashboard may do: run and load what this server serves, and talk to it. No inline script or style, nothing
+ * from outside, and no markup out of a string (Trusted Types): what the API tells goes into the page as text.
+ */
+export const APP_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+  "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+/** A page inside the shell; `main` is HTML. */
+export interface ShellPage {
+  readonly title: string
+  readonly main: string
+  /** The module that runs on it, and its style sheet beside the one of all pages. */
+  readonly script?: string | undefined
+  readonly style?: string | undefined
+  /** Whoever is signed in. */
+  readonly principal?: Principal | undefined
+  /** The path of the page, which the navigation marks. */
+  readonly path: string
+}
+
+/** The screens of the admin pages, in the order of their navigation. */
+export const ADMIN_SCREENS = [
+  { name: "jobs", title: "Jobs" },
+  { name: "email-log", title: "Email log" },
+  { name: "suppressions", title: "Suppressions" },
+  { name: "dead-letters", title: "Dead letters" },
+  { name: "notifications", title: "Notifications" },
+  { name: "statistics", title: "Statistics" },
+  { name: "costs", title: "Costs" }
+] as const
+export type AdminScreen = (typeof ADMIN_SCREENS)[number]["name"]
+
+const link = (href: string, text: string, here: string | undefined): string =>
+  `<li><a href="${href}"${here === undefined ? "" : ` aria-current="${here}"`}>${text}</a></li>`
+
+const navigation = (path: string, principal: Principal): string => {
+  const links = [
+    may(principal, "owner")
+      ? link("/dashboard", "Dashboard", path === "/dashboard" ? "page" : undefined)
+      : "",
+    may(principal, "admin:read")
+      ? link("/admin/jobs", "Admin", path.startsWith("/admin") ? "true" : undefined)
+      : ""
+  ]
+  return `<nav aria-label="Main"><ul>${links.join("")}</ul></nav>`
+}
+
+const adminNavigation = (path: string): string =>
+  `<nav class="screens" aria-label="Admin"><ul>${ADMIN_SCREENS.map(({ name, title }) =>
+    link(`/admin/${name}`, title, path === `/admin/${name}` ? "page" : undefined)
+  ).join("")}</ul></nav>`
+
+const account = ({ actor }: Principal): string =>
+  `<form class="account" method="post" action="/auth/logout">
+<p>Signed in as <strong>${escape(actor)}</strong></p>
+<button type="submit">Sign out</button>
+</form>`
+
+/** The whole page. The two live regions are there from the start, so that what is put into them is read out. */
+export const shell = (
+  pathOf: (asset: string) => string,
+  { main, path, principal, script, style, title }: ShellPage
+): string =>
+  `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escape(title)} – Postlane</title>
+<link rel="icon" href="${pathOf("icon.svg")}" type="image/svg+xml">
+<link rel="stylesheet" href="${pathOf("app.css")}">
+${style === undefined ? "" : `<link rel="stylesheet" href="${pathOf(style)}">`}
+${script === undefined ? "" : `<script type="module" src="${pathOf(script)}"></script>`}
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top">
+<p class="brand"><a href="/">Postlane</a></p>
+${principal === undefined ? "" : navigation(path, principal) + account(principal)}
+</header>
+${principal !== undefined && path.startsWith("/admin") && may(principal, "admin:read") ? adminNavigation(path) : ""}
+<main id="main" tabindex="-1">
+${main}
+</main>
+<div id="polite" class="hidden" role="status"></div>
+<div id="urgent" class="hidden" role="alert"></div>
+<noscript><p class="notice">This page needs JavaScript. Everything on it can be done through the <a href="/docs">API</a> as well.</p></noscript>
+</body>
+</html>
+`

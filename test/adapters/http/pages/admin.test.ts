@@ -1,0 +1,277 @@
+import { Effect, Layer } from "effect"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
+
+import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../../src/ports/alert-preferences.ts"
+import type { EmailLogFilter, EmailLogRow } from "../../../../src/ports/email-log-query.ts"
+import { EmailStats } from "../../../../src/ports/email-stats.ts"
+import { JobReport, type JobRow } from "../../../../src/ports/job-report.ts"
+import { SuppressionList, type SuppressionRow } from "../../../../src/ports/suppression-list.ts"
+import { openBrowser } from "../../../support/browser.ts"
+import { ADMIN_TOKEN, startServer, type TestServer } from "../harness.ts"
+import { expectAccessible, expectFocus, focused, openPage, tabTo } from "./browse.ts"
+
+const PATIENCE = 120_000
+const HOSTILE = `<img src=x onerror=alert(1)>"'&amp;`
+const AT = "2026-11-20T10:11:12.000000Z"
+
+const mailOf = (index: number): EmailLogRow => ({
+  id: `0199a000-0000-7000-8000-00000000000${index}`,
+  created_at: AT,
+  updated_at: AT,
+  category: "transactional",
+  source: HOSTILE,
+  from_address: HOSTILE,
+  to_addresses: [`you${index}@x.test`, "x".repeat(300)],
+  other_addresses: [],
+  subject: `${index} ${HOSTILE} ${"unbroken".repeat(60)}`,
+  outcome: "sent",
+  status: "bounced",
+  last_event: "bounced",
+  last_event_at: AT,
+  error: HOSTILE,
+  error_kind: null,
+  failed_over: true,
+  cost_usd: 0.0004,
+  idempotency_key: HOSTILE,
+  provider: "provider_a",
+  provider_message_id: "m-1",
+  alerted_at: AT,
+  raw: { html: HOSTILE, long: "x".repeat(500) }
+})
+
+const jobOf = (status: JobRow["status"]): JobRow => ({
+  id: "0199a000-0000-7000-8000-000000000001",
+  fileId: "0199a000-0000-7000-8000-000000000002",
+  customerId: "0199a000-0000-7000-8000-000000000003",
+  bulkId: null,
+  status,
+  options: { highFidelity: true },
+  totalPages: 1200,
+  totalChunks: 60,
+  doneChunks: 12,
+  totalCostUsd: 1.5,
+  error: HOSTILE,
+  createdAt: AT,
+  finishedAt: null,
+  batch: {
+    state: "closed",
+    outcome: "skipped",
+    reason: "Cancelled by user",
+    arn: null,
+    endState: null,
+    records: 1200,
+    accepted: 1100,
+    fallback: 100,
+    inputBytes: 5,
+    costUsd: 0.5,
+    attempts: 1,
+    submittedAt: AT,
+    closedAt: AT
+  }
+})
+
+let suppressed: Array<SuppressionRow> = []
+let preferences = DEFAULT_PREFERENCES
+let dead = [HOSTILE]
+const asked: { mails?: EmailLogFilter; status?: string | undefined } = {}
+
+let server: TestServer
+let browser: Browser
+beforeAll(async () => {
+  server = await startServer({
+    jobs: Layer.succeed(JobReport, {
+      jobs: ({ status }) =>
+        Effect.sync(() => {
+          asked.status = status
+          return { rows: status === "failed" ? [] : [jobOf(status ?? "waiting_batch")], nextCursor: null }
+        }),
+      costs: (days) =>
+        Effect.succeed({
+          days,
+          from: "2026-11-01",
+          totalUsd: 12.5,
+          sources: [{ source: HOSTILE, entries: 3, inputTokens: 1e6, outputTokens: 1e5, costUsd: 12.5 }],
+          batch: { jobs: 1, accepted: 1100, fallback: 100, costUsd: 0.5, onDemandUsd: 1, savedUsd: 0.5 }
+        })
+    }),
+    page: (filter) =>
+      Effect.sync(() => {
+        asked.mails = filter
+        return filter.cursor === undefined
+          ? { rows: [mailOf(1)], nextCursor: "next-1" }
+          : { rows: [mailOf(2)], nextCursor: null }
+      }),
+    suppressions: Layer.succeed(SuppressionList, {
+      page: () => Effect.sync(() => ({ rows: suppressed, nextCursor: null })),
+      add: ({ email, note }) =>
+        Effect.sync(() => {
+          const row = { email, reason: "manual", note: note ?? null, created_at: AT } as const
+          suppressed = [row, ...suppressed]
+          return row
+        }),
+      remove: ({ email }) =>
+        Effect.sync(() => {
+          const before = suppressed.length
+          suppressed = suppressed.filter((row) => row.email !== email)
+          return before - suppressed.length
+        })
+    }),
+    preferences: Layer.succeed(AlertPreferences, {
+      read: Effect.sync(() => preferences),
+      write: (table) => Effect.sync(() => void (preferences = table))
+    }),
+    queue: {
+      deadLetters: () =>
+        Effect.sync(() =>
+          dead.map((id) => ({ id, diedAt: AT, receives: 3, reason: HOSTILE, message: null }))
+        ),
+      redrive: (id) =>
+        Effect.sync(() => {
+          const found = dead.includes(id)
+          dead = dead.filter((one) => one !== id)
+          return found
+        })
+    },
+    stats: Layer.succeed(EmailStats, {
+      since: () =>
+        Effect.succeed({
+          from: "2026-11-01",
+          stats: [
+            {
+              day: "2026-11-20",
+              category: "transactional",
+              provider: "provider_a",
+              status: "delivered",
+              count: 9,
+              failedOver: 1,
+              costUsd: 0.0036
+            }
+          ]
+        })
+    })
+  })
+  browser = await openBrowser()
+}, PATIENCE)
+afterAll(async () => {
+  await browser.close()
+  await server.stop()
+})
+
+let page: Page
+let complaints: ReadonlyArray<string>
+beforeEach(async () => {
+  ;({ complaints, page } = await openPage(browser, server.url))
+  await page.goto(`${server.url}/admin`)
+  await page.getByLabel("Token").fill(ADMIN_TOKEN)
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**/admin/jobs")
+}, PATIENCE)
+
+const open = async (screen: string) => {
+  await page.goto(`${server.url}/admin/${screen}`)
+  await page.locator("#loading").waitFor({ state: "hidden" })
+}
+
+it(
+  "jobs: cancelled ones have a filter of their own; what stands in a row is text",
+  async () => {
+    await page.getByRole("table", { name: "Conversion jobs, newest first" }).waitFor()
+    await tabTo(page, "Cancelled")
+    await page.keyboard.press("Enter")
+    await page.waitForURL("**/admin/jobs?status=cancelled")
+    await page.getByRole("cell", { name: "Cancelled", exact: true }).waitFor()
+    expect(asked.status).toBe("cancelled")
+    expect(await page.getByRole("link", { name: "Cancelled" }).getAttribute("aria-current")).toBe("page")
+    await page.getByText("12 of 60").waitFor()
+    await page.getByText("Cancelled by user").waitFor()
+    await page.getByText(HOSTILE, { exact: true }).first().waitFor()
+    await expectAccessible(page, "cancelled jobs")
+    await open("jobs?status=failed")
+    await page.getByText("No job of the status “Failed”.").waitFor()
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "email log: filters and pages stand in the address, mails are text",
+  async () => {
+    await open("email-log?status=bounced&subject=100%25&nothing=x")
+    expect(asked.mails).toMatchObject({ status: "bounced", subject: "100%", cursor: undefined })
+    expect(await page.getByLabel("Status").inputValue()).toBe("bounced")
+    expect(await page.getByLabel("Part of the subject").inputValue()).toBe("100%")
+    await page.getByText("Details").press("Enter")
+    expect(await page.locator("main img").count()).toBe(0)
+    await expectAccessible(page, "the email log")
+    await page.getByLabel("Recipient, exactly").fill("you1@x.test")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/recipient=you1%40x\.test/)
+    await page.getByRole("link", { name: "Next page" }).press("Enter")
+    await page.waitForURL(/cursor=next-1/)
+    await page.getByText("you2@x.test").waitFor()
+    expect(asked.mails).toMatchObject({ status: "bounced", recipient: "you1@x.test", cursor: "next-1" })
+    expect(await page.getByRole("link", { name: "Next page" }).count()).toBe(0)
+    await page.getByRole("link", { name: "First page" }).press("Enter")
+    await page.getByText("you1@x.test").waitFor()
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "suppressions are added and, after a question, removed; what is refused is told",
+  async () => {
+    await open("suppressions")
+    await page.getByText("No address is suppressed.").waitFor()
+    await page.getByRole("textbox", { name: "Address", exact: true }).fill("Ann@X.test")
+    await page.getByLabel("Why").fill(HOSTILE)
+    await page.keyboard.press("Enter")
+    await page.getByRole("rowheader", { name: "ann@x.test" }).waitFor()
+    await expectFocus(page, "#add-email")
+    await expectAccessible(page, "suppressions")
+    await page.keyboard.type("a..b@x.test")
+    await page.keyboard.press("Enter")
+    await page.locator("#add-problem", { hasText: "The request is not valid." }).waitFor()
+    await page.getByRole("button", { name: "Remove ann@x.test" }).press("Enter")
+    await page.getByRole("dialog", { name: "Mail ann@x.test again?" }).waitFor()
+    expect(await focused(page)).toBe("Keep it suppressed")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await page.getByText("No address is suppressed.").waitFor()
+    expect([suppressed, complaints]).toEqual([[], []])
+  },
+  PATIENCE
+)
+
+it(
+  "dead letters go back, notifications are kept, figures are told",
+  async () => {
+    await open("dead-letters")
+    await expectAccessible(page, "dead letters")
+    await page.getByRole("button", { name: "Redrive" }).press("Enter")
+    await page
+      .getByRole("dialog", { name: "Put it back into the queue?" })
+      .getByRole("button", { name: "Redrive" })
+      .press("Enter")
+    await page.getByText("No dead letters").waitFor()
+    expect(dead).toEqual([])
+
+    await open("notifications")
+    await page.getByLabel("by chat message").press("Space")
+    await page.getByRole("button", { name: "Save" }).press("Enter")
+    await page.getByText("Saved.", { exact: true }).waitFor()
+    expect(preferences).toEqual({ email_delivery_failure: { email: true, chat: false } })
+    await expectAccessible(page, "notifications")
+
+    await open("statistics?days=7")
+    await page.getByRole("cell", { name: "100.0 %" }).first().waitFor()
+    expect(await page.getByLabel("Period").inputValue()).toBe("7")
+    await expectAccessible(page, "statistics")
+    await open("costs")
+    await page.getByText("$12.50").first().waitFor()
+    await expectAccessible(page, "costs")
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)

@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+
+import type { Browser, Page } from "playwright-core"
+import { expect } from "vitest"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+/** The rules that go by the colours. */
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"]
+const runOf = (
+  runOnly: ReadonlyArray<string>
+) => `axe.run(document, { runOnly: ${JSON.stringify(runOnly)} }).then(({ violations, incomplete }) => {
+  const told = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
+  return { violations: told(violations), undecided: told(incomplete) }
+})`
+
+const BROAD = { width: 1280, height: 900 }
+const NARROW = { width: 320, height: 640 }
+
+export interface Found {
+  readonly violations: ReadonlyArray<string>
+  readonly undecided: ReadonlyArray<string>
+}
+
+/** What axe finds on the page as it stands. */
+export const findings = async (page: Page, rules = RULES): Promise<Found> => {
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe)
+  return page.evaluate<Found>(runOf(rules))
+}
+
+/** axe finds nothing, light or dark, and at 320 px nothing has to be scrolled sideways. */
+export const expectAccessible = async (page: Page, state: string): Promise<void> => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+    const { undecided, violations } = await findings(page, colorScheme === "light" ? RULES : COLOUR_RULES)
+    expect([state, colorScheme, violations, undecided]).toEqual([state, colorScheme, [], []])
+  }
+  await page.setViewportSize(NARROW)
+  const width = await page.evaluate<number>("document.documentElement.scrollWidth")
+  expect([state, width]).toEqual([state, NARROW.width])
+  await page.setViewportSize(BROAD)
+}
+
+/** A page of a new session; `complaints` is what it should not have done: load from elsewhere, break its policy, fail. */
+export const openPage = async (browser: Browser, url: string) => {
+  const context = await browser.newContext({ viewport: BROAD })
+  const page = await context.newPage()
+  const complaints: Array<string> = []
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url)) complaints.push(`loads ${request.url()}`)
+  })
+  page.on("pageerror", ({ message }) => complaints.push(message))
+  page.on("console", (message) => {
+    // A refusal of the API is told by the browser too; the pages show it.
+    if (!message.text().startsWith("Failed to load resource")) complaints.push(message.text())
+  })
+  page.on("dialog", (dialog) => {
+    complaints.push(`a script opened a dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  return { page, complaints }
+}
+
+/** What has the focus: by its label, its text or its id. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate<string>(`{
+    const { activeElement: here, body } = document
+    here === null || here === body ? "" : here.getAttribute("aria-label") ?? (here.textContent || "#" + here.id)
+  }`)
+
+/** That has the focus, now or soon. */
+export const expectFocus = (page: Page, wanted: string): Promise<void> =>
+  expect.poll(() => focused(page), { timeout: 30_000 }).toBe(wanted)
+
+/** Goes on with the Tab key until that has the focus. */
+export const tabTo = async (page: Page, wanted: string): Promise<void> => {
+  const passed: Array<string> = []
+  for (let presses = 0; presses < 60; presses += 1) {
+    const here = await focused(page)
+    if (here === wanted) return
+    passed.push(here)
+    await page.keyboard.press("Tab")
+  }
+  throw new Error(`no Tab leads to ${wanted}, only to ${passed.join(", ")}`)
+}

@@ -1,0 +1,267 @@
+import { Effect } from "effect"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, expect, it } from "vitest"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { openBrowser } from "../../../support/browser.ts"
+import { numbered } from "../../../support/pdf-samples.ts"
+import { type FilesWorld, startFiles } from "../files-world.ts"
+import { sent } from "../harness.ts"
+import { expectAccessible, expectFocus, findings, focused, openPage, tabTo } from "./browse.ts"
+
+const PATIENCE = 120_000
+const HOSTILE = `<img src=x onerror=alert(1)>"'&amp;.pdf`
+
+let world: FilesWorld
+let browser: Browser
+beforeAll(async () => {
+  const [files, opened] = await Promise.all([startFiles(), openBrowser()])
+  world = files
+  browser = opened
+}, PATIENCE)
+afterAll(async () => {
+  await browser.close()
+  await world.stop()
+})
+
+/** Signs a new customer in, by keyboard. */
+const signIn = async (credits?: number) => {
+  const customer = await world.customer(credits)
+  const opened = await openPage(browser, world.server.url)
+  await opened.page.goto(`${world.server.url}/`)
+  await tabTo(opened.page, "#token")
+  await opened.page.keyboard.type(customer)
+  await opened.page.keyboard.press("Enter")
+  await opened.page.waitForURL("**/dashboard")
+  await opened.page.getByText("No files yet").waitFor()
+  return { ...opened, customer }
+}
+
+/** Chooses a file by keyboard. */
+const upload = async (page: Page, name: string, pages = 2) => {
+  const chooser = page.waitForEvent("filechooser")
+  await page.locator("#files").focus()
+  await page.keyboard.press("Enter")
+  await (await chooser).setFiles({ name, mimeType: "application/pdf", buffer: numbered(pages) })
+  await page.getByRole("heading", { name, exact: true }).waitFor()
+}
+
+/** The polite live region says that, now or in a moment. */
+const hears = (page: Page, text: string) =>
+  page.locator("#polite", { hasText: text }).waitFor({ state: "attached" })
+
+it(
+  "by keyboard alone: upload, convert, cancel with the focus on Convert, convert, open the result",
+  async () => {
+    const { complaints, page } = await signIn()
+    await expectAccessible(page, "no files")
+    await upload(page, "Report.pdf")
+    await hears(page, "Report.pdf is uploaded and ready to convert.")
+    await expectAccessible(page, "a file to convert")
+
+    await tabTo(page, "Convert Report.pdf")
+    await page.keyboard.press("Enter")
+    await page.getByText("Queued", { exact: true }).waitFor()
+    await hears(page, "The conversion has begun.")
+    await world.execute()
+    await expectAccessible(page, "a conversion under way")
+
+    await tabTo(page, "Cancel the conversion of Report.pdf")
+    await page.keyboard.press("Enter")
+    const dialog = page.getByRole("dialog", { name: "Cancel the conversion of Report.pdf?" })
+    await dialog.waitFor()
+    expect(await focused(page)).toBe("Keep converting")
+    await expectAccessible(page, "the question")
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "hidden" })
+    expect(await focused(page)).toBe("Cancel the conversion of Report.pdf")
+    await page.getByText("Queued", { exact: true }).waitFor()
+
+    await page.keyboard.press("Enter")
+    await tabTo(page, "Cancel conversion")
+    await page.keyboard.press("Enter")
+    await page.getByText("Ready to convert", { exact: true }).waitFor()
+    await expectFocus(page, "Convert Report.pdf")
+    await hears(page, "The conversion is cancelled. Nothing was charged.")
+
+    await page.keyboard.press("Enter")
+    await page.getByText("Queued", { exact: true }).waitFor()
+    await world.work()
+    await page.getByText("Converted", { exact: true }).waitFor()
+    await hears(page, "Report.pdf is converted.")
+    await expectAccessible(page, "a result")
+    await expectFocus(page, "Open result of Report.pdf")
+    await page.keyboard.press("Enter")
+    await page.waitForURL("**/result")
+    expect(await page.locator("body").innerText()).toContain("Page")
+    await page.goBack()
+    await page.getByText("Converted", { exact: true }).waitFor()
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "a parked conversion waits for the batch, and is processed now; a failed one says why; what was deleted is gone",
+  async () => {
+    const { complaints, customer, page } = await signIn()
+    await upload(page, "Parked.pdf")
+    await page.getByLabel("Way to convert Parked.pdf").selectOption("highFidelity")
+    await page.getByRole("button", { name: "Convert Parked.pdf" }).click()
+    await page.getByText("Queued", { exact: true }).waitFor()
+    await world.execute({ on: true, minPages: 1 })
+    await page.getByText("Waiting for batch", { exact: true }).waitFor()
+    await hears(page, "Parked.pdf waits for the batch.")
+    await expectAccessible(page, "waiting for the batch")
+    await tabTo(page, "Process now Parked.pdf")
+    await page.keyboard.press("Enter")
+    await page.getByText("Queued", { exact: true }).waitFor()
+    await expectFocus(page, "Cancel the conversion of Parked.pdf")
+    const { json } = await world.ask("GET", "/api/files", customer)
+    expect(json.files).toMatchObject([{ status: "chunked_processing", batchWaiting: false }])
+    await world.run(
+      WriteSql.use(
+        (sql) =>
+          sql`update files set status = 'failed', error = '<b>No page</b> can be read' where id = ${json.files[0].id}::uuid`
+      )
+    )
+    await page.getByText("<b>No page</b> can be read", { exact: true }).waitFor()
+    await expectFocus(page, "Convert Parked.pdf")
+
+    await upload(page, "Other.pdf")
+    await page.getByRole("button", { name: "Delete Other.pdf" }).press("Enter")
+    await page
+      .getByRole("dialog", { name: "Delete Other.pdf?" })
+      .getByRole("button", { name: "Delete" })
+      .press("Enter")
+    await page.getByRole("heading", { name: "Other.pdf" }).waitFor({ state: "detached" })
+    await expectFocus(page, "Parked.pdf")
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "a layout is kept, opened, and given up once for flowing text, free of charge",
+  async () => {
+    const { complaints, page } = await signIn()
+    await upload(page, "Flyer.pdf")
+    await page.getByLabel("Way to convert Flyer.pdf").selectOption("layout")
+    await page.getByRole("button", { name: "Convert Flyer.pdf" }).press("Enter")
+    await page.getByText("The result that keeps the layout is being made…").waitFor()
+    await world.run(
+      WriteSql.use(
+        (sql) => sql`update flyer_jobs set status = 'completed', result_key = 'none' where status = 'pending'`
+      )
+    )
+    await hears(page, "The result of Flyer.pdf that keeps the layout is ready.")
+    const link = page.getByRole("link", { name: "Open layout-true result of Flyer.pdf" })
+    expect(await link.getAttribute("href")).toMatch(/^\/api\/v1\/flyer-jobs\/[\da-f-]{36}\/result$/)
+    await expectAccessible(page, "a result that keeps the layout")
+    await page.getByRole("button", { name: "Reflow instead (Flyer.pdf)" }).press("Enter")
+    await page.getByText("Queued", { exact: true }).waitFor()
+    await page.getByText("The layout is kept.", { exact: true }).waitFor()
+    await page.reload()
+    await link.waitFor()
+    expect(await page.getByRole("button", { name: "Reflow instead" }).count()).toBe(0)
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "without streams the list is asked instead",
+  async () => {
+    const { page } = await signIn()
+    const refused: Array<string> = []
+    await page.route("**/stream", async (route) => {
+      refused.push(route.request().url())
+      await route.fulfill({ status: 503, contentType: "application/problem+json", body: "{}" })
+    })
+    await upload(page, "Polled.pdf")
+    await page.getByRole("button", { name: "Convert Polled.pdf" }).click()
+    await expect.poll(() => refused.length, { timeout: 30_000 }).toBeGreaterThan(0)
+    await world.work()
+    await page.getByText("Converted", { exact: true }).waitFor()
+  },
+  PATIENCE
+)
+
+it(
+  "names are text, refusals are told with what to do next, and a session that ended leads to the sign-in",
+  async () => {
+    const { complaints, page } = await signIn(0)
+    await upload(page, HOSTILE)
+    expect(await page.locator("#rows img").count()).toBe(0)
+    await page.getByRole("button", { name: `Convert ${HOSTILE}` }).click()
+    await page.locator("#rows .problem", { hasText: "There are not enough credits." }).waitFor()
+    await page.locator("#urgent", { hasText: "There are not enough credits" }).waitFor({ state: "attached" })
+    await page.getByRole("button", { name: `Delete ${HOSTILE}` }).click()
+    await page.getByRole("dialog", { name: `Delete ${HOSTILE}?` }).waitFor()
+    await page.keyboard.press("Escape")
+
+    await page.setInputFiles("#files", {
+      name: "notes.txt",
+      mimeType: "text/plain",
+      buffer: Buffer.from("words")
+    })
+    await page.locator("#uploads .problem", { hasText: "Save it as PDF or DOCX" }).waitFor()
+    await expectAccessible(page, "refusals")
+    await page.getByRole("button", { name: "Dismiss" }).press("Enter")
+    expect(await page.locator("#uploads li").count()).toBe(0)
+
+    await page.context().clearCookies()
+    await page.getByRole("button", { name: `Convert ${HOSTILE}` }).click()
+    await page.waitForURL("**/sign-in?reason=ended")
+    await expectAccessible(page, "the sign-in")
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "a result is shared, to whom it went and to whom not is told; signing out ends it",
+  async () => {
+    const { complaints, customer, page } = await signIn()
+    const { json } = await world.upload(customer, numbered(1), "Shared.pdf")
+    await world.ask("POST", `/api/v1/files/${json.file.id}/convert`, customer)
+    await world.work()
+    await page.reload()
+    await page.getByRole("button", { name: "Share the result of Shared.pdf" }).press("Enter")
+    await page.getByRole("dialog", { name: "Share the result of Shared.pdf" }).waitFor()
+    expect(await focused(page)).toBe("#share-recipients")
+    await expectAccessible(page, "sharing")
+    world.post.send = (request) =>
+      Effect.succeed(
+        request.to === "bad@x.test"
+          ? { ...sent, ok: false, status: "failed", error: "no", kind: "rejected", providerMessageId: null }
+          : sent
+      )
+    await page.keyboard.type("Bob <bob@x.test>\nbad@x.test, cy@x.test")
+    await tabTo(page, "Share")
+    await page.keyboard.press("Enter")
+    await page.getByText("Shared with 2 people. Not sent to: bad@x.test.").first().waitFor()
+    await expectFocus(page, "Share the result of Shared.pdf")
+    await page.getByRole("button", { name: "Sign out" }).press("Enter")
+    await page.getByRole("heading", { name: "You are signed out" }).waitFor()
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "the checks can fail",
+  async () => {
+    const { page } = await openPage(browser, world.server.url)
+    await page.goto(`${world.server.url}/sign-in`)
+    await page.evaluate(`{
+      document.documentElement.lang = ""
+      document.getElementById("token").removeAttribute("id")
+      document.querySelector("h1").style.cssText = "width: 40rem; color: #ddd"
+    }`)
+    const { violations } = await findings(page)
+    expect(violations.join()).toMatch(/color-contrast[\s\S]*html-has-lang[\s\S]*label/)
+    await expect(expectAccessible(page, "spoilt")).rejects.toThrow("spoilt")
+  },
+  PATIENCE
+)
