@@ -1,11 +1,14 @@
-/** `node test/quality/generated.ts [EACH] [FROM]`: scores on documents whose truth is known, tagged and with the tags ignored. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+/**
+ * `node test/quality/generated.ts [EACH] [FROM]`: scores on documents whose truth is known, tagged and with the tags ignored.
+ * Where EACH is a folder, on the HTML files in it.
+ */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { openBrowser } from "../support/browser.ts"
 import { convert } from "./convert.ts"
-import { samples } from "./documents.ts"
+import { type Sample, samples } from "./documents.ts"
 import { headingScore, readingOrderScore, tableCounts, tell } from "./score.ts"
 
 const [each = "4", from = "1", keep] = process.argv.slice(2)
@@ -15,7 +18,16 @@ const sums = new Map<
   string,
   { order: number; headings: number; found: number; made: number; truth: number; count: number }
 >()
-for (const sample of samples(Number(each), Number(from))) {
+const written = (of: string): ReadonlyArray<Sample> =>
+  readdirSync(of)
+    .filter((file) => file.endsWith(".html"))
+    .map((file, at) => ({
+      name: file.replace(/\.html$/, ""),
+      kind: "manual",
+      header: at % 2 === 0,
+      html: readFileSync(join(of, file), "utf8")
+    }))
+for (const sample of existsSync(each) ? written(each) : samples(Number(each), Number(from))) {
   const page = await browser.newPage()
   await page.setContent(sample.html)
   const path = join(folder, `${sample.name}.pdf`)

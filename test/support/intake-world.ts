@@ -207,6 +207,8 @@ export const startIntake = async (options: WorldOptions = {}) => {
 
   return {
     port,
+    /** Where the objects are. */
+    folder,
     intake,
     run,
     sql,

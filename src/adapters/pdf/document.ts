@@ -207,13 +207,20 @@ export class OpenDocument {
     }
   }
 
-  /** All that is on a page. */
-  page(index: number): PageContent {
+  /** All that is on a page. `forLayout`: runs that no link lies over come without their edges, which layout never asks for. */
+  page(index: number, forLayout = false): PageContent {
     const { pdfium } = this
     const { call, memory } = pdfium
     return this.withPage(index, ({ document, form, height, matrix, page, width }) => {
       const { drawings, inherited } = readObjects(pdfium, page, matrix)
-      const runs = readRuns(pdfium, this.fonts, { page, index, matrix, inherited })
+      const links = readLinks(pdfium, document, page, matrix, this.#destinations)
+      const runs = readRuns(pdfium, this.fonts, {
+        page,
+        index,
+        matrix,
+        inherited,
+        links: forLayout ? links : undefined
+      })
       const label = memory.utf16((buffer, size) => call.FPDF_GetPageLabel(document, index, buffer, size))
       return {
         index,
@@ -222,7 +229,7 @@ export class OpenDocument {
         height: round(height),
         runs,
         drawings,
-        links: readLinks(pdfium, document, page, matrix, this.#destinations),
+        links,
         fields: form === 0 ? [] : readFields(pdfium, form, page, matrix),
         structure: this.facts.tagged ? readStructure(pdfium, page) : []
       }

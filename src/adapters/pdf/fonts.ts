@@ -21,7 +21,9 @@ const WEIGHTS: ReadonlyArray<readonly [RegExp, number]> = [
   [/^(CM|SF|EC|EB)[A-Z]*BX|^LM[A-Za-z]+\d*-Bold|^CMB\d/, 700],
   [/extra-?light|ultra-?light|thin|hairline/i, 200],
   [/light/i, 300],
-  [/medium/i, 500]
+  [/medium/i, 500],
+  // What says that it is plain is, whatever its stems: figures of TeX's fonts are often made up.
+  [/^(CM|SF|EC)[A-Z]+\d+$|-(Regular|Roman|Book|Italic|Oblique)(MT)?$/, REGULAR]
 ]
 /** pdfium works out a weight from the width of the stems, which sets bold faces apart and no more. */
 const BOLD_BY_STEMS = 600

@@ -100,6 +100,7 @@ const asDocument = (reading: Reading, facts: DocumentFacts): PdfDocument => ({
   render: (index, dpi) => reading.single("render", index, dpi),
   image: (page, index) => reading.single("image", page, index),
   isBlank: (index) => reading.single("blank", index, 0),
+  blanks: (range) => reading.stream("blank", within(range, facts.pageCount)),
   layout: (range) => reading.stream("layout", within(range, facts.pageCount))
 })
 

@@ -4,6 +4,7 @@ import { readObjects } from "./drawings.ts"
 import { pdfError } from "./failure.ts"
 import type { Pdfium } from "./pdfium.ts"
 import { encodePng, type Pixels, shrink } from "./png.ts"
+import { showsText } from "./visible-text.ts"
 
 // FPDFBitmap_…: bytes a pixel by format.
 const GRAY = 1
@@ -86,9 +87,10 @@ export const renderPage = (document: OpenDocument, index: number, dpi: number): 
     return asPicture(pixels)
   })
 
-/** Whether the page is all of one colour. */
+/** Whether the page is all of one colour. One with dark text at its beginning is not, and need not be drawn. */
 export const isBlankPage = (document: OpenDocument, index: number): boolean =>
   document.withPage(index, (page) => {
+    if (showsText(document.pdfium, page)) return false
     const pixels = renderPixels(document.pdfium, page, BLANK_DPI, GRAY)
     if (pixels === undefined) return false
     let [darkest, lightest] = [255, 0]

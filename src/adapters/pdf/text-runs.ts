@@ -1,9 +1,11 @@
-import type { TextRun } from "../../domain/conversion/page-content.ts"
+import type { PageLink, TextRun } from "../../domain/conversion/page-content.ts"
 import { MAX_PAGE_CHARACTERS } from "../../ports/pdf.ts"
+import { drawnSize } from "./drawn-size.ts"
 import { pdfError } from "./failure.ts"
 import type { FontTable } from "./fonts.ts"
-import { type Matrix, mapBox, mapX, mapY, round, roundBox } from "./geometry.ts"
+import { type Matrix, mapBox, mapX, mapY, round } from "./geometry.ts"
 import { type Mark, markOf, UNMARKED } from "./marks.ts"
+import { OpenRun, type Style } from "./open-run.ts"
 import type { Pdfium } from "./pdfium.ts"
 
 /** PDF's text render mode for text that is there for search only. */
@@ -23,19 +25,6 @@ const BASELINE = 0.05
 /** Nobody prints larger: a figure that says so is damage. */
 const MAX_SIZE = 14_400
 
-/** What all characters of a text object share. */
-interface Style {
-  readonly font: number
-  readonly size: number
-  readonly angle: number
-  /** Unit vector of the writing direction on the shown page. */
-  readonly dx: number
-  readonly dy: number
-  readonly color: number
-  readonly mark: Mark
-  readonly invisible: boolean
-}
-
 const sameStyle = (a: Style, b: Style): boolean =>
   a === b ||
   (a.font === b.font &&
@@ -46,101 +35,11 @@ const sameStyle = (a: Style, b: Style): boolean =>
     a.mark.artifact === b.mark.artifact &&
     a.invisible === b.invisible)
 
-/** A run that is being gathered. Positions along the line are those of `edges`. */
-class OpenRun {
-  readonly style: Style
-  readonly baseline: number
-  /** Where the line lies across the writing direction. */
-  readonly across: number
-  text = ""
-  readonly edges: Array<number> = []
-  end = 0
-  hyphenated = false
-  #x0 = Infinity
-  #y0 = Infinity
-  #x1 = -Infinity
-  #y1 = -Infinity
-  /** A space that is in the text only if something follows. */
-  #space = false
-
-  constructor(style: Style, baseline: number, across: number) {
-    this.style = style
-    this.baseline = baseline
-    this.across = across
-  }
-
-  addSpace(): void {
-    this.#space = this.text !== ""
-  }
-
-  add(
-    character: string,
-    start: number,
-    end: number,
-    box: { x0: number; y0: number; x1: number; y1: number }
-  ): void {
-    if (this.hyphenated) {
-      // The line goes on after all: it was a plain one.
-      this.hyphenated = false
-      this.text += "-"
-      this.edges.push(this.end)
-    }
-    if (this.#space) {
-      this.#space = false
-      this.text += " "
-      this.edges.push(this.end)
-    }
-    this.text += character
-    for (let unit = 0; unit < character.length; unit++)
-      this.edges.push(start + ((end - start) * unit) / character.length)
-    this.end = end
-    this.#x0 = Math.min(this.#x0, box.x0)
-    this.#y0 = Math.min(this.#y0, box.y0)
-    this.#x1 = Math.max(this.#x1, box.x1)
-    this.#y1 = Math.max(this.#y1, box.y1)
-  }
-
-  /** The characters of a ligature share one box: it is dealt out among them. */
-  #dealOut(edges: Array<number>): void {
-    for (let from = 0; from < this.edges.length;) {
-      let to = from + 1
-      while (to < this.edges.length && edges[to] === edges[from]) to++
-      const start = edges[from] ?? 0
-      const width = (edges[to] ?? start) - start
-      for (let at = from + 1; at < to; at++) edges[at] = start + (width * (at - from)) / (to - from)
-      from = to
-    }
-  }
-
-  /** `next`: where the run starts that follows on the same line; the space between the two belongs to this one. */
-  finish(next?: number): TextRun {
-    if (this.#space && next !== undefined) {
-      this.text += " "
-      this.edges.push(this.end)
-      this.end = Math.max(this.end, next)
-    }
-    const edges = [...this.edges, this.end]
-    this.#dealOut(edges)
-    const { angle, color, font, invisible, mark, size } = this.style
-    return {
-      text: this.text,
-      box: roundBox({ x0: this.#x0, y0: this.#y0, x1: this.#x1, y1: this.#y1 }),
-      baseline: round(this.baseline),
-      edges: edges.map(round),
-      font,
-      size,
-      angle,
-      color,
-      mcid: mark.mcid,
-      artifact: mark.artifact,
-      hyphenated: this.hyphenated,
-      invisible
-    }
-  }
-}
+/** A thread reads one page at a time. */
+const gathering = new OpenRun()
 
 const styleOf = (
-  { call, memory }: Pdfium,
+  pdfium: Pdfium,
   fonts: FontTable,
   at: {
     readonly page: Matrix
@@ -150,6 +49,7 @@ const styleOf = (
     readonly mark: Mark
   }
 ): Style => {
+  const { call, memory } = pdfium
   const { scratch } = memory
   const known = call.FPDFText_GetMatrix(at.text, at.character, scratch) !== 0
   const [a, b, c, d] = known
@@ -165,7 +65,8 @@ const styleOf = (
   const length = Math.hypot(x, y) || 1
   // The text's matrix has the size's sign and scale; degenerate ones are taken for the plain size.
   const scale = Math.hypot(c, d) || 1
-  const size = Math.min(MAX_SIZE, Math.abs(call.FPDFText_GetFontSize(at.text, at.character) * scale))
+  const told = Math.abs(call.FPDFText_GetFontSize(at.text, at.character) * scale)
+  const size = Math.min(MAX_SIZE, drawnSize(pdfium, at, told))
   const degrees = (Math.atan2(y, x) * 180) / Math.PI
   const filled =
     call.FPDFPageObj_GetFillColor(at.object, scratch, scratch + 4, scratch + 8, scratch + 12) !== 0
@@ -185,8 +86,8 @@ const styleOf = (
 }
 
 /**
- * The page's runs. `inherited` has the marks of text objects that stand in a form XObject which is itself marked. Throws
- * `bomb` past {@link MAX_PAGE_CHARACTERS}.
+ * The page's runs. `inherited` has the marks of text objects that stand in a form XObject which is itself marked. `links`:
+ * runs that none of them lies over are told without their edges. Throws `bomb` past {@link MAX_PAGE_CHARACTERS}.
  */
 export const readRuns = (
   pdfium: Pdfium,
@@ -196,6 +97,7 @@ export const readRuns = (
     readonly index: number
     readonly matrix: Matrix
     readonly inherited: ReadonlyMap<number, Mark>
+    readonly links: ReadonlyArray<PageLink> | undefined
   }
 ): ReadonlyArray<TextRun> => {
   const { call, memory } = pdfium
@@ -207,13 +109,18 @@ export const readRuns = (
     if (count > MAX_PAGE_CHARACTERS) throw pdfError("bomb", of.index)
     const runs: Array<TextRun> = []
     const styles = new Map<number, Style>()
-    let run: OpenRun | undefined
+    gathering.style = undefined
+    const run = gathering
+    const { a, b, c, d, e, f } = of.matrix
+    const straight = b === 0 && c === 0
+    const slot = scratch >>> 2
     let lastObject = 0
-    let originX = 0
-    let originY = 0
+    let style: Style | undefined
+    let x = 0
+    let y = 0
+    let across = 0
     const close = (next?: number) => {
-      if (run !== undefined && run.text !== "") runs.push(run.finish(next))
-      run = undefined
+      if (run.style !== undefined) runs.push(run.finish(run.style, of.links, next))
     }
     for (let at = 0; at < count; at++) {
       const code = call.FPDFText_GetUnicode(text, at) >>> 0
@@ -222,7 +129,7 @@ export const readRuns = (
         code === SOFT_HYPHEN ||
         (code === HYPHEN && call.FPDFText_IsHyphen(text, at) === 1)
       ) {
-        if (run !== undefined) run.hyphenated = true
+        run.hyphenated = true
         continue
       }
       if (code === 0x0d || code === 0x0a) {
@@ -230,63 +137,68 @@ export const readRuns = (
         continue
       }
       if (code === SPACE || code === 0xa0 || code === 0x09) {
-        run?.addSpace()
+        run.addSpace()
         continue
       }
       if (code < SPACE || code > 0x10ffff || (code >= 0x7f && code < 0xa0)) continue
       const object = call.FPDFText_GetTextObject(text, at)
       if (object === 0) continue
-      let style = styles.get(object)
-      if (style === undefined) {
-        const own = markOf(pdfium, object)
-        const mark = own === UNMARKED ? (of.inherited.get(object) ?? UNMARKED) : own
-        style = styleOf(pdfium, fonts, { page: of.matrix, text, character: at, object, mark })
-        styles.set(object, style)
-      }
-      // A text object has one baseline, so that its first character tells it.
-      if (object !== lastObject) {
+      if (object !== lastObject || style === undefined) {
         lastObject = object
+        style = styles.get(object)
+        if (style === undefined) {
+          const own = markOf(pdfium, object)
+          const mark = own === UNMARKED ? (of.inherited.get(object) ?? UNMARKED) : own
+          style = styleOf(pdfium, fonts, { page: of.matrix, text, character: at, object, mark })
+          styles.set(object, style)
+        }
+        // A text object has one baseline, so that its first character tells it.
         call.FPDFText_GetCharOrigin(text, at, scratch, scratch + 8)
-        originX = memory.double(scratch)
-        originY = memory.double(scratch + 8)
+        const [originX, originY] = [memory.double(scratch), memory.double(scratch + 8)]
+        x = mapX(of.matrix, originX, originY)
+        y = mapY(of.matrix, originX, originY)
+        across = y * style.dx - x * style.dy
       }
-      const boxed = call.FPDFText_GetLooseCharBox(text, at, scratch) !== 0
-      const { floats } = memory
-      const slot = scratch >>> 2
-      // FS_RECTF: left, top, right, bottom.
-      const box = boxed
-        ? mapBox(
-            of.matrix,
-            floats[slot] ?? 0,
-            floats[slot + 3] ?? 0,
-            floats[slot + 2] ?? 0,
-            floats[slot + 1] ?? 0
-          )
-        : mapBox(of.matrix, originX, originY, originX, originY)
-      const x = mapX(of.matrix, originX, originY)
-      const y = mapY(of.matrix, originX, originY)
-      if (!Number.isFinite(x + y + box.x0 + box.x1 + box.y0 + box.y1)) continue
-      const { dx, dy, size } = style
-      const across = y * dx - x * dy
-      // Along a slanted line the upright box tells too much: what it has along the direction is the nearest to the width.
-      const upright = style.angle === 0
-      const [middleX, middleY] = [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2]
-      const reach = upright
-        ? 0
-        : Math.abs(dx) > Math.abs(dy)
-          ? ((box.x1 - box.x0) * Math.abs(dx)) / 2
-          : ((box.y1 - box.y0) * Math.abs(dy)) / 2
-      const along = middleX * dx + middleY * dy
-      const start = upright ? box.x0 : along - reach
-      const end = upright ? box.x1 : along + reach
-      if (run !== undefined) {
+      let x0 = x
+      let y0 = y
+      let x1 = x
+      let y1 = y
+      if (call.FPDFText_GetLooseCharBox(text, at, scratch) !== 0) {
+        // FS_RECTF: left, top, right, bottom.
+        const { floats } = memory
+        const left = floats[slot] ?? 0
+        const top = floats[slot + 1] ?? 0
+        const right = floats[slot + 2] ?? 0
+        const bottom = floats[slot + 3] ?? 0
+        if (straight) {
+          x0 = a * left + e
+          x1 = a * right + e
+          y0 = d * top + f
+          y1 = d * bottom + f
+          if (x0 > x1) [x0, x1] = [x1, x0]
+          if (y0 > y1) [y0, y1] = [y1, y0]
+        } else ({ x0, y0, x1, y1 } = mapBox(of.matrix, left, bottom, right, top))
+      }
+      if (!Number.isFinite(x + y + x0 + x1 + y0 + y1)) continue
+      const { angle, dx, dy, size } = style
+      let start = x0
+      let end = x1
+      if (angle !== 0) {
+        // Along a slanted line the upright box tells too much: what it has along the direction is the nearest to the width.
+        const along = ((x0 + x1) / 2) * dx + ((y0 + y1) / 2) * dy
+        const reach =
+          Math.abs(dx) > Math.abs(dy) ? ((x1 - x0) * Math.abs(dx)) / 2 : ((y1 - y0) * Math.abs(dy)) / 2
+        start = along - reach
+        end = along + reach
+      }
+      if (run.style !== undefined) {
+        const apart = Math.abs(run.across - across)
         const far = start - run.end > GAP * size || start < run.end - BACK * size
-        const other = !sameStyle(run.style, style) || Math.abs(run.across - across) > BASELINE * size
-        const sameLine = !far && run.style.angle === style.angle && Math.abs(run.across - across) < size
-        if (far || other) close(sameLine ? start : undefined)
+        const other = apart > BASELINE * size || !sameStyle(run.style, style)
+        if (far || other) close(!far && run.style.angle === angle && apart < size ? start : undefined)
       }
-      run ??= new OpenRun(style, y, across)
-      run.add(String.fromCodePoint(code), start, end, box)
+      if (run.style === undefined) run.begin(style, y, across)
+      run.add(code, start, end, x0, y0, x1, y1)
     }
     close()
     return runs

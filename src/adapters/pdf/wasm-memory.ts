@@ -35,8 +35,9 @@ export class WasmMemory {
   }
 
   #renew(): void {
+    // Growth detaches the buffer; asking the memory for its buffer each time would take longer than reading from it.
+    if (this.#bytes.length > 0) return
     const { buffer } = this.#memory
-    if (this.#bytes.buffer === buffer) return
     this.#bytes = new Uint8Array(buffer)
     this.#ints = new Int32Array(buffer)
     this.#floats = new Float32Array(buffer)

@@ -142,6 +142,11 @@ describe("a document", () => {
     const own = await assemble(["<h1>The title</h1><h2>One</h2>", "<h2>Two</h2>"])
     assert.include(own, '<main id="main" tabindex="-1">')
     assert.match(mainOf(own), /^\[1\]<h1 id="section-1">The title<\/h1><h2 id="section-2">One<\/h2>/)
+    const lower = await assemble(["<h2>The title</h2><h3>One</h3>", "<h4>Two</h4>"])
+    assert.match(mainOf(lower), /^\[1\]<h1 id="section-1">The title<\/h1><h2 id="section-2">One<\/h2>/)
+    const told = await assemble(["<h2>The Book</h2><h2>One</h2>"], { title: "The book" })
+    assert.strictEqual(told.match(/The book/gi)?.length, 3)
+    assert.include(mainOf(told), '<h1 id="section-1">The Book</h1><h2 id="section-2">One</h2>')
     const many = await assemble(["<h1>One</h1><h3>A</h3>", "<h1>Two</h1>"], { title: "The book" })
     assert.include(many, "<header><h1>The book</h1>")
     assert.include(mainOf(many), '<h2 id="section-1">One</h2><h3 id="section-2">A</h3>')
@@ -199,6 +204,12 @@ describe("a document", () => {
       '<p><a href="javascript:alert(1)">a</a><a href="data:text/html,x">b</a><a href="https://u:p@example.org/">c</a></p>'
     ])
     assert.strictEqual(mainOf(html), "[1]<p>abc</p>")
+  })
+
+  it("sets targets apart where a paragraph is but a row of links", async () => {
+    const row = '<a href="https://a.example/">A</a> <a href="https://b.example/">B</a>'
+    assert.strictEqual(mainOf(await assemble([`<p>${row}</p>`])), `[1]<p class="links">${row}</p>`)
+    assert.strictEqual(mainOf(await assemble([`<p>See ${row}</p>`])), `[1]<p>See ${row}</p>`)
   })
 
   it("mends what no reader could use", async () => {

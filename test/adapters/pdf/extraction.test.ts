@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { StructureElement, TextRun } from "../../../src/domain/conversion/page-content.ts"
 import { extractBytes } from "../../support/pdf-files.ts"
 import { linked, tagged, withForm, withImage } from "../../support/pdf-samples.ts"
-import { line, pdfOf, type PageSpec } from "../../support/pdf-writer.ts"
+import { line, pdfOf, type PageSpec, ref } from "../../support/pdf-writer.ts"
 
 const pageOf = (page: PageSpec) =>
   Effect.map(extractBytes(pdfOf({ pages: [page] })), ({ facts, pages }) => {
@@ -260,4 +260,75 @@ it.live("what stands in a form XObject has its place on the page and its marks",
     assert.deepStrictEqual([run?.text, run?.artifact, run?.size, run?.baseline], ["Inside", true, 12, 752])
     assert.isTrue(facts.fonts[run?.font ?? -1]?.italic)
   })
+)
+
+it.live("glyphs of a Type 3 font are as large as they are drawn, whatever scale the font has", () =>
+  Effect.gen(function* () {
+    const bytes = pdfOf({
+      pages: [{ content: "/Form Do\n" }],
+      more: (writer) => {
+        const glyph = writer.stream("85 0 0 0 80 90 d1\n0 0 80 90 re f\n")
+        const font = writer.object(
+          "<< /Type /Font /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FontBBox [0 -20 80 90] /FirstChar 97 /LastChar 98 " +
+            `/Widths [85 85] /CharProcs << /a ${ref(glyph)} /b ${ref(glyph)} >> ` +
+            "/Encoding << /Type /Encoding /Differences [97 /a /b] >> >>"
+        )
+        const form = writer.stream(
+          "BT /T3 0.1 Tf 1 0 0 1 72 700 Tm (abba) Tj 1 0 0 1 110 700 Tm (ab) Tj ET\n",
+          {
+            dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /T3 ${ref(font)} >> >>`
+          }
+        )
+        return { resources: `/XObject << /Form ${ref(form)} >>` }
+      }
+    })
+    const {
+      pages: [page]
+    } = yield* extractBytes(bytes)
+    assert.deepStrictEqual(textOf(page?.runs ?? []), ["abba ab"])
+    near(page?.runs[0]?.size, 11)
+  })
+)
+
+it.live("an accent and the letter that it is drawn over are one letter", () =>
+  Effect.gen(function* () {
+    const { page } = yield* pageOf({
+      content: "BT /F1 12 Tf 72 700 Td [(K) (\\250) 333 (oln \\(x ^ 2 ~)] TJ ET\n"
+    })
+
+    assert.deepStrictEqual(textOf(page.runs), ["Köln (x ^ 2 ~"])
+  })
+)
+
+it.live(
+  "a font whose name says that it is plain is not bold by its stems, and one that says nothing is",
+  () =>
+    Effect.gen(function* () {
+      const names = ["CMR10", "CMBX10", "Times-Italic", "Unknown"]
+      const bytes = pdfOf({
+        pages: [{ content: "/Form Do\n" }],
+        more: (writer) => {
+          const fonts = names.map((name) => {
+            const descriptor = writer.object(
+              `<< /Type /FontDescriptor /FontName /${name} /Flags 4 /StemV 140 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 >>`
+            )
+            return writer.object(
+              `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /FontDescriptor ${ref(descriptor)} /FirstChar 97 /LastChar 97 /Widths [500] >>`
+            )
+          })
+          const form = writer.stream(
+            names.map((_, at) => line("aaa", 72, 700 - 20 * at, { font: `G${at}` })).join(""),
+            {
+              dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts.map((font, at) => `/G${at} ${ref(font)}`).join(" ")} >> >>`
+            }
+          )
+          return { resources: `/XObject << /Form ${ref(form)} >>` }
+        }
+      })
+      const { facts } = yield* extractBytes(bytes)
+      assert.deepStrictEqual(
+        names.map((name) => (facts.fonts.find((face) => face.name === name)?.weight ?? 0) >= 600),
+        [false, true, false, true]
+      )
+    })
 )

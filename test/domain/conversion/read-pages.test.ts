@@ -14,6 +14,8 @@ const indexes = ({ end, first }: PageRange) => Array.from({ length: end - first 
 /** A document whose pages `bad` can be neither laid out nor split; a range that meets one breaks off there. */
 const documentWith = (bad: ReadonlySet<number>) => {
   const splits: Array<PageRange> = []
+  const layouts: Array<PageRange> = []
+  const looks: Array<PageRange> = []
   const fail = (page: number) => new PdfError({ reason: "timeout", message: "slow", page })
   const each = <A>(range: PageRange, make: (index: number) => A) =>
     Stream.fromIterable(indexes(range)).pipe(
@@ -37,14 +39,20 @@ const documentWith = (bad: ReadonlySet<number>) => {
     },
     render: () => Effect.die("not here"),
     image: () => Effect.die("not here"),
-    isBlank: () => Effect.succeed(false),
-    layout: (range) =>
-      each(range, (index) => ({
+    isBlank: (index) => (bad.has(index) ? Effect.fail(fail(index)) : Effect.succeed(index % 2 === 0)),
+    blanks: (range) => {
+      looks.push(range)
+      return each(range, (index) => index % 2 === 0)
+    },
+    layout: (range) => {
+      layouts.push(range)
+      return each(range, (index) => ({
         index,
         label: String(index + 1),
         html: `<p>${index}</p>`,
         text: `t${index}`
       }))
+    }
   }
   const layer = ReadPages.layer.pipe(
     Layer.provide([
@@ -52,7 +60,7 @@ const documentWith = (bad: ReadonlySet<number>) => {
       Layer.mock(FileObjects, { localPath: () => Effect.succeed("/x.pdf") })
     ])
   )
-  return { layer, splits }
+  return { layer, layouts, looks, splits }
 }
 
 const ask = (bad: ReadonlySet<number>, range: PageRange, wanted: ReadonlyArray<number>) => {
@@ -62,7 +70,15 @@ const ask = (bad: ReadonlySet<number>, range: PageRange, wanted: ReadonlyArray<n
     const pages = yield* sources.open("files/x/source", range)
     const got = yield* Effect.forEach(
       wanted,
-      (index) => Effect.result(Effect.flatMap(pages.page(index), ({ pdf }) => pdf)),
+      (index) =>
+        Effect.result(
+          Effect.gen(function* () {
+            const { isBlank, layout, pdf } = yield* pages.page(index)
+            assert.strictEqual((yield* Effect.exit(isBlank))._tag, bad.has(index) ? "Failure" : "Success")
+            assert.strictEqual((yield* Effect.exit(layout))._tag, bad.has(index) ? "Failure" : "Success")
+            return yield* pdf
+          })
+        ),
       { concurrency: 4 }
     )
     return { got, splits }
@@ -70,6 +86,51 @@ const ask = (bad: ReadonlySet<number>, range: PageRange, wanted: ReadonlyArray<n
 }
 
 describe("reading pages", () => {
+  it.effect(
+    "nothing is laid out until somebody asks, and then once for the range; blank pages are looked for together",
+    () =>
+      Effect.gen(function* () {
+        const range = { first: 3, end: 11 }
+        const { layer, layouts, looks, splits } = documentWith(new Set())
+        yield* Effect.gen(function* () {
+          const pages = yield* (yield* PageSources).open("files/x/source", range)
+          const all = yield* Effect.forEach(indexes(range), pages.page)
+          yield* Effect.forEach(all, ({ pdf }) => pdf)
+          assert.deepStrictEqual([layouts, looks, splits], [[], [], [range]])
+          const blank = yield* Effect.forEach(all, ({ isBlank }) => isBlank)
+          assert.deepStrictEqual(
+            blank,
+            indexes(range).map((index) => index % 2 === 0)
+          )
+          const texts = yield* Effect.forEach(all, ({ layout }) => layout, { concurrency: 3 })
+          assert.deepStrictEqual(
+            texts.map(({ text }) => text),
+            indexes(range).map((index) => `t${index}`)
+          )
+          assert.deepStrictEqual([layouts, looks, splits], [[range], [range], [range]])
+        }).pipe(Effect.scoped, Effect.provide(layer))
+      })
+  )
+
+  it.effect("the reading goes on behind a page that broke it off", () =>
+    Effect.gen(function* () {
+      const { got, splits } = yield* ask(
+        new Set([4]),
+        { first: 0, end: PAGES },
+        indexes({ first: 0, end: PAGES })
+      )
+      assert.deepStrictEqual(
+        got.flatMap((one, n) => (one._tag === "Success" ? [] : [n])),
+        [4]
+      )
+      assert.sameDeepMembers(splits, [
+        { first: 0, end: PAGES },
+        { first: 5, end: PAGES },
+        { first: 4, end: 5 }
+      ])
+    })
+  )
+
   it.effect("a range is split in one go, however its pages are asked for", () =>
     Effect.gen(function* () {
       const range = { first: 2, end: 9 }

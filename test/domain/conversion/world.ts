@@ -14,10 +14,8 @@ import {
 /** A page with these words in its text layer. */
 export const pageOf = (index: number, text: string, parts: Partial<PageSource> = {}): PageSource => ({
   index,
-  label: String(index + 1),
-  text,
   isBlank: Effect.succeed(false),
-  layoutHtml: `<p>${text}</p>`,
+  layout: Effect.succeed({ index, label: String(index + 1), text, html: `<p>${text}</p>` }),
   pdf: Effect.succeed(new Uint8Array([index])),
   image: Effect.succeed(new Uint8Array([index, 1])),
   ...parts

@@ -3,14 +3,14 @@ export interface HeadingState {
   readonly open: ReadonlyArray<number>
   /** Headings so far; numbers their ids. */
   readonly count: number
-  /** The document's own first-level heading has been met, or stands in the header. */
+  /** The document's own heading has been met, or stands in the header. */
   readonly titled: boolean
 }
 
 /** Deepest level of HTML. */
 const DEEPEST = 6
 
-/** Before the first heading. `ownTitle`: the pages' first-level heading is the document's. */
+/** Before the first heading. `ownTitle`: it is the document's. */
 export const startHeadings = (ownTitle: boolean): HeadingState => ({ open: [], count: 0, titled: !ownTitle })
 
 /**
@@ -22,7 +22,7 @@ export const placeHeading = (
   level: number
 ): { readonly level: number; readonly state: HeadingState } => {
   const count = state.count + 1
-  if (!state.titled && level === 1) return { level: 1, state: { open: [], count, titled: true } }
+  if (!state.titled) return { level: 1, state: { open: [], count, titled: true } }
   const open = state.open.filter((above) => above < level)
   const placed = Math.min(DEEPEST, open.length + 2)
   return { level: placed, state: { ...state, count, open: [...open, level] } }

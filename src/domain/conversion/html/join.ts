@@ -1,3 +1,4 @@
+import { isUnspaced } from "../layout/unspaced.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 
 const SENTENCE_END = /[.!?:;…]["'”’»)\]]*$/
@@ -27,7 +28,9 @@ const glued = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): ReadonlyArray<Ht
   // A hyphen that the pages show at a line's end, before a word that goes on.
   if (typeof last === "string" && CUT.test(last) && /^\p{Ll}/u.test(textOf(b.children)))
     return [...a.children.slice(0, -1), last.slice(0, -1), mark, ...b.children]
-  return [...a.children, " ", mark, ...b.children]
+  return isUnspaced(lineOf(a.children), lineOf(b.children))
+    ? [...a.children, mark, ...b.children]
+    : [...a.children, " ", mark, ...b.children]
 }
 
 /** The attributes of the second half go on: it is what may be open. */

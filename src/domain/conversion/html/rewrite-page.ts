@@ -20,6 +20,12 @@ const NARROW = 4
 const HEADING = /^h[1-6]$/
 const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math"])
 
+const isLink = (node: HtmlNode): boolean => isElement(node) && node.name === "a"
+
+/** A row of links is a row of targets, which a finger has to tell apart; links in a text are not. */
+const isLinksOnly = (nodes: ReadonlyArray<HtmlNode>): boolean =>
+  nodes.filter(isLink).length > 1 && nodes.every((node) => isLink(node) || lineOf([node]) === "")
+
 /**
  * Makes a page's fragment a part of the document: its ids and links are the document's, its headings are placed, and what no
  * reader could use (pictures that are not there, links that lead nowhere, empty elements) is mended or left out.
@@ -177,7 +183,7 @@ class Page {
       const { role, id, ...rest } = attributes
       return [this.#note(id, [element("p", rest, children)], role)]
     }
-    return [element("p", attributes, children)]
+    return [element("p", isLinksOnly(children) ? { ...attributes, class: "links" } : attributes, children)]
   }
 
   #division(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {

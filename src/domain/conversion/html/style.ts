@@ -19,7 +19,8 @@ a{color:var(--link);text-underline-offset:.15em}
 header{border-bottom:1px solid var(--line);margin-bottom:1.5rem}
 .about,.page,figcaption,caption,[role=doc-footnote]{color:var(--muted);font-size:.9rem}
 nav ol{list-style:none;padding-inline-start:1.2em}nav>ol{padding-inline-start:0}
-nav a{display:inline-block;min-height:1.5rem}
+nav a,.links a{display:inline-block;min-height:1.5rem}
+.links a{min-width:1.5rem}
 li>p{margin-bottom:.5em}
 img{max-width:100%;height:auto}
 figure{margin-inline:0}

@@ -29,7 +29,7 @@ export interface ContentsEntry {
 export interface Plan {
   readonly lang: string
   readonly title: string
-  /** The pages' first-level heading is the document's; else the title stands in the header. */
+  /** The pages' first heading is the document's; else the title stands in the header. */
   readonly ownTitle: boolean
   readonly contents: ReadonlyArray<ContentsEntry>
   readonly words: InterfaceWords
@@ -105,12 +105,12 @@ const telling = (title: string | undefined): string | undefined => {
   return told.slice(0, MAX_TITLE)
 }
 
-/** Whether the pages' first-level heading can stand for the document: the only one, or the title's words, and before all others. */
+/** Whether the pages' first heading can stand for the document: it ranks above all others, or says the title's words. */
 const hasOwnTitle = ({ headings }: Survey, title: string | undefined): boolean => {
   const [first] = headings
-  if (first?.level !== 1) return false
+  if (first === undefined) return false
   return (
-    headings.filter(({ level }) => level === 1).length === 1 ||
+    headings.every(({ level }, at) => at === 0 || level > first.level) ||
     (title !== undefined && sameWords(first.text, title))
   )
 }
@@ -145,8 +145,8 @@ export const planOf = (
   const lang = languageTag(facts.lang) ?? languageTag(detect(survey.sample)) ?? "en"
   const words = wordsFor(lang)
   const told = telling(facts.title)
-  const ownTitle = hasOwnTitle(survey, told)
   const first = survey.headings[0]?.text
+  const ownTitle = hasOwnTitle(survey, told)
   const title = told ?? (ownTitle ? first : undefined) ?? telling(name) ?? first ?? name ?? words.untitled
   return { lang, title, ownTitle, contents: contentsOf(survey, ownTitle), words, pageCount: survey.pages }
 }

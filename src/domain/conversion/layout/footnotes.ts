@@ -4,8 +4,8 @@ import type { Group } from "./paragraphs.ts"
 
 /** Notes are set smaller than the text by this factor at least. */
 const SMALLER = 0.94
-const MARK = /^(\d{1,3}|[*†‡§¶]{1,3})$/
-const PLAIN_MARK = /^(\d{1,3}|[*†‡§¶]{1,3})[.)]?\s+\S/
+const MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})$/
+const PLAIN_MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})[.)]?\s+\S/
 
 /** A footnote's group: its mark, and how many characters of its text the mark takes up. */
 export interface NoteGroup {

@@ -52,6 +52,10 @@ export interface HeadingContext {
   readonly outlined: boolean
 }
 
+/** Bold lines that are smaller than the text by this factor are headings only where they have a section's number. */
+const SMALL = 0.93
+const SECTION = /^(?:\d{1,2}(?:\.\d{1,2})*[.)]?|(?:[IVX]{1,5}|[A-Z])[.)])\s+\p{L}/u
+
 /** White before the page number of a table of contents, in font sizes. */
 const PAGE_GAP = 1.5
 
@@ -93,6 +97,7 @@ export const headingLevel = (
   const larger = first.size >= profile.bodySize * 1.06
   if (!larger) {
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
+    if (first.size < profile.bodySize * SMALL && !SECTION.test(text)) return undefined
     if (!group.lines.every(isBoldLine)) return undefined
     if (!/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
   } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined

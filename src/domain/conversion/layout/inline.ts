@@ -1,7 +1,9 @@
 import type { FontFace, PageLink } from "../page-content.ts"
 import type { LinkTarget, Span, TextSpan } from "./block.ts"
 import type { Line } from "./line.ts"
-import { isBold, isTypewriter, type Piece, spaced } from "./segment.ts"
+import { apart, segmentsAsRead } from "./right-to-left.ts"
+import { isBold, isTypewriter, type Piece, type Segment, spaced } from "./segment.ts"
+import { isUnspaced } from "./unspaced.ts"
 
 /** Height of the slots that links are found by, points. */
 const SLOT = 12
@@ -47,6 +49,13 @@ export interface InlineContext {
 /** Letters that a font draws as one. */
 const LIGATURES = /[\ufb00-\ufb06]/g
 const unligated = (text: string): string => text.replaceAll(LIGATURES, (letters) => letters.normalize("NFKC"))
+
+/** Dots that lead the eye to a page's number: an ear hears them all. */
+const LEADERS = /\s*(?:\.\s?){5,}\.\s*/g
+const unled = (span: TextSpan): TextSpan =>
+  span.text.includes("....") || span.text.includes(". . .")
+    ? { ...span, text: span.text.replaceAll(LEADERS, " … ") }
+    : span
 
 /** A stretch with one style and one link. */
 interface Stretch {
@@ -108,20 +117,28 @@ class Stretches {
     else this.all[this.all.length - 1] = { ...last, span: { ...last.span, text: `${last.span.text} ` } }
   }
 
+  /** A line ends: a space, unless the script sets none. */
+  newLine(text: string, next: LinkTarget | undefined): void {
+    const last = this.all.at(-1)
+    const before = last?.span.text.trimEnd() ?? ""
+    if (last === undefined || !isUnspaced(before, text)) this.space(next)
+    else this.all[this.all.length - 1] = { ...last, span: { ...last.span, text: before } }
+  }
+
   spans(): ReadonlyArray<Span> {
     const spans: Array<Span> = []
     for (let at = 0; at < this.all.length; at++) {
       const stretch = this.all[at]
       if (stretch === undefined) break
       if (stretch.target === undefined) {
-        spans.push(stretch.span)
+        spans.push(unled(stretch.span))
         continue
       }
-      const inside = [stretch.span]
+      const inside = [unled(stretch.span)]
       while (sameTarget(this.all[at + 1]?.target, stretch.target)) {
         at += 1
         const next = this.all[at]
-        if (next !== undefined) inside.push(next.span)
+        if (next !== undefined) inside.push(unled(next.span))
       }
       spans.push({ kind: "link", target: stretch.target, spans: inside })
     }
@@ -152,10 +169,12 @@ export const spansOf = (
   let cut = true
   for (const line of lines) {
     let before: Piece | undefined
-    for (const segment of line.segments) {
-      let first = true
+    let last: Segment | undefined
+    for (const segment of segmentsAsRead(line)) {
+      let seam = last === undefined ? undefined : apart(last, segment, line.rightToLeft)
+      last = segment
       for (const piece of segment.pieces) {
-        const gap = before !== undefined && (first || spaced(before, piece))
+        const gap = before !== undefined && (seam ?? spaced(before, piece))
         if (gap && left > 0) left -= 1
         const face = context.fonts[piece.run.font]
         let wants = before === undefined ? !cut : gap
@@ -164,7 +183,8 @@ export const spansOf = (
           left -= dropped
           const rest = unligated(text.slice(dropped))
           if (rest === "") continue
-          if (wants) stretches.space(target)
+          if (wants && before === undefined) stretches.newLine(rest, target)
+          else if (wants) stretches.space(target)
           wants = false
           stretches.add(
             {
@@ -180,7 +200,7 @@ export const spansOf = (
           )
         }
         before = piece
-        first = false
+        seam = undefined
       }
     }
     cut = line.hyphenated

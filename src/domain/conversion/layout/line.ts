@@ -1,4 +1,5 @@
 import type { FontFace } from "../page-content.ts"
+import { isRightToLeft, textFromRight } from "./right-to-left.ts"
 import { isBold, isTypewriter, segmentText, type Segment } from "./segment.ts"
 
 /** Segments that stand on one baseline, from left to right. */
@@ -10,7 +11,10 @@ export interface Line {
   readonly y1: number
   readonly baseline: number
   readonly size: number
+  /** In the order of reading. */
   readonly text: string
+  /** Read from right to left; see `segmentsAsRead`. */
+  readonly rightToLeft: boolean
   /** Shares of its characters, 0 to 1. */
   readonly bold: number
   readonly italic: number
@@ -47,6 +51,8 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line 
     }
   }
   const all = Math.max(1, characters)
+  const plain = segments.map(segmentText).join(" ")
+  const rightToLeft = segments.length > 1 && isRightToLeft(plain)
   return {
     segments,
     x0,
@@ -55,7 +61,8 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line 
     y1,
     baseline: main?.baseline ?? 0,
     size: main?.size ?? 0,
-    text: segments.map(segmentText).join(" "),
+    text: rightToLeft ? textFromRight(segments) : plain,
+    rightToLeft,
     bold: bold / all,
     italic: italic / all,
     monospace: monospace / all,

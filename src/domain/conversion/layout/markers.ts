@@ -17,7 +17,8 @@ const NUMBERED = /^(\(?)(\d{1,3}|[ivxlcdm]{1,6}|[IVXLCDM]{1,6}|[a-zA-Z])([.)])(?
 
 const ROMAN: Readonly<Record<string, number>> = { i: 1, v: 5, x: 10, l: 50, c: 100, d: 500, m: 1000 }
 
-const romanValue = (text: string): number | undefined => {
+/** What a Roman figure stands for; undefined where it is none. */
+export const romanValue = (text: string): number | undefined => {
   let sum = 0
   let last = 0
   for (const letter of text.toLowerCase().split("").reverse()) {

@@ -97,6 +97,9 @@ const begins = (
       if (!hanging || SENTENCE_END.test(above.text)) return true
     }
   } else if (indent > 0.7 * size && group.length > 1) return true
+  // An item may be set like a paragraph: its first line alone stands further right. A full line goes on.
+  const flush = indent > -4 * size && group.length === 1 && measures.right - above.x1 < 1.5 * size
+  if (indent < 0 && measures.marked !== undefined && flush && !SENTENCE_END.test(above.text)) return false
   if (indent < -0.7 * size && (group.length > 1 || indent < -4 * size || measures.marked !== undefined))
     return true
   // Titles are broken where they read well.

@@ -1,6 +1,15 @@
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./line.ts"
-import { isBoldLine, marginKeys, marginRows, type PageStatistics, slotsNear, styleKey } from "./statistics.ts"
+import { LEADER_LINE } from "./markers.ts"
+import {
+  isBoldLine,
+  marginKey,
+  marginRows,
+  numberKeys,
+  type PageStatistics,
+  slotsNear,
+  styleKey
+} from "./statistics.ts"
 
 /** What holds for a whole document, worked out from counts. */
 export interface DocumentProfile {
@@ -15,6 +24,8 @@ export interface DocumentProfile {
 
 /** From how much above the running text's size a line may be a heading. */
 const LARGER = 1.06
+/** Bold lines that are smaller than this, in sizes of running text, are no headings. */
+const SMALLEST = 0.88
 /** Sizes this near are one rank. */
 const SAME_RANK = 1.035
 /** A style with a larger share of the document's characters is text, not headings. */
@@ -49,7 +60,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     .filter(
       ({ bold, characters, lines, size }) =>
         lines > 0 &&
-        (size >= bodySize * LARGER || (bold && !bodyBold && size >= bodySize * 0.93)) &&
+        (size >= bodySize * LARGER || (bold && !bodyBold && size >= bodySize * SMALLEST)) &&
         characters <= MAX_HEADING_SHARE * total
     )
     .sort((a, b) => b.size - a.size || Number(b.bold) - Number(a.bold))
@@ -104,21 +115,25 @@ const nearestLevel = ({ levels }: DocumentProfile, size: number): number | undef
 
 /** Pages that have to agree before a line counts as running: two of a few, three of many. */
 const AGREEING = (pages: number): number => (pages <= 5 ? 2 : 3)
+/** Pages on which the number beside a running title has to be as far ahead of the page's. */
+const NUMBERED = 3
 /** Running lines are not set larger than this, in sizes of running text. */
 const MAX_RUNNING_SIZE = 1.25
 
-const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line): boolean => {
+const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line, page: number): boolean => {
   if (statistics.indexes.length < 2 || line.size > bodySize * MAX_RUNNING_SIZE) return false
+  if (LEADER_LINE.test(line.text)) return false
   const slots = slotsNear(line)
-  const count = (which: number): number =>
-    slots.reduce((sum, slot) => {
-      const key = marginKeys(line, slot)[which]
-      return sum + (key === undefined ? 0 : (statistics.margins[key] ?? 0))
-    }, 0)
-  return (
-    count(0) >= AGREEING(statistics.indexes.length) ||
-    (statistics.indexes.length >= 4 && count(1) >= Math.max(3, 0.4 * statistics.indexes.length))
-  )
+  const pagesWith = (keys: ReadonlyArray<string>): number =>
+    keys.reduce((sum, key) => sum + (statistics.margins[key] ?? 0), 0)
+  if (pagesWith(slots.map((slot) => marginKey(line, slot))) >= AGREEING(statistics.indexes.length))
+    return true
+  // One key for each end that has a number.
+  const numbered = slots.map((slot) => numberKeys(line, page, slot))
+  const ends = Math.max(...numbered.map(({ length }) => length))
+  return Array.from({ length: ends }, (_, end) =>
+    pagesWith(numbered.flatMap((keys) => keys[end] ?? []))
+  ).some((pages) => pages >= NUMBERED)
 }
 
 /** Most that running lines make up of what a page has on average; pages that look alike throughout have a form, not a header. */
@@ -130,7 +145,7 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
   const running = new Set<Line>()
   for (const rows of [head, foot])
     for (const row of rows) {
-      if (!isRunning(profile, row)) break
+      if (!isRunning(profile, row, analysis.page.index)) break
       running.add(row)
     }
   if (running.size === 0) return running

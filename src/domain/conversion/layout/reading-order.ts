@@ -55,9 +55,9 @@ const extent = (atoms: ReadonlyArray<Atom>): Pick<Atom, "x0" | "x1"> =>
 const crosses = ({ x0, x1 }: Atom, at: number): boolean => x0 < at - 1 && x1 > at + 1
 
 /** Height of text over each slot of the width, by differences: linear. */
-const projection = (atoms: ReadonlyArray<Atom>, x0: number, x1: number): ReadonlyArray<number> => {
+const projection = (atoms: ReadonlyArray<Atom>, x0: number, x1: number): Float64Array => {
   const slots = Math.max(1, Math.ceil((x1 - x0) / SLOT))
-  const changes = Array.from({ length: slots + 1 }, () => 0)
+  const changes = new Float64Array(slots + 1)
   for (const atom of atoms) {
     const height = Math.max(0, atom.y1 - atom.y0)
     const from = Math.min(slots, Math.max(0, Math.floor((atom.x0 - x0) / SLOT)))
@@ -65,8 +65,8 @@ const projection = (atoms: ReadonlyArray<Atom>, x0: number, x1: number): Readonl
     changes[from] = (changes[from] ?? 0) + height
     changes[to] = (changes[to] ?? 0) - height
   }
-  let sum = 0
-  return changes.slice(0, slots).map((change) => (sum += change))
+  for (let slot = 1; slot < slots; slot++) changes[slot] = (changes[slot] ?? 0) + (changes[slot - 1] ?? 0)
+  return changes.subarray(0, slots)
 }
 
 /** Whether what stands left and right of `at` are columns: read one after the other, not row by row. */
@@ -127,7 +127,7 @@ const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number | undefi
     const low = slot < heights.length && (heights[slot] ?? 0) <= CROSSING * most
     if (low) from ??= slot
     else if (from !== undefined) {
-      const valley = heights.slice(from, slot)
+      const valley = heights.subarray(from, slot)
       const least = valley.reduce((a, b) => Math.min(a, b), Infinity)
       // The widest flat part at the valley's bottom.
       let start = 0

@@ -185,7 +185,7 @@ export const segmentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<Segment>
 }
 
 /** Gap that stands for a space, in font sizes. */
-const SPACE_GAP = 0.13
+export const SPACE_GAP = 0.13
 
 /** Whether a reader sees a space between two pieces of a line. */
 export const spaced = (before: Piece, after: Piece): boolean =>

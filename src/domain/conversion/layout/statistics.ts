@@ -1,5 +1,6 @@
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./line.ts"
+import { romanValue } from "./markers.ts"
 import { isBold } from "./segment.ts"
 
 /** How often a style of lines is met: `size` in quarter points, bold or not. */
@@ -20,7 +21,7 @@ export interface PageStatistics {
   readonly indexes: ReadonlyArray<number>
   /** By `styleKey`. */
   readonly styles: Readonly<Record<string, StyleCount>>
-  /** By `marginKeys`: pages whose margin has such a line. */
+  /** By `marginKey` and `numberKeys`: pages whose margin has such a line. */
   readonly margins: Readonly<Record<string, number>>
 }
 
@@ -43,13 +44,19 @@ export const styleKey = (size: number, bold: boolean): string => `${Math.round(s
 /** Whether a line is set in bold as a whole. */
 export const isBoldLine = ({ bold }: Line): boolean => bold > 0.6
 
-const NUMBER_ALONE = /^[-–—[(\s]*(?:page\s+)?(?:\d+|[ivxlc]+)(?:\s*(?:\/|of|von|de)\s*\d+)?[-–—\])\s.]*$/i
-const NUMBER_AT_AN_END = /^(?:\d+|[ivxlc]+)\s|\s(?:\d+|[ivxlc]+)$/i
+const NUMBER_ALONE =
+  /^[-–—[(\s]*(?:page\s+)?(?:\p{Nd}+|[ivxlc]+)(?:\s*(?:\/|of|von|de)\s*\p{Nd}+)?[-–—\])\s.]*$/iu
+const NUMBERS_AT_ENDS = [/^(\d+|[ivxlc]+)\s/i, /\s(\d+|[ivxlc]+)$/i]
 
 const wordsKey = (text: string): string =>
   NUMBER_ALONE.test(text)
     ? "#"
-    : text.toLowerCase().replaceAll(/\d+/g, "#").replaceAll(/\s+/g, " ").trim().slice(0, MAX_KEY)
+    : text
+        .toLowerCase()
+        .replaceAll(/\p{Nd}+/gu, "#")
+        .replaceAll(/\s+/g, " ")
+        .trim()
+        .slice(0, MAX_KEY)
 
 /** The rows of a page's head and foot that may be running, from the edge inwards. */
 export const marginRows = ({
@@ -66,16 +73,25 @@ export const marginRows = ({
   return { head, foot }
 }
 
-/** What a line in a margin is counted under: its words and place, and – with a number at an end – its place alone. */
-export const marginKeys = (line: Line, slot = Math.round(line.baseline / SLOT)): ReadonlyArray<string> => {
-  const words = wordsKey(line.text)
-  const key = `${slot} ${words}`
-  return words === "#" || NUMBER_AT_AN_END.test(line.text) ? [key, `${slot} @`] : [key]
-}
+/** What a line in a margin is counted under: its words and place. */
+export const marginKey = (line: Line, slot: number): string => `${slot} ${wordsKey(line.text)}`
+
+/**
+ * With a number at an end it is also counted under its place and how far that number is ahead of the page's: the same on every
+ * page where it is the page's number, whatever words stand beside it. Entries of a table of contents are not.
+ */
+export const numberKeys = (line: Line, page: number, slot: number): ReadonlyArray<string> =>
+  NUMBERS_AT_ENDS.flatMap((pattern) => {
+    const found = pattern.exec(line.text)?.[1]
+    const number = found === undefined ? undefined : /^\d/.test(found) ? Number(found) : romanValue(found)
+    return number === undefined ? [] : [`${slot} @${number - page}`]
+  })
+
+const slotOf = (line: Line): number => Math.round(line.baseline / SLOT)
 
 /** The slot of a line and its neighbours: a line on the border falls to either side. */
 export const slotsNear = (line: Line): ReadonlyArray<number> => {
-  const slot = Math.round(line.baseline / SLOT)
+  const slot = slotOf(line)
   return [slot - 1, slot, slot + 1]
 }
 
@@ -94,7 +110,11 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
   }
   const { head, foot } = marginRows(analysis)
   const margins: Record<string, number> = {}
-  for (const line of [...head, ...foot]) for (const key of marginKeys(line)) margins[key] = 1
+  for (const line of [...head, ...foot]) {
+    const slot = slotOf(line)
+    margins[marginKey(line, slot)] = 1
+    for (const key of numberKeys(line, analysis.page.index, slot)) margins[key] = 1
+  }
   return { indexes: [analysis.page.index], styles, margins }
 }
 

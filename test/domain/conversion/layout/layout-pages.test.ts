@@ -47,6 +47,36 @@ describe("paragraphs", () => {
     assert.strictEqual(indented.match(/<p>/g)?.length, 2)
   })
 
+  it("are joined without a space where the script sets none", () => {
+    const html = only(
+      run("研究生学位论文是研究生在导师指导下从事科学研究或技术创新结果的报告和总结统一写作标", 60, 100, {
+        size: 10
+      }),
+      run("准，保证论文的规范性", 60, 112, { size: 10 })
+    )
+    assert.include(html, "写作标准，保证")
+    const mixed = only(
+      run("研究生学位论文是研究生在导师指导下从事科学研究或技术创新结果的报告和总结使用", 60, 100, {
+        size: 10
+      }),
+      run("TeX 的规范性", 60, 112, { size: 10 })
+    )
+    assert.include(mixed, "使用 TeX")
+  })
+
+  it("are read from right to left where their script is", () => {
+    const html = only(
+      run("شاپور", 190, 100),
+      run("TeX Live", 146, 100),
+      run("سن", 132, 100),
+      run("ة", 127, 100),
+      run("۱۹", 113, 100),
+      run("اسفند", 84, 100),
+      run("۱۳۹۷", 60, 100)
+    )
+    assert.strictEqual(html, "<p>شاپور TeX Live سنة ۱۹ اسفند ۱۳۹۷</p>")
+  })
+
   it("keep bold, italic, code and raised words", () => {
     const html = only(
       ...lines(prose(40), 60, 300, 80),
@@ -89,6 +119,17 @@ describe("headings", () => {
     const facts = { outline: [{ title: "2.1 Small words", level: 2, page: 0 }] }
     const [html = ""] = htmlOf([page([run("2.1 Small words", 60, 100, { font: FONT.bold }), ...body])], facts)
     assert.include(html, "<h3>2.1 Small words</h3>")
+  })
+
+  it("may be bold and a little smaller than the text where they have a section's number", () => {
+    const html = only(
+      run("II. Methods", 60, 80, { font: FONT.bold, size: 9 }),
+      ...lines(prose(40), 60, 110, 80),
+      run("A bold remark", 60, 200, { font: FONT.bold, size: 9 }),
+      ...body
+    )
+    assert.match(html, /<h\d>II. Methods<\/h\d>/)
+    assert.include(html, "<p><strong>A bold remark</strong></p>")
   })
 
   it("are not made of long bold text or of bold words in a line", () => {
@@ -149,6 +190,37 @@ describe("order", () => {
     }
   })
 
+  it("leaves out titles that change with the chapter, told by the page's number beside them", () => {
+    const pages = Array.from({ length: 6 }, (_, index) =>
+      page(
+        [
+          run(`${index % 2 === 0 ? `${index + 11} ` : ""}Chapter ${"abcdef"[index]}`, 60, 40, { size: 8 }),
+          ...(index % 2 === 0 ? [] : [run(String(index + 11), 500, 40, { size: 8 })]),
+          ...lines(prose(120, index), 60, 100, 80)
+        ],
+        index
+      )
+    )
+    for (const html of htmlOf(pages)) assert.notMatch(html, /Chapter [a-f]/)
+  })
+
+  it("keeps entries of a table of contents at the edges of its pages, leaders or not", () => {
+    const leaders = " .".repeat(20)
+    for (const between of [leaders, ""]) {
+      const pages = Array.from({ length: 8 }, (_, index) =>
+        page(
+          Array.from({ length: 60 }, (__, row) => [
+            run(`${index + 1}.${row} Entry ${"abcdefgh"[index]}${row}${between}`, 60, 60 + 12 * row),
+            run(String(100 * index + 7 * row), 520, 60 + 12 * row)
+          ]).flat(),
+          index
+        )
+      )
+      for (const [index, html] of htmlOf(pages).entries())
+        for (const row of [0, 1, 2, 57, 58, 59]) assert.include(html, `Entry ${"abcdefgh"[index]}${row}`)
+    }
+  })
+
   it("keeps what pages have in common where that is most of them", () => {
     const pages = Array.from({ length: 6 }, (_, index) =>
       page([run("Name of the form", 60, 60), run("Value 1 2 3", 60, 90), run("End", 60, 800)], index)
@@ -191,6 +263,28 @@ describe("lists", () => {
       html,
       "<ul><li>first point</li><li>second point that goes on in a second line<ol><li>inner one</li><li>inner two</li></ol></li><li>third point</li></ul>"
     )
+  })
+
+  it("go on at the margin where their first lines are set in, as paragraphs are", () => {
+    const first = "first of some, which fills the whole of its line as far as the margin on the right"
+    const html = only(
+      run(`1. ${first}`, 80, 100),
+      run("and goes on below.", 60, 112),
+      run("2. second.", 80, 124),
+      run("Something else.", 60, 148)
+    )
+    assert.strictEqual(
+      html,
+      `<ol><li>${first} and goes on below.</li><li>second.</li></ol><p>Something else.</p>`
+    )
+  })
+
+  it("of a table of contents say no leaders", () => {
+    const html = only(
+      ...[0, 1, 2, 3].map((at) => run(`Entry ${at} . . . . . . . . . . . . ${at}`, 60, 100 + 12 * at))
+    )
+    assert.include(html, "<li>Entry 2 … 2</li>")
+    assert.include(only(run("Wait ... what? And so on....", 60, 100)), "Wait ... what? And so on....")
   })
 
   it("count on from where they start, and a year is none", () => {
