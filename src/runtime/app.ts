@@ -43,6 +43,7 @@ import * as Leadership from "./leadership.ts"
 import { cloudCredentials, mailerWithRetries } from "./mail-layers.ts"
 import { realProviders } from "./mail-providers.ts"
 import { outreach } from "./outreach-layers.ts"
+import { pipelineAnswers } from "./pipeline-layers.ts"
 import * as Readiness from "./readiness.ts"
 import { decodeSettings, type Env, formatProblems, type Settings } from "./settings.ts"
 import { bulkMessageTicks, sharing } from "./sharing-layers.ts"
@@ -202,7 +203,7 @@ const app = (settings: Settings) => {
     Layer.provide(DeliveryIntake.layer(settings)),
     Layer.provideMerge(alerts(settings, { outbox, onlySimulated: stand.provider_a && stand.provider_b })),
     Layer.provide(promoClaims(settings)),
-    Layer.provide(convertByEmail(settings)),
+    Layer.provide([convertByEmail(settings), pipelineAnswers]),
     Layer.provideMerge(sharing(settings)),
     Layer.provide(callers(settings, { onlySimulated: stand.provider_a && stand.provider_b })),
     Layer.provideMerge(mail),

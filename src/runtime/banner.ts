@@ -2,6 +2,7 @@ import { Console, Effect, Redacted } from "effect"
 import type { HttpServer } from "effect/http"
 
 import type { Provider } from "../domain/mail/provider.ts"
+import { convertAddress } from "./intake-parts.ts"
 import { usesLocalModel } from "./local-model.ts"
 import { advice, type Settings } from "./settings.ts"
 
@@ -35,6 +36,38 @@ const providerLine = (settings: Settings, place: Place): string => {
   return fallback === undefined ? `${one(primary)}, no fallback` : `${one(primary)}, then ${one(fallback)}`
 }
 
+/** Where mail to be converted comes in. */
+const mailLine = (settings: Settings): string => {
+  const { host } = settings.http
+  const { smtpPort } = settings.intake
+  if (!settings.roles.includes("intake")) return "none here: the role intake is off"
+  const place =
+    smtpPort === 0
+      ? "a port that the log tells"
+      : `smtp://${host.includes(":") ? `[${host}]` : host}:${smtpPort}`
+  return `${place}, for ${convertAddress(settings)}`
+}
+
+/** How to mail a file to it; `demo:mail` is told what is not at its usual place. */
+const mailHint = (settings: Settings, place: Place): string => {
+  if (!settings.roles.includes("intake")) return ""
+  const { host } = settings.http
+  const { smtpPort } = settings.intake
+  const url = listening(place)
+  const to = convertAddress(settings)
+  const options = [
+    ["127.0.0.1", "0.0.0.0", "::"].includes(host) ? "" : `--host ${host} `,
+    smtpPort === 2525 ? "" : `--port ${smtpPort === 0 ? "PORT" : smtpPort} `,
+    url.endsWith("127.0.0.1:8787") ? "" : `--url ${url} `,
+    to === "convert@legacy.postlane.test" ? "" : `--to ${to} `
+  ]
+  return `
+  or mail it to ${to}, and read the answers at ${url}/dev:
+
+    npm run demo:mail -- ${options.join("")}FILE.pdf
+`
+}
+
 /** Tells where everything is: to a person as a page, to a machine as one log line without secrets. */
 export const announce = (settings: Settings, place: Place): Effect.Effect<void> =>
   Effect.gen(function* () {
@@ -55,8 +88,10 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
     yield* Console.log(`
   Postlane is up (${place.seconds.toFixed(1)} s)
 
+  dashboard   ${url}/dashboard   (sign in with the owner token; with the admin token: ${url}/admin)
   outbox      ${url}/dev
   API         ${url}   (${url}/openapi.json)
+  mail in     ${mailLine(settings)}
   health      ${url}/health   ${url}/ready   ${url}/metrics
   sends by    ${providerLine(settings, place)}
   database    ${place.database}
@@ -75,7 +110,7 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
   and read it at ${url}/dev. Convert a PDF (Word documents, PNG and JPEG go as well):
 
     npm run postlane -- convert FILE.pdf
-
+${mailHint(settings, place)}
   or upload it: see "Documents" in the README. Ctrl-C stops everything; the data stays.
 `)
   })

@@ -14,7 +14,7 @@ export const CONVERSION_SETTINGS = {
     "intake",
     "Names of the mail servers whose Authentication-Results are believed, separated by commas.",
     Value.words,
-    { otherwise: "none; embedded on loopback, the peer is trusted" }
+    { otherwise: "none; embedded on loopback, the peer is trusted; on the edge, mx.cloudflare.net" }
   ),
   CONVERT_REPLY_CHANNEL: open(
     "intake",
@@ -22,9 +22,24 @@ export const CONVERSION_SETTINGS = {
     Value.oneOf(["workspace", "library"]),
     { otherwise: "workspace where MAILAPI_SERVICE_ACCOUNT_KEY is set, else library" }
   ),
-  CONVERT_EMAIL_BUCKET: open("intake", "Object storage of mails under way.", Value.bucket, {
-    fallback: "convert-email-files"
-  }),
+  CONVERT_EMAIL_BUCKET: open(
+    "intake",
+    "Object storage of mails under way. On the edge, the name of an R2 bucket's binding.",
+    Value.bucket,
+    { fallback: "convert-email-files" }
+  ),
+  REGISTER_URL: open(
+    "intake",
+    "Where the reply to an unregistered sender leads to. Unset, a page that says whom to ask.",
+    Value.httpUrl,
+    { otherwise: "{BASE_URL}/register" }
+  ),
+  BUY_CREDITS_URL: open(
+    "intake",
+    "Where the reply to a sender without enough credits leads to. Unset, a page that says whom to ask.",
+    Value.httpUrl,
+    { otherwise: "{BASE_URL}/credits" }
+  ),
   MAILAPI_SERVICE_ACCOUNT_KEY: hidden(
     "intake",
     "Whole JSON of the service-account key with domain-wide delegation.",
@@ -135,7 +150,7 @@ export const CONVERSION_SETTINGS = {
   LOCAL_BATCH_FAULTS: open(
     "batch",
     "Embedded, for drills: what goes wrong at the local batch service, such as `failed=0.1 unfinished=0.2 stop=60` (shares " +
-      "of the records, seconds that a stop takes), `expires` or `fails`.",
+      "of the records, seconds that a stop takes), `expires`, `stops` (with `unfinished` after the other records) or `fails`.",
     Value.batchFaults,
     { otherwise: "nothing" }
   )

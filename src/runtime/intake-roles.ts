@@ -6,7 +6,8 @@ import { serveSmtp, type SmtpOptions } from "../adapters/smtp/smtp-server.ts"
 import { ConvertByEmail } from "../domain/intake/convert-by-email.ts"
 import { isTrustedPeer } from "../domain/intake/sender-authenticity.ts"
 import { CannotStart } from "./exit.ts"
-import { authenticityRules, intakeRecipients } from "./intake-layers.ts"
+import { authenticityRules } from "./intake-layers.ts"
+import { intakeRecipients } from "./intake-parts.ts"
 import type { Settings } from "./settings.ts"
 import { background, ticking } from "./supervisor.ts"
 
@@ -18,6 +19,9 @@ const IDLE = Duration.millis(250)
 
 /** How often objects of mails that have ended are removed. */
 const CLEAN_EVERY = Duration.seconds(30)
+
+/** How often objects that belong to no mail are looked for. */
+const SWEEP_EVERY = Duration.minutes(10)
 
 /** How often a port that is taken is tried again: another process may have it until it ends. */
 const LISTEN_AGAIN = Duration.seconds(2)
@@ -110,6 +114,11 @@ export const intakeWorkers = (settings: Settings) => {
       "mail-cleaner",
       CLEAN_EVERY,
       ConvertByEmail.use((intake) => intake.clean)
+    ),
+    ticking(
+      "mail-sweeper",
+      SWEEP_EVERY,
+      ConvertByEmail.use((intake) => intake.sweep)
     )
   )
 }

@@ -99,12 +99,15 @@ export const batchFaults: ReadValue<{
   readonly unfinished?: number
   readonly stop?: number
   readonly expires?: boolean
+  readonly stops?: boolean
   readonly fails?: boolean
 }> = (value) => {
-  const wanted = "must be words of failed=SHARE, unfinished=SHARE, stop=SECONDS, expires and fails"
+  const wanted = "must be words of failed=SHARE, unfinished=SHARE, stop=SECONDS, expires, stops and fails"
   const found: Record<string, number | boolean> = {}
   for (const word of split(value)) {
-    const match = /^(?:(failed|unfinished)=(0(?:\.\d{1,6})?|1)|(stop)=(\d{1,6})|(expires|fails))$/.exec(word)
+    const match = /^(?:(failed|unfinished)=(0(?:\.\d{1,6})?|1)|(stop)=(\d{1,6})|(expires|stops|fails))$/.exec(
+      word
+    )
     if (match === null) return Result.fail(wanted)
     const name = match[1] ?? match[3] ?? match[5] ?? ""
     const number = match[2] ?? match[4]

@@ -175,6 +175,9 @@ export const assemble = (
         values.CONVERT_REPLY_CHANNEL ??
         (values.MAILAPI_SERVICE_ACCOUNT_KEY === undefined ? "library" : "workspace"),
       bucket: values.CONVERT_EMAIL_BUCKET,
+      /** `undefined`: our own pages. */
+      registerUrl: values.REGISTER_URL,
+      buyCreditsUrl: values.BUY_CREDITS_URL,
       mailApi: {
         serviceAccountKey: values.MAILAPI_SERVICE_ACCOUNT_KEY,
         sender: values.MAIL_SENDER,

@@ -1,11 +1,18 @@
 import { mkdir, writeFile } from "node:fs/promises"
-import { loadavg } from "node:os"
+import { cpus, loadavg } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 
 import { timeAdminLists } from "./admin-lists.ts"
+import { batchTable, measureBatchMemory, memoryRatio } from "./batch-memory.ts"
+import { measureBatchSpeed } from "./batch-speed.ts"
+import { speedTable, tickTable } from "./batch-tables.ts"
+import { measureTicks } from "./batch-ticks.ts"
 import { foldEvents } from "./fold-events.ts"
+import { intakeTables, measureIntake } from "./intake.ts"
+import { measureQuality, qualityTable } from "./layout-quality.ts"
+import { layoutTable, measureLayout } from "./layout.ts"
 import { measureMemory, type Sample } from "./memory.ts"
 import { foreignManuals, measurePdf, pdfTable } from "./pdf.ts"
 import { load, markdown, table } from "./report.ts"
@@ -17,7 +24,11 @@ import { measureStarts } from "./start-time.ts"
  * `npm run bench [-- --quick] [-- --only PART,PART] [-- --memory]`: the tables of docs/performance.md, and JSON in
  * `bench-results/`. `--quick` shows that everything runs; its figures mean nothing. Instead of the tables, `--memory` sends
  * 200,000 mails, `--fold` folds 100,000 events of 20,000 mails in random order, `--admin` reads a log of 5,000,000 rows,
- * and `--pdf` reads and splits PDFs of 500 and of 5,000 pages (50 and 500 MB).
+ * `--pdf` reads and splits PDFs of 500 and of 5,000 pages (50 and 500 MB) and sets the layout tier beside its peers (`--only
+ * FILE,FILE`: on these documents too), `--batch` prepares beside splitting, collects beside
+ * parsing and ticks over 10,000 open rows of the batch lane, and `--batch-memory` prepares and collects batches
+ * of 5,000 and of 50,000 records (or `--records N,N`; the last takes 9 GB of the folder for temporary files, for a while).
+ * `--intake` mails PDFs of 1, 10 and 100 pages to a server, and then 200 at once.
  */
 const { values } = parseArgs({
   options: {
@@ -26,6 +37,10 @@ const { values } = parseArgs({
     fold: { type: "boolean", default: false },
     admin: { type: "boolean", default: false },
     pdf: { type: "boolean", default: false },
+    intake: { type: "boolean", default: false },
+    "batch-memory": { type: "boolean", default: false },
+    batch: { type: "boolean", default: false },
+    records: { type: "string", default: "5000,50000" },
     only: { type: "string" },
     seconds: { type: "string", default: "1" },
     rounds: { type: "string", default: "9" }
@@ -59,7 +74,61 @@ const runPdf = async () => {
   const loadBefore = loadavg()
   const lines = values.quick ? measurePdf([5, 20]) : measurePdf([500, 5_000], foreignManuals())
   console.log(pdfTable(lines))
-  await save("pdf", { node: process.version, loadBefore, loadAfter: loadavg(), lines })
+  const manuals = [...foreignManuals(), ...(values.only?.split(",") ?? [])]
+  const layout = values.quick ? [] : await measureLayout(manuals)
+  console.log(`\n${layoutTable(layout)}`)
+  const quality = await measureQuality(values.quick ? 1 : 6)
+  console.log(`\n${qualityTable(quality)}`)
+  console.log(`\nLoad averages before ${load(loadBefore)}, after ${load(loadavg())}`)
+  await save("pdf", { node: process.version, loadBefore, loadAfter: loadavg(), lines, layout, quality })
+}
+
+const runBatch = async () => {
+  const loadBefore = loadavg()
+  const speed = await measureBatchSpeed(
+    values.quick
+      ? { pages: [20], others: [], outputs: [{ records: 200, echo: 20_000 }], rounds: 1 }
+      : {
+          pages: [600],
+          others: foreignManuals(),
+          outputs: [
+            { records: 20_000, echo: 20_000 },
+            { records: 5_000, echo: 90_000 },
+            { records: 2_000, echo: 230_000 }
+          ],
+          rounds: 5
+        }
+  )
+  console.log(`Load averages before ${load(loadBefore)}, after ${load(loadavg())}\n`)
+  console.log(speedTable(speed))
+  const ticks = await measureTicks(values.quick ? { rows: 300, times: 2 } : { rows: 10_000, times: 20 })
+  console.log(`\n${tickTable(ticks)}`)
+  await save("batch", { node: process.version, loadBefore, loadAfter: loadavg(), speed, ticks })
+}
+
+const runBatchMemory = async () => {
+  const loadBefore = loadavg()
+  const lines = measureBatchMemory(values.quick ? [50, 100] : values.records.split(",").map(Number))
+  console.log(batchTable(lines))
+  for (const step of ["prepare", "collect"] as const) {
+    console.log(`\n${step}: the last peak is ${memoryRatio(lines, step).toFixed(2)} times the first`)
+  }
+  await save("batch-memory", { node: process.version, loadBefore, loadAfter: loadavg(), lines })
+}
+
+const runIntake = async () => {
+  const loadBefore = loadavg()
+  const figures = await measureIntake(
+    values.quick ? { pages: [1], rounds: 1, burst: 5 } : { pages: [1, 10, 100], rounds: 5, burst: 200 }
+  )
+  console.log(intakeTables(figures))
+  await save("intake", {
+    node: process.version,
+    cpus: cpus().map(({ model }) => model),
+    loadBefore,
+    loadAfter: loadavg(),
+    ...figures
+  })
 }
 
 const runFold = async () => {
@@ -128,4 +197,10 @@ await (values.memory
       ? runAdmin()
       : values.pdf
         ? runPdf()
-        : runTables())
+        : values.batch
+          ? runBatch()
+          : values["batch-memory"]
+            ? runBatchMemory()
+            : values.intake
+              ? runIntake()
+              : runTables())
