@@ -202,7 +202,7 @@ describe.concurrent("DeferQueue (PostgreSQL), in trouble", () => {
       ] as const) {
         yield* admin`
           INSERT INTO email_defer_queue (id, queue_name, element, state, visible_at, created_at, updated_at)
-          SELECT ${`${state}-${age}`}, ${name}, '{}', ${state}, t, t, t FROM (SELECT NOW() - ${age}::int * INTERVAL '1 hour' AS t)
+          SELECT ${`${state}-${age}`}, ${name}, '{}', ${state}, t, t, t FROM (SELECT NOW() - ${age}::int * INTERVAL '1 hour' AS t) AS aged
         `
       }
       const queue = yield* open(yield* connect(), name)
