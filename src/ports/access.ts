@@ -20,6 +20,18 @@ export interface NewToken {
   readonly expiresAt?: number | undefined
 }
 
+/** A token that is in force, without its text. Times are milliseconds of the epoch. */
+export interface ListedToken {
+  readonly id: string
+  readonly name: string
+  readonly rights: ReadonlyArray<Right>
+  readonly customerId: string | undefined
+  readonly createdAt: number
+  /** To the minute; `undefined` for never. */
+  readonly lastUsedAt: number | undefined
+  readonly expiresAt: number | undefined
+}
+
 /** A session that has begun, and its first cookie. */
 export interface BegunSession {
   readonly principal: Principal
@@ -58,6 +70,8 @@ export class Access extends Context.Service<
       { readonly id: string; readonly token: Redacted.Redacted },
       AccessUnavailable | InvalidToken
     >
+    /** The tokens that are in force here, newest first. */
+    readonly listTokens: Effect.Effect<ReadonlyArray<ListedToken>, AccessUnavailable>
     /** Revokes a token and with it the sessions that it began; false where no token of this id is in force. */
     readonly revokeToken: (id: string) => Effect.Effect<boolean, AccessUnavailable>
     /**

@@ -7,6 +7,7 @@ import { HttpServer } from "effect/http"
 
 import * as EmbeddedPostgres from "../adapters/embedded-postgres/embedded-postgres.ts"
 import { embeddedHttpLayer, httpLayer } from "../adapters/http/http-layer.ts"
+import * as AuditLog from "../adapters/postgres/audit-log.ts"
 import * as Postgres from "../adapters/postgres/client.ts"
 import * as DeliveryLog from "../adapters/postgres/delivery-log.ts"
 import * as EmailLogQuery from "../adapters/postgres/email-log-query.ts"
@@ -197,7 +198,9 @@ const app = (settings: Settings) => {
     : httpLayer(listener)
   return Layer.mergeAll(http, roles(settings)).pipe(
     Layer.provideMerge(readiness),
-    Layer.provideMerge(Layer.mergeAll(EmailLogQuery.layer, EmailStats.layer, SuppressionList.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(AuditLog.layer, EmailLogQuery.layer, EmailStats.layer, SuppressionList.layer)
+    ),
     Layer.provide([EventPollLayer.layer(settings), AuditDigestLayer.layer(settings), outreach(settings)]),
     Layer.provide(Layer.provideMerge(EventRecording.layer, DeliveryLog.layer)),
     Layer.provide(DeliveryIntake.layer(settings)),

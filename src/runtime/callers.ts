@@ -7,6 +7,7 @@ import * as ContactMessages from "../adapters/postgres/contact-messages.ts"
 import * as TeamInvites from "../adapters/postgres/team-invites.ts"
 import * as AccountClosing from "../domain/callers/account-closing.ts"
 import * as ContactForms from "../domain/callers/contact-forms.ts"
+import * as Receipts from "../domain/callers/receipts.ts"
 import * as TeamInvitations from "../domain/callers/team-invitations.ts"
 import type { Settings } from "./settings.ts"
 
@@ -19,9 +20,11 @@ export const callers = (settings: Settings, options: { readonly onlySimulated: b
   return Layer.mergeAll(
     ContactForms.layer({ alertEmail: settings.alerts.email ?? fallback }),
     TeamInvitations.layer({ baseUrl: settings.http.baseUrl }),
-    AccountClosing.layer
+    AccountClosing.layer,
+    Receipts.layer
   ).pipe(
-    Layer.provide([ContactMessages.layer, Accounts.layer]),
+    Layer.provide(ContactMessages.layer),
+    Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(Layer.merge(Layer.provide(TeamInvites.layer, NodeCrypto.layer), MailTemplates.layer))
   )
 }

@@ -83,6 +83,60 @@ export const suite = (
         assert.isUndefined(yield* access.byToken(text(token)))
       }))
 
+    test("the list holds what is in force, newest first, and no token's text", () =>
+      Effect.gen(function* () {
+        const access = yield* Access
+        const { now, pass, production } = yield* StoreWorld
+        const { customerId } = yield* signIn("listed@x.test")
+        const before = new Set((yield* access.listTokens).map(({ id }) => id))
+        const added = Effect.map(access.listTokens, (all) => all.filter(({ id }) => !before.has(id)))
+        const expiresAt = Math.round(yield* now) + 600_000
+        const first = yield* access.createToken({
+          name: "first",
+          rights: ["owner", "admin:read"],
+          customerId,
+          expiresAt
+        })
+        yield* pass(2)
+        const second = yield* access.createToken({ name: "second", rights: ["admin"] })
+        yield* access.keepDevToken({
+          name: "dev listed",
+          token: Redacted.make("d".repeat(43)),
+          rights: ["admin"]
+        })
+        const [newest, oldest] = (yield* added).filter((one) => one.name !== "dev listed")
+        assert.isTrue((yield* added).some((one) => one.name === "dev listed"))
+        assert.isFalse((yield* production.listTokens).some((one) => one.name === "dev listed"))
+        assert.deepInclude(newest, {
+          id: second.id,
+          name: "second",
+          rights: ["admin"],
+          customerId: undefined,
+          lastUsedAt: undefined,
+          expiresAt: undefined
+        })
+        assert.deepInclude(oldest, {
+          id: first.id,
+          name: "first",
+          rights: ["owner", "admin:read"],
+          customerId,
+          lastUsedAt: undefined
+        })
+        // By the store's own clock, which may be made to move what it wrote instead.
+        assert.isAtMost(Math.abs(oldest!.expiresAt! - oldest!.createdAt - 600_000), 60_000)
+        assert.isAtMost(Math.abs(newest!.createdAt - (yield* now)), 60_000)
+        assert.notInclude(JSON.stringify(yield* access.listTokens), text(second.token))
+
+        yield* access.byToken(text(second.token))
+        const used = (yield* added).find(({ id }) => id === second.id)!
+        assert.isAtLeast(used.lastUsedAt!, used.createdAt)
+        assert.isTrue(yield* access.revokeToken(second.id))
+        assert.isFalse((yield* added).some(({ id }) => id === second.id))
+        yield* pass(601)
+        assert.isFalse((yield* added).some(({ id }) => id === first.id))
+        yield* access.keepDevToken({ name: "dev listed", token: Redacted.make(""), rights: ["admin"] })
+      }))
+
     test("a token without a right, a name, or its customer is not made", () =>
       Effect.gen(function* () {
         const access = yield* Access

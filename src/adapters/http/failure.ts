@@ -2,6 +2,7 @@ import { type Cause, Effect, SchemaIssue } from "effect"
 import { HttpServerError, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 
+import { withoutLinkTokens } from "./link-tokens.ts"
 import { invalidRequest, problem, type Problem, problemResponse } from "./problem.ts"
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -59,7 +60,7 @@ export const failureResponse = (
       }
     }
     return Effect.logError("a request failed inside", cause).pipe(
-      Effect.annotateLogs({ method: request.method, path: request.url.split("?", 1)[0] }),
+      Effect.annotateLogs({ method: request.method, path: withoutLinkTokens(request.url.split("?", 1)[0]!) }),
       Effect.as(problemResponse(problem("INTERNAL", "Something failed inside; the log knows more")))
     )
   }

@@ -12,6 +12,7 @@ import { envelope } from "./envelope.ts"
 import { devAccessLayer, proxySecretLayer } from "./handlers/access.ts"
 import { adminHandlers } from "./handlers/admin.ts"
 import { alertHandlers, notificationHandlers } from "./handlers/alerts.ts"
+import { auditLogHandlers } from "./handlers/audit-log.ts"
 import { authHandlers } from "./handlers/auth.ts"
 import { bulkHandlers } from "./handlers/bulk.ts"
 import { convertEmailHandlers, convertEmailTestHandlers } from "./handlers/convert-email.ts"
@@ -29,6 +30,7 @@ import { outreachHandlers } from "./handlers/outreach.ts"
 import { pipelineHandlers } from "./handlers/pipeline.ts"
 import { adminAccessLayer, ownerAccessLayer } from "./handlers/principal.ts"
 import { promoHandlers } from "./handlers/promo.ts"
+import { receiptHandlers } from "./handlers/receipts.ts"
 import { relayHandlers } from "./handlers/relay.ts"
 import { sharedHandlers, sharingHandlers } from "./handlers/sharing.ts"
 import { statsHandlers } from "./handlers/stats.ts"
@@ -36,6 +38,7 @@ import { suppressionHandlers } from "./handlers/suppressions.ts"
 import { accountHandlers, invitePageHandlers, teamHandlers } from "./handlers/team.ts"
 import { unsubscribeHandlers } from "./handlers/unsubscribe.ts"
 import { healthOnly } from "./health-only.ts"
+import { layerUntracedLinks, traceLinks } from "./link-tokens.ts"
 import { methodTable } from "./method-table.ts"
 import { type ListenerTimes, nodeServerLayer } from "./node-server.ts"
 import { pageRoutes } from "./pages/routes.ts"
@@ -78,8 +81,10 @@ export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" |
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       relayHandlers,
+      receiptHandlers,
       healthHandlers,
       adminHandlers,
+      auditLogHandlers,
       alertHandlers,
       notificationHandlers,
       suppressionHandlers,
@@ -135,12 +140,13 @@ export const serveRoutes = <R>(
     Effect.gen(function* () {
       const context = yield* Layer.build(Layer.provideMerge(routes, router))
       const handler = Context.get(context, HttpRouter.HttpRouter).asHttpEffect()
-      return HttpServer.serve(inEnvelope(options.api === false ? healthOnly(handler) : handler))
+      return HttpServer.serve(traceLinks(inEnvelope(options.api === false ? healthOnly(handler) : handler)))
     })
   ).pipe(
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(DEFAULT_MAX_BODY))),
-    // A magic link's token stands in its URL, which spans record.
+    // A magic link's token stands in its URL, which spans record; those of other links in their paths.
     Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token"])),
+    Layer.provide(layerUntracedLinks),
     Layer.provide(NodeHttpServer.layerHttpServices),
     Layer.provideMerge(nodeServerLayer({ ...options, isUpload }))
   )

@@ -23,8 +23,13 @@ interface StoredToken {
   readonly rights: ReadonlyArray<Right>
   readonly customerId: string | undefined
   readonly embedded: boolean
+  readonly createdAt: number
+  lastUsedAt: number | undefined
   readonly expiresAt: number | undefined
 }
+
+/** A use is written down to the minute. */
+const USE_MS = 60_000
 
 interface StoredSession {
   cookies: SessionCookies
@@ -85,7 +90,10 @@ export const layer = (
       const tokenOf = Effect.fnUntraced(function* (text: string) {
         const hash = yield* secrets.hash(text)
         const token = [...tokens.values()].find((one) => one.hash === hash)
-        return inForce(token, yield* Clock.currentTimeMillis) ? token : undefined
+        const now = yield* Clock.currentTimeMillis
+        if (!inForce(token, now)) return undefined
+        if (token.lastUsedAt === undefined || token.lastUsedAt < now - USE_MS) token.lastUsedAt = now
+        return token
       })
       const begin = Effect.fnUntraced(function* (
         holder: Omit<StoredSession, "cookies">
@@ -146,9 +154,33 @@ export const layer = (
           }
           const minted = yield* secrets.mint
           const id = randomUUID()
-          tokens.set(id, { id, hash: minted.hash, name, rights, customerId, expiresAt, embedded: false })
+          tokens.set(id, {
+            id,
+            hash: minted.hash,
+            name,
+            rights,
+            customerId,
+            embedded: false,
+            createdAt: yield* Clock.currentTimeMillis,
+            lastUsedAt: undefined,
+            expiresAt
+          })
           return { id, token: minted.token }
         }),
+        listTokens: Effect.map(Clock.currentTimeMillis, (now) =>
+          [...tokens.values()]
+            .filter((token) => inForce(token, now))
+            .map(({ createdAt, customerId, expiresAt, id, lastUsedAt, name, rights }) => ({
+              id,
+              name,
+              rights,
+              customerId,
+              createdAt,
+              lastUsedAt,
+              expiresAt
+            }))
+            .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1))
+        ),
         revokeToken: (id) => Effect.sync(() => tokens.delete(id)),
         keepDevToken: Effect.fnUntraced(function* ({ name, owner, rights, token }) {
           const hash = yield* secrets.hash(Redacted.value(token))
@@ -158,7 +190,17 @@ export const layer = (
           const customerId = owner === undefined ? undefined : customerOf(owner.email)
           if (hash === undefined || [...tokens.values()].some((other) => other.hash === hash)) return
           const id = randomUUID()
-          tokens.set(id, { id, hash, name, rights, customerId, embedded: true, expiresAt: undefined })
+          tokens.set(id, {
+            id,
+            hash,
+            name,
+            rights,
+            customerId,
+            embedded: true,
+            createdAt: yield* Clock.currentTimeMillis,
+            lastUsedAt: undefined,
+            expiresAt: undefined
+          })
         })
       })
 

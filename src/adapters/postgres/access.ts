@@ -22,6 +22,18 @@ const sessionRow = firstRow(
 const beganRow = firstRow(Schema.Struct({ expires_at: Schema.Date }))
 const idRow = firstRow(Schema.Struct({ id: Schema.String }))
 
+const decodeTokens = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      ...principalColumns,
+      created_at: Schema.Date,
+      last_used_at: Schema.NullOr(Schema.Date),
+      expires_at: Schema.NullOr(Schema.Date)
+    })
+  )
+)
+
 /** A uuid, or the statement would fail on what a person typed. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -109,6 +121,26 @@ export const layer = (options: {
           if (row === undefined) return yield* new AccessUnavailable({ cause: "no row came back" })
           return { id: row.id, token: minted.token }
         }),
+        listTokens: bounded(
+          // In force as `use_api_token` has it.
+          sql`select t.id, t.name as actor, t.rights, t.customer_id, t.created_at, t.last_used_at, t.expires_at
+            from api_tokens t left join customers c on c.id = t.customer_id
+            where t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+              and c.deleted_at is null and (${options.embedded} or not t.embedded)
+            order by t.created_at desc, t.id`.pipe(Effect.flatMap(decodeTokens))
+        ).pipe(
+          Effect.map((rows) =>
+            rows.map(({ actor, created_at, customer_id, expires_at, id, last_used_at, rights }) => ({
+              id,
+              name: actor,
+              rights,
+              customerId: customer_id ?? undefined,
+              createdAt: created_at.getTime(),
+              lastUsedAt: last_used_at?.getTime(),
+              expiresAt: expires_at?.getTime()
+            }))
+          )
+        ),
         revokeToken: (id) =>
           UUID.test(id)
             ? bounded(

@@ -201,6 +201,10 @@ export const serveSmtp = Effect.fnUntraced(function* (
   const port = yield* listening(server, options)
   // What a client does wrong on its own connection is told to it.
   server.on("error", () => undefined)
+  // Before the server itself counts the client, which it does whether or not it turns it away.
+  server.server.prependListener("connection", () => {
+    if (server.connections.size >= MAX_CONNECTIONS) void run(countRefused("connections"))
+  })
   server.server.on("connection", (socket: Socket) => {
     const key = keyOf(socket.remoteAddress, socket.remotePort)
     const timer = setTimeout(() => socket.destroy(), options.connectionMs ?? CONNECTION_MS)

@@ -4,8 +4,11 @@ import { madeAt } from "./intake-config.ts"
 import type { MailOutcome } from "./outcome.ts"
 import type { ReplyContent } from "./reply-content.ts"
 
-/** Why a mail, or one of its recipients, was not taken in; `cut`: the client went away in the middle of it. */
-export type Refusal = "recipient" | "size" | "rate" | "cut" | "unavailable"
+/**
+ * Why a mail, one of its recipients or a client was not taken in; `cut`: the client went away in the middle of a mail,
+ * `connections`: there were too many clients already.
+ */
+export type Refusal = "recipient" | "size" | "rate" | "cut" | "unavailable" | "connections"
 
 /** What is done with a mail, one step at a time. */
 export type Step = "receiving" | "reading" | "converting" | "replying"
@@ -25,7 +28,7 @@ export const countReceived: Effect.Effect<void> = count(
   "Mails that were taken in."
 )
 
-/** Counts a mail, or a recipient of one, that was refused over SMTP. */
+/** Counts a mail, a recipient of one or a client that was refused over SMTP. */
 export const countRefused = (reason: Refusal): Effect.Effect<void> =>
   count("postlane_intake_refusals_total", "Refusals over SMTP by their reason.", { reason })
 

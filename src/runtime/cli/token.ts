@@ -4,9 +4,11 @@ import { Argument, Command, Flag } from "effect/cli"
 
 import * as PostgresAccess from "../../adapters/postgres/access.ts"
 import { Right } from "../../domain/principal.ts"
-import { Access, type AccessUnavailable } from "../../ports/access.ts"
+import { Access, type AccessUnavailable, type ListedToken } from "../../ports/access.ts"
 import { onDatabase } from "./installation.ts"
 import { CommandFailed, EndedBadly, print, telling } from "./outcome.ts"
+import { Shell } from "./shell.ts"
+import { type Column, layoutTable } from "./table.ts"
 import { visible } from "./text.ts"
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -80,9 +82,56 @@ const create = Command.make(
   ])
 )
 
+const isoOf = (at: number | undefined): string | null =>
+  at === undefined ? null : new Date(at).toISOString()
+
+const shown = ({ createdAt, customerId, expiresAt, id, lastUsedAt, name, rights }: ListedToken) => ({
+  id,
+  name,
+  rights,
+  customerId: customerId ?? null,
+  createdAt: isoOf(createdAt),
+  lastUsedAt: isoOf(lastUsedAt),
+  expiresAt: isoOf(expiresAt)
+})
+type Shown = ReturnType<typeof shown>
+
+const minute = (iso: string | null): string => (iso === null ? "never" : iso.slice(0, 16).replace("T", " "))
+
+const COLUMNS: ReadonlyArray<Column<Shown>> = [
+  { title: "ID", cell: ({ id }) => id },
+  { title: "NAME", cell: ({ name }) => name, flexible: true },
+  { title: "RIGHTS", cell: ({ rights }) => rights.join(" ") },
+  { title: "CREATED (UTC)", cell: ({ createdAt }) => minute(createdAt) },
+  { title: "LAST USED", cell: ({ lastUsedAt }) => minute(lastUsedAt) },
+  { title: "EXPIRES", cell: ({ expiresAt }) => minute(expiresAt) },
+  { title: "CUSTOMER", cell: ({ customerId }) => customerId ?? "-", flexible: true }
+]
+
+const list = Command.make("list", {}, () =>
+  telling(
+    Effect.gen(function* () {
+      const tokens = yield* onAccess((access) =>
+        access.listTokens.pipe(Effect.catchTag("AccessUnavailable", unavailable))
+      )
+      const rows = tokens.map(shown)
+      const table = layoutTable(COLUMNS, rows, (yield* Shell).columns)
+      yield* print({
+        json: { tokens: rows },
+        text:
+          rows.length === 0
+            ? "No tokens. Make one: postlane token create"
+            : [...(table.heading === undefined ? [] : [table.heading]), ...rows.map(table.line)].join("\n")
+      })
+    })
+  )
+).pipe(Command.withDescription("List the tokens that are in force, newest first; never their text."))
+
 const revoke = Command.make(
   "revoke",
-  { id: Argument.String("id").pipe(Argument.withDescription("Id of the token, as create printed it")) },
+  {
+    id: Argument.String("id").pipe(Argument.withDescription("Id of the token, as create and list print it"))
+  },
   ({ id }) =>
     telling(
       Effect.gen(function* () {
@@ -102,6 +151,6 @@ const revoke = Command.make(
 
 /** `postlane token`. */
 export const token = Command.make("token").pipe(
-  Command.withDescription("Make and revoke the bearer tokens of admins and owners."),
-  Command.withSubcommands([create, revoke])
+  Command.withDescription("Make, list and revoke the bearer tokens of admins and owners."),
+  Command.withSubcommands([create, list, revoke])
 )

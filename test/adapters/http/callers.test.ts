@@ -8,7 +8,7 @@ import { InviteUnderWay, NoSuchTeam, TeamInvitations } from "../../../src/domain
 import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../src/domain/mail/template-samples.ts"
 import type { Principal } from "../../../src/domain/principal.ts"
 import { Access } from "../../../src/ports/access.ts"
-import { AccountsUnavailable } from "../../../src/ports/accounts.ts"
+import { type AccountFunds, Accounts, AccountsUnavailable } from "../../../src/ports/accounts.ts"
 import { type ContactMessage, ContactMessagesUnavailable } from "../../../src/ports/contact-messages.ts"
 import { MagicLinks } from "../../../src/ports/magic-links.ts"
 import { TeamInvites, TeamInvitesUnavailable } from "../../../src/ports/team-invites.ts"
@@ -21,6 +21,15 @@ let state: "up" | "down" | "busy" | "gone" | "spent" = "up"
 const received: Array<ContactMessage> = []
 const invited: Array<unknown> = []
 const closed: Array<string> = []
+const ANN: AccountFunds = {
+  id: "c-1",
+  email: "ann@reader.test",
+  name: "Ann",
+  planType: "paid",
+  creditsRemaining: 90,
+  freePagesLeft: null,
+  heldCredits: 10
+}
 let server: TestServer
 
 const owner = (customerId: string | undefined): Principal => ({
@@ -69,6 +78,12 @@ beforeEach(async () => {
         state === "down"
           ? Effect.fail(new TeamInvitesUnavailable({ cause: "hunter2" }))
           : Effect.succeed(state === "up" ? { inviteId: "i-1", inviter: "<b>Ann</b>" } : undefined)
+    }),
+    funds: Layer.mock(Accounts, {
+      funds: (customerId) =>
+        state === "down"
+          ? Effect.fail(new AccountsUnavailable({ cause: "hunter2" }))
+          : Effect.succeed(state === "gone" || customerId !== ANN.id ? undefined : ANN)
     }),
     accounts: Layer.succeed(
       AccountClosing,
@@ -251,6 +266,26 @@ describe("/invites/:token", () => {
     expect(other.status).toBe(403)
     state = "down"
     expect((await call(server, `/invites/${INVITE}`, { method: "POST" })).status).toBe(503)
+  })
+})
+
+describe("GET /api/v1/account", () => {
+  it("200 for the owner, whose account it is; 401 for nobody and for a closed one, 403 without the right", async () => {
+    const answer = await call(server, "/api/v1/account", { headers: asOwner })
+    expect([answer.status, answer.json]).toEqual([200, { account: ANN }])
+    const nobody = await call(server, "/api/v1/account")
+    expect([nobody.status, nobody.json.code]).toEqual([401, "UNAUTHENTICATED"])
+    const admin = await call(server, "/api/v1/account", { headers: { authorization: "Bearer admin" } })
+    expect([admin.status, admin.json.code]).toEqual([403, "FORBIDDEN"])
+    state = "gone"
+    const gone = await call(server, "/api/v1/account", { headers: asOwner })
+    expect([gone.status, gone.json.code]).toEqual([401, "UNAUTHENTICATED"])
+  })
+
+  it("503 where accounts do not answer, and no secret", async () => {
+    state = "down"
+    const down = await call(server, "/api/v1/account", { headers: asOwner })
+    expect([down.status, down.json.code, down.text.includes("hunter2")]).toEqual([503, "UNAVAILABLE", false])
   })
 })
 

@@ -15,6 +15,7 @@ import * as Inspector from "../../../src/adapters/inspector/inspector.ts"
 import * as LocalModel from "../../../src/adapters/local-model/vision-model.ts"
 import * as MailTemplates from "../../../src/adapters/parse5/mail-templates.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
+import * as Accounts from "../../../src/adapters/postgres/accounts.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as BatchStore from "../../../src/adapters/postgres/conversion/batch-store.ts"
 import * as BulkOrders from "../../../src/adapters/postgres/conversion/bulk-orders.ts"
@@ -88,6 +89,7 @@ const layerOf = (folder: string, post: Post) => {
         Layer.mock(BatchService, {}),
         BulkOrders.layer,
         SharedFiles.layer({ baseUrl: BASE_URL }),
+        Accounts.layer,
         MailTemplates.layer,
         mail,
         sender
@@ -165,6 +167,7 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
         access,
         files: Layer.merge(known, watchOf(index)),
         sharing: known,
+        funds: known,
         batch: known,
         ...(times && { times })
       })

@@ -15,6 +15,7 @@ import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import { AccountClosing } from "../../../src/domain/callers/account-closing.ts"
 import { ContactForms } from "../../../src/domain/callers/contact-forms.ts"
 import { Sharing } from "../../../src/domain/callers/sharing.ts"
+import * as Receipts from "../../../src/domain/callers/receipts.ts"
 import { TeamInvitations } from "../../../src/domain/callers/team-invitations.ts"
 import { BulkConversions } from "../../../src/domain/conversion/bulk.ts"
 import { Conversions } from "../../../src/domain/conversion/conversions.ts"
@@ -33,7 +34,9 @@ import { Outreach } from "../../../src/domain/outreach/outreach.ts"
 import { Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
 import type { Right } from "../../../src/domain/principal.ts"
 import { Access } from "../../../src/ports/access.ts"
+import { Accounts } from "../../../src/ports/accounts.ts"
 import { AlertPreferences } from "../../../src/ports/alert-preferences.ts"
+import { AuditLog } from "../../../src/ports/audit-log.ts"
 import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { DeferQueue } from "../../../src/ports/defer-queue.ts"
 import { DeliveryIntake } from "../../../src/ports/delivery-intake.ts"
@@ -82,6 +85,7 @@ export interface Behind {
   readonly mailer: Layer.Layer<Mailer>
   readonly alerts: Layer.Layer<Alerts>
   readonly preferences: Layer.Layer<AlertPreferences>
+  readonly audit: Layer.Layer<AuditLog>
   readonly suppressions: Layer.Layer<SuppressionList>
   readonly stats: Layer.Layer<EmailStats>
   readonly intake: Layer.Layer<DeliveryIntake>
@@ -101,6 +105,7 @@ export interface Behind {
   readonly invitations: Layer.Layer<TeamInvitations>
   readonly invites: Layer.Layer<TeamInvites>
   readonly accounts: Layer.Layer<AccountClosing>
+  readonly funds: Layer.Layer<Accounts>
   readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
   readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
   readonly convertByEmail: Layer.Layer<ConvertByEmail | MailObjects | ReplyChannel>
@@ -143,6 +148,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.mailer ?? Layer.succeed(Mailer, Mailer.of({ send: behind.send ?? (() => Effect.succeed(sent)) })),
     behind.alerts ?? Layer.mock(Alerts, {}),
     behind.preferences ?? Layer.mock(AlertPreferences, {}),
+    behind.audit ?? Layer.mock(AuditLog, {}),
     behind.suppressions ?? Layer.mock(SuppressionList, {}),
     behind.stats ?? Layer.mock(EmailStats, {}),
     behind.intake ??
@@ -167,6 +173,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.invitations ?? Layer.mock(TeamInvitations, {}),
     behind.invites ?? Layer.mock(TeamInvites, {}),
     behind.accounts ?? Layer.mock(AccountClosing, {}),
+    behind.funds ?? Layer.mock(Accounts, {}),
     behind.files ??
       Layer.mergeAll(
         Layer.mock(ConversionStore, {}),
@@ -225,7 +232,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
   const capture = Logger.map(Logger.formatJson, (line) => void logs.push(line))
   const scope = Scope.makeUnsafe()
   const context = await Effect.runPromise(
-    Layer.buildWithScope(http.pipe(Layer.provide(services), Layer.provide(Logger.layer([capture]))), scope)
+    Layer.buildWithScope(http.pipe(Layer.provide(Receipts.layer), Layer.provide(services), Layer.provide(Logger.layer([capture]))), scope)
   )
   const { address } = Context.get(context, HttpServer.HttpServer)
   const port = "port" in address ? address.port : 0

@@ -30,6 +30,7 @@ describe("the OpenAPI document", () => {
       "DELETE /api/admin/email-suppressions/{email}",
       "DELETE /api/v1/account",
       "DELETE /api/v1/files/{fileId}",
+      "GET /api/admin/audit-log",
       "GET /api/admin/costs",
       "GET /api/admin/dead-letters",
       "GET /api/admin/email-log",
@@ -39,6 +40,7 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/notifications",
       "GET /api/convert/{fileId}/stream",
       "GET /api/files",
+      "GET /api/v1/account",
       "GET /api/v1/files/{fileId}",
       "GET /api/v1/files/{fileId}/flyer-jobs",
       "GET /api/v1/files/{fileId}/result",
@@ -89,6 +91,7 @@ describe("the OpenAPI document", () => {
       "POST /internal/convert-email/convert",
       "POST /internal/convert-email/pages",
       "POST /internal/email-alert",
+      "POST /internal/receipts",
       "POST /internal/send-email",
       "POST /invites/{token}",
       "POST /unsubscribe/{token}",
@@ -133,7 +136,7 @@ describe("the OpenAPI document", () => {
     })
     for (const [name, { security }] of operations) {
       const wanted =
-        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/convert-email/.test(name)
+        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts)/.test(name)
           ? [{ proxySecret: [] }]
           : name.includes("/api/admin/")
             ? [{ adminToken: [] }, { sessionCookie: [] }]

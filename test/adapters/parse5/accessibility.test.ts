@@ -10,6 +10,8 @@ import type { MailTemplate } from "../../../src/domain/mail/template.ts"
 import { openBrowser } from "../../support/browser.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+// By tags: the rule of 2.2 for the size of targets is off otherwise.
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 const samples = Object.values<MailTemplate>(TEMPLATE_SAMPLES)
 
 /** What axe finds wrong, and what it cannot decide. */
@@ -19,7 +21,7 @@ interface Findings {
   readonly passes: ReadonlyArray<string>
 }
 
-const RUN = `axe.run(document).then(({ violations, incomplete, passes }) => {
+const RUN = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations, incomplete, passes }) => {
   const told = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
   return { violations: told(violations), undecided: told(incomplete), passes: passes.map(({ id }) => id) }
 })`

@@ -38,7 +38,9 @@ const storeWorld = Layer.effect(
               next_issued_at = next_issued_at - make_interval(secs => ${seconds}),
               previous_until = previous_until - make_interval(secs => ${seconds})`,
             sql`update magic_links set expires_at = expires_at - make_interval(secs => ${seconds})`,
-            sql`update api_tokens set expires_at = expires_at - make_interval(secs => ${seconds})`
+            sql`update api_tokens set expires_at = expires_at - make_interval(secs => ${seconds}),
+              created_at = created_at - make_interval(secs => ${seconds}),
+              last_used_at = last_used_at - make_interval(secs => ${seconds})`
           ],
           { discard: true }
         ).pipe(Effect.orDie)

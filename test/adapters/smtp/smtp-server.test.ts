@@ -1,4 +1,5 @@
 import { Effect, Stream } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import { createTransport } from "nodemailer"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
@@ -25,6 +26,12 @@ describe("the SMTP server", () => {
 
   const objects = () =>
     world.run(MailObjects.use(({ list }) => Stream.runCollect(list("mails/")))).then((found) => found.length)
+
+  /** How many clients the metrics say were too many. */
+  const turnedAway = async () => {
+    const metrics = await Effect.runPromise(PrometheusMetrics.format())
+    return Number(/^postlane_intake_refusals_total\{reason="connections"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+  }
 
   it("announces its size limit, and neither a login nor a certificate that it does not have", async () => {
     const { answer, say } = talk(world.port)
@@ -93,10 +100,14 @@ describe("the SMTP server", () => {
   })
 
   it(`serves ${MAX_CONNECTIONS} connections, and tells the next one to come back`, async () => {
+    const before = await turnedAway()
     const clients = Array.from({ length: MAX_CONNECTIONS }, () => talk(world.port))
     const greetings = await Promise.all(clients.map(({ answer }) => answer()))
     assert.strictEqual(greetings.filter((line) => line.startsWith("220 ")).length, MAX_CONNECTIONS)
+    assert.strictEqual(await turnedAway(), before)
     assert.match(await talk(world.port).answer(), /^421 /)
+    assert.match(await talk(world.port).answer(), /^421 /)
+    assert.strictEqual(await turnedAway(), before + 2)
     assert.match((await clients[0]?.say("NOOP")) ?? "", /^250 /)
   })
 })

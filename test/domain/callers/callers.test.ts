@@ -397,7 +397,8 @@ describe("closing an account", () => {
                   open = false
                   return { email: "ann@reader.test", deletedAt: "2026-02-03T00:00:00Z" }
                 }),
-              erase: () => Effect.succeed(true)
+              erase: () => Effect.succeed(true),
+              funds: () => Effect.succeed(undefined)
             })
           )
           const close = AccountClosing.AccountClosing.use((service) => service.close("c")).pipe(

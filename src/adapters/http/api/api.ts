@@ -3,6 +3,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AnyProblem, ProblemCode } from "../problem.ts"
 import { AdminGroup } from "./admin.ts"
 import { AlertGroup, NotificationGroup } from "./alerts.ts"
+import { AuditLogGroup } from "./audit-log.ts"
 import { AuthGroup } from "./auth.ts"
 import { BulkGroup } from "./bulk.ts"
 import { AccountGroup, FormGroup, InvitePageGroup, TeamGroup } from "./callers.ts"
@@ -19,6 +20,7 @@ import { JobGroup } from "./jobs.ts"
 import { OutreachGroup } from "./outreach.ts"
 import { PipelineGroup } from "./pipeline.ts"
 import { PromoGroup } from "./promo.ts"
+import { ReceiptGroup } from "./receipts.ts"
 import { RelayGroup } from "./relay.ts"
 import { SharedGroup, SharingGroup } from "./sharing.ts"
 import { StatsGroup } from "./stats.ts"
@@ -28,8 +30,10 @@ import { UnsubscribeGroup } from "./unsubscribe.ts"
 /** What every Postlane serves. A new group is added here and gets its handlers in `../handlers/`. */
 export class Api extends HttpApi.make("postlane")
   .add(RelayGroup)
+  .add(ReceiptGroup)
   .add(HealthGroup)
   .add(AdminGroup)
+  .add(AuditLogGroup)
   .add(AlertGroup)
   .add(NotificationGroup)
   .add(SuppressionGroup)

@@ -129,8 +129,31 @@ export class InvitePageGroup extends HttpApiGroup.make("invites")
   )
   .middleware(RateLimited) {}
 
+const AccountAnswer = Schema.Struct({
+  account: Schema.Struct({
+    id: Schema.String,
+    email: Schema.String,
+    name: Schema.NullOr(Schema.String),
+    planType: Schema.Literals(["free", "paid"]),
+    creditsRemaining: Schema.NullOr(Schema.Int),
+    freePagesLeft: Schema.NullOr(Schema.Int),
+    heldCredits: Schema.Int
+  })
+}).annotate({ identifier: "Account" })
+
 /** The caller's account. */
 export class AccountGroup extends HttpApiGroup.make("account")
+  .add(
+    HttpApiEndpoint.get("showAccount", "/api/v1/account", { success: AccountAnswer }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The account and what is left on it",
+        description:
+          "`creditsRemaining` (paid plan) and `freePagesLeft` (free plan) are what can be spent now; the other one is null. " +
+          "`heldCredits` is set aside for work under way, and not part of them: it is charged when a result is there, and " +
+          "comes back where none is. On the free plan it counts pages."
+      })
+    )
+  )
   .add(
     HttpApiEndpoint.delete("closeAccount", "/api/v1/account", {
       success: Schema.Struct({ deleted: Schema.Literal(true), confirmationSent: Schema.Boolean })

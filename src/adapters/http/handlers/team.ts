@@ -5,6 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AccountClosing } from "../../../domain/callers/account-closing.ts"
 import { TeamInvitations } from "../../../domain/callers/team-invitations.ts"
 import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
+import { Accounts } from "../../../ports/accounts.ts"
 import { TeamInvites } from "../../../ports/team-invites.ts"
 import { CurrentOwner } from "../api/access.ts"
 import { Api } from "../api/api.ts"
@@ -115,17 +116,27 @@ export const invitePageHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
     })
   )
 
-/** `DELETE /api/v1/account`. */
+const accountClosed = problemResponse(problem("UNAUTHENTICATED", "This account was deleted"))
+
+/** `/api/v1/account`. */
 export const accountHandlers = HttpApiBuilder.group(
   Api,
   "account",
   Effect.fnUntraced(function* (handlers) {
-    const accounts = yield* AccountClosing
-    return handlers.handleRaw("closeAccount", () =>
-      CurrentOwner.use(({ customerId }) => accounts.close(customerId)).pipe(
-        Effect.map((closed) => json(closed, 202)),
-        Effect.catch(unavailable("Accounts"))
+    const accounts = yield* Accounts
+    const closing = yield* AccountClosing
+    return handlers
+      .handleRaw("showAccount", () =>
+        CurrentOwner.use(({ customerId }) => accounts.funds(customerId)).pipe(
+          Effect.map((account) => (account === undefined ? accountClosed : json({ account }, 200))),
+          Effect.catch(unavailable("Accounts"))
+        )
       )
-    )
+      .handleRaw("closeAccount", () =>
+        CurrentOwner.use(({ customerId }) => closing.close(customerId)).pipe(
+          Effect.map((closed) => json(closed, 202)),
+          Effect.catch(unavailable("Accounts"))
+        )
+      )
   })
 )

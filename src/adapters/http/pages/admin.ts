@@ -158,6 +158,16 @@ ${days("/admin/costs", [7, 30, 90, 365], 30)}
 ${table("What models cost, by source, US dollars")}`
 }
 
+const AUDIT: Screen = {
+  title: "Audit",
+  script: "admin-audit.js",
+  main: `<h1>Audit</h1>
+<p>What admins did. Rows are added here, never changed.</p>
+${filters("/admin/audit", [input("action", "Action, exactly"), input("target", "Target, exactly")])}
+${table("Deeds, newest first")}
+${pager}`
+}
+
 const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
   jobs: JOBS,
   "email-log": EMAIL_LOG,
@@ -165,7 +175,8 @@ const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
   "dead-letters": DEAD_LETTERS,
   notifications: NOTIFICATIONS,
   statistics: STATISTICS,
-  costs: COSTS
+  costs: COSTS,
+  audit: AUDIT
 }
 
 /** The screen of this name; names come from strangers. */

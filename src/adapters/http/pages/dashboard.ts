@@ -1,3 +1,5 @@
+import { FREE_LIFETIME_PAGES } from "../../../domain/intake/credit-rules.ts"
+
 /** What every dialog begins with. */
 const dialog = (name: string, body: string): string =>
   `<dialog id="${name}" aria-labelledby="${name}-title">
@@ -33,6 +35,7 @@ const shareDialog = dialog(
 
 /** The main part of `GET /dashboard`. */
 export const dashboardMain = `<h1>Your documents</h1>
+<p class="funds" id="funds" data-free-pages="${FREE_LIFETIME_PAGES}" hidden><span id="funds-left"></span> · <a href="/credits">Get more</a></p>
 <section class="card upload" id="drop" aria-labelledby="upload-title">
 <h2 id="upload-title">Upload</h2>
 <p id="upload-help">PDF, Word (DOCX), PNG or JPEG. Each becomes one accessible HTML file.</p>

@@ -30,7 +30,8 @@ export const ADMIN_SCREENS = [
   { name: "dead-letters", title: "Dead letters" },
   { name: "notifications", title: "Notifications" },
   { name: "statistics", title: "Statistics" },
-  { name: "costs", title: "Costs" }
+  { name: "costs", title: "Costs" },
+  { name: "audit", title: "Audit" }
 ] as const
 export type AdminScreen = (typeof ADMIN_SCREENS)[number]["name"]
 

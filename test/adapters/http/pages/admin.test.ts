@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
 import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../../src/ports/alert-preferences.ts"
+import { AuditLog, type AuditLogFilter, type AuditLogRow } from "../../../../src/ports/audit-log.ts"
 import type { EmailLogFilter, EmailLogRow } from "../../../../src/ports/email-log-query.ts"
 import { EmailStats } from "../../../../src/ports/email-stats.ts"
 import { JobReport, type JobRow } from "../../../../src/ports/job-report.ts"
@@ -40,6 +41,16 @@ const mailOf = (index: number): EmailLogRow => ({
   raw: { html: HOSTILE, long: "x".repeat(500) }
 })
 
+const deedOf = (target: string): AuditLogRow => ({
+  id: "0199a000-0000-7000-8000-000000000001",
+  action: "email_unsuppress",
+  actor: HOSTILE,
+  target,
+  note: HOSTILE,
+  details: { reasons: ["manual", HOSTILE, "x".repeat(300)] },
+  created_at: AT
+})
+
 const jobOf = (status: JobRow["status"]): JobRow => ({
   id: "0199a000-0000-7000-8000-000000000001",
   fileId: "0199a000-0000-7000-8000-000000000002",
@@ -74,7 +85,7 @@ const jobOf = (status: JobRow["status"]): JobRow => ({
 let suppressed: Array<SuppressionRow> = []
 let preferences = DEFAULT_PREFERENCES
 let dead = [HOSTILE]
-const asked: { mails?: EmailLogFilter; status?: string | undefined } = {}
+const asked: { mails?: EmailLogFilter; deeds?: AuditLogFilter; status?: string | undefined } = {}
 
 let server: TestServer
 let browser: Browser
@@ -102,6 +113,16 @@ beforeAll(async () => {
           ? { rows: [mailOf(1)], nextCursor: "next-1" }
           : { rows: [mailOf(2)], nextCursor: null }
       }),
+    audit: Layer.succeed(AuditLog, {
+      page: (filter) =>
+        Effect.sync(() => {
+          asked.deeds = filter
+          if (filter.action === "nothing") return { rows: [], nextCursor: null }
+          return filter.cursor === undefined
+            ? { rows: [deedOf("ann@x.test")], nextCursor: "next-1" }
+            : { rows: [{ ...deedOf("bob@x.test"), note: null, details: {} }], nextCursor: null }
+        })
+    }),
     suppressions: Layer.succeed(SuppressionList, {
       page: () => Effect.sync(() => ({ rows: suppressed, nextCursor: null })),
       add: ({ email, note }) =>
@@ -214,6 +235,33 @@ it(
     expect(await page.getByRole("link", { name: "Next page" }).count()).toBe(0)
     await page.getByRole("link", { name: "First page" }).press("Enter")
     await page.getByText("you1@x.test").waitFor()
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "audit: what was done, filtered and page by page, as text",
+  async () => {
+    await page.getByRole("link", { name: "Audit" }).press("Enter")
+    await page.waitForURL("**/admin/audit")
+    await page.getByRole("table", { name: "Deeds, newest first" }).waitFor()
+    await page.getByText("Details").last().press("Enter")
+    await page.getByText(HOSTILE, { exact: true }).first().waitFor()
+    expect(await page.locator("main img").count()).toBe(0)
+    await expectAccessible(page, "the audit log")
+    await page.getByLabel("Action, exactly").fill("email_unsuppress")
+    await page.getByLabel("Target, exactly").fill("ann@x.test")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/action=email_unsuppress&target=ann%40x\.test/)
+    await page.getByRole("link", { name: "Next page" }).press("Enter")
+    await page.waitForURL(/cursor=next-1/)
+    await page.getByText("bob@x.test").waitFor()
+    expect(asked.deeds).toMatchObject({ action: "email_unsuppress", target: "ann@x.test", cursor: "next-1" })
+    expect(await page.getByRole("table").getByText("Details").count()).toBe(1)
+    await open("audit?action=nothing")
+    await page.getByText("Nothing was written down that matches.").waitFor()
+    await expectAccessible(page, "an empty audit log")
     expect(complaints).toEqual([])
   },
   PATIENCE

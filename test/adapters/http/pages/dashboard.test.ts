@@ -102,6 +102,48 @@ it(
 )
 
 it(
+  "what is left on the account: credits less what work under way sets aside, after each deed and each end; free pages",
+  async () => {
+    const { complaints, customer, page } = await signIn(97_412)
+    const shown = (text: string) => page.locator("#funds", { hasText: text }).waitFor()
+    await shown("97,412 credits · Get more")
+    expect(await page.getByRole("link", { name: "Get more", exact: true }).getAttribute("href")).toBe(
+      "/credits"
+    )
+    await upload(page, "Funds.pdf")
+    await page.getByRole("button", { name: "Convert Funds.pdf" }).press("Enter")
+    await shown("97,410 credits, 2 set aside for work under way")
+    await expectAccessible(page, "credits set aside")
+    await page.getByRole("button", { name: "Cancel the conversion of Funds.pdf" }).press("Enter")
+    await page.getByRole("button", { name: "Cancel conversion" }).press("Enter")
+    await shown("97,412 credits · Get more")
+    await page.getByRole("button", { name: "Convert Funds.pdf" }).press("Enter")
+    await shown("2 set aside")
+    await world.work()
+    await shown("97,410 credits · Get more")
+
+    await world.run(
+      WriteSql.use(
+        (sql) =>
+          sql`update customers set plan_type = 'free', lifetime_free_pages_used = 3 where id = ${customer}::uuid`
+      )
+    )
+    await page.reload()
+    await shown("7 of 10 free pages left · Get more")
+    await expectAccessible(page, "free pages")
+
+    await page.route("**/api/v1/account", (route) =>
+      route.fulfill({ status: 503, contentType: "application/problem+json", body: "{}" })
+    )
+    await page.reload()
+    await page.getByText("Converted", { exact: true }).waitFor()
+    expect(await page.locator("#funds").isVisible()).toBe(false)
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
   "a parked conversion waits for the batch, and is processed now; a failed one says why; what was deleted is gone",
   async () => {
     const { complaints, customer, page } = await signIn()

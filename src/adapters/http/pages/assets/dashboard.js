@@ -1,6 +1,7 @@
 import { ask, explain } from "./api.js"
 import { confirmed } from "./confirm.js"
 import { byId, say, show, warn } from "./dom.js"
+import { showFunds } from "./funds.js"
 import { hasLayout, Row } from "./row.js"
 import { share } from "./share.js"
 import { isRunning } from "./state.js"
@@ -53,6 +54,7 @@ const tellWaiting = (row, before) => {
 /** Tells of an end that somebody may wait for. @param {FileView} before @param {FileView} after */
 const tellEnd = (before, after) => {
   if (!isRunning(before) || isRunning(after)) return
+  void showFunds()
   if (after.status === "completed") say(`${after.name} is converted. Its result can be opened.`)
   if (after.status === "failed") warn(`The conversion of ${after.name} failed. ${after.error ?? ""}`)
 }
@@ -130,6 +132,7 @@ const act = async (row, what) => {
     return false
   } finally {
     deed += 1
+    void showFunds()
     await refresh()
     row.busy(false)
   }
@@ -215,8 +218,12 @@ const deeds = {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) streams.set([])
-  else void refresh()
+  if (document.hidden) {
+    streams.set([])
+    return
+  }
+  void showFunds()
+  void refresh()
 })
 startUploads({
   arrived: async () => {
@@ -224,4 +231,5 @@ startUploads({
     await refresh()
   }
 })
+void showFunds()
 void refresh()

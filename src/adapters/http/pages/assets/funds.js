@@ -1,0 +1,39 @@
+import { ask, Refused } from "./api.js"
+import { byId } from "./dom.js"
+
+/**
+ * The caller's account, as far as it is shown.
+ * @typedef {{ readonly creditsRemaining: number | null, readonly freePagesLeft: number | null, readonly heldCredits: number }} Account
+ */
+
+/** @param {number} amount */
+const count = (amount) => amount.toLocaleString("en-GB")
+
+/** @param {Account} account @param {string} lifetime The free plan's pages in all. */
+const wordsOf = ({ creditsRemaining, freePagesLeft, heldCredits }, lifetime) => {
+  const left =
+    creditsRemaining === null
+      ? `${count(freePagesLeft ?? 0)} of ${lifetime} free pages left`
+      : `${count(creditsRemaining)} ${creditsRemaining === 1 ? "credit" : "credits"}`
+  return heldCredits === 0 ? left : `${left}, ${count(heldCredits)} set aside for work under way`
+}
+
+/** The newest reading; what an older one brings is dropped. */
+let reading = 0
+
+/** Shows what is left on the account. Where the API refuses to tell, nothing is shown: what stood there may be wrong by now. */
+export const showFunds = async () => {
+  reading += 1
+  const mine = reading
+  const place = byId("funds", HTMLElement)
+  try {
+    /** @type {{ readonly account: Account }} */
+    const { account } = await ask("GET", "/api/v1/account")
+    if (mine !== reading) return
+    byId("funds-left", HTMLElement).textContent = wordsOf(account, place.dataset["freePages"] ?? "")
+    place.hidden = false
+  } catch (failure) {
+    if (!(failure instanceof Refused)) throw failure
+    if (mine === reading) place.hidden = true
+  }
+}
