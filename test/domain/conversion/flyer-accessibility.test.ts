@@ -15,6 +15,8 @@ import { temporaryPdf } from "../../support/pdf-files.ts"
 import { linked, tagged, withForm, withImage } from "../../support/pdf-samples.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+// By tags: the rule of 2.2 for the size of targets is off otherwise.
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 const words = wordsFor("en")
 
 /** A document as a flyer, with or without its pages' pictures. */
@@ -33,7 +35,7 @@ const flyerOf = (bytes: Uint8Array, drawn: boolean) =>
     return flyerStart("a.pdf", "en", words) + sections.join("") + unreadablePage(pageCount, words) + FLYER_END
   }).pipe(Effect.scoped, Effect.provide(layerPdf({ threads: 1 })), Effect.runPromise)
 
-const RUN = `axe.run(document).then(({ violations, passes }) => ({
+const RUN = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations, passes }) => ({
   violations: violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | ")),
   passes: passes.map(({ id }) => id)
 }))`

@@ -17,6 +17,8 @@ import { jpeg, pngOf } from "../../support/picture-files.ts"
 import { paragraph, pictureOf, wordOf } from "../../support/word-files.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+// By tags: the rule of 2.2 for the size of targets is off otherwise.
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 const layerHtml = Layer.provide(layerAssembly, layerLanguages)
 
 const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`
@@ -67,7 +69,7 @@ it("axe finds nothing in results of the inline path", { timeout: 120_000 }, asyn
     await page.setContent(html)
     await page.evaluate(axe)
     const violations: ReadonlyArray<string> = await page.evaluate(
-      "axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))"
+      `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`
     )
     expect([name, violations]).toEqual([name, []])
   }

@@ -258,6 +258,12 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
     if (row.cells.length > 1) several = to + 1
     else if (to - several >= 3) break
   }
+  // The last lines of a cell that is wrapped stand below those of its neighbours.
+  for (; several < to; several++) {
+    const [above, row] = [lines[several - 1], lines[several]]
+    if (above === undefined || row === undefined) break
+    if (row.line.baseline - above.line.baseline >= OVERLAPPING * row.line.size) break
+  }
   let kept = lines.slice(from, several)
   let columns: ReadonlyArray<Column> = []
   for (let round = 0; round < MAX_ROUNDS; round++) {

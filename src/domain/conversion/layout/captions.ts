@@ -8,7 +8,7 @@ const captionOf = (block: Block | undefined): { readonly table: boolean } | unde
   if (block?.kind !== "paragraph") return undefined
   const text = textOfSpans(block.spans)
   const match = CAPTION.exec(text)
-  if (match === null || match[2] === undefined || text.length > MAX_CAPTION) return undefined
+  if (match === null || match.groups?.["number"] === undefined || text.length > MAX_CAPTION) return undefined
   // "Table 3 shows …" is prose: a caption goes on with a mark, a capital letter, or not at all.
   const rest = text.slice(match[0].length)
   const marked = /[.:–-]\s*$/.test(match[0])

@@ -1,7 +1,7 @@
 import { alignedTables } from "./aligned-table.ts"
 import { type Block, type Code, type Heading, NO_SEAM, plain, type Seam, textOfSpans } from "./block.ts"
 import { footnotesFrom, noteMark } from "./footnotes.ts"
-import { type HeadingContext, headingLevel, isLabelAlone } from "./headings.ts"
+import { type HeadingContext, headingLevel, isBulleted, isLabelAlone } from "./headings.ts"
 import { type InlineContext, spansOf } from "./inline.ts"
 import { type Line, linesOf } from "./line.ts"
 import { listsOf, type LooseItem } from "./lists.ts"
@@ -163,7 +163,11 @@ class Gathering {
 const headingOf = (group: Group, level: number, context: FlowContext): Heading => ({
   kind: "heading",
   level,
-  spans: spansOf(group.lines, { ...context.inline, ignoreBold: true })
+  spans: spansOf(
+    group.lines,
+    { ...context.inline, ignoreBold: true },
+    isBulleted(group) ? group.marker?.length : 0
+  )
 })
 
 /** Lines between tables. */

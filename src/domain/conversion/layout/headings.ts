@@ -2,7 +2,7 @@ import type { OutlineEntry } from "../page-content.ts"
 import type { Line } from "./line.ts"
 import { CAPTION, LEADER_LINE } from "./markers.ts"
 import type { Group } from "./paragraphs.ts"
-import { type DocumentProfile, levelOf } from "./profile.ts"
+import { type DocumentProfile, levelOf, textSizeOf } from "./profile.ts"
 import { segmentText } from "./segment.ts"
 import { isBoldLine } from "./statistics.ts"
 
@@ -71,6 +71,30 @@ const endsInPageNumber = ({ segments, size, text }: Line): boolean => {
   )
 }
 
+/** White above and below, in font sizes, that a line stands alone with. */
+const ALONE = 1.6
+
+/** Whether a group stands alone: white around it, and nothing above that announces it as an example. */
+const standsAlone = ({ announced, below, gap, lines }: Group): boolean =>
+  gap > ALONE && below > ALONE && lines.length <= 2 && !announced
+
+/** White within a heading, in font sizes. Wider is that between the cells of a table's head. */
+const WORD_GAP = 0.85
+
+/** Whether a group looks like a row of cells. What has a section's number has none; lines above a last one may be justified. */
+const hasCells = ({ lines }: Group, text: string): boolean => {
+  const [line, second] = lines
+  if (line === undefined || second !== undefined || SECTION.test(text)) return false
+  return line.segments.some((segment, at) => {
+    const before = line.segments[at - 1]
+    return before !== undefined && segment.x0 - before.x1 > WORD_GAP * line.size
+  })
+}
+
+/** Whether a group could be a heading that stands in a list's item: bold and alone, with a bullet. */
+export const isBulleted = (group: Group): boolean =>
+  group.marker?.ordered === false && standsAlone(group) && group.lines.every(isBoldLine)
+
 const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
 
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
@@ -79,7 +103,10 @@ export const headingLevel = (
   { outline, outlined, profile }: HeadingContext
 ): number | undefined => {
   const [first] = group.lines
-  if (first === undefined || group.code || group.lines.length > MAX_LINES) return undefined
+  if (first === undefined || group.lines.length > MAX_LINES) return undefined
+  const alone =
+    isBoldLine(first) && !profile.typewritten && standsAlone(group) && group.lines.every(isBoldLine)
+  if (group.code && !alone) return undefined
   const text = textOf(group)
   if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text)) return undefined
   if (group.lines.some(endsInPageNumber)) return undefined
@@ -89,19 +116,21 @@ export const headingLevel = (
   if (named !== undefined && (looks !== undefined || (group.lines.length <= 2 && group.gap > 1.3)))
     return named + 1
   if (looks === undefined || (CAPTION.test(text) && /\d/.test(text))) return undefined
-  // A command that is explained is set in a typewriter's face, and larger.
+  // A command that is explained is set in a typewriter's face, and larger; one that heads a section is bold, too.
   const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
-  if (group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0) > 0.5 * letters)
-    return undefined
-  if (group.marker !== undefined && !group.marker.ordered) return undefined
-  const larger = first.size >= profile.bodySize * 1.06
+  const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
+  if (typewritten > 0.5 * letters && !alone) return undefined
+  if (group.marker !== undefined && !group.marker.ordered && !isBulleted(group)) return undefined
+  const size = textSizeOf(profile, first)
+  const larger = size >= profile.bodySize * 1.06
+  if (group.marker?.ordered === false && !larger) return undefined
   if (!larger) {
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
-    if (first.size < profile.bodySize * SMALL && !SECTION.test(text)) return undefined
-    if (!group.lines.every(isBoldLine)) return undefined
-    if (!/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
+    if (size < profile.bodySize * SMALL && !SECTION.test(text)) return undefined
+    if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
+    if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
   } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined
-  return outlined ? Math.max(2, looks + (first.size > profile.bodySize * 1.06 ? 0 : 1)) : looks
+  return outlined ? Math.max(2, looks + (size > profile.bodySize * 1.06 ? 0 : 1)) : looks
 }
 
 const LABEL_ALONE =

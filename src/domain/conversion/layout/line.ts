@@ -1,6 +1,6 @@
 import type { FontFace } from "../page-content.ts"
 import { isRightToLeft, textFromRight } from "./right-to-left.ts"
-import { isBold, isTypewriter, segmentText, type Segment } from "./segment.ts"
+import { isBold, isSizedByTypewriter, isTypewriter, segmentText, type Segment } from "./segment.ts"
 
 /** Segments that stand on one baseline, from left to right. */
 export interface Line {
@@ -11,6 +11,8 @@ export interface Line {
   readonly y1: number
   readonly baseline: number
   readonly size: number
+  /** That size is a typewriter's face's. */
+  readonly typewriter: boolean
   /** In the order of reading. */
   readonly text: string
   /** Read from right to left; see `segmentsAsRead`. */
@@ -61,6 +63,7 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line 
     y1,
     baseline: main?.baseline ?? 0,
     size: main?.size ?? 0,
+    typewriter: monospace > 0 && main !== undefined && isSizedByTypewriter(main, fonts),
     text: rightToLeft ? textFromRight(segments) : plain,
     rightToLeft,
     bold: bold / all,

@@ -69,10 +69,10 @@ export const follows = (before: Marker, next: Marker): boolean => {
 /** A line of a table of contents: words, leaders, a page. */
 export const LEADER_LINE = /(?:\.\s?){4,}\s*(?:\d+|[ivxlc]+)?\s*$/i
 
-/** What a figure's or table's caption begins with. */
+/** What a figure's or table's caption begins with, in the languages that documents are met in most; `number` is its number. */
 export const CAPTION =
-  /^(figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|figura|tableau|tabla|tabela|listing|chart|exhibit)\s*(\d+(?:[.-]\d+)*|[A-Z][.-]?\d+|[IVX]+)?\s*[.:–-]?(?:\s|$)/i
+  /^(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|figura|figuur|figur|tableau|tabla|tabela|tabell?a?|tabel|tabulka|taulukko|kuva|rysunek|obrázek|táblázat|ábra|şekil|tablo|bảng|hình|рис\.|рисунок|таблица|таблиця|listing|chart|exhibit|表|図|图|圖|그림|표)\s*(?<number>\d+(?:[.-]\d+)*|[A-Z][.-]?\d+|[IVX]+)?\s*[.:–-]?(?:\s|$)/iu
 
 /** Whether a caption is a table's. */
 export const isTableCaption = (text: string): boolean =>
-  /^(table|tab\.|tabelle|tableau|tabla|tabela)/i.test(text)
+  /^(?:tab[le.u]|taulukko|táblázat|bảng|таблиц|表|표)/iu.test(text)

@@ -11,6 +11,7 @@ import type { OutlineIndex } from "./headings.ts"
 import { LinkIndex } from "./inline.ts"
 import { type DocumentProfile, runningLines } from "./profile.ts"
 import { type Placed, readingOrder } from "./reading-order.ts"
+import { withoutRepeatedTitles } from "./repeated-titles.ts"
 import { ruledTables } from "./ruled-table.ts"
 import { joinColumns } from "./seams.ts"
 import { type Segment, segmentsOf } from "./segment.ts"
@@ -81,7 +82,7 @@ export const untaggedBlocks = (analysis: PageAnalysis, context: PageContext): Re
           : block
     )
   })
-  const blocks = withCaptions(joinColumns(columns))
+  const blocks = withCaptions(withoutRepeatedTitles(joinColumns(columns)))
   // Notes stand last, in the order of the columns that they stood in.
   const notes = blocks.filter(({ kind }) => kind === "footnote")
   const text = notes.length === 0 ? blocks : blocks.filter(({ kind }) => kind !== "footnote")

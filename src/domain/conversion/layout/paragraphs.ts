@@ -10,6 +10,10 @@ export interface Group {
   readonly code: boolean
   /** White above it, in font sizes of its first line; infinite at the top. */
   readonly gap: number
+  /** White below it, in the same; infinite at the bottom. */
+  readonly below: number
+  /** The line above it announces something: it ends in a colon. */
+  readonly announced: boolean
 }
 
 /** From how much of a difference in size on two lines are no paragraph. */
@@ -116,8 +120,12 @@ export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): Readon
   let open: Array<Line> = []
   let marker: Marker | undefined
   let gap = Infinity
-  const close = () => {
-    if (open.length > 0) groups.push({ lines: open, marker, code: open.every(isCode), gap })
+  let announced = false
+  const close = (next?: Line) => {
+    const last = open.at(-1)
+    const below =
+      next === undefined || last === undefined ? Infinity : (next.baseline - last.baseline) / last.size
+    if (open.length > 0) groups.push({ lines: open, marker, code: open.every(isCode), gap, below, announced })
     open = []
   }
   for (const [at, line] of lines.entries()) {
@@ -127,7 +135,8 @@ export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): Readon
       open.length === 0 ||
       begins(open, above, line, lines[at + 1], { ...measures, leading, marked: marker })
     ) {
-      close()
+      close(line)
+      announced = above !== undefined && (above.text.endsWith(":") || above.text.endsWith("："))
       marker = isCode(line) ? undefined : markerOf(line.text)
       gap = above === undefined ? Infinity : (line.baseline - above.baseline) / line.size
     }

@@ -8,6 +8,7 @@ import {
   numberKeys,
   type PageStatistics,
   slotsNear,
+  type StyleCount,
   styleKey
 } from "./statistics.ts"
 
@@ -15,6 +16,10 @@ import {
 export interface DocumentProfile {
   /** Size of running text, points. */
   readonly bodySize: number
+  /** By how much sizes of a typewriter's face stand for larger ones: browsers set code smaller than the text around it. */
+  readonly typewriterScale: number
+  /** Running text is set in a typewriter's face. */
+  readonly typewritten: boolean
   /** Running text is bold (a poster, a slide). */
   readonly bodyBold: boolean
   /** Heading levels by `styleKey`. */
@@ -33,28 +38,61 @@ const MAX_HEADING_SHARE = 0.2
 /** Deepest level that sizes give. */
 const MAX_LEVEL = 6
 
-const parseKey = (key: string): { readonly size: number; readonly bold: boolean } => ({
+/** Part of a document's characters from which on those that are no typewriter's say what its text is. */
+const MIN_TEXT_SHARE = 0.1
+/** Smallest size of code, in sizes of running text, that is still told by the text's. */
+const SMALLEST_CODE = 0.7
+
+const parseKey = (
+  key: string
+): { readonly size: number; readonly bold: boolean; readonly typewriter: boolean } => ({
   size: Number.parseInt(key, 10) / 4,
-  bold: key.endsWith("b")
+  bold: key.includes("b"),
+  typewriter: key.endsWith("m")
 })
+
+interface Style extends StyleCount {
+  readonly key: string
+  readonly size: number
+  readonly bold: boolean
+  readonly typewriter: boolean
+}
+
+/** The style that most characters are set in. */
+const usualOf = (styles: ReadonlyArray<Style>): Style | undefined =>
+  styles.reduce<Style | undefined>(
+    (best, style) => (best === undefined || style.characters > best.characters ? style : best),
+    undefined
+  )
+
+const charactersOf = (styles: ReadonlyArray<Style>): number =>
+  styles.reduce((sum, { characters }) => sum + characters, 0)
 
 /** Works the profile out. */
 export const profileOf = (statistics: PageStatistics): DocumentProfile => {
-  const styles = Object.entries(statistics.styles).map(([key, count]) => ({
+  const counted = Object.entries(statistics.styles).map(([key, count]): Style => ({
     key,
     ...parseKey(key),
     ...count
   }))
-  const total = styles.reduce((sum, { bold, characters }) => sum + (bold ? 0 : characters), 0)
   // Characters of bold lines are also counted under their size.
-  const body = styles
-    .filter(({ bold }) => !bold)
-    .reduce<(typeof styles)[number] | undefined>(
-      (best, style) => (best === undefined || style.characters > best.characters ? style : best),
-      undefined
-    )
+  const all = counted.filter(({ bold }) => !bold)
+  const total = charactersOf(all)
+  const [code, text] = [
+    all.filter(({ typewriter }) => typewriter),
+    all.filter(({ typewriter }) => !typewriter)
+  ]
+  // A reference of code and signatures is still told by its text.
+  const body = usualOf(charactersOf(text) >= MIN_TEXT_SHARE * total ? text : all)
   const bodySize = body?.size ?? 10
-  const boldBody = statistics.styles[styleKey(bodySize, true)]
+  const codeSize = usualOf(code)?.size ?? bodySize
+  const typewriterScale = codeSize < bodySize && codeSize > SMALLEST_CODE * bodySize ? bodySize / codeSize : 1
+  const boldBody = statistics.styles[styleKey(bodySize, true, body?.typewriter)]
+  const typewritten = body?.typewriter === true
+  const styles = counted.map((style) => ({
+    ...style,
+    size: style.typewriter && style.bold && !typewritten ? style.size * typewriterScale : style.size
+  }))
   const bodyBold = body !== undefined && boldBody !== undefined && boldBody.characters > 0.6 * body.characters
   const candidates = styles
     .filter(
@@ -92,19 +130,28 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     }
     levels.set(style.key, level)
   }
-  return { bodySize, bodyBold, levels, statistics }
+  return { bodySize, typewriterScale, typewritten, bodyBold, levels, statistics }
 }
 
-/** The level of a line that is a heading by its looks; undefined for running text. */
-export const levelOf = (profile: DocumentProfile, line: Line): number | undefined =>
-  profile.levels.get(styleKey(line.size, isBoldLine(line))) ??
-  (line.size >= profile.bodySize * LARGER ? nearestLevel(profile, line.size) : undefined)
+/** A line's size, that of bold code as its words would have it in the text's face, points. */
+export const textSizeOf = ({ typewriterScale }: DocumentProfile, line: Line): number =>
+  line.typewriter && isBoldLine(line) ? line.size * typewriterScale : line.size
 
-const nearestLevel = ({ levels }: DocumentProfile, size: number): number | undefined => {
+/** The level of a line that is a heading by its looks; undefined for running text. */
+export const levelOf = (profile: DocumentProfile, line: Line): number | undefined => {
+  const size = textSizeOf(profile, line)
+  return (
+    profile.levels.get(styleKey(line.size, isBoldLine(line), line.typewriter)) ??
+    (size >= profile.bodySize * LARGER ? nearestLevel(profile, size) : undefined)
+  )
+}
+
+const nearestLevel = ({ levels, typewriterScale }: DocumentProfile, size: number): number | undefined => {
   let best: number | undefined
   let distance = 0.04
   for (const [key, level] of levels) {
-    const away = Math.abs(parseKey(key).size / size - 1)
+    const { bold, size: own, typewriter } = parseKey(key)
+    const away = Math.abs((own * (typewriter && bold ? typewriterScale : 1)) / size - 1)
     if (away < distance) {
       distance = away
       best = level

@@ -95,6 +95,23 @@ const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
   return [...found.values()]
 }
 
+/** Borders go from one upright rule to another, or further than all of them; what ends in between underlines a cell's words. */
+const borders = ({ across, down }: Rules): Rules => {
+  const xs = placesOf(down)
+  const [left, right] = [xs[0] ?? 0, xs.at(-1) ?? 0]
+  const meets = (x: number): boolean =>
+    x < left || x > right || xs.some((place) => Math.abs(place - x) < NEAR + 2)
+  return { across: across.filter(({ from, to }) => meets(from) && meets(to)), down }
+}
+
+/** A table that is too wide for its page is cut off by the page's edge: that closes it where its rules go on over it. */
+const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
+  const cut = across.filter(({ to }) => to > width + NEAR)
+  if (cut.length < 2) return { across, down }
+  const ats = cut.map(({ at }) => at)
+  return { across, down: [...down, { at: width, from: Math.min(...ats), to: Math.max(...ats) }] }
+}
+
 /** Places of rules, those that nearly agree taken for one. */
 const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
   const places: Array<number> = []
@@ -293,7 +310,8 @@ export const ruledTables = (
     placed.push(found.placed)
     for (const segment of found.taken) taken.add(segment)
   }
-  for (const network of networks(rules)) accept(gridTable(network, segments, context))
+  for (const network of networks(rules))
+    accept(gridTable(borders(closedByEdge(network, page.width)), segments, context))
   for (const found of openTables(rules.across, segments, context)) accept(found)
   return { placed, taken }
 }

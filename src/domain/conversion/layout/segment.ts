@@ -220,3 +220,15 @@ export const isTypewriter = (face: FontFace | undefined): boolean => {
   }
   return known
 }
+
+/** Whether the run that gave a segment its size is set in a typewriter's face. */
+export const isSizedByTypewriter = (
+  { pieces }: Pick<Segment, "pieces">,
+  fonts: ReadonlyArray<FontFace>
+): boolean => {
+  let longest = pieces[0]
+  if (pieces.length > 1)
+    for (const piece of pieces)
+      if (piece.raise === undefined && piece.text.length > (longest?.text.length ?? 0)) longest = piece
+  return longest !== undefined && isTypewriter(fonts[longest.run.font])
+}

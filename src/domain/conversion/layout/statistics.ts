@@ -1,7 +1,7 @@
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./line.ts"
 import { romanValue } from "./markers.ts"
-import { isBold } from "./segment.ts"
+import { isBold, isSizedByTypewriter } from "./segment.ts"
 
 /** How often a style of lines is met: `size` in quarter points, bold or not. */
 export interface StyleCount {
@@ -38,8 +38,9 @@ const MAX_MARGINS = 4000
 /** Longest part of a line that is compared. */
 const MAX_KEY = 60
 
-/** Names a line's style: `40` is ten points, `40b` ten points bold. */
-export const styleKey = (size: number, bold: boolean): string => `${Math.round(size * 4)}${bold ? "b" : ""}`
+/** Names a line's style: `40` is ten points, `40b` ten points bold, `40m` and `40bm` the same in a typewriter's face. */
+export const styleKey = (size: number, bold: boolean, typewriter = false): string =>
+  `${Math.round(size * 4)}${bold ? "b" : ""}${typewriter ? "m" : ""}`
 
 /** Whether a line is set in bold as a whole. */
 export const isBoldLine = ({ bold }: Line): boolean => bold > 0.6
@@ -104,9 +105,12 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     style.lines += 1
   }
   // Segments, not rows: a row of two columns mixes two styles.
-  for (const { characters, pieces, size } of analysis.segments) {
-    count(styleKey(size, false), characters)
-    if (pieces.every(({ run }) => isBold(analysis.fonts[run.font]))) count(styleKey(size, true), characters)
+  for (const segment of analysis.segments) {
+    const { characters, pieces, size } = segment
+    const typewriter = isSizedByTypewriter(segment, analysis.fonts)
+    count(styleKey(size, false, typewriter), characters)
+    if (pieces.every(({ run }) => isBold(analysis.fonts[run.font])))
+      count(styleKey(size, true, typewriter), characters)
   }
   const { head, foot } = marginRows(analysis)
   const margins: Record<string, number> = {}

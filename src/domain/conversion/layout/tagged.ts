@@ -223,7 +223,10 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
       const [first] = lines
       // Somebody who tags paragraphs but no headings left them to their size.
       if (first === undefined || first.size < 1.15 * page.profile.bodySize) return undefined
-      return headingLevel({ lines, marker: markerOf(first.text), code: false, gap: 2 }, heading)
+      return headingLevel(
+        { lines, marker: markerOf(first.text), code: false, gap: 2, below: 2, announced: false },
+        heading
+      )
     }
   }
   const blocks = childBlocks(structure, context, 0)
