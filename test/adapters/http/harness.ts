@@ -14,8 +14,8 @@ import { PromoClaims } from "../../../src/domain/access/promo-claims.ts"
 import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import { AccountClosing } from "../../../src/domain/callers/account-closing.ts"
 import { ContactForms } from "../../../src/domain/callers/contact-forms.ts"
-import { Sharing } from "../../../src/domain/callers/sharing.ts"
 import * as Receipts from "../../../src/domain/callers/receipts.ts"
+import { Sharing } from "../../../src/domain/callers/sharing.ts"
 import { TeamInvitations } from "../../../src/domain/callers/team-invitations.ts"
 import { BulkConversions } from "../../../src/domain/conversion/bulk.ts"
 import { Conversions } from "../../../src/domain/conversion/conversions.ts"
@@ -232,7 +232,14 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
   const capture = Logger.map(Logger.formatJson, (line) => void logs.push(line))
   const scope = Scope.makeUnsafe()
   const context = await Effect.runPromise(
-    Layer.buildWithScope(http.pipe(Layer.provide(Receipts.layer), Layer.provide(services), Layer.provide(Logger.layer([capture]))), scope)
+    Layer.buildWithScope(
+      http.pipe(
+        Layer.provide(Receipts.layer),
+        Layer.provide(services),
+        Layer.provide(Logger.layer([capture]))
+      ),
+      scope
+    )
   )
   const { address } = Context.get(context, HttpServer.HttpServer)
   const port = "port" in address ? address.port : 0

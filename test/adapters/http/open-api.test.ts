@@ -136,7 +136,9 @@ describe("the OpenAPI document", () => {
     })
     for (const [name, { security }] of operations) {
       const wanted =
-        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts)/.test(name)
+        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts)/.test(
+          name
+        )
           ? [{ proxySecret: [] }]
           : name.includes("/api/admin/")
             ? [{ adminToken: [] }, { sessionCookie: [] }]
