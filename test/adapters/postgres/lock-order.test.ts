@@ -1,0 +1,80 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+
+import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { layerPostgres } from "../../support/postgres.ts"
+
+const KEY = "k".repeat(64)
+
+const sendOf = (id: string, entry: object) => ({
+  id,
+  category: "transactional",
+  source: "test",
+  from: "noreply@postlane.test",
+  to: ["a@x.test"],
+  others: [],
+  subject: "Subject",
+  provider: "provider_a",
+  ...entry
+})
+
+const eventOf = (message: string, entry: object = {}) => ({
+  provider: "provider_a",
+  provider_message_id: message,
+  event: "delivered",
+  recipients: ["a@x.test"],
+  ...entry
+})
+
+layer(layerPostgres, { timeout: 60_000 })("locks of rows are taken in one order", (it) => {
+  it.effect("by a deferral that completes the row of an early event too (D1, L1)", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const call = (name: string, entries: ReadonlyArray<object>) =>
+        sql.unsafe(`select * from ${name}($1::jsonb)`, [JSON.stringify(entries)])
+      const waiting = (count: number) =>
+        sql
+          .unsafe<{ readonly n: number }>("select count(*)::integer as n from pg_locks where not granted")
+          .pipe(
+            Effect.flatMap(([row]) => (row?.n === count ? Effect.void : Effect.fail("not yet"))),
+            Effect.retry({ times: 500 })
+          )
+
+      yield* call("record_email_events", [eventOf("m-0", { key_hash: KEY }), eventOf("m-2")])
+      const held = yield* Deferred.make<void>()
+      const letGo = yield* Deferred.make<void>()
+      // Holds a row that the batch of sends comes to when it has written m-1.
+      const holder = yield* Effect.forkChild(
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`select from email_log where provider_message_id = 'm-2' for update`
+            yield* Deferred.succeed(held, undefined)
+            yield* Deferred.await(letGo)
+          })
+        )
+      )
+      yield* Deferred.await(held)
+      const sends = yield* Effect.forkChild(
+        call("record_email_sends", [
+          sendOf("10000000-0000-4000-8000-000000000001", { outcome: "sent", provider_message_id: "m-1" }),
+          sendOf("10000000-0000-4000-8000-000000000002", { outcome: "sent", provider_message_id: "m-2" }),
+          sendOf("10000000-0000-4000-8000-000000000003", { outcome: "deferred", key_hash: KEY })
+        ])
+      )
+      yield* waiting(1)
+      const events = yield* Effect.forkChild(call("record_email_events", [eventOf("m-0"), eventOf("m-1")]))
+      yield* waiting(2)
+      yield* Deferred.succeed(letGo, undefined)
+      yield* Fiber.join(holder)
+      yield* Fiber.join(sends)
+      yield* Fiber.join(events)
+      const rows =
+        yield* sql`select provider_message_id, outcome, status from email_log order by provider_message_id`
+      assert.deepStrictEqual(rows, [
+        { provider_message_id: "m-0", outcome: "deferred", status: "delivered" },
+        { provider_message_id: "m-1", outcome: "sent", status: "delivered" },
+        { provider_message_id: "m-2", outcome: "sent", status: "delivered" }
+      ])
+    })
+  )
+})
