@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs"
 import { readdir, readFile, rename } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 
@@ -75,13 +74,20 @@ const outbox = async (folder: string) => {
   }
 }
 
+/** The names in a folder; none where it is gone: the program removes the objects of ended mails meanwhile. */
+const namesIn = (path: string) =>
+  readdir(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return []
+    throw cause
+  })
+
 /** Objects of mails: their files, and the mails' ids. */
 const mailObjects = async (folder: string) => {
-  const path = join(folder, "objects", "convert-email-files", "mails")
-  const entries = existsSync(path) ? await readdir(path, { withFileTypes: true, recursive: true }) : []
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ name, parentPath }) => ({ path: join(parentPath, name), id: basename(parentPath) }))
+  const mails = join(folder, "objects", "convert-email-files", "mails")
+  const lists = (await namesIn(mails)).map(async (id) =>
+    (await namesIn(join(mails, id))).map((name) => ({ path: join(mails, id, name), id }))
+  )
+  return (await Promise.all(lists)).flat()
 }
 
 /** Makes an object's mail a day older: its id tells when it came in. */

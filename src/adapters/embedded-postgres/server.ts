@@ -36,7 +36,9 @@ export interface Server {
 
 /**
  * Everything else is PostgreSQL's default, `fsync` and `synchronous_commit` included. A failing statement is not logged and
- * errors are terse: statements and details hold addresses and messages.
+ * errors are terse: statements and details hold addresses and messages. A crash ends the whole server, and it is started
+ * again from here: left to itself it recovers in the same process, and where that fails (a full disk) PostgreSQL 18.4 can
+ * stay for ever without a startup process, refusing every connection.
  */
 const serverArguments = ({ cluster, port }: ServerPlace): ReadonlyArray<string> => {
   const settings = {
@@ -44,6 +46,7 @@ const serverArguments = ({ cluster, port }: ServerPlace): ReadonlyArray<string> 
     port: String(port),
     unix_socket_directories: "",
     max_connections: "100",
+    restart_after_crash: "off",
     cluster_name: "postlane",
     log_checkpoints: "off",
     log_error_verbosity: "terse",
