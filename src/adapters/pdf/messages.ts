@@ -38,7 +38,13 @@ export type FromWorker =
       /** Memory of the libraries, which never shrinks. */
       readonly bytes: number
     }
-  | { readonly kind: "failed"; readonly reason: PdfFailure; readonly page: number | undefined }
+  | {
+      readonly kind: "failed"
+      readonly reason: PdfFailure
+      readonly page: number | undefined
+      /** What a library threw, where it did. */
+      readonly cause?: string
+    }
   /** The file could not be read at all: not the document's fault. */
   | { readonly kind: "fault"; readonly message: string }
 

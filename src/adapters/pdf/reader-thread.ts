@@ -123,9 +123,9 @@ export class ReaderThread {
           if (message.bytes > RECYCLE_BYTES) endThread()
           return finish()
         case "failed":
-          // A page over a limit leaves memory behind that may be large.
-          if (message.reason === "bomb") endThread()
-          return finish(pdfError(message.reason, message.page ?? atPage()))
+          // A page over a limit leaves memory behind that may be large, a trap a library that is not to be trusted.
+          if (message.reason === "bomb" || message.reason === "crashed") endThread()
+          return finish(pdfError(message.reason, message.page ?? atPage(), message.cause))
         case "fault":
           leave()
           return resume(Effect.die(new Error(message.message)))

@@ -74,11 +74,14 @@ const handle = (request: Request): void => {
   } catch (error) {
     if (error instanceof PdfError) answer({ kind: "failed", reason: error.reason, page: error.page })
     else if (isFileError(error)) answer({ kind: "fault", message: error.message })
-    else {
-      // After a trap the module is not to be trusted: this thread ends. One that ran out of memory can say so before.
-      if (outOfMemory()) answer({ kind: "failed", reason: "bomb", page: undefined })
-      throw error
-    }
+    // A trap, after which the module is not to be trusted. Told, not thrown: a thread's error can overtake its messages.
+    else
+      answer({
+        kind: "failed",
+        reason: outOfMemory() ? "bomb" : "crashed",
+        page: undefined,
+        cause: String(error)
+      })
   }
 }
 

@@ -139,10 +139,10 @@ const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "record" }>):
   })
   const owner = name.owner(one.owner)
   return attempt(details, one.outcome, {
-    // A row is one outcome of one attempt; what comes twice is the same.
+    // A row is one outcome of one attempt, an accepted one's that of one message; what comes twice is the same.
     rowId: name.id(
       one.key * 10 + ["sent", "deferred", "suppressed", "failed"].indexOf(one.outcome),
-      one.slot
+      one.slot + (one.outcome === "sent" ? 10 * (one.message + (one.provider === "provider_a" ? 1 : 4)) : 0)
     ),
     provider: one.provider,
     providerMessageId: one.outcome === "sent" ? name.message(one.message) : null,
