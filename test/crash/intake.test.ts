@@ -161,6 +161,7 @@ describe("I1, F2: convert-by-email killed by SIGKILL", () => {
           // Their sender did not hear the 250, or believes so.
           yield* again(port, before)
           yield* settled
+          for (const mail of ended) yield* stands(mail)
           const mails = moments.map((moment, n) => ({ moment, who: `a${life}-${n}@x.test` }))
           const connections: Array<Promise<boolean>> = []
           for (const mail of mails) {
@@ -169,7 +170,7 @@ describe("I1, F2: convert-by-email killed by SIGKILL", () => {
             connections.push(deliver(port, mail.who))
             yield* stands(mail)
           }
-          for (const mail of [...ended, ...mails]) yield* stands(mail)
+          // At once: what waits for the library's store goes on without it after 2.5 s.
           yield* kill
           yield* Effect.promise(() => Promise.all(connections))
           for (const { moment, who } of [...ended, ...mails]) yield* gates.open(moment, who, commits)
@@ -202,7 +203,8 @@ describe("I1, F2: convert-by-email killed by SIGKILL", () => {
         const orphans = (yield* Effect.promise(() => mailObjects(folder.path))).filter(
           ({ id }) => !ids.has(id)
         )
-        assert.lengthOf(orphans, 1)
+        // None where the process had the time to give its database up: it takes the mail back, as its sender will send it again.
+        assert.isAtMost(orphans.length, 1)
         yield* Effect.promise(() => Promise.all(orphans.map(({ path }) => grow(path))))
         yield* start
         yield* gates.until(
@@ -214,6 +216,6 @@ describe("I1, F2: convert-by-email killed by SIGKILL", () => {
           PATIENCE_MS
         )
       }).pipe(Effect.provide(layerPostgres)),
-    { timeout: 5 * PATIENCE_MS }
+    { timeout: 8 * PATIENCE_MS }
   )
 })

@@ -25,11 +25,14 @@ const KEYS_UNDER_WAY = 20
 /** The most that a call is repeated after an answer that says it may be. */
 const REPEATS = 4
 
-/** How long everything under way may take to end once nothing fails any more: two leases (a frozen and a dead one), the whole schedule, and as much again for a slow machine. */
+/** How long everything under way may take to end once nothing fails any more: two leases (a frozen and a dead one), the whole schedule, and three times as much for a machine that has no time. */
 const SETTLE_MS =
-  2 *
+  4 *
   (2 * LEASE_MS +
     1000 * (TIMES.delaysSeconds.reduce((sum: number, delay) => sum + delay, 0) + 3 * TIMES.visibilitySeconds))
+
+/** How long a call waits for its answer once nobody is killed any more. */
+const CALM_PATIENCE_MS = 30_000
 
 const RESEND_FAULTS = {
   ok: 60,
@@ -91,6 +94,7 @@ const callUntilFinal = async (
   chance: Chance,
   slots: ReadonlyArray<Slot>,
   answers: Array<Answer>,
+  stops: AbortSignal,
   givesUp: AbortSignal
 ): Promise<void> => {
   const extra = chance.bool(0.1) ? { provider: "provider_b" } : {}
@@ -102,7 +106,7 @@ const callUntilFinal = async (
       await sleep(50)
       continue
     }
-    const answer = await relay(url, key, extra)
+    const answer = await relay(url, key, extra, stops.aborted ? CALM_PATIENCE_MS : undefined)
     answers.push(answer)
     if (answer.status === 200) {
       // Some ask once more after they have their answer (S9).
@@ -128,7 +132,7 @@ const load = async (
       const key = `crash-${seed}-${number}-${serial}`
       const own: Array<Answer> = []
       answers.set(key, own)
-      const call = callUntilFinal(key, chance, slots, own, givesUp).finally(() => pending.delete(call))
+      const call = callUntilFinal(key, chance, slots, own, stops, givesUp).finally(() => pending.delete(call))
       pending.add(call)
       await sleep(chance.int(5, 60))
       if (pending.size >= KEYS_UNDER_WAY) await Promise.race(pending)

@@ -90,15 +90,28 @@ const pdf = (pages: number, filename = "Report.pdf") => ({ filename, content: nu
 const report = (messageId = "<one@reader.test>") =>
   rawMail({ from: FROM, subject: "Convert this", messageId, attachments: [pdf(2)] })
 
-/** All mails have ended, and their replies have gone: how they ended, oldest first. */
-const settled = (mails: number) =>
-  until(async () => {
+/** The schedule comes this often where a mail has not ended; on the platform every minute. */
+const SCHEDULE_MS = 3_000
+
+/**
+ * All mails have ended, and their replies have gone: how they ended, oldest first. What an invocation did not get done, on a
+ * machine that has no time, it leaves to the schedule.
+ */
+const settled = (worker: EdgeWorker, mails: number) => {
+  let next = Date.now() + SCHEDULE_MS
+  return until(async () => {
     const rows = await query<{ readonly outcome: string }>(
       `select outcome from intake_mails m where outcome is not null and not exists (
         select from intake_replies r where r.mail_id = m.id and r.status = 'queued') order by received_at`
     )
-    return rows.length < mails ? undefined : rows.map(({ outcome }) => outcome)
+    if (rows.length >= mails) return rows.map(({ outcome }) => outcome)
+    if (Date.now() > next) {
+      await tick(worker)
+      next = Date.now() + SCHEDULE_MS
+    }
+    return undefined
   })
+}
 
 const replies = (): ReadonlyArray<ResendPayload> =>
   resend.accepted.map(({ payload }) => payload as ResendPayload)
@@ -173,7 +186,7 @@ describe("a mail in workerd", { timeout: TIME_LIMIT_MS }, () => {
       await customer()
       const mail = await report()
       expect(await trigger(worker, mail, { from: FROM })).toMatchObject({ outcome: "ok" })
-      assert.deepStrictEqual(await settled(1), ["success"])
+      assert.deepStrictEqual(await settled(worker, 1), ["success"])
       const [ack, result] = replies()
       expect(ack).toMatchObject({ to: [FROM], subject: "Re: Convert this" })
       expect(result?.headers).toMatchObject({
@@ -186,9 +199,9 @@ describe("a mail in workerd", { timeout: TIME_LIMIT_MS }, () => {
       for (const page of [1, 2]) assert.include(html, `Page number ${page}`)
       for (let round = 2; round <= 3; round += 1) {
         expect(await trigger(worker, mail, { from: FROM })).toMatchObject({ outcome: "ok" })
-        await settled(round)
+        await settled(worker, round)
       }
-      assert.deepStrictEqual(await settled(3), ["success", "duplicate", "duplicate"])
+      assert.deepStrictEqual(await settled(worker, 3), ["success", "duplicate", "duplicate"])
       await isConvertedOnce()
       // The schedule removes what is over (document 2, step 12).
       await tick(worker)
@@ -211,12 +224,12 @@ describe("a mail in workerd", { timeout: TIME_LIMIT_MS }, () => {
       for (const [at, [outcome, attachments, words]] of cases.entries()) {
         const mail = await rawMail({ from: FROM, attachments: [...attachments] })
         expect(await deliver(worker, mail)).toMatchObject({ outcome: "ok" })
-        assert.strictEqual((await settled(at + 1)).at(-1), outcome)
+        assert.strictEqual((await settled(worker, at + 1)).at(-1), outcome)
         assert.match(lastText(), words)
       }
       const stranger = await rawMail({ from: "who@stranger.test" }, verdict("pass", "stranger.test"))
       await deliver(worker, stranger, { from: "who@stranger.test" })
-      assert.strictEqual((await settled(cases.length + 1)).at(-1), "unregistered")
+      assert.strictEqual((await settled(worker, cases.length + 1)).at(-1), "unregistered")
       assert.match(lastText("who@stranger.test"), /does not belong to an account|not registered/)
       const rows = await query(
         `select status, credits_charged, error_message is not null as told,
@@ -242,7 +255,7 @@ describe("a mail in workerd", { timeout: TIME_LIMIT_MS }, () => {
       for (const [at, headers] of above.entries()) {
         const mail = await rawMail({ from: FROM, attachments: [pdf(1)] }, headers)
         expect(await trigger(worker, mail, { from: FROM })).toMatchObject({ outcome: "ok" })
-        assert.strictEqual((await settled(at + 1)).at(-1), "unverified")
+        assert.strictEqual((await settled(worker, at + 1)).at(-1), "unverified")
       }
       assert.deepStrictEqual(replies(), [])
       assert.deepStrictEqual(await query("select 1 from conversion_jobs"), [])
@@ -264,7 +277,7 @@ describe("a mail in workerd", { timeout: TIME_LIMIT_MS }, () => {
       assert.deepStrictEqual(await stored(worker), [])
       // The address is taken in any case of letters.
       expect(await deliver(worker, mail, { to: "Convert@LEGACY.test" })).toMatchObject({ outcome: "ok" })
-      await settled(1)
+      await settled(worker, 1)
     }))
 })
 
@@ -291,7 +304,7 @@ describe("what goes wrong on the edge", { timeout: TIME_LIMIT_MS }, () => {
                 await Effect.runPromise(proxy.setRefusing(false))
                 for (let round = 1; round <= 2; round += 1) {
                   await trigger(worker, mail, { from: FROM })
-                  await settled(round)
+                  await settled(worker, round)
                 }
                 await isConvertedOnce()
               },
@@ -324,7 +337,7 @@ describe("what goes wrong on the edge", { timeout: TIME_LIMIT_MS }, () => {
         return ended.length > 0 ? true : undefined
       })
       await tick(worker)
-      assert.deepStrictEqual(await settled(1), ["success"])
+      assert.deepStrictEqual(await settled(worker, 1), ["success"])
       await isConvertedOnce()
     }))
 
@@ -351,7 +364,7 @@ describe("what goes wrong on the edge", { timeout: TIME_LIMIT_MS }, () => {
         await timePasses()
         await tick(worker)
       }
-      assert.deepStrictEqual(await settled(1), ["success"])
+      assert.deepStrictEqual(await settled(worker, 1), ["success"])
       await isConvertedOnce()
     }))
 
@@ -424,7 +437,7 @@ describe("the worker's routes", () => {
       await customer()
       await resend.script(["ok", "422"])
       await trigger(worker, await report(), { from: FROM })
-      assert.deepStrictEqual(await settled(1), ["success"])
+      assert.deepStrictEqual(await settled(worker, 1), ["success"])
       const link =
         /https:\/\/p\.test(\/convert-email\/results\/[\w.-]+)/.exec(replies().at(-1)?.text ?? "")?.[1] ?? ""
       const answer = await worker.request(link, { method: "GET" })
@@ -443,7 +456,7 @@ describe("replies through the workspace mail API", () => {
       async (worker) => {
         await customer()
         await trigger(worker, await report(), { from: FROM })
-        assert.deepStrictEqual(await settled(1), ["success"])
+        assert.deepStrictEqual(await settled(worker, 1), ["success"])
         const [ack, result] = gmail.sent().map(({ raw }) => raw)
         assert.strictEqual(gmail.state.mailbox, "convert@legacy.test")
         assert.match(ack ?? "", /^From: "Postlane" <convert@legacy\.test>/m)

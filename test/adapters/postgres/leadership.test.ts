@@ -99,8 +99,9 @@ describe("leadership of several processes on PostgreSQL", () => {
               )
               let waiting = 0
               while (waiting === 0) {
-                const rows = yield* sql<{ waiting: number }>`select count(*)::int as waiting from pg_locks
-                  where not granted`
+                const rows = yield* sql<{ waiting: number }>`
+                  select count(*)::int as waiting from pg_locks
+                  where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))`
                 waiting = rows[0]!.waiting
               }
               order.push("written")
@@ -113,5 +114,5 @@ describe("leadership of several processes on PostgreSQL", () => {
         })
       )
     )
-  }, 30_000)
+  }, 60_000)
 })

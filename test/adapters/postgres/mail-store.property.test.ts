@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from "vitest"
 import type { EventEntry, LogRow } from "../../../src/adapters/memory/mail-log-row.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../src/adapters/postgres/mail-store.ts"
-import type { ClaimState } from "../../../src/domain/mail/claim.ts"
+import type { ClaimDecision, ClaimState } from "../../../src/domain/mail/claim.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 import type { SendStatus } from "../../../src/domain/mail/send-result.ts"
 import { isProviderFailure, statusRank } from "../../../src/domain/mail/status.ts"
@@ -164,6 +164,17 @@ const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "record" }>):
 const EVENT_ROW = "a row that an event made"
 const canonicalId = (id: string) => (id.startsWith("10000000-") ? id : EVENT_ROW)
 
+const canonicalDecision = (decision: ClaimDecision) => {
+  switch (decision._tag) {
+    case "Claimed":
+      return { ...decision, firstAttemptAt: "some time" }
+    case "Replay":
+      return { ...decision, result: { ...decision.result, sendId: canonicalId(decision.result.sendId) } }
+    default:
+      return decision
+  }
+}
+
 const canonicalRows = (rows: ReadonlyArray<LogRow>, name: Names) =>
   rows
     .filter(
@@ -219,7 +230,7 @@ const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect<unknow
           Effect.map(({ decision, evidence, suppressions }) => ({
             evidence,
             suppressions: suppressions.map(({ email, reason }) => email + reason).sort(),
-            decision: decision._tag === "Claimed" ? { ...decision, firstAttemptAt: "some time" } : decision
+            decision: canonicalDecision(decision)
           }))
         )
     case "retry":

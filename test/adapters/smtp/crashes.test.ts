@@ -225,7 +225,17 @@ describe("what fails and comes back", () => {
       )
       await sending
       await working
-      await world.drain()
+      // A step that failed for a moment, on a machine that has no time, comes again by itself after its wait.
+      const left = () =>
+        world.sql(
+          `select id, step, attempts, not_before, lease from intake_mails where step <> 'ended'
+            union all select mail_id, kind, attempts, not_before, lease from intake_replies where status = 'queued'`
+        )
+      const patience = Date.now() + 60_000
+      for (let open = await left(); open.length > 0; open = await left()) {
+        assert.isBelow(Date.now(), patience, `never ended: ${JSON.stringify(open)}`)
+        await world.drain()
+      }
       const kinds = await world.sql(
         "select kind, status, count(*)::integer as n from intake_replies group by kind, status order by kind"
       )
@@ -260,5 +270,5 @@ describe("what fails and comes back", () => {
     } finally {
       await world.stop()
     }
-  }, 90_000)
+  }, 180_000)
 })
