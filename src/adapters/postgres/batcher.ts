@@ -19,6 +19,8 @@ export interface BatcherOptions<In, Out, E> {
 const CONCURRENCY = 2
 const MAX_BATCH = 200
 const CAPACITY = 10_000
+/** How long a free slot waits for a batch as large as what is under way, milliseconds; no longer, whatever holds that up. */
+const PATIENCE_MS = 5
 /** How long a shutdown waits for what was handed in. */
 const DRAIN_TIME = "5 seconds"
 
@@ -28,8 +30,10 @@ interface Waiting<In, Out, E> {
 }
 
 /**
- * Natural batching ("group commit"): whatever waits when one of the slots frees goes out as one call. Nothing waits for
- * a timer, so that a lone call is not slowed. An item that was handed in runs to its end, whoever stops waiting for it.
+ * Natural batching ("group commit"): whatever waits when one of the slots frees goes out as one call. Nothing waits while no
+ * call is under way, so that a lone one is not slowed. Beside a call that is, another goes out when it holds as many items,
+ * or after {@link PATIENCE_MS}: most of what a call costs is the same for one item and for many. An item that was handed in
+ * runs to its end, whoever stops waiting for it.
  */
 export const makeBatcher = <In, Out, E>(
   options: BatcherOptions<In, Out, E>
@@ -42,6 +46,9 @@ export const makeBatcher = <In, Out, E>(
     const running = new Set<Fiber.Fiber<void>>()
     let waiting: Array<Waiting<In, Out, E>> = []
     let scheduled = false
+    /** Items of the calls under way. */
+    let underWay = 0
+    let patient = false
 
     const answer = (batch: ReadonlyArray<Waiting<In, Out, E>>): Effect.Effect<void> =>
       Effect.matchCauseEffect(
@@ -69,25 +76,47 @@ export const makeBatcher = <In, Out, E>(
         }
       )
 
+    const take = () => {
+      const batch = waiting.length <= maxBatch ? waiting : waiting.slice(0, maxBatch)
+      waiting = waiting.length <= maxBatch ? [] : waiting.slice(maxBatch)
+      underWay += batch.length
+      const fiber = runFork(answer(batch))
+      running.add(fiber)
+      fiber.addObserver(() => {
+        running.delete(fiber)
+        underWay -= batch.length
+        start()
+      })
+    }
+
+    const startAll = () => {
+      while (running.size < concurrency && waiting.length > 0) take()
+    }
+
+    const isWorthACall = () => waiting.length >= Math.min(underWay, maxBatch)
+
     const start = () => {
       scheduled = false
-      while (running.size < concurrency && waiting.length > 0) {
-        const batch = waiting.length <= maxBatch ? waiting : waiting.slice(0, maxBatch)
-        waiting = waiting.length <= maxBatch ? [] : waiting.slice(maxBatch)
-        const fiber = runFork(answer(batch))
-        running.add(fiber)
-        fiber.addObserver(() => {
-          running.delete(fiber)
-          start()
-        })
+      while (running.size < concurrency && waiting.length > 0 && isWorthACall()) take()
+      if (running.size < concurrency && waiting.length > 0 && !patient) {
+        patient = true
+        runFork(startLater)
       }
     }
+
+    const startLater = Effect.andThen(
+      Effect.sleep(PATIENCE_MS),
+      Effect.sync(() => {
+        patient = false
+        startAll()
+      })
+    )
 
     // After the fibers that this turn of the event loop wakes: what arrived together goes on together.
     const startSoon = Effect.andThen(Effect.yieldNow, Effect.sync(start))
 
     const idle: Effect.Effect<void> = Effect.suspend(() => {
-      start()
+      startAll()
       return running.size === 0 ? Effect.void : Effect.andThen(Fiber.awaitAll([...running]), idle)
     })
     yield* Effect.addFinalizer(() =>
@@ -101,7 +130,7 @@ export const makeBatcher = <In, Out, E>(
       Effect.callback<Out, E>((resume) => {
         if (waiting.length >= capacity) return resume(Effect.fail(options.onOverflow()))
         waiting.push({ item, resume })
-        if (!scheduled && running.size < concurrency) {
+        if (!scheduled && running.size < concurrency && (!patient || isWorthACall())) {
           scheduled = true
           runFork(startSoon)
         }

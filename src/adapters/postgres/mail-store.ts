@@ -80,16 +80,14 @@ const inOrder = <A>(
   operation: string,
   decode: (row: object, index: number) => Result.Result<A, MailStoreError>
 ): ReadonlyArray<Exit.Exit<A, MailStoreError>> => {
-  const missing = Exit.fail(
-    new MailStoreError({ operation, cause: "the database did not answer this entry" })
-  )
-  const exits = Array.from({ length: count }, (): Exit.Exit<A, MailStoreError> => missing)
+  const exits = Array.from({ length: count }, (): Exit.Exit<A, MailStoreError> | undefined => undefined)
   for (const row of rows) {
     if (hasOrdinal(row) && row.ordinal >= 1 && row.ordinal <= count) {
       exits[row.ordinal - 1] = toExit(decode(row, row.ordinal - 1))
     }
   }
-  return exits
+  // An error takes its stack when it is made: not for every batch.
+  return exits.map((exit) => exit ?? Exit.fail(failed(operation)("the database did not answer this entry")))
 }
 
 const toDecision = (

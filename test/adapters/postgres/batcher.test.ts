@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 
 import { makeBatcher } from "../../../src/adapters/postgres/batcher.ts"
 
@@ -41,6 +42,48 @@ describe("batcher", () => {
       yield* Deferred.succeed(gate, undefined)
       assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), [2, 4, 6, 8, 10, 12])
       assert.deepStrictEqual(batches, [[1], [2], [3, 4, 5], [6]])
+    })
+  )
+
+  it.effect("beside a call under way, another goes out when it holds as many items", () =>
+    Effect.gen(function* () {
+      const { batches, gate, submit } = yield* gated()
+      const fork = (item: number) => Effect.forkChild(submit(item), { startImmediately: true })
+      const fibers = yield* Effect.forEach([1, 2, 3], fork)
+      yield* turn
+      const seen: Array<number> = []
+      for (const item of [4, 5, 6]) {
+        fibers.push(yield* fork(item))
+        yield* turn
+        seen.push(batches.length)
+      }
+      yield* Deferred.succeed(gate, undefined)
+      assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), [2, 4, 6, 8, 10, 12])
+      assert.deepStrictEqual(seen, [1, 1, 2])
+      assert.deepStrictEqual(batches, [
+        [1, 2, 3],
+        [4, 5, 6]
+      ])
+    })
+  )
+
+  it.effect("a free slot soon takes what waits, though a larger call is stuck and nothing more comes", () =>
+    Effect.gen(function* () {
+      const { batches, gate, submit } = yield* gated()
+      const fork = (item: number) => Effect.forkChild(submit(item), { startImmediately: true })
+      const fibers = yield* Effect.forEach([1, 2, 3], fork)
+      yield* turn
+      fibers.push(yield* fork(4))
+      yield* turn
+      const seen: Array<number> = []
+      for (const millis of [4, 1]) {
+        yield* TestClock.adjust(millis)
+        yield* turn
+        seen.push(batches.length)
+      }
+      yield* Deferred.succeed(gate, undefined)
+      assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), [2, 4, 6, 8])
+      assert.deepStrictEqual(seen, [1, 2])
     })
   )
 

@@ -37,6 +37,8 @@ const json = (body: object) =>
 const tooDeep = (incoming: IncomingEvent) =>
   incoming._tag === "Event" && isDeeperThan(incoming.event.raw, MAX_DEPTH)
 
+const maxBody = ByteSize.bytes(MAX_INTAKE_BODY)
+
 const tooLarge = problemResponse(
   problem("PAYLOAD_TOO_LARGE", `The body may hold ${MAX_INTAKE_BODY} bytes at most`)
 )
@@ -44,7 +46,7 @@ const tooLarge = problemResponse(
 const readRaw = (request: HttpServerRequest.HttpServerRequest) => {
   if (Number(request.headers["content-length"] ?? 0) > MAX_INTAKE_BODY) return Effect.fail(tooLarge)
   return request.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_INTAKE_BODY)),
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, maxBody),
     Effect.map((bytes) => new Uint8Array(bytes)),
     Effect.mapError((error) =>
       error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
