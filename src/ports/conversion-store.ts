@@ -4,6 +4,7 @@ import type { Duration, Effect } from "effect"
 import type { CostEntry } from "../domain/conversion/cost.ts"
 import type { JobStatus } from "../domain/conversion/job.ts"
 import type { JobOptions } from "../domain/conversion/options.ts"
+import type { InvalidCursor } from "./email-log-query.ts"
 
 /** The store did not answer, or its answer was lost: what was asked may or may not have happened. */
 export class ConversionStoreError extends Data.TaggedError("ConversionStoreError")<{
@@ -101,7 +102,7 @@ export interface ClaimedFlyer {
   readonly attempts: number
 }
 
-/** Statuses of a flyer job; one that was stopped with its file is `failed`. */
+/** Statuses of a flyer job; one that was stopped is `failed`. */
 export type FlyerStatus = "pending" | "processing" | "completed" | "failed"
 
 /** A flyer job as its owner sees it. */
@@ -121,6 +122,15 @@ export interface StoredFlyer {
 
 type Store<A> = Effect.Effect<A, ConversionStoreError>
 
+/** Most files of one page. */
+export const MAX_FILES_PAGE = 1000
+
+/** Some of an owner's files; `nextCursor` is null at the end. */
+export interface FilePage {
+  readonly files: ReadonlyArray<StoredFile>
+  readonly nextCursor: string | null
+}
+
 /** How a request for work was answered. */
 export type Requested = "queued" | "not_found" | "active" | "insufficient"
 
@@ -135,8 +145,11 @@ export class ConversionStore extends Context.Service<
     readonly addFile: (
       file: Pick<StoredFile, "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey">
     ) => Store<StoredFile>
-    /** Of this owner only; newest first. */
-    readonly files: (customerId: string) => Store<ReadonlyArray<StoredFile>>
+    /** Of this owner only; newest first, the page after `cursor`. */
+    readonly files: (
+      customerId: string,
+      page: { readonly limit: number; readonly cursor: string | undefined }
+    ) => Effect.Effect<FilePage, ConversionStoreError | InvalidCursor>
     readonly file: (fileId: string, customerId: string) => Store<StoredFile | undefined>
     /** Files by id, for progress streams: many in one call. */
     readonly filesById: (fileIds: ReadonlyArray<string>) => Store<ReadonlyArray<StoredFile>>
@@ -257,6 +270,11 @@ export class ConversionStore extends Context.Service<
         readonly maxAttempts: number
       }
     ) => Store<"stale" | "pending" | "failed">
+    /** Stops one that is being made, and gives its funds back; the same call again is answered as before. */
+    readonly cancelFlyer: (
+      flyerId: string,
+      customerId: string
+    ) => Store<"cancelled" | "not_active" | "not_found">
     readonly requestReflow: (request: {
       readonly flyerId: string
       readonly customerId: string

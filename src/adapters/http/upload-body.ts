@@ -12,6 +12,9 @@ export interface IncomingFile {
 
 const brokeOff = () => new BadUpload({ message: "the body ended early" })
 
+/** A quotation mark in a part's file name: browsers write `%22`, older clients put a backslash before it. */
+const unquoted = (name: string): string => name.replaceAll(/%22|\\"/g, '"')
+
 const isForm = (request: HttpServerRequest.HttpServerRequest): boolean =>
   /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
 
@@ -35,7 +38,7 @@ export const withUpload = <A, E, R>(
     Stream.filter(({ key }) => key === "file"),
     Stream.mapEffect((part) =>
       use({
-        name: part.name === "" ? (name ?? "") : part.name,
+        name: part.name === "" ? (name ?? "") : unquoted(part.name),
         body: Stream.mapError(part.content, brokeOff)
       })
     ),

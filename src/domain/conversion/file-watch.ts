@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 
 import { ConversionStore, type StoredFile } from "../../ports/conversion-store.ts"
-import { type ProgressMoment, momentOf, sameMoment } from "./progress.ts"
+import { momentOf, momentOfDeleted, type ProgressMoment, sameMoment } from "./progress.ts"
 
 /** How often watched files are looked at: all of one process in one query. */
 const LOOK_EVERY = "500 millis"
@@ -17,7 +17,7 @@ const WAITING = 16
 export class FileWatch extends Context.Service<
   FileWatch,
   {
-    /** The state now, and each later one until a terminal one. Ends too when the file is deleted. */
+    /** The state now, and each later one until a terminal one. Ends too when the file is deleted, and with it its conversion. */
     readonly watch: (file: StoredFile) => Stream.Stream<ProgressMoment>
   }
 >()("postlane/domain/FileWatch") {
@@ -42,8 +42,13 @@ export class FileWatch extends Context.Service<
       const moments = (file: StoredFile): Effect.Effect<Stream.Stream<ProgressMoment>, never, Scope.Scope> =>
         Effect.gen(function* () {
           const queue = yield* Queue.sliding<ProgressMoment | undefined>(WAITING)
-          const tell = (now: StoredFile | undefined) =>
-            Queue.offer(queue, now === undefined ? undefined : momentOf(now))
+          let known = file
+          const tell = (now: StoredFile | undefined) => {
+            known = now ?? known
+            return now === undefined
+              ? Queue.offerAll(queue, [momentOfDeleted(known), undefined])
+              : Queue.offer(queue, momentOf(now))
+          }
           yield* Effect.acquireRelease(
             Effect.sync(() => {
               const those = watchers.get(file.id) ?? new Set()

@@ -39,14 +39,23 @@ export const momentOf = (file: StoredFile): ProgressMoment => {
     case "failed":
       return { event: "failed", data: { ...data, status: "failed", phase: file.error } }
     case "uploaded":
+    case "chunked_processing":
       return file.jobStatus === "cancelled"
         ? { event: "cancelled", data: { ...data, status: "cancelled" } }
         : { event: "progress", data }
     case "processing":
-    case "chunked_processing":
       return { event: "progress", data }
   }
 }
+
+/** What the watcher of a file that was deleted is told: a conversion that was under way is cancelled with it, else nothing. */
+export const momentOfDeleted = (file: StoredFile): ProgressMoment | undefined =>
+  file.status === "processing" || file.status === "chunked_processing"
+    ? {
+        event: "cancelled",
+        data: { fileId: file.id, jobId: file.jobId, status: "cancelled", phase: null, done: 0, total: 0 }
+      }
+    : undefined
 
 /** Whether two moments tell a watcher the same. */
 export const sameMoment = (a: ProgressMoment, b: ProgressMoment): boolean =>

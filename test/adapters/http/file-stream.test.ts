@@ -170,6 +170,23 @@ describe("GET /api/convert/:fileId/stream", () => {
   )
 
   it(
+    "of a conversion whose file is deleted: cancelled with it",
+    async () => {
+      const { id, owner } = await uploaded()
+      const { job } = (await convert(owner, id)).json
+      const watching = watch(id, owner)
+      await until(() => expect(watching.events.length).toBe(1))
+      await world.ask("DELETE", `/api/v1/files/${id}`, owner)
+      await until(() => expect(watching.closed()).toBe(true))
+      expect(watching.events.at(-1)).toMatchObject({
+        event: "cancelled",
+        data: { fileId: id, jobId: job.id, status: "cancelled" }
+      })
+    },
+    PATIENCE
+  )
+
+  it(
     "forgets a watcher that goes away, and no other",
     async () => {
       const { id, owner } = await uploaded()

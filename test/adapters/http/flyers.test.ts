@@ -159,6 +159,63 @@ describe("a flyer job", () => {
     expect((await result(owner, id)).json.code).toBe("RESULT_NOT_READY")
   })
 
+  it(
+    "is cancelled while it is made: failed by the user, nothing charged, its worker's result dropped; once",
+    async () => {
+      const owner = await world.customer(2)
+      const stranger = await world.customer()
+      const cancel = (who: string, id: string) => world.ask("POST", `/api/v1/flyer-jobs/${id}/cancel`, who)
+      const { fileId, id } = await asked(owner)
+      const claim = await world.run(ConversionStore.use((store) => store.claimFlyer(randomUUID(), LEASE)))
+      for (const nobodys of [id, randomUUID(), "x"]) {
+        const refused = await cancel(stranger, nobodys)
+        expect([refused.status, refused.json.code]).toEqual([404, "NOT_FOUND"])
+      }
+      const theirs = ConversionStore.use((store) => store.cancelFlyer(id, stranger))
+      expect(await world.run(theirs)).toBe("not_found")
+      const cancelled = await cancel(owner, id)
+      expect([cancelled.status, cancelled.json.flyerJob]).toMatchObject([
+        200,
+        { id, fileId, status: "failed", error: "The user stopped the conversion" }
+      ])
+      expect(
+        await world.run(
+          ConversionStore.use((store) =>
+            claim === undefined ? Effect.undefined : store.finishFlyer(claim, "late", [])
+          )
+        )
+      ).toBe("stale")
+      // The answer was lost: the same again.
+      const again = ConversionStore.use((store) => store.cancelFlyer(id, owner))
+      expect(await world.run(again)).toBe("cancelled")
+      const twice = await cancel(owner, id)
+      expect([twice.status, twice.json.code]).toEqual([409, "NOT_CONVERTING"])
+      // Its pages are free for another.
+      const other = await world.ask("POST", `/api/v1/files/${fileId}/preserve-formatting`, owner)
+      expect(other.status).toBe(202)
+      await work()
+      const late = await cancel(owner, other.json.flyerJob.id)
+      expect([late.status, late.json.code]).toEqual([409, "NOT_CONVERTING"])
+      expect((await result(owner, other.json.flyerJob.id)).status).toBe(200)
+      // One that completed between the look and the act.
+      const lost = ConversionStore.use((store) => store.cancelFlyer(other.json.flyerJob.id, owner))
+      expect(await world.run(lost)).toBe("not_active")
+    },
+    PATIENCE
+  )
+
+  it("of a file that is deleted tells that the user stopped it", async () => {
+    const owner = await world.customer()
+    const { fileId, id } = await asked(owner)
+    await world.ask("DELETE", `/api/v1/files/${fileId}`, owner)
+    const rows = await world.run(
+      WriteSql.use((sql) => sql`select status, error from flyer_jobs where id = ${id}::uuid`)
+    )
+    expect(rows).toEqual([
+      { status: "failed", error: "The user stopped the conversion: the file was deleted" }
+    ])
+  })
+
   it("names the free reflow that was chosen, and no longer once that is cancelled", async () => {
     const owner = await world.customer()
     const { fileId, id } = await asked(owner)

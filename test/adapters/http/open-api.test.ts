@@ -77,6 +77,7 @@ describe("the OpenAPI document", () => {
       "POST /api/v1/files/{fileId}/preserve-formatting",
       "POST /api/v1/files/{fileId}/process-now",
       "POST /api/v1/files/{fileId}/share",
+      "POST /api/v1/flyer-jobs/{id}/cancel",
       "POST /api/v1/flyer-jobs/{id}/reflow",
       "POST /api/v1/team/invites",
       "POST /api/webhooks/providerb-events",

@@ -70,6 +70,48 @@ describe("POST /api/v1/files", () => {
     expect(list.json.files.map(({ name }: { name: string }) => name)).toEqual(["document", "Q1 report.txt"])
   })
 
+  it("pages the list: `limit` and `cursor`, each file once, newest first", async () => {
+    const owner = await world.customer()
+    for (const name of ["a", "b", "c", "d"]) await world.upload(owner, SHORT, name)
+    const names = ({
+      json
+    }: {
+      readonly json: { readonly files: ReadonlyArray<{ readonly name: string }> }
+    }) => json.files.map(({ name }) => name)
+    const whole = await world.ask("GET", "/api/files", owner)
+    expect([names(whole), Object.keys(whole.json)]).toEqual([["d", "c", "b", "a"], ["files"]])
+    const half = await world.ask("GET", "/api/files?limit=2", owner)
+    const rest = await world.ask("GET", `/api/files?limit=2&cursor=${half.json.nextCursor}`, owner)
+    expect([names(half), names(rest), rest.json.nextCursor]).toEqual([["d", "c"], ["b", "a"], null])
+    const first = await world.ask("GET", "/api/files?limit=3&cursor=", owner)
+    expect([names(first), first.json.nextCursor]).toEqual([["d", "c", "b"], expect.any(String)])
+    // What is deleted or comes meanwhile moves no border.
+    await world.upload(owner, SHORT, "e")
+    await world.ask("DELETE", `/api/v1/files/${first.json.files[2].id}`, owner)
+    const next = await world.ask("GET", `/api/files?limit=3&cursor=${first.json.nextCursor}`, owner)
+    expect([names(next), next.json.nextCursor]).toEqual([["a"], null])
+    // The cursor of another's list shows them nothing.
+    const stranger = await world.customer()
+    const other = await world.ask("GET", `/api/files?cursor=${first.json.nextCursor}`, stranger)
+    expect(other.json).toEqual({ files: [], nextCursor: null })
+    for (const query of ["limit=0", "limit=1001", "limit=x", "limit=1.5", "cursor=x", "cursor=%00"]) {
+      const refused = await world.ask("GET", `/api/files?${query}`, owner)
+      expect([refused.status, refused.json.code, query]).toEqual([400, "INVALID_REQUEST", query])
+    }
+  })
+
+  it.each([
+    ['a\\"b.pdf', 'a"b.pdf'],
+    ["a%22b.pdf", 'a"b.pdf'],
+    ["old\\scans\\a b.pdf", "a b.pdf"]
+  ])("takes a form's file name as it was written: %s", async (sent, kept) => {
+    const owner = await world.customer()
+    const answer = await postForm(owner, [
+      [`name="file"; filename="${sent}"\r\nContent-Type: application/pdf`, SHORT]
+    ])
+    expect([answer.status, answer.json.file.name]).toEqual([201, kept])
+  })
+
   it("takes a form: the field `file`, whatever stands around it", async () => {
     const owner = await world.customer()
     const answer = await postForm(owner, [

@@ -146,16 +146,30 @@ describe("watching a conversion", () => {
     }).pipe(Effect.provide(world.layer))
   })
 
-  it.effect("a file that is deleted ends the stream", () => {
-    const world = worldOf()
-    return Effect.gen(function* () {
-      const { fiber, seen } = yield* watch(world.set(converting))
-      world.files.clear()
-      yield* look
-      yield* Fiber.join(fiber)
-      assert.deepStrictEqual(seen, ["progress j1 processing 0"])
-    }).pipe(Effect.provide(world.layer))
-  })
+  it.effect(
+    "a file that is deleted ends the stream: its conversion is cancelled, if one was under way",
+    () => {
+      const world = worldOf()
+      return Effect.gen(function* () {
+        const idle = yield* watch(world.set({ status: "uploaded", jobStatus: null, jobId: null, id: "idle" }))
+        const { fiber, seen } = yield* watch(world.set(converting))
+        world.files.clear()
+        yield* look
+        yield* Fiber.join(fiber)
+        assert.deepStrictEqual(seen, ["progress j1 processing 0", "cancelled j1 cancelled 0"])
+        yield* Fiber.join(idle.fiber)
+        assert.lengthOf(idle.seen, 1)
+        // One that was asked for while it was watched.
+        const later = yield* watch(world.set({ status: "uploaded", jobStatus: null, jobId: null }))
+        world.set(converting)
+        yield* look
+        world.files.clear()
+        yield* look
+        yield* Fiber.join(later.fiber)
+        assert.deepStrictEqual(later.seen.slice(1), ["progress j1 processing 0", "cancelled j1 cancelled 0"])
+      }).pipe(Effect.provide(world.layer))
+    }
+  )
 
   it.effect("however many watch, there is one query a look; each has its own end", () => {
     const world = worldOf()

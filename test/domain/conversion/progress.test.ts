@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 
 import { JobStatus } from "../../../src/domain/conversion/job.ts"
-import { momentOf, sameMoment } from "../../../src/domain/conversion/progress.ts"
+import { momentOf, momentOfDeleted, sameMoment } from "../../../src/domain/conversion/progress.ts"
 import type { FileStatus, StoredFile } from "../../../src/ports/conversion-store.ts"
 import { storedFile } from "./stored-file.ts"
 
@@ -23,7 +23,10 @@ describe("a moment of a conversion", () => {
     assert.strictEqual(eventOf({ status: "failed", jobStatus: "failed" }), "failed")
     assert.strictEqual(eventOf({ status: "processing" }), "progress")
     for (const jobStatus of JobStatus.literals) {
-      assert.strictEqual(eventOf({ status: "chunked_processing", jobStatus }), "progress")
+      assert.strictEqual(
+        eventOf({ status: "chunked_processing", jobStatus }),
+        jobStatus === "cancelled" ? "cancelled" : "progress"
+      )
     }
   })
 
@@ -33,6 +36,17 @@ describe("a moment of a conversion", () => {
       "waiting_batch"
     )
     assert.strictEqual(momentOf(storedFile({ status: "processing" })).data.status, "processing")
+  })
+
+  it("of a file that is deleted: its conversion is cancelled, where there was one under way", () => {
+    for (const status of FILE_STATUSES) {
+      const isLive = status === "processing" || status === "chunked_processing"
+      const told = momentOfDeleted(storedFile({ status, jobId: "j", jobStatus: null, phase: "p" }))
+      assert.deepStrictEqual(
+        [told?.event, told?.data.status, told?.data.jobId, told?.data.phase],
+        [...(isLive ? ["cancelled", "cancelled", "j", null] : Array(4).fill(undefined))]
+      )
+    }
   })
 
   it("tells why a conversion failed", () => {
@@ -62,7 +76,7 @@ describe("a moment of a conversion", () => {
         const ends =
           status === "completed" ||
           status === "failed" ||
-          (status === "uploaded" && jobStatus === "cancelled")
+          (status !== "processing" && jobStatus === "cancelled")
         assert.strictEqual(eventOf({ status, jobStatus }) !== "progress", ends, `${status} ${jobStatus}`)
       }
     }

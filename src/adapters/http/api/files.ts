@@ -3,8 +3,10 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 
 import { JobStatus } from "../../../domain/conversion/job.ts"
 import { ConversionOptions } from "../../../domain/conversion/options.ts"
+import { MAX_FILES_PAGE } from "../../../ports/conversion-store.ts"
 import { problemSchema } from "../problem.ts"
 import { OwnerAccess } from "./access.ts"
+import { filter, page, Text } from "./admin.ts"
 import { InvalidRequest } from "./relay.ts"
 
 /** A file as its owner sees it (contract, "Files and conversions"). */
@@ -74,9 +76,21 @@ export class FileGroup extends HttpApiGroup.make("files")
   )
   .add(
     HttpApiEndpoint.get("listFiles", "/api/files", {
-      success: Schema.Struct({ files: Schema.Array(FileView) }),
-      error: Unavailable
-    }).annotate(OpenApi.Summary, "The caller's files, newest first")
+      query: {
+        limit: page(MAX_FILES_PAGE, MAX_FILES_PAGE),
+        cursor: filter(Text.check(Schema.isMaxLength(200)))
+      },
+      success: Schema.Struct({
+        files: Schema.Array(FileView),
+        nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String))
+      }),
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The caller's files, newest first",
+        description: "`nextCursor` is there where `limit` or `cursor` is named, or there are more files."
+      })
+    )
   )
   .add(
     HttpApiEndpoint.get("getFile", "/api/v1/files/:fileId", {

@@ -43,4 +43,16 @@ export class FlyerGroup extends HttpApiGroup.make("flyers")
       error: [NotFound, problemSchema("RESULT_NOT_READY", {}), Unavailable]
     }).annotate(OpenApi.Summary, "The layout-true HTML, one self-contained file")
   )
+  .add(
+    HttpApiEndpoint.post("cancelFlyer", "/api/v1/flyer-jobs/:id/cancel", {
+      params: id,
+      success: Schema.Struct({ flyerJob: FlyerJobView }),
+      error: [NotFound, problemSchema("NOT_CONVERTING", {}), Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Stops a flyer job that is under way and keeps the file; nothing is charged",
+        description: "It is `failed` then, with an error that tells who stopped it."
+      })
+    )
+  )
   .middleware(OwnerAccess) {}

@@ -6,7 +6,7 @@ import { BatchControls } from "../../../domain/batch/controls.ts"
 import { Conversions } from "../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../domain/conversion/file-watch.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../domain/conversion/uploads.ts"
-import { ConversionStore, type StoredFile } from "../../../ports/conversion-store.ts"
+import { ConversionStore, MAX_FILES_PAGE, type StoredFile } from "../../../ports/conversion-store.ts"
 import { FileObjects } from "../../../ports/object-store.ts"
 import { CurrentOwner } from "../api/access.ts"
 import { Api } from "../api/api.ts"
@@ -111,11 +111,22 @@ export const fileHandlers = HttpApiBuilder.group(
           })
         )
       )
-      .handle("listFiles", () =>
+      .handle("listFiles", ({ query }) =>
         Effect.gen(function* () {
           const { customerId } = yield* CurrentOwner
-          const files = yield* store.files(customerId).pipe(Effect.catch(filesUnavailable))
-          return { files: files.map(viewOf) }
+          const { files, nextCursor } = yield* store
+            .files(customerId, { limit: query.limit || MAX_FILES_PAGE, cursor: query.cursor || undefined })
+            .pipe(
+              Effect.catchTags({
+                ConversionStoreError: filesUnavailable,
+                InvalidCursor: () =>
+                  Effect.fail(
+                    invalidRequest([{ path: "cursor", message: "is none that this list gave out" }])
+                  )
+              })
+            )
+          const paged = query.limit !== undefined || query.cursor !== undefined || nextCursor !== null
+          return { files: files.map(viewOf), ...(paged ? { nextCursor } : {}) }
         })
       )
       .handle("getFile", ({ params }) =>

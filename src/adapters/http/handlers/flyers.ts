@@ -37,7 +37,19 @@ export const flyerHandlers = HttpApiBuilder.group(
       return flyer ?? (yield* Effect.fail(noFlyer))
     })
 
+    const ended = problem("NOT_CONVERTING", "The flyer job has ended")
+
     return handlers
+      .handle("cancelFlyer", ({ params }) =>
+        Effect.gen(function* () {
+          const { id, status } = yield* flyerOf(params.id)
+          if (status !== "pending" && status !== "processing") return yield* Effect.fail(ended)
+          const { customerId } = yield* CurrentOwner
+          const answer = yield* store.cancelFlyer(id, customerId).pipe(Effect.catch(filesUnavailable))
+          if (answer === "not_active") return yield* Effect.fail(ended)
+          return { flyerJob: viewOf(yield* flyerOf(id)) }
+        })
+      )
       .handle("listFlyerJobs", ({ params }) =>
         Effect.gen(function* () {
           const { id, customerId } = yield* fileOf(params.fileId)

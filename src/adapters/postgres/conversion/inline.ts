@@ -17,6 +17,7 @@ type Inline = Pick<
   | "heartbeatFlyer"
   | "finishFlyer"
   | "failFlyer"
+  | "cancelFlyer"
   | "requestReflow"
 >
 
@@ -102,6 +103,13 @@ export const inlineOn = (sql: WriteSql["Service"]): Inline => ({
       Schema.Literals(["stale", "pending", "failed"]),
       sql`select fail_flyer(
         ${id}::uuid, ${lease}::uuid, ${error}, ${costsText(costs)}::jsonb, ${maxAttempts}::integer
+      ) as answer`
+    ),
+  cancelFlyer: (flyerId, customerId) =>
+    answerOf(
+      Schema.Literals(["cancelled", "not_active", "not_found"]),
+      sql`select cancel_flyer_job(
+        ${flyerId}::uuid, ${customerId}::uuid, 'The user stopped the conversion'
       ) as answer`
     ),
   requestReflow: ({ customerId, flyerId, jobId, options, window }) =>

@@ -2,11 +2,11 @@ import { Effect, Layer, Schema } from "effect"
 
 import { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
 import { JobStatus } from "../../../domain/conversion/job.ts"
-import { JobOptions } from "../../../domain/conversion/options.ts"
 import { JobReport, type JobRow } from "../../../ports/job-report.ts"
 import { ReadSql } from "../client.ts"
 import { cursorOf, readCursor } from "../cursor.ts"
 import { timeColumn } from "../moment.ts"
+import { StoredOptions } from "./rows.ts"
 import { firstOf, rowsOf } from "./statement.ts"
 
 const TextOrNull = Schema.NullOr(Schema.String)
@@ -17,7 +17,7 @@ const Row = Schema.Struct({
   customer_id: TextOrNull,
   bulk_id: TextOrNull,
   status: JobStatus,
-  options: JobOptions,
+  options: StoredOptions,
   total_pages: Schema.Int,
   total_chunks: Schema.Int,
   done_chunks: Schema.Int,

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Option, Schema, SchemaTransformation } from "effect"
 
 import { JobStatus } from "../../../domain/conversion/job.ts"
 import { JobOptions } from "../../../domain/conversion/options.ts"
@@ -8,6 +8,24 @@ import { timeColumn } from "../moment.ts"
 const TextOrNull = Schema.NullOr(Schema.String)
 
 const Kind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
+
+const decodeOptions = Schema.decodeUnknownOption(JobOptions)
+
+/** A job's options as they stand in its row. Whoever wrote them there, one that is not of its kind counts as not given. */
+export const StoredOptions = Schema.Record(Schema.String, Schema.Unknown).pipe(
+  Schema.decodeTo(
+    Schema.toType(JobOptions),
+    SchemaTransformation.transform<JobOptions, Readonly<Record<string, unknown>>>({
+      decode: (stored) => {
+        const readable = Object.entries(stored).filter(([name, value]) =>
+          Option.isSome(decodeOptions({ [name]: value }))
+        )
+        return Option.getOrElse(decodeOptions(Object.fromEntries(readable)), () => ({}))
+      },
+      encode: (options) => options
+    })
+  )
+)
 
 /** A row of `files` with its job's status. */
 export const FileRow = Schema.Struct({
@@ -59,7 +77,7 @@ export const QueuedRow = Schema.Struct({
   job_id: Schema.String,
   file_id: Schema.String,
   pages: Schema.Int,
-  options: JobOptions
+  options: StoredOptions
 })
 
 export const ChunkRow = Schema.Struct({
@@ -71,7 +89,7 @@ export const ChunkRow = Schema.Struct({
   attempts: Schema.Int,
   file_id: Schema.String,
   object_key: Schema.String,
-  options: JobOptions,
+  options: StoredOptions,
   total_pages: Schema.Int
 })
 
@@ -80,7 +98,7 @@ export const AssemblyRow = Schema.Struct({
   file_id: Schema.String,
   file_name: Schema.String,
   attempts: Schema.Int,
-  options: JobOptions,
+  options: StoredOptions,
   total_pages: Schema.Int,
   chunk_keys: Schema.Array(TextOrNull)
 })
@@ -92,7 +110,7 @@ export const InlineRow = Schema.Struct({
   kind: Kind,
   object_key: Schema.String,
   attempts: Schema.Int,
-  options: JobOptions
+  options: StoredOptions
 })
 
 export const FlyerRow = Schema.Struct({

@@ -212,6 +212,38 @@ it(
 )
 
 it(
+  "keeping a layout is cancelled after it was confirmed, and the file can be converted again",
+  async () => {
+    const { complaints, customer, page } = await signIn()
+    await upload(page, "Poster.pdf")
+    await page.getByLabel("Way to convert Poster.pdf").selectOption("layout")
+    await page.getByRole("button", { name: "Convert Poster.pdf" }).press("Enter")
+    const cancel = page.getByRole("button", { name: "Cancel keeping the layout of Poster.pdf" })
+    await cancel.waitFor()
+    await expectAccessible(page, "keeping the layout")
+    const dialog = page.getByRole("dialog", { name: "Cancel keeping the layout of Poster.pdf?" })
+    await cancel.press("Enter")
+    await dialog.getByRole("button", { name: "Keep converting" }).press("Enter")
+    await expectFocus(page, "Cancel keeping the layout of Poster.pdf")
+    await cancel.press("Enter")
+    await dialog.getByRole("button", { name: "Cancel conversion" }).press("Enter")
+    await hears(page, "Poster.pdf: The conversion is cancelled. Nothing was charged.")
+    await page.getByText("Keeping the layout failed. The user stopped the conversion").waitFor()
+    // Who stopped it is not warned of it.
+    expect(await page.locator("#urgent").textContent()).toBe("")
+    await expectFocus(page, "Convert Poster.pdf")
+    await page.getByLabel("Way to convert Poster.pdf").selectOption("standard")
+    await page.getByRole("button", { name: "Convert Poster.pdf" }).press("Enter")
+    await page.getByText("Queued", { exact: true }).waitFor()
+    expect((await world.ask("GET", "/api/files", customer)).json.files).toMatchObject([
+      { status: "chunked_processing" }
+    ])
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
   "without streams the list is asked instead",
   async () => {
     const { page } = await signIn()

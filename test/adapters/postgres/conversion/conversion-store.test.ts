@@ -215,7 +215,7 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
       assert.strictEqual(yield* store.deleteFileOfClosedAccount, 1)
       assert.strictEqual(yield* store.deleteFileOfClosedAccount, 1)
       assert.strictEqual(yield* store.deleteFileOfClosedAccount, 0)
-      assert.deepStrictEqual(yield* store.files(owner), [])
+      assert.deepStrictEqual((yield* store.files(owner, { limit: 10, cursor: undefined })).files, [])
       assert.deepStrictEqual(yield* sql`select status from large_conversion_jobs where id = ${jobId}::uuid`, [
         { status: "cancelled" }
       ])

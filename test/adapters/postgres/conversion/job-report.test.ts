@@ -33,7 +33,11 @@ layer(suite, { timeout: 60_000 })("jobs and costs for admins", (it) => {
         cursor = page.nextCursor ?? undefined
       } while (cursor !== undefined)
       assert.deepStrictEqual(seen, ids)
+      // A row with options that nobody knows hides no others.
+      yield* sql`update large_conversion_jobs set options = '{"parser": "abacus", "mathOcr": true}'
+        where id = ${ids[4]!}::uuid`
       const { rows } = yield* jobs.jobs({ limit: 10 })
+      assert.deepStrictEqual(rows[4]?.options, { mathOcr: true })
       assert.deepStrictEqual(
         [rows[0]?.batch?.outcome, rows[0]?.batch?.arn, rows[0]?.batch?.accepted, rows[1]?.batch],
         ["collected", "arn:x", 2, null]

@@ -75,13 +75,112 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
     })
   )
 
-  it.effect("a job whose chunks have no results is claimed for assembly, and fails there", () =>
+  it.effect("a job that somebody else puts together is left to them, until they count as dead (X2)", () =>
     Effect.gen(function* () {
       yield* clean
+      const sql = yield* WriteSql
       const store = yield* ConversionStore
-      const { jobId } = yield* jobByHand("assembling", "completed")
+      const made = yield* jobByHand("assembling", "completed")
+      const moved = yield* jobByHand("processing", "completed")
+      yield* sql`update large_conversion_jobs set status = 'assembling' where id = ${moved.jobId}::uuid`
+      assert.isUndefined(yield* store.claimAssembly(randomUUID(), STALE))
+      assert.strictEqual(yield* store.cancel(made.jobId), "finishing")
+      assert.strictEqual(yield* store.cancel(moved.jobId), "finishing")
+      yield* sql`update large_conversion_jobs set heartbeat_at = now() - interval '2 minutes'`
+      // Their chunks have no results: they fail there, instead of at their claim.
       const claimed = yield* store.claimAssembly(randomUUID(), STALE)
-      assert.deepStrictEqual(claimed?.chunkKeys, Array(2).fill(`jobs/${jobId}/chunks/none`))
+      assert.deepStrictEqual(claimed?.chunkKeys, Array(2).fill(`jobs/${made.jobId}/chunks/none`))
+      assert.strictEqual((yield* store.claimAssembly(randomUUID(), STALE))?.jobId, moved.jobId)
+    })
+  )
+
+  it.effect(
+    "chunks share out the document's pages, and all of them are converted before it is put together (C1)",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const sql = yield* WriteSql
+        const store = yield* ConversionStore
+        const { fileId, jobId } = yield* jobByHand("pending")
+        yield* sql`insert into chunk_jobs (job_id, chunk_index) values (${jobId}::uuid, 2)`
+        assert.deepStrictEqual(
+          yield* sql`select bool_and(not_before > updated_at + interval '1 second') as later from chunk_jobs`,
+          [{ later: true }],
+          "others may still be written"
+        )
+        yield* sql`update chunk_jobs set not_before = now()`
+        for (const [chunkIndex, firstPage, lastPage] of [
+          [0, 0, 1],
+          [1, 2, 2],
+          [2, 3, 3]
+        ] as const) {
+          const lease = randomUUID()
+          const chunk = yield* store.claimChunk("w", lease)
+          assert.deepInclude(chunk, { chunkIndex, firstPage, lastPage, fileId, totalPages: 4 })
+          // One that comes late has none.
+          yield* sql`insert into chunk_jobs (job_id, chunk_index, status)
+          values (${jobId}::uuid, 9, 'completed') on conflict do nothing`
+          const answer = yield* store.completeChunk({ id: chunk?.id ?? "", lease }, "r", [])
+          assert.strictEqual(answer, chunkIndex === 2 ? "assembling" : "completed")
+        }
+        assert.deepStrictEqual(
+          yield* sql`select first_page, last_page from chunk_jobs where chunk_index = 9`,
+          [{ first_page: 4, last_page: 3 }]
+        )
+      })
+  )
+
+  it.effect("options that are none of their kind count as not given, and stop no worker", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const { jobId } = yield* jobByHand("pending")
+      yield* sql`update large_conversion_jobs set
+        options = '{"highFidelity": true, "parser": "abacus", "mathOcr": "no", "_batchPrimed": null, "more": 1}'
+        where id = ${jobId}::uuid`
+      yield* sql`update chunk_jobs set not_before = now()`
+      const chunk = yield* ConversionStore.use((store) => store.claimChunk("w", randomUUID()))
+      assert.deepStrictEqual(chunk?.options, { highFidelity: true })
+    })
+  )
+
+  it.effect("more chunks than pages: the last ones have none", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const { jobId } = yield* jobByHand("waiting_batch")
+      yield* sql`insert into chunk_jobs (job_id, chunk_index, status)
+        select ${jobId}::uuid, i, 'waiting_batch' from generate_series(2, 5) as i`
+      const pages = yield* sql<{ readonly first: number; readonly last: number }>`
+        select first_page as first, last_page as last from chunk_jobs order by chunk_index`
+      const held = pages.flatMap(({ first, last }) =>
+        Array.from({ length: last - first + 1 }, (_, at) => first + at)
+      )
+      assert.deepStrictEqual(held, [0, 1, 2, 3])
+      assert.lengthOf(pages, 6)
+    })
+  )
+
+  it.effect("a file that somebody else converts inline is left to them, until they count as dead", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const store = yield* ConversionStore
+      const owner = yield* customer(10)
+      yield* sql`insert into files (customer_id, name, kind, size_bytes, pages, object_key, status)
+        values (${owner}::uuid, 'a', 'docx', 1, 1, 'a', 'processing'), (${owner}::uuid, 'b', 'png', 1, 1, 'b', 'uploaded')`
+      yield* sql`update files set status = 'processing' where kind = 'png'`
+      assert.isUndefined(yield* store.claimInline(randomUUID(), STALE))
+      yield* sql`update files set heartbeat_at = now() - interval '2 minutes'`
+      for (const _ of ["docx", "png"]) {
+        const lease = randomUUID()
+        const claimed = yield* store.claimInline(lease, STALE)
+        assert.isDefined(claimed?.jobId)
+        assert.strictEqual(
+          yield* store.finishInline({ fileId: claimed?.fileId ?? "", lease }, "r", []),
+          "completed"
+        )
+      }
     })
   )
 

@@ -163,6 +163,24 @@ const deeds = {
     await row.layout.look()
   },
 
+  stop: async (row, job) => {
+    const sure = await confirmed({
+      title: `Cancel keeping the layout of ${row.file.name}?`,
+      text: "What was made so far is thrown away. Nothing is charged, and the file stays.",
+      yes: "Cancel conversion",
+      no: "Keep converting"
+    })
+    if (!sure) return
+    const done = await act(row, async () => {
+      /** @type {{ readonly flyerJob: import("./layout.js").FlyerJob }} */
+      const { flyerJob } = await ask("POST", `/api/v1/flyer-jobs/${encodeURIComponent(job.id)}/cancel`)
+      row.layout.took(flyerJob)
+      return "The conversion is cancelled. Nothing was charged."
+    })
+    if (done) row.focusConvert()
+    else await row.layout.look()
+  },
+
   cancel: async (row) => {
     const sure = await confirmed({
       title: `Cancel the conversion of ${row.file.name}?`,

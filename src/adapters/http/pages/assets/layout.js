@@ -21,10 +21,14 @@ export class Layout {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined
 
-  /** @param {Row} row @param {{ readonly reflow: (job: FlyerJob) => Promise<void> }} deeds */
-  constructor(row, { reflow }) {
+  /**
+   * @param {Row} row
+   * @param {{ readonly reflow: (job: FlyerJob) => Promise<void>, readonly stop: (job: FlyerJob) => Promise<void> }} deeds
+   */
+  constructor(row, { reflow, stop }) {
     this.row = row
     this.reflow = reflow
+    this.stop = stop
     this.element = el("div", { class: "extra", hidden: true })
   }
 
@@ -51,6 +55,13 @@ export class Layout {
     if (status === "pending" || status === "processing") this.#timer = setTimeout(() => this.#again(), SOON)
   }
 
+  /** Takes it as the API has just told it, so that its end is not told again. @param {FlyerJob} job */
+  took(job) {
+    clearTimeout(this.#timer)
+    this.#job = job
+    this.#draw()
+  }
+
   #again() {
     if (!this.element.isConnected) return
     if (document.hidden) this.#timer = setTimeout(() => this.#again(), SOON)
@@ -62,8 +73,8 @@ export class Layout {
     const held = this.element.contains(document.activeElement)
     this.element.hidden = job === undefined
     this.element.replaceChildren(...(job === undefined ? [] : this.#parts(job)))
-    const next = this.element.querySelector("a")
-    if (held) (next ?? this.row.title).focus()
+    const next = this.element.querySelector("a, button")
+    if (held) (next instanceof HTMLElement ? next : this.row.title).focus()
   }
 
   /** @param {FlyerJob} job @returns {ReadonlyArray<Node>} */
@@ -84,7 +95,14 @@ export class Layout {
       case "failed":
         return [el("p", {}, `Keeping the layout failed. ${job.error ?? ""}`)]
       default:
-        return [el("p", {}, "The result that keeps the layout is being made…")]
+        return [
+          el("p", {}, "The result that keeps the layout is being made…"),
+          el(
+            "div",
+            { class: "buttons" },
+            button("Cancel", { about: `keeping the layout of ${name}`, press: () => void this.stop(job) })
+          )
+        ]
     }
   }
 }

@@ -11,7 +11,8 @@ import { pages, size, stateOf } from "./state.js"
  * @typedef {{
  *   readonly convert: (row: Row, way: Way) => Promise<void>, readonly cancel: (row: Row) => Promise<void>,
  *   readonly processNow: (row: Row) => Promise<void>, readonly share: (row: Row) => Promise<void>,
- *   readonly remove: (row: Row) => Promise<void>, readonly reflow: (row: Row, job: FlyerJob) => Promise<void>
+ *   readonly remove: (row: Row) => Promise<void>, readonly reflow: (row: Row, job: FlyerJob) => Promise<void>,
+ *   readonly stop: (row: Row, job: FlyerJob) => Promise<void>
  * }} Deeds
  */
 
@@ -55,7 +56,10 @@ export class Row {
     this.bar = el("progress", { "aria-label": `Progress of ${file.name}` })
     this.problem = el("p", { class: "problem" })
     this.note = el("p", { class: "done" })
-    this.layout = new Layout(this, { reflow: (job) => deeds.reflow(this, job) })
+    this.layout = new Layout(this, {
+      reflow: (job) => deeds.reflow(this, job),
+      stop: (job) => deeds.stop(this, job)
+    })
     this.actions = el("div", { class: "buttons" })
     this.element = el(
       "li",
