@@ -18,6 +18,14 @@ const LINE_END_HYPHENS = new Set([0x02, 0xfffe])
 
 /** A run ends where the next character stands further away than this, in font sizes: another column or cell. */
 const GAP = 1
+/**
+ * A run also ends where another text object stands further away than this, in font sizes, with no space drawn in between: cells
+ * may stand as near as words.
+ */
+const CELL_GAP = 0.2
+/** Where lines have more such gaps, text is drawn word by word, and so many lines say that the page is: they part nothing then. */
+const WORDS = 6
+const WORDY_LINES = 2
 /** The same backwards; kerning, accents and right-to-left text step back by less. */
 const BACK = 2
 /** A baseline that differs by more than this, in font sizes, is another one (a footnote's mark, an exponent). */
@@ -119,6 +127,9 @@ export const readRuns = (
     let x = 0
     let y = 0
     let across = 0
+    let gapsAcross = 0
+    let gaps = 0
+    let wordy = 0
     const close = (next?: number) => {
       if (run.style !== undefined) runs.push(run.finish(run.style, of.links, next))
     }
@@ -143,7 +154,8 @@ export const readRuns = (
       if (code < SPACE || code > 0x10ffff || (code >= 0x7f && code < 0xa0)) continue
       const object = call.FPDFText_GetTextObject(text, at)
       if (object === 0) continue
-      if (object !== lastObject || style === undefined) {
+      const fresh = object !== lastObject
+      if (fresh || style === undefined) {
         lastObject = object
         style = styles.get(object)
         if (style === undefined) {
@@ -195,7 +207,15 @@ export const readRuns = (
         const apart = Math.abs(run.across - across)
         const far = start - run.end > GAP * size || start < run.end - BACK * size
         const other = apart > BASELINE * size || !sameStyle(run.style, style)
-        if (far || other) close(!far && run.style.angle === angle && apart < size ? start : undefined)
+        let cell = false
+        if (fresh && wordy < WORDY_LINES && !far && start - run.end > CELL_GAP * size) {
+          cell = call.FPDFText_IsGenerated(text, at - 1) === 1
+          if (Math.abs(gapsAcross - across) > BASELINE * size) gaps = 0
+          gapsAcross = across
+          if (cell) gaps += 1
+          if (gaps === WORDS) wordy += 1
+        }
+        if (far || other || cell) close(!far && run.style.angle === angle && apart < size ? start : undefined)
       }
       if (run.style === undefined) run.begin(style, y, across)
       run.add(code, start, end, x0, y0, x1, y1)

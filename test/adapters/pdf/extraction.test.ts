@@ -285,8 +285,34 @@ it.live("glyphs of a Type 3 font are as large as they are drawn, whatever scale 
     const {
       pages: [page]
     } = yield* extractBytes(bytes)
-    assert.deepStrictEqual(textOf(page?.runs ?? []), ["abba ab"])
+    assert.deepStrictEqual(textOf(page?.runs ?? []), ["abba ", "ab"])
     near(page?.runs[0]?.size, 11)
+  })
+)
+
+it.live("cells as near as words are runs of their own where no space is drawn between them", () =>
+  Effect.gen(function* () {
+    const { page } = yield* pageOf({
+      content:
+        `${line("one", 72, 700)}${line("first", 95, 700)}` +
+        `${line("two ", 72, 680)}${line("joined", 96, 680)}`
+    })
+    assert.deepStrictEqual(textOf(page.runs), ["one ", "first", "two joined"])
+  })
+)
+
+it.live("text that is drawn word by word is cut no more once that is seen", () =>
+  Effect.gen(function* () {
+    const rows = Array.from({ length: 6 }, (_, row) =>
+      Array.from({ length: 8 }, (__, word) => line("word", 72 + 30 * word, 700 - 20 * row)).join("")
+    )
+    const { page } = yield* pageOf({ content: rows.join("") })
+    const texts = textOf(page.runs)
+    assert.strictEqual(texts.join(" ").trim().split(/\s+/).length, 48)
+    assert.deepStrictEqual(
+      texts.slice(-4),
+      Array.from({ length: 4 }, () => "word word word word word word word word")
+    )
   })
 )
 

@@ -1,6 +1,11 @@
+import { flowsOn } from "./flowing-columns.ts"
+import { isLabel } from "./labels.ts"
+import { boundsOf, cellsOf, type Column, type Row } from "./line-cells.ts"
 import type { Line } from "./line.ts"
 import { LEADER_LINE, markerOf } from "./markers.ts"
+import { nearColumns } from "./near-columns.ts"
 import type { Segment } from "./segment.ts"
+import { isBoldLine } from "./statistics.ts"
 import type { RawCell } from "./table-cells.ts"
 
 /** Rows of a table that is told by its alignment alone, and the lines that they take up. */
@@ -13,13 +18,6 @@ export interface AlignedTable {
   readonly tops: ReadonlyArray<number>
 }
 
-interface Column {
-  readonly x0: number
-  readonly x1: number
-}
-
-/** Gap between cells, in font sizes: wider than justified text sets its words. */
-const CELL_GAP = 1.1
 /** White between rows, in font sizes, that a table does not have. */
 const ROW_STEP = 3.6
 /** Most lines of one table: keeps the search linear on a page of nothing but short words. */
@@ -60,24 +58,6 @@ const isJustified = (
   )
 }
 
-/** A line's cells: segments, those that stand near to one another taken together. */
-const cellsOf = ({ segments, size }: Line): ReadonlyArray<ReadonlyArray<Segment>> => {
-  const cells: Array<Array<Segment>> = []
-  let x1 = -Infinity
-  for (const segment of segments) {
-    if (segment.x0 - x1 > CELL_GAP * size || cells.length === 0) cells.push([segment])
-    else cells.at(-1)?.push(segment)
-    x1 = Math.max(x1, segment.x1)
-  }
-  return cells
-}
-
-const boundsOf = (cell: ReadonlyArray<Segment>): Column =>
-  cell.reduce((sum, { x0, x1 }) => ({ x0: Math.min(sum.x0, x0), x1: Math.max(sum.x1, x1) }), {
-    x0: Infinity,
-    x1: -Infinity
-  })
-
 /** What is left of the width when all cells are laid over one another. */
 const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> => {
   const columns: Array<{ x0: number; x1: number }> = []
@@ -90,12 +70,6 @@ const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> => {
 }
 
 const overlaps = (column: Column, { x0, x1 }: Column): boolean => column.x0 < x1 - 0.5 && column.x1 > x0 + 0.5
-
-interface Row {
-  readonly line: Line
-  readonly cells: ReadonlyArray<ReadonlyArray<Segment>>
-  readonly bounds: ReadonlyArray<Column>
-}
 
 /** The number of cells that most rows have; the larger of two. */
 const usualCount = (rows: ReadonlyArray<Row>): number => {
@@ -240,8 +214,19 @@ const columnsIn = (rows: ReadonlyArray<Row>): ReadonlyArray<Column> | undefined 
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
+/** A line this much larger than a table's first one is a heading, and white above a bold line, in font sizes, that makes it one. */
+const LARGER = 1.15
+const HEADING_STEP = 2
+
+/** Whether a line between rows is a heading: it stands alone, larger than they are, or bold and apart from them. */
+const isHeading = ({ cells, line }: Row, above: Line, first: Line): boolean =>
+  cells.length === 1 &&
+  (line.size > LARGER * first.size ||
+    (isBoldLine(line) && !isLabel(line.text) && line.baseline - above.baseline > HEADING_STEP * line.size))
+
 const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefined => {
   // As far as rows have several cells, with lines between that could be the rest of one.
+  const first = lines[from]
   let to = from
   let several = from
   for (; to < Math.min(lines.length, from + MAX_LINES); to++) {
@@ -253,6 +238,8 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
       above !== undefined &&
       row.line.baseline - above.line.baseline > ROW_STEP * row.line.size
     )
+      break
+    if (to > from && above !== undefined && first !== undefined && isHeading(row, above.line, first.line))
       break
     if (row.line.monospace > 0.9 || LEADER_LINE.test(row.line.text)) break
     if (row.cells.length > 1) several = to + 1
@@ -287,6 +274,7 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
     return marker !== undefined && marker.length >= text.length
   })
   if (columns.length === 2 && markers.length > 0.5 * kept.length) return undefined
+  if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const told = place(kept, columns)
   if (told.length < 2) return undefined
   return { from, to: from + kept.length, rows: told, tops: kept.map(({ line }) => line.baseline) }
@@ -296,10 +284,12 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
 export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<AlignedTable> => {
   const left = lines.reduce((least, { x0 }) => Math.min(least, x0), Infinity)
   const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
+  const near = nearColumns(lines)
   const rows = lines.map((line, at): Row => {
-    const justified = isJustified(line, [lines[at - 1], lines[at + 1]], left, right)
-    const cells = justified ? [line.segments] : cellsOf(line)
-    return { line, cells, bounds: cells.map(boundsOf) }
+    const starts = near[at] ?? []
+    const justified = starts.length === 0 && isJustified(line, [lines[at - 1], lines[at + 1]], left, right)
+    const cells = justified ? [line.segments] : cellsOf(line, starts)
+    return { line, cells, bounds: cells.map(boundsOf), near: starts.length > 0 }
   })
   const tables: Array<AlignedTable> = []
   for (let at = 0; at < rows.length;) {

@@ -3,6 +3,7 @@ import { type Block, type Code, type Heading, NO_SEAM, plain, type Seam, textOfS
 import { footnotesFrom, noteMark } from "./footnotes.ts"
 import { type HeadingContext, headingLevel, isBulleted, isLabelAlone } from "./headings.ts"
 import { type InlineContext, spansOf } from "./inline.ts"
+import { paragraphStep } from "./labels.ts"
 import { type Line, linesOf } from "./line.ts"
 import { listsOf, type LooseItem } from "./lists.ts"
 import { LEADER_LINE } from "./markers.ts"
@@ -235,13 +236,15 @@ export const flowBlocks = (
   context: FlowContext
 ): ReadonlyArray<Block> => {
   const lines = linesOf(segments, context.inline.fonts)
+  const step = paragraphStep(lines, context.heading.profile.bodySize)
+  const within: FlowContext = { ...context, heading: { ...context.heading, step } }
   const blocks: Array<Block> = []
   let from = 0
   for (const table of alignedTables(lines)) {
-    blocks.push(...textBlocks(lines.slice(from, table.from), right, context))
+    blocks.push(...textBlocks(lines.slice(from, table.from), right, within))
     blocks.push(tableOf(table.rows, context.inline, undefined))
     from = table.to
   }
-  blocks.push(...textBlocks(lines.slice(from), right, context))
+  blocks.push(...textBlocks(lines.slice(from), right, within))
   return blocks
 }

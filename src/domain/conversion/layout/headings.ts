@@ -1,4 +1,5 @@
 import type { OutlineEntry } from "../page-content.ts"
+import { isLabel } from "./labels.ts"
 import type { Line } from "./line.ts"
 import { CAPTION, LEADER_LINE } from "./markers.ts"
 import type { Group } from "./paragraphs.ts"
@@ -50,6 +51,8 @@ export interface HeadingContext {
   readonly outline: ReadonlyMap<string, number> | undefined
   /** The document has an outline: what it names stands below the title. */
   readonly outlined: boolean
+  /** Step from paragraph to paragraph in the column at hand, in font sizes, where white parts them; see `paragraphStep`. */
+  readonly step?: number | undefined
 }
 
 /** Bold lines that are smaller than the text by this factor are headings only where they have a section's number. */
@@ -78,6 +81,37 @@ const ALONE = 1.6
 const standsAlone = ({ announced, below, gap, lines }: Group): boolean =>
   gap > ALONE && below > ALONE && lines.length <= 2 && !announced
 
+/** By how much more than paragraphs a heading of the text's own size stands apart, in font sizes. */
+const APART = 0.27
+
+/**
+ * Whether a group stands as far from its neighbours as paragraphs do. Where a document has headings of other sizes, too, bold
+ * words set so are a paragraph.
+ */
+const isSetLikeText = ({ below, gap }: Group, { profile, step }: HeadingContext): boolean =>
+  step !== undefined &&
+  profile.ranked &&
+  Math.min(gap, below) < Infinity &&
+  [gap, below].every((white) => white === Infinity || Math.abs(white - step) <= APART)
+
+/** A line as near as this below another, in font sizes, stands beside it: a cell. */
+const BESIDE = 1.08
+/** A heading of the text's own size is bold throughout, but for a mark. */
+const ALL_BOLD = 0.85
+
+/** Whether a bold group of the text's own size is set like a heading, and says what a heading may. */
+const isBoldHeading = (group: Group, text: string, context: HeadingContext): boolean => {
+  if (SECTION.test(text)) return true
+  return (
+    !isLabel(text) &&
+    (standsAlone(group) || !/[:：]$/u.test(text)) &&
+    group.gap > BESIDE &&
+    group.below > BESIDE &&
+    group.lines.every(({ bold }) => bold > ALL_BOLD) &&
+    !isSetLikeText(group, context)
+  )
+}
+
 /** White within a heading, in font sizes. Wider is that between the cells of a table's head. */
 const WORD_GAP = 0.85
 
@@ -95,13 +129,14 @@ const hasCells = ({ lines }: Group, text: string): boolean => {
 export const isBulleted = (group: Group): boolean =>
   group.marker?.ordered === false && standsAlone(group) && group.lines.every(isBoldLine)
 
+/** A letter of an index may be set so: its dash is no bullet. */
+const BETWEEN_DASHES = /^([-–—]) .* \1$/
+
 const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
 
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
-export const headingLevel = (
-  group: Group,
-  { outline, outlined, profile }: HeadingContext
-): number | undefined => {
+export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
+  const { outline, outlined, profile } = context
   const [first] = group.lines
   if (first === undefined || group.lines.length > MAX_LINES) return undefined
   const alone =
@@ -120,14 +155,16 @@ export const headingLevel = (
   const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
   if (typewritten > 0.5 * letters && !alone) return undefined
-  if (group.marker !== undefined && !group.marker.ordered && !isBulleted(group)) return undefined
+  const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
+  if (bulleted && !isBulleted(group)) return undefined
   const size = textSizeOf(profile, first)
   const larger = size >= profile.bodySize * 1.06
-  if (group.marker?.ordered === false && !larger) return undefined
+  if (bulleted && !larger) return undefined
   if (!larger) {
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
     if (size < profile.bodySize * SMALL && !SECTION.test(text)) return undefined
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
+    if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
   } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined
   return outlined ? Math.max(2, looks + (size > profile.bodySize * 1.06 ? 0 : 1)) : looks

@@ -24,7 +24,8 @@ const WIDER = 1.22
 const USUAL_LEADING = 1.2
 /** From this size on lines are titles, in sizes of running text. */
 const DISPLAY = 1.12
-const SENTENCE_END = /[.!?:;]["'”’»)\]]*$/
+/** What a sentence ends with. */
+export const SENTENCE_END = /[.!?:;]["'”’»)\]]*$/
 
 const leadingOf = (lines: ReadonlyArray<Line>): number => {
   const all: Array<number> = []

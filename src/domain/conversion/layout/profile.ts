@@ -24,6 +24,8 @@ export interface DocumentProfile {
   readonly bodyBold: boolean
   /** Heading levels by `styleKey`. */
   readonly levels: ReadonlyMap<string, number>
+  /** Some of them are larger than running text. */
+  readonly ranked: boolean
   readonly statistics: PageStatistics
 }
 
@@ -112,9 +114,10 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
   let rank = Infinity
   let rankBold = true
   for (const style of candidates) {
-    if (!regular.includes(style)) {
+    const large = style.size > largestRegular * SAME_RANK
+    // Smaller than those it is a rank that one page alone has: a level that is left out elsewhere is closed in assembly.
+    if (!regular.includes(style) && (large || !style.bold)) {
       // What a title page says in other sizes stands beside the chapters, not above them.
-      const large = style.size > largestRegular * SAME_RANK
       levels.set(
         style.key,
         large ? (style.size * SAME_RANK >= (title?.size ?? 0) ? 1 : 2) : Math.max(1, level)
@@ -130,7 +133,8 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     }
     levels.set(style.key, level)
   }
-  return { bodySize, typewriterScale, typewritten, bodyBold, levels, statistics }
+  const ranked = candidates.some(({ size }) => size >= bodySize * LARGER)
+  return { bodySize, typewriterScale, typewritten, bodyBold, levels, ranked, statistics }
 }
 
 /** A line's size, that of bold code as its words would have it in the text's face, points. */

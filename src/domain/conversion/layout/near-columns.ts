@@ -1,0 +1,132 @@
+import type { Line } from "./line.ts"
+import { markerOf } from "./markers.ts"
+import type { Piece } from "./segment.ts"
+
+/** A place on a line where something begins after white. */
+interface Start {
+  readonly x: number
+  /** White before it, in font sizes. */
+  readonly gap: number
+}
+
+/** Lines on which something begins at one place, below one another. */
+interface Edge {
+  x: number
+  from: number
+  last: number
+  /** Lines that have words on both sides of it. */
+  count: number
+  widest: number
+}
+
+/** White that may part cells, in font sizes: as little as a word's. */
+const LEAST_GAP = 0.2
+/** White that is wider than words are apart, in font sizes: one row at least has it. */
+const WIDE_GAP = 0.55
+/** Beginnings this near are below one another, points. */
+const SAME_X = 1
+/** Rows that make a column. */
+const ROWS = 3
+/** Lines without the column that a row may have between: the rest of a wrapped cell. */
+const BETWEEN = 6
+/** White between rows, in font sizes, that a table does not have. */
+const ROW_STEP = 3.6
+/** Part of all beginnings on those lines that stand at columns; text whose words are drawn one by one has fewer. */
+const AT_COLUMNS = 0.4
+/** More places than this on a page are no columns. */
+const MAX_OPEN = 60
+
+const piecesOf = ({ segments }: Line): ReadonlyArray<Piece> =>
+  segments.length === 1 ? (segments[0]?.pieces ?? []) : segments.flatMap(({ pieces }) => pieces)
+
+const NO_STARTS: ReadonlyArray<Start> = []
+
+const startsOf = ({ size }: Line, pieces: ReadonlyArray<Piece>): ReadonlyArray<Start> => {
+  if (pieces.length < 2) return NO_STARTS
+  const starts: Array<Start> = []
+  // A note's mark stands before its words.
+  const noted = pieces[0]?.raise !== undefined
+  let end = pieces[0]?.x1 ?? 0
+  for (const [at, { raise, x0, x1 }] of pieces.entries()) {
+    if (at > 0 && raise === undefined && x0 - end > LEAST_GAP * size) {
+      const before = at === 1 ? (pieces[0]?.text ?? "").trim() : ""
+      // The words of a list's item stand below one another, too.
+      if (at > 1 || (!noted && (markerOf(`${before} `)?.length ?? 0) < before.length))
+        starts.push({ x: x0, gap: (x0 - end) / size })
+    }
+    end = Math.max(end, x1)
+  }
+  return starts
+}
+
+const crosses = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
+  pieces.some(({ x0, x1 }) => x0 < x - SAME_X && x1 > x + SAME_X)
+
+/** Whether a line has words on both sides of a place, and none over it. */
+const straddles = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
+  !crosses(pieces, x) &&
+  pieces.some(({ x1 }) => x1 <= x + SAME_X) &&
+  pieces.some(({ x0 }) => x0 >= x - SAME_X)
+
+/**
+ * Where columns begin on each line that stand nearer than white tells: as near as words, as browsers set tables without borders.
+ * They are told by words that begin below one another on several lines, with nothing written over that place in between. Linear in
+ * the lines, times the columns that are open at once.
+ */
+export const nearColumns = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<number>> => {
+  const pieces = lines.map(piecesOf)
+  const starts = lines.map((line, at) => startsOf(line, pieces[at] ?? []))
+  if (starts.filter(({ length }) => length > 0).length < ROWS) return []
+  const edges: Array<Edge> = []
+  let open: Array<Edge> = []
+  const close = (edge: Edge) => {
+    if (edge.count >= ROWS && edge.widest >= WIDE_GAP) edges.push(edge)
+  }
+  for (const [at, line] of lines.entries()) {
+    const above = lines[at - 1]
+    const apart = above !== undefined && line.baseline - above.baseline > ROW_STEP * line.size
+    const own = pieces[at] ?? []
+    if (open.length > 0)
+      open = open.filter((edge) => {
+        if (!apart && at - edge.last <= BETWEEN && !crosses(own, edge.x)) return true
+        close(edge)
+        return false
+      })
+    for (const { gap, x } of starts[at] ?? []) {
+      const edge = open.find((one) => Math.abs(one.x - x) <= SAME_X)
+      if (edge === undefined) {
+        if (open.length < MAX_OPEN) open.push({ x, from: at, last: at, count: 1, widest: gap })
+      } else {
+        edge.count += edge.last === at ? 0 : 1
+        edge.last = at
+        edge.widest = Math.max(edge.widest, gap)
+      }
+    }
+  }
+  open.forEach(close)
+  if (edges.length === 0) return []
+  const columns = lines.map((): Array<number> => [])
+  const all = lines.map((_, at) => starts[at]?.length ?? 0)
+  const matched = lines.map(
+    (_, at) =>
+      (starts[at] ?? []).filter(({ x }) =>
+        edges.some((edge) => edge.from <= at && at <= edge.last && Math.abs(edge.x - x) <= SAME_X)
+      ).length
+  )
+  const sum = (of: ReadonlyArray<number>, { from, last }: Edge) =>
+    of.slice(from, last + 1).reduce((total, count) => total + count, 0)
+  for (const edge of edges) {
+    if (sum(matched, edge) < AT_COLUMNS * sum(all, edge)) continue
+    // Names of columns are set in the middle: they begin elsewhere.
+    let from = edge.from
+    while (from > 0 && edge.from - from < 2) {
+      const [above, line] = [lines[from - 1], lines[from]]
+      if (above === undefined || line === undefined || !straddles(pieces[from - 1] ?? [], edge.x)) break
+      if (line.baseline - above.baseline > ROW_STEP * line.size) break
+      from -= 1
+    }
+    for (let at = from; at <= edge.last; at++) columns[at]?.push(edge.x)
+  }
+  for (const xs of columns) xs.sort((a, b) => a - b)
+  return columns
+}
