@@ -19,16 +19,22 @@ export interface ObjectFacts {
  * An object is there whole or not at all, whatever happens while it is written; the last writer of a key wins.
  */
 export interface ObjectStoreService {
-  /** Streams an object in; durable once it ends. Answers its size, bytes. Memory does not grow with it. */
+  /**
+   * Streams an object in; durable once it ends. Answers its size, bytes. Memory does not grow with it. The bytes of a piece are
+   * the caller's again, to be written over, once the next piece is asked for.
+   */
   readonly put: <E, R>(
     key: string,
     body: Stream.Stream<Uint8Array, E, R>,
     options: { readonly contentType: string }
   ) => Effect.Effect<number, ObjectStoreError | E, R>
-  /** Streams an object out, from byte `from` (0) on. */
+  /**
+   * Streams an object out, from byte `from` (0) on. `passing`: the bytes of a piece may be the store's again, to be read over,
+   * once the next piece is asked for.
+   */
   readonly get: (
     key: string,
-    options?: { readonly from?: number | undefined }
+    options?: { readonly from?: number | undefined; readonly passing?: boolean }
   ) => Stream.Stream<Uint8Array, ObjectStoreError>
   /**
    * A file on this machine that holds the object, for programs that read by path; it stays as it is until the scope closes.

@@ -10,6 +10,8 @@ import type { PdfError, PageRange } from "./pdf.ts"
 export interface OpenPages {
   /** Of a page that cannot be read this or its parts fail; the others can be read. `index` from 0, in the document. */
   readonly page: (index: number) => Effect.Effect<PageSource, PdfError>
+  /** Nobody will look at the page's PDF again: its bytes, wherever they are held, are gone. Absent where nothing is kept. */
+  readonly release?: (index: number) => Effect.Effect<void>
 }
 
 /** The pages of stored documents, read and laid out. */

@@ -44,6 +44,8 @@ export interface PageRange {
 export interface SinglePage {
   readonly index: number
   readonly bytes: Uint8Array
+  /** True: words are certain to be seen on it, so that it is not blank. False says nothing; absent where nobody has looked. */
+  readonly hasWords?: boolean
 }
 
 /** A picture that models and browsers take. */

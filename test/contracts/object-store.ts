@@ -68,6 +68,38 @@ export const objectStoreContract = (
         assert.strictEqual(at, options.large)
       }))
 
+    test("a piece may be written over once the next one is asked for", (store) =>
+      Effect.gen(function* () {
+        const [pieces, piece] = [options.large / 5_000, new Uint8Array(5_000)]
+        const body = Stream.range(1, Math.ceil(pieces)).pipe(
+          Stream.mapEffect((at) => Effect.sync(() => piece.fill(at % 251)))
+        )
+        yield* store.put("written-over", body, { contentType })
+        const found = yield* readAll(store, "written-over")
+        assert.strictEqual(found.length, Math.ceil(pieces) * piece.length)
+        for (let at = 0; at < found.length; at += 1_000)
+          if (found[at] !== (Math.floor(at / 5_000) + 1) % 251) assert.fail(`wrong byte at ${at}`)
+      }))
+
+    test("gives the same bytes where each piece is done with before the next one is asked for", (store) =>
+      Effect.gen(function* () {
+        yield* store.put("passing", pattern(options.large), { contentType })
+        const from = 1_000_003
+        let at = from
+        yield* Stream.runForEach(store.get("passing", { from, passing: true }), (bytes) =>
+          Effect.sync(() => {
+            for (let i = 0; i < bytes.length; i += 97)
+              if (bytes[i] !== (at + i) % 251) assert.fail(`wrong byte at ${at + i}`)
+            at += bytes.length
+          })
+        )
+        assert.strictEqual(at, options.large)
+        const some = yield* Stream.runHead(store.get("passing", { passing: true }))
+        assert.isTrue(Option.isSome(some))
+        const missing = Stream.runDrain(store.get("none", { passing: true }))
+        assert.strictEqual((yield* Effect.flip(missing)).reason, "missing")
+      }))
+
     test("says of what is not there that it is missing; removing it is no error", (store) =>
       Effect.gen(function* () {
         const reasonOf = <A>(effect: Effect.Effect<A, ObjectStoreError, Scope.Scope>) =>

@@ -13,7 +13,7 @@ export const makeMapObjects = (objects = new Map<string, Uint8Array>()): ObjectS
     })
   return {
     put: (key, body) =>
-      Effect.map(Stream.runCollect(body), (parts) => {
+      Effect.map(Stream.runCollect(Stream.map(body, (piece) => piece.slice())), (parts) => {
         const bytes = Buffer.concat([...parts])
         objects.set(key, bytes)
         return bytes.length

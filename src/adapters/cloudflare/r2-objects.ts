@@ -30,7 +30,7 @@ const found = <A>(key: string, run: () => Promise<A | null>) =>
     )
   )
 
-/** Bytes that wait to become a part. A part is copied together only where it comes in several pieces. */
+/** Bytes that wait to become a part. A part is put together only where it comes in several pieces. */
 const makePending = () => {
   let pieces: Array<Uint8Array> = []
   let size = 0
@@ -103,7 +103,7 @@ const put =
       yield* Stream.runForEach(body, (bytes) =>
         Effect.gen(function* () {
           size += bytes.length
-          pending.add(bytes)
+          pending.add(bytes.slice())
           while (pending.isPart()) yield* send(pending.take(PART_BYTES))
         })
       )

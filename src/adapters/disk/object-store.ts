@@ -26,6 +26,9 @@ const UNFINISHED = ".unfinished"
 /** Reads of a file that are handed on together; a read has 64 KiB. */
 const READS_AT_ONCE = 4
 
+/** Bytes of a read into a place that is used again. */
+const PASSING_BYTES = 1024 * 1024
+
 const isMissing = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")
 
@@ -36,6 +39,44 @@ const failure =
 
 const attempt = <A>(key: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: failure(key) })
+
+/**
+ * A file's bytes in two places by turns, one of which is read into while the other is used: nothing is left over for the collector
+ * of garbage, which looks through all of the heap for what lies outside of it. They are `Buffer`s, whose `indexOf` takes a
+ * fraction of the time of other arrays'.
+ */
+const readPassing = (key: string, path: string, from: number) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const handle = yield* Effect.acquireRelease(
+        attempt(key, () => open(path, "r")),
+        (opened) => Effect.promise(() => opened.close())
+      )
+      let [place, other] = [Buffer.allocUnsafe(PASSING_BYTES), Buffer.allocUnsafe(PASSING_BYTES)]
+      let position = from
+      const read = () => {
+        ;[place, other] = [other, place]
+        const into = place
+        const done = handle.read(into, 0, into.length, position).then(({ bytesRead }) => {
+          position += bytesRead
+          return into.subarray(0, bytesRead)
+        })
+        // Whoever wants it sees the error; nobody may.
+        done.catch(() => undefined)
+        return done
+      }
+      let next = read()
+      yield* Effect.addFinalizer(() => Effect.promise(() => next.catch(() => undefined)))
+      return Stream.unfold(undefined, () =>
+        attempt(key, async () => {
+          const piece = await next
+          if (piece.length === 0) return undefined
+          next = read()
+          return [piece, undefined] as const
+        })
+      )
+    })
+  )
 
 /** A name is durable only once its folder is. */
 const syncFolder = async (folder: string) => {
@@ -191,11 +232,13 @@ export const makeDiskObjects = (folder: string): ObjectStoreService => {
     get: (key, options) =>
       Stream.unwrap(
         Effect.map(facts(key), () =>
-          NodeStream.fromReadable<Uint8Array, ObjectStoreError>({
-            evaluate: () => createReadStream(pathOf(key), { start: options?.from ?? 0 }),
-            chunkSize: READS_AT_ONCE,
-            onError: failure(key)
-          })
+          options?.passing === true
+            ? readPassing(key, pathOf(key), options.from ?? 0)
+            : NodeStream.fromReadable<Uint8Array, ObjectStoreError>({
+                evaluate: () => createReadStream(pathOf(key), { start: options?.from ?? 0 }),
+                chunkSize: READS_AT_ONCE,
+                onError: failure(key)
+              })
         )
       ),
 

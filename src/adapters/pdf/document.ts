@@ -13,6 +13,7 @@ import { readLinks } from "./links.ts"
 import { readOutline } from "./outline.ts"
 import type { Pdfium } from "./pdfium.ts"
 import type { Qpdf } from "./qpdf.ts"
+import { showsWords } from "./shows-words.ts"
 import { Splitter } from "./splitter.ts"
 import { readStructure } from "./structure.ts"
 import { readRuns } from "./text-runs.ts"
@@ -246,7 +247,7 @@ export class OpenDocument {
       ? (copy() ?? this.#splitter.page(index, end))
       : (this.#splitter.page(index, end) ?? copy())
     if (bytes === undefined) throw pdfError("broken", index)
-    return { index, bytes }
+    return { index, bytes, hasWords: showsWords(this.pdfium, this.#handles.document, index, bytes) }
   }
 
   /**

@@ -125,8 +125,12 @@ export const makeS3Objects = Effect.fnUntraced(function* (
       let size = 0
       let broken: Cause.Cause<E> | undefined
       // The uploader reads an async iterable; why the stream ended is told by itself, not by the uploader's error.
+      // A piece is copied, since the uploader goes on to the next ones while it holds it.
       const counted = body.pipe(
-        Stream.tap((bytes) => Effect.sync(() => void (size += bytes.length))),
+        Stream.map((bytes) => {
+          size += bytes.length
+          return bytes.slice()
+        }),
         Stream.tapCause((cause) => Effect.sync(() => void (broken = cause)))
       )
       const source = yield* NodeStream.toReadable(counted)

@@ -53,7 +53,7 @@ const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
   }
   const key = manifestKey(prepared)
   const entries = new Map<string, ManifestEntry>()
-  yield* eachLine(objects.get(key), (line) =>
+  yield* eachLine(objects.get(key, { passing: true }), (line) =>
     decodeManifestLine(parsed(line ?? new Uint8Array())).pipe(
       Effect.mapError((cause) => new ObjectStoreError({ reason: "unavailable", key, cause })),
       Effect.map((entry) => void entries.set(entry.recordId, entry))
@@ -79,7 +79,7 @@ export const collect = (
     let tally = noTally(waiting.size)
     let unreadable = 0
     for (const key of files) {
-      yield* eachLine(objects.get(key), (line) =>
+      yield* eachLine(objects.get(key, { passing: true }), (line) =>
         Effect.suspend(() => {
           const record = line === undefined ? undefined : readOutputLine(line)
           if (record === undefined) {
@@ -121,7 +121,7 @@ export const tallyOnly = (
       Effect.catchTag("ObjectStoreError", (error) => Effect.as(unread(error), []))
     )
     for (const key of files) {
-      yield* eachLine(objects.get(key), (line) =>
+      yield* eachLine(objects.get(key, { passing: true }), (line) =>
         Effect.sync(() => {
           const record = line === undefined ? undefined : readOutputLine(line)
           if (record !== undefined) tally = withReturned(tally, record)

@@ -68,7 +68,7 @@ export const makeLineCutter = (maxBytes: number = MAX_LINE_BYTES) => {
   }
 }
 
-/** The lines of an object, one by one; memory holds one of them. */
+/** The lines of an object, one by one; memory holds one of them. A piece is done with before the next is asked for. */
 export const eachLine = <E, R, E2, R2>(
   bytes: Stream.Stream<Uint8Array, E, R>,
   use: (line: Line) => Effect.Effect<void, E2, R2>

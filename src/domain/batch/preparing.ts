@@ -13,7 +13,7 @@ import { inputPrefix, manifestKey } from "./keys.ts"
 import type { ManifestEntry } from "./manifest.ts"
 import { hashOf, promptText } from "./prompt-hash.ts"
 import { recordId, type RecordPlace } from "./record-id.ts"
-import { recordLine } from "./record.ts"
+import { makeRecordLines } from "./record.ts"
 import { type BatchLimits, type BatchSkipped, linesOf, present, writeShards, type Written } from "./shards.ts"
 
 /**
@@ -27,6 +27,8 @@ const capturePage = (
 ): Effect.Effect<ConverseRequest | undefined> =>
   Effect.gen(function* () {
     const page = yield* pages.page(index)
+    // Split first: of most pages that tells already that they are not blank.
+    yield* page.pdf
     if (yield* page.isBlank) return undefined
     const capture = makeCapture()
     yield* convertPageWithVision(page, model).pipe(
@@ -76,7 +78,7 @@ const makeHashes = () => {
 
 /**
  * The records of a document's pages, which is opened once for all of its chunks: to open it, and to find out how it is best
- * split, takes as long as splitting dozens of pages. They come one by one; the pages are read ahead.
+ * split, takes as long as splitting dozens of pages. They come one by one, each good until the next; the pages are read ahead.
  */
 const recordsOf = (
   { chunks, model, objectKey }: Preparing,
@@ -86,7 +88,9 @@ const recordsOf = (
     Effect.gen(function* () {
       const sources = yield* PageSources
       const pages = yield* sources.open(objectKey, rangeOf(chunks))
+      const release = pages.release ?? (() => Effect.void)
       const hash = makeHashes()
+      const lineOf = makeRecordLines()
       return Stream.fromIterable(placesOf(chunks)).pipe(
         Stream.mapEffect(
           Effect.fnUntraced(function* (place) {
@@ -94,7 +98,9 @@ const recordsOf = (
             if (request === undefined) return undefined
             const id = recordId(place)
             noted({ recordId: id, ...place, promptHash: yield* hash(request), model: request.modelId })
-            return recordLine(id, request)
+            const line = lineOf(id, request)
+            yield* release(place.page)
+            return line
           })
         ),
         present

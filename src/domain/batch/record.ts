@@ -29,18 +29,18 @@ const messageParts = ({ content, role }: ConverseMessage): ReadonlyArray<Part> =
 
 const encoder = new TextEncoder()
 
-/**
- * One line of a shard: the record's id, and the body of a Converse call without the model, bytes as base64 (Bedrock, batch
- * inference data). The bytes are nearly all of it: they go into the line as they are encoded, and through no string.
- */
-export const recordLine = (recordId: string, request: ConverseRequest): Uint8Array => {
+const writeLine = (
+  recordId: string,
+  request: ConverseRequest,
+  room: (bytes: number) => Uint8Array
+): Uint8Array => {
   const parts = [
     `{"recordId":${JSON.stringify(recordId)},"modelInput":{"system":${JSON.stringify(request.system)},"messages":[`,
     ...between(request.messages.map(messageParts)),
     `],"inferenceConfig":${JSON.stringify(request.inferenceConfig)}}}\n`
   ].map((part) => (typeof part === "string" ? encoder.encode(part) : { bytes: part }))
   const lengths = parts.map((part) => ("bytes" in part ? base64Length(part.bytes.length) : part.length))
-  const line = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0))
+  const line = room(lengths.reduce((sum, length) => sum + length, 0))
   let at = 0
   for (const [n, part] of parts.entries()) {
     if ("bytes" in part) writeBase64(part.bytes, line, at)
@@ -48,4 +48,21 @@ export const recordLine = (recordId: string, request: ConverseRequest): Uint8Arr
     at += lengths[n] ?? 0
   }
   return line
+}
+
+/**
+ * One line of a shard: the record's id, and the body of a Converse call without the model, bytes as base64 (Bedrock, batch
+ * inference data). The bytes are nearly all of it: they go into the line as they are encoded, and through no string.
+ */
+export const recordLine = (recordId: string, request: ConverseRequest): Uint8Array =>
+  writeLine(recordId, request, (bytes) => new Uint8Array(bytes))
+
+/** The same for many records: a line is written where the one before stood, and is good until the next. */
+export const makeRecordLines = (): typeof recordLine => {
+  let place = new Uint8Array(0)
+  return (recordId, request) =>
+    writeLine(recordId, request, (bytes) => {
+      if (place.length < bytes) place = new Uint8Array(Math.max(bytes, place.length * 2))
+      return place.subarray(0, bytes)
+    })
 }

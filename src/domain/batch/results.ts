@@ -28,6 +28,24 @@ const MAX_HELD = 64 * 1024 * 1024
 /** Files that are written at once: each waits for the disk, or for the network. */
 const WRITES_AT_ONCE = 16
 
+/** UTF-8 of a text takes at most so many bytes for each of its characters. */
+const MAX_BYTES_A_CHARACTER = 3
+
+/** Texts as bytes, in places that are used again: those of a text are given back once they are written. */
+const makeEncoder = () => {
+  const encoder = new TextEncoder()
+  const places: Array<Uint8Array<ArrayBuffer>> = []
+  return {
+    encode: (text: string) => {
+      const room = text.length * MAX_BYTES_A_CHARACTER
+      const last = places.pop()
+      const place = last === undefined || last.length < room ? new Uint8Array(room) : last
+      return { place, bytes: place.subarray(0, encoder.encodeInto(text, place).written) }
+    },
+    giveBack: (place: Uint8Array<ArrayBuffer>): void => void places.push(place)
+  }
+}
+
 const textOf = (objects: ObjectStoreService, key: string) =>
   objects.get(key).pipe(
     Stream.decodeText(),
@@ -81,6 +99,7 @@ export const makeResultsWriter = (
   entries: Iterable<ManifestEntry>,
   maxHeld: number = MAX_HELD
 ) => {
+  const encoder = makeEncoder()
   const chunks = new Map<number, Held>()
   for (const { chunkIndex } of entries) {
     const held = chunks.get(chunkIndex) ?? { missing: 0, size: 0, pages: [], parked: false, written: false }
@@ -95,10 +114,11 @@ export const makeResultsWriter = (
     const beside = heldKey(jobId, attempt, chunkIndex)
     const before = held.parked ? yield* readAnswers(objects, beside) : []
     const pages = [...before, ...held.pages].sort((a, b) => a.page - b.page)
-    const bytes = new TextEncoder().encode(JSON.stringify({ chunkIndex, pages }))
+    const { bytes, place } = encoder.encode(JSON.stringify({ chunkIndex, pages }))
     yield* objects.put(whole ? resultsKey(jobId, chunkIndex) : beside, Stream.make(bytes), {
       contentType: "application/json"
     })
+    encoder.giveBack(place)
     if (whole && held.parked) yield* objects.remove([beside])
     total -= held.size
     held.size = 0

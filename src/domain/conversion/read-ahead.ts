@@ -14,6 +14,15 @@ export interface ReadAhead<A extends {}> {
   readonly maxKept: number
 }
 
+/** What reads ahead. */
+export interface ReadingAhead<A extends {}> {
+  readonly of: (index: number) => Effect.Effect<A, PdfError>
+  /** What is kept of a page. */
+  readonly kept: (index: number) => A | undefined
+  /** The same, which is not kept any more. */
+  readonly drop: (index: number) => A | undefined
+}
+
 /**
  * Reads a range in one go, as far as its pages are asked for and one batch further: to ask page by page has a cost of its own,
  * and so the reader works while its caller does. A page that is not kept any more is read again alone; so is one that broke the
@@ -25,7 +34,7 @@ export const makeReadAhead = Effect.fnUntraced(function* <A extends {}>({
   range,
   read,
   sizeOf
-}: ReadAhead<A>): Effect.fn.Return<(index: number) => Effect.Effect<A, PdfError>, never, Scope.Scope> {
+}: ReadAhead<A>): Effect.fn.Return<ReadingAhead<A>, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const one = yield* Semaphore.make(1)
   const kept = new Map<number, A>()
@@ -76,13 +85,23 @@ export const makeReadAhead = Effect.fnUntraced(function* <A extends {}>({
       })
     )
 
-  return (index) =>
-    Effect.suspend(() => {
+  return {
+    of: (index) =>
+      Effect.suspend(() => {
+        const found = kept.get(index)
+        if (found !== undefined) return Effect.succeed(found)
+        return Effect.flatMap(readUpTo(index), () => {
+          const came = kept.get(index)
+          return came === undefined ? alone(index) : Effect.succeed(came)
+        })
+      }),
+    kept: (index) => kept.get(index),
+    drop: (index) => {
       const found = kept.get(index)
-      if (found !== undefined) return Effect.succeed(found)
-      return Effect.flatMap(readUpTo(index), () => {
-        const came = kept.get(index)
-        return came === undefined ? alone(index) : Effect.succeed(came)
-      })
-    })
+      if (found === undefined) return undefined
+      kept.delete(index)
+      keptSize -= sizeOf(found)
+      return found
+    }
+  }
 })

@@ -43,9 +43,14 @@ const makeLayouts = Effect.fnUntraced(function* (document: PdfDocument, range: P
     })
 })
 
+/** Gives the memory back now: what is made outside of the heap makes the collector of garbage look through all of it. */
+const free = ({ buffer }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
 const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange) {
   const layout = yield* makeLayouts(document, range)
-  const isBlank = yield* makeReadAhead({
+  const blanks = yield* makeReadAhead({
     range,
     read: document.blanks,
     alone: document.isBlank,
@@ -59,14 +64,26 @@ const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRang
     sizeOf: ({ bytes }) => bytes.length,
     maxKept: MAX_KEPT_BYTES
   })
+  /** Splitting a page may have told already; the few that it could not tell of are looked at alone. */
+  const isBlank = (index: number): Effect.Effect<boolean, PdfError> =>
+    Effect.suspend(() => {
+      const single = split.kept(index)
+      if (single?.hasWords === undefined || blanks.kept(index) !== undefined) return blanks.of(index)
+      return single.hasWords ? Effect.succeed(false) : document.isBlank(index)
+    })
   const pages: OpenPages = {
     page: (index) =>
       Effect.succeed({
         index,
         isBlank: isBlank(index),
         layout: layout(index),
-        pdf: Effect.map(split(index), ({ bytes }) => bytes),
+        pdf: Effect.map(split.of(index), ({ bytes }) => bytes),
         image: Effect.map(document.render(index, PICTURE_DPI), ({ bytes }) => bytes)
+      }),
+    release: (index) =>
+      Effect.sync(() => {
+        const kept = split.drop(index)
+        if (kept !== undefined) free(kept.bytes)
       })
   }
   return pages

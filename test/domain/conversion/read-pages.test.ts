@@ -54,13 +54,14 @@ const documentWith = (bad: ReadonlySet<number>) => {
       }))
     }
   }
-  const layer = ReadPages.layer.pipe(
-    Layer.provide([
-      Layer.mock(Pdf, { open: () => Effect.succeed(document) }),
-      Layer.mock(FileObjects, { localPath: () => Effect.succeed("/x.pdf") })
-    ])
-  )
-  return { layer, layouts, looks, splits }
+  const layer = (opened = document) =>
+    ReadPages.layer.pipe(
+      Layer.provide([
+        Layer.mock(Pdf, { open: () => Effect.succeed(opened) }),
+        Layer.mock(FileObjects, { localPath: () => Effect.succeed("/x.pdf") })
+      ])
+    )
+  return { document, layer, layouts, looks, splits }
 }
 
 const ask = (bad: ReadonlySet<number>, range: PageRange, wanted: ReadonlyArray<number>) => {
@@ -82,7 +83,7 @@ const ask = (bad: ReadonlySet<number>, range: PageRange, wanted: ReadonlyArray<n
       { concurrency: 4 }
     )
     return { got, splits }
-  }).pipe(Effect.scoped, Effect.provide(layer))
+  }).pipe(Effect.scoped, Effect.provide(layer()))
 }
 
 describe("reading pages", () => {
@@ -108,7 +109,64 @@ describe("reading pages", () => {
             indexes(range).map((index) => `t${index}`)
           )
           assert.deepStrictEqual([layouts, looks, splits], [[range], [range], [range]])
-        }).pipe(Effect.scoped, Effect.provide(layer))
+        }).pipe(Effect.scoped, Effect.provide(layer()))
+      })
+  )
+
+  it.effect(
+    "a page whose words showed when it was split is not looked at; one that they did not is, alone",
+    () =>
+      Effect.gen(function* () {
+        const { document, layer, looks } = documentWith(new Set())
+        const alone: Array<number> = []
+        const looked: PdfDocument = {
+          ...document,
+          split: (range) =>
+            Stream.map(document.split(range), (page) => ({ ...page, hasWords: page.index % 3 === 0 })),
+          isBlank: (index) => {
+            alone.push(index)
+            return document.isBlank(index)
+          }
+        }
+        yield* Effect.gen(function* () {
+          const pages = yield* (yield* PageSources).open("files/x/source", { first: 0, end: PAGES })
+          const answers = yield* Effect.forEach(indexes({ first: 0, end: PAGES }), (index) =>
+            Effect.gen(function* () {
+              const { isBlank, pdf } = yield* pages.page(index)
+              yield* pdf
+              return yield* isBlank
+            })
+          )
+          assert.deepStrictEqual(
+            answers,
+            answers.map((_, index) => index % 3 !== 0 && index % 2 === 0)
+          )
+          assert.deepStrictEqual(
+            alone,
+            [...answers.keys()].filter((index) => index % 3 !== 0)
+          )
+          assert.deepStrictEqual(looks, [])
+        }).pipe(Effect.scoped, Effect.provide(layer(looked)))
+      })
+  )
+
+  it.effect(
+    "the bytes of a page that was let go are gone, and read again where somebody asks all the same",
+    () =>
+      Effect.gen(function* () {
+        const { layer, splits } = documentWith(new Set())
+        yield* Effect.gen(function* () {
+          const pages = yield* (yield* PageSources).open("files/x/source", { first: 0, end: PAGES })
+          const { pdf } = yield* pages.page(5)
+          const bytes = yield* pdf
+          assert.strictEqual(bytes[0], 5)
+          yield* pages.release?.(5) ?? Effect.die("nothing is let go")
+          assert.strictEqual(bytes.length, 0)
+          assert.strictEqual((yield* pdf)[0], 5)
+          assert.deepStrictEqual(splits.slice(1), [{ first: 5, end: 6 }])
+          yield* pages.release?.(5) ?? Effect.void
+          assert.strictEqual((yield* (yield* pages.page(6)).pdf)[0], 6)
+        }).pipe(Effect.scoped, Effect.provide(layer()))
       })
   )
 
