@@ -3,9 +3,12 @@ import type { Result } from "effect"
 
 import type { IncomingEvent } from "../domain/delivery/incoming-event.ts"
 
-/** A webhook body that is not what the provider signed (`signature`), or signed and no JSON (`body`). */
+/**
+ * A webhook body that is not what the provider signed (`signature`), or signed and no JSON (`body`); or nobody is let in, since
+ * there is no signing secret (`secret`).
+ */
 export class WebhookRefused extends Data.TaggedError("WebhookRefused")<{
-  readonly about: "signature" | "body"
+  readonly about: "secret" | "signature" | "body"
   readonly reason: string
 }> {}
 

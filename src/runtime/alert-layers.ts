@@ -1,11 +1,12 @@
-import { Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 
 import * as NoChat from "../adapters/memory/no-chat.ts"
 import * as AlertPreferences from "../adapters/postgres/alert-preferences.ts"
 import * as SimulatedChat from "../adapters/simulated/chat.ts"
 import * as Telegram from "../adapters/telegram/chat.ts"
+import * as InternalAlerts from "../adapters/web/internal-alerts.ts"
 import * as AlarmNotices from "../domain/delivery/alarm-notices.ts"
-import { AlertConfig, layer } from "../domain/delivery/alerts.ts"
+import { AlertConfig, Alerts, layer } from "../domain/delivery/alerts.ts"
 import type { Chat } from "../ports/chat.ts"
 import type { SimulatedMail } from "../ports/simulated-mail.ts"
 import type { Settings } from "./settings.ts"
@@ -36,3 +37,26 @@ export const alerts = (
     Layer.provideMerge(AlertPreferences.layer)
   )
 }
+
+/**
+ * The dispatcher of recorded events. Those of `provider_a` come through the functions, which post where `INTERNAL_ALERT_URL` says;
+ * where that is this process's own route, and for all other events, the alert is raised here.
+ */
+export const recordedAlerts = ({
+  access,
+  events,
+  http
+}: Pick<Settings, "access" | "events" | "http">): Layer.Layer<Alerts, never, Alerts> =>
+  Layer.effect(
+    Alerts,
+    Effect.gen(function* () {
+      const here = yield* Alerts
+      const { internalAlertUrl: url } = events
+      if (url === `${http.baseUrl}/internal/email-alert`) return here
+      const posted = InternalAlerts.layer({ url, proxySecret: access.proxySharedSecret })
+      const there = Context.get(yield* Layer.build(posted), Alerts)
+      return Alerts.of({
+        raise: (failed) => (failed.provider === "provider_a" ? there : here).raise(failed)
+      })
+    })
+  )

@@ -6,6 +6,7 @@ import { Context, Effect, Layer, Result, Schema } from "effect"
 import { HttpServer } from "effect/http"
 
 import * as EmbeddedPostgres from "../adapters/embedded-postgres/embedded-postgres.ts"
+import { choosePort } from "../adapters/http/chosen-port.ts"
 import { embeddedHttpLayer, httpLayer } from "../adapters/http/http-layer.ts"
 import * as AuditLog from "../adapters/postgres/audit-log.ts"
 import * as Postgres from "../adapters/postgres/client.ts"
@@ -22,7 +23,7 @@ import { RetryHandler } from "../domain/mail/retry.ts"
 import { DeferQueue } from "../ports/defer-queue.ts"
 import { FileObjects } from "../ports/object-store.ts"
 import { access, promoClaims } from "./access-layers.ts"
-import { alerts } from "./alert-layers.ts"
+import { alerts, recordedAlerts } from "./alert-layers.ts"
 import * as AuditDigestLayer from "./audit-digest-layer.ts"
 import * as AuditDigest from "./audit-digest.ts"
 import { announce, type Place } from "./banner.ts"
@@ -66,16 +67,33 @@ const refuse = (problems: Parameters<typeof formatProblems>[0]) =>
     message: `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: docs/configuration.md`
   })
 
-/** The settings of this process: decoded, complete, and with every problem told at once. */
-const readSettings = Effect.fnUntraced(function* (env: Env, embeddedByDefault: boolean) {
-  const first = decodeSettings(env, { embedded: embeddedByDefault, server: true })
+/** The settings of this process: decoded, complete, and with every problem told at once; and what they were decoded from. */
+const readSettings = Effect.fnUntraced(function* (given: Env, embeddedByDefault: boolean) {
+  const first = decodeSettings(given, { embedded: embeddedByDefault, server: true })
   if (Result.isFailure(first)) return yield* refuse(first.failure)
-  if (!first.success.embedded) return first.success
-  const complete = yield* withGeneratedSecrets(env, resolve(first.success.dataDir)).pipe(
+  if (!first.success.embedded) return { env: given, settings: first.success }
+  const env = yield* withGeneratedSecrets(given, resolve(first.success.dataDir)).pipe(
     Effect.mapError(({ message }) => new CannotStart({ message }))
   )
-  const settings = decodeSettings(complete, { embedded: embeddedByDefault })
-  return Result.isFailure(settings) ? yield* refuse(settings.failure) : settings.success
+  const settings = decodeSettings(env, { embedded: embeddedByDefault })
+  return Result.isFailure(settings) ? yield* refuse(settings.failure) : { env, settings: settings.success }
+})
+
+/** With `PORT=0` the system chooses now, so that `BASE_URL`, where it is unset, is the listener's address. */
+const withPort = Effect.fnUntraced(function* ({
+  env,
+  settings
+}: {
+  readonly env: Env
+  readonly settings: Settings
+}) {
+  const { baseUrlIsSet, host, port } = settings.http
+  const chosen = port === 0 && !baseUrlIsSet ? yield* choosePort(host) : undefined
+  if (chosen === undefined) return { settings, beforeListen: Effect.void }
+  const again = decodeSettings({ ...env, PORT: String(chosen.port) }, { embedded: settings.embedded })
+  return Result.isFailure(again)
+    ? yield* refuse(again.failure)
+    : { settings: again.success, beforeListen: chosen.letGo }
 })
 
 /** The database that is configured, or the embedded one; migrated either way. */
@@ -136,7 +154,7 @@ const roles = (settings: Settings) => {
     Housekeeping.layer,
     EventPoll.ticks(settings),
     AuditDigest.ticks,
-    DeliveryWatch.layer,
+    Layer.provide(DeliveryWatch.layer, recordedAlerts(settings)),
     conversionAnchor(settings),
     bulkMessageTicks
   ).pipe(Layer.provideMerge(Layer.provide(Leadership.layer(), Leases.layer)))
@@ -170,10 +188,11 @@ const readiness = Layer.unwrap(
 )
 
 /** Everything that one process runs. */
-const app = (settings: Settings) => {
+const app = (settings: Settings, beforeListen: Effect.Effect<void>) => {
   const listener = {
     host: settings.http.host,
     port: settings.http.port,
+    beforeListen,
     proxySecret: settings.access.proxySharedSecret,
     baseUrl: settings.http.baseUrl,
     webhookSecret: settings.providerB.webhookSecret,
@@ -202,7 +221,9 @@ const app = (settings: Settings) => {
       Layer.mergeAll(AuditLog.layer, EmailLogQuery.layer, EmailStats.layer, SuppressionList.layer)
     ),
     Layer.provide([EventPollLayer.layer(settings), AuditDigestLayer.layer(settings), outreach(settings)]),
-    Layer.provide(Layer.provideMerge(EventRecording.layer, DeliveryLog.layer)),
+    Layer.provide(
+      Layer.provideMerge(Layer.provide(EventRecording.layer, recordedAlerts(settings)), DeliveryLog.layer)
+    ),
     Layer.provide(DeliveryIntake.layer(settings)),
     Layer.provideMerge(alerts(settings, { outbox, onlySimulated: stand.provider_a && stand.provider_b })),
     Layer.provide(promoClaims(settings)),
@@ -221,10 +242,11 @@ const app = (settings: Settings) => {
 export const run = (options: { readonly embedded: boolean }) =>
   Effect.gen(function* () {
     yield* surviveClosedOutput([process.stdout, process.stderr])
-    const settings = yield* readSettings(process.env, options.embedded)
+    const read = yield* readSettings(process.env, options.embedded)
+    const { beforeListen, settings } = yield* withPort(read)
     const telemetry = layerTelemetry(settings, { sink: process.stdout, version: VERSION })
     return yield* Effect.gen(function* () {
-      const context = yield* Layer.build(app(settings))
+      const context = yield* Layer.build(app(settings, beforeListen))
       const place: Place = {
         address: Context.get(context, HttpServer.HttpServer).address,
         database: Context.get(context, DatabasePlace).shown,
@@ -235,4 +257,4 @@ export const run = (options: { readonly embedded: boolean }) =>
       yield* announce(settings, place)
       return yield* Effect.never
     }).pipe(Effect.scoped, Effect.provide(telemetry))
-  })
+  }).pipe(Effect.scoped)

@@ -19,12 +19,18 @@ const textOf = (bytes: Uint8Array): string | undefined => {
 
 /** The vendors' notices behind the port. */
 export const layer = (settings: Pick<Settings, "providerA" | "providerB">): Layer.Layer<DeliveryIntake> => {
-  const check = makeSignatureCheck(settings.providerA.webhookSecrets)
+  const { webhookSecrets } = settings.providerA
+  const check = makeSignatureCheck(webhookSecrets)
   const outreachSet = settings.providerB.outreachConfigurationSet
   return Layer.succeed(
     DeliveryIntake,
     DeliveryIntake.of({
       webhook: (bytes, headers) => {
+        if (webhookSecrets.length === 0) {
+          return Result.fail(
+            new WebhookRefused({ about: "secret", reason: "PROVIDERA_WEBHOOK_SECRET is unset" })
+          )
+        }
         const body = textOf(bytes)
         if (body === undefined) {
           return Result.fail(new WebhookRefused({ about: "body", reason: "the body is not UTF-8" }))

@@ -7,8 +7,11 @@ import { type Bindings, readBindings } from "./edge-bindings.ts"
 import { presents, readBody } from "./edge-request.ts"
 import type { Settings } from "./settings.ts"
 
-/** A function of the edge: a request and the bindings that hold its settings. It never rejects. */
-export type EdgeFunction = (request: Request, env: Readonly<Record<string, unknown>>) => Promise<Response>
+/**
+ * A function of the edge: a request and the bindings that hold its settings; without bindings, the process environment where the
+ * runtime has one. It never rejects.
+ */
+export type EdgeFunction = (request: Request, env?: Readonly<Record<string, unknown>>) => Promise<Response>
 
 /** What one function does. */
 export interface FunctionParts {
@@ -66,17 +69,24 @@ const answered = (parts: FunctionParts, request: Request, env: Bindings, setting
 
 const failedInside = problemResponse(problem("INTERNAL", "Something failed inside"))
 
+/** The settings of a runtime that hands over no bindings; not every one has a process. */
+const ambientEnv = (): Bindings => {
+  const { process } = globalThis as { readonly process?: { readonly env?: Bindings } }
+  return process?.env ?? {}
+}
+
 /** Makes the plain fetch handler of a function. Settings are read at each call: bindings belong to it. */
 export const makeFunction =
   (parts: FunctionParts): EdgeFunction =>
   async (request, env) => {
-    const { loggers, settings } = readBindings(env, parts.groups ?? GROUPS)
+    const bindings = env ?? ambientEnv()
+    const { loggers, settings } = readBindings(bindings, parts.groups ?? GROUPS)
     const answer = Result.isFailure(settings)
       ? Effect.as(
           Effect.logError("the settings cannot be used", { problems: settings.failure }),
           failedInside
         )
-      : answered(parts, request, env, settings.success)
+      : answered(parts, request, bindings, settings.success)
     const response = await Effect.runPromise(
       answer.pipe(
         Effect.catchCause((cause) => Effect.as(Effect.logError("a function died", cause), failedInside)),

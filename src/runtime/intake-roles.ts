@@ -118,7 +118,12 @@ export const intakeWorkers = (settings: Settings) => {
     ticking(
       "mail-sweeper",
       SWEEP_EVERY,
-      ConvertByEmail.use((intake) => intake.sweep)
+      // Nothing waits for a sweep: where the store does not answer, the next one looks again.
+      ConvertByEmail.use((intake) => intake.sweep).pipe(
+        Effect.catchTag("ObjectStoreError", (error) =>
+          Effect.logWarning("the object store of mails does not answer: a sweep was left out", error.cause)
+        )
+      )
     )
   )
 }

@@ -43,9 +43,13 @@ const storeOf = (
 export const objects = (
   settings: Settings,
   credentials: CredentialSource
-): Layer.Layer<FileObjects | BatchObjects | MailObjects> =>
-  Layer.mergeAll(
+): Layer.Layer<FileObjects | BatchObjects | MailObjects> => {
+  const { embedded, intake } = settings
+  // Embedded, a name that nobody gave is no bucket: credentials may be there for other services.
+  const mailBucket = embedded && !intake.bucketIsSet ? undefined : intake.bucket
+  return Layer.mergeAll(
     Layer.effect(FileObjects, storeOf(settings, credentials, settings.conversion.filesBucket, FILES_FOLDER)),
     Layer.effect(BatchObjects, storeOf(settings, credentials, settings.batch.bucket, BATCH_FOLDER)),
-    Layer.effect(MailObjects, storeOf(settings, credentials, settings.intake.bucket, settings.intake.bucket))
+    Layer.effect(MailObjects, storeOf(settings, credentials, mailBucket, intake.bucket))
   )
+}

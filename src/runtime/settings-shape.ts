@@ -175,6 +175,8 @@ export const assemble = (
         values.CONVERT_REPLY_CHANNEL ??
         (values.MAILAPI_SERVICE_ACCOUNT_KEY === undefined ? "library" : "workspace"),
       bucket: values.CONVERT_EMAIL_BUCKET,
+      /** False: `bucket` is the default name, and no word that there is such a bucket. */
+      bucketIsSet: /\S/.test(env["CONVERT_EMAIL_BUCKET"] ?? ""),
       /** `undefined`: our own pages. */
       registerUrl: values.REGISTER_URL,
       buyCreditsUrl: values.BUY_CREDITS_URL,

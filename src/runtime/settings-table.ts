@@ -14,7 +14,12 @@ export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] a
  */
 export const SETTINGS = {
   HOST: open("service", "Address that the HTTP server listens on.", Value.text, { fallback: "127.0.0.1" }),
-  PORT: open("service", "Port of the HTTP server.", Value.port, { fallback: "8787" }),
+  PORT: open(
+    "service",
+    "Port of the HTTP server; 0: one that the system chooses, which the log tells.",
+    Value.port,
+    { fallback: "8787" }
+  ),
   BASE_URL: open(
     "service",
     "Public address of the API; links in mails and pages start with it.",
@@ -203,7 +208,7 @@ export const SETTINGS = {
 
   INTERNAL_ALERT_URL: open(
     "events",
-    "Where the edge functions post delivery-failure alerts.",
+    "Where the functions post delivery-failure alerts. On Node an address of another service gets those about provider_a's mail; the process's own route is not called, the alert is raised in place.",
     Value.httpUrl,
     {
       otherwise: "{BASE_URL}/internal/email-alert on Node, else none"

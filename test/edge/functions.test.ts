@@ -188,7 +188,7 @@ describe("provider-a-webhook in workerd", () => {
     ))
 
   it("refuses everybody where its secret is unset", () =>
-    inWorker(async (worker) => expect((await webhook(worker)).status).toBe(400), {
+    inWorker(async (worker) => expect((await webhook(worker)).status).toBe(403), {
       PROVIDERA_WEBHOOK_SECRET: ""
     }))
 })

@@ -64,6 +64,8 @@ export interface HttpOptions {
   readonly host: string
   /** 0 lets the system choose. */
   readonly port: number
+  /** Runs right before it listens. */
+  readonly beforeListen?: Effect.Effect<void> | undefined
   /** `PROXY_SHARED_SECRET`, the header `x-proxy-secret` of the relay. */
   readonly proxySecret: Redacted.Redacted | undefined
   /** `BASE_URL`, without a slash at its end: whose pages may use a session's cookie, and whether that is for https only. */
@@ -132,7 +134,9 @@ export const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
 
 /** Serves routes on a listener of their own. Fails with a `ListenError` that says what to do. */
 export const serveRoutes = <R>(
-  options: Pick<HttpOptions, "host" | "port" | "api" | "times"> & { readonly embedded: boolean },
+  options: Pick<HttpOptions, "host" | "port" | "beforeListen" | "api" | "times"> & {
+    readonly embedded: boolean
+  },
   routes: Layer.Layer<never, never, R>
 ) => {
   const inEnvelope = envelope(methodTable(options))

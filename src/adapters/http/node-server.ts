@@ -111,6 +111,8 @@ export const nodeServerLayer = (options: {
   readonly port: number
   /** Requests whose bodies may take long. */
   readonly isUpload?: ((request: IncomingMessage) => boolean) | undefined
+  /** Runs right before it listens. */
+  readonly beforeListen?: Effect.Effect<void> | undefined
   /** Tests shorten them. */
   readonly times?: ListenerTimes | undefined
 }): Layer.Layer<HttpServer.HttpServer, ListenError> =>
@@ -118,6 +120,7 @@ export const nodeServerLayer = (options: {
     HttpServer.HttpServer,
     Effect.gen(function* () {
       const node = makeServer(options.times ?? TIMES, options.isUpload ?? (() => false))
+      yield* options.beforeListen ?? Effect.void
       const server = yield* NodeHttpServer.make(() => node, {
         host: options.host,
         port: options.port,

@@ -33,7 +33,10 @@ export const makeWebhookAnswer = Effect.gen(function* () {
   return Effect.fnUntraced(
     function* (body: Uint8Array, headers: Readonly<Record<string, unknown>>) {
       const taken = intake.webhook(body, headers)
-      if (Result.isFailure(taken)) return refused(taken.failure.reason)
+      if (Result.isFailure(taken)) {
+        const { about, reason } = taken.failure
+        return about === "secret" ? problemResponse(problem("FORBIDDEN", reason)) : refused(reason)
+      }
       const incoming = taken.success
       if (incoming._tag === "Ignored") {
         return json(incoming.warn ? { ok: true, warning: incoming.reason } : { ok: true, ignored: true })

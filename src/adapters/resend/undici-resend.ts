@@ -8,6 +8,13 @@ const notJson = (statusCode: number) => ({
   message: "The answer is not JSON"
 })
 
+/** A JSON error with its status, which the SDK's own transport does not hand out where the body lacks it. */
+const withStatus = (error: unknown, status: number): object => {
+  if (typeof error !== "object" || error === null || Array.isArray(error)) return notJson(status)
+  const named = "statusCode" in error ? error.statusCode : undefined
+  return { ...error, statusCode: typeof named === "number" ? named : status }
+}
+
 /** What the SDK says where there is no answer. */
 const noAnswer = {
   name: "application_error" as const,
@@ -33,8 +40,8 @@ const isPost = (options: object): options is PostRequest =>
 
 /**
  * The SDK on Node, with undici's own `request` under its sends: `fetch` around the same sockets takes three times the processor
- * time. Answers and their lack are told as the SDK's `fetchRequest` tells them (6.38.0); all but sends goes through it. No redirect
- * is followed.
+ * time. Answers and their lack are told as the SDK's `fetchRequest` tells them (6.38.0), and an error's status also where its body
+ * does not name it; all but sends goes through the SDK's. No redirect is followed.
  */
 export class UndiciResend extends Resend {
   readonly #origin: string
@@ -61,7 +68,7 @@ export class UndiciResend extends Resend {
         // The SDK, too, takes the vendor's word for the shape; the adapter looks for itself.
         return { data: (await answer.body.json()) as T, error: null, headers: fields }
       }
-      const error = await answer.body.json().catch(() => notJson(answer.statusCode))
+      const error = withStatus(await answer.body.json().catch(() => undefined), answer.statusCode)
       return { data: null, error: error as typeof noAnswer, headers: fields }
     } catch {
       return { data: null, error: noAnswer, headers: null }

@@ -96,7 +96,9 @@ const meaningOf = (detail: Fields): Meaning | undefined => {
 
 const decodeOne = (envelope: Fields, outreachSet: string | undefined): IncomingEvent => {
   const detail = fieldsOf(envelope["detail"])
-  const meaning = envelope["source"] === "aws.ses" ? meaningOf(detail) : undefined
+  // A rule's input transformer may have left the source out.
+  const { source = "aws.ses" } = envelope
+  const meaning = source === "aws.ses" ? meaningOf(detail) : undefined
   if (meaning === undefined) return ignored("not a delivery event")
   const mail = fieldsOf(detail["mail"])
   const messageId = idOf(mail["messageId"])

@@ -47,9 +47,9 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
 ])
 
 /** An error response that the SDK could parse; only such a one is the service's own word. */
-const isServiceError = (error: object, message: string): boolean =>
-  // An empty body parses as an error of no name and no text: it may be a proxy's.
-  "$fault" in error && message !== "UnknownError"
+const isServiceError = (error: Error, message: string): boolean =>
+  // An empty body parses as an error of no name (unless a header gives one) and no text: it may be a proxy's.
+  "$fault" in error && (message !== "UnknownError" || error.name !== "Unknown")
 
 const byStatus = (
   status: number,

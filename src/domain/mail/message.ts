@@ -17,29 +17,29 @@ const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 /** An attachment of a send request; `content` is base64, a `contentId` makes it an inline part. */
 export const AttachmentBody = Schema.Struct({
   filename: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
-  contentType: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(78))),
+  contentType: Schema.optional(Schema.String.check(Schema.isMaxLength(78))),
   content: Schema.String,
-  contentId: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(78)))
+  contentId: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(78)))
 })
 
 /** The body of the relay routes and the argument of `sendEmail` (contract, "Sending"). */
 export const SendRequest = Schema.Struct({
   to: OneOrMany,
-  cc: Schema.optionalKey(OneOrMany),
-  bcc: Schema.optionalKey(OneOrMany),
-  from: Schema.optionalKey(Schema.String),
-  replyTo: Schema.optionalKey(OneOrMany),
+  cc: Schema.optional(OneOrMany),
+  bcc: Schema.optional(OneOrMany),
+  from: Schema.optional(Schema.String),
+  replyTo: Schema.optional(OneOrMany),
   subject: Schema.String,
-  html: Schema.optionalKey(Schema.String),
-  text: Schema.optionalKey(Schema.String),
+  html: Schema.optional(Schema.String),
+  text: Schema.optional(Schema.String),
   category: Category,
   source: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
-  provider: Schema.optionalKey(Provider),
-  configurationSet: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/))),
-  tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  idempotencyKey: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(MAX_KEY_LENGTH))),
-  attachments: Schema.optionalKey(Schema.Array(AttachmentBody))
+  provider: Schema.optional(Provider),
+  configurationSet: Schema.optional(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/))),
+  tags: Schema.optional(Schema.Record(Schema.String, Schema.String)),
+  headers: Schema.optional(Schema.Record(Schema.String, Schema.String)),
+  idempotencyKey: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(MAX_KEY_LENGTH))),
+  attachments: Schema.optional(Schema.Array(AttachmentBody))
 })
 export type SendRequest = typeof SendRequest.Type
 

@@ -136,15 +136,29 @@ describe("a magic link", () => {
   it("415, 413 and 400 for other bodies; 405 for other methods", async () => {
     const token = await newLink()
     const answers = [
-      await post("/auth/magic", JSON.stringify({ token }), { "content-type": "application/json" }),
+      await post("/auth/magic", JSON.stringify([token]), { "content-type": "application/json" }),
+      await post("/auth/magic", `token=${token}`, { "content-type": "application/json" }),
       await post("/auth/magic", `token=${token}`, { "content-type": "text/plain" }),
       await post("/auth/magic", `token=${token}`, { "content-encoding": "gzip" }),
       await post("/auth/magic", `token=${token}&pad=${"x".repeat(5000)}`),
       await post("/auth/magic", "%%%=%%%&&&"),
       await call(server, "/auth/magic", { method: "DELETE" })
     ]
-    expect(answers.map(({ status }) => status)).toEqual([415, 415, 415, 413, 400, 405])
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 415, 415, 413, 400, 405])
     expect((await press(token)).status).toBe(200)
+  })
+
+  it("is used by a program as well: the token as JSON, or in the query without a body", async () => {
+    const json = await post("/auth/magic", JSON.stringify({ token: await newLink() }), {
+      "content-type": "application/json; charset=utf-8"
+    })
+    const query = await open(await newLink(), {}, "POST")
+    for (const answer of [json, query]) {
+      expect(answer.status).toBe(200)
+      expect(cookieOf(answer)).toMatch(/^postlane_session=./)
+    }
+    const elsewhere = await open(await newLink(), { origin: "https://evil.test" }, "POST")
+    expect([elsewhere.status, cookieOf(elsewhere)]).toEqual([403, undefined])
   })
 })
 

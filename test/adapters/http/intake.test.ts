@@ -114,6 +114,22 @@ describe("the webhook of provider_a", () => {
     expect([database.rows(), alerts]).toEqual([[], []])
   })
 
+  it("refuses everybody with 403 where its secret is unset", async () => {
+    const unset = decodeSettings({}, { embedded: true })
+    if (unset._tag === "Failure") throw new Error("settings")
+    const open = await startServer({ intake: Intake.layer(unset.success), recording })
+    for (const headers of [signed(text), {}]) {
+      const answer = await call(open, "/functions/v1/provider-a-webhook", {
+        method: "POST",
+        headers,
+        body: text
+      })
+      expect([answer.status, answer.json.code]).toEqual([403, "FORBIDDEN"])
+    }
+    expect(database.rows()).toEqual([])
+    await open.stop()
+  })
+
   it("acknowledges what it ignores, and warns of an event without an id", async () => {
     const inbound = resend.find(({ type }) => type === "email.received")
     expect((await webhook(JSON.stringify(inbound))).json).toEqual({ ok: true, ignored: true })

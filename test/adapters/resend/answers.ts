@@ -91,7 +91,6 @@ export const ROWS: ReadonlyArray<
   ["504, JSON", says(504, "application_error"), "ambiguous"],
   ["520, a page", answers(520, PAGE), "ambiguous"],
   ["a refusal without a status", answers(429, { name: "daily_quota_exceeded", message: "…" }), "unavailable"],
-  ["an unknown name without a status", answers(422, { name: "nope", message: "…" }), "ambiguous"],
   ["200 without an id", "no-id-200", "ambiguous"],
   ["200, id empty", answers(200, { id: "" }), "ambiguous"],
   ["200, id a number", answers(200, { id: 7 }), "ambiguous"],
@@ -106,4 +105,19 @@ export const ROWS: ReadonlyArray<
   ["reset after the body was read", "reset", "ambiguous"],
   ["accepted, then reset", "reset-after", "ambiguous"],
   ["connection refused", "refused", "ambiguous", "application_error"]
+]
+
+/** JSON errors that do not name their status, and what the answer's own status says of them. */
+export const WITHOUT_STATUS: ReadonlyArray<readonly [what: string, outcome: Outcome, known: FailureKind]> = [
+  ["422, an unknown name", answers(422, { name: "nope", message: "…" }), "rejected"],
+  ["422 validation_error", answers(422, { name: "validation_error", message: "…" }), "rejected"],
+  ["400, a text alone", answers(400, { message: "…", statusCode: null }), "rejected"],
+  ["403, a text alone", answers(403, { error: "…" }), "unavailable"],
+  ["429, a text alone", answers(429, { message: "…" }), "unavailable"],
+  ["429, a list", answers(429, "[]"), "unavailable"],
+  ["503, a text alone", answers(503, { message: "…" }), "unavailable"],
+  ["503, a list", answers(503, "[]"), "ambiguous"],
+  ["503, null", answers(503, "null"), "ambiguous"],
+  ["500, a text alone", answers(500, { message: "…" }), "ambiguous"],
+  ["502, empty JSON", answers(502, {}), "ambiguous"]
 ]

@@ -9,7 +9,7 @@ import { decodeTag } from "../../../src/domain/mail/tag.ts"
 import { RESEND_KEY, resendWithFake } from "../../support/fake-peers.ts"
 import type { FakeResendOptions, ResendPayload } from "../../support/fake-resend.ts"
 import { box, keyOf, mail } from "../../support/mail-message.ts"
-import { ROWS, says } from "./answers.ts"
+import { ROWS, says, WITHOUT_STATUS } from "./answers.ts"
 
 const KEY = keyOf("order-17")
 
@@ -28,6 +28,16 @@ describe.each([
         assert.strictEqual(failure.kind, kind)
         if (code !== undefined) assert.strictEqual(failure.code, code)
         assert.strictEqual(fake.received, outcome === "refused" ? 0 : 1)
+      })
+    )
+
+    it.effect.each(WITHOUT_STATUS)("%s, without a status in the body", ([, outcome, known]) =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        yield* Effect.promise(() => fake.script([outcome]))
+        const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
+        // The SDK's own transport does not hand out the answer's status.
+        assert.strictEqual(failure.kind, client === undefined ? "ambiguous" : known)
       })
     )
 

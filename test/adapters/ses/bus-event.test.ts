@@ -79,6 +79,12 @@ describe("SES events from the bus", () => {
     expect(decode(unknown)).toMatchObject({ event: { event: "bounce_transient", suppress: undefined } })
   })
 
+  it("of no source are taken by what they say", () => {
+    const { source: _, ...rest } = of("Bounce")
+    expect(decode(rest)).toMatchObject({ _tag: "Event", event: { event: "bounced" } })
+    expect(decode({ ...of("Bounce"), source: null })).toMatchObject({ _tag: "Ignored" })
+  })
+
   it("of other sources are ignored, without a message id with a warning", () => {
     expect(decode({ ...of("Bounce"), source: "aws.s3" })).toMatchObject({ _tag: "Ignored", warn: false })
     const nameless = changed(of("Bounce"), ({ detail }) => delete detail.mail.messageId)

@@ -100,6 +100,12 @@ const ROWS: ReadonlyArray<readonly [what: string, outcome: Outcome, kind: Failur
   ["500, the body breaks off", "truncated-500", "ambiguous"],
   ["502, a page", "502-html", "ambiguous"],
   ["503 ServiceUnavailable", "503", "unavailable", "ServiceUnavailableException"],
+  [
+    "503, named by its header alone",
+    { reply: { status: 503, body: "", headers: { "x-amzn-errortype": "ServiceUnavailableException" } } },
+    "unavailable",
+    "ServiceUnavailableException"
+  ],
   ["503, JSON without a name", answers(503, { message: "Service is unavailable" }), "unavailable"],
   ["503, a page", "503-html", "ambiguous"],
   ["503, empty", answers(503, ""), "ambiguous"],

@@ -70,7 +70,7 @@ describe("send request", () => {
       [{ from: "a@x.test, b@x.test" }, "from"],
       [{ subject: "" }, "subject"],
       [{ subject: "a\r\nBcc: b@x.test" }, "subject"],
-      [{ text: undefined }, "text"],
+      [{ text: undefined }, "html"],
       [{ headers: { "X-A": "1\r\nBcc: b@x.test" } }, "headers.X-A"],
       [{ headers: { "X A": "1" } }, "headers.X A"],
       [{ headers: { "X-A": "1", "x-a": "2" } }, "headers.x-a"],
@@ -137,6 +137,25 @@ describe("send request", () => {
     assert.strictEqual(made.replyTo[0]?.domain, "legacy.example")
     assert.strictEqual(made.to[0]?.domain, "legacy.example")
     assert.deepStrictEqual(message().from, defaults.from)
+  })
+
+  it("takes an optional field that is there and undefined for one that is not there", () => {
+    const plain = message({ attachments: [{ filename: "a", content: "" }] })
+    const optional = [
+      "cc",
+      "bcc",
+      "from",
+      "replyTo",
+      "html",
+      "provider",
+      "configurationSet",
+      "tags",
+      "headers",
+      "idempotencyKey"
+    ].map((name) => [name, undefined] as const)
+    const attachments = [{ filename: "a", contentType: undefined, content: "", contentId: undefined }]
+    assert.deepStrictEqual(message({ ...Object.fromEntries(optional), attachments }), plain)
+    assert.deepStrictEqual(message({ attachments: undefined }), message())
   })
 
   it("never throws on anything", () => {

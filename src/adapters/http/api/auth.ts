@@ -7,7 +7,8 @@ import { RateLimited, RequestsPerMinute } from "./rate-limit.ts"
 import { Forbidden, InvalidRequest } from "./relay.ts"
 
 const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
-const TokenForm = Schema.Struct({ token: Schema.String }).pipe(HttpApiSchema.asFormUrlEncoded())
+const Token = Schema.Struct({ token: Schema.String })
+const TokenBody = [Token.pipe(HttpApiSchema.asFormUrlEncoded()), Token] as const
 
 const LinkExpired = problemSchema("LINK_EXPIRED", {})
 const refusals = [
@@ -38,7 +39,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
   )
   .add(
     HttpApiEndpoint.post("useMagicLink", "/auth/magic", {
-      payload: TokenForm,
+      payload: TokenBody,
       success: Page,
       error: [...refusals, LinkExpired]
     })
@@ -46,7 +47,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Uses a magic link up and begins a session",
-          description: `Sets the cookie \`postlane_session\`. One use, 15 minutes. ${pages}`
+          description: `Sets the cookie \`postlane_session\`. One use, 15 minutes. Without a body, the query holds the token. ${pages}`
         })
       )
   )
@@ -58,7 +59,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
   )
   .add(
     HttpApiEndpoint.post("beginSession", "/auth/session", {
-      payload: TokenForm,
+      payload: TokenBody,
       success: Page,
       error: [...refusals, problemSchema("UNAUTHENTICATED", {})]
     }).annotateMerge(

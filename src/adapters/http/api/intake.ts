@@ -24,14 +24,14 @@ export class WebhookGroup extends HttpApiGroup.make("webhook").add(
       ignored: Schema.optionalKey(Schema.Literal(true)),
       warning: Schema.optionalKey(Schema.String)
     }).annotate({ identifier: "WebhookAnswer" }),
-    error: [...errors, problemSchema("ALERT_FAILED", {})]
+    error: [...errors, Forbidden, problemSchema("ALERT_FAILED", {})]
   }).annotateMerge(
     OpenApi.annotations({
       summary: "A delivery event of provider_a",
       description:
         "Standard Webhooks: the headers `svix-id`, `svix-timestamp` and `svix-signature`, or the same with `webhook-`. " +
         "The raw body is verified before it is read; a signature that does not hold, or a time more than five minutes " +
-        "off, is a 400 and nothing is recorded. 502 where the event's alert did not go out: send it again."
+        "off, is a 400 and nothing is recorded; where PROVIDERA_WEBHOOK_SECRET is unset, everything is a 403. 502 where the event's alert did not go out: send it again."
     })
   )
 ) {}

@@ -15,6 +15,7 @@ import {
 } from "../auth-page.ts"
 import { readForm } from "../form-body.ts"
 import { PAGE_MEDIA_TYPE } from "../html-page.ts"
+import { makeJsonBodies } from "../json-body.ts"
 import { homeOf } from "../pages/home.ts"
 import { invalidRequest, problem, type Problem, problemResponse } from "../problem.ts"
 import { siteOf } from "../same-site.ts"
@@ -66,11 +67,22 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
       const access = yield* Access
       const links = yield* MagicLinks
       const site = siteOf(baseUrl)
+      const bodies = yield* makeJsonBodies
 
-      /** Takes the form's token from a page of our own: a stranger's page could sign its visitor in as the stranger. */
-      const formToken = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      /**
+       * Takes the token of a form, of a JSON object or, without a body, of the query; from a page of our own: a stranger's page
+       * could sign its visitor in as the stranger.
+       */
+      const givenToken = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
         if (site(request) === "other") return yield* Effect.fail(otherSite)
-        return (yield* readForm(request, MAX_BODY)).get("token") ?? ""
+        const type = request.headers["content-type"]
+        if (type === undefined) {
+          return new URLSearchParams(request.url.split("?").slice(1).join("?")).get("token") ?? ""
+        }
+        if (!/^application\/json\b/i.test(type))
+          return (yield* readForm(request, MAX_BODY)).get("token") ?? ""
+        const { token } = Object(yield* bodies.read(request, MAX_BODY)) as { readonly token?: unknown }
+        return typeof token === "string" ? token : ""
       })
 
       const signedIn = ({ cookie, expiresAt, principal }: BegunSession) =>
@@ -85,7 +97,7 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
         redeem: (token: string) => Effect.Effect<BegunSession | undefined, Problem | AccessUnavailable>,
         otherwise: Problem
       ) =>
-        formToken(request).pipe(
+        givenToken(request).pipe(
           Effect.flatMap(redeem),
           Effect.flatMap((begun) =>
             begun === undefined ? Effect.fail<Problem>(otherwise) : Effect.succeed(signedIn(begun))

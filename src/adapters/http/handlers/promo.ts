@@ -17,7 +17,7 @@ const MAX_BODY = 4096
 /** How many links one address gets: a stranger must not fill somebody's inbox. */
 const LINKS_OF_AN_ADDRESS = { limit: 20, window: "1 hour" } as const
 
-/** What a promotion is called. */
+/** What a promotion is called; callers may write it in any case. */
 const PROMO_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 const unknownPromo = problem("NOT_FOUND", "There is no such promotion")
@@ -32,8 +32,9 @@ export const promoHandlers = HttpApiBuilder.group(
     const claims = yield* PromoClaims
     const limits = yield* RequestLimits
     const bodies = yield* makeJsonBodies
-    return handlers.handleRaw("claimPromo", ({ params: { promo }, request }) =>
+    return handlers.handleRaw("claimPromo", ({ params, request }) =>
       Effect.gen(function* () {
+        const promo = params.promo.toLowerCase()
         if (!PROMO_NAME.test(promo)) return problemResponse(unknownPromo)
         const body = yield* bodies.read(request, MAX_BODY).pipe(Effect.flatMap(decodeClaim))
         const parsed = parseMailbox(body.email.trim())

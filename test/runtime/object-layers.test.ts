@@ -1,0 +1,41 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Result, Stream } from "effect"
+
+import { MailObjects } from "../../src/ports/object-store.ts"
+import { objects } from "../../src/runtime/object-layers.ts"
+import { decodeSettings, type Env } from "../../src/runtime/settings.ts"
+import { makeFolder } from "../support/child.ts"
+
+const folder = Effect.map(
+  Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) => Effect.promise(remove)),
+  ({ path }) => path
+)
+
+/** Where the mails of an embedded run are kept. Nobody listens where S3 is said to be. */
+const placeOfMails = (env: Env) =>
+  Effect.gen(function* () {
+    const given = { S3_ENDPOINT: "http://127.0.0.1:1", POSTLANE_DATA_DIR: yield* folder, ...env }
+    const settings = decodeSettings(given, { embedded: true })
+    if (Result.isFailure(settings)) return yield* Effect.die(settings.failure)
+    const credentials = () => Promise.resolve({ accessKeyId: "AK", secretAccessKey: "SK" })
+    const mails = Context.get(yield* Layer.build(objects(settings.success, credentials)), MailObjects)
+    const listed = yield* Effect.result(Stream.runCollect(mails.list("")))
+    return Result.isSuccess(listed) ? "disk" : "S3"
+  }).pipe(Effect.scoped)
+
+const KEYS = { CLOUD_ACCESS_KEY_ID: "AK", CLOUD_SECRET_ACCESS_KEY: "SK" }
+
+describe("objects of an embedded run", () => {
+  it.live("are on disk where no bucket is set, whatever else of the cloud is configured", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* placeOfMails(KEYS), "disk")
+      assert.strictEqual(yield* placeOfMails({ ...KEYS, CONVERT_EMAIL_BUCKET: " " }), "disk")
+    })
+  )
+
+  it.live("are in the bucket that is set, also by its default name", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* placeOfMails({ ...KEYS, CONVERT_EMAIL_BUCKET: "convert-email-files" }), "S3")
+    })
+  )
+})
