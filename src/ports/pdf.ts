@@ -63,8 +63,14 @@ export interface PdfDocument {
   /** The fonts of the pages read so far, which their runs' `font` indexes; it only ever grows at its end. */
   readonly fonts: Effect.Effect<ReadonlyArray<FontFace>>
   readonly pages: (range: PageRange) => Stream.Stream<PageContent, PdfError>
-  /** Each page as a PDF of its own, with all that it shows and no more; the structure tree stays behind. */
-  readonly split: (range: PageRange) => Stream.Stream<SinglePage, PdfError>
+  /**
+   * Each page as a PDF of its own, with all that it shows and no more; the structure tree stays behind. With `words` each is looked
+   * at for words.
+   */
+  readonly split: (
+    range: PageRange,
+    options?: { readonly words?: boolean }
+  ) => Stream.Stream<SinglePage, PdfError>
   /** The page as it is shown, at `dpi` or as many dots as {@link MAX_PICTURE_PIXELS} allow. */
   readonly render: (index: number, dpi: number) => Effect.Effect<Picture, PdfError>
   /** The page's n-th image (`Drawing.index`), made smaller where it is larger than {@link MAX_PICTURE_PIXELS}; null: no such image, or one too large to decode. */

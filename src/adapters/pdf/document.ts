@@ -237,8 +237,8 @@ export class OpenDocument {
     })
   }
 
-  /** The page as a PDF of its own. `end`: where the range ends that is being split, from this page on. */
-  singlePage(index: number, end: number): SinglePage {
+  /** The page as a PDF of its own. `end`: where the range ends that is being split, from this page on. `words`: looked at for words. */
+  singlePage(index: number, end: number, words: boolean): SinglePage {
     this.#splitter ??= new Splitter(this.#qpdf, this.#path, this.#file.size, this.facts.pageCount)
     this.#refresh()
     const copy = () => copyPage(this.pdfium, this.#handles.document, index)
@@ -247,7 +247,9 @@ export class OpenDocument {
       ? (copy() ?? this.#splitter.page(index, end))
       : (this.#splitter.page(index, end) ?? copy())
     if (bytes === undefined) throw pdfError("broken", index)
-    return { index, bytes, hasWords: showsWords(this.pdfium, this.#handles.document, index, bytes) }
+    return words
+      ? { index, bytes, hasWords: showsWords(this.pdfium, this.#handles.document, index, bytes) }
+      : { index, bytes }
   }
 
   /**

@@ -9,6 +9,7 @@ export interface Libraries {
 
 /** Both, loaded anew. */
 export const loadLibraries = async (): Promise<Libraries> => {
-  const [pdfium, qpdf] = await Promise.all([loadPdfium(), loadQpdf()])
-  return { pdfium, qpdf }
+  // In turn: what is made while qpdf loads is looked at.
+  const qpdf = await loadQpdf()
+  return { pdfium: await loadPdfium(), qpdf }
 }

@@ -26,7 +26,7 @@ export const OPERATIONS: {
   ) => Results[K]
 } = {
   pages: (document, index) => document.page(index),
-  split: (document, index, end) => document.singlePage(index, end),
+  split: (document, index, end, words) => document.singlePage(index, end, words !== 0),
   render: (document, index, _end, dpi) => renderPage(document, index, dpi),
   image: (document, index, _end, image) => imageOfPage(document, index, image),
   blank: (document, index) => isBlankPage(document, index),

@@ -56,11 +56,15 @@ class Reading {
     ).pipe(Effect.tap(({ newFonts }) => Effect.sync(() => this.fonts.push(...newFonts))))
   }
 
-  stream<K extends Operation>(operation: K, range: PageRange): Stream.Stream<Results[K], PdfError> {
+  stream<K extends Operation>(
+    operation: K,
+    range: PageRange,
+    argument = 0
+  ): Stream.Stream<Results[K], PdfError> {
     return Stream.paginate<number | PdfError, Results[K], PdfError>(range.first, (state) => {
       if (typeof state !== "number") return Effect.fail(state)
       if (state >= range.end) return Effect.succeed([[], Option.none()])
-      return this.ask(operation, { first: state, end: range.end }).pipe(
+      return this.ask(operation, { first: state, end: range.end }, argument).pipe(
         // What the operation gives is what its line in `OPERATIONS` says.
         Effect.map(({ failure, items, next }) => [
           items as ReadonlyArray<Results[K]>,
@@ -96,7 +100,8 @@ const asDocument = (reading: Reading, facts: DocumentFacts): PdfDocument => ({
   facts,
   fonts: Effect.sync(() => [...reading.fonts]),
   pages: (range) => reading.stream("pages", within(range, facts.pageCount)),
-  split: (range) => reading.stream("split", within(range, facts.pageCount)),
+  split: (range, options) =>
+    reading.stream("split", within(range, facts.pageCount), options?.words === true ? 1 : 0),
   render: (index, dpi) => reading.single("render", index, dpi),
   image: (page, index) => reading.single("image", page, index),
   isBlank: (index) => reading.single("blank", index, 0),

@@ -59,8 +59,8 @@ const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRang
   })
   const split = yield* makeReadAhead({
     range,
-    read: document.split,
-    alone: (index) => only(document.split(pageAlone(index))),
+    read: (pages) => document.split(pages, { words: true }),
+    alone: (index) => only(document.split(pageAlone(index), { words: true })),
     sizeOf: ({ bytes }) => bytes.length,
     maxKept: MAX_KEPT_BYTES
   })

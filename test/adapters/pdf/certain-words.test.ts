@@ -91,7 +91,7 @@ const pagesOf = (contents: ReadonlyArray<string>) =>
     )
     const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
     const found = contents.map((_, index) => ({
-      hasWords: document.singlePage(index, contents.length).hasWords,
+      hasWords: document.singlePage(index, contents.length, true).hasWords,
       blank: isBlankPage(document, index)
     }))
     document.close()
@@ -121,7 +121,7 @@ describe("words that are certain to be seen", () => {
         const document = new OpenDocument(libraries, path)
         const copied = document.withPage(0, (page) => copyPage(libraries.pdfium, page.document, 0))
         assert.include(contentHead(copied ?? new Uint8Array(0)), WORDS)
-        assert.include(contentHead(document.singlePage(0, 1).bytes), WORDS)
+        assert.include(contentHead(document.singlePage(0, 1, false).bytes), WORDS)
         document.close()
       }),
     PATIENCE_MS
@@ -155,7 +155,7 @@ describe("words that are certain to be seen", () => {
           const document = new OpenDocument(libraries, path)
           const pages = Math.min(PAGES_A_FILE, document.facts.pageCount)
           for (let index = 0; index < pages; index++) {
-            const { hasWords } = document.singlePage(index, pages)
+            const { hasWords } = document.singlePage(index, pages, true)
             if (hasWords === true) assert.isFalse(isBlankPage(document, index), `${path}, page ${index + 1}`)
           }
           document.close()
@@ -170,7 +170,7 @@ describe("words that are certain to be seen", () => {
       Effect.gen(function* () {
         const path = yield* temporaryPdf(numbered(1))
         const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
-        const { bytes } = document.singlePage(0, 1)
+        const { bytes } = document.singlePage(0, 1, false)
         document.close()
         assert.isString(contentHead(bytes))
         assert.isUndefined(contentHead(new Uint8Array(0)))

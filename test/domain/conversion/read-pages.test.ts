@@ -121,8 +121,10 @@ describe("reading pages", () => {
         const alone: Array<number> = []
         const looked: PdfDocument = {
           ...document,
-          split: (range) =>
-            Stream.map(document.split(range), (page) => ({ ...page, hasWords: page.index % 3 === 0 })),
+          split: (range, options) =>
+            Stream.map(document.split(range), (page) =>
+              options?.words === true ? { ...page, hasWords: page.index % 3 === 0 } : page
+            ),
           isBlank: (index) => {
             alone.push(index)
             return document.isBlank(index)
