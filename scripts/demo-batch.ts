@@ -55,6 +55,26 @@ const OneFile = Schema.Struct({
 })
 const fileOf = Schema.decodeUnknownSync(Schema.fromJsonString(OneFile))
 
+/** What the admin routes tell of it. */
+const Jobs = Schema.Struct({
+  rows: Schema.Array(
+    Schema.Struct({ batch: Schema.NullOr(Schema.Struct({ endState: Schema.NullOr(Schema.String) })) })
+  )
+})
+const jobsOf = Schema.decodeUnknownSync(Schema.fromJsonString(Jobs))
+const Costs = Schema.Struct({
+  batch: Schema.Struct({
+    accepted: Schema.Finite,
+    fallback: Schema.Finite,
+    costUsd: Schema.Finite,
+    onDemandUsd: Schema.Finite,
+    savedUsd: Schema.Finite
+  })
+})
+const costsOf = Schema.decodeUnknownSync(Schema.fromJsonString(Costs))
+
+const dollars = (usd: number): string => `$${usd.toFixed(4)}`
+
 const call = async (path: string, token: string, init: Init = {}) => {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     ...init,
@@ -102,8 +122,14 @@ const demo = async () => {
   })
   const html = await asOwner(`/api/v1/files/${file.id}/result`)
   console.log(`The result has ${html.length} characters.`)
-  console.log("Jobs:", await call("/api/admin/jobs", TOKEN))
-  console.log("Costs:", await call("/api/admin/costs", TOKEN))
+  const [job] = jobsOf(await call("/api/admin/jobs", TOKEN)).rows
+  const { batch } = costsOf(await call("/api/admin/costs", TOKEN))
+  console.log(
+    `The batch job: ${job?.batch?.endState ?? "none"}, ${batch.accepted} pages by it, ${batch.fallback} on demand.`
+  )
+  console.log(
+    `It cost ${dollars(batch.costUsd)}; on demand the same pages cost ${dollars(batch.onDemandUsd)}: ${dollars(batch.savedUsd)} saved.`
+  )
 }
 
 try {

@@ -1,7 +1,7 @@
 import { Context, Data } from "effect"
 import type { Effect, Schema } from "effect"
 
-import type { InvalidCursor } from "./email-log-query.ts"
+import type { InvalidCursor } from "./cursor.ts"
 
 /** Most rows of one page. */
 export const MAX_AUDIT_PAGE = 200

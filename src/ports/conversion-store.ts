@@ -4,7 +4,7 @@ import type { Duration, Effect } from "effect"
 import type { CostEntry } from "../domain/conversion/cost.ts"
 import type { JobStatus } from "../domain/conversion/job.ts"
 import type { JobOptions } from "../domain/conversion/options.ts"
-import type { InvalidCursor } from "./email-log-query.ts"
+import type { InvalidCursor } from "./cursor.ts"
 
 /** The store did not answer, or its answer was lost: what was asked may or may not have happened. */
 export class ConversionStoreError extends Data.TaggedError("ConversionStoreError")<{

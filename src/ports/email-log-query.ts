@@ -5,6 +5,7 @@ import type { FailureKind } from "../domain/mail/failure-kind.ts"
 import type { Provider } from "../domain/mail/provider.ts"
 import type { SendStatus } from "../domain/mail/send-result.ts"
 import type { EmailStatus } from "../domain/mail/status.ts"
+import type { InvalidCursor } from "./cursor.ts"
 
 /** Most rows of one page. */
 export const MAX_EMAIL_LOG_PAGE = 200
@@ -68,9 +69,6 @@ export interface EmailLogPage {
 export class EmailLogUnavailable extends Data.TaggedError("EmailLogUnavailable")<{
   readonly cause: unknown
 }> {}
-
-/** The cursor is none that this log gave out. */
-export class InvalidCursor extends Data.TaggedError("InvalidCursor")<{ readonly cursor: string }> {}
 
 /**
  * Reads the send log. Pages follow (`created_at`, `id`), newest first: a page is found by where the last one ended, so

@@ -5,7 +5,7 @@ import type { BatchOutcome, BatchRowState } from "../domain/batch/row.ts"
 import type { JobStatus } from "../domain/conversion/job.ts"
 import type { JobOptions } from "../domain/conversion/options.ts"
 import type { ConversionStoreError } from "./conversion-store.ts"
-import type { InvalidCursor } from "./email-log-query.ts"
+import type { InvalidCursor } from "./cursor.ts"
 
 /** Most jobs of one page, and days of one cost report. */
 export const MAX_JOBS_PAGE = 200

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiSchema } from "effect/http-api"
 
@@ -179,3 +179,7 @@ export const invalidRequest = (
   const more = issues.length > named.length ? `; and ${issues.length - named.length} more` : ""
   return { ...problem("INVALID_REQUEST", detail + more), issues: named }
 }
+
+/** The 400 for a cursor that `list` did not give out. */
+export const invalidCursor = (list: "list" | "log") =>
+  Effect.fail(invalidRequest([{ path: "cursor", message: `is none that this ${list} gave out` }]))

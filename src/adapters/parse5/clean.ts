@@ -4,8 +4,7 @@ const MAX_URL = 2000
 /** Longest subject, characters. */
 export const MAX_SUBJECT = 200
 
-// oxlint-disable-next-line no-control-regex -- the point is to drop them
-const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/g
+const CONTROL = /[[\p{Cc}--[\t\n\r]]\ufffe\uffff]/gv
 /** Characters that turn the order of what follows them: a file name could pass for another. */
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g
 

@@ -1,5 +1,7 @@
 import { createRequire } from "node:module"
 
+import { stackOf, withInstances } from "./wasm-stack.ts"
+
 /** The part of emscripten's file system that is used. */
 interface FileSystem {
   /** Where standard input comes from (null: its end), and where each byte of output and errors goes. */
@@ -44,53 +46,6 @@ export const QPDF_INPUT = "/in"
 
 const PACKAGE = "@neslinesli93/qpdf-wasm"
 
-let loading: Promise<unknown> = Promise.resolve()
-
-/** Loads a module, and tells which instances of WebAssembly were made meanwhile; one after the other. */
-const withInstances = <A>(load: () => Promise<A>) => {
-  const loaded = loading.then(async () => {
-    const { instantiate } = WebAssembly
-    const instances: Array<WebAssembly.Instance> = []
-    const watched = async (bytes: BufferSource, imports?: WebAssembly.Imports) => {
-      const source = await instantiate(bytes, imports)
-      instances.push(source.instance)
-      return source
-    }
-    Object.assign(WebAssembly, { instantiate: watched })
-    try {
-      return { module: await load(), instances }
-    } finally {
-      Object.assign(WebAssembly, { instantiate })
-    }
-  })
-  loading = loaded.catch(() => undefined)
-  return loaded
-}
-
-/** emscripten's `stackAlloc`, `stackSave` and `stackRestore`, as this build of the package calls them. */
-const STACK_NAMES = ["ia", "ja", "ha"]
-
-type Call = (value?: number) => number
-
-/**
- * The stack of the module: `callMain` puts its arguments there and never takes them off, nor what stood there when qpdf ended in the
- * midst. Its 64 KiB would be full after some thousand pages, and what lies below them overwritten.
- */
-const stackOf = (instances: ReadonlyArray<WebAssembly.Instance>, memory: ArrayBufferLike) => {
-  for (const { exports } of instances) {
-    const [allocate, save, restore] = STACK_NAMES.map((name) => exports[name] as Call | undefined)
-    const isItsOwn = Object.values(exports).some(
-      (one) => one instanceof WebAssembly.Memory && one.buffer === memory
-    )
-    if (!isItsOwn || !allocate || !save || !restore) continue
-    const top = save()
-    const isTheStack = allocate(16) === top - 16 && save() === top - 16
-    restore(top)
-    if (isTheStack && save() === top) return { save, restore }
-  }
-  throw new Error(`${PACKAGE} is another build: the names of its stack's functions are not known`)
-}
-
 /** A fresh qpdf; its warnings go nowhere. */
 export const loadQpdf = async (): Promise<Qpdf> => {
   // The package comes without types of its file system.
@@ -110,12 +65,16 @@ export const loadQpdf = async (): Promise<Qpdf> => {
     })
   )
   const stack = stackOf(instances, module.HEAPU8.buffer)
+  if (stack === undefined)
+    throw new Error(`${PACKAGE} is another build: the names of its stack's functions are not known`)
   module.FS.mkdir(QPDF_INPUT)
   return {
     FS: module.FS,
     NODEFS: module.NODEFS,
     callMain: (args) => {
       written = []
+      // It puts its arguments on the stack and never takes them off, nor what stood there when qpdf ended in the midst: the 64 KiB
+      // would be full after some thousand pages, and what lies below them overwritten.
       const top = stack.save()
       try {
         return module.callMain(args)

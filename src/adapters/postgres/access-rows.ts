@@ -1,18 +1,14 @@
 import { Effect, Schema } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
 import { type Principal, Right } from "../../domain/principal.ts"
 import { AccessUnavailable } from "../../ports/access.ts"
+import { boundedBy } from "./bounded.ts"
 
 /** Time limit of one statement, or of one transaction. */
 const TIME_LIMIT = "5 seconds"
 
 /** A statement with its time limit; whatever fails is that access cannot be judged now. */
-export const bounded = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, AccessUnavailable> =>
-  withDeadline(statement, {
-    duration: TIME_LIMIT,
-    onTimeout: () => Effect.fail(`no answer within ${TIME_LIMIT}`)
-  }).pipe(Effect.mapError((cause) => new AccessUnavailable({ cause })))
+export const bounded = boundedBy(TIME_LIMIT, (cause) => new AccessUnavailable({ cause }))
 
 /** Decodes the one row of an answer; `undefined` where there is none. */
 export const firstRow = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {

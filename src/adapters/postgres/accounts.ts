@@ -1,18 +1,14 @@
 import { Effect, Layer, Schema } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
 import { FREE_LIFETIME_PAGES } from "../../domain/intake/credit-rules.ts"
 import { Accounts, AccountsUnavailable } from "../../ports/accounts.ts"
+import { boundedBy } from "./bounded.ts"
 import { ReadSql, WriteSql } from "./client.ts"
 
 /** Time limit of one statement; erasing reads the send log. */
 const TIME_LIMIT = "10 seconds"
 
-const bounded = <A, E>(statement: Effect.Effect<A, E>) =>
-  withDeadline(statement, {
-    duration: TIME_LIMIT,
-    onTimeout: () => Effect.fail(`no answer within ${TIME_LIMIT}`)
-  }).pipe(Effect.mapError((cause) => new AccountsUnavailable({ cause })))
+const bounded = boundedBy(TIME_LIMIT, (cause) => new AccountsUnavailable({ cause }))
 
 const decodeClosed = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ email: Schema.String, deleted_at: Schema.Date }))

@@ -1,11 +1,11 @@
 import { Effect, Layer } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
 import {
   AlertPreferences,
   AlertPreferencesUnavailable,
   DEFAULT_PREFERENCES
 } from "../../ports/alert-preferences.ts"
+import { boundedBy } from "./bounded.ts"
 import { ReadSql, WriteSql } from "./client.ts"
 
 /** Time limit of one statement. */
@@ -13,11 +13,7 @@ const TIME_LIMIT = "10 seconds"
 
 const TYPE = "email_delivery_failure"
 
-const bounded = <A, E>(statement: Effect.Effect<A, E>) =>
-  withDeadline(statement, {
-    duration: TIME_LIMIT,
-    onTimeout: () => Effect.fail(`no answer within ${TIME_LIMIT}`)
-  }).pipe(Effect.mapError((cause) => new AlertPreferencesUnavailable({ cause })))
+const bounded = boundedBy(TIME_LIMIT, (cause) => new AlertPreferencesUnavailable({ cause }))
 
 /** Preferences in Postgres. */
 export const layer: Layer.Layer<AlertPreferences, never, ReadSql | WriteSql> = Layer.effect(

@@ -1,11 +1,15 @@
 import { Effect, Layer } from "effect"
 
 import { AuditLog, type AuditLogRow, AuditLogUnavailable } from "../../ports/audit-log.ts"
+import { boundedBy } from "./bounded.ts"
 import { ReadSql } from "./client.ts"
 import { timeColumn } from "./moment.ts"
 import { newestFirst } from "./newest-first.ts"
 
 const COLUMNS = `id, action, actor, target, note, details, ${timeColumn("created_at")}`
+
+/** A page with its time limit. */
+const bounded = boundedBy("10 seconds", (cause) => new AuditLogUnavailable({ cause }))
 
 /** The audit log in Postgres. */
 export const layer: Layer.Layer<AuditLog, never, ReadSql> = Layer.effect(
@@ -13,8 +17,9 @@ export const layer: Layer.Layer<AuditLog, never, ReadSql> = Layer.effect(
   Effect.map(ReadSql, (sql) =>
     AuditLog.of({
       page: ({ action, cursor, limit, target }) =>
-        newestFirst((text, parameters) => sql.unsafe<AuditLogRow>(text, parameters), {
-          table: "admin_audit_log",
+        newestFirst((text, parameters) => bounded(sql.unsafe<AuditLogRow>(text, parameters)), {
+          from: "admin_audit_log",
+          name: "admin_audit_log",
           columns: COLUMNS,
           conditions: (bind) => [
             ...(action === undefined ? [] : [`action = ${bind(action)}`]),
@@ -22,7 +27,7 @@ export const layer: Layer.Layer<AuditLog, never, ReadSql> = Layer.effect(
           ],
           limit,
           cursor
-        }).pipe(Effect.catchTag("Unanswered", ({ cause }) => Effect.fail(new AuditLogUnavailable({ cause }))))
+        })
     })
   )
 )

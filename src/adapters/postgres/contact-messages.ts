@@ -1,18 +1,14 @@
 import { Effect, Layer } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
 import { ContactMessages, ContactMessagesUnavailable } from "../../ports/contact-messages.ts"
+import { boundedBy } from "./bounded.ts"
 import { WriteSql } from "./client.ts"
 import { storable } from "./json-text.ts"
 
 /** Time limit of one statement. */
 const TIME_LIMIT = "5 seconds"
 
-const bounded = <A, E>(statement: Effect.Effect<A, E>) =>
-  withDeadline(statement, {
-    duration: TIME_LIMIT,
-    onTimeout: () => Effect.fail(`no answer within ${TIME_LIMIT}`)
-  }).pipe(Effect.mapError((cause) => new ContactMessagesUnavailable({ cause })))
+const bounded = boundedBy(TIME_LIMIT, (cause) => new ContactMessagesUnavailable({ cause }))
 
 const stored = (text: string | undefined): string | null => (text === undefined ? null : storable(text))
 

@@ -1,6 +1,6 @@
 import { Effect, Option, Schema } from "effect"
 
-import { InvalidCursor } from "../../ports/email-log-query.ts"
+import { InvalidCursor } from "../../ports/cursor.ts"
 import { isMoment } from "./moment.ts"
 
 /** Where a page ended: its last row's `created_at` and `id`. */

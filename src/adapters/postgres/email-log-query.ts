@@ -7,6 +7,7 @@ import {
   type EmailLogRow,
   EmailLogUnavailable
 } from "../../ports/email-log-query.ts"
+import { boundedBy } from "./bounded.ts"
 import { ReadSql } from "./client.ts"
 import { timeColumn } from "./moment.ts"
 import { newestFirst } from "./newest-first.ts"
@@ -56,19 +57,23 @@ const conditionsOf = (filter: EmailLogFilter) => (bind: (value: unknown) => stri
   return conditions
 }
 
+/** A page with its time limit. */
+const bounded = boundedBy("10 seconds", (cause) => new EmailLogUnavailable({ cause }))
+
 /** The send log in Postgres. */
 export const layer: Layer.Layer<EmailLogQuery, never, ReadSql> = Layer.effect(
   EmailLogQuery,
   Effect.map(ReadSql, (sql) =>
     EmailLogQuery.of({
       page: (filter) =>
-        newestFirst((text, parameters) => sql.unsafe<EmailLogRow>(text, parameters), {
-          table: "email_log",
+        newestFirst((text, parameters) => bounded(sql.unsafe<EmailLogRow>(text, parameters)), {
+          from: "email_log",
+          name: "email_log",
           columns: COLUMNS,
           conditions: conditionsOf(filter),
           limit: filter.limit,
           cursor: filter.cursor
-        }).pipe(Effect.catchTag("Unanswered", ({ cause }) => Effect.fail(new EmailLogUnavailable({ cause }))))
+        })
     })
   )
 )

@@ -1,12 +1,14 @@
 import { Effect, Layer, Schema } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
 import { EmailStatus } from "../../domain/mail/status.ts"
 import { type EmailStat, EmailStats, EmailStatsUnavailable } from "../../ports/email-stats.ts"
+import { boundedBy } from "./bounded.ts"
 import { WriteSql } from "./client.ts"
 
 /** Time limit of one count: a year of five million rows takes a few seconds. */
 const TIME_LIMIT = "15 seconds"
+
+const bounded = boundedBy(TIME_LIMIT, (cause) => new EmailStatsUnavailable({ cause }))
 
 const FirstDay = { first_day: Schema.String }
 const Counted = Schema.Struct({
@@ -47,10 +49,7 @@ export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
   Effect.map(WriteSql, (sql) =>
     EmailStats.of({
       since: (days) =>
-        withDeadline(Effect.flatMap(sql.unsafe(STATS, [days]), decodeCounted), {
-          duration: TIME_LIMIT,
-          onTimeout: () => Effect.fail(`no answer within ${TIME_LIMIT}`)
-        }).pipe(
+        bounded(Effect.flatMap(sql.unsafe(STATS, [days]), decodeCounted)).pipe(
           Effect.map(([first, ...more]) => ({
             from: first.first_day,
             stats: [first, ...more].flatMap((row): ReadonlyArray<EmailStat> =>
@@ -68,8 +67,7 @@ export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
                     }
                   ]
             )
-          })),
-          Effect.mapError((cause) => new EmailStatsUnavailable({ cause }))
+          }))
         )
     })
   )

@@ -1,6 +1,5 @@
 import { Effect, Layer, Option, Schema } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
 import { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
 import {
   InvalidSuppressionCursor,
@@ -9,17 +8,14 @@ import {
   SuppressionListUnavailable,
   type SuppressionRow
 } from "../../ports/suppression-list.ts"
+import { boundedBy } from "./bounded.ts"
 import { ReadSql, WriteSql } from "./client.ts"
 import { isMoment, timeColumn } from "./moment.ts"
 
 /** Time limit of one statement. */
 const TIME_LIMIT = "10 seconds"
 
-const bounded = <A, E>(statement: Effect.Effect<A, E>) =>
-  withDeadline(statement, {
-    duration: TIME_LIMIT,
-    onTimeout: () => Effect.fail(`no answer within ${TIME_LIMIT}`)
-  }).pipe(Effect.mapError((cause) => new SuppressionListUnavailable({ cause })))
+const bounded = boundedBy(TIME_LIMIT, (cause) => new SuppressionListUnavailable({ cause }))
 
 /** Where a page ended: its last row's place in the order. */
 const Cursor = Schema.fromJsonString(

@@ -3,8 +3,8 @@ import type { Digest } from "effect/crypto/Digest"
 import type { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { makeSecretTokens } from "../../domain/access/secret-token.ts"
-import { withDeadline } from "../../domain/deadline.ts"
 import { type InviteTodo, TeamInvites, TeamInvitesUnavailable } from "../../ports/team-invites.ts"
+import { boundedBy } from "./bounded.ts"
 import { WriteSql } from "./client.ts"
 
 /** How long an invitation holds. */
@@ -16,11 +16,7 @@ const SENDING_LEASE_SECONDS = 120
 /** Time limit of one statement; `begin` may wait for a lock. */
 const TIME_LIMIT = "8 seconds"
 
-const bounded = <A, E>(statement: Effect.Effect<A, E>) =>
-  withDeadline(statement, {
-    duration: TIME_LIMIT,
-    onTimeout: () => Effect.fail(`no answer within ${TIME_LIMIT}`)
-  }).pipe(Effect.mapError((cause) => new TeamInvitesUnavailable({ cause })))
+const bounded = boundedBy(TIME_LIMIT, (cause) => new TeamInvitesUnavailable({ cause }))
 
 const decodeBegun = Schema.decodeUnknownEffect(
   Schema.Array(

@@ -15,8 +15,7 @@ const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (charac
 
 /** One line without control characters: a subject or a reason was written by strangers. */
 const line = (text: string): string => {
-  // oxlint-disable-next-line no-control-regex -- the point is to strip them
-  const plain = text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, " ").trim()
+  const plain = text.replaceAll(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ").trim()
   return plain.length <= MAX_FIELD ? plain : `${plain.slice(0, MAX_FIELD - 1).toWellFormed()}…`
 }
 

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
 import { AuditLog, type AuditLogFilter, AuditLogUnavailable } from "../../../src/ports/audit-log.ts"
-import { InvalidCursor } from "../../../src/ports/email-log-query.ts"
+import { InvalidCursor } from "../../../src/ports/cursor.ts"
 import { accessWith, admin, ADMIN_TOKEN, call, startServer, type TestServer } from "./harness.ts"
 
 const PATH = "/api/admin/audit-log"

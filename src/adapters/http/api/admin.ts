@@ -9,29 +9,8 @@ import { EmailStatus } from "../../../domain/mail/status.ts"
 import { MAX_EMAIL_LOG_PAGE } from "../../../ports/email-log-query.ts"
 import { problemSchema } from "../problem.ts"
 import { AdminAccess } from "./access.ts"
+import { cursor, DEFAULT_PAGE, filter, page, Text, Unavailable } from "./query.ts"
 import { InvalidRequest } from "./relay.ts"
-
-export const Unavailable = problemSchema("UNAVAILABLE", {})
-
-/** Text that Postgres takes. */
-export const Text = Schema.String.check(
-  Schema.makeFilter((text) => !text.includes("\0") || "holds a NUL character")
-)
-
-/** A filter that may be missing, or there and empty, which means the same. */
-export const filter = <S extends Schema.Constraint>(schema: S) =>
-  Schema.optionalKey(Schema.Union([schema, Schema.Literal("")]))
-
-/** The number of rows of one page. */
-export const page = (fallback: number, maximum: number) =>
-  filter(
-    Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum })).annotate({
-      description: `1 to ${maximum}; ${fallback} where it is missing`
-    })
-  )
-
-/** Rows of one page where the query names no number. */
-export const DEFAULT_PAGE = 50
 
 const EmailLogRow = Schema.Struct({
   id: Schema.String,
@@ -66,7 +45,7 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
     recipient: filter(Text.check(Schema.isMaxLength(320))),
     subject: filter(Text.check(Schema.isMaxLength(998))),
     limit: page(DEFAULT_PAGE, MAX_EMAIL_LOG_PAGE),
-    cursor: filter(Text.check(Schema.isMaxLength(200)))
+    cursor
   },
   success: Schema.Struct({ rows: Schema.Array(EmailLogRow), nextCursor: Schema.NullOr(Schema.String) }),
   error: [InvalidRequest, Unavailable]

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Provider } from "../../../domain/mail/provider.ts"
 import { problemSchema } from "../problem.ts"
 import { AdminAccess } from "./access.ts"
-import { Unavailable } from "./admin.ts"
+import { Unavailable } from "./query.ts"
 import { InvalidRequest, ProxySecret } from "./relay.ts"
 
 const short = Schema.String.check(Schema.isMaxLength(1000))

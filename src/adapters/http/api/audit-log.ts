@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 
 import { MAX_AUDIT_PAGE } from "../../../ports/audit-log.ts"
 import { AdminAccess } from "./access.ts"
-import { DEFAULT_PAGE, filter, page, Text, Unavailable } from "./admin.ts"
+import { cursor, DEFAULT_PAGE, filter, page, Text, Unavailable } from "./query.ts"
 import { InvalidRequest } from "./relay.ts"
 
 const AuditLogRow = Schema.Struct({
@@ -24,7 +24,7 @@ export class AuditLogGroup extends HttpApiGroup.make("auditLog")
         action: filter(Text.check(Schema.isMaxLength(200))),
         target: filter(Text.check(Schema.isMaxLength(320))),
         limit: page(DEFAULT_PAGE, MAX_AUDIT_PAGE),
-        cursor: filter(Text.check(Schema.isMaxLength(200)))
+        cursor
       },
       success: Schema.Struct({ rows: Schema.Array(AuditLogRow), nextCursor: Schema.NullOr(Schema.String) }),
       error: [InvalidRequest, Unavailable]

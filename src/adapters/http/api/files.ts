@@ -6,7 +6,7 @@ import { ConversionOptions } from "../../../domain/conversion/options.ts"
 import { MAX_FILES_PAGE } from "../../../ports/conversion-store.ts"
 import { problemSchema } from "../problem.ts"
 import { OwnerAccess } from "./access.ts"
-import { filter, page, Text } from "./admin.ts"
+import { cursor, page } from "./query.ts"
 import { InvalidRequest } from "./relay.ts"
 
 /** A file as its owner sees it (contract, "Files and conversions"). */
@@ -78,7 +78,7 @@ export class FileGroup extends HttpApiGroup.make("files")
     HttpApiEndpoint.get("listFiles", "/api/files", {
       query: {
         limit: page(MAX_FILES_PAGE, MAX_FILES_PAGE),
-        cursor: filter(Text.check(Schema.isMaxLength(200)))
+        cursor
       },
       success: Schema.Struct({
         files: Schema.Array(FileView),

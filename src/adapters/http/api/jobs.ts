@@ -6,7 +6,7 @@ import { JobStatus } from "../../../domain/conversion/job.ts"
 import { JobOptions } from "../../../domain/conversion/options.ts"
 import { MAX_COST_DAYS, MAX_JOBS_PAGE } from "../../../ports/job-report.ts"
 import { AdminAccess } from "./access.ts"
-import { DEFAULT_PAGE, filter, page, Text, Unavailable } from "./admin.ts"
+import { cursor, DEFAULT_PAGE, filter, page, Unavailable } from "./query.ts"
 import { InvalidRequest } from "./relay.ts"
 
 /** Days of the cost report where the query names no number. */
@@ -79,7 +79,7 @@ export class JobGroup extends HttpApiGroup.make("jobs")
       query: {
         status: filter(JobStatus),
         limit: page(DEFAULT_PAGE, MAX_JOBS_PAGE),
-        cursor: filter(Text.check(Schema.isMaxLength(200)))
+        cursor
       },
       success: Schema.Struct({ rows: Schema.Array(JobRow), nextCursor: TextOrNull }),
       error: [InvalidRequest, Unavailable]

@@ -5,7 +5,7 @@ import { CAMPAIGN_SEND_STATUSES } from "../../../domain/outreach/campaign-status
 import { CAMPAIGN } from "../../../domain/outreach/unsubscribe-token.ts"
 import { problemSchema } from "../problem.ts"
 import { AdminAccess } from "./access.ts"
-import { Text, Unavailable } from "./admin.ts"
+import { Text, Unavailable } from "./query.ts"
 import { EmailFailed, EmailSuppressed, InvalidRequest } from "./relay.ts"
 
 const short = Text.check(Schema.isMaxLength(200))

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { MAX_STATS_DAYS } from "../../../ports/email-stats.ts"
 import { AdminAccess } from "./access.ts"
-import { page, Unavailable } from "./admin.ts"
+import { page, Unavailable } from "./query.ts"
 import { InvalidRequest } from "./relay.ts"
 
 /** Days of the statistics where the query names no number. */

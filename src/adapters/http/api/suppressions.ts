@@ -5,7 +5,7 @@ import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
 import { MAX_SUPPRESSION_PAGE } from "../../../ports/suppression-list.ts"
 import { problemSchema } from "../problem.ts"
 import { AdminAccess } from "./access.ts"
-import { DEFAULT_PAGE, filter, page, Text, Unavailable } from "./admin.ts"
+import { DEFAULT_PAGE, filter, page, Text, Unavailable } from "./query.ts"
 import { InvalidRequest } from "./relay.ts"
 
 const Note = Text.check(Schema.isMaxLength(1000))

@@ -3,9 +3,9 @@ import { HttpApiBuilder } from "effect/http-api"
 
 import { type DeadLetter, DeferQueue } from "../../../ports/defer-queue.ts"
 import { EmailLogQuery } from "../../../ports/email-log-query.ts"
-import { DEFAULT_PAGE } from "../api/admin.ts"
 import { Api } from "../api/api.ts"
-import { invalidRequest, problem } from "../problem.ts"
+import { DEFAULT_PAGE } from "../api/query.ts"
+import { invalidCursor, problem } from "../problem.ts"
 
 /** A dead letter without the message's content: who, what and why, not the mail itself. */
 const shown = ({ id, diedAt, receives, reason, message }: DeadLetter) => ({
@@ -46,8 +46,7 @@ export const adminHandlers = HttpApiBuilder.group(
           .pipe(
             Effect.catchTags({
               EmailLogUnavailable: ({ cause }) => unavailable("The send log", cause),
-              InvalidCursor: () =>
-                Effect.fail(invalidRequest([{ path: "cursor", message: "is none that this log gave out" }]))
+              InvalidCursor: () => invalidCursor("log")
             })
           ),
       deadLetters: ({ query }) =>

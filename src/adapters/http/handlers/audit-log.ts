@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 
 import { AuditLog } from "../../../ports/audit-log.ts"
-import { DEFAULT_PAGE } from "../api/admin.ts"
 import { Api } from "../api/api.ts"
-import { invalidRequest, problem } from "../problem.ts"
+import { DEFAULT_PAGE } from "../api/query.ts"
+import { invalidCursor, problem } from "../problem.ts"
 
 /** `GET /api/admin/audit-log`. */
 export const auditLogHandlers = HttpApiBuilder.group(
@@ -26,8 +26,7 @@ export const auditLogHandlers = HttpApiBuilder.group(
               Effect.logWarning("The audit log does not answer", cause).pipe(
                 Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The audit log does not answer now")))
               ),
-            InvalidCursor: () =>
-              Effect.fail(invalidRequest([{ path: "cursor", message: "is none that this log gave out" }]))
+            InvalidCursor: () => invalidCursor("log")
           })
         )
     )

@@ -77,7 +77,7 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
         if (site(request) === "other") return yield* Effect.fail(otherSite)
         const type = request.headers["content-type"]
         if (type === undefined) {
-          return new URLSearchParams(request.url.split("?").slice(1).join("?")).get("token") ?? ""
+          return new URL(request.url, baseUrl).searchParams.get("token") ?? ""
         }
         if (!/^application\/json\b/i.test(type))
           return (yield* readForm(request, MAX_BODY)).get("token") ?? ""

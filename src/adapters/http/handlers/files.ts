@@ -16,7 +16,7 @@ import { bodyDecoder } from "../decode-body.ts"
 import { eventStream } from "../event-stream.ts"
 import { makeJsonBodies } from "../json-body.ts"
 import { filesUnavailable, noFile, noFlyer, ownFile, UUID } from "../own-file.ts"
-import { invalidRequest, problem, problemResponse } from "../problem.ts"
+import { invalidCursor, invalidRequest, problem, problemResponse } from "../problem.ts"
 import { resultResponse } from "../result-response.ts"
 import { withUpload } from "../upload-body.ts"
 
@@ -119,10 +119,7 @@ export const fileHandlers = HttpApiBuilder.group(
             .pipe(
               Effect.catchTags({
                 ConversionStoreError: filesUnavailable,
-                InvalidCursor: () =>
-                  Effect.fail(
-                    invalidRequest([{ path: "cursor", message: "is none that this list gave out" }])
-                  )
+                InvalidCursor: () => invalidCursor("list")
               })
             )
           const paged = query.limit !== undefined || query.cursor !== undefined || nextCursor !== null

@@ -2,10 +2,10 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 
 import { JobReport } from "../../../ports/job-report.ts"
-import { DEFAULT_PAGE } from "../api/admin.ts"
 import { Api } from "../api/api.ts"
 import { DEFAULT_COST_DAYS } from "../api/jobs.ts"
-import { invalidRequest, problem } from "../problem.ts"
+import { DEFAULT_PAGE } from "../api/query.ts"
+import { invalidCursor, problem } from "../problem.ts"
 
 const unavailable = (error: { readonly cause: unknown }) =>
   Effect.logWarning("conversion jobs cannot be read", error.cause).pipe(
@@ -29,8 +29,7 @@ export const jobHandlers = HttpApiBuilder.group(
           .pipe(
             Effect.catchTags({
               ConversionStoreError: unavailable,
-              InvalidCursor: () =>
-                Effect.fail(invalidRequest([{ path: "cursor", message: "is none that this list gave out" }]))
+              InvalidCursor: () => invalidCursor("list")
             })
           ),
       costs: ({ query }) => report.costs(query.days || DEFAULT_COST_DAYS).pipe(Effect.catch(unavailable))

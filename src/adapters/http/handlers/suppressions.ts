@@ -5,12 +5,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
 import { SuppressionList } from "../../../ports/suppression-list.ts"
 import { CurrentPrincipal } from "../api/access.ts"
-import { DEFAULT_PAGE } from "../api/admin.ts"
 import { Api } from "../api/api.ts"
+import { DEFAULT_PAGE } from "../api/query.ts"
 import { SuppressionRequest } from "../api/suppressions.ts"
 import { bodyDecoder } from "../decode-body.ts"
 import { makeJsonBodies } from "../json-body.ts"
-import { invalidRequest, problem, problemResponse } from "../problem.ts"
+import { invalidCursor, invalidRequest, problem, problemResponse } from "../problem.ts"
 
 /** Largest body of these routes, bytes. */
 const MAX_BODY = 64 * 1024
@@ -58,8 +58,7 @@ export const suppressionHandlers = HttpApiBuilder.group(
           .pipe(
             Effect.catchTags({
               SuppressionListUnavailable: unavailable,
-              InvalidSuppressionCursor: () =>
-                Effect.fail(invalidRequest([{ path: "cursor", message: "is none that this list gave out" }]))
+              InvalidSuppressionCursor: () => invalidCursor("list")
             })
           )
       )

@@ -2,8 +2,8 @@ import { Effect, Schema } from "effect"
 
 import type { ConversionStore } from "../../../ports/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
-import { cursorOf, readCursor } from "../cursor.ts"
 import { toJsonText } from "../json-text.ts"
+import { newestFirst } from "../newest-first.ts"
 import { FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, toFile } from "./rows.ts"
 import { answerOf, done, firstOf, rowsOf, seconds } from "./statement.ts"
 
@@ -25,10 +25,6 @@ type Files = Pick<
 >
 
 const ONE = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid and f.customer_id = $2::uuid and f.deleted_at is null`
-// One more than asked for tells whether there is a next page.
-const OF_OWNER = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.customer_id = $1::uuid and f.deleted_at is null
-and ($3::text is null or (f.created_at, f.id) < ($3::text::timestamptz, $4::text::uuid))
-order by f.created_at desc, f.id desc limit $2::int + 1`
 const BY_ID = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = any ($1::uuid[]) and f.deleted_at is null`
 
 // An answer that was lost is asked for again: the same file a second time changes nothing.
@@ -59,16 +55,15 @@ export const filesOn = (read: ReadSql["Service"], write: WriteSql["Service"]): F
       ([row]) =>
         row === undefined ? Effect.die(new Error("an insert gave no row")) : Effect.succeed(toFile(row))
     ),
-  files: Effect.fnUntraced(function* (customerId, { cursor, limit }) {
-    const [createdAt = null, id = null] = cursor === undefined ? [] : yield* readCursor(cursor)
-    const found = yield* rowsOf(FileRow, read.unsafe(OF_OWNER, [customerId, limit, createdAt, id]))
-    const files = found.slice(0, limit).map(toFile)
-    const last = files.at(-1)
-    return {
-      files,
-      nextCursor: found.length > limit && last !== undefined ? cursorOf(last.createdAt, last.id) : null
-    }
-  }),
+  files: (customerId, { cursor, limit }) =>
+    newestFirst((text, parameters) => rowsOf(FileRow, read.unsafe(text, parameters)), {
+      from: FILE_FROM,
+      name: "f",
+      columns: FILE_COLUMNS,
+      conditions: (bind) => [`f.customer_id = ${bind(customerId)}::uuid`, "f.deleted_at is null"],
+      limit,
+      cursor
+    }).pipe(Effect.map(({ nextCursor, rows }) => ({ files: rows.map(toFile), nextCursor }))),
   file: (fileId, customerId) =>
     Effect.map(firstOf(FileRow, read.unsafe(ONE, [fileId, customerId])), (row) =>
       row === undefined ? undefined : toFile(row)

@@ -4,8 +4,8 @@ import { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
 import { JobStatus } from "../../../domain/conversion/job.ts"
 import { JobReport, type JobRow } from "../../../ports/job-report.ts"
 import { ReadSql } from "../client.ts"
-import { cursorOf, readCursor } from "../cursor.ts"
 import { timeColumn } from "../moment.ts"
+import { newestFirst } from "../newest-first.ts"
 import { StoredOptions } from "./rows.ts"
 import { firstOf, rowsOf } from "./statement.ts"
 
@@ -127,34 +127,15 @@ export const layer: Layer.Layer<JobReport, never, ReadSql> = Layer.effect(
   JobReport,
   Effect.map(ReadSql, (sql) =>
     JobReport.of({
-      jobs: Effect.fnUntraced(function* ({ cursor, limit, status }) {
-        const after = cursor === undefined ? undefined : yield* readCursor(cursor)
-        const parameters: Array<unknown> = []
-        const bind = (value: unknown) => `$${parameters.push(value)}`
-        const conditions = [
-          ...(status === undefined ? [] : [`j.status = ${bind(status)}`]),
-          ...(after === undefined
-            ? []
-            : [
-                `(j.created_at, j.id) < (${bind(after[0])}::text::timestamptz, ${bind(after[1])}::text::uuid)`
-              ])
-        ]
-        const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")} `
-        const found = yield* rowsOf(
-          Row,
-          sql.unsafe(
-            `select ${COLUMNS} from large_conversion_jobs j left join conversion_batch_jobs b on b.job_id = j.id
-            ${where}order by j.created_at desc, j.id desc limit ${limit + 1}`,
-            parameters
-          )
-        )
-        const rows = found.slice(0, limit).map(toRow)
-        const last = rows.at(-1)
-        return {
-          rows,
-          nextCursor: found.length > limit && last !== undefined ? cursorOf(last.createdAt, last.id) : null
-        }
-      }),
+      jobs: ({ cursor, limit, status }) =>
+        newestFirst((text, parameters) => rowsOf(Row, sql.unsafe(text, parameters)), {
+          from: "large_conversion_jobs j left join conversion_batch_jobs b on b.job_id = j.id",
+          name: "j",
+          columns: COLUMNS,
+          conditions: (bind) => (status === undefined ? [] : [`j.status = ${bind(status)}`]),
+          limit,
+          cursor
+        }).pipe(Effect.map(({ nextCursor, rows }) => ({ rows: rows.map(toRow), nextCursor }))),
       costs: Effect.fnUntraced(function* (days) {
         const row = yield* firstOf(Costs, sql.unsafe(COSTS, [days]))
         if (row === undefined) return yield* Effect.die(new Error("the cost report gave no row"))

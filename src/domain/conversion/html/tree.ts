@@ -27,8 +27,7 @@ export const element = (
 export const isElement = (node: HtmlNode | undefined): node is HtmlElement => typeof node === "object"
 
 /** Characters that HTML has no place for. */
-// oxlint-disable-next-line no-control-regex -- the point is to drop them
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/g
+const CONTROL = /[[\p{Cc}--[\t\n]]\ufdd0-\ufdef\ufffe\uffff]/gv
 const SPECIAL = /[&<>\u00a0]/g
 const SPECIAL_QUOTED = /[&<>"\u00a0]/g
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { flowsOn } from "./flowing-columns.ts"
 import { isLabel } from "./labels.ts"
-import { boundsOf, cellsOf, type Column, type Row } from "./line-cells.ts"
+import { boundsOf, cellsOf, type Column, type Row, ROW_STEP } from "./line-cells.ts"
 import type { Line } from "./line.ts"
 import { LEADER_LINE, markerOf } from "./markers.ts"
 import { nearColumns } from "./near-columns.ts"
@@ -18,8 +18,6 @@ export interface AlignedTable {
   readonly tops: ReadonlyArray<number>
 }
 
-/** White between rows, in font sizes, that a table does not have. */
-const ROW_STEP = 3.6
 /** Most lines of one table: keeps the search linear on a page of nothing but short words. */
 const MAX_LINES = 300
 

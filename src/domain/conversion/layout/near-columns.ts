@@ -1,3 +1,4 @@
+import { ROW_STEP } from "./line-cells.ts"
 import type { Line } from "./line.ts"
 import { markerOf } from "./markers.ts"
 import type { Piece } from "./segment.ts"
@@ -29,8 +30,6 @@ const SAME_X = 1
 const ROWS = 3
 /** Lines without the column that a row may have between: the rest of a wrapped cell. */
 const BETWEEN = 6
-/** White between rows, in font sizes, that a table does not have. */
-const ROW_STEP = 3.6
 /** Part of all beginnings on those lines that stand at columns; text whose words are drawn one by one has fewer. */
 const AT_COLUMNS = 0.4
 /** More places than this on a page are no columns. */
@@ -68,31 +67,33 @@ const straddles = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
   pieces.some(({ x1 }) => x1 <= x + SAME_X) &&
   pieces.some(({ x0 }) => x0 >= x - SAME_X)
 
-/**
- * Where columns begin on each line that stand nearer than white tells: as near as words, as browsers set tables without borders.
- * They are told by words that begin below one another on several lines, with nothing written over that place in between. Linear in
- * the lines, times the columns that are open at once.
- */
-export const nearColumns = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<number>> => {
-  const pieces = lines.map(piecesOf)
-  const starts = lines.map((line, at) => startsOf(line, pieces[at] ?? []))
-  if (starts.filter(({ length }) => length > 0).length < ROWS) return []
+/** Whether white parts two lines as it parts no rows. */
+const areApart = (above: Line, line: Line): boolean => line.baseline - above.baseline > ROW_STEP * line.size
+
+/** A line, what stands on it, and where something begins there. */
+interface Look {
+  readonly line: Line
+  readonly pieces: ReadonlyArray<Piece>
+  readonly starts: ReadonlyArray<Start>
+}
+
+/** Words that begin below one another on several lines, with nothing written over that place in between. */
+const edgesOf = (looks: ReadonlyArray<Look>): ReadonlyArray<Edge> => {
   const edges: Array<Edge> = []
   let open: Array<Edge> = []
   const close = (edge: Edge) => {
     if (edge.count >= ROWS && edge.widest >= WIDE_GAP) edges.push(edge)
   }
-  for (const [at, line] of lines.entries()) {
-    const above = lines[at - 1]
-    const apart = above !== undefined && line.baseline - above.baseline > ROW_STEP * line.size
-    const own = pieces[at] ?? []
+  for (const [at, { line, pieces, starts }] of looks.entries()) {
+    const above = looks[at - 1]?.line
+    const apart = above !== undefined && areApart(above, line)
     if (open.length > 0)
       open = open.filter((edge) => {
-        if (!apart && at - edge.last <= BETWEEN && !crosses(own, edge.x)) return true
+        if (!apart && at - edge.last <= BETWEEN && !crosses(pieces, edge.x)) return true
         close(edge)
         return false
       })
-    for (const { gap, x } of starts[at] ?? []) {
+    for (const { gap, x } of starts) {
       const edge = open.find((one) => Math.abs(one.x - x) <= SAME_X)
       if (edge === undefined) {
         if (open.length < MAX_OPEN) open.push({ x, from: at, last: at, count: 1, widest: gap })
@@ -104,28 +105,48 @@ export const nearColumns = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyA
     }
   }
   open.forEach(close)
+  return edges
+}
+
+/** The first line of a column: names of columns are set in the middle, so that they begin elsewhere. */
+const headOf = (looks: ReadonlyArray<Look>, edge: Edge): number => {
+  let from = edge.from
+  while (from > 0 && edge.from - from < 2) {
+    const [above, look] = [looks[from - 1], looks[from]]
+    if (above === undefined || look === undefined || !straddles(above.pieces, edge.x)) break
+    if (areApart(above.line, look.line)) break
+    from -= 1
+  }
+  return from
+}
+
+/**
+ * Where columns begin on each line that stand nearer than white tells: as near as words, as browsers set tables without borders.
+ * Linear in the lines, times the columns that are open at once.
+ */
+export const nearColumns = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<number>> => {
+  const looks = lines.map((line): Look => {
+    const pieces = piecesOf(line)
+    return { line, pieces, starts: startsOf(line, pieces) }
+  })
+  if (looks.filter(({ starts }) => starts.length > 0).length < ROWS) return []
+  const edges = edgesOf(looks)
   if (edges.length === 0) return []
-  const columns = lines.map((): Array<number> => [])
-  const all = lines.map((_, at) => starts[at]?.length ?? 0)
-  const matched = lines.map(
-    (_, at) =>
-      (starts[at] ?? []).filter(({ x }) =>
+  const atColumns = looks.map(
+    ({ starts }, at) =>
+      starts.filter(({ x }) =>
         edges.some((edge) => edge.from <= at && at <= edge.last && Math.abs(edge.x - x) <= SAME_X)
       ).length
   )
-  const sum = (of: ReadonlyArray<number>, { from, last }: Edge) =>
-    of.slice(from, last + 1).reduce((total, count) => total + count, 0)
+  const columns = lines.map((): Array<number> => [])
   for (const edge of edges) {
-    if (sum(matched, edge) < AT_COLUMNS * sum(all, edge)) continue
-    // Names of columns are set in the middle: they begin elsewhere.
-    let from = edge.from
-    while (from > 0 && edge.from - from < 2) {
-      const [above, line] = [lines[from - 1], lines[from]]
-      if (above === undefined || line === undefined || !straddles(pieces[from - 1] ?? [], edge.x)) break
-      if (line.baseline - above.baseline > ROW_STEP * line.size) break
-      from -= 1
+    let [matched, all] = [0, 0]
+    for (let at = edge.from; at <= edge.last; at++) {
+      matched += atColumns[at] ?? 0
+      all += looks[at]?.starts.length ?? 0
     }
-    for (let at = from; at <= edge.last; at++) columns[at]?.push(edge.x)
+    if (matched < AT_COLUMNS * all) continue
+    for (let at = headOf(looks, edge); at <= edge.last; at++) columns[at]?.push(edge.x)
   }
   for (const xs of columns) xs.sort((a, b) => a - b)
   return columns

@@ -2,9 +2,10 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import { isLabel, paragraphStep } from "../../../../src/domain/conversion/layout/labels.ts"
+import { isLabel } from "../../../../src/domain/conversion/layout/labels.ts"
 import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
 import { linesOf } from "../../../../src/domain/conversion/layout/line.ts"
+import { paragraphStep } from "../../../../src/domain/conversion/layout/paragraph-step.ts"
 import { segmentsOf } from "../../../../src/domain/conversion/layout/segment.ts"
 import { NO_STATISTICS } from "../../../../src/domain/conversion/layout/statistics.ts"
 import type { TextRun } from "../../../../src/domain/conversion/page-content.ts"
