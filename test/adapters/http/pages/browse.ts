@@ -46,6 +46,7 @@ export const expectAccessible = async (page: Page, state: string): Promise<void>
 export const openPage = async (browser: Browser, url: string) => {
   const context = await browser.newContext({ viewport: BROAD })
   const page = await context.newPage()
+  page.setDefaultTimeout(60_000)
   const complaints: Array<string> = []
   page.on("request", (request) => {
     if (!request.url().startsWith(url)) complaints.push(`loads ${request.url()}`)
@@ -61,6 +62,31 @@ export const openPage = async (browser: Browser, url: string) => {
   })
   return { page, complaints }
 }
+
+/** From now on keeps all that the page's live regions say: the next text may take a text's place before anybody looks. */
+export const listen = (page: Page): Promise<void> =>
+  page.evaluate(`{
+    const heard = (window.heard = [])
+    for (const region of document.querySelectorAll("#polite, #urgent"))
+      new MutationObserver(() => {
+        if (region.textContent !== "") heard.push({ region: region.id, text: region.textContent })
+      }).observe(region, { childList: true })
+  }`)
+
+/** A live region says that, now or soon, after what was waited for before; `listen` first. */
+const expectHeard = async (page: Page, region: string, text: string): Promise<void> => {
+  await expect
+    .poll(() => page.evaluate<ReadonlyArray<Record<string, string>>>("heard"), { timeout: 60_000 })
+    .toContainEqual({ region, text: expect.stringContaining(text) })
+  const said = JSON.stringify(text)
+  await page.evaluate(`heard.splice(0, heard.findIndex(({ text }) => text.includes(${said})) + 1)`)
+}
+
+/** The polite live region says that. */
+export const hears = (page: Page, text: string): Promise<void> => expectHeard(page, "polite", text)
+
+/** The urgent live region says that. */
+export const isWarned = (page: Page, text: string): Promise<void> => expectHeard(page, "urgent", text)
 
 /** What has the focus: by its label, its text or its id. */
 export const focused = (page: Page): Promise<string> =>

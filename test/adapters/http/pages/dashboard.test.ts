@@ -7,7 +7,17 @@ import { openBrowser } from "../../../support/browser.ts"
 import { numbered } from "../../../support/pdf-samples.ts"
 import { type FilesWorld, startFiles } from "../files-world.ts"
 import { sent } from "../harness.ts"
-import { expectAccessible, expectFocus, findings, focused, openPage, tabTo } from "./browse.ts"
+import {
+  expectAccessible,
+  expectFocus,
+  findings,
+  focused,
+  hears,
+  isWarned,
+  listen,
+  openPage,
+  tabTo
+} from "./browse.ts"
 
 const PATIENCE = 120_000
 const HOSTILE = `<img src=x onerror=alert(1)>"'&amp;.pdf`
@@ -34,6 +44,7 @@ const signIn = async (credits?: number) => {
   await opened.page.keyboard.press("Enter")
   await opened.page.waitForURL("**/dashboard")
   await opened.page.getByText("No files yet").waitFor()
+  await listen(opened.page)
   return { ...opened, customer }
 }
 
@@ -45,10 +56,6 @@ const upload = async (page: Page, name: string, pages = 2) => {
   await (await chooser).setFiles({ name, mimeType: "application/pdf", buffer: numbered(pages) })
   await page.getByRole("heading", { name, exact: true }).waitFor()
 }
-
-/** The polite live region says that, now or in a moment. */
-const hears = (page: Page, text: string) =>
-  page.locator("#polite", { hasText: text }).waitFor({ state: "attached" })
 
 it(
   "by keyboard alone: upload, convert, cancel with the focus on Convert, convert, open the result",
@@ -226,9 +233,34 @@ it(
     await dialog.getByRole("button", { name: "Keep converting" }).press("Enter")
     await expectFocus(page, "Cancel keeping the layout of Poster.pdf")
     await cancel.press("Enter")
+    await dialog.waitFor()
+    // Asked again in the moment before the browser tells that the dialog was closed: that no is not the answer to this.
+    await page.evaluate(`{
+      const again = [...document.querySelectorAll("#rows button")].find((one) => one.textContent.includes("keeping the layout"))
+      document.getElementById("confirm-no").click()
+      again.click()
+    }`)
+    // A look that is under way meanwhile tells of what was before: it is dropped.
+    const looking = Promise.withResolvers<void>()
+    const late = Promise.withResolvers<void>()
+    await page.route(
+      "**/flyer-jobs",
+      async (route) => {
+        const response = await route.fetch()
+        looking.resolve()
+        await late.promise
+        await route.fulfill({ response })
+      },
+      { times: 1 }
+    )
+    await looking.promise
     await dialog.getByRole("button", { name: "Cancel conversion" }).press("Enter")
     await hears(page, "Poster.pdf: The conversion is cancelled. Nothing was charged.")
-    await page.getByText("Keeping the layout failed. The user stopped the conversion").waitFor()
+    const stopped = page.getByText("Keeping the layout failed. The user stopped the conversion")
+    await stopped.waitFor()
+    late.resolve()
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 1000))")
+    expect(await stopped.isVisible()).toBe(true)
     // Who stopped it is not warned of it.
     expect(await page.locator("#urgent").textContent()).toBe("")
     await expectFocus(page, "Convert Poster.pdf")
@@ -269,7 +301,7 @@ it(
     expect(await page.locator("#rows img").count()).toBe(0)
     await page.getByRole("button", { name: `Convert ${HOSTILE}` }).click()
     await page.locator("#rows .problem", { hasText: "There are not enough credits." }).waitFor()
-    await page.locator("#urgent", { hasText: "There are not enough credits" }).waitFor({ state: "attached" })
+    await isWarned(page, "There are not enough credits")
     await page.getByRole("button", { name: `Delete ${HOSTILE}` }).click()
     await page.getByRole("dialog", { name: `Delete ${HOSTILE}?` }).waitFor()
     await page.keyboard.press("Escape")

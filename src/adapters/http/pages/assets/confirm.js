@@ -1,12 +1,25 @@
 import { byId } from "./dom.js"
 
 /**
+ * The answer to the question before. A closed dialog tells of it a moment later: until then it would answer the next one.
+ * @type {Promise<unknown>}
+ */
+let answered = Promise.resolve()
+
+/**
  * Asks before something that cannot be taken back. Escape and the first button are a no. The browser gives the focus back to
  * where it was.
  * @param {{ readonly title: string, readonly text: string, readonly yes: string, readonly no: string }} question
  * @returns {Promise<boolean>}
  */
-export const confirmed = ({ no, text, title, yes }) => {
+export const confirmed = (question) => {
+  const answer = answered.then(() => put(question))
+  answered = answer
+  return answer
+}
+
+/** @param {Parameters<typeof confirmed>[0]} question @returns {Promise<boolean>} */
+const put = ({ no, text, title, yes }) => {
   const dialog = byId("confirm", HTMLDialogElement)
   byId("confirm-title", HTMLElement).textContent = title
   byId("confirm-text", HTMLElement).textContent = text

@@ -57,12 +57,25 @@ export const show = (place, text) => {
   place.hidden = text === undefined
 }
 
+/** What each live region is about to say. @type {Map<string, Array<string>>} */
+const next = new Map()
+
 /** @param {string} region @param {string} text */
 const announce = (region, text) => {
+  const also = next.get(region)
+  if (also !== undefined) {
+    also.push(text)
+    return
+  }
+  const texts = [text]
+  next.set(region, texts)
   const place = byId(region, HTMLElement)
   place.textContent = ""
-  // A change is read out, the same text put in again is none.
-  setTimeout(() => (place.textContent = text), 60)
+  // A change is read out, the same text put in again is none; and what is told in the same moment is told together.
+  setTimeout(() => {
+    next.delete(region)
+    place.textContent = texts.join(" ")
+  }, 60)
 }
 
 /** Has something read out when the reader is idle. @param {string} text */

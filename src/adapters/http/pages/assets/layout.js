@@ -20,6 +20,8 @@ export class Layout {
   #job = undefined
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined
+  /** The newest look, or what the API told of it; what an older look brings is dropped. */
+  #look = 0
 
   /**
    * @param {Row} row
@@ -35,10 +37,13 @@ export class Layout {
   /** Looks it up, and tells of an end that was waited for. */
   async look() {
     clearTimeout(this.#timer)
+    this.#look += 1
+    const mine = this.#look
     const { id, name } = this.row.file
     try {
       /** @type {{ readonly flyerJobs: ReadonlyArray<FlyerJob> }} */
       const { flyerJobs } = await ask("GET", `/api/v1/files/${encodeURIComponent(id)}/flyer-jobs`)
+      if (mine !== this.#look) return
       const before = this.#job
       const now = flyerJobs[0]
       this.#job = now
@@ -50,6 +55,7 @@ export class Layout {
     } catch (failure) {
       // The file may be gone by now; that is told by the list.
       if (!(failure instanceof Refused)) throw failure
+      if (mine !== this.#look) return
     }
     const { status } = this.#job ?? {}
     if (status === "pending" || status === "processing") this.#timer = setTimeout(() => this.#again(), SOON)
@@ -58,6 +64,7 @@ export class Layout {
   /** Takes it as the API has just told it, so that its end is not told again. @param {FlyerJob} job */
   took(job) {
     clearTimeout(this.#timer)
+    this.#look += 1
     this.#job = job
     this.#draw()
   }
