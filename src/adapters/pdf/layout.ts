@@ -99,5 +99,8 @@ export const layoutOf = (document: OpenDocument, index: number, end: number): La
     sample,
     pages: new Map(pages.slice(1).map((page) => [page.index, page]))
   })
-  return illustrated(document, pages[0] ?? { index, label: String(index + 1), html: "", text: "" })
+  return illustrated(
+    document,
+    pages[0] ?? { index, label: String(index + 1), tier: "layout", html: "", text: "" }
+  )
 }

@@ -13,7 +13,13 @@ import { agenticPrompt, coveragePrompt, pagePrompt } from "./prompts.ts"
 import { ask, convertPageWithVision, documentBlock, imageBlock } from "./vision.ts"
 
 /** What a page's HTML came from; an `unreadable` one says so in its place. */
-export type PageTier = "blank" | "layout" | "hifi-single-pass" | "coverage-retry" | "agentic" | "unreadable"
+export type PageTier =
+  | "blank"
+  | LayoutPage["tier"]
+  | "hifi-single-pass"
+  | "coverage-retry"
+  | "agentic"
+  | "unreadable"
 
 /** A page, converted. */
 export interface PageResult {
@@ -152,9 +158,9 @@ const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, wor
 })
 
 /**
- * The smart cascade for one page (document 3): a blank page is nothing; the layout tier where no model is wanted; else the
- * hi-fi single pass, asked again and then mended where it does not cover the text layer. Where no model gave an answer, the
- * layout tier stands in if it may, so that a page never goes missing.
+ * The smart cascade for one page (document 3): a blank page is nothing; where no model is wanted the layout tier, or that for
+ * tables of contents; else the hi-fi single pass, asked again and then mended where it does not cover the text layer. Where no
+ * model gave an answer, the layout tier stands in if it may, so that a page never goes missing.
  */
 export const convertPage = (
   page: PageSource,
@@ -172,7 +178,7 @@ export const convertPage = (
       degraded
     })
     if (yield* page.isBlank) return result("blank", "")
-    if (!usesCascade(options)) return result("layout", layout.html)
+    if (!usesCascade(options)) return result(layout.tier, layout.html)
     const best = yield* hifi(page, modelId, work)
     if (best !== undefined && best.tier !== "layout") return result(best.tier, best.html)
     if (work.noAnswer !== undefined && !mayDegrade) return yield* work.noAnswer

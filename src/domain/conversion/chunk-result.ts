@@ -9,6 +9,7 @@ export const PageLine = Schema.Struct({
   tier: Schema.Literals([
     "blank",
     "layout",
+    "table-of-contents",
     "hifi-single-pass",
     "coverage-retry",
     "agentic",

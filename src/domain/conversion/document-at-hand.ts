@@ -33,12 +33,12 @@ const encoder = new TextEncoder()
 
 const lineOf = Effect.fnUntraced(function* (pages: OpenPages, index: number) {
   const page = yield* pages.page(index)
-  const { html, label } = yield* page.layout
+  const { html, label, tier } = yield* page.layout
   const isBlank = yield* page.isBlank
   const line: PageLine = {
     page: index,
     label,
-    tier: isBlank ? "blank" : "layout",
+    tier: isBlank ? "blank" : tier,
     html: isBlank ? "" : html
   }
   return line

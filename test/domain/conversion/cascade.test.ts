@@ -43,6 +43,26 @@ describe("the cascade", () => {
     })
   )
 
+  it.effect("a table of contents has a tier of its own where no model is wanted", () =>
+    Effect.gen(function* () {
+      const contents = pageOf(0, WORDS, {
+        layout: Effect.succeed({
+          index: 0,
+          label: "1",
+          tier: "table-of-contents",
+          text: WORDS,
+          html: `<p>${WORDS}</p>`
+        })
+      })
+      const plain = yield* run(() => WORDS, contents, { ...HIFI, options: {} })
+      assert.deepStrictEqual(plain.tiers, [])
+      assert.include(plain.result._tag === "Success" ? plain.result.success : {}, {
+        tier: "table-of-contents"
+      })
+      assert.deepStrictEqual((yield* run(() => `<p>${WORDS}</p>`, contents)).tiers, ["hifi-single-pass"])
+    })
+  )
+
   it.effect("one call, with the page as a document, where the answer covers the text", () =>
     Effect.gen(function* () {
       const { requests, result, tiers } = yield* run(() => `<p>${WORDS}</p><script>x</script>`)
@@ -53,6 +73,7 @@ describe("the cascade", () => {
         html: `<p>${WORDS}</p>`,
         fromBatch: false
       })
+      assert.deepStrictEqual(requests[0]?.inferenceConfig, { maxTokens: 16_000, temperature: 0 })
       const block = requests[0]?.messages[0]?.content[0]
       assert.deepStrictEqual(
         block !== undefined && "document" in block ? block.document.source.bytes : null,
@@ -98,16 +119,81 @@ describe("the cascade", () => {
     })
   )
 
-  it.effect.each(["guardrail_intervened", "content_filtered", "max_tokens"])(
-    "an answer that stopped for %s is not used: the page goes on to the next tier",
-    (stopReason) =>
-      Effect.gen(function* () {
-        const { result, tiers } = yield* run(({ tier }) =>
-          tier === "hifi-single-pass" ? { text: `<p>${WORDS}</p>`, stopReason } : `<p>${WORDS}</p>`
+  it.effect("what is asked again shows page, answer and missing words; what is mended, page and draft", () =>
+    Effect.gen(function* () {
+      const missing = WORDS.split(" ").slice(7).join(" ")
+      const draft = `<p>${HALF}</p>`
+      const { requests } = yield* run(() => draft)
+      const [, retry, mend] = requests
+      const texts = (request: (typeof requests)[number] | undefined, role: "user" | "assistant") =>
+        (request?.messages ?? []).flatMap((message) =>
+          message.role === role ? message.content.flatMap((block) => ("text" in block ? block.text : [])) : []
         )
-        assert.deepStrictEqual(tiers, ["hifi-single-pass", "agentic"])
-        assert.include(result._tag === "Success" ? result.success : {}, { tier: "agentic" })
+      assert.deepStrictEqual(
+        retry?.messages.map(({ role }) => role),
+        ["user", "assistant", "user"]
+      )
+      assert.isTrue(retry?.messages[0]?.content.some((block) => "document" in block))
+      assert.deepStrictEqual(texts(retry, "assistant"), [draft])
+      assert.include(texts(retry, "user").at(-1), missing)
+      assert.isTrue(mend?.messages[0]?.content.some((block) => "image" in block))
+      assert.include(texts(mend, "user").at(-1), draft)
+      assert.include(texts(mend, "user").at(-1), missing)
+      // Where there was no answer, the layout tier's is the draft.
+      const none = yield* run(({ tier }) => (tier === "agentic" ? `<p>${WORDS}</p>` : "unavailable"))
+      assert.deepStrictEqual(none.tiers, ["hifi-single-pass", "agentic"])
+      assert.include(texts(none.requests[1], "user").at(-1), `<p>${WORDS}</p>`)
+    })
+  )
+
+  it.effect("nine words in ten have to be there", () =>
+    Effect.gen(function* () {
+      const without = (n: number) => `<p>${WORDS.split(" ").slice(n).join(" ")}</p>`
+      const enough = yield* run(() => without(1))
+      assert.deepStrictEqual(enough.tiers, ["hifi-single-pass"])
+      const tooFew = yield* run(({ tier }) => (tier === "coverage-retry" ? `<p>${WORDS}</p>` : without(2)))
+      assert.deepStrictEqual(tooFew.tiers, ["hifi-single-pass", "coverage-retry"])
+    })
+  )
+
+  it.effect("a later answer that covers less takes the place of none before it, and ends the loop", () =>
+    Effect.gen(function* () {
+      const html = (words: number) => `<p>${WORDS.split(" ").slice(0, words).join(" ")}</p>`
+      const answers = (retry: number, ...rounds: ReadonlyArray<number>) => {
+        let round = 0
+        return run(({ tier }) =>
+          html(tier === "hifi-single-pass" ? 7 : tier === "coverage-retry" ? retry : (rounds[round++] ?? 14))
+        )
+      }
+      const worse = yield* answers(3, 4)
+      assert.deepStrictEqual(worse.tiers, ["hifi-single-pass", "coverage-retry", "agentic"])
+      assert.include(worse.result._tag === "Success" ? worse.result.success : {}, {
+        tier: "hifi-single-pass",
+        html: html(7)
       })
+      const better = yield* answers(8, 9, 2)
+      assert.deepStrictEqual(better.tiers, ["hifi-single-pass", "coverage-retry", "agentic", "agentic"])
+      assert.include(better.result._tag === "Success" ? better.result.success : {}, {
+        tier: "agentic",
+        html: html(9)
+      })
+    })
+  )
+
+  it.effect.each([
+    "guardrail_intervened",
+    "content_filtered",
+    "max_tokens",
+    "model_context_window_exceeded",
+    "malformed_model_output"
+  ])("an answer that stopped for %s is not used: the page goes on to the next tier", (stopReason) =>
+    Effect.gen(function* () {
+      const { result, tiers } = yield* run(({ tier }) =>
+        tier === "hifi-single-pass" ? { text: `<p>${WORDS}</p>`, stopReason } : `<p>${WORDS}</p>`
+      )
+      assert.deepStrictEqual(tiers, ["hifi-single-pass", "agentic"])
+      assert.include(result._tag === "Success" ? result.success : {}, { tier: "agentic" })
+    })
   )
 
   it.effect(
@@ -141,6 +227,15 @@ describe("the cascade", () => {
           pageOf(0, WORDS, { pdf: Effect.succeed(new Uint8Array(4_600_000)) })
         )
         assert.deepStrictEqual(large.tiers, ["agentic"])
+        const huge = yield* run(
+          () => `<p>${WORDS}</p>`,
+          pageOf(0, WORDS, {
+            pdf: Effect.succeed(new Uint8Array(4_600_000)),
+            image: Effect.succeed(new Uint8Array(3_800_000))
+          })
+        )
+        assert.deepStrictEqual(huge.tiers, [])
+        assert.include(huge.result._tag === "Success" ? huge.result.success : {}, { tier: "layout" })
       })
   )
 

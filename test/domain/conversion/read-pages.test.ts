@@ -49,6 +49,7 @@ const documentWith = (bad: ReadonlySet<number>) => {
       return each(range, (index) => ({
         index,
         label: String(index + 1),
+        tier: "layout" as const,
         html: `<p>${index}</p>`,
         text: `t${index}`
       }))

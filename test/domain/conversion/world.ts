@@ -15,7 +15,7 @@ import {
 export const pageOf = (index: number, text: string, parts: Partial<PageSource> = {}): PageSource => ({
   index,
   isBlank: Effect.succeed(false),
-  layout: Effect.succeed({ index, label: String(index + 1), text, html: `<p>${text}</p>` }),
+  layout: Effect.succeed({ index, label: String(index + 1), tier: "layout", text, html: `<p>${text}</p>` }),
   pdf: Effect.succeed(new Uint8Array([index])),
   image: Effect.succeed(new Uint8Array([index, 1])),
   ...parts

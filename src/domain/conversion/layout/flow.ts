@@ -1,11 +1,21 @@
 import { alignedTables } from "./aligned-table.ts"
-import { type Block, type Code, type Heading, NO_SEAM, plain, type Seam, textOfSpans } from "./block.ts"
+import {
+  type Block,
+  type Code,
+  type Heading,
+  NO_SEAM,
+  type Paragraph,
+  plain,
+  type Seam,
+  textOfSpans
+} from "./block.ts"
+import { endsInPageNumber } from "./entries.ts"
 import { footnotesFrom, noteMark } from "./footnotes.ts"
 import { type HeadingContext, headingLevel, isBulleted, isLabelAlone } from "./headings.ts"
 import { type InlineContext, spansOf } from "./inline.ts"
 import { type Line, linesOf } from "./line.ts"
 import { listsOf, type LooseItem } from "./lists.ts"
-import { LEADER_LINE } from "./markers.ts"
+import { LEADER_LINE, type Marker } from "./markers.ts"
 import { paragraphStep } from "./paragraph-step.ts"
 import { type Group, groupsOf, isOpen } from "./paragraphs.ts"
 import type { Segment } from "./segment.ts"
@@ -17,6 +27,8 @@ export interface FlowContext {
   readonly heading: HeadingContext
   /** Below it notes may stand. */
   readonly bottomHalf: number
+  /** The page is a table of contents: entries without leaders are entries, too. */
+  readonly contents: boolean
 }
 
 /** Width of a typewriter's letter in font sizes. */
@@ -53,12 +65,21 @@ const seamOf = (group: Group, context: FlowContext, right: number): Seam => ({
   small: (group.lines[0]?.size ?? 0) < SMALL * context.heading.profile.bodySize
 })
 
-const paragraph = (group: Group, context: FlowContext, right: number): Block => ({
+const paragraph = (group: Group, context: FlowContext, right: number): Paragraph => ({
   kind: "paragraph",
   spans: spansOf(group.lines, context.inline),
   seam: seamOf(group, context, right),
   lang: undefined
 })
+
+/** Entries of a table of contents are a list without marks. */
+const ENTRY: Marker = { ordered: false, length: 0, number: undefined, style: undefined, dress: "" }
+
+/** Whether a group is an entry of a table of contents. */
+const isEntry = ({ lines }: Group, { contents }: FlowContext): boolean => {
+  const last = lines.at(-1)
+  return last !== undefined && (LEADER_LINE.test(last.text) || (contents && endsInPageNumber(last)))
+}
 
 /** Items gathered so far, and what takes them up. */
 class Gathering {
@@ -145,19 +166,14 @@ class Gathering {
   }
 
   #flushLeaders(): void {
-    const lines = this.#leaders
+    const entries = this.#leaders.map((group): LooseItem => ({
+      marker: ENTRY,
+      x0: group.lines[0]?.x0 ?? 0,
+      // A page's number ends it, wherever its line ends.
+      blocks: [{ ...paragraph(group, this.#context, this.#right), seam: NO_SEAM }]
+    }))
     this.#leaders = []
-    if (lines.length < 3)
-      this.blocks.push(...lines.map((group) => paragraph(group, this.#context, this.#right)))
-    else
-      this.blocks.push({
-        kind: "list",
-        ordered: false,
-        start: undefined,
-        style: undefined,
-        items: lines.map((group) => ({ blocks: [paragraph(group, this.#context, this.#right)] })),
-        seam: NO_SEAM
-      })
+    this.blocks.push(...(entries.length < 3 ? entries.flatMap(({ blocks }) => blocks) : listsOf(entries)))
   }
 }
 
@@ -177,7 +193,11 @@ const textBlocks = (
   right: number,
   context: FlowContext
 ): ReadonlyArray<Block> => {
-  const groups = groupsOf(lines, { right, bodySize: context.heading.profile.bodySize })
+  const groups = groupsOf(lines, {
+    right,
+    bodySize: context.heading.profile.bodySize,
+    entries: context.contents
+  })
   const notes = footnotesFrom(groups, context.heading.profile.bodySize, context.bottomHalf)
   const gathering = new Gathering(context, right)
   for (const group of groups.slice(0, notes)) {
@@ -199,8 +219,9 @@ const textBlocks = (
         }
       else gathering.add(heading)
     } else if (group.code) gathering.code(group)
+    else if (context.contents && isEntry(group, context)) gathering.leader(group)
     else if (group.marker !== undefined) gathering.item(group)
-    else if (LEADER_LINE.test(group.lines.at(-1)?.text ?? "")) gathering.leader(group)
+    else if (isEntry(group, context)) gathering.leader(group)
     else if (gathering.continuesItem(group)) gathering.addToItem(group)
     else gathering.add(paragraph(group, context, right))
   }

@@ -1,10 +1,9 @@
 import type { OutlineEntry } from "../page-content.ts"
+import { endsInPageNumber } from "./entries.ts"
 import { isLabel } from "./labels.ts"
-import type { Line } from "./line.ts"
-import { CAPTION, LEADER_LINE } from "./markers.ts"
+import { CAPTION } from "./markers.ts"
 import type { Group } from "./paragraphs.ts"
 import { type DocumentProfile, levelOf, textSizeOf } from "./profile.ts"
-import { segmentText } from "./segment.ts"
 import { isBoldLine } from "./statistics.ts"
 
 /** Longest heading, characters and lines. */
@@ -16,14 +15,15 @@ const MAX_BOLD = 110
 /** Titles of the outline by page: their levels by their letters. */
 export type OutlineIndex = ReadonlyMap<number, ReadonlyMap<string, number>>
 
-const lettersOf = (text: string): string =>
+/** A title's letters and digits, as titles are compared by. */
+export const lettersOf = (text: string): string =>
   text
     .normalize("NFKC")
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, "")
 
 /** Takes a leading number off: outlines have it or leave it out. */
-const unnumbered = (text: string): string =>
+export const unnumbered = (text: string): string =>
   text.replace(
     /^\s*(?:(?:chapter|appendix|part|kapitel|anhang|teil|chapitre|annexe)\s+)?(?:[A-Z]|\d+)(?:\.\d+)*[.:)]?\s+/i,
     ""
@@ -58,21 +58,6 @@ export interface HeadingContext {
 /** Bold lines that are smaller than the text by this factor are headings only where they have a section's number. */
 const SMALL = 0.93
 const SECTION = /^(?:\d{1,2}(?:\.\d{1,2})*[.)]?|(?:[IVX]{1,5}|[A-Z])[.)])\s+\p{L}/u
-
-/** White before the page number of a table of contents, in font sizes. */
-const PAGE_GAP = 1.5
-
-/** Whether a line is an entry of a table of contents: words, white or leaders, a page number. */
-const endsInPageNumber = ({ segments, size, text }: Line): boolean => {
-  const [before, last] = [segments.at(-2), segments.at(-1)]
-  if (LEADER_LINE.test(text)) return true
-  return (
-    before !== undefined &&
-    last !== undefined &&
-    last.x0 - before.x1 > PAGE_GAP * size &&
-    /^(\d{1,4}|[ivxlc]{1,7})$/.test(segmentText(last).trim())
-  )
-}
 
 /** White above and below, in font sizes, that a line stands alone with. */
 const ALONE = 1.6

@@ -1,16 +1,19 @@
 import { writeBlocks } from "../html/write-blocks.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../page-content.ts"
 import { analyse, type PageAnalysis } from "./analysis.ts"
+import { contentsTargets, isContentsPage, withContentsLinks } from "./contents.ts"
 import { indexOutline } from "./headings.ts"
 import { untaggedBlocks } from "./page.ts"
 import { profileOf } from "./profile.ts"
 import { countPage, mergeStatistics, type PageStatistics } from "./statistics.ts"
 import { taggedBlocks } from "./tagged.ts"
 
-/** A page of the layout tier. */
+/** A page of the layout tier, or of that for tables of contents. */
 export interface LayoutPage {
   readonly index: number
   readonly label: string
+  /** A `table-of-contents` has its entries as nested lists of links to the pages that they name. */
+  readonly tier: "layout" | "table-of-contents"
   /** A fragment, clean; see {@link writeBlocks}. */
   readonly html: string
   /** The text layer, running lines included, in the order of the content stream. */
@@ -57,10 +60,17 @@ export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): Reado
     ({ page }) => page !== undefined && (indexes.has(page) || indexes.has(page + 1))
   )
   const context = { fonts, profile, outline: indexOutline(near), outlined: facts.outline.length > 0 }
-  return analyses.map((analysis) => ({
-    index: analysis.page.index,
-    label: analysis.page.label,
-    html: writeBlocks(taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context)),
-    text: textLayer(analysis.page)
-  }))
+  const contents = new Set(analyses.filter(isContentsPage))
+  const targets = contents.size === 0 ? undefined : contentsTargets(facts.pageCount, facts.outline, profile)
+  return analyses.map((analysis) => {
+    const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context)
+    const isContents = targets !== undefined && contents.has(analysis)
+    return {
+      index: analysis.page.index,
+      label: analysis.page.label,
+      tier: isContents ? "table-of-contents" : "layout",
+      html: writeBlocks(isContents ? withContentsLinks(blocks, targets) : blocks),
+      text: textLayer(analysis.page)
+    }
+  })
 }

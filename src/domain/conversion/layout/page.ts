@@ -2,6 +2,7 @@ import type { FontFace } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { type Block, NO_SEAM } from "./block.ts"
 import { withCaptions } from "./captions.ts"
+import { isContentsPage } from "./contents.ts"
 import { drawnFigures } from "./drawn-figures.ts"
 import { fieldsOf } from "./fields.ts"
 import { figuresOf } from "./figures.ts"
@@ -45,7 +46,8 @@ export const untaggedBlocks = (analysis: PageAnalysis, context: PageContext): Re
   const flow: FlowContext = {
     inline: { fonts, links, ignoreBold: profile.bodyBold },
     heading: { profile, outline: outline.get(page.index), outlined },
-    bottomHalf: readable.turn === 0 ? page.height * 0.4 : -Infinity
+    bottomHalf: readable.turn === 0 ? page.height * 0.4 : -Infinity,
+    contents: isContentsPage(analysis)
   }
   const running = new Set([...runningLines(profile, analysis)].flatMap(({ segments }) => segments))
   const kept =

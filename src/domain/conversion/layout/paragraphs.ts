@@ -1,3 +1,4 @@
+import { endsInPageNumber } from "./entries.ts"
 import type { Line } from "./line.ts"
 import { LEADER_LINE, type Marker, markerOf } from "./markers.ts"
 import { isBoldLine } from "./statistics.ts"
@@ -56,6 +57,8 @@ export interface Measures {
   readonly right: number
   /** Size of running text, points. */
   readonly bodySize: number
+  /** They are a table of contents: a page's number ends an entry, leaders or not. */
+  readonly entries: boolean
 }
 
 /** Whether a line begins something new after `above`, the last line of the paragraph `group`. */
@@ -73,7 +76,7 @@ const begins = (
   if (isCode(above) !== isCode(line)) return true
   if (isCode(line)) return false
   if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true
-  if (LEADER_LINE.test(above.text)) return true
+  if (measures.entries ? endsInPageNumber(above) : LEADER_LINE.test(above.text)) return true
   const first = group[0] ?? above
   // A raised figure begins a note, never a line in the midst of a text.
   if (line.segments[0]?.pieces[0]?.raise === "sup") return true

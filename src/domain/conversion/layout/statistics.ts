@@ -21,7 +21,7 @@ export interface PageStatistics {
   readonly indexes: ReadonlyArray<number>
   /** By `styleKey`. */
   readonly styles: Readonly<Record<string, StyleCount>>
-  /** By `marginKey` and `numberKeys`: pages whose margin has such a line. */
+  /** By `marginKey`, `numberKeys` and `loneNumberKeys`: pages whose margin has such a line. */
   readonly margins: Readonly<Record<string, number>>
 }
 
@@ -88,6 +88,12 @@ export const numberKeys = (line: Line, page: number, slot: number): ReadonlyArra
     return number === undefined ? [] : [`${slot} @${number - page}`]
   })
 
+/** A number that stands alone (`12`, `– 12 –`, `Page 12 of 30`) is counted under how far it is ahead of the page's. */
+const loneNumberKeys = ({ text }: Line, page: number): ReadonlyArray<string> => {
+  const [number] = NUMBER_ALONE.test(text) ? (/\d+/.exec(text) ?? []) : []
+  return number === undefined ? [] : [`@${Number(number) - page}`]
+}
+
 const slotOf = (line: Line): number => Math.round(line.baseline / SLOT)
 
 /** The slot of a line and its neighbours: a line on the border falls to either side. */
@@ -117,7 +123,8 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
   for (const line of [...head, ...foot]) {
     const slot = slotOf(line)
     margins[marginKey(line, slot)] = 1
-    for (const key of numberKeys(line, analysis.page.index, slot)) margins[key] = 1
+    const { index } = analysis.page
+    for (const key of [...numberKeys(line, index, slot), ...loneNumberKeys(line, index)]) margins[key] = 1
   }
   return { indexes: [analysis.page.index], styles, margins }
 }
@@ -149,4 +156,22 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
     styles: Object.fromEntries(styles),
     margins: Object.fromEntries(kept)
   }
+}
+
+/** Pages that have to have a number as far ahead of their own. */
+const NUMBERED_PAGES = 3
+
+/**
+ * By how much the page numbers in the margins are ahead of pages counted from 0, as most pages have it; undefined where there are
+ * none, or where two counts are met as often.
+ */
+export const pageNumberLead = ({ margins }: PageStatistics): number | undefined => {
+  const counts = new Map<number, number>()
+  for (const [key, pages] of Object.entries(margins)) {
+    const lead = /(?:^| )@(-?\d+)$/.exec(key)?.[1]
+    if (lead !== undefined) counts.set(Number(lead), (counts.get(Number(lead)) ?? 0) + pages)
+  }
+  const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
+  if (first === undefined || first[1] < NUMBERED_PAGES || first[1] === second?.[1]) return undefined
+  return first[0]
 }

@@ -238,7 +238,8 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const rest = flowBlocks(left, right, {
     inline: inlineContext,
     heading,
-    bottomHalf: analysis.page.height * 0.4
+    bottomHalf: analysis.page.height * 0.4,
+    contents: false
   })
   return withNoteReferences(withCaptions([...blocks, ...context.fields, ...rest]))
 }
