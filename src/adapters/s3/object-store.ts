@@ -149,7 +149,13 @@ export const makeS3Objects = Effect.fnUntraced(function* (
       })
       const sent = yield* Effect.exit(
         call(Key, () => upload.done()).pipe(
-          Effect.onInterrupt(() => Effect.promise(() => upload.abort().catch(() => undefined)))
+          // What waits for more of the body ends with it, and only then are the parts given up.
+          Effect.onInterrupt(() =>
+            Effect.promise(async () => {
+              await upload.abort()
+              source.destroy()
+            })
+          )
         )
       )
       source.destroy()

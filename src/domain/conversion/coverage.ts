@@ -51,22 +51,40 @@ export const htmlWords = (html: string): ReadonlyArray<string> =>
     )
   )
 
+/** How many of a word's letters stand in a text without gaps, one after the other. */
+const timesIn = (text: string, word: string): number => {
+  let times = 0
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + word.length)) times += 1
+  return times
+}
+
 /**
  * Compares a page's HTML with its text layer, word by word, order left out. A word that was hyphenated or glued in one of the
- * two counts as found where its letters are (running text is also compared without its gaps).
+ * two counts as found where its letters are (running text is also compared without its gaps), as often as they are.
  */
 export const coverageOf = (layer: string, html: string): Coverage => {
   const wanted = wordsOf(layer)
   if (wanted.length < MIN_WORDS) return { share: 1, missing: [] }
   const found = htmlWords(html)
-  const left = new Map<string, number>()
-  for (const word of found) left.set(word, (left.get(word) ?? 0) + 1)
+  const counts = new Map<string, number>()
+  for (const word of found) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const left = new Map(counts)
   const glued = found.join("")
+  /** How often the letters of a word that is wanted once more stand there beside those that were words of their own. */
+  const within = new Map<string, number>()
   const missing: Array<string> = []
   for (const word of wanted) {
     const count = left.get(word) ?? 0
-    if (count > 0) left.set(word, count - 1)
-    else if (word.length < 4 || !glued.includes(word)) missing.push(word)
+    if (count > 0) {
+      left.set(word, count - 1)
+      continue
+    }
+    const more = word.length < 4 ? 0 : (within.get(word) ?? timesIn(glued, word) - (counts.get(word) ?? 0))
+    if (more > 0) within.set(word, more - 1)
+    else {
+      within.set(word, 0)
+      missing.push(word)
+    }
   }
   return { share: 1 - missing.length / wanted.length, missing }
 }

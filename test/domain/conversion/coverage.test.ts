@@ -45,6 +45,18 @@ describe("coverage", () => {
     assert.deepStrictEqual(missing, [])
   })
 
+  it("a word counts as often as it is there; one that is cut or glued is there, a short one only as a word", () => {
+    const rest = "alpha bravo charlie delta echo foxtrot golf hotel india juliett"
+    const missing = (layer: string, html: string) =>
+      coverageOf(`${layer} ${rest}`, `<p>${html}</p><p>${rest}</p>`).missing
+    assert.deepStrictEqual(missing("one one one", "one of one"), ["one"])
+    assert.deepStrictEqual(missing("total total total", "total of total"), ["total"])
+    assert.deepStrictEqual(missing("total total total", "totals of total"), ["total"])
+    assert.deepStrictEqual(missing("total conversion", "total con- version"), [])
+    assert.deepStrictEqual(missing("running header", "runningheader"), [])
+    assert.deepStrictEqual(missing("an is", "danish"), ["an", "is"])
+  })
+
   it("a layer of a few words says too little to judge by", () => {
     assert.strictEqual(coverageOf("Scanned by X", "<p>A whole page of other words</p>").share, 1)
   })

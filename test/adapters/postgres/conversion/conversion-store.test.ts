@@ -6,7 +6,7 @@ import { Duration, Effect, Layer } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { CHUNK_PAGES, MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
-import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import { ConversionStore, type ConversionStoreError } from "../../../../src/ports/conversion-store.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, cost, customer, funds, job, pdf, STALE, WINDOW } from "./world.ts"
 
@@ -143,6 +143,67 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
       })
   )
 
+  it.effect("the oldest job goes first, its chunks in their order", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const owner = yield* customer(100)
+      const jobs = yield* Effect.forEach([1, 2, 3], () =>
+        Effect.flatMap(pdf(owner, 4), (id) => job(owner, id))
+      )
+      const claimed = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => store.claimChunk("w", randomUUID()))
+      assert.deepStrictEqual(
+        claimed.map((chunk) => [chunk?.jobId, chunk?.chunkIndex]),
+        jobs.flatMap((jobId) => [
+          [jobId, 0],
+          [jobId, 1]
+        ])
+      )
+    })
+  )
+
+  it.effect("a chunk that failed is left alone until its next try is due; others are not", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      yield* job(owner, yield* pdf(owner, 4))
+      const failed = yield* store.claimChunk("w", randomUUID())
+      const later = { error: "no model", costs: [], retryIn: Duration.hours(1), maxAttempts: 3 }
+      assert.strictEqual(yield* store.failChunk(failed!, later), "pending")
+      const other = yield* store.claimChunk("w", randomUUID())
+      assert.deepStrictEqual([failed?.chunkIndex, other?.chunkIndex], [0, 1])
+      assert.isUndefined(yield* store.claimChunk("w", randomUUID()))
+      yield* sql`update chunk_jobs set not_before = not_before - interval '1 hour' where id = ${failed!.id}::uuid`
+      assert.strictEqual((yield* store.claimChunk("w", randomUUID()))?.id, failed?.id)
+    })
+  )
+
+  it.effect("work that is alive keeps its funds set aside, however long it takes", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      const jobId = yield* job(owner, yield* pdf(owner, 2))
+      const refreshed = (beat: Effect.Effect<boolean, ConversionStoreError>) =>
+        Effect.gen(function* () {
+          yield* sql`update funds_holds set expires_at = clock_timestamp() + interval '1 minute'`
+          assert.isTrue(yield* beat)
+          const [hold] = yield* sql<{ readonly long: boolean }>`
+            select expires_at > clock_timestamp() + interval '1 hour' as long from funds_holds`
+          return hold?.long
+        })
+      const chunk = yield* store.claimChunk("w", randomUUID())
+      assert.isTrue(yield* refreshed(store.heartbeatChunk(chunk!, 0, WINDOW)))
+      yield* store.completeChunk(chunk!, "r", [])
+      const lease = randomUUID()
+      yield* store.claimAssembly(lease, STALE)
+      assert.isTrue(yield* refreshed(store.heartbeatAssembly({ jobId, lease }, WINDOW)))
+    })
+  )
+
   it.effect(
     "cancel: from each status but assembling, queued included; nothing is charged, nothing comes after",
     () =>
@@ -165,9 +226,11 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
         assert.strictEqual(yield* store.completeChunk(chunk!, "r", [cost(jobId, 0.25)]), "stale")
         assert.isUndefined(yield* store.claimChunk("w", randomUUID()))
         assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
+        const sql = yield* WriteSql
+        // A step forward that was on its way is told of no cancelled file (document 3, "Cancel", 5).
+        yield* sql`select conversion_progress(${jobId}::uuid)`
         const file = yield* fileOf(fileId, owner)
         assert.deepStrictEqual([file.status, file.jobStatus, file.phase], ["uploaded", "cancelled", null])
-        const sql = yield* WriteSql
         assert.deepStrictEqual(
           yield* sql`select total_cost_usd::float8 as cost from large_conversion_jobs where id = ${jobId}::uuid`,
           [{ cost: 0.25 }]
@@ -236,6 +299,41 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
       assert.strictEqual((yield* fileOf(fileId, owner)).phase, "Paused: the daily model budget is spent")
       assert.strictEqual(yield* store.applyBudget(6), 1)
       assert.isDefined(yield* store.claimChunk("w", randomUUID()))
+      assert.strictEqual(yield* store.applyBudget(5), 1)
+      const sql = yield* WriteSql
+      yield* sql`update cost_ledger set created_at = created_at - interval '1 day'`
+      assert.strictEqual(yield* store.applyBudget(5), 1, "it is another day")
+      assert.strictEqual(yield* store.applyBudget(5), 0)
+    })
+  )
+
+  it.effect("the daily budget is for each job that a model converts, and for no other", () =>
+    Effect.gen(function* () {
+      const paused = (options: Readonly<Record<string, unknown>>) =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* ConversionStore
+          const owner = yield* customer(10)
+          const jobId = yield* job(owner, yield* pdf(owner, 2))
+          const sql = yield* WriteSql
+          yield* sql`update large_conversion_jobs set options = ${JSON.stringify(options)}::text::jsonb`
+          yield* store.bookCosts([cost(jobId, 5)])
+          return yield* store.applyBudget(5)
+        })
+      const asked = yield* Effect.forEach(
+        [
+          {},
+          { highFidelity: true },
+          { parser: "harness" },
+          { mathOcr: true },
+          { parser: "layout" },
+          { parser: "layout", highFidelity: true, mathOcr: true },
+          // Written by hand: it counts as not given, as workers have it.
+          { highFidelity: "maybe" }
+        ],
+        paused
+      )
+      assert.deepStrictEqual(asked, [0, 1, 1, 1, 0, 0, 0])
     })
   )
 
@@ -262,6 +360,7 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
         window: WINDOW
       })
       assert.strictEqual((yield* fileOf(picture, owner)).status, "processing")
+      assert.isUndefined(yield* store.nextQueued, "no chunk job is made of it")
       const inline = yield* store.claimInline(randomUUID(), STALE)
       assert.isUndefined(yield* store.claimInline(randomUUID(), STALE))
       assert.isTrue(yield* store.heartbeatInline(inline!, WINDOW))

@@ -23,14 +23,26 @@ const OFTEN: ReadonlyArray<StepName> = [
   "createJob",
   "claimChunk",
   "complete",
+  "fail",
   "claimAssembly",
   "finish",
+  "reflow",
   "goStale",
   "recover"
 ]
 
+/** What a run begins with: a layout-true result of the smallest file, which takes too long to come about by chance. */
+const FIRST: ReadonlyArray<StepName> = ["requestFlyer", "claimFlyer", "finishFlyer"]
+
 /** Answers without which nothing much was tried. */
-const REACHED = ["finish: completed", "cancel: cancelled", "complete: stale", "recover: 1"]
+const REACHED = [
+  "finish: completed",
+  "cancel: cancelled",
+  "complete: stale",
+  "fail: failed",
+  "recover: 1",
+  "reflow: queued"
+]
 
 /** What each of the fibers does. */
 const PLAN = fc.array(
@@ -84,7 +96,8 @@ const command = (run: Run, name: StepName, a: number, b: number): fc.AsyncComman
 
 const suite = Layer.provideMerge(layer, layerPostgres)
 
-suiteLayer(suite)("conversions on PostgreSQL, in any order", (it) => {
+// On the real clock: what is tried again after a deadlock is to come to its end, so that it is counted.
+suiteLayer(suite, { excludeTestServices: true })("conversions on PostgreSQL, in any order", (it) => {
   it.effect(
     "C1 C2 C3 C4 F1 F2 K1 X1 X2: hold after every step, and everything comes to rest with nothing set aside",
     () =>
@@ -101,6 +114,7 @@ suiteLayer(suite)("conversions on PostgreSQL, in any order", (it) => {
         const property = fc.asyncProperty(steps, async (commands) => {
           const world = await run(makeWorld)
           for (const b of [0, 1, 4]) await run(STEPS.addFile(world, 1, b))
+          for (const name of FIRST) await run(STEPS[name](world, name === "requestFlyer" ? 2 : 0, 0))
           await fc.asyncModelRun(() => ({ model: {}, real: world }), commands)
           assert.deepStrictEqual(await run(toRest(world)), [], "at rest")
           for (const [what, count] of world.counts) counts.set(what, (counts.get(what) ?? 0) + count)

@@ -40,6 +40,17 @@ select 'F2 job ' || j.id || ' is completed and has no result'
 from large_conversion_jobs j join files f on f.job_id = j.id
 where j.status = 'completed' and f.deleted_at is null and (f.status <> 'completed' or f.result_key is null)
 union all
+select 'F2 file ' || f.id || ' of ' || f.kind || ' was charged and is ' || f.status
+from files f join credit_charges x on x.job_id = f.job_id
+where f.kind <> 'pdf' and f.deleted_at is null and f.status <> 'completed'
+union all
+select 'F2 file ' || f.id || ' is completed and has no result'
+from files f where f.status = 'completed' and f.deleted_at is null and f.result_key is null
+union all
+select 'F2 flyer job ' || y.id || ' is ' || y.status || case when x.job_id is null then ' and was not charged' else ' and was charged' end
+from flyer_jobs y left join credit_charges x on x.job_id = y.id
+where (x.job_id is not null) <> (y.status = 'completed' and y.result_key is not null)
+union all
 select 'C1 job ' || j.id || ' is ' || j.status || ' with pages missing or twice'
 from large_conversion_jobs j
 where j.status in ('assembling', 'completed') and (

@@ -137,7 +137,7 @@ export const STEPS = {
         error: "no",
         costs: costUnder(world, chunk.lease, chunk.jobId),
         retryIn: Duration.zero,
-        maxAttempts: b % 5 === 0 ? 1 : MAX_ATTEMPTS
+        maxAttempts: b % 2 === 0 ? 1 : MAX_ATTEMPTS
       }),
       (answer) => did(world, `fail: ${answer}`)
     )

@@ -1,0 +1,64 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { vi } from "vitest"
+
+import { makeLocalCopies } from "../../../src/adapters/s3/local-copies.ts"
+import { ObjectStoreError, type ObjectStoreService } from "../../../src/ports/object-store.ts"
+
+const PATIENCE = 60_000
+
+const folder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "postlane-copies-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
+const copiesIn = (path: string) => Effect.promise(() => readdir(path))
+
+it.effect("a copy is one however many read it, and is removed once nobody has for a while", () =>
+  Effect.gen(function* () {
+    const path = yield* folder
+    let reads = 0
+    const get: ObjectStoreService["get"] = () =>
+      Stream.suspend(() => {
+        reads += 1
+        return Stream.make(Buffer.from("content"))
+      })
+    const localPath = yield* makeLocalCopies(path, get)
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const [one, other] = yield* Effect.all([localPath("doc"), localPath("doc")], { concurrency: 2 })
+        assert.strictEqual(one, other)
+        assert.strictEqual(yield* Effect.promise(() => readFile(one, "utf8")), "content")
+        yield* TestClock.adjust("1 hour")
+        assert.lengthOf(yield* copiesIn(path), 1)
+      })
+    )
+    assert.strictEqual(yield* Effect.scoped(Effect.as(localPath("doc"), reads)), 1)
+    yield* TestClock.adjust("1 minute")
+    yield* Effect.promise(() =>
+      vi.waitFor(async () => assert.deepStrictEqual(await readdir(path), []), PATIENCE)
+    )
+  })
+)
+
+it.effect("nothing is left of a copy that breaks off, or when the program stops", () =>
+  Effect.gen(function* () {
+    const path = yield* folder
+    const scope = yield* Scope.make()
+    const away = new ObjectStoreError({ reason: "unavailable", key: "bad" })
+    const localPath = yield* makeLocalCopies(path, (key) =>
+      Stream.concat(Stream.make(Buffer.from("half")), key === "bad" ? Stream.fail(away) : Stream.empty)
+    ).pipe(Scope.provide(scope))
+    const error = yield* Effect.flip(Effect.scoped(localPath("bad")))
+    assert.strictEqual(error.reason, "unavailable")
+    assert.deepStrictEqual(yield* copiesIn(path), [])
+    yield* Effect.scoped(localPath("good"))
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual(yield* copiesIn(path), [])
+  })
+)
