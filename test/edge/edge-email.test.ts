@@ -2,6 +2,7 @@ import { Effect, ManagedRuntime } from "effect"
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from "vitest"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
+import { PIPELINE_HEADERS, PIPELINE_PATHS } from "../../src/domain/intake/pipeline-wire.ts"
 import { type OpenPipeline, openPipeline } from "../../src/runtime/pipeline.ts"
 import { bundleForEdge, type EdgeBundle } from "../support/edge-bundle.ts"
 import { INBOUND, type Outcome, rawMail, tick, trigger, until, verdict } from "../support/edge-mail.ts"
@@ -366,6 +367,31 @@ describe("what goes wrong on the edge", { timeout: TIME_LIMIT_MS }, () => {
       }
       assert.deepStrictEqual(await settled(worker, 1), ["success"])
       await isConvertedOnce()
+    }))
+
+  it("a result that a worker's memory does not hold as a mail goes as a link", () =>
+    inWorker(async (worker) => {
+      await customer()
+      const html = `<!doctype html><p>${"x".repeat(7 * 1024 * 1024)}`
+      served = async (request) =>
+        new URL(request.url).pathname === PIPELINE_PATHS.convert
+          ? new Response(html, {
+              headers: {
+                [PIPELINE_HEADERS.standardPages]: "2",
+                [PIPELINE_HEADERS.complexPages]: "0",
+                [PIPELINE_HEADERS.bytes]: String(html.length)
+              }
+            })
+          : pipeline.fetch(request)
+      await trigger(worker, await report(), { from: FROM })
+      assert.deepStrictEqual(await settled(worker, 1), ["success"])
+      assert.deepStrictEqual(
+        replies().flatMap(({ attachments = [] }) => attachments),
+        []
+      )
+      const link = /https:\/\/p\.test(\/convert-email\/results\/[\w.-]+)/.exec(lastText())?.[1] ?? ""
+      const answer = await worker.request(link, { method: "GET" })
+      assert.deepStrictEqual([answer.status, answer.text.length], [200, html.length])
     }))
 
   it("bindings that are not set are named, and the mail stays with its sender", () =>

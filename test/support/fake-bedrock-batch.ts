@@ -82,9 +82,14 @@ export class FakeBedrockBatch extends FakeHttp {
           const [route = "", query = ""] = path.split("?")
           if (method === "POST" && route === "/model-invocation-job") return create(body, accept)
           if (method === "GET" && route === "/model-invocation-jobs") {
-            const named = new URLSearchParams(query).get("nameContains") ?? ""
+            const parameters = new URLSearchParams(query)
+            const named = parameters.get("nameContains") ?? ""
             const found = [...jobs.values()].filter((job) => job.body.jobName.includes(named))
-            return { status: 200, body: { invocationJobSummaries: found.map(shown) } }
+            // A page may hold less than it was asked for; here it is one job.
+            const next = Number(parameters.get("nextToken") ?? 0) + 1
+            const summaries = found.slice(next - 1, next).map(shown)
+            const more = next < found.length ? { nextToken: String(next) } : {}
+            return { status: 200, body: { invocationJobSummaries: summaries, ...more } }
           }
           const one = ONE.exec(route)
           if (one === null) return undefined

@@ -2,12 +2,14 @@ import { createPublicKey, generateKeyPairSync, verify } from "node:crypto"
 
 import { FakeHttp, type Vendor } from "./fake-http.ts"
 
+const EMAIL = "svc@project.iam.gserviceaccount.com"
+
 /** A service account of its own, and a fake of the token endpoint and of `messages.send` that checks what real ones check. */
 export const fakeGmail = () => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString()
   const tokens = new Set<string>()
-  const state = { tokenRequests: 0, mailbox: "", refuseToken: false }
+  const state = { tokenRequests: 0, mailbox: "", refuseToken: false, expiresIn: 3599 }
 
   const claimsOf = (assertion: string) => {
     const [header, payload, signature] = assertion.split(".")
@@ -39,6 +41,8 @@ export const fakeGmail = () => {
           !state.refuseToken &&
           form.get("grant_type") === "urn:ietf:params:oauth:grant-type:jwt-bearer" &&
           found?.header.alg === "RS256" &&
+          found.header.kid === "key-1" &&
+          payload.iss === EMAIL &&
           payload.scope === "https://www.googleapis.com/auth/gmail.send" &&
           payload.aud === `${fake.url}/token` &&
           payload.exp - payload.iat <= 3600
@@ -50,13 +54,19 @@ export const fakeGmail = () => {
         state.mailbox = payload.sub
         const token = `ya29.${state.tokenRequests}`
         tokens.add(token)
-        return { status: 200, body: { access_token: token, expires_in: 3599, token_type: "Bearer" } }
+        return {
+          status: 200,
+          body: { access_token: token, expires_in: state.expiresIn, token_type: "Bearer" }
+        }
       }
       if (!path.includes("/gmail/v1/users/me/messages/send")) return undefined
       const token = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? ""
       if (!tokens.has(token)) return refused(401, "authError", "Invalid Credentials")
       const upload = path.startsWith("/upload/")
-      const raw = upload ? body : Buffer.from(String(JSON.parse(body).raw), "base64url").toString()
+      const encoded = upload ? "" : String(JSON.parse(body).raw)
+      if (!/^[\w-]*={0,2}$/.test(encoded))
+        return refused(400, "invalidArgument", "Invalid value for ByteString")
+      const raw = upload ? body : Buffer.from(encoded, "base64url").toString()
       if (!/^To: \S+@\S+$/m.test(raw)) return refused(400, "invalidArgument", "Recipient address required")
       return { status: 200, body: { id: accept(token, { raw, upload }), labelIds: ["SENT"] } }
     }
@@ -69,7 +79,7 @@ export const fakeGmail = () => {
     revoke: () => tokens.clear(),
     key: JSON.stringify({
       type: "service_account",
-      client_email: "svc@project.iam.gserviceaccount.com",
+      client_email: EMAIL,
       private_key: pem,
       private_key_id: "key-1"
     }),

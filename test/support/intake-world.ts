@@ -64,24 +64,39 @@ const through = <I, S extends object>(tag: Context.Key<I, S>, port: string, inte
     Effect.map(tag, (service) => wrapped(service, port, interfere))
   )
 
-/** A pipeline that converts at once: a page each `%page` of its source. */
-const quickPipeline = Layer.effect(
-  ConvertPipeline,
-  Effect.map(MailObjects, (objects) =>
-    ConvertPipeline.of({
-      countPages: () => Effect.succeed(1),
-      convert: ({ resultKey }) =>
-        objects
-          .put(resultKey, Stream.make(new TextEncoder().encode("<!doctype html><p>done")), {
-            contentType: "text/html"
-          })
-          .pipe(
-            Effect.orDie,
-            Effect.map((bytes) => ({ bytes, standardPages: 1, complexPages: 0 }))
-          )
-    })
+/** What a pipeline says of a document. */
+export interface Pages {
+  /** Before it converts; undefined: it cannot tell. */
+  readonly counted: number | undefined
+  readonly standard: number
+  readonly complex: number
+}
+
+/** A pipeline that converts at once, and says these pages of every document. */
+const quickPipeline = (pages: () => Pages) =>
+  Layer.effect(
+    ConvertPipeline,
+    Effect.map(MailObjects, (objects) =>
+      ConvertPipeline.of({
+        countPages: () => Effect.sync(() => pages().counted),
+        convert: ({ resultKey }) =>
+          objects
+            .put(resultKey, Stream.make(new TextEncoder().encode("<!doctype html><p>done")), {
+              contentType: "text/html"
+            })
+            .pipe(
+              Effect.orDie,
+              Effect.map((bytes) => ({
+                bytes,
+                standardPages: pages().standard,
+                complexPages: pages().complex
+              }))
+            )
+      })
+    )
   )
-)
+
+const onePage = (): Pages => ({ counted: 1, standard: 1, complex: 0 })
 
 const realPipeline = InProcessPipeline.layer.pipe(
   Layer.provide(Layer.provide(ReadPages.layer, Layer.effect(FileObjects, MailObjects))),
@@ -105,11 +120,17 @@ const mailerConfig = Layer.succeed(MailerConfig, {
 
 export interface WorldOptions {
   readonly pipeline?: "quick" | "real"
+  /** What the quick pipeline says of a document; one page where this is missing. */
+  readonly pages?: () => Pages
   readonly interfere?: Interfere
   readonly rules?: AuthenticityRules
   readonly outcome?: () => SimulatedOutcome
   readonly smtp?: Partial<SmtpOptions>
   readonly maxAttachmentBytes?: number
+  /** How replies go out; through the library where this is missing. */
+  readonly channel?: ReplyChannel["Service"]
+  /** How often a worker says that it is alive; a minute where this is missing. */
+  readonly heartbeat?: Duration.Duration
 }
 
 const quiet = Logger.layer([])
@@ -149,7 +170,11 @@ export const startIntake = async (options: WorldOptions = {}) => {
       maxAttachmentBytes: options.maxAttachmentBytes ?? real.maxAttachmentBytes
     }))
   ).pipe(
-    Layer.provide(LibraryReplies.layer({ from: "Postlane <noreply@sender.test>", replyTo: CONVERT })),
+    Layer.provide(
+      options.channel === undefined
+        ? LibraryReplies.layer({ from: "Postlane <noreply@sender.test>", replyTo: CONVERT })
+        : Layer.succeed(ReplyChannel, options.channel)
+    ),
     Layer.provide(mailer)
   )
   const ports = Layer.mergeAll(
@@ -157,7 +182,9 @@ export const startIntake = async (options: WorldOptions = {}) => {
     through(IntakeStore, "store", interfere).pipe(Layer.provide(PostgresIntake.layer)),
     through(ReplyChannel, "channel", interfere).pipe(Layer.provide(channel)),
     through(ConvertPipeline, "pipeline", interfere).pipe(
-      Layer.provide((options.pipeline ?? "quick") === "quick" ? quickPipeline : realPipeline),
+      Layer.provide(
+        (options.pipeline ?? "quick") === "quick" ? quickPipeline(options.pages ?? onePage) : realPipeline
+      ),
       Layer.provide(objects)
     )
   )
@@ -175,7 +202,7 @@ export const startIntake = async (options: WorldOptions = {}) => {
         registerUrl: "https://p.test/#register",
         buyUrl: "https://p.test/#credits",
         baseUrl: "https://p.test",
-        heartbeat: Duration.minutes(1),
+        heartbeat: options.heartbeat ?? Duration.minutes(1),
         replyHold: Duration.minutes(5)
       })
     ]),

@@ -20,11 +20,14 @@ const mixed = (from: string, ...parts: ReadonlyArray<string>) =>
 const pdfPart = (type: string, disposition: string, body = folded) =>
   part(`Content-Type: ${type}\nContent-Disposition: ${disposition}\nContent-Transfer-Encoding: base64`, body)
 const text = part("Content-Type: text/plain", "hello")
+/** With a boundary of its own: it ends within the mail that it stands in. */
 const inner = mixed(
   "Friend <friend@x.test>",
   text,
   pdfPart("application/pdf", 'attachment; filename="inner.pdf"')
 )
+  .replace('boundary="b"', 'boundary="inner"')
+  .replaceAll(/^--b/gm, "--inner")
 
 /** Clients' habits and their mistakes, one each; `from` is a customer. */
 export const strangeMails = (from: string): ReadonlyArray<StrangeMail> => [

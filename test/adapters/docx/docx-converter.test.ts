@@ -103,6 +103,22 @@ layer(layerDocx(), PATIENCE)("Word documents", (it) => {
     })
   )
 
+  it.effect("its reader gets nothing of this program's environment, where secrets are", () =>
+    Effect.gen(function* () {
+      const before = process.env["NODE_OPTIONS"]
+      // Whoever is handed this does not even start.
+      process.env["NODE_OPTIONS"] = "--no-such-option"
+      const reason = yield* Effect.ensuring(
+        reasonOf(wordOf()),
+        Effect.sync(() => {
+          if (before === undefined) delete process.env["NODE_OPTIONS"]
+          else process.env["NODE_OPTIONS"] = before
+        })
+      )
+      assert.strictEqual(reason, "converted")
+    })
+  )
+
   it.effect("nesting without end is an answer, and the next document is converted", () =>
     Effect.gen(function* () {
       const deep = "<w:sdt><w:sdtContent>".repeat(50_000) + "</w:sdtContent></w:sdt>".repeat(50_000)

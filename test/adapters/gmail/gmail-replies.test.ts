@@ -20,6 +20,7 @@ afterEach(async () => {
   gmail.fake.accepted.length = 0
   gmail.state.tokenRequests = 0
   gmail.state.refuseToken = false
+  gmail.state.expiresIn = 3599
 })
 
 const REPLY: OutgoingReply = {
@@ -105,6 +106,47 @@ describe("replies through the Gmail API", () => {
     assert.lengthOf(gmail.sent(), 4)
   })
 
+  it("keeps no token for longer than an hour, nor for longer than it holds", async () => {
+    for (const [expiresIn, holds, over] of [
+      [86_400, "58 minutes", "3 minutes"],
+      [600, "8 minutes", "2 minutes"]
+    ] as const) {
+      gmail.state.expiresIn = expiresIn
+      gmail.state.tokenRequests = 0
+      await Effect.runPromise(
+        ReplyChannel.use(({ send }) =>
+          Effect.gen(function* () {
+            yield* send(REPLY)
+            yield* TestClock.adjust(holds)
+            yield* send(REPLY)
+            assert.strictEqual(gmail.state.tokenRequests, 1)
+            yield* TestClock.adjust(over)
+            yield* send(REPLY)
+            assert.strictEqual(gmail.state.tokenRequests, 2)
+          })
+        ).pipe(Effect.provide(Layer.provide(channel(), NodeCrypto.layer)), Effect.provide(TestClock.layer()))
+      )
+    }
+  })
+
+  it("what it attaches fits into 25 MB with everything around it", async () => {
+    const most = await Effect.runPromise(
+      ReplyChannel.use(({ maxAttachmentBytes }) => Effect.succeed(maxAttachmentBytes)).pipe(
+        Effect.provide(Layer.provide(channel(), NodeCrypto.layer))
+      )
+    )
+    const frame = {
+      from: { name: "Postlane", address: "convert@legacy.test" },
+      replyTo: "convert@legacy.test",
+      messageId: "<1@legacy.test>",
+      date: new Date(0)
+    }
+    const attachment = { filename: "a.html", contentType: "text/html", content: new Uint8Array(most) }
+    const { length } = composeReply({ ...REPLY, html: "x".repeat(100_000), attachment }, frame)
+    assert.isAtMost(length, 25 * 1024 * 1024)
+    assert.isAtLeast(length, 20 * 1024 * 1024)
+  })
+
   it("a repetition has the same Message-ID", async () => {
     await sendOnce()
     await sendOnce()
@@ -160,13 +202,13 @@ describe("replies through the Gmail API", () => {
 
 describe("messages of our own making", () => {
   it("any reply can be read back, no line is too long, and nothing gets out of its header", async () => {
-    const text = fc.string({ unit: "binary", maxLength: 200 })
+    const text = fc.string({ unit: "binary", maxLength: 200, size: "max" })
     await fc.assert(
       fc.asyncProperty(
         text,
         text,
         text,
-        fc.uint8Array({ maxLength: 300 }),
+        fc.uint8Array({ maxLength: 300, size: "max" }),
         async (subject, body, filename, content) => {
           const raw = composeReply(
             { ...REPLY, subject, text: body, attachment: { filename, contentType: "text/html", content } },
@@ -177,7 +219,13 @@ describe("messages of our own making", () => {
               date: new Date(0)
             }
           )
-          for (const line of raw.split("\r\n")) assert.isAtMost(line.length, 998)
+          for (const line of raw.split("\r\n")) {
+            assert.isAtMost(line.length, 998)
+            // What is not left as it was: encoded words (RFC 2047), pieces of a name (RFC 2231) and base64.
+            if (/^ (?:file)?name|^[\w+/]+=*$/.test(line)) assert.isAtMost(line.length, 76)
+          }
+          assert.match(raw, /^[\r\n\x20-\x7e]*$/)
+          for (const [word] of raw.matchAll(/=\?UTF-8\?B\?[^?]*\?=/g)) assert.isAtMost(word.length, 75)
           assert.notMatch(raw.replaceAll("\r\n", ""), /[\r\n]/)
           const mail = await PostalMime.parse(raw)
           assert.deepStrictEqual(mail.to, [{ name: "", address: REPLY.to }])
@@ -194,7 +242,7 @@ describe("messages of our own making", () => {
           )
         }
       ),
-      { numRuns: 200 }
+      { numRuns: 100 }
     )
   })
 })

@@ -158,4 +158,28 @@ describe("axe in Chromium", () => {
       expect(spoilt.violations.join()).toMatch(/color-contrast[\s\S]*html-has-lang/)
     }
   )
+
+  it("prints black on white, without what only a screen needs", { timeout: 60_000 }, async () => {
+    const links = '<p>See <a href="https://example.org/">the site</a>.</p>'
+    await page.setContent(await assemble({ pages: [...chapters(6), links] }))
+    await page.emulateMedia({ media: "print", colorScheme: "dark" })
+    const printed = await page.evaluate(`(() => {
+      const style = (of, pseudo) => getComputedStyle(document.querySelector(of), pseudo)
+      return {
+        skip: style(".skip").display,
+        contents: style("nav").display,
+        ink: style("main p").color,
+        ground: style("html").backgroundColor,
+        address: style("main p a[href^=http]", "::after").content
+      }
+    })()`)
+    await page.emulateMedia({ media: "screen", colorScheme: "light" })
+    expect(printed).toEqual({
+      skip: "none",
+      contents: "none",
+      ink: "rgb(0, 0, 0)",
+      ground: "rgb(255, 255, 255)",
+      address: '" (https://example.org/)"'
+    })
+  })
 })

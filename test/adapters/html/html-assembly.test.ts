@@ -73,6 +73,16 @@ describe("joining over a page's border", () => {
     ],
     ["on pages that a model wrote", [`<p>${LONG}</p>`, "<p>and on.</p>"], `[1]<p>${LONG} [2]and on.</p>`],
     [
+      "on pages that a model wrote, by the hyphen of a cut word",
+      [`<p>${LONG} over a hyphen-</p>`, "<p>ated word.</p>"],
+      `[1]<p>${LONG} over a hyphen[2]ated word.</p>`
+    ],
+    [
+      "without a space where the script sets none",
+      ['<p data-element="7">研究生</p>', '<p data-element="7">论文</p>'],
+      "[1]<p>研究生[2]论文</p>"
+    ],
+    [
       "with the note after it",
       ['<p data-open="">It goes</p><div role="doc-footnote" id="fn-1"><p>Note</p></div>', "<p>on.</p>"],
       '[1]<p>It goes [2]on.</p><div role="doc-footnote" id="p1-fn-1"><p>Note</p></div>'
@@ -104,6 +114,14 @@ describe("joining over a page's border", () => {
         "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>3</td><td>4</td></tr></tbody></table>"
       ],
       "[1]<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr><tr><td>[2]3</td><td>4</td></tr></tbody></table>"
+    ],
+    [
+      "not in tables with another head",
+      [
+        "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>",
+        "<table><thead><tr><th>A</th><th>C</th></tr></thead><tbody><tr><td>3</td><td>4</td></tr></tbody></table>"
+      ],
+      "[1]<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>[2]<table><thead><tr><th>A</th><th>C</th></tr></thead><tbody><tr><td>3</td><td>4</td></tr></tbody></table>"
     ],
     [
       "not in tables of another width",
@@ -166,6 +184,21 @@ describe("a document", () => {
     assert.notInclude(await assemble(["<h2>A</h2><h2>B</h2>"]), "<nav")
   })
 
+  it("names its pages as they are numbered, from the first or not", async () => {
+    const pages = Stream.make(
+      { index: 4, label: "iv", html: '<p data-open="">It goes</p>' },
+      { index: 5, label: "A-1", html: "<p>on.</p>" }
+    )
+    const parts = await run(
+      HtmlAssembly.use(({ assemble: put }) =>
+        Stream.runCollect(put({ facts: { lang: "en", title: "T" }, name: undefined, pages }))
+      )
+    )
+    const html = parts.join("")
+    assert.include(html, '<div role="doc-pagebreak" class="page" id="page-5">Page iv</div><p>It goes ')
+    assert.include(html, '<span role="doc-pagebreak" class="page" id="page-6">Page A-1</span>on.</p>')
+  })
+
   it("has ids of its own for every page, and links that lead somewhere", async () => {
     const page =
       '<p id="a">x<a href="#a">a</a><a href="#b">b</a><a href="#page-2">p</a><a href="#page-9">q</a><a href="https://example.org/">w</a></p><h2 id="a">A</h2>'
@@ -197,6 +230,16 @@ describe("a document", () => {
     assert.include(told, "Zum Hauptinhalt springen")
     assert.include(await assemble(["<p>12</p>"], { lang: "" }), '<html lang="en">')
     assert.include(await assemble(["<p>نص</p>"], { lang: "ar" }), '<html lang="ar" dir="rtl">')
+  })
+
+  it("says which parts are in another language, and nothing of those that are not", async () => {
+    const html = await assemble([
+      '<p lang="fr">Des mots</p><p lang="EN">words</p><p lang="not a language">x</p><p>a <span lang="de_AT">b</span></p>'
+    ])
+    assert.strictEqual(
+      mainOf(html),
+      '[1]<p lang="fr">Des mots</p><p>words</p><p>x</p><p>a <span lang="de-AT">b</span></p>'
+    )
   })
 
   it("follows no address that is not on the list, even in fragments that were never cleaned", async () => {

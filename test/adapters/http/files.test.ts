@@ -129,6 +129,21 @@ describe("POST /api/v1/files/:fileId/convert", () => {
     expect([again.status, again.json.code]).toEqual([409, "CONVERSION_ACTIVE"])
   })
 
+  it("sets a credit a page aside for 90 minutes", async () => {
+    const owner = await world.customer()
+    const id = await uploaded(owner)
+    const { job } = (await world.ask("POST", `/api/v1/files/${id}/convert`, owner)).json
+    const holds = await world.run(
+      WriteSql.use(
+        (
+          sql
+        ) => sql`select credits, state, round(extract(epoch from expires_at - created_at) / 60)::int as minutes
+          from funds_holds where job_id = ${job.id}::uuid`
+      )
+    )
+    expect(holds).toEqual([{ credits: 3, state: "held", minutes: 90 }])
+  })
+
   it("takes no body, an empty one, or one without options", async () => {
     const owner = await world.customer()
     for (const body of [undefined, {}, { options: {} }]) {
@@ -221,6 +236,16 @@ describe("GET /api/v1/files/:fileId/result", () => {
       expect(answer.headers["cache-control"]).toContain("private")
       expect(answer.text).toBe(method === "GET" ? "<!doctype html><p>Größe" : "")
     }
+  })
+
+  it("404 RESULT_NOT_READY while it is converted anew: the earlier result is not the one that was asked for", async () => {
+    const owner = await world.customer()
+    const id = await uploaded(owner)
+    await finish(id)
+    expect((await world.ask("POST", `/api/v1/files/${id}/convert`, owner)).status).toBe(202)
+    const answer = await world.ask("GET", `/api/v1/files/${id}/result`, owner)
+    expect([answer.status, answer.json.code]).toEqual([404, "RESULT_NOT_READY"])
+    await world.ask("POST", `/api/v1/files/${id}/cancel`, owner)
   })
 
   it("503, not a half answer, where the object cannot be had", async () => {

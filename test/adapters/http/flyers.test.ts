@@ -204,15 +204,18 @@ describe("a flyer job", () => {
     PATIENCE
   )
 
-  it("of a file that is deleted tells that the user stopped it", async () => {
+  it("of a file that is deleted tells that the user stopped it, and gives back what was set aside", async () => {
     const owner = await world.customer()
     const { fileId, id } = await asked(owner)
     await world.ask("DELETE", `/api/v1/files/${fileId}`, owner)
     const rows = await world.run(
-      WriteSql.use((sql) => sql`select status, error from flyer_jobs where id = ${id}::uuid`)
+      WriteSql.use(
+        (sql) => sql`select j.status, j.error, h.state as held from flyer_jobs j
+          join funds_holds h on h.job_id = j.id where j.id = ${id}::uuid`
+      )
     )
     expect(rows).toEqual([
-      { status: "failed", error: "The user stopped the conversion: the file was deleted" }
+      { status: "failed", error: "The user stopped the conversion: the file was deleted", held: "released" }
     ])
   })
 

@@ -66,6 +66,8 @@ describe("the local batch service", () => {
         ids.filter((id) => fateOf(id, faults) === "failed")
       )
       assert.strictEqual(processed, lines.length)
+      const errors = lines.filter(({ error }) => error !== undefined).length
+      assert.isTrue(errors > 0 && errors < lines.length && lines.length < ids.length)
       for (const [fault, status] of [
         [{ fails: "no" }, "Failed"],
         [{ expires: true }, "Expired"]

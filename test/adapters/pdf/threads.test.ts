@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 
+import type { Operation } from "../../../src/adapters/pdf/operations.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import { ReaderThread } from "../../../src/adapters/pdf/reader-thread.ts"
 import { Pdf } from "../../../src/ports/pdf.ts"
@@ -17,11 +18,11 @@ const aThread = (pageTimeoutMs: number, limits = BATCH) =>
     (thread) => Effect.promise(() => thread.stop())
   )
 
-const request = (path: string, first: number, end: number) => ({
+const request = (path: string, first: number, end: number, operation: Operation = "pages") => ({
   document: 1,
   path,
   fonts: [],
-  operation: "pages" as const,
+  operation,
   first,
   end,
   argument: 0
@@ -34,9 +35,10 @@ it.live(
       const path = yield* temporaryPdf(billionLaughs())
       // So much memory that the time's end comes first, and so much time that the page before it is read in it.
       const thread = yield* aThread(6_000, { ...BATCH, libraryBytes: 2 ** 31 })
-      const { failure, items } = yield* thread.ask(request(path, 0, 2))
+      assert.lengthOf((yield* thread.ask(request(path, 0, 1))).items, 1)
+      // The first page of a request to a thread that runs already.
+      const { failure } = yield* thread.ask(request(path, 1, 2))
       assert.deepStrictEqual([failure?.reason, failure?.page], ["timeout", 1])
-      assert.lengthOf(items, 1)
       assert.lengthOf((yield* thread.ask(request(path, 0, 1))).items, 1)
     }),
   PATIENCE_MS
@@ -76,6 +78,8 @@ it.live(
       const path = yield* temporaryPdf(numbered(90))
       const thread = yield* aThread(PATIENCE_MS)
       assert.strictEqual((yield* thread.ask(request(path, 0, 90))).next, BATCH.batchPages)
+      const narrow = yield* aThread(PATIENCE_MS, { ...BATCH, batchBytes: 1 })
+      assert.strictEqual((yield* narrow.ask(request(path, 0, 90, "split"))).next, 1)
       const document = yield* (yield* Pdf).open(path)
       const numbers = (yield* Stream.runCollect(document.pages({ first: 3, end: 1_000 }))).map(
         ({ runs }) => runs[0]?.text

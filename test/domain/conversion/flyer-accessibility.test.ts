@@ -85,14 +85,17 @@ describe("flyers in Chromium", () => {
       const page = document.querySelector(".page").getBoundingClientRect()
       const line = document.querySelector(".page span").getBoundingClientRect()
       return { left: (line.left - page.left) / page.width, right: (line.right - page.left) / page.width,
-        middle: ((line.top + line.bottom) / 2 - page.top) / page.height, shape: page.width / page.height }
+        middle: ((line.top + line.bottom) / 2 - page.top) / page.height, shape: page.width / page.height,
+        ink: getComputedStyle(document.querySelector(".page span")).color }
     })()`)
     // "See page two, or the web." at 72, 700 from the bottom, 12 points: 139 points long in Helvetica. A browser without a
     // face of its widths sets it by a sixth longer or shorter.
     expect(boxes).toMatchObject({
       left: expect.closeTo(72 / 612, 2),
       middle: expect.closeTo((792 - 704) / 792, 2),
-      shape: expect.closeTo(612 / 792, 2)
+      shape: expect.closeTo(612 / 792, 2),
+      // Seen once: in the picture.
+      ink: "rgba(0, 0, 0, 0)"
     })
     expect(Math.abs(boxes.right - (72 + 139) / 612)).toBeLessThan(139 / 6 / 612)
   })

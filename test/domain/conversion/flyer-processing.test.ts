@@ -14,6 +14,7 @@ import { FileObjects } from "../../../src/ports/object-store.ts"
 import { Pdf, type PdfDocument, PdfError } from "../../../src/ports/pdf.ts"
 import { customer, funds, STALE, WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { linked, numbered, withForm } from "../../support/pdf-samples.ts"
+import { line, pdfOf } from "../../support/pdf-writer.ts"
 import { HEARTBEAT, keysWith, layerWorld, stored, textOf } from "./inline-world.ts"
 
 const claimed = Effect.gen(function* () {
@@ -84,7 +85,10 @@ layer(Layer.merge(layerWorld, layerPdf({ threads: 1 })), { timeout: 120_000 })("
       const html = yield* textOf(job.result_key)
       assert.match(html, /^<!doctype html>\n<html lang="de-AT">/)
       assert.include(html, "<h1>flyer &amp; more.pdf</h1>")
-      assert.strictEqual(html.match(/<section /g)?.length, 2)
+      assert.deepStrictEqual(
+        [...html.matchAll(/<section [^>]*id="([^"]*)"/g)].map(([, anchor]) => anchor),
+        ["page-1", "page-2"]
+      )
       assert.strictEqual(html.match(/<img src="data:image\/png;base64,/g)?.length, 2)
       assert.match(html, /<a href="#page-2">[^<]+<\/a>/)
       assert.match(html, /<a href="https:\/\/example.org\/a">[^<]+<\/a>/)
@@ -95,6 +99,17 @@ layer(Layer.merge(layerWorld, layerPdf({ threads: 1 })), { timeout: 120_000 })("
         wanted.filter((word) => !found.has(word)),
         []
       )
+    })
+  )
+
+  it.effect("its language is told by its words where the document does not say", () =>
+    Effect.gen(function* () {
+      const words = "Der Bericht beschreibt, wie die Gemeinde im vergangenen Jahr ihre Wege erneuert hat."
+      const { id } = yield* asked(pdfOf({ pages: [{ content: line(words, 40, 700) }] }), 1)
+      yield* run
+      const html = yield* textOf((yield* jobOf(id)).result_key)
+      assert.include(html, '<html lang="de">')
+      assert.include(html, "Zum Hauptinhalt springen")
     })
   )
 

@@ -10,6 +10,7 @@ import { MAX_INLINE_ATTEMPTS, processInline } from "../../../src/domain/conversi
 import type { ConversionOptions } from "../../../src/domain/conversion/options.ts"
 import { type ClaimedInline, ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { DocxConverter } from "../../../src/ports/docx-converter.ts"
+import { FileObjects } from "../../../src/ports/object-store.ts"
 import { customer, funds, STALE } from "../../adapters/postgres/conversion/world.ts"
 import { jpeg, pngOf } from "../../support/picture-files.ts"
 import { paragraph, pictureOf, wordOf } from "../../support/word-files.ts"
@@ -207,6 +208,31 @@ layer(Layer.merge(layerWorld, layerDocx()), { timeout: 120_000 })("inline conver
       assert.lengthOf(yield* keysWith(claim.jobId), 1)
       assert.include(yield* textOf((yield* seen(owner, file.id)).resultKey), "Kept")
       assert.deepStrictEqual(yield* funds(owner), { credits: 9, held: 0, charged: 1 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("K1: a worker that lost its lease books what its model cost", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "png", "scan.png", pngOf())
+      yield* asked(owner, file.id)
+      const objects = yield* FileObjects
+      const writing = yield* Deferred.make<void>()
+      const stuck = Layer.succeed(FileObjects, {
+        ...objects,
+        put: () => Effect.andThen(Deferred.succeed(writing, undefined), Effect.never)
+      })
+      const claim = yield* claimed(HIFI)
+      const worker = yield* Effect.forkScoped(process(claim, () => "<p>Soup</p>").pipe(Effect.provide(stuck)))
+      yield* Deferred.await(writing)
+      const store = yield* ConversionStore
+      yield* store.deleteFile(file.id, owner)
+      yield* TestClock.adjust(HEARTBEAT)
+      yield* Fiber.join(worker)
+      const sql = yield* WriteSql
+      const costs = yield* sql`select id, cost_usd::float8 as usd from cost_ledger`
+      assert.deepStrictEqual(costs, [{ id: claim.lease, usd: 0.2 }])
+      assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
     }).pipe(Effect.scoped)
   )
 

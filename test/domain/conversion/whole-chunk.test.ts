@@ -71,4 +71,22 @@ describe("a whole chunk in one call", () => {
         ])
       })
   )
+
+  it.effect("a page of which the answer lacks much of the text is the layout tier's", () =>
+    Effect.gen(function* () {
+      const half = words(5).split(" ").slice(0, 7).join(" ")
+      const { result } = yield* run(
+        () =>
+          `${section(4)}<section><p>${half}</p></section><section><p>${words(6)}</p><script>x</script></section>`
+      )
+      assert.deepStrictEqual(
+        (result._tag === "Success" ? result.success : []).map(({ html, tier }) => [tier, html]),
+        [
+          ["harness", `<p>${words(4)}</p>`],
+          ["layout", `<p>${words(5)}</p>`],
+          ["harness", `<p>${words(6)}</p>`]
+        ]
+      )
+    })
+  )
 })

@@ -51,6 +51,27 @@ describe("attachment rules", () => {
     )
   })
 
+  it("of several PDFs the first is converted, and all else that was handed over is named", () => {
+    const part = (filename: string, content: string, mediaType = "application/pdf", inline = false) => ({
+      filename,
+      mediaType,
+      inline,
+      content: new TextEncoder().encode(content)
+    })
+    const parts = [
+      part("notes.txt", "x", "text/plain"),
+      part("one.pdf", "%PDF-1.7 one", "application/octet-stream"),
+      part("logo.png", "x", "image/png", true),
+      part("two.pdf", "%PDF-1.7 two")
+    ]
+    assert.deepStrictEqual(chooseAttachment(parts), {
+      _tag: "Pdf",
+      filename: "one.pdf",
+      content: parts[1]!.content,
+      ignored: ["notes.txt", "two.pdf"]
+    })
+  })
+
   it("a PDF may begin within the first kilobyte, and no later", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2_000 }), (at) => {
@@ -68,6 +89,7 @@ describe("attachment rules", () => {
       return chooseAttachment([{ filename: "a.pdf", mediaType: "application/pdf", inline: false, content }])
         ._tag
     }
+    assert.strictEqual(MAX_ATTACHMENT_BYTES, 25 * 1024 * 1024)
     assert.deepStrictEqual([of(MAX_ATTACHMENT_BYTES), of(MAX_ATTACHMENT_BYTES + 1)], ["Pdf", "TooLarge"])
   })
 

@@ -64,6 +64,26 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("batch rows on 
     })
   )
 
+  it.effect("the job that has waited longest is prepared first", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const jobs = yield* Effect.forEach([2, 3, 1], (hours) =>
+        Effect.tap(
+          parked(3),
+          ({ jobId }) =>
+            sql`update large_conversion_jobs set created_at = now() - ${hours}::float8 * interval '1 hour'
+              where id = ${jobId}::uuid`
+        )
+      )
+      const claimed = yield* Effect.forEach(jobs, () => claimAs(randomUUID()))
+      assert.deepStrictEqual(
+        claimed.map((one) => jobs.findIndex(({ jobId }) => jobId === one?.jobId)),
+        [1, 0, 2]
+      )
+    })
+  )
+
   it.effect("closing: one of many wins, one bill; a closed row stays as it is (B1, B2)", () =>
     Effect.gen(function* () {
       yield* clean

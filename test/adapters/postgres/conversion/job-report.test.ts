@@ -22,8 +22,11 @@ layer(suite, { timeout: 60_000 })("jobs and costs for admins", (it) => {
       const ids: Array<string> = []
       for (let n = 0; n < 5; n++) ids.unshift(yield* job(owner, yield* pdf(owner, 2)))
       yield* conversions.cancel(ids[1]!)
-      yield* sql`insert into conversion_batch_jobs (job_id, state, outcome, close_reason, batch_job_arn, accepted, cost_usd)
-        values (${ids[0]!}::uuid, 'closed', 'collected', 'collected', 'arn:x', 2, 0.5)`
+      yield* sql`insert into conversion_batch_jobs (
+          job_id, state, outcome, close_reason, batch_job_arn, end_state, records, accepted, fallback, input_bytes, cost_usd,
+          attempts, submitted_at, closed_at
+        ) values (${ids[0]!}::uuid, 'closed', 'collected', 'it was collected', 'arn:x', 'Completed', 3, 2, 1, 7, 0.5, 4,
+          '2026-01-02T03:04:05Z', '2026-01-02T04:05:06Z')`
       yield* conversions.bookCosts([cost(ids[2]!, 0.25)])
       const seen: Array<string> = []
       let cursor: string | undefined
@@ -39,8 +42,25 @@ layer(suite, { timeout: 60_000 })("jobs and costs for admins", (it) => {
       const { rows } = yield* jobs.jobs({ limit: 10 })
       assert.deepStrictEqual(rows[4]?.options, { mathOcr: true })
       assert.deepStrictEqual(
-        [rows[0]?.batch?.outcome, rows[0]?.batch?.arn, rows[0]?.batch?.accepted, rows[1]?.batch],
-        ["collected", "arn:x", 2, null]
+        [rows[0]?.batch, rows[1]?.batch],
+        [
+          {
+            state: "closed",
+            outcome: "collected",
+            reason: "it was collected",
+            arn: "arn:x",
+            endState: "Completed",
+            records: 3,
+            accepted: 2,
+            fallback: 1,
+            inputBytes: 7,
+            costUsd: 0.5,
+            attempts: 4,
+            submittedAt: "2026-01-02T03:04:05.000000Z",
+            closedAt: "2026-01-02T04:05:06.000000Z"
+          },
+          null
+        ]
       )
       assert.strictEqual(rows[2]?.totalCostUsd, 0.25)
       const cancelled = yield* jobs.jobs({ limit: 10, status: "cancelled" })

@@ -126,23 +126,42 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
     })
   )
 
-  it.effect("the same reflow again is answered as before", () =>
+  it.effect("the same file again is there once, as it is by now", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const owner = yield* customer(10)
+      const id = yield* pdf(owner, 2)
+      const { createdAt: _, ...entered } = (yield* store.file(id, owner))!
+      yield* job(owner, id)
+      const again = yield* store.addFile(entered)
+      assert.deepStrictEqual(again, (yield* store.file(id, owner))!)
+      assert.strictEqual(again.status, "chunked_processing")
+      assert.lengthOf((yield* store.files(owner, { limit: 10, cursor: undefined })).files, 1)
+    })
+  )
+
+  it.effect("the same reflow again is answered as before; one that failed may be chosen again", () =>
     Effect.gen(function* () {
       yield* clean
       const store = yield* ConversionStore
       const owner = yield* customer(10)
       const flyerId = randomUUID()
-      yield* store.requestFlyer({
-        id: flyerId,
-        fileId: yield* pdf(owner, 1),
-        customerId: owner,
-        window: WINDOW
-      })
+      const fileId = yield* pdf(owner, 1)
+      yield* store.requestFlyer({ id: flyerId, fileId, customerId: owner, window: WINDOW })
+      const converted = { jobId: randomUUID(), fileId, customerId: owner, options: {}, window: WINDOW }
+      assert.strictEqual(yield* store.request(converted), "active", "its layout-true result is being made")
       yield* store.finishFlyer((yield* store.claimFlyer(randomUUID(), STALE))!, "f", [])
       const reflow = { flyerId, customerId: owner, jobId: randomUUID(), options: {}, window: WINDOW }
       assert.strictEqual(yield* store.requestReflow(reflow), "queued")
       assert.strictEqual(yield* store.requestReflow(reflow), "queued")
-      assert.strictEqual(yield* store.requestReflow({ ...reflow, jobId: randomUUID() }), "resolved")
+      const another = { ...reflow, jobId: randomUUID() }
+      assert.strictEqual(yield* store.requestReflow(another), "resolved")
+      const options = { _compedFlyerJobId: flyerId }
+      yield* store.createJob(reflow.jobId, { status: "pending", options, chunkPages: 2 })
+      assert.strictEqual(yield* store.requestReflow(another), "resolved")
+      assert.isTrue(yield* store.failJob(reflow.jobId, "broken"))
+      assert.strictEqual(yield* store.requestReflow(another), "queued")
     })
   )
 
@@ -199,6 +218,27 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
         yield* store.bookCosts([cost(jobId, 2)])
         assert.deepStrictEqual(yield* costsOf(jobId), [{ total: 5, booked: 5 }])
       })
+  )
+
+  it.effect("C2: a worker that is heard of at the last moment keeps its chunk", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      const jobId = yield* job(owner, yield* pdf(owner, 2))
+      const chunk = yield* store.claimChunk("w", randomUUID())
+      yield* sql`update chunk_jobs set heartbeat_at = now() - interval '1 hour'`
+      const recovered = yield* whileOpen(
+        Effect.andThen(
+          sql`select from large_conversion_jobs where id = ${jobId}::uuid for no key update`,
+          store.heartbeatChunk(chunk!, 0, WINDOW)
+        ),
+        store.recoverOrphan(STALE, 3)
+      )
+      assert.strictEqual(recovered, 0)
+      assert.isTrue(yield* store.heartbeatChunk(chunk!, 1, WINDOW))
+    })
   )
 
   it.effect("a job that is paused while its chunk is claimed is not begun", () =>

@@ -89,6 +89,47 @@ it("a page without text says that it is a picture; one without a picture shows i
   assert.notInclude(bare, "<img")
 })
 
+it("tells what the document says of its pictures", () => {
+  const figure = {
+    type: "Figure",
+    alt: "A river <at night>",
+    actualText: undefined,
+    lang: undefined,
+    attributes: {},
+    id: 1,
+    children: []
+  }
+  const document = { ...figure, type: "Document", alt: undefined, children: [figure] }
+  const page = html(pageOf([], { structure: [document] }))
+  assert.include(page, '<p class="told">A river &lt;at night&gt;</p>')
+  assert.match(page, /<img [^>]*alt=""/)
+})
+
+it("tells what fields hold, and in which state boxes are", () => {
+  const field = { name: "f", value: "", checked: false, options: [] }
+  const box = (y0: number) => ({ x0: 50, y0, x1: 150, y1: y0 + 10 })
+  const fields = [
+    { ...field, kind: "text" as const, label: "Name", value: "Ada", box: box(10) },
+    { ...field, kind: "checkbox" as const, label: "Agreed", checked: true, box: box(30) },
+    { ...field, kind: "radio" as const, label: undefined, box: box(50) },
+    { ...field, kind: "button" as const, label: "Send", value: "x", box: box(70) },
+    { ...field, kind: "text" as const, label: "Empty", box: box(90) }
+  ]
+  const page = html(pageOf([], { fields }))
+  assert.deepStrictEqual(
+    [...page.matchAll(/<span[^>]*>([^<]*)<\/span>/g)].map(([, text]) => text),
+    ["Name: Ada", "Agreed: ☒", "☐", "Send", "Empty"]
+  )
+})
+
+it("sets letters as wide as their line, turned as it is, cut words with a soft hyphen", () => {
+  // Ten letters of Helvetica are 5.56 sizes wide, the line 5.
+  assert.match(html(pageOf([run("nnnnnnnnnn", 60, 100)])), /letter-spacing:-0\.056em"/)
+  assert.match(html(pageOf([run("nnnnnnnnnn", 60, 100, 90)])), /;transform:rotate\(90deg\)"/)
+  const cut = [{ ...run("hyphen", 60, 100), hyphenated: true }, run("ated", 60, 112)]
+  assert.include(textIn(html(pageOf(cut))), "hyphen\u00adated")
+})
+
 it("widths are Helvetica's", () => {
   assert.closeTo(plainWidth("See page two, or the web."), 11.618, 0.001)
   assert.closeTo(plainWidth("é"), 0.556, 0.001)

@@ -47,6 +47,23 @@ describe("paragraphs", () => {
     assert.strictEqual(indented.match(/<p>/g)?.length, 2)
   })
 
+  it("end at white and at an indent even where their last lines are full", () => {
+    const full = [
+      "The words of this paragraph fill its lines as far as the margin on the right,",
+      "and so do those of its last one, which ends there with the last of its words."
+    ]
+    const next = "Another one begins, with words that fill its line to the very margin as well"
+    const set = (x: number, y: number) => [
+      ...full.map((text, at) => run(text, 60, 100 + 12 * at)),
+      run(next, x, y),
+      run("and go on.", 60, y + 12)
+    ]
+    const parted = `<p>${full.join(" ")}</p><p>${next} and go on.</p>`
+    assert.strictEqual(only(...set(60, 136)), parted)
+    assert.strictEqual(only(...set(75, 124)), parted)
+    assert.strictEqual(only(...set(60, 124)), parted.replace("</p><p>", " "))
+  })
+
   it("are joined without a space where the script sets none", () => {
     const html = only(
       run("研究生学位论文是研究生在导师指导下从事科学研究或技术创新结果的报告和总结统一写作标", 60, 100, {
@@ -173,6 +190,23 @@ describe("order", () => {
     assert.strictEqual(html, `<p>${words}</p>`)
   })
 
+  it("joins a word that was cut at the end of a column", () => {
+    const column = (x: number, last: string, hyphenated: boolean) =>
+      [...lines(prose(60, 1).slice(0, -1), x, 100, 44), run(last, x, 300)].map((one, at, all) =>
+        at === all.length - 1 ? { ...run(last, x, 100 + 12 * at), hyphenated } : one
+      )
+    const html = only(
+      ...column(50, "and at the foot of it a word is hyphen", true),
+      run("ated, and goes on up here.", 310, 100),
+      ...column(310, "until its end.", false).map((one) => ({
+        ...one,
+        baseline: one.baseline + 24,
+        box: { ...one.box, y0: one.box.y0 + 24, y1: one.box.y1 + 24 }
+      }))
+    )
+    assert.include(html, "a word is hyphenated, and goes on")
+  })
+
   it("leaves out running headers, footers and page numbers", () => {
     const pages = Array.from({ length: 6 }, (_, index) =>
       page(
@@ -294,6 +328,21 @@ describe("lists", () => {
     )
     assert.strictEqual(only(run("1. alone among all", 60, 100)), "<p>1. alone among all</p>")
   })
+
+  it("that begin anew, or number otherwise, are other lists", () => {
+    const html = only(
+      run("1. one", 60, 100),
+      run("2. two", 60, 112),
+      run("1. one anew", 60, 124),
+      run("2. two anew", 60, 136),
+      run("a) alpha", 60, 148),
+      run("b) beta", 60, 160)
+    )
+    assert.strictEqual(
+      html,
+      '<ol><li>one</li><li>two</li></ol><ol><li>one anew</li><li>two anew</li></ol><ol type="a"><li>alpha</li><li>beta</li></ol>'
+    )
+  })
 })
 
 describe("tables", () => {
@@ -414,6 +463,39 @@ describe("the rest", () => {
     assert.match(html, /<div role="doc-footnote" id="fn-1"><p><sup>1<\/sup> The note itself\.<\/p><\/div>$/)
   })
 
+  it("footnotes of a first column stand after the second, and its text goes on there", () => {
+    const words = `${prose(60, 1).slice(0, -1)} ${prose(60, 2)}`
+    const all = lines(words, 0, 0, 44)
+    const half = Math.ceil(all.length / 2)
+    const html = only(
+      ...all.slice(0, half).map(({ text }, at) => run(text, 50, 600 + 12 * at)),
+      run("1", 50, 776, { size: 6 }),
+      run("What the note says.", 55, 780, { size: 8 }),
+      ...all.slice(half).map(({ text }, at) => run(text, 310, 600 + 12 * at)),
+      run("Another paragraph.", 310, 780)
+    )
+    assert.strictEqual(
+      html,
+      `<p>${words}</p><p>Another paragraph.</p><div role="doc-footnote" id="fn-1"><p><sup>1</sup> What the note says.</p></div>`
+    )
+  })
+
+  it("a text that speaks of a table is no caption of it", () => {
+    const cells = [
+      ["Fruit", "Weight"],
+      ["Apple", "12"],
+      ["Pear", "8"]
+    ].flatMap((row, at) => row.map((text, column) => run(text, 60 + 130 * column, 200 + 18 * at)))
+    const drawings = [
+      ...[186, 206, 224, 242].map((y) => rule(55, y, 315, y)),
+      ...[55, 185, 315].map((x) => rule(x, 186, x, 242))
+    ]
+    const [html = ""] = htmlOf([
+      page([run("Table 3 shows what fruit weighs.", 60, 160), ...cells], 0, { drawings })
+    ])
+    assert.match(html, /^<p>Table 3 shows what fruit weighs.<\/p><table><thead>/)
+  })
+
   it("figures take their captions; alternative text is never made up", () => {
     const drawings = [picture(3, 100, 100, 300, 220)]
     const caption = run("Figure 2: A stone in a river", 100, 240)
@@ -443,5 +525,21 @@ describe("the rest", () => {
     ])
     assert.include(html, "<label>First name <input")
     assert.include(html, "<label>form1 First Name <input")
+    const [boxes] = htmlOf([
+      page(lines(prose(30), 60, 200, 80), 0, {
+        fields: [
+          {
+            ...field,
+            kind: "checkbox",
+            label: "I agree",
+            checked: true,
+            box: { x0: 60, y0: 400, x1: 72, y1: 412 }
+          },
+          { ...field, kind: "radio", label: "By post", box: { x0: 60, y0: 430, x1: 72, y1: 442 } }
+        ]
+      })
+    ])
+    assert.include(boxes, '<label><input type="checkbox" checked="" disabled=""> I agree</label>')
+    assert.include(boxes, '<label><input type="radio" disabled=""> By post</label>')
   })
 })

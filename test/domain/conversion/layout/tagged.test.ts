@@ -110,6 +110,54 @@ describe("a tagged page", () => {
     assert.strictEqual(made(runs, tag("P", [0])), `<p>${prose(60)}</p><p>Forgotten</p>`)
   })
 
+  it("leaves out what its structure says is an artifact", () => {
+    const html = made(marked("A paragraph.", "Draft"), tag("P", [0]), tag("Artifact", [1]))
+    assert.strictEqual(html, "<p>A paragraph.</p>")
+  })
+
+  it("leaves out running lines that were tagged as text", () => {
+    const pages = Array.from({ length: 6 }, (_, index) =>
+      page(
+        [
+          run("A book of running heads", 60, 40, { size: 8, mcid: 0 }),
+          ...lines(prose(120, index), 60, 100, 80, { mcid: 1 })
+        ],
+        index,
+        { structure: [tag("P", [0]), tag("P", [1])] }
+      )
+    )
+    const laidOut = layoutPages({
+      facts: { ...FACTS, pageCount: 6, tagged: true },
+      fonts: FONTS,
+      pages,
+      others: NO_STATISTICS
+    })
+    for (const [index, { html }] of laidOut.entries())
+      assert.strictEqual(html.replaceAll(/ data-element="\d+"/g, ""), `<p>${prose(120, index)}</p>`)
+  })
+
+  it("has headings by their looks where its structure names none, and only there", () => {
+    const runs = [
+      run("Large words", 60, 60, { size: 18, mcid: 0 }),
+      ...lines(prose(60), 60, 100, 80, { mcid: 1 })
+    ]
+    assert.strictEqual(made(runs, tag("P", [0]), tag("P", [1])), `<h1>Large words</h1><p>${prose(60)}</p>`)
+    const named = made(
+      [...runs, run("Named", 60, 400, { mcid: 2 })],
+      tag("P", [0]),
+      tag("P", [1]),
+      tag("H2", [2])
+    )
+    assert.strictEqual(named, `<p>Large words</p><p>${prose(60)}</p><h2>Named</h2>`)
+  })
+
+  it("says what a whole paragraph stands for", () => {
+    assert.strictEqual(
+      made(marked("D r o p c a p"), tag("P", [0], { actualText: "Drop cap" })),
+      "<p>Drop cap</p>"
+    )
+  })
+
   it("is read by its looks where the structure tells of little", () => {
     const runs = [run("Tagged", 60, 60, { mcid: 0 }), ...lines(prose(60), 60, 100, 80)]
     assert.include(made(runs, tag("H1", [0])), `<p>${prose(60)}</p>`)

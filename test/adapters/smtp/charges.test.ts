@@ -1,0 +1,89 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+
+import { type IntakeWorld, type Pages, startIntake } from "../../support/intake-world.ts"
+import { numbered } from "../../support/pdf-samples.ts"
+
+describe("the price of a mail: set aside by a count or an estimate, charged by what the pipeline classified", () => {
+  let world: IntakeWorld
+  let pages: Pages = { counted: 1, standard: 1, complex: 0 }
+  beforeAll(async () => {
+    world = await startIntake({ pages: () => pages })
+  }, 60_000)
+  afterAll(() => world.stop())
+
+  /** A mail of a new customer, and what came of it. */
+  const convert = async (
+    said: Pages,
+    funds: { readonly credits?: number; readonly used?: number },
+    content = numbered(1)
+  ) => {
+    pages = said
+    const email = `${crypto.randomUUID()}@reader.test`
+    const id = await world.customer(email, funds)
+    await world.send({ from: email, attachments: [{ filename: "a.pdf", content }] })
+    await world.drain()
+    const [mail] = await world.sql<{ readonly outcome: string }>(
+      "select outcome from intake_mails where sender = $1",
+      [email]
+    )
+    const jobs = await world.sql(
+      `select status, total_pages as pages, standard_pages as standard, complex_pages as complex,
+        credits_charged as charged from conversion_jobs where customer_id = $1::uuid`,
+      [id]
+    )
+    const last = (await world.copies()).findLast(({ body }) =>
+      body.to.some(({ address }) => address === email)
+    )
+    const told = last?.body.text?.replaceAll(/\s+/g, " ") ?? ""
+    return { outcome: mail?.outcome, funds: await world.funds(id), jobs, told }
+  }
+
+  it("fewer pages than were counted: the rest is given back", async () => {
+    const { funds, jobs, outcome, told } = await convert(
+      { counted: 5, standard: 2, complex: 1 },
+      { credits: 5 }
+    )
+    assert.strictEqual(outcome, "success")
+    assert.deepStrictEqual(funds, { credits: 2, used: 0, charges: 1, charged: 3, held: 0 })
+    assert.deepStrictEqual(jobs, [{ status: "success", pages: 3, standard: 2, complex: 1, charged: 3 }])
+    assert.match(told, /Pages: 3 .*Credits charged: 3 .*Credits left: 2 /)
+  })
+
+  it("more pages than were counted: they are paid where there are funds, paid plan or free", async () => {
+    const said = { counted: 1, standard: 3, complex: 1 }
+    const paid = await convert(said, { credits: 4 })
+    assert.strictEqual(paid.outcome, "success")
+    assert.deepStrictEqual(paid.funds, { credits: 0, used: 0, charges: 1, charged: 4, held: 0 })
+    assert.match(paid.told, /Credits charged: 4 /)
+    const free = await convert(said, { used: 6 })
+    assert.strictEqual(free.outcome, "success")
+    assert.deepStrictEqual(free.funds, { credits: 0, used: 10, charges: 1, charged: 4, held: 0 })
+  })
+
+  it("more pages than there are funds for: no result, no charge, and the balance is told", async () => {
+    const said = { counted: 1, standard: 3, complex: 1 }
+    for (const [has, left] of [
+      [{ credits: 3 }, { credits: 3, used: 0 }],
+      [{ used: 7 }, { credits: 0, used: 7 }]
+    ] as const) {
+      const { funds, jobs, outcome, told } = await convert(said, has)
+      assert.strictEqual(outcome, "insufficient")
+      assert.deepStrictEqual(funds, { ...left, charges: 0, charged: 0, held: 0 })
+      assert.deepStrictEqual(jobs, [])
+      assert.match(told, /Not enough credits .*estimated: 4 - Your balance: 3 /)
+    }
+  })
+
+  it("what cannot be counted is estimated by the size of the file", async () => {
+    // 250 kB: about three pages.
+    const large = Buffer.concat([numbered(1), Buffer.alloc(250_000)])
+    const said = { counted: undefined, standard: 1, complex: 0 }
+    const enough = await convert(said, { credits: 3 }, large)
+    assert.strictEqual(enough.outcome, "success")
+    assert.deepStrictEqual(enough.funds, { credits: 2, used: 0, charges: 1, charged: 1, held: 0 })
+    const short = await convert(said, { credits: 2 }, large)
+    assert.strictEqual(short.outcome, "insufficient")
+    assert.deepStrictEqual(short.funds, { credits: 2, used: 0, charges: 0, charged: 0, held: 0 })
+    assert.match(short.told, /estimated: 3 - Your balance: 2 /)
+  })
+})

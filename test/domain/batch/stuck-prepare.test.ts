@@ -1,0 +1,67 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+
+import { STUCK_AFTER } from "../../../src/domain/batch/driver-settings.ts"
+import { prepareTick } from "../../../src/domain/batch/driver.ts"
+import { MAX_BATCH_BYTES } from "../../../src/domain/batch/shards.ts"
+import { BatchService } from "../../../src/ports/batch-service.ts"
+import { BatchStore } from "../../../src/ports/batch-store.ts"
+import { BatchObjects } from "../../../src/ports/object-store.ts"
+import { PageSources } from "../../../src/ports/page-sources.ts"
+
+describe("a document that cannot be prepared to an end", () => {
+  it.effect("goes on-demand after two hours, so that the next one has its turn", () =>
+    Effect.gen(function* () {
+      const did: Array<unknown> = []
+      const begun = yield* Deferred.make<void>()
+      const ports = Layer.mergeAll(
+        Layer.mock(BatchService, {}),
+        Layer.mock(BatchObjects, {}),
+        Layer.mock(PageSources, {
+          open: () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+        }),
+        Layer.mock(BatchStore, {
+          claim: ({ lease }) =>
+            Effect.succeed({
+              id: "row",
+              lease,
+              jobId: "job",
+              foundOpen: false,
+              stuck: false,
+              closeReason: null,
+              waiting: true,
+              inputPrefix: null,
+              objectKey: "key",
+              totalPages: 1
+            }),
+          chunks: () => Effect.succeed([{ chunkIndex: 0, firstPage: 0, lastPage: 0 }]),
+          drop: ({ id }, { outcome, reason }) => Effect.sync(() => did.push([id, outcome, reason]) > 0),
+          resume: (jobId, patch) => Effect.sync(() => did.push([jobId, patch]) > 0)
+        }),
+        NodeCrypto.layer
+      )
+      const limits = { minRecords: 1, maxRecords: 9, maxShardBytes: 9, maxBytes: MAX_BATCH_BYTES }
+      const price = { inputUsdPerMtok: 1, outputUsdPerMtok: 1 }
+      const settings = {
+        preparer: "me",
+        model: "m",
+        price,
+        limits,
+        timeoutHours: 24,
+        pollEvery: Duration.zero
+      }
+      const tick = yield* Effect.forkChild(Effect.provide(prepareTick(settings, 1), ports))
+      yield* Deferred.await(begun)
+      yield* TestClock.adjust(Duration.subtract(STUCK_AFTER, Duration.seconds(1)))
+      assert.deepStrictEqual(did, [])
+      yield* TestClock.adjust(STUCK_AFTER)
+      yield* Fiber.join(tick)
+      assert.deepStrictEqual(did, [
+        ["row", "skipped", "preparing took too long"],
+        ["job", {}]
+      ])
+    })
+  )
+})

@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+
+import {
+  chunkResultKey,
+  fileKey,
+  flyerResultKey,
+  resultKey
+} from "../../../src/domain/conversion/chunk-result.ts"
+import { purgeFiles } from "../../../src/domain/conversion/purging.ts"
+import { ConversionStore } from "../../../src/ports/conversion-store.ts"
+import { FileObjects, ObjectStoreError, type ObjectStoreService } from "../../../src/ports/object-store.ts"
+import { makeMapObjects } from "../../support/map-objects.ts"
+
+const DELETED = [
+  fileKey("gone"),
+  flyerResultKey("gone", "lease"),
+  chunkResultKey("first", 0, "lease"),
+  resultKey("first", "lease"),
+  // More than one delete takes.
+  ...Array.from({ length: 600 }, (_, n) => chunkResultKey("second", n, "lease")),
+  resultKey("second", "lease")
+]
+/** Of a file whose id, and whose jobs' ids, begin alike. */
+const KEPT = [fileKey("gone2"), resultKey("first2", "lease")]
+
+/** A file that was deleted after two conversions, beside one that was not. */
+const worldOf = (parts: Partial<ObjectStoreService> = {}) =>
+  Effect.gen(function* () {
+    const stored = new Map<string, Uint8Array>()
+    const objects = makeMapObjects(stored)
+    for (const key of [...DELETED, ...KEPT]) {
+      yield* objects.put(key, Stream.make(new Uint8Array(1)), { contentType: "text/html" })
+    }
+    const waiting = [{ id: "gone", jobIds: ["first", "second"] }]
+    const store = Layer.mock(ConversionStore, {
+      filesToPurge: () => Effect.sync(() => [...waiting]),
+      filePurged: (id) =>
+        Effect.sync(() => {
+          const at = waiting.findIndex((file) => file.id === id)
+          waiting.splice(at, 1)
+        })
+    })
+    const run = Effect.provide(purgeFiles, [store, Layer.succeed(FileObjects, { ...objects, ...parts })])
+    return { run, stored, waiting }
+  })
+
+describe("the objects of a deleted file", () => {
+  it.effect("go, its upload and all that its conversions made, and nobody else's", () =>
+    Effect.gen(function* () {
+      const { run, stored, waiting } = yield* worldOf()
+      yield* run
+      assert.sameMembers([...stored.keys()], KEPT)
+      assert.deepStrictEqual(waiting, [])
+      yield* run
+      assert.sameMembers([...stored.keys()], KEPT)
+    })
+  )
+
+  it.effect("that cannot be removed now are removed another time", () =>
+    Effect.gen(function* () {
+      const away = new ObjectStoreError({ reason: "unavailable", key: "" })
+      const { run, waiting } = yield* worldOf({ remove: () => Effect.fail(away) })
+      assert.strictEqual(yield* Effect.flip(run), away)
+      assert.lengthOf(waiting, 1)
+    })
+  )
+})

@@ -1,0 +1,74 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+
+import { MAX_FILE_BYTES, Uploads } from "../../../src/domain/conversion/uploads.ts"
+import { ConversionStore } from "../../../src/ports/conversion-store.ts"
+import { DocumentInspector } from "../../../src/ports/document-inspector.ts"
+import { FileObjects } from "../../../src/ports/object-store.ts"
+import { storedFile } from "./stored-file.ts"
+
+const PIECE = new Uint8Array(16 * 1024 * 1024)
+
+/** A body of so many bytes, whose length nobody said beforehand; it takes no more memory than a piece. */
+const bodyOf = (bytes: number) =>
+  Stream.unfold(bytes, (left) =>
+    Effect.succeed(
+      left === 0
+        ? undefined
+        : ([PIECE.subarray(0, Math.min(left, PIECE.length)), left - Math.min(left, PIECE.length)] as const)
+    )
+  )
+
+/** Stores that keep nothing, and tell how much came. */
+const worldOf = () => {
+  let taken = 0
+  const added: Array<number> = []
+  const layer = Uploads.layer.pipe(
+    Layer.provide(
+      Layer.mergeAll(
+        Layer.mock(FileObjects, {
+          put: (_, body) =>
+            Stream.runForEach(body, (bytes) => Effect.sync(() => void (taken += bytes.length))).pipe(
+              Effect.map(() => taken)
+            ),
+          localPath: () => Effect.succeed("/a"),
+          remove: () => Effect.void
+        }),
+        Layer.mock(DocumentInspector, { inspect: () => Effect.succeed({ kind: "pdf", pages: 1 }) }),
+        Layer.mock(ConversionStore, {
+          addFile: ({ sizeBytes }) =>
+            Effect.sync(() => {
+              added.push(sizeBytes)
+              return storedFile({ sizeBytes })
+            })
+        }),
+        NodeCrypto.layer
+      )
+    )
+  )
+  return { added, layer, taken: () => taken }
+}
+
+const upload = (bytes: number) =>
+  Uploads.use((uploads) => uploads.add({ customerId: "owner", name: "a.pdf", body: bodyOf(bytes) }))
+
+describe("an upload whose length was not said", () => {
+  it.effect("is broken off where it is larger than a file may be, and no file is made of it", () => {
+    const { added, layer, taken } = worldOf()
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(upload(2 * MAX_FILE_BYTES))
+      assert.strictEqual(error._tag, "FileTooLarge")
+      assert.isAtMost(taken(), MAX_FILE_BYTES)
+      assert.deepStrictEqual(added, [])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("may be as large as a file may be", () => {
+    const { added, layer } = worldOf()
+    return Effect.gen(function* () {
+      assert.strictEqual((yield* upload(MAX_FILE_BYTES)).sizeBytes, MAX_FILE_BYTES)
+      assert.deepStrictEqual(added, [MAX_FILE_BYTES])
+    }).pipe(Effect.provide(layer))
+  })
+})

@@ -1,0 +1,81 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+import { coverageOf } from "../../src/domain/conversion/coverage.ts"
+import { openBrowser } from "../support/browser.ts"
+import { foreignPdfs } from "../support/pdf-files.ts"
+import { linked, numbered, tagged, withForm, withImage } from "../support/pdf-samples.ts"
+import { convert } from "./convert.ts"
+import { samples } from "./documents.ts"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+// By tags: the rule of 2.2 for the size of targets is off otherwise.
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+const RUN = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).join(" | ")))`
+
+/** Of others' documents, one in so many, and their first pages: all of them take minutes (docs/accessibility.md). */
+const ONE_IN = 6
+const PAGES = 3
+
+const OWN = { linked, numbered: () => numbered(5), tagged, withForm, withImage }
+
+let folder: string
+let browser: Browser
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "postlane-accessible-"))
+  browser = await openBrowser()
+}, 120_000)
+afterAll(async () => {
+  await browser.close()
+  rmSync(folder, { recursive: true })
+})
+
+const write = (name: string, bytes: Uint8Array): string => {
+  const path = join(folder, `${name}.pdf`)
+  writeFileSync(path, bytes)
+  return path
+}
+
+/** A made manual and a paper in two columns, as a browser prints them, with tags and without. */
+const printed = async (): Promise<ReadonlyArray<string>> => {
+  const page = await browser.newPage()
+  const paths: Array<string> = []
+  for (const { html, name } of samples(1)) {
+    await page.setContent(html)
+    for (const tags of [true, false])
+      paths.push(write(`${name}-${tags}`, await page.pdf({ format: "A4", tagged: tags })))
+  }
+  await page.close()
+  return paths
+}
+
+describe("documents that went through the layout tier and the assembly", () => {
+  it(
+    "have their words and nothing that axe finds; none is wider than a small screen",
+    { timeout: 240_000 },
+    async () => {
+      const page = await browser.newPage({ viewport: { width: 320, height: 800 } })
+      const made = [...Object.entries(OWN).map(([name, make]) => write(name, make())), ...(await printed())]
+      const foreign = foreignPdfs("real").filter((_, at) => at % ONE_IN === 0)
+      for (const path of [...made, ...foreign]) {
+        const { html, pages } = await convert(path, made.includes(path) ? {} : { limit: PAGES })
+        await page.setContent(html)
+        await page.evaluate(axe)
+        const violations = await page.evaluate(RUN)
+        const reflows = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        expect([basename(path), violations, reflows]).toEqual([basename(path), [], true])
+        if (!made.includes(path)) continue
+        // Others' documents have running lines, which are left out.
+        const { missing, share } = coverageOf(pages.map(({ text }) => text).join(" "), html)
+        expect(share, `${basename(path)} lacks ${missing.join(", ")}`).toBeGreaterThan(0.99)
+      }
+      await page.close()
+    }
+  )
+})

@@ -1,0 +1,103 @@
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Layer, Logger, Result, Stream } from "effect"
+import { createTransport } from "nodemailer"
+import { afterEach } from "vitest"
+
+import { ConvertByEmail } from "../../src/domain/intake/convert-by-email.ts"
+import { intakeWorkers } from "../../src/runtime/intake-roles.ts"
+import { decodeSettings, type Env, formatProblems } from "../../src/runtime/settings.ts"
+import { Supervisors } from "../../src/runtime/supervisor.ts"
+import { CERTIFICATE } from "../support/certificate.ts"
+import { makeFolder } from "../support/child.ts"
+import { hangUp, talk } from "../support/smtp-talk.ts"
+
+afterEach(hangUp)
+
+const BASE: Env = {
+  HOST: "127.0.0.1",
+  SMTP_PORT: "0",
+  PROVIDERA_API_KEY: "re_key",
+  LEGACY_DOMAIN: "legacy.test",
+  INBOUND_DOMAIN: "in.test"
+}
+
+const folder = Effect.map(
+  Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) => Effect.promise(remove)),
+  ({ path }) => path
+)
+
+/** The role by these settings: its SMTP port, and of every mail whether its peer was believed. */
+const start = Effect.fnUntraced(function* (env: Env, embedded = false) {
+  const settings = decodeSettings({ ...BASE, ...env }, { embedded })
+  if (Result.isFailure(settings)) return assert.fail(formatProblems(settings.failure))
+  const trusted: Array<boolean> = []
+  const intake = Layer.mock(ConvertByEmail, {
+    accept: ({ peerTrusted, raw }) => Effect.as(Stream.runDrain(raw), `mail-${trusted.push(peerTrusted)}`),
+    admitNext: Effect.never,
+    convertNext: Effect.never,
+    replyNext: Effect.never,
+    clean: Effect.never,
+    sweep: Effect.never
+  })
+  const listens = yield* Deferred.make<number>()
+  const logger = Logger.make(({ message }) => {
+    const port = /SMTP listens on \S+:(\d+)/.exec(String(message))?.[1]
+    if (port !== undefined) Deferred.doneUnsafe(listens, Effect.succeed(Number(port)))
+  })
+  yield* Layer.build(intakeWorkers(settings.success)).pipe(
+    Effect.provide([intake, Supervisors.layer, Logger.layer([logger])])
+  )
+  return { port: yield* Deferred.await(listens), trusted }
+})
+
+const features = (port: number) =>
+  Effect.promise(async () => {
+    const { answer, say, socket } = talk(port)
+    const said = (await answer()) + (await say("EHLO client.test"))
+    // The server waits for its clients when it stops.
+    socket.destroy()
+    return said
+  })
+
+const send = (port: number, to: string) =>
+  Effect.promise(async () => {
+    const client = createTransport({ host: "127.0.0.1", port, tls: { rejectUnauthorized: false } })
+    const { response } = await client.sendMail({ from: "a@x.test", to, text: "x" })
+    client.close()
+    return response
+  })
+
+describe("the SMTP server of the role intake", () => {
+  it.live("offers STARTTLS where SMTP_TLS_CERT and SMTP_TLS_KEY name files, and not without", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const [SMTP_TLS_CERT, SMTP_TLS_KEY] = [join(path, "cert.pem"), join(path, "key.pem")]
+      yield* Effect.promise(() => writeFile(SMTP_TLS_CERT, CERTIFICATE.cert))
+      yield* Effect.promise(() => writeFile(SMTP_TLS_KEY, CERTIFICATE.key))
+      const plain = yield* start({})
+      assert.notInclude(yield* features(plain.port), "STARTTLS")
+      const { port } = yield* start({ SMTP_TLS_CERT, SMTP_TLS_KEY })
+      assert.match(yield* features(port), /^220 in\.test [\s\S]*^250[- ]STARTTLS/m)
+    })
+  )
+
+  it.live(
+    "takes mail for both convert mailboxes, and believes a peer by TRUSTED_MAIL_HOPS alone in production",
+    () =>
+      Effect.gen(function* () {
+        for (const [env, embedded, believed] of [
+          [{}, true, true],
+          [{}, false, false],
+          [{ TRUSTED_MAIL_HOPS: "mx.hop.test" }, false, true]
+        ] as const) {
+          const { port, trusted } = yield* start(env, embedded)
+          for (const to of ["convert@legacy.test", "convert@in.test"])
+            assert.match(yield* send(port, to), /^250 /)
+          assert.deepStrictEqual(trusted, [believed, believed])
+        }
+      })
+  )
+})
