@@ -1,3 +1,5 @@
+import { IDENTITY, type Matrix, multiply } from "./geometry.ts"
+
 /** Painting operators that are looked at: as many as objects of a page are where it is asked of pdfium. */
 const MAX_OBJECTS = 32
 /** Characters, and different ones, that are certain to have ink among them whatever the font. */
@@ -27,19 +29,7 @@ const NO_INK = new Set([" ", "\\", "00", "20"])
 const charactersOf = (string: string): ReadonlyArray<string> =>
   string.startsWith("<") ? (string.match(/[0-9A-Fa-f]{2}/g) ?? []) : string.slice(1, -1).split("")
 
-type Matrix = readonly [number, number, number, number, number, number]
-
-const IDENTITY: Matrix = [1, 0, 0, 1, 0, 0]
-
-/** First `m`, then `n`. */
-const times = (m: Matrix, n: Matrix): Matrix => [
-  m[0] * n[0] + m[1] * n[2],
-  m[0] * n[1] + m[1] * n[3],
-  m[2] * n[0] + m[3] * n[2],
-  m[2] * n[1] + m[3] * n[3],
-  m[4] * n[0] + m[5] * n[2] + n[4],
-  m[4] * n[1] + m[5] * n[3] + n[5]
-]
+const shifted = (x: number, y: number): Matrix => ({ ...IDENTITY, e: x, f: y })
 
 /** A token of a content stream; a string with brackets within matches nothing, and ends the look. */
 const TOKEN =
@@ -74,15 +64,22 @@ export const hasCertainWords = (content: string, shown: Shown): boolean => {
   const different = new Set<string>()
 
   const number = (fromEnd: number): number => numbers.at(-fromEnd) ?? Number.NaN
-  const matrixGiven = (): Matrix => [number(6), number(5), number(4), number(3), number(2), number(1)]
+  const matrixGiven = (): Matrix => ({
+    a: number(6),
+    b: number(5),
+    c: number(4),
+    d: number(3),
+    e: number(2),
+    f: number(1)
+  })
   const move = (x: number, y: number) => {
-    line = times([1, 0, 0, 1, x, y], line)
+    line = multiply(shifted(x, y), line)
     text = line
   }
   /** Whether so many characters from here on are within the page, and large enough. */
   const isSeen = (advance: number): boolean => {
     if (!now.dark || now.mode !== 0) return false
-    const [a, b, c, d, x, y] = times(text, now.matrix)
+    const { a, b, c, d, e: x, f: y } = multiply(text, now.matrix)
     const [across, up] = [Math.hypot(a, b), Math.hypot(c, d)]
     const size = Math.abs(now.size) * Math.min(across, up, Math.sqrt(Math.abs(a * d - b * c)))
     const reach = Math.abs(now.size) * Math.max(across, up)
@@ -108,7 +105,7 @@ export const hasCertainWords = (content: string, shown: Shown): boolean => {
         different.add(character)
       }
     }
-    text = times([1, 0, 0, 1, advance, 0], text)
+    text = multiply(shifted(advance, 0), text)
   }
   const isDark = (levels: ReadonlyArray<number>): boolean => levels.every((level) => level <= MAX_LEVEL)
 
@@ -123,7 +120,7 @@ export const hasCertainWords = (content: string, shown: Shown): boolean => {
         now = saved.pop() ?? now
         return true
       case "cm":
-        now = { ...now, matrix: times(matrixGiven(), now.matrix) }
+        now = { ...now, matrix: multiply(matrixGiven(), now.matrix) }
         return true
       case "g":
         now = { ...now, dark: isDark([number(1)]) }

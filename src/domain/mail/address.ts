@@ -24,14 +24,13 @@ const PLAIN = new RegExp(`^(${ATEXT}+(?:\\.${ATEXT}+)*)@([A-Za-z0-9-]+(?:\\.[A-Z
 const PLAIN_NAMED = new RegExp(
   `^([A-Za-z0-9 -]*[A-Za-z0-9]) *<(${ATEXT}+(?:\\.${ATEXT}+)*)@([A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*)>$`
 )
-// oxlint-disable-next-line no-control-regex -- the point is to refuse them
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+const CONTROL = /[\p{Cc}\u2028\u2029]/u
 
 /** The domain in lower-case ASCII, or `undefined` where it is no host name (an address literal among them). */
 export const asciiDomain = (domain: string): string | undefined => {
   const lower = domain.toLowerCase().replace(/\.$/, "")
   if (HOST.test(lower)) return lower
-  if (!/[^\u0000-\u007f]/.test(lower)) return undefined // oxlint-disable-line no-control-regex -- ASCII is the range
+  if (!/\P{ASCII}/u.test(lower)) return undefined
   // A URL would take these for the end of its host.
   if (/[/?#:@\\%[\]\s]/.test(lower)) return undefined
   try {

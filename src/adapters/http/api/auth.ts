@@ -7,7 +7,8 @@ import { RateLimited, RequestsPerMinute } from "./rate-limit.ts"
 import { Forbidden, InvalidRequest } from "./relay.ts"
 
 const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
-const Token = Schema.Struct({ token: Schema.String })
+/** What a token is handed over in. */
+export const Token = Schema.Struct({ token: Schema.String })
 const TokenBody = [Token.pipe(HttpApiSchema.asFormUrlEncoded()), Token] as const
 
 const LinkExpired = problemSchema("LINK_EXPIRED", {})

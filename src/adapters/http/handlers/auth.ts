@@ -1,10 +1,11 @@
-import { Effect } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
 import { Access, type AccessUnavailable, type BegunSession } from "../../../ports/access.ts"
 import { MagicLinks } from "../../../ports/magic-links.ts"
 import { Api } from "../api/api.ts"
+import { Token } from "../api/auth.ts"
 import {
   AUTH_PAGE_POLICY,
   magicLinkPage,
@@ -26,6 +27,8 @@ const MAX_BODY = 4096
 
 /** What a magic link's token looks like. */
 const LINK_TOKEN = /^[A-Za-z0-9_-]{43}$/
+
+const decodeToken = Schema.decodeUnknownOption(Token)
 
 const html = (body: string, status = 200) =>
   HttpServerResponse.text(body, {
@@ -81,8 +84,8 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
         }
         if (!/^application\/json\b/i.test(type))
           return (yield* readForm(request, MAX_BODY)).get("token") ?? ""
-        const { token } = Object(yield* bodies.read(request, MAX_BODY)) as { readonly token?: unknown }
-        return typeof token === "string" ? token : ""
+        const given = decodeToken(yield* bodies.read(request, MAX_BODY))
+        return Option.isSome(given) ? given.value.token : ""
       })
 
       const signedIn = ({ cookie, expiresAt, principal }: BegunSession) =>

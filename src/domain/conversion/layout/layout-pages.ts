@@ -63,8 +63,8 @@ export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): Reado
   const contents = new Set(analyses.filter(isContentsPage))
   const targets = contents.size === 0 ? undefined : contentsTargets(facts.pageCount, facts.outline, profile)
   return analyses.map((analysis) => {
-    const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context)
     const isContents = targets !== undefined && contents.has(analysis)
+    const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context, isContents)
     return {
       index: analysis.page.index,
       label: analysis.page.label,

@@ -2,7 +2,6 @@ import type { FontFace } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { type Block, NO_SEAM } from "./block.ts"
 import { withCaptions } from "./captions.ts"
-import { isContentsPage } from "./contents.ts"
 import { drawnFigures } from "./drawn-figures.ts"
 import { fieldsOf } from "./fields.ts"
 import { figuresOf } from "./figures.ts"
@@ -38,8 +37,12 @@ const without = (segments: ReadonlyArray<Segment>, taken: ReadonlySet<Segment>):
 const holds = (figure: Placed, { x0, x1, y0, y1 }: Placed): boolean =>
   x0 > figure.x0 - 2 && x1 < figure.x1 + 2 && y0 > figure.y0 - 2 && y1 < figure.y1 + 2
 
-/** The blocks of a page that says nothing of its structure, by geometry alone. */
-export const untaggedBlocks = (analysis: PageAnalysis, context: PageContext): ReadonlyArray<Block> => {
+/** The blocks of a page that says nothing of its structure, by geometry alone. `contents`: it is a table of contents. */
+export const untaggedBlocks = (
+  analysis: PageAnalysis,
+  context: PageContext,
+  contents: boolean
+): ReadonlyArray<Block> => {
   const { page, readable } = analysis
   const { fonts, outline, outlined, profile } = context
   const links = new LinkIndex(readable.turn === 0 ? page.links : [])
@@ -47,7 +50,7 @@ export const untaggedBlocks = (analysis: PageAnalysis, context: PageContext): Re
     inline: { fonts, links, ignoreBold: profile.bodyBold },
     heading: { profile, outline: outline.get(page.index), outlined },
     bottomHalf: readable.turn === 0 ? page.height * 0.4 : -Infinity,
-    contents: isContentsPage(analysis)
+    contents
   }
   const running = new Set([...runningLines(profile, analysis)].flatMap(({ segments }) => segments))
   const kept =

@@ -1,10 +1,5 @@
 import { byId } from "./dom.js"
-
-/**
- * The answer to the question before. A closed dialog tells of it a moment later: until then it would answer the next one.
- * @type {Promise<unknown>}
- */
-let answered = Promise.resolve()
+import { inTurn } from "./in-turn.js"
 
 /**
  * Asks before something that cannot be taken back. Escape and the first button are a no. The browser gives the focus back to
@@ -12,11 +7,7 @@ let answered = Promise.resolve()
  * @param {{ readonly title: string, readonly text: string, readonly yes: string, readonly no: string }} question
  * @returns {Promise<boolean>}
  */
-export const confirmed = (question) => {
-  const answer = answered.then(() => put(question))
-  answered = answer
-  return answer
-}
+export const confirmed = (question) => inTurn(() => put(question))
 
 /** @param {Parameters<typeof confirmed>[0]} question @returns {Promise<boolean>} */
 const put = ({ no, text, title, yes }) => {

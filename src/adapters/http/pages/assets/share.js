@@ -1,5 +1,6 @@
 import { ask, explain } from "./api.js"
 import { byId, show } from "./dom.js"
+import { inTurn } from "./in-turn.js"
 
 /** @import { FileView } from "./state.js" */
 
@@ -23,7 +24,10 @@ const outcome = ({ recipients, unsentRecipients }) => {
  * @param {FileView} file
  * @returns {Promise<string | undefined>}
  */
-export const share = (file) => {
+export const share = (file) => inTurn(() => put(file))
+
+/** @param {FileView} file @returns {Promise<string | undefined>} */
+const put = (file) => {
   const dialog = byId("share", HTMLDialogElement)
   const form = byId("share-form", HTMLFormElement)
   const recipients = byId("share-recipients", HTMLTextAreaElement)
