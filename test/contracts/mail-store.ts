@@ -320,6 +320,28 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
         })
       )
 
+      it.live("keeps a key whose next call died, and does not free it with that call's successor (S2)", () =>
+        Effect.gen(function* () {
+          const one = mail()
+          const refused = asking(one)
+          yield* world.store.begin(refused)
+          yield* world.store.record(
+            attempt(one, "failed", { settle: settling(refused, one, "refused", "failed") })
+          )
+          yield* world.store.begin(asking(one))
+          assert.strictEqual((yield* world.store.begin(asking(one))).decision._tag, "InProgress")
+          yield* world.advance(LEASE_MS + 1)
+          const heir = asking(one, { provider: "provider_b" })
+          const inherited = yield* world.store.begin(heir)
+          assert.deepInclude(inherited.decision, { _tag: "Claimed", sticky: "provider_a", takeover: true })
+          yield* world.store.record(
+            attempt(one, "failed", { settle: settling(heir, one, "refused", "failed") })
+          )
+          const after = yield* world.store.begin(asking(one, { provider: "provider_b" }))
+          assert.deepInclude(after.decision, { _tag: "Claimed", sticky: "provider_a" })
+        })
+      )
+
       it.live("sticks to the provider after an ambiguous end, where that one dedupes", () =>
         Effect.gen(function* () {
           const one = mail()
@@ -535,6 +557,78 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
             evidence: { provider: "provider_a", providerMessageId: messageId }
           })
         })
+      )
+    })
+
+    describe("an acceptance after its row has ended otherwise", () => {
+      /** A retry whose failure was written, whose queue never heard so, and which was accepted when it came back. */
+      const ends = (one: Mail, eventFirst: boolean) =>
+        Effect.gen(function* () {
+          const call = asking(one)
+          yield* world.store.begin(call)
+          const lost = settling(call, one, "ambiguous", "failed", "ambiguous")
+          yield* world.store.record(attempt(one, "failed", { errorKind: "ambiguous", settle: lost }))
+          const ask = retrying(one)
+          yield* world.store.beginRetry(ask)
+          const settle = { owner: ask.owner, state: "deferred", ambiguous: true, result: undefined } as const
+          const { rowId } = ask
+          yield* world.store.record(attempt(one, "failed", { rowId, errorKind: "ambiguous", settle }))
+          const messageId = fresh("m")
+          const steps = [
+            Effect.asVoid(
+              world.store.record(attempt(one, "sent", { rowId, providerMessageId: messageId, settle }))
+            ),
+            Effect.asVoid(world.recordEvent(event(messageId, "delivered", { keyHash: one.details.keyHash })))
+          ]
+          yield* Effect.all(eventFirst ? steps.toReversed() : steps.slice(0, 1))
+          return { messageId, rowId }
+        })
+
+      it.live("is proof for every later call and retry on the key (S4)", () =>
+        Effect.gen(function* () {
+          const one = mail()
+          const { messageId, rowId } = yield* ends(one, false)
+          const evidence = { provider: "provider_a", providerMessageId: messageId } as const
+          const { keyHash } = one.details
+          assert.deepStrictEqual(
+            yield* world.store.findEvidence({ keyHash, provider: "provider_a" }),
+            evidence
+          )
+          assert.deepStrictEqual(yield* world.store.beginRetry(retrying(one)), { _tag: "Settled", evidence })
+          const began = yield* world.store.begin(asking(one))
+          assert.deepInclude(began.decision, { _tag: "Claimed", sticky: "provider_a" })
+          assert.deepStrictEqual(began.evidence, evidence)
+          const again = { ...retrying(one), rowId }
+          assert.deepStrictEqual(yield* world.store.beginRetry(again), { _tag: "Recorded" })
+        })
+      )
+
+      it.live(
+        "has a row of its own, whether its event comes first or not, and leaves the other (L1, L2)",
+        () =>
+          Effect.gen(function* () {
+            for (const eventFirst of [false, true]) {
+              const one = mail()
+              const { messageId, rowId } = yield* ends(one, eventFirst)
+              const again = attempt(one, "sent", { rowId, providerMessageId: messageId })
+              const recorded = yield* world.store.record(again)
+              const status = eventFirst ? "delivered" : "sent"
+              assert.deepInclude(recorded, { status, providerMessageId: messageId })
+              const rows = yield* rowsOf(one)
+              assert.lengthOf(rows, 3)
+              const accepted = rows.find(({ id }) => id === recorded.sendId)
+              assert.deepInclude(accepted, {
+                outcome: "sent",
+                status,
+                category: "transactional",
+                costUsd: 0.0004
+              })
+              assert.deepInclude(
+                rows.find(({ id }) => id === rowId),
+                { outcome: "failed", status: "failed", providerMessageId: null }
+              )
+            }
+          })
       )
     })
 

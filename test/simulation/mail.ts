@@ -14,11 +14,17 @@ const ROUGH_MS = 40 * 60_000
 /** Long enough for every schedule, lease, visibility time and late event to run out once the weather is calm. */
 const CALM_MS = 3 * 60 * 60_000
 
+/** What a client was answered, and when. */
+interface Report {
+  readonly result: SendResult
+  readonly at: number
+}
+
 /** One client's view of one send. */
 interface Order {
   readonly key: string
   readonly explicit: boolean
-  readonly results: Array<SendResult>
+  readonly reports: Array<Report>
 }
 
 /** What a run found. */
@@ -56,7 +62,8 @@ const client = (world: World, order: Order) =>
       )
       if (answer === undefined)
         world.seen.set("client lost its process", (world.seen.get("client lost its process") ?? 0) + 1)
-      else if (Result.isSuccess(answer)) order.results.push(answer.success)
+      else if (Result.isSuccess(answer))
+        order.reports.push({ result: answer.success, at: yield* Clock.currentTimeMillis })
       yield* Effect.sleep(chance.bool(0.5) ? chance.int(0, 100) : chance.int(0, 240_000))
     }
   })
@@ -120,19 +127,23 @@ const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) 
     }
 
     for (const order of orders) {
-      for (const result of order.results) {
+      for (const { at, result } of order.reports) {
         if (result.ok !== (result.status === "sent" || result.status === "deferred"))
           violations.push(`S5: ok ${result.ok} on ${result.status}`)
         const ofKey = attempts.filter((attempt) => attempt.key === result.idempotencyKey)
         if (result.status === "sent" && !ofKey.some((attempt) => attempt.delivered))
           violations.push("S5: sent, and no provider accepted it")
-        const doubtful = ofKey.some(({ outcome }) => outcome === "ambiguous" || outcome === "none")
+        // A refusal that was reported stays true when the key, free again, meets doubt in a later call.
+        const doubtful = ofKey.some(
+          ({ outcome, startedAt }) => startedAt < at && (outcome === "ambiguous" || outcome === "none")
+        )
         const certain = result.status === "failed" && result.kind !== "ambiguous"
-        if (!storeFails && certain && doubtful && order.results.length === 1) {
+        if (!storeFails && certain && doubtful) {
           violations.push(`S2: reported as certainly not delivered (${result.kind}), and nobody can know`)
         }
       }
-      const sent = order.results.filter((result) => result.status === "sent")
+      const results = order.reports.map(({ result }) => result)
+      const sent = results.filter((result) => result.status === "sent")
       if (!storeFails && new Set(sent.map((result) => result.providerMessageId)).size > 1)
         violations.push("S9: two calls on one key, two mails")
     }
@@ -161,10 +172,11 @@ const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) 
     }
     if ((yield* world.broker.pending).length > 0) violations.push("D1: the queue is not empty")
     for (const order of orders) {
-      const deferred = order.results.some((result) => result.status === "deferred")
+      const results = order.reports.map(({ result }) => result)
+      const deferred = results.some((result) => result.status === "deferred")
       const mine = new Set(
         attempts
-          .filter((attempt) => order.results.some((result) => result.idempotencyKey === attempt.key))
+          .filter((attempt) => results.some((result) => result.idempotencyKey === attempt.key))
           .map((attempt) => attempt.keyHash)
       )
       const keyed = rows.filter((row) => row.keyHash !== null && mine.has(row.keyHash))
@@ -192,7 +204,7 @@ export const simulateMail = (
       const orders: ReadonlyArray<Order> = Array.from({ length: SENDS }, (_, n) => ({
         key: `order-${n}`,
         explicit: chance.bool(0.7),
-        results: []
+        reports: []
       }))
       let busy = orders.length + 1
       const done = Effect.sync(() => void busy--)
@@ -208,7 +220,7 @@ export const simulateMail = (
       for (const attempt of all)
         world.seen.set(`attempt ${attempt.outcome}`, (world.seen.get(`attempt ${attempt.outcome}`) ?? 0) + 1)
       for (const order of orders)
-        for (const result of order.results)
+        for (const { result } of order.reports)
           world.seen.set(`result ${result.status}`, (world.seen.get(`result ${result.status}`) ?? 0) + 1)
       const copies = Map.groupBy(
         all.filter((attempt) => attempt.delivered && !dedupes(attempt.provider)),

@@ -26,7 +26,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
   const alerts = makeAlertClaims()
   let made = 0
 
-  const eventRowId = () => `00000000-0000-4000-8000-${(made += 1).toString(16).padStart(12, "0")}`
+  const freshId = () => `00000000-0000-4000-8000-${(made += 1).toString(16).padStart(12, "0")}`
 
   const put = (row: LogRow): LogRow => {
     const at = rows.findIndex(({ id }) => id === row.id)
@@ -143,20 +143,32 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
           })
         : row
 
-  const record = (entry: RecordSend, now: number): RecordedSend => {
+  /** An acceptance is proof of one message: it has its message's row, or its own while that may still become this message's. */
+  const rowOfAcceptance = (entry: RecordSend): LogRow | undefined => {
+    const own = rows.find(({ id }) => id === entry.rowId)
+    const open =
+      own?.providerMessageId === null && statusRank(entry.outcome) > statusRank(own.outcome ?? own.status)
+    return byMessage(entry.provider, entry.providerMessageId) ?? (open ? own : undefined)
+  }
+
+  const rowOfAttempt = (entry: RecordSend, now: number): LogRow | undefined => {
+    if (entry.providerMessageId !== null) return rowOfAcceptance(entry)
     const own = rows.find(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId)
-    const known =
-      entry.outcome === "deferred" && entry.providerMessageId === null && own === undefined
-        ? entry.provider === null
-          ? undefined
-          : newest(
-              entry.details.keyHash,
-              entry.provider,
-              now,
-              (row) => row.outcome === null && row.providerMessageId !== null
-            )
-        : (byMessage(entry.provider, entry.providerMessageId) ?? own)
-    return recorded(known === undefined ? put(rowOf(entry, now)) : merge(known, entry))
+    return own === undefined && entry.outcome === "deferred" && entry.provider !== null
+      ? newest(
+          entry.details.keyHash,
+          entry.provider,
+          now,
+          (row) => row.outcome === null && row.providerMessageId !== null
+        )
+      : own
+  }
+
+  const record = (entry: RecordSend, now: number): RecordedSend => {
+    const known = rowOfAttempt(entry, now)
+    if (known !== undefined) return recorded(merge(known, entry))
+    const isTaken = rows.some(({ id }) => id === entry.rowId)
+    return recorded(put({ ...rowOf(entry, now), ...(isTaken ? { id: freshId() } : {}) }))
   }
 
   /** The row that an event is about: the message's, else the deferred one that it proves accepted, else a new one. */
@@ -178,7 +190,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
       }
     }
     const row: LogRow = {
-      id: eventRowId(),
+      id: freshId(),
       category: UNKNOWN_CATEGORY,
       source: null,
       from: null,

@@ -74,6 +74,7 @@ const recordStep = fc.record({
   provider,
   outcome: fc.constantFrom<SendStatus>("sent", "deferred", "deferred", "suppressed", "failed"),
   message,
+  again: fc.boolean(),
   others: fc.boolean(),
   owner: slot,
   state: fc.constantFrom<ClaimState>("accepted", "deferred", "refused", "ambiguous"),
@@ -139,11 +140,14 @@ const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "record" }>):
   })
   const owner = name.owner(one.owner)
   return attempt(details, one.outcome, {
-    // A row is one outcome of one attempt, an accepted one's that of one message; what comes twice is the same.
-    rowId: name.id(
-      one.key * 10 + ["sent", "deferred", "suppressed", "failed"].indexOf(one.outcome),
-      one.slot + (one.outcome === "sent" ? 10 * (one.message + (one.provider === "provider_a" ? 1 : 4)) : 0)
-    ),
+    // An attempt that is made again, since nobody heard how it ended, asks for its row with another end or another message.
+    rowId: one.again
+      ? name.id(one.key * 10 + 4, one.slot)
+      : name.id(
+          one.key * 10 + ["sent", "deferred", "suppressed", "failed"].indexOf(one.outcome),
+          one.slot +
+            (one.outcome === "sent" ? 10 * (one.message + (one.provider === "provider_a" ? 1 : 4)) : 0)
+        ),
     provider: one.provider,
     providerMessageId: one.outcome === "sent" ? name.message(one.message) : null,
     settle:
@@ -352,6 +356,7 @@ describe("a set of events", () => {
                       provider: "provider_a",
                       outcome: "sent",
                       message: 0,
+                      again: false,
                       others: false,
                       owner: 0,
                       state: "accepted",
