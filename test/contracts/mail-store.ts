@@ -571,23 +571,26 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
           const ask = retrying(one)
           yield* world.store.beginRetry(ask)
           const settle = { owner: ask.owner, state: "deferred", ambiguous: true, result: undefined } as const
-          const { rowId } = ask
-          yield* world.store.record(attempt(one, "failed", { rowId, errorKind: "ambiguous", settle }))
+          yield* world.store.record(
+            attempt(one, "failed", { rowId: ask.rowId, errorKind: "ambiguous", settle })
+          )
           const messageId = fresh("m")
           const steps = [
             Effect.asVoid(
-              world.store.record(attempt(one, "sent", { rowId, providerMessageId: messageId, settle }))
+              world.store.record(
+                attempt(one, "sent", { rowId: ask.rowId, providerMessageId: messageId, settle })
+              )
             ),
             Effect.asVoid(world.recordEvent(event(messageId, "delivered", { keyHash: one.details.keyHash })))
           ]
           yield* Effect.all(eventFirst ? steps.toReversed() : steps.slice(0, 1))
-          return { messageId, rowId }
+          return { messageId, retryId: ask.rowId }
         })
 
       it.live("is proof for every later call and retry on the key (S4)", () =>
         Effect.gen(function* () {
           const one = mail()
-          const { messageId, rowId } = yield* ends(one, false)
+          const { messageId, retryId } = yield* ends(one, false)
           const evidence = { provider: "provider_a", providerMessageId: messageId } as const
           const { keyHash } = one.details
           assert.deepStrictEqual(
@@ -598,7 +601,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
           const began = yield* world.store.begin(asking(one))
           assert.deepInclude(began.decision, { _tag: "Claimed", sticky: "provider_a" })
           assert.deepStrictEqual(began.evidence, evidence)
-          const again = { ...retrying(one), rowId }
+          const again = { ...retrying(one), rowId: retryId }
           assert.deepStrictEqual(yield* world.store.beginRetry(again), { _tag: "Recorded" })
         })
       )
@@ -609,8 +612,8 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
           Effect.gen(function* () {
             for (const eventFirst of [false, true]) {
               const one = mail()
-              const { messageId, rowId } = yield* ends(one, eventFirst)
-              const again = attempt(one, "sent", { rowId, providerMessageId: messageId })
+              const { messageId, retryId } = yield* ends(one, eventFirst)
+              const again = attempt(one, "sent", { rowId: retryId, providerMessageId: messageId })
               const recorded = yield* world.store.record(again)
               const status = eventFirst ? "delivered" : "sent"
               assert.deepInclude(recorded, { status, providerMessageId: messageId })
@@ -624,7 +627,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
                 costUsd: 0.0004
               })
               assert.deepInclude(
-                rows.find(({ id }) => id === rowId),
+                rows.find(({ id }) => id === retryId),
                 { outcome: "failed", status: "failed", providerMessageId: null }
               )
             }
