@@ -166,6 +166,40 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
       )
     })
 
+    describe("an erased person", () => {
+      it.live("is blocked on every path: without a claim, a new one, an old one, a retry (P3, S7)", () =>
+        Effect.gen(function* () {
+          const one = mail()
+          const email = one.details.to[0]!
+          const ask = asking(one)
+          yield* world.store.begin(ask)
+          yield* world.store.record(
+            attempt(one, "failed", { settle: settling(ask, one, "refused", "failed") })
+          )
+          yield* world.suppress({ email, reason: "complaint" })
+          yield* world.suppress({ email, reason: "hard_bounce" })
+          yield* world.erase(email)
+          assert.notDeepInclude(yield* world.suppressions, { email, reason: "complaint" })
+          const retried = yield* world.store.beginRetry(retrying(one))
+          const answers = [
+            (yield* world.store.begin({ keyHash: "k", addresses: [email], claim: undefined })).suppressions,
+            (yield* world.store.begin({ ...asking(mail()), addresses: [email] })).suppressions,
+            (yield* world.store.begin(asking(one))).suppressions,
+            retried._tag === "Go" ? retried.suppressions : []
+          ]
+          for (const found of answers) {
+            assert.sameDeepMembers(
+              [...found],
+              [
+                { email, reason: "complaint" },
+                { email, reason: "hard_bounce" }
+              ]
+            )
+          }
+        })
+      )
+    })
+
     describe("claims (S9)", () => {
       it.live("holds a new key, with its suppressions", () =>
         Effect.gen(function* () {

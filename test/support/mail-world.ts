@@ -21,6 +21,8 @@ export interface MailWorld {
   readonly suppressions: Effect.Effect<ReadonlyArray<Suppression>>
   readonly suppress: (suppression: Suppression) => Effect.Effect<void>
   readonly unsuppress: (email: string) => Effect.Effect<void>
+  /** Erases a person: the address leaves the list, and still blocks. */
+  readonly erase: (email: string) => Effect.Effect<void>
   /** Lets time pass for claims, leases and rows. */
   readonly advance: (ms: number) => Effect.Effect<void>
 }
@@ -62,6 +64,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     suppressions: Effect.sync(database.suppressions),
     suppress: (suppression) => Effect.sync(() => database.suppress(suppression)),
     unsuppress: (email) => Effect.sync(() => void database.unsuppress(email)),
+    erase: (email) => Effect.sync(() => database.erase(email)),
     advance: (ms) =>
       Effect.sync(() => {
         offsetMs += ms
@@ -162,6 +165,7 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
           Effect.orDie
         ),
       unsuppress: (email) => Effect.orDie(sql`delete from email_suppressions where email = ${email}`),
+      erase: (email) => Effect.orDie(sql`select erase_person(${email}, 'admin')`),
       advance: (ms) =>
         Effect.orDie(
           Effect.andThen(

@@ -35,6 +35,8 @@ export interface MailDatabase {
   /** Adds one by hand, as an operator does. */
   readonly suppress: (suppression: Suppression) => void
   readonly unsuppress: (email: string) => number
+  /** What `erase_person` does to the suppressions of an address: they leave the list, and still block. */
+  readonly erase: (email: string) => void
   readonly claim: (keyHash: string) => Claim | undefined
 }
 
@@ -59,8 +61,18 @@ export const makeMailDatabase = (): MailDatabase => {
       : { firstAttemptAt: claim.firstAttemptAt, leased: now < claim.leaseUntil }
   })
 
+  const erased: Array<Suppression> = []
+
+  /** `email_suppressions_of`: the only look-up, whatever path asks. */
   const suppressionsOf = (addresses: ReadonlyArray<string>) =>
-    log.suppressions.filter(({ email }) => addresses.includes(email))
+    [...log.suppressions, ...erased].filter(({ email }) => addresses.includes(email))
+
+  const takeOut = (email: string): ReadonlyArray<Suppression> => {
+    const gone = log.suppressions.filter((one) => one.email === email)
+    const kept = log.suppressions.filter((one) => one.email !== email)
+    log.suppressions.splice(0, log.suppressions.length, ...kept)
+    return gone
+  }
 
   const begin = (entry: BeginSend, now: number): BeganSend => {
     const { claim: asked, keyHash } = entry
@@ -199,12 +211,8 @@ export const makeMailDatabase = (): MailDatabase => {
       )
       if (!known) log.suppressions.push(suppression)
     },
-    unsuppress: (email) => {
-      const kept = log.suppressions.filter((one) => one.email !== email)
-      const removed = log.suppressions.length - kept.length
-      log.suppressions.splice(0, log.suppressions.length, ...kept)
-      return removed
-    },
+    unsuppress: (email) => takeOut(email).length,
+    erase: (email) => void erased.push(...takeOut(email)),
     claim: (keyHash) => claims.get(keyHash)
   }
 }

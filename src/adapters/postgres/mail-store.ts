@@ -156,18 +156,15 @@ const make = Effect.gen(function* () {
       Effect.mapError(failed(operation))
     )
 
-  const decodeSuppressions = decoder(Suppressions, "begin")
+  const decodeFound = decoder(Schema.Tuple([Schema.Struct({ found: Suppressions })]), "begin")
   const lookUp = yield* makeBatcher<ReadonlyArray<string>, ReadonlyArray<Suppression>, MailStoreError>({
     isAboutItem,
     onOverflow: () => failed("begin")("too many look-ups wait"),
     run: (items) => {
       const addresses = [...new Set(items.flat())].map(storable)
-      return quickly(
-        "begin",
-        read`select email, reason from email_suppressions where email = any(${addresses}::text[])`
-      ).pipe(
-        Effect.flatMap((rows) => Effect.fromResult(decodeSuppressions(rows))),
-        Effect.map((found) =>
+      return quickly("begin", read`select email_suppressions_of(${addresses}::text[]) as found`).pipe(
+        Effect.flatMap((rows) => Effect.fromResult(decodeFound(rows))),
+        Effect.map(([{ found }]) =>
           items.map((wanted) =>
             Exit.succeed(found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email)))
           )

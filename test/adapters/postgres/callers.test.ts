@@ -275,6 +275,17 @@ suiteLayer(layer, { timeout: "60 seconds" })("document 1's callers on Postgres",
         yield* sql`select status, to_addresses[2] as other from email_log where provider_message_id = 'm-erase'`
       assert.deepStrictEqual([...log], [{ status: "bounced", other: "b@x.test" }])
 
+      // A bounce that comes late is kept by the hash that the row names, not as a strange address of the list.
+      const late = `select * from record_email_event('provider_a', 'm-late', 'bounced', p_bounce_type => 'Permanent')`
+      yield* sql`insert into email_log (status, outcome, recipient_count, provider, provider_message_id, to_addresses)
+        values ('sent', 'sent', 1, 'provider_a', 'm-late', array['late@x.test'])`
+      yield* accounts.erase({ email: "late@x.test", actor: "admin" })
+      yield* sql.unsafe(late)
+      assert.deepStrictEqual(JSON.parse(yield* blocked("late@x.test")), [
+        { email: "late@x.test", reason: "hard_bounce" }
+      ])
+      assert.lengthOf(yield* sql`select from email_suppressions where email like 'erased:%'`, 0)
+
       // Who comes back has used the free pages, and does not get mail until an admin says so.
       yield* sql`insert into customers (email) values (${email})`
       const back = yield* sql`select lifetime_free_pages_used as pages from customers where email = ${email}`
