@@ -2,11 +2,11 @@ import { Context, Data } from "effect"
 import type { Effect } from "effect"
 
 /**
- * A document was not converted. `document`: it is the document's fault, and the message tells its owner; `unavailable`: the
- * way to it, and another try may succeed.
+ * A document was not converted. `document`: it is the document's fault, and the message tells its owner; `crashed`: its reader died or
+ * took too long, which another try may change, a few times at most; `unavailable`: the way to it, however long that lasts.
  */
 export class PipelineError extends Data.TaggedError("PipelineError")<{
-  readonly reason: "document" | "unavailable"
+  readonly reason: "document" | "crashed" | "unavailable"
   readonly message: string
   readonly cause?: unknown
 }> {}

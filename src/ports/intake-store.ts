@@ -20,8 +20,10 @@ export interface ReceivedMail {
 /** A mail that this process works on, as long as it holds the lease. */
 export interface ClaimedMail extends ReceivedMail {
   readonly lease: string
-  /** This one counted. */
+  /** This one counted; only those of workers that died are. */
   readonly attempts: number
+  /** Times in a row that something around it failed in this step. */
+  readonly failures: number
   /** Of a mail whose identity is claimed. */
   readonly sender: string | undefined
   /** Of a mail that is being converted. */
@@ -36,6 +38,9 @@ export interface ClaimedMail extends ReceivedMail {
       }
     | undefined
 }
+
+/** What a mail's work depends on. */
+export type FailingPart = "database" | "objects" | "pipeline"
 
 /** Who a mail is from, and what makes it that mail. */
 export interface MailIdentity {
@@ -149,6 +154,20 @@ export class IntakeStore extends Context.Service<
       mail: Claimed,
       options: { readonly after: Duration.Duration; readonly counts: boolean }
     ) => Ask<boolean>
+    /**
+     * Gives a mail back after a part around it failed; no attempt is lost, and its funds stay set aside for `window`. `over`: that part
+     * has failed for longer than `limit`, with no gap of more than `gap`; nothing was written, and the mail is still held.
+     */
+    readonly defer: (
+      mail: Claimed,
+      options: {
+        readonly after: Duration.Duration
+        readonly part: FailingPart
+        readonly gap: Duration.Duration
+        readonly limit: Duration.Duration
+        readonly window: Duration.Duration
+      }
+    ) => Ask<"deferred" | "over" | "stale">
     readonly identify: (
       mail: Claimed,
       identity: MailIdentity,

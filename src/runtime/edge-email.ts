@@ -15,6 +15,9 @@ const TAKE_IN_LIMIT = Duration.minutes(1)
 /** Work begins within this time after a mail came in, milliseconds: the platform ends it some 30 s after the mail was taken. */
 const WORK_AFTER_MAIL = 20_000
 
+/** What is under way then is handed back, so that being cut off by the platform never counts as a crash of its worker. */
+const WORK_ENDS = Duration.seconds(24)
+
 /** Work begins within this time of a scheduled invocation, milliseconds: then the next one begins. */
 const WORK_SCHEDULED = 50_000
 
@@ -23,6 +26,7 @@ class TookTooLong extends Data.TaggedError("TookTooLong") {}
 const workAfter = async ({ close, run }: OpenIntake): Promise<void> => {
   await run(
     work(WORK_AFTER_MAIL).pipe(
+      Effect.timeoutOption(WORK_ENDS),
       Effect.catchCause((cause) =>
         Effect.logWarning("work on mails stopped; the schedule takes it up", cause)
       )

@@ -43,7 +43,7 @@ const RULES: AuthenticityRules = { trustedHops: [], trustsLoopback: true }
 /** What a test may put between intake and a port. `call` runs the real one. */
 export type Interfere = <A, E, R>(port: string, call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** The same service, every effect of which goes through `interfere`. */
+/** The same service, every effect of which, and the beginning of every stream, goes through `interfere`. */
 const wrapped = <S extends object>(service: S, port: string, interfere: Interfere): S =>
   new Proxy(service, {
     get: (target, name) => {
@@ -53,6 +53,7 @@ const wrapped = <S extends object>(service: S, port: string, interfere: Interfer
       if (typeof member !== "function") return member
       return (...args: ReadonlyArray<unknown>) => {
         const result: unknown = Reflect.apply(member, target, args)
+        if (Stream.isStream(result)) return Stream.unwrap(interfere(called, Effect.succeed(result)))
         return Effect.isEffect(result) ? interfere(called, result) : result
       }
     }

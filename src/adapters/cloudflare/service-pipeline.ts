@@ -17,7 +17,9 @@ const MAX_PROBLEM_BYTES = 64 * 1024
 
 const NOT_NOW = "The document could not be converted: the conversion service does not answer."
 
-const Problem = Schema.fromJsonString(Schema.Struct({ detail: Schema.NonEmptyString }))
+const Problem = Schema.fromJsonString(
+  Schema.Struct({ detail: Schema.NonEmptyString, code: Schema.optionalKey(Schema.String) })
+)
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 const decodeCount = Schema.decodeUnknownEffect(Schema.fromJsonString(PageCount))
 const decodeNumber = Schema.decodeUnknownOption(
@@ -49,11 +51,14 @@ const textOf = (response: Response) => {
   )
 }
 
-/** Why an answer is no success: the document's fault only where the pipeline says so. */
+/** Why an answer is no success: the document's fault, or its reader's, only where the pipeline says so. */
 const failureOf = Effect.fnUntraced(function* (response: Response): Effect.fn.Return<never, PipelineError> {
   const problem = decodeProblem(yield* textOf(response))
   if (response.status === 422 && problem._tag === "Some") {
     return yield* new PipelineError({ reason: "document", message: problem.value.detail })
+  }
+  if (problem._tag === "Some" && problem.value.code === "READER_CRASHED") {
+    return yield* new PipelineError({ reason: "crashed", message: problem.value.detail })
   }
   const why = problem._tag === "Some" ? `: ${problem.value.detail}` : ""
   return yield* unavailable(`the pipeline answered ${response.status}${why}`)

@@ -27,10 +27,16 @@ export class PipelineAnswers extends Context.Service<
   }
 >()("postlane/http/PipelineAnswers") {}
 
+const CODES = {
+  document: "UNREADABLE_FILE",
+  crashed: "READER_CRASHED",
+  unavailable: "UNAVAILABLE"
+} as const
+
 const problemOf = (error: PipelineError | ObjectStoreError | TooLarge | Cut): Problem => {
   switch (error._tag) {
     case "PipelineError":
-      return problem(error.reason === "document" ? "UNREADABLE_FILE" : "UNAVAILABLE", error.message)
+      return problem(CODES[error.reason], error.message)
     case "ObjectStoreError":
       return problem("UNAVAILABLE", "The document could not be converted: its file store does not answer.")
     case "TooLarge":

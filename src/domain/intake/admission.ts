@@ -4,33 +4,38 @@ import { Digest, sha256 } from "effect/crypto/Digest"
 import { ConvertPipeline } from "../../ports/convert-pipeline.ts"
 import { type ClaimedMail, type Customer, IntakeStore } from "../../ports/intake-store.ts"
 import { MailReader } from "../../ports/mail-reader.ts"
-import { MailObjects } from "../../ports/object-store.ts"
-import { HOLD_WINDOW } from "../conversion/job.ts"
+import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import { addressKey } from "../mail/address.ts"
 import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
 import { automaticReason } from "./automatic-mail.ts"
 import { estimatePages } from "./credit-rules.ts"
-import { type About, endInError, endInsufficient, endMail, MAX_ATTEMPTS } from "./ending.ts"
+import { type About, endInError, endInsufficient, endMail, isFinal, MAX_ATTEMPTS } from "./ending.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 import { IntakeConfig, sourceKey } from "./intake-config.ts"
 import { identityText, messageIdOf, referencesOf } from "./mail-identity.ts"
 import { countEnded } from "./metrics.ts"
 import { MAX_MAILS_AN_HOUR } from "./outcome.ts"
+import { MAIL_HOLD_WINDOW } from "./outlasting.ts"
 import { authenticityOf, senderOf } from "./sender-authenticity.ts"
 
 const encoder = new TextEncoder()
 
-/** The raw mail in memory; its size is limited where it is taken in. */
+/**
+ * The raw mail in memory; its size is limited where it is taken in. It is there until the mail has ended: where the store has none, or
+ * less of it, the store is at fault, and is asked again.
+ */
 const rawOf = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const objects = yield* MailObjects
   const raw = new Uint8Array(mail.rawBytes)
+  const lost = (cause: unknown) => new ObjectStoreError({ reason: "unavailable", key: mail.rawKey, cause })
   let at = 0
   yield* Stream.runForEach(objects.get(mail.rawKey), (bytes) =>
     Effect.sync(() => {
-      raw.set(bytes.subarray(0, raw.length - at), at)
-      at = Math.min(raw.length, at + bytes.length)
+      if (at + bytes.length <= raw.length) raw.set(bytes, at)
+      at += bytes.length
     })
-  )
+  ).pipe(Effect.mapError(lost))
+  if (at !== raw.length) return yield* lost(new Error(`${at} of ${raw.length} bytes`))
   return raw
 })
 
@@ -119,7 +124,7 @@ const admitPdf = Effect.fnUntraced(function* (
   const counted = yield* Effect.result(pipeline.countPages(key))
   if (Result.isFailure(counted)) {
     const { message, reason } = counted.failure
-    if (reason === "document" || mail.attempts >= MAX_ATTEMPTS) return yield* endInError(mail, about, message)
+    if (isFinal(mail, reason)) return yield* endInError(mail, about, message)
     return yield* counted.failure
   }
   const pages = counted.success ?? estimate
@@ -132,7 +137,7 @@ const admitPdf = Effect.fnUntraced(function* (
     sourceKey: key,
     recipient: customer.email,
     acknowledgement: { kind: "processing-started", fileName: filename, pages, ignored },
-    window: HOLD_WINDOW
+    window: MAIL_HOLD_WINDOW
   })
   if (typeof answer === "object") yield* endInsufficient(mail, about, pages, answer)
 })
@@ -185,26 +190,31 @@ const answerCustomer = Effect.fnUntraced(function* (
   }
 })
 
+/** Ends a mail that ended its worker too often, or that could not be worked on for too long; whoever is known to have sent it hears so. */
+export const abandonMail = Effect.fnUntraced(function* (mail: ClaimedMail, reason: string) {
+  const store = yield* IntakeStore
+  const customer = mail.sender === undefined ? undefined : yield* store.customer(mail.sender)
+  yield* endMail(mail, {
+    outcome: "error",
+    reason,
+    customerId: customer?.id,
+    reply:
+      customer === undefined
+        ? undefined
+        : {
+            recipient: customer.email,
+            content: { kind: "error", fileName: "Your file", reason: "The mail could not be worked on." }
+          }
+  })
+})
+
 /** The first half of document 2's flow: from the raw mail to a reply that says why not, or to a conversion that may begin. */
 export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const store = yield* IntakeStore
   const reader = yield* MailReader
   const digest = yield* Digest
   const { registerUrl } = yield* IntakeConfig
-  if (mail.attempts > MAX_ATTEMPTS) {
-    // Something about it ends its worker, or nothing that it needs has answered for long.
-    const customer = mail.sender === undefined ? undefined : yield* store.customer(mail.sender)
-    const reason = "The mail could not be worked on."
-    return yield* endMail(mail, {
-      outcome: "error",
-      reason: `given up after ${MAX_ATTEMPTS} attempts`,
-      customerId: customer?.id,
-      reply:
-        customer === undefined
-          ? undefined
-          : { recipient: customer.email, content: { kind: "error", fileName: "Your file", reason } }
-    })
-  }
+  if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
   const read = yield* Effect.result(
     // The raw mail is let go as soon as it is read: it is larger than all that it holds.
     Effect.flatMap(rawOf(mail), (raw) =>
@@ -213,9 +223,8 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   )
   if (Result.isFailure(read)) {
     const { failure } = read
-    if (failure._tag === "ObjectStoreError" && failure.reason === "unavailable") return yield* failure
-    const reason = failure._tag === "UnreadableMail" ? failure.message : "the raw mail is gone"
-    return yield* endMail(mail, { outcome: "no_sender", reason })
+    if (failure._tag === "ObjectStoreError") return yield* failure
+    return yield* endMail(mail, { outcome: "no_sender", reason: failure.message })
   }
   const { parsed, rawSha256 } = read.success
   const sender = yield* senderOrEnd(mail, parsed)

@@ -1,28 +1,36 @@
-import { Context, Duration, Effect, Exit, Layer, Stream } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, Option, Schedule, Stream } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 import type * as Mac from "effect/crypto/Mac"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { ConversionStoreError } from "../../ports/conversion-store.ts"
 import type { ConvertPipeline, PipelineError } from "../../ports/convert-pipeline.ts"
-import { type ClaimedMail, IntakeStore, type IntakeUnavailable } from "../../ports/intake-store.ts"
+import {
+  type ClaimedMail,
+  type FailingPart,
+  IntakeStore,
+  type IntakeUnavailable
+} from "../../ports/intake-store.ts"
 import type { MailReader } from "../../ports/mail-reader.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { ReplyChannel } from "../../ports/reply-channel.ts"
-import { HOLD_WINDOW } from "../conversion/job.ts"
 import { staleAfter, untilLost } from "../conversion/lease.ts"
 import { withDeadline } from "../deadline.ts"
-import { admitMail } from "./admission.ts"
-import { convertMail } from "./converting.ts"
+import { abandonMail, admitMail } from "./admission.ts"
+import { abandonConversion, convertMail } from "./converting.ts"
 import { IntakeConfig, mailPrefix, rawKey } from "./intake-config.ts"
 import { countReceived, underWay } from "./metrics.ts"
 import { sweepOrphans } from "./orphan-objects.ts"
+import { MAIL_HOLD_WINDOW, OUTAGE_GAP, OUTLASTED, retryAfter } from "./outlasting.ts"
 import { sendReply } from "./replying.ts"
 import { LINK_LIVES_MS, makeResultLinks } from "./result-link.ts"
 
-/** A step that failed is tried again after this, and the next time after three times that. */
-const RETRY_FIRST = Duration.seconds(5)
+/** A step that crashed is tried again after this, and the next time after three times that. */
+const CRASH_RETRY_FIRST = Duration.seconds(5)
+
+/** How often a mail is offered back to a database that does not answer. */
+const UNTIL_ANSWERED = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("15 seconds")])
 
 /** How long handing a mail back may take when the program stops. */
 const LAST_WORD = Duration.seconds(5)
@@ -30,6 +38,35 @@ const LAST_WORD = Duration.seconds(5)
 /** Mails that one round of cleaning looks at, and objects of one delete. */
 const CLEANED_AT_ONCE = 50
 const KEYS_AT_ONCE = 500
+
+const PART_NAMES: Readonly<Record<FailingPart, string>> = {
+  database: "database",
+  objects: "object store",
+  pipeline: "conversion service"
+}
+
+type StepFailure = IntakeUnavailable | ObjectStoreError | PipelineError
+
+const partOf = (failure: StepFailure): FailingPart => {
+  switch (failure._tag) {
+    case "IntakeUnavailable":
+      return "database"
+    case "ObjectStoreError":
+      return "objects"
+    case "PipelineError":
+      return "pipeline"
+  }
+}
+
+/** Whether it was the mail that ended its reader: an attempt on it is lost, and there are few. */
+const isCrash = (failure: StepFailure): boolean =>
+  failure._tag === "PipelineError" && failure.reason === "crashed"
+
+/** What is done with a mail under its lease, and how it ends where that was not possible for too long. */
+interface Step {
+  readonly step: (mail: ClaimedMail) => Effect.Effect<void, StepFailure>
+  readonly abandon: (mail: ClaimedMail, reason: string) => Effect.Effect<void, StepFailure>
+}
 
 /** A mail as it comes in. */
 export interface Delivery<E, R> {
@@ -89,34 +126,66 @@ const make = Effect.gen(function* () {
       onTimeout: () => Effect.succeed(false)
     }).pipe(Effect.ignore({ log: true }))
 
-  /** Runs a step of a mail under its lease. What fails is handed back, and tried again later. */
-  const underLease = Effect.fnUntraced(function* (
-    mail: ClaimedMail,
-    step: Effect.Effect<void, IntakeUnavailable | ObjectStoreError | PipelineError>
-  ) {
+  /** Gives a mail back without an attempt lost, as soon as the database takes that. False: it has waited long enough. */
+  const defer = (mail: ClaimedMail, part: FailingPart) =>
+    store
+      .defer(mail, {
+        after: retryAfter(mail.failures + 1),
+        part,
+        gap: OUTAGE_GAP,
+        limit: OUTLASTED,
+        window: MAIL_HOLD_WINDOW
+      })
+      .pipe(
+        Effect.tapError((cause) => Effect.logWarning("a mail cannot be handed back yet", cause)),
+        Effect.retry(UNTIL_ANSWERED),
+        Effect.map((answer) => answer !== "over")
+      )
+
+  /** Runs a step of a mail under its lease. What fails is handed back and tried again later, or given up. */
+  const underLease = Effect.fnUntraced(function* (mail: ClaimedMail, { abandon, step }: Step) {
     const beat = Effect.mapError(
-      store.heartbeat(mail, HOLD_WINDOW),
+      store.heartbeat(mail, MAIL_HOLD_WINDOW),
       (cause) => new ConversionStoreError({ cause })
     )
-    const exit = yield* Effect.exit(Effect.raceFirst(step, untilLost(beat, config.heartbeat))).pipe(
-      Effect.onInterrupt(() => handBack(mail, Duration.zero, false))
-    )
-    if (Exit.isSuccess(exit)) return
-    yield* Effect.logWarning("a step of a mail failed, and is tried again", exit.cause)
-    yield* handBack(mail, Duration.times(RETRY_FIRST, 3 ** (mail.attempts - 1)), true)
+    const held = (work: ReturnType<Step["step"]>) =>
+      Effect.exit(
+        Effect.raceFirst(
+          Effect.as(work, "done" as const),
+          Effect.as(untilLost(beat, config.heartbeat), "lost" as const)
+        )
+      ).pipe(Effect.onInterrupt(() => handBack(mail, Duration.zero, false)))
+    const exit = yield* held(step(mail))
+    if (Exit.isSuccess(exit) && exit.value === "done") return
+    const failure = Exit.isFailure(exit)
+      ? Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      : undefined
+    if (Exit.isFailure(exit)) {
+      yield* Effect.logWarning("a step of a mail failed, and is tried again", exit.cause)
+      if (failure === undefined || isCrash(failure)) {
+        return yield* handBack(mail, Duration.times(CRASH_RETRY_FIRST, 3 ** (mail.attempts - 1)), true)
+      }
+    }
+    // A lease that is lost without a word of the step means that the database did not answer, or that this process stood still.
+    const part = failure === undefined ? "database" : partOf(failure)
+    if (yield* defer(mail, part)) return
+    const ended = yield* held(abandon(mail, `the ${PART_NAMES[part]} did not answer for 23 hours`))
+    if (Exit.isSuccess(ended)) return
+    yield* Effect.logWarning("a mail could not be given up, and is tried again", ended.cause)
+    yield* handBack(mail, retryAfter(mail.failures), false)
   })
 
-  const next = Effect.fnUntraced(function* (
-    at: "received" | "converting",
-    step: (mail: ClaimedMail) => Effect.Effect<void, IntakeUnavailable | ObjectStoreError | PipelineError>
-  ) {
+  const next = Effect.fnUntraced(function* (at: "received" | "converting", steps: Step) {
     const mail = yield* store.claim(at, yield* random.uuidV7(), staleAfter(config.heartbeat))
     if (mail === undefined) return false
-    yield* Effect.annotateLogs(underWay(at === "received" ? "reading" : at, underLease(mail, step(mail))), {
+    yield* Effect.annotateLogs(underWay(at === "received" ? "reading" : at, underLease(mail, steps)), {
       mail: mail.id
     })
     return true
   })
+
+  const provided = <A, E, R extends Needs>(effect: Effect.Effect<A, E, R>) =>
+    Effect.provideContext(effect, context)
 
   return ConvertByEmail.of({
     accept: Effect.fnUntraced(
@@ -133,8 +202,14 @@ const make = Effect.gen(function* () {
       },
       (work) => underWay("receiving", work)
     ),
-    admitNext: next("received", (mail) => Effect.provideContext(admitMail(mail), context)),
-    convertNext: next("converting", (mail) => Effect.provideContext(convertMail(mail), context)),
+    admitNext: next("received", {
+      step: (mail) => provided(admitMail(mail)),
+      abandon: (mail, reason) => provided(abandonMail(mail, reason))
+    }),
+    convertNext: next("converting", {
+      step: (mail) => provided(convertMail(mail)),
+      abandon: (mail, reason) => provided(abandonConversion(mail, reason))
+    }),
     replyNext: Effect.gen(function* () {
       const reply = yield* store.claimReply(yield* random.uuidV7(), config.replyHold)
       if (reply === undefined) return false

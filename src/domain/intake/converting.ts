@@ -4,9 +4,19 @@ import { ConvertPipeline } from "../../ports/convert-pipeline.ts"
 import { type ClaimedMail, IntakeStore } from "../../ports/intake-store.ts"
 import { ReplyChannel } from "../../ports/reply-channel.ts"
 import { creditsFor } from "./credit-rules.ts"
-import { type About, endInError, endInsufficient, endMail, MAX_ATTEMPTS } from "./ending.ts"
+import { type About, endInError, endInsufficient, endMail, isFinal, MAX_ATTEMPTS } from "./ending.ts"
 import { resultKey } from "./intake-config.ts"
 import { countEnded } from "./metrics.ts"
+
+/** Ends a mail that could not be converted for too long, or whose conversion crashed too often. */
+export const abandonConversion = Effect.fnUntraced(function* (mail: ClaimedMail, reason: string) {
+  const store = yield* IntakeStore
+  const { job } = mail
+  const recipient = job && (yield* store.customerEmail(job.customerId))
+  yield* job === undefined || recipient === undefined
+    ? endMail(mail, { outcome: "error", reason, jobError: reason })
+    : endInError(mail, { ...job, recipient }, `The document could not be converted: ${reason}.`)
+})
 
 /**
  * The second half of document 2's flow: converts, and then, in one transaction, charges the pages that the pipeline counted,
@@ -27,16 +37,14 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
     })
   }
   const about: About = { ...job, recipient }
-  if (mail.attempts > MAX_ATTEMPTS) {
-    return yield* endInError(mail, about, "The document could not be converted: it was tried several times.")
-  }
+  if (mail.attempts > MAX_ATTEMPTS) return yield* abandonConversion(mail, "it was tried several times")
   const key = resultKey(mail.id, mail.lease)
   const converted = yield* Effect.result(
     pipeline.convert({ sourceKey: job.sourceKey, resultKey: key, name: job.filename })
   )
   if (Result.isFailure(converted)) {
     const { message, reason } = converted.failure
-    if (reason === "document" || mail.attempts >= MAX_ATTEMPTS) return yield* endInError(mail, about, message)
+    if (isFinal(mail, reason)) return yield* endInError(mail, about, message)
     return yield* converted.failure
   }
   const { bytes, complexPages, standardPages } = converted.success

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 
+import type { PipelineError } from "../../ports/convert-pipeline.ts"
 import {
   type ClaimedMail,
   IntakeStore,
@@ -14,6 +15,10 @@ import type { ReplyContent } from "./reply-content.ts"
 
 /** Attempts at one step of a mail before it is given up: a mail that ends its worker must not do so for ever. */
 export const MAX_ATTEMPTS = 4
+
+/** Whether the pipeline's failure ends the mail. An outage never does by the number of its attempts. */
+export const isFinal = (mail: ClaimedMail, reason: PipelineError["reason"]): boolean =>
+  reason === "document" || (reason === "crashed" && mail.attempts >= MAX_ATTEMPTS)
 
 /** Writes down how a mail ended, and says so in the log; nothing where the lease was lost. */
 export const endMail = (

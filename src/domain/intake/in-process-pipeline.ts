@@ -28,7 +28,7 @@ const failureOf = (error: PdfError | ObjectStoreError): PipelineError => {
   if (error._tag === "PdfError") {
     const passing = error.reason === "timeout" || error.reason === "crashed"
     return new PipelineError({
-      reason: passing ? "unavailable" : "document",
+      reason: passing ? "crashed" : "document",
       message: error.message,
       cause: error.cause
     })

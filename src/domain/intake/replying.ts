@@ -7,20 +7,12 @@ import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/repl
 import { IntakeConfig } from "./intake-config.ts"
 import { replySubject } from "./mail-identity.ts"
 import { countReply, timeReply } from "./metrics.ts"
+import { OUTLASTED, retryAfter } from "./outlasting.ts"
 import { templateOf } from "./reply-content.ts"
 import { LINK_LIVES_MS, type ResultLinks } from "./result-link.ts"
 
-/** A reply that does not go out is tried again after this, then after twice as long each time, up to the most … */
-const RETRY_FIRST = Duration.seconds(10)
-const RETRY_MOST = Duration.hours(1)
-/** … for this long: as long as the library remembers a key, with room for the last try. */
-const GIVE_UP_AFTER_MS = 23 * 60 * 60 * 1000
-
 /** Tries of a reply whose outcome nobody can tell: once more, since a result that is lost is worse than one that comes twice. */
 const MAX_UNKNOWN = 2
-
-const retryAfter = (attempts: number): Duration.Duration =>
-  Duration.min(Duration.times(RETRY_FIRST, 2 ** Math.min(attempts - 1, 20)), RETRY_MOST)
 
 /** `Report 2024.pdf` → `Report 2024.html`. */
 const resultName = (filename: string | undefined): string =>
@@ -88,7 +80,7 @@ const afterFailure = Effect.fnUntraced(function* (
     return yield* attached ? again(Duration.zero, true) : giveUp(reply, message)
   }
   const age = (yield* Clock.currentTimeMillis) - reply.createdAt
-  const over = reason === "unknown" ? reply.attempts >= MAX_UNKNOWN : age > GIVE_UP_AFTER_MS
+  const over = reason === "unknown" ? reply.attempts >= MAX_UNKNOWN : age > Duration.toMillis(OUTLASTED)
   return yield* over ? giveUp(reply, message) : again(retryAfter(reply.attempts), false)
 })
 
@@ -105,9 +97,7 @@ export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
         reason: "later",
         message: `the result cannot be read: ${failure.reason}`
       })
-      return yield* failure.reason === "missing"
-        ? giveUp(reply, "the result is gone")
-        : afterFailure(reply, gone, false)
+      return yield* afterFailure(reply, gone, false)
     }
     const sent = yield* Effect.result(channel.send(composed.success))
     if (Result.isFailure(sent)) {

@@ -89,6 +89,9 @@ describe("the pipeline behind a service binding", () => {
         assert.strictEqual(error.reason, "document")
         assert.strictEqual(error.message, "It opens with a password only.")
       }
+      const crashed = { code: "READER_CRASHED", detail: "Its reader died." }
+      const died = yield* Effect.flip(asking(async () => Response.json(crashed, { status: 500 })).convert)
+      assert.strictEqual(died.reason, "crashed")
       const answers: ReadonlyArray<readonly [string, Answer]> = [
         ["busy", async () => new Response("busy", { status: 503 })],
         ["a proxy's page", async () => new Response("<html>422</html>", { status: 422 })],

@@ -18,13 +18,14 @@ describe("the pipeline behind the API's listener", () => {
   const objects = makeMapObjects(stored)
   const names: Array<string> = []
   const sizeOf = (key: string) => Effect.orDie(Effect.map(objects.stat(key), ({ size }) => size))
-  /** A page each byte; a document of one byte is at fault, one of two cannot be converted now. */
+  const REASONS = ["document", "unavailable", "crashed"] as const
+  /** A page each byte; a document of one byte is at fault, one of two cannot be converted now, one of three ends its reader. */
   const checked = (key: string) =>
     Effect.flatMap(sizeOf(key), (size) =>
-      size > 2
+      size > 3
         ? Effect.succeed(size)
         : Effect.fail(
-            new PipelineError({ reason: size === 1 ? "document" : "unavailable", message: "It is damaged." })
+            new PipelineError({ reason: REASONS[size - 1] ?? "document", message: "It is damaged." })
           )
     )
   const pipeline = Layer.succeed(
@@ -84,6 +85,7 @@ describe("the pipeline behind the API's listener", () => {
         [422, "UNREADABLE_FILE", "It is damaged."]
       )
       assert.deepStrictEqual((await ask(path, "12")).json.code, "UNAVAILABLE")
+      assert.deepStrictEqual((await ask(path, "123")).json.code, "READER_CRASHED")
       assert.strictEqual((await ask(path, new Uint8Array(25 * 1024 * 1024))).status, 200)
       const large = await ask(path, new Uint8Array(25 * 1024 * 1024 + 1)).catch(() => ({ status: 413 }))
       assert.strictEqual(large.status, 413)

@@ -10,6 +10,7 @@ const error = [
   InvalidRequest,
   problemSchema("PAYLOAD_TOO_LARGE", {}),
   problemSchema("UNREADABLE_FILE", {}),
+  problemSchema("READER_CRASHED", {}),
   problemSchema("UNAVAILABLE", {})
 ] as const
 

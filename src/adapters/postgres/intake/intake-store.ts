@@ -12,6 +12,7 @@ const text = (value: string | undefined): string | null => (value === undefined 
 
 const json = (value: unknown): string | null => (value === undefined ? null : toJsonText(value))
 
+const Deferred = Schema.Literals(["deferred", "over", "stale"])
 const Identified = Schema.Literals(["claimed", "duplicate", "limited", "stale"])
 const LinkKey = Schema.Struct({ key: Schema.Uint8Array })
 
@@ -64,6 +65,15 @@ const make = Effect.gen(function* () {
         Schema.Boolean,
         sql`select hand_back_mail(
           ${id}::uuid, ${lease}::uuid, ${seconds(after)}::float8 * interval '1 second', ${counts}::boolean
+        ) as answer`
+      ),
+    defer: ({ id, lease }, { after, gap, limit, part, window }) =>
+      answerOf(
+        Deferred,
+        sql`select defer_mail(
+          ${id}::uuid, ${lease}::uuid, ${seconds(after)}::float8 * interval '1 second', ${part},
+          ${seconds(gap)}::float8 * interval '1 second', ${seconds(limit)}::float8 * interval '1 second',
+          ${seconds(window)}::float8 * interval '1 second'
         ) as answer`
       ),
     identify: ({ id, lease }, identity, limit) =>
@@ -180,5 +190,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Mails under way on PostgreSQL: the functions of migration 0021. */
+/** Mails under way on PostgreSQL: the functions of migration 0021 and of those that redefine them. */
 export const layer: Layer.Layer<IntakeStore, never, ReadSql | WriteSql> = Layer.effect(IntakeStore, make)

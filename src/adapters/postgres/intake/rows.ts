@@ -11,6 +11,7 @@ export const MailRow = Schema.Struct({
   envelope_from: Schema.String,
   peer_trusted: Schema.Boolean,
   attempts: Schema.Int,
+  failures: Schema.Int,
   sender: Schema.NullOr(Schema.String),
   customer_id: Schema.NullOr(Schema.String),
   filename: Schema.NullOr(Schema.String),
@@ -28,6 +29,7 @@ export const mailOf = (row: typeof MailRow.Type, lease: string): ClaimedMail => 
   envelopeFrom: row.envelope_from,
   peerTrusted: row.peer_trusted,
   attempts: row.attempts,
+  failures: row.failures,
   sender: row.sender ?? undefined,
   job:
     row.customer_id === null || row.source_key === null
