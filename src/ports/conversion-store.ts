@@ -37,6 +37,7 @@ export interface StoredFile {
   readonly error: string | null
   readonly createdAt: string
   readonly objectKey: string
+  /** The newest paid result, whatever has become of later conversions. */
   readonly resultKey: string | null
 }
 
@@ -154,7 +155,7 @@ export class ConversionStore extends Context.Service<
     /** Files by id, for progress streams: many in one call. */
     readonly filesById: (fileIds: ReadonlyArray<string>) => Store<ReadonlyArray<StoredFile>>
     readonly deleteFile: (fileId: string, customerId: string) => Store<"deleted" | "not_found" | "finishing">
-    /** Deleted files whose objects are still there, with every job that they had (flyer jobs and inline ones too). */
+    /** Deleted files whose objects are still there, with every job that they had (flyer jobs too). */
     readonly filesToPurge: (
       limit: number
     ) => Store<ReadonlyArray<{ readonly id: string; readonly jobIds: ReadonlyArray<string> }>>

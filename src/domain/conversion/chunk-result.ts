@@ -35,6 +35,10 @@ export const chunkResultKey = (jobId: string, chunkIndex: number, lease: string)
 /** Where a job's result stands. */
 export const resultKey = (jobId: string, lease: string): string => `${jobPrefix(jobId)}result-${lease}.html`
 
+/** Where the result of a Word document or a picture stands: with its file's objects, since no job row leads to it. */
+export const inlineResultKey = (fileId: string, lease: string): string =>
+  `${filePrefix(fileId)}result-${lease}.html`
+
 /** Where an uploaded file stands. */
 export const fileKey = (fileId: string): string => `${filePrefix(fileId)}source`
 

@@ -10,7 +10,7 @@ import type { DocxConverter, DocxError } from "../../ports/docx-converter.ts"
 import { HtmlAssembly, type PageFragment } from "../../ports/html-assembly.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { VisionModel, VisionModelError } from "../../ports/vision-model.ts"
-import { resultKey } from "./chunk-result.ts"
+import { inlineResultKey } from "./chunk-result.ts"
 import { isUsable, MAX_IMAGE_BYTES } from "./converse.ts"
 import { type CostEntry, estimateLlmCost, type ModelPrice } from "./cost.ts"
 import { MAX_PICTURE_BYTES } from "./document-limits.ts"
@@ -115,7 +115,7 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: Inl
     name: claim.name,
     pages: Stream.succeed(page)
   })
-  const key = resultKey(claim.jobId, claim.lease)
+  const key = inlineResultKey(claim.fileId, claim.lease)
   yield* objects.put(key, Stream.encodeText(document), { contentType: "text/html; charset=utf-8" })
   return key
 })

@@ -238,15 +238,43 @@ describe("GET /api/v1/files/:fileId/result", () => {
     }
   })
 
-  it("404 RESULT_NOT_READY while it is converted anew: the earlier result is not the one that was asked for", async () => {
-    const owner = await world.customer()
-    const id = await uploaded(owner)
-    await finish(id)
-    expect((await world.ask("POST", `/api/v1/files/${id}/convert`, owner)).status).toBe(202)
-    const answer = await world.ask("GET", `/api/v1/files/${id}/result`, owner)
-    expect([answer.status, answer.json.code]).toEqual([404, "RESULT_NOT_READY"])
-    await world.ask("POST", `/api/v1/files/${id}/cancel`, owner)
-  })
+  it(
+    "R1: a paid result is read and shared while a new one is made, after a cancel and after a failure, until it is replaced",
+    async () => {
+      const owner = await world.customer()
+      const id = await uploaded(owner)
+      const path = `/api/v1/files/${id}`
+      const fresh = (await world.ask("GET", path, owner)).json.file
+      expect(fresh.hasResult).toBe(false)
+      const first = await finish(id, "<!doctype html><p>first")
+      const stands = async (status: string, html: string) => {
+        const { file } = (await world.ask("GET", path, owner)).json
+        const result = await world.ask("GET", `${path}/result`, owner)
+        const shared = await world.ask("POST", `${path}/share`, owner, { recipients: ["a@x.test"] })
+        expect([file.status, file.hasResult, result.text, shared.status]).toEqual([status, true, html, 200])
+      }
+      await stands("completed", "<!doctype html><p>first")
+
+      expect((await world.ask("POST", `${path}/convert`, owner)).status).toBe(202)
+      await stands("chunked_processing", "<!doctype html><p>first")
+      await world.ask("POST", `${path}/cancel`, owner)
+      await stands("uploaded", "<!doctype html><p>first")
+
+      const { job } = (await world.ask("POST", `${path}/convert`, owner)).json
+      await world.execute()
+      await world.run(ConversionStore.use((store) => store.failJob(job.id, "no")))
+      await stands("failed", "<!doctype html><p>first")
+
+      await world.ask("POST", `${path}/convert`, owner, { options: { parser: "layout" } })
+      await world.work()
+      const result = await world.ask("GET", `${path}/result`, owner)
+      expect(result.text).toContain("Page number 1")
+      expect(result.text).not.toContain("first")
+      // What was replaced goes with the file, not before: somebody may be reading it.
+      expect(await world.run(FileObjects.use((objects) => objects.stat(first)))).toMatchObject({ size: 23 })
+    },
+    PATIENCE
+  )
 
   it("503, not a half answer, where the object cannot be had", async () => {
     const owner = await world.customer()

@@ -71,12 +71,12 @@ layer(Layer.merge(layerWorld, layerDocx()), { timeout: 120_000 })("inline conver
         pictureOf("rId1", "A cat")
       const bytes = wordOf({ body, title: "Annual report", pictures: [["a.png", png]] })
       const file = yield* stored(owner, "docx", "report.docx", bytes, 3)
-      const jobId = yield* asked(owner, file.id)
+      yield* asked(owner, file.id)
       const claim = yield* claimed()
       yield* process(claim)
       const { error, progress, resultKey, status } = yield* seen(owner, file.id)
       assert.deepStrictEqual([status, error, progress], ["completed", null, { done: 3, total: 3 }])
-      assert.strictEqual(resultKey, `jobs/${jobId}/result-${claim.lease}.html`)
+      assert.strictEqual(resultKey, `files/${file.id}/result-${claim.lease}.html`)
       assert.deepStrictEqual(yield* funds(owner), { credits: 7, held: 0, charged: 3 })
       const html = yield* textOf(resultKey)
       assert.match(html, /^<!doctype html>/)
@@ -197,15 +197,15 @@ layer(Layer.merge(layerWorld, layerDocx()), { timeout: 120_000 })("inline conver
       assert.strictEqual(other.attempts, 2)
       yield* TestClock.adjust(HEARTBEAT)
       yield* Fiber.join(worker)
-      assert.deepStrictEqual(yield* keysWith(claim.jobId), [])
+      assert.deepStrictEqual(yield* keysWith(`${file.id}/result-`), [])
       yield* process(other)
       assert.strictEqual(
         (yield* seen(owner, file.id)).resultKey,
-        `jobs/${other.jobId}/result-${other.lease}.html`
+        `files/${file.id}/result-${other.lease}.html`
       )
       // One that never looked and comes late with a result takes it away again.
       yield* process(claim)
-      assert.lengthOf(yield* keysWith(claim.jobId), 1)
+      assert.lengthOf(yield* keysWith(`${file.id}/result-`), 1)
       assert.include(yield* textOf((yield* seen(owner, file.id)).resultKey), "Kept")
       assert.deepStrictEqual(yield* funds(owner), { credits: 9, held: 0, charged: 1 })
     }).pipe(Effect.scoped)
@@ -274,7 +274,7 @@ layer(Layer.merge(layerWorld, layerDocx()), { timeout: 120_000 })("inline conver
       const store = yield* ConversionStore
       yield* store.deleteFile(file.id, owner)
       yield* process(claim)
-      assert.deepStrictEqual(yield* keysWith(claim.jobId), [])
+      assert.deepStrictEqual(yield* keysWith(`${file.id}/result-`), [])
     })
   )
 })

@@ -5,6 +5,7 @@ import {
   chunkResultKey,
   fileKey,
   flyerResultKey,
+  inlineResultKey,
   resultKey
 } from "../../../src/domain/conversion/chunk-result.ts"
 import { purgeFiles } from "../../../src/domain/conversion/purging.ts"
@@ -15,6 +16,7 @@ import { makeMapObjects } from "../../support/map-objects.ts"
 const DELETED = [
   fileKey("gone"),
   flyerResultKey("gone", "lease"),
+  inlineResultKey("gone", "lease"),
   chunkResultKey("first", 0, "lease"),
   resultKey("first", "lease"),
   // More than one delete takes.

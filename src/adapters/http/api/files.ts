@@ -21,6 +21,10 @@ export const FileView = Schema.Struct({
   jobId: Schema.NullOr(Schema.String),
   progress: Schema.Struct({ done: Schema.Int, total: Schema.Int }).annotate({ description: "Pages." }),
   error: Schema.NullOr(Schema.String),
+  hasResult: Schema.Boolean.annotate({
+    description:
+      "A result can be read and shared: of the newest conversion that was completed, whatever `status` is."
+  }),
   createdAt: Schema.String
 }).annotate({ identifier: "File" })
 
@@ -116,7 +120,14 @@ export class FileGroup extends HttpApiGroup.make("files")
       params: fileId,
       success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html; charset=utf-8" })),
       error: [NotFound, problemSchema("RESULT_NOT_READY", {}), Unavailable]
-    }).annotate(OpenApi.Summary, "The accessible HTML, one self-contained file")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The accessible HTML, one self-contained file",
+        description:
+          "Of the newest conversion that was completed: while the file is converted anew, and after a cancel or a failure, the " +
+          "earlier result stays."
+      })
+    )
   )
   .add(
     HttpApiEndpoint.post("convertFile", "/api/v1/files/:fileId/convert", {

@@ -34,6 +34,7 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   jobId: file.jobId,
   progress: file.progress,
   error: file.error,
+  hasResult: file.resultKey !== null,
   createdAt: file.createdAt
 })
 
@@ -143,7 +144,7 @@ export const fileHandlers = HttpApiBuilder.group(
       .handleRaw("getResult", ({ params }) =>
         Effect.gen(function* () {
           const file = yield* fileOf(params.fileId)
-          if (file.status !== "completed" || file.resultKey === null) {
+          if (file.resultKey === null) {
             return problemResponse(problem("RESULT_NOT_READY", "The file has no result yet"))
           }
           return yield* resultResponse(objects, file.resultKey)

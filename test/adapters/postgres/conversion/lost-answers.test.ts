@@ -79,6 +79,45 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
     })
   )
 
+  it.effect("R1: a result that was taken is so for its worker too, though the file is converted anew", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const owner = yield* customer(10)
+      const fileId = randomUUID()
+      yield* store.addFile({
+        id: fileId,
+        customerId: owner,
+        name: "a",
+        kind: "png",
+        sizeBytes: 1,
+        pages: 1,
+        objectKey: "files/a"
+      })
+      const request = Effect.suspend(() =>
+        store.request({ jobId: randomUUID(), fileId, customerId: owner, options: {}, window: WINDOW })
+      )
+      yield* request
+      const first = (yield* store.claimInline(randomUUID(), STALE))!
+      yield* store.finishInline(first, "first", [])
+      // The worker did not hear it, and asks again while its owner asks for another conversion.
+      assert.strictEqual(yield* whileOpen(request, store.finishInline(first, "first", [])), "completed")
+      const second = (yield* store.claimInline(randomUUID(), STALE))!
+      assert.strictEqual(yield* store.finishInline(first, "first", []), "completed")
+      assert.strictEqual(yield* store.finishInline(first, "other", []), "stale")
+      assert.strictEqual(
+        yield* whileOpen(
+          store.failInline(second, { error: "no", costs: [], maxAttempts: 1 }),
+          store.finishInline(first, "first", [])
+        ),
+        "completed"
+      )
+      const file = yield* store.file(fileId, owner)
+      assert.deepStrictEqual([file?.status, file?.resultKey], ["failed", "first"])
+      assert.deepStrictEqual(yield* funds(owner), { credits: 9, held: 0, charged: 1 })
+    })
+  )
+
   it.effect("C2 F2: inline and layout-true work that was handed on is nothing to its first holder", () =>
     Effect.gen(function* () {
       yield* clean

@@ -184,7 +184,7 @@ const deeds = {
   cancel: async (row) => {
     const sure = await confirmed({
       title: `Cancel the conversion of ${row.file.name}?`,
-      text: "What was converted so far is thrown away. Nothing is charged, and the file stays.",
+      text: `What was converted so far is thrown away. Nothing is charged, and the file ${row.file.hasResult ? "and its earlier result stay" : "stays"}.`,
       yes: "Cancel conversion",
       no: "Keep converting"
     })
@@ -217,7 +217,7 @@ const deeds = {
     const sure = await confirmed({
       title: `Delete ${row.file.name}?`,
       text: isRunning(row.file)
-        ? "Its conversion is cancelled, nothing is charged, and the file is gone for good."
+        ? `Its conversion is cancelled, nothing is charged, and the file ${row.file.hasResult ? "and its earlier result are" : "is"} gone for good.`
         : "The file and its result are gone for good, and shared links stop working.",
       yes: "Delete",
       no: "Keep the file"

@@ -135,7 +135,8 @@ export class Row {
       this.bar.max = Math.max(1, state.progress.total)
       this.bar.value = state.progress.done
     }
-    const offers = state.kind === "ready" || state.kind === "failed" ? "convert" : state.kind
+    const able = state.kind === "waiting" || state.kind === "working" ? state.kind : "convert"
+    const offers = `${able}${file.hasResult ? " result" : ""}`
     if (offers !== this.#offers) this.#offer(offers)
   }
 
@@ -164,30 +165,33 @@ export class Row {
     }
     const remove = act("delete", "Delete", name, () => void deeds.remove(this), "quiet")
     const cancel = act("cancel", "Cancel", `the conversion of ${name}`, () => void deeds.cancel(this))
+    const convert = () => void deeds.convert(this, this.#way)
+    const result = this.file.hasResult
+      ? [
+          this.#link("Open result", ` of ${name}`, {}, "button primary"),
+          this.#link("Download", ` the result of ${name}`, { download: resultName(name) }, "button"),
+          act("share", "Share", `the result of ${name}`, () => void deeds.share(this))
+        ]
+      : []
     switch (offers) {
       case "convert":
+        return [this.#ways(), act("convert", "Convert", name, convert, "primary"), remove]
+      case "convert result":
         return [
-          this.#ways(),
-          act("convert", "Convert", name, () => void deeds.convert(this, this.#way), "primary"),
+          ...result,
+          el("span", { class: "again" }, this.#ways(), act("convert", "Convert again", name, convert)),
           remove
         ]
       case "waiting":
-        return [act("now", "Process now", name, () => void deeds.processNow(this), "primary"), cancel, remove]
-      case "done":
+      case "waiting result":
         return [
-          this.#link("Open result", ` of ${name}`, {}, "button primary"),
-          this.#link("Download", ` the result of ${name}`, { download: resultName(name) }, "button"),
-          act("share", "Share", `the result of ${name}`, () => void deeds.share(this)),
-          el(
-            "span",
-            { class: "again" },
-            this.#ways(),
-            act("convert", "Convert again", name, () => void deeds.convert(this, this.#way))
-          ),
+          act("now", "Process now", name, () => void deeds.processNow(this), "primary"),
+          cancel,
+          ...result,
           remove
         ]
       default:
-        return [cancel, remove]
+        return [cancel, ...result, remove]
     }
   }
 

@@ -5,7 +5,7 @@
  *   readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed",
  *   readonly phase: string | null, readonly batchWaiting: boolean, readonly jobId: string | null,
  *   readonly progress: { readonly done: number, readonly total: number }, readonly error: string | null,
- *   readonly createdAt: string
+ *   readonly hasResult: boolean, readonly createdAt: string
  * }} FileView
  */
 
@@ -80,7 +80,12 @@ const running = (file, live) => {
 export const stateOf = (file, live) => {
   switch (file.status) {
     case "uploaded":
-      return { kind: "ready", text: "Ready to convert", more: undefined, progress: undefined }
+      return {
+        kind: "ready",
+        text: "Ready to convert",
+        more: file.hasResult ? "The result from before is still there." : undefined,
+        progress: undefined
+      }
     case "completed":
       return { kind: "done", text: "Converted", more: undefined, progress: undefined }
     case "failed":

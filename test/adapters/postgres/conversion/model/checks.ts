@@ -47,6 +47,11 @@ union all
 select 'F2 file ' || f.id || ' is completed and has no result'
 from files f where f.status = 'completed' and f.deleted_at is null and f.result_key is null
 union all
+select 'R1 file ' || f.id || ' has lost its paid result'
+from files f
+where f.deleted_at is null and f.result_key is null
+  and exists (select from large_conversion_jobs j where j.file_id = f.id and j.status = 'completed')
+union all
 select 'F2 flyer job ' || y.id || ' is ' || y.status || case when x.job_id is null then ' and was not charged' else ' and was charged' end
 from flyer_jobs y left join credit_charges x on x.job_id = y.id
 where (x.job_id is not null) <> (y.status = 'completed' and y.result_key is not null)
