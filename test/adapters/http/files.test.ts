@@ -123,7 +123,7 @@ describe("POST /api/v1/files/:fileId/convert", () => {
     await executing
     expect([started.status, started.json]).toEqual([
       202,
-      { job: { id: expect.stringMatching(/^[\da-f-]{36}$/), status: "pending" } }
+      { job: { id: expect.stringMatching(/^[\da-f-]{36}$/), status: "pending", price: 3 } }
     ])
     const again = await world.ask("POST", `/api/v1/files/${id}/convert`, owner)
     expect([again.status, again.json.code]).toEqual([409, "CONVERSION_ACTIVE"])
@@ -245,7 +245,7 @@ describe("GET /api/v1/files/:fileId/result", () => {
       const id = await uploaded(owner)
       const path = `/api/v1/files/${id}`
       const fresh = (await world.ask("GET", path, owner)).json.file
-      expect(fresh.hasResult).toBe(false)
+      expect([fresh.hasResult, fresh.price]).toEqual([false, 3])
       const first = await finish(id, "<!doctype html><p>first")
       const stands = async (status: string, html: string) => {
         const { file } = (await world.ask("GET", path, owner)).json

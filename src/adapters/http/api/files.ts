@@ -9,6 +9,12 @@ import { OwnerAccess } from "./access.ts"
 import { cursor, page } from "./query.ts"
 import { InvalidRequest } from "./relay.ts"
 
+/** What a conversion costs, as it is set aside. */
+const Price = Schema.Int.annotate({
+  description:
+    "What a conversion costs at most: so many credits, or pages of the free plan. An earlier one is not refunded."
+})
+
 /** A file as its owner sees it (contract, "Files and conversions"). */
 export const FileView = Schema.Struct({
   id: Schema.String,
@@ -25,6 +31,7 @@ export const FileView = Schema.Struct({
     description:
       "A result can be read and shared: of the newest conversion that was completed, whatever `status` is."
   }),
+  price: Price,
   createdAt: Schema.String
 }).annotate({ identifier: "File" })
 
@@ -35,7 +42,7 @@ export const ConvertRequest = Schema.Struct({
 
 /** A conversion as it stands. */
 export const JobView = Schema.Struct({
-  job: Schema.Struct({ id: Schema.String, status: JobStatus }).annotate({ identifier: "Job" })
+  job: Schema.Struct({ id: Schema.String, status: JobStatus, price: Price }).annotate({ identifier: "Job" })
 })
 
 const OneFile = Schema.Struct({ file: FileView })
@@ -139,7 +146,8 @@ export class FileGroup extends HttpApiGroup.make("files")
       OpenApi.annotations({
         summary: "Starts the conversion",
         description:
-          "One credit a page, set aside now and charged when the result is stored; nothing on failure or cancel."
+          "One credit a page, set aside now and charged when the result is stored; nothing on failure or cancel. Converting again " +
+          "costs the same again; the earlier result stays until the new one is stored."
       })
     )
   )
@@ -188,7 +196,7 @@ export class FileGroup extends HttpApiGroup.make("files")
     HttpApiEndpoint.post("preserveFormatting", "/api/v1/files/:fileId/preserve-formatting", {
       params: fileId,
       success: Schema.Struct({
-        flyerJob: Schema.Struct({ id: Schema.String, status: Schema.Literal("pending") })
+        flyerJob: Schema.Struct({ id: Schema.String, status: Schema.Literal("pending"), price: Price })
       }).pipe(HttpApiSchema.status(202)),
       error: [...startRefusals, problemSchema("UNSUPPORTED_FILE_TYPE", {})]
     }).annotate(OpenApi.Summary, "Asks for a layout-true result of a PDF")

@@ -6,6 +6,7 @@ import { BatchControls } from "../../../domain/batch/controls.ts"
 import { Conversions } from "../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../domain/conversion/file-watch.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../domain/conversion/uploads.ts"
+import { creditsFor } from "../../../domain/intake/credit-rules.ts"
 import { ConversionStore, MAX_FILES_PAGE, type StoredFile } from "../../../ports/conversion-store.ts"
 import { FileObjects } from "../../../ports/object-store.ts"
 import { CurrentOwner } from "../api/access.ts"
@@ -23,6 +24,9 @@ import { withUpload } from "../upload-body.ts"
 /** Largest JSON body of these routes, bytes. */
 const MAX_BODY = 64 * 1024
 
+/** What its pages cost in every way of converting. */
+const priceOf = ({ pages }: StoredFile): number => creditsFor({ standard: pages, complex: 0 })
+
 const viewOf = (file: StoredFile): typeof FileView.Type => ({
   id: file.id,
   name: file.name,
@@ -35,6 +39,7 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   progress: file.progress,
   error: file.error,
   hasResult: file.resultKey !== null,
+  price: priceOf(file),
   createdAt: file.createdAt
 })
 
@@ -167,7 +172,7 @@ export const fileHandlers = HttpApiBuilder.group(
             .pipe(Effect.catch(filesUnavailable))
           switch (started.answer) {
             case "queued":
-              return json({ job: { id: started.id, status: started.status } }, 202)
+              return json({ job: { id: started.id, status: started.status, price: priceOf(file) } }, 202)
             case "not_found":
               return problemResponse(noFile)
             case "active":
@@ -235,7 +240,7 @@ export const fileHandlers = HttpApiBuilder.group(
             .pipe(Effect.catch(filesUnavailable))
           switch (answer) {
             case "queued":
-              return { flyerJob: { id, status: "pending" as const } }
+              return { flyerJob: { id, status: "pending" as const, price: priceOf(file) } }
             case "not_found":
               return yield* Effect.fail(noFile)
             case "active":
@@ -258,7 +263,7 @@ export const fileHandlers = HttpApiBuilder.group(
             .pipe(Effect.catch(filesUnavailable))
           switch (started.answer) {
             case "queued":
-              return { job: { id: started.id, status: started.status } }
+              return { job: { id: started.id, status: started.status, price: 0 } }
             case "not_found":
               return yield* Effect.fail(noFlyer)
             case "active":

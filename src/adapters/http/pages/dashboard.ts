@@ -7,7 +7,7 @@ const dialog = (name: string, body: string): string =>
 ${body}
 </dialog>`
 
-/** The question before something that cannot be taken back; the button that changes nothing comes first. */
+/** The question before something that costs, or cannot be taken back; the button that changes nothing comes first. */
 export const confirmDialog = dialog(
   "confirm",
   `<p id="confirm-text"></p>

@@ -219,6 +219,81 @@ it(
 )
 
 it(
+  "R1: converting again is asked for by its price; the earlier result is offered meanwhile, and after a cancel",
+  async () => {
+    const { complaints, customer, page } = await signIn()
+    await upload(page, "Paid.pdf")
+    await page.getByRole("button", { name: "Convert Paid.pdf" }).press("Enter")
+    await page.getByText("Queued", { exact: true }).waitFor()
+    await world.work()
+    const again = page.getByRole("button", { name: "Convert again Paid.pdf" })
+    const open = page.getByRole("link", { name: "Open result of Paid.pdf" })
+    const question = page.getByRole("dialog", { name: "Convert Paid.pdf again?" })
+    await again.press("Enter")
+    await question
+      .getByText(
+        "It costs 2 credits again, charged when the new result is there. The result that you have stays until then, and is replaced by the new one."
+      )
+      .waitFor()
+    expect(await focused(page)).toBe("Keep what is there")
+    await expectAccessible(page, "the price of converting again")
+    await page.keyboard.press("Escape")
+    const files = async () => (await world.ask("GET", "/api/files", customer)).json.files
+    expect(await files()).toMatchObject([{ status: "completed", price: 2, hasResult: true }])
+
+    await again.press("Enter")
+    await question.getByRole("button", { name: "Convert for 2 credits" }).press("Enter")
+    await page.getByText("Queued", { exact: true }).waitFor()
+    await open.waitFor()
+    await expectAccessible(page, "a result while a new one is made")
+    await page.getByRole("button", { name: "Cancel the conversion of Paid.pdf" }).press("Enter")
+    await page.getByRole("button", { name: "Cancel conversion" }).press("Enter")
+    await page.getByText("The result from before is still there.").waitFor()
+    await expectFocus(page, "Convert again Paid.pdf")
+    expect(await files()).toMatchObject([{ status: "uploaded", hasResult: true }])
+    await page.getByRole("button", { name: "Share the result of Paid.pdf" }).waitFor()
+    await open.press("Enter")
+    await page.waitForURL("**/result")
+    expect(await page.locator("body").innerText()).toContain("Page")
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "R1: a layout-true result that is there is offered while another is made, which is asked for by its price",
+  async () => {
+    const { complaints, customer, page } = await signIn()
+    await upload(page, "Twice.pdf")
+    await page.getByLabel("Way to convert Twice.pdf").selectOption("layout")
+    const convert = page.getByRole("button", { name: "Convert Twice.pdf" })
+    await convert.press("Enter")
+    await page.getByText("The result that keeps the layout is being made…").waitFor()
+    await world.run(
+      WriteSql.use(
+        (sql) => sql`update flyer_jobs set status = 'completed', result_key = 'none' where status = 'pending'`
+      )
+    )
+    const link = page.getByRole("link", { name: "Open layout-true result of Twice.pdf" })
+    await link.waitFor()
+    const first = await link.getAttribute("href")
+    await convert.press("Enter")
+    const question = page.getByRole("dialog", { name: "Keep the layout of Twice.pdf again?" })
+    await question.getByText("It costs 2 credits again").waitFor()
+    await question.getByRole("button", { name: "Convert for 2 credits" }).press("Enter")
+    await page.getByText("The result that keeps the layout is being made…").waitFor()
+    expect(await link.getAttribute("href")).toBe(first)
+    await page.getByRole("button", { name: "Cancel keeping the layout of Twice.pdf" }).press("Enter")
+    await page.getByRole("button", { name: "Cancel conversion" }).press("Enter")
+    await page.getByText("Keeping the layout failed.").waitFor()
+    expect(await link.getAttribute("href")).toBe(first)
+    expect((await world.ask("GET", "/api/files", customer)).json.files).toHaveLength(1)
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
   "keeping a layout is cancelled after it was confirmed, and the file can be converted again",
   async () => {
     const { complaints, customer, page } = await signIn()

@@ -2,19 +2,20 @@ import { byId } from "./dom.js"
 import { inTurn } from "./in-turn.js"
 
 /**
- * Asks before something that cannot be taken back. Escape and the first button are a no. The browser gives the focus back to
+ * Asks before something that costs, or cannot be taken back. Escape and the first button are a no. The browser gives the focus back to
  * where it was.
- * @param {{ readonly title: string, readonly text: string, readonly yes: string, readonly no: string }} question
+ * @param {{ readonly title: string, readonly text: string, readonly yes: string, readonly no: string, readonly kind?: "primary" }} question
  * @returns {Promise<boolean>}
  */
 export const confirmed = (question) => inTurn(() => put(question))
 
 /** @param {Parameters<typeof confirmed>[0]} question @returns {Promise<boolean>} */
-const put = ({ no, text, title, yes }) => {
+const put = ({ kind, no, text, title, yes }) => {
   const dialog = byId("confirm", HTMLDialogElement)
   byId("confirm-title", HTMLElement).textContent = title
   byId("confirm-text", HTMLElement).textContent = text
   byId("confirm-yes", HTMLButtonElement).textContent = yes
+  byId("confirm-yes", HTMLButtonElement).className = kind ?? "danger"
   byId("confirm-no", HTMLButtonElement).textContent = no
   dialog.setAttribute("aria-describedby", "confirm-text")
   dialog.returnValue = ""

@@ -1,7 +1,7 @@
 import { ask, explain } from "./api.js"
 import { confirmed } from "./confirm.js"
 import { byId, say, show, warn } from "./dom.js"
-import { showFunds } from "./funds.js"
+import { priceIn, showFunds } from "./funds.js"
 import { hasLayout, Row } from "./row.js"
 import { share } from "./share.js"
 import { isRunning } from "./state.js"
@@ -141,9 +141,26 @@ const act = async (row, what) => {
 /** @param {Row} row @param {string} path */
 const pathOf = (row, path) => `/api/v1/files/${encodeURIComponent(row.file.id)}${path}`
 
+/**
+ * Whether it may cost what it costs: asked where a result of this way is there already.
+ * @param {Row} row @param {import("./row.js").Way} way @returns {Promise<boolean>}
+ */
+const agreed = async ({ file, layout }, way) => {
+  const keeps = way === "layout"
+  if (!(keeps ? layout.hasResult : file.hasResult)) return true
+  return confirmed({
+    title: keeps ? `Keep the layout of ${file.name} again?` : `Convert ${file.name} again?`,
+    text: `It costs ${priceIn(file.price)} again, charged when the new result is there. The result that you have stays until then, and is replaced by the new one.`,
+    yes: `Convert for ${priceIn(file.price)}`,
+    no: "Keep what is there",
+    kind: "primary"
+  })
+}
+
 /** @type {import("./row.js").Deeds} */
 const deeds = {
   convert: async (row, way) => {
+    if (!(await agreed(row, way))) return
     await act(row, async () => {
       if (way === "layout") {
         await ask("POST", pathOf(row, "/preserve-formatting"))

@@ -18,6 +18,13 @@ const wordsOf = ({ creditsRemaining, freePagesLeft, heldCredits }, lifetime) => 
   return heldCredits === 0 ? left : `${left}, ${count(heldCredits)} set aside for work under way`
 }
 
+/** Whether pages of the free plan are spent, as far as is known. */
+let free = false
+
+/** A price in what the account pays with. @param {number} amount */
+export const priceIn = (amount) =>
+  `${count(amount)} ${free ? "free page" : "credit"}${amount === 1 ? "" : "s"}`
+
 /** The newest reading; what an older one brings is dropped. */
 let reading = 0
 
@@ -30,6 +37,7 @@ export const showFunds = async () => {
     /** @type {{ readonly account: Account }} */
     const { account } = await ask("GET", "/api/v1/account")
     if (mine !== reading) return
+    free = account.creditsRemaining === null
     byId("funds-left", HTMLElement).textContent = wordsOf(account, place.dataset["freePages"] ?? "")
     place.hidden = false
   } catch (failure) {

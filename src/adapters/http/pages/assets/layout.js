@@ -18,6 +18,8 @@ const SOON = 2_000
 export class Layout {
   /** @type {FlyerJob | undefined} */
   #job = undefined
+  /** The newest one that has a result. @type {FlyerJob | undefined} */
+  #kept = undefined
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined
   /** The newest look, or what the API told of it; what an older look brings is dropped. */
@@ -47,6 +49,7 @@ export class Layout {
       const before = this.#job
       const now = flyerJobs[0]
       this.#job = now
+      this.#kept = flyerJobs.find(({ status }) => status === "completed")
       if (before?.status !== now?.status || before?.compConversionId !== now?.compConversionId) this.#draw()
       if (before !== undefined && before.id === now?.id && before.status !== now.status) {
         if (now.status === "completed") say(`The result of ${name} that keeps the layout is ready.`)
@@ -59,6 +62,11 @@ export class Layout {
     }
     const { status } = this.#job ?? {}
     if (status === "pending" || status === "processing") this.#timer = setTimeout(() => this.#again(), SOON)
+  }
+
+  /** Whether there is a result that keeps the layout. */
+  get hasResult() {
+    return this.#kept !== undefined
   }
 
   /** Takes it as the API has just told it, so that its end is not told again. @param {FlyerJob} job */
@@ -87,29 +95,38 @@ export class Layout {
   /** @param {FlyerJob} job @returns {ReadonlyArray<Node>} */
   #parts(job) {
     const { name } = this.row.file
+    const open = this.#kept === undefined ? [] : [this.#link(this.#kept)]
     switch (job.status) {
       case "completed": {
-        const href = `/api/v1/flyer-jobs/${encodeURIComponent(job.id)}/result`
-        const open = el("a", { href, class: "button" }, "Open layout-true result", hidden(` of ${name}`))
         const instead = button("Reflow instead", { about: `(${name})`, press: () => void this.reflow(job) })
         return job.compConversionId === null
           ? [
               el("p", {}, "The layout is kept. Should the text flow after all, that is free once."),
-              el("div", { class: "buttons" }, open, instead)
+              el("div", { class: "buttons" }, ...open, instead)
             ]
-          : [el("p", {}, "The layout is kept."), el("div", { class: "buttons" }, open)]
+          : [el("p", {}, "The layout is kept."), el("div", { class: "buttons" }, ...open)]
       }
       case "failed":
-        return [el("p", {}, `Keeping the layout failed. ${job.error ?? ""}`)]
+        return [
+          el("p", {}, `Keeping the layout failed. ${job.error ?? ""}`),
+          ...(open.length === 0 ? [] : [el("div", { class: "buttons" }, ...open)])
+        ]
       default:
         return [
           el("p", {}, "The result that keeps the layout is being made…"),
           el(
             "div",
             { class: "buttons" },
-            button("Cancel", { about: `keeping the layout of ${name}`, press: () => void this.stop(job) })
+            button("Cancel", { about: `keeping the layout of ${name}`, press: () => void this.stop(job) }),
+            ...open
           )
         ]
     }
+  }
+
+  /** @param {FlyerJob} kept */
+  #link(kept) {
+    const href = `/api/v1/flyer-jobs/${encodeURIComponent(kept.id)}/result`
+    return el("a", { href, class: "button" }, "Open layout-true result", hidden(` of ${this.row.file.name}`))
   }
 }

@@ -5,7 +5,7 @@
  *   readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed",
  *   readonly phase: string | null, readonly batchWaiting: boolean, readonly jobId: string | null,
  *   readonly progress: { readonly done: number, readonly total: number }, readonly error: string | null,
- *   readonly hasResult: boolean, readonly createdAt: string
+ *   readonly hasResult: boolean, readonly price: number, readonly createdAt: string
  * }} FileView
  */
 
