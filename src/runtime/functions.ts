@@ -98,7 +98,7 @@ const FUNCTIONS: Readonly<Record<string, EdgeFunction>> = {
 
 /** All of them behind one address, each under its name as the last part of the path: what one worker needs. */
 export const handleFunction: EdgeFunction = async (request, env) => {
-  const name = new URL(request.url).pathname.replace(/\/+$/, "").split("/").at(-1) ?? ""
+  const name = new URL(request.url).pathname.split("/").findLast((part) => part !== "") ?? ""
   const found = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
   return found === undefined ? notFound(request, env) : found(request, env)
 }

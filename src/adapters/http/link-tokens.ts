@@ -19,10 +19,13 @@ const prefixes = (): ReadonlyArray<string> => {
   return [...found]
 }
 
-/** A path of such a link, also where it goes on, is written twice over or stands in another address. */
+/**
+ * A path of such a link, also where it goes on, is written twice over or stands in another address. Of the slashes before it one
+ * is enough: an expression that begins with a run of slashes tries each run once for every slash in it.
+ */
 const LINK = new RegExp(
   `(${prefixes()
-    .map((prefix) => prefix.replaceAll("/", "/+"))
+    .map((prefix) => `/${prefix.slice(1).replaceAll("/", "/+")}`)
     .join("|")})[^?#]+`,
   "gi"
 )
