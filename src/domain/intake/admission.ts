@@ -2,7 +2,13 @@ import { Effect, Result, Stream } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import { ConvertPipeline } from "../../ports/convert-pipeline.ts"
-import { type ClaimedMail, type Customer, IntakeStore } from "../../ports/intake-store.ts"
+import {
+  type ClaimedMail,
+  type Customer,
+  IntakeStore,
+  type IntakeUnavailable,
+  type Shortage
+} from "../../ports/intake-store.ts"
 import { MailReader } from "../../ports/mail-reader.ts"
 import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import { addressKey } from "../mail/address.ts"
@@ -116,9 +122,6 @@ const admitPdf = Effect.fnUntraced(function* (
     filename,
     fileBytes: content.length
   }
-  const estimate = estimatePages(content.length)
-  // The estimate may be above the truth: it turns nobody away who has anything to spend.
-  if (customer.balance <= 0) return yield* endInsufficient(mail, about, estimate, customer)
   const key = sourceKey(mail.id, mail.lease)
   yield* objects.put(key, Stream.make(content), { contentType: "application/pdf" })
   const counted = yield* Effect.result(pipeline.countPages(key))
@@ -127,19 +130,30 @@ const admitPdf = Effect.fnUntraced(function* (
     if (isFinal(mail, reason)) return yield* endInError(mail, about, message)
     return yield* counted.failure
   }
-  const pages = counted.success ?? estimate
-  const answer = yield* store.admit(mail, {
-    customerId: customer.id,
-    filename,
-    fileBytes: content.length,
-    pages,
-    ignored,
-    sourceKey: key,
-    recipient: customer.email,
-    acknowledgement: { kind: "processing-started", fileName: filename, pages, ignored },
-    window: MAIL_HOLD_WINDOW
+  const real = counted.success
+  const expected = real ?? estimatePages(content.length)
+  const admit = Effect.fnUntraced(function* (
+    left: Shortage
+  ): Effect.fn.Return<Shortage | undefined, IntakeUnavailable> {
+    if (left.balance <= 0) return left
+    const answer = yield* store.admit(mail, {
+      customerId: customer.id,
+      filename,
+      fileBytes: content.length,
+      // An estimate may be above the truth and turns nobody away: no more than there is goes aside for it.
+      pages: real ?? Math.min(expected, left.balance),
+      ignored,
+      sourceKey: key,
+      recipient: customer.email,
+      acknowledgement: { kind: "processing-started", fileName: filename, pages: expected, ignored },
+      window: MAIL_HOLD_WINDOW
+    })
+    if (typeof answer !== "object") return undefined
+    // Other work took some of the funds meanwhile.
+    return real === undefined && answer.balance < left.balance ? yield* admit(answer) : answer
   })
-  if (typeof answer === "object") yield* endInsufficient(mail, about, pages, answer)
+  const short = yield* admit(customer)
+  if (short !== undefined) yield* endInsufficient(mail, about, real ?? 1, short)
 })
 
 /** What a mail of a customer gets. */

@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { type IntakeWorld, type Pages, startIntake } from "../../support/intake-world.ts"
@@ -5,9 +6,28 @@ import { numbered } from "../../support/pdf-samples.ts"
 
 describe("the price of a mail: set aside by a count or an estimate, charged by what the pipeline classified", () => {
   let world: IntakeWorld
+  /** Credits of the newest customer that are spent elsewhere once, after the balance was read. */
+  let spent = 0
+  let last = ""
   let pages: Pages = { counted: 1, standard: 1, complex: 0 }
   beforeAll(async () => {
-    world = await startIntake({ pages: () => pages })
+    world = await startIntake({
+      pages: () => pages,
+      interfere: (port, call) =>
+        port === "pipeline.countPages" && spent > 0
+          ? Effect.andThen(
+              Effect.promise(async () => {
+                const [credits, email] = [spent, last]
+                spent = 0
+                await world.sql(
+                  "update customers set credits_remaining = credits_remaining - $1::integer where email = $2",
+                  [String(credits), email]
+                )
+              }),
+              call
+            )
+          : call
+    })
   }, 60_000)
   afterAll(() => world.stop())
 
@@ -19,6 +39,7 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
   ) => {
     pages = said
     const email = `${crypto.randomUUID()}@reader.test`
+    last = email
     const id = await world.customer(email, funds)
     await world.send({ from: email, attachments: [{ filename: "a.pdf", content }] })
     await world.drain()
@@ -31,10 +52,10 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
         credits_charged as charged from conversion_jobs where customer_id = $1::uuid`,
       [id]
     )
-    const last = (await world.copies()).findLast(({ body }) =>
+    const reply = (await world.copies()).findLast(({ body }) =>
       body.to.some(({ address }) => address === email)
     )
-    const told = last?.body.text?.replaceAll(/\s+/g, " ") ?? ""
+    const told = reply?.body.text?.replaceAll(/\s+/g, " ") ?? ""
     return { outcome: mail?.outcome, funds: await world.funds(id), jobs, told }
   }
 
@@ -74,16 +95,39 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
     }
   })
 
-  it("what cannot be counted is estimated by the size of the file", async () => {
+  it("an estimate, by the size of the file, sets aside no more than there is and turns nobody away", async () => {
     // 250 kB: about three pages.
     const large = Buffer.concat([numbered(1), Buffer.alloc(250_000)])
     const said = { counted: undefined, standard: 1, complex: 0 }
     const enough = await convert(said, { credits: 3 }, large)
     assert.strictEqual(enough.outcome, "success")
     assert.deepStrictEqual(enough.funds, { credits: 2, used: 0, charges: 1, charged: 1, held: 0 })
-    const short = await convert(said, { credits: 2 }, large)
-    assert.strictEqual(short.outcome, "insufficient")
-    assert.deepStrictEqual(short.funds, { credits: 2, used: 0, charges: 0, charged: 0, held: 0 })
-    assert.match(short.told, /estimated: 3 - Your balance: 2 /)
+    const above = await convert(said, { credits: 2 }, large)
+    assert.strictEqual(above.outcome, "success")
+    assert.deepStrictEqual(above.funds, { credits: 1, used: 0, charges: 1, charged: 1, held: 0 })
+    const free = await convert(said, { used: 9 }, large)
+    assert.strictEqual(free.outcome, "success")
+    assert.deepStrictEqual(free.funds, { credits: 0, used: 10, charges: 1, charged: 1, held: 0 })
+    const nothing = await convert(said, { credits: 0 }, large)
+    assert.strictEqual(nothing.outcome, "insufficient")
+    assert.match(nothing.told, /estimated: 1 - Your balance: 0 /)
+  })
+
+  it("pages are counted before anybody is turned away, whatever the size and the balance", async () => {
+    const large = Buffer.concat([numbered(1), Buffer.alloc(900_000)])
+    const one = await convert({ counted: 1, standard: 1, complex: 0 }, { credits: 1 }, large)
+    assert.strictEqual(one.outcome, "success")
+    const four = await convert({ counted: 4, standard: 4, complex: 0 }, { credits: 0 })
+    assert.strictEqual(four.outcome, "insufficient")
+    assert.match(four.told, /estimated: 4 - Your balance: 0 /)
+  })
+
+  it("funds that go elsewhere while a file is estimated leave less to set aside, and no refusal", async () => {
+    const large = Buffer.concat([numbered(1), Buffer.alloc(450_000)])
+    const said = { counted: undefined, standard: 1, complex: 0 }
+    spent = 3
+    const left = await convert(said, { credits: 4 }, large)
+    assert.strictEqual(left.outcome, "success")
+    assert.deepStrictEqual(left.funds, { credits: 0, used: 0, charges: 1, charged: 1, held: 0 })
   })
 })

@@ -18,7 +18,7 @@ describe("whom an answer goes to", () => {
       ["error", [{ filename: "a.pdf", content: "%PDF-1.7 and no more" }]],
       ["insufficient", [{ filename: "a.pdf", content: numbered(3) }]],
       ["success", [{ filename: "a.pdf", content: numbered(2) }]],
-      // Nothing is left: this one is told before its pages are counted.
+      // Nothing is left.
       ["insufficient", [{ filename: "b.pdf", content: numbered(1) }]]
     ] as const
     for (const [at, [outcome, attachments]] of cases.entries()) {
