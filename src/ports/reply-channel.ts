@@ -1,5 +1,5 @@
 import { Context, Data } from "effect"
-import type { Effect } from "effect"
+import type { Duration, Effect } from "effect"
 
 /** A mail that intake sends. */
 export interface OutgoingReply {
@@ -37,6 +37,8 @@ export class ReplyChannel extends Context.Service<
     readonly name: "workspace" | "library"
     /** Most bytes of an attachment, before its transfer encoding. */
     readonly maxAttachmentBytes: number
+    /** The longest that `send` takes: all its calls' deadlines together. */
+    readonly sendsWithin: Duration.Duration
     /** Ends when it is accepted, or queued where it cannot be lost. */
     readonly send: (reply: OutgoingReply) => Effect.Effect<void, ReplyFailure>
   }

@@ -14,9 +14,6 @@ import type { Settings } from "./settings.ts"
 /** The mailbox of convert-by-email, on the legacy and on the inbound domain. */
 const CONVERT = "convert"
 
-/** A reply that is being sent is left alone for so long; longer than one send through the library or the workspace API. */
-const REPLY_HOLD = Duration.seconds(60)
-
 /** Where people write to, and Reply-To of the replies. */
 export const convertAddress = ({ domains }: Pick<Settings, "domains">): string =>
   `${CONVERT}@${domains.legacy}`
@@ -41,8 +38,7 @@ export const intakeConfig = (settings: Settings, authenticity: AuthenticityRules
     registerUrl: settings.intake.registerUrl ?? `${settings.http.baseUrl}${ACCOUNT_PAGES.register}`,
     buyUrl: settings.intake.buyCreditsUrl ?? `${settings.http.baseUrl}${ACCOUNT_PAGES.credits}`,
     baseUrl: settings.http.baseUrl,
-    heartbeat: Duration.millis(settings.conversion.heartbeatIntervalMs),
-    replyHold: REPLY_HOLD
+    heartbeat: Duration.millis(settings.conversion.heartbeatIntervalMs)
   })
 
 /** How replies go out: through the workspace mail API, or through the library. */

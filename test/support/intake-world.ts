@@ -203,8 +203,7 @@ export const startIntake = async (options: WorldOptions = {}) => {
         registerUrl: "https://p.test/#register",
         buyUrl: "https://p.test/#credits",
         baseUrl: "https://p.test",
-        heartbeat: options.heartbeat ?? Duration.minutes(1),
-        replyHold: Duration.minutes(5)
+        heartbeat: options.heartbeat ?? Duration.minutes(1)
       })
     ]),
     Layer.provideMerge(objects),

@@ -2,8 +2,8 @@ import { Data, Effect } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
 
-/** How long one call may take, milliseconds: shorter than a reply is held. */
-const DEADLINE_MS = 45_000
+/** How long one call may take, milliseconds. */
+export const DEADLINE_MS = 45_000
 
 /** No whole answer came. `sent`: the request may have arrived. */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{

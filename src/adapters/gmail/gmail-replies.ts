@@ -1,11 +1,11 @@
-import { Clock, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 import * as Base64Url from "effect/encoding/Base64Url"
 
 import { failureText } from "../../domain/mail/failure-text.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
 import { makeAccessTokens } from "./access-token.ts"
-import { call } from "./call.ts"
+import { call, DEADLINE_MS } from "./call.ts"
 import { composeReply } from "./mime.ts"
 import { readServiceAccount } from "./service-account.ts"
 
@@ -29,6 +29,9 @@ const UPLOAD_FROM = 3 * 1024 * 1024
 
 /** A mailbox sends 25 MB at most, base64 and all: this much of a result. */
 const MAX_ATTACHED_BYTES = 18 * 1024 * 1024
+
+/** A send asks for a token and posts the message, both once more where the token was refused. */
+const MAX_CALLS = 4
 
 const Sent = Schema.fromJsonString(Schema.Struct({ id: Schema.NonEmptyString }))
 const Problem = Schema.fromJsonString(
@@ -103,6 +106,7 @@ const make = (options: GmailOptions) =>
     return ReplyChannel.of({
       name: "workspace",
       maxAttachmentBytes: MAX_ATTACHED_BYTES,
+      sendsWithin: Duration.millis(MAX_CALLS * DEADLINE_MS),
       send: Effect.fnUntraced(function* (reply: OutgoingReply) {
         const hash = yield* digest.digestHex(sha256, encoder.encode(reply.key))
         const message = composeReply(reply, {

@@ -14,7 +14,7 @@ import {
 import type { MailReader } from "../../ports/mail-reader.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
-import type { ReplyChannel } from "../../ports/reply-channel.ts"
+import { ReplyChannel } from "../../ports/reply-channel.ts"
 import { staleAfter, untilLost } from "../conversion/lease.ts"
 import { withDeadline } from "../deadline.ts"
 import { abandonMail, admitMail } from "./admission.ts"
@@ -23,7 +23,7 @@ import { IntakeConfig, mailPrefix, rawKey } from "./intake-config.ts"
 import { countReceived, underWay } from "./metrics.ts"
 import { sweepOrphans } from "./orphan-objects.ts"
 import { MAIL_HOLD_WINDOW, OUTAGE_GAP, OUTLASTED, retryAfter } from "./outlasting.ts"
-import { sendReply } from "./replying.ts"
+import { replyHold, sendReply } from "./replying.ts"
 import { LINK_LIVES_MS, makeResultLinks } from "./result-link.ts"
 
 /** A step that crashed is tried again after this, and the next time after three times that. */
@@ -117,6 +117,7 @@ const make = Effect.gen(function* () {
   const config = yield* IntakeConfig
   const store = yield* IntakeStore
   const objects = yield* MailObjects
+  const channel = yield* ReplyChannel
   const random = yield* SecureRandom
   const links = yield* makeResultLinks
 
@@ -211,7 +212,7 @@ const make = Effect.gen(function* () {
       abandon: (mail, reason) => provided(abandonConversion(mail, reason))
     }),
     replyNext: Effect.gen(function* () {
-      const reply = yield* store.claimReply(yield* random.uuidV7(), config.replyHold)
+      const reply = yield* store.claimReply(yield* random.uuidV7(), replyHold(channel))
       if (reply === undefined) return false
       yield* underWay("replying", Effect.provideContext(sendReply(reply, links), context))
       return true

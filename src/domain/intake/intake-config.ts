@@ -18,8 +18,6 @@ export class IntakeConfig extends Context.Service<
     readonly baseUrl: string
     /** How often work under way says that it is alive. */
     readonly heartbeat: Duration.Duration
-    /** How long a reply that is being sent is left alone. */
-    readonly replyHold: Duration.Duration
   }
 >()("postlane/domain/IntakeConfig") {}
 

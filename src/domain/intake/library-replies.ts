@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
@@ -8,6 +8,9 @@ import type { SendResult } from "../mail/send-result.ts"
 
 /** Most bytes of a result that is attached: with base64 and its line breaks, 25 MB on the wire. */
 export const MAX_ATTACHED_BYTES = 18 * 1024 * 1024
+
+/** Two attempts and the store's answers around them. A send that takes longer still has its key: another call answers "in progress". */
+const SENDS_WITHIN = Duration.minutes(1)
 
 const requestOf = (
   reply: OutgoingReply,
@@ -70,6 +73,7 @@ export const layer = (options: {
       ReplyChannel.of({
         name: "library",
         maxAttachmentBytes: MAX_ATTACHED_BYTES,
+        sendsWithin: SENDS_WITHIN,
         send: (reply) =>
           mailer.send(requestOf(reply, options)).pipe(
             Effect.mapError(

@@ -4,6 +4,7 @@ import { type ClaimedReply, IntakeStore } from "../../ports/intake-store.ts"
 import { MailTemplates } from "../../ports/mail-templates.ts"
 import { MailObjects } from "../../ports/object-store.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
+import { withDeadline } from "../deadline.ts"
 import { IntakeConfig } from "./intake-config.ts"
 import { replySubject } from "./mail-identity.ts"
 import { countReply, timeReply } from "./metrics.ts"
@@ -13,6 +14,14 @@ import { LINK_LIVES_MS, type ResultLinks } from "./result-link.ts"
 
 /** Tries of a reply whose outcome nobody can tell: once more, since a result that is lost is worse than one that comes twice. */
 const MAX_UNKNOWN = 2
+
+/** How long putting a reply together may take, and how long writing down what became of it. */
+const COMPOSE_LIMIT = Duration.minutes(1)
+const RECORD_LIMIT = Duration.seconds(30)
+
+/** How long a claimed reply is left alone: longer than its sender is at it, or a channel without keys sends it twice. */
+export const replyHold = ({ sendsWithin }: Pick<ReplyChannel["Service"], "sendsWithin">): Duration.Duration =>
+  Duration.sum(Duration.sum(COMPOSE_LIMIT, sendsWithin), RECORD_LIMIT)
 
 /** `Report 2024.pdf` → `Report 2024.html`. */
 const resultName = (filename: string | undefined): string =>
@@ -30,6 +39,8 @@ const attachmentOf = Effect.fnUntraced(function* (reply: ClaimedReply) {
   }
   return { filename: resultName(reply.filename), contentType: "text/html; charset=utf-8", content }
 })
+
+const TOO_SLOW = "it took too long to put together"
 
 /** The reply as it goes out: the same each time, so that its key stands for one mail. */
 const compose = Effect.fnUntraced(function* (reply: ClaimedReply, links: ResultLinks) {
@@ -89,15 +100,27 @@ export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
   Effect.gen(function* () {
     const store = yield* IntakeStore
     const channel = yield* ReplyChannel
-    const composed = yield* Effect.result(compose(reply, links))
+    const begun = yield* Clock.currentTimeMillis
+    const composed = yield* Effect.result(
+      withDeadline(compose(reply, links), {
+        duration: COMPOSE_LIMIT,
+        onTimeout: () => Effect.fail(new ReplyFailure({ reason: "later", message: TOO_SLOW }))
+      })
+    )
     if (Result.isFailure(composed)) {
       const { failure } = composed
-      if (failure._tag !== "ObjectStoreError") return yield* failure
-      const gone = new ReplyFailure({
-        reason: "later",
-        message: `the result cannot be read: ${failure.reason}`
-      })
-      return yield* afterFailure(reply, gone, false)
+      if (failure._tag === "IntakeUnavailable") return yield* failure
+      return yield* afterFailure(
+        reply,
+        failure._tag === "ReplyFailure"
+          ? failure
+          : new ReplyFailure({ reason: "later", message: `the result cannot be read: ${failure.reason}` }),
+        false
+      )
+    }
+    // A process that stood still does not know whose the reply is by now.
+    if ((yield* Clock.currentTimeMillis) - begun > Duration.toMillis(COMPOSE_LIMIT)) {
+      return yield* afterFailure(reply, new ReplyFailure({ reason: "later", message: TOO_SLOW }), false)
     }
     const sent = yield* Effect.result(channel.send(composed.success))
     if (Result.isFailure(sent)) {

@@ -1,12 +1,15 @@
+import { setImmediate } from "node:timers/promises"
+
 import { NodeCrypto } from "@effect/platform-node"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, Layer, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import PostalMime from "postal-mime"
-import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
 
 import { layer } from "../../../src/adapters/gmail/gmail-replies.ts"
 import { composeReply } from "../../../src/adapters/gmail/mime.ts"
+import { replyHold } from "../../../src/domain/intake/replying.ts"
 import { type OutgoingReply, ReplyChannel } from "../../../src/ports/reply-channel.ts"
 import { fakeGmail } from "../../support/fake-gmail.ts"
 
@@ -104,6 +107,42 @@ describe("replies through the Gmail API", () => {
       ).pipe(Effect.provide(Layer.provide(channel(), NodeCrypto.layer)), Effect.provide(TestClock.layer()))
     )
     assert.lengthOf(gmail.sent(), 4)
+  })
+
+  it("a reply is held for longer than all calls of a slow vendor take together", async () => {
+    const pending: Array<(response: Response) => void> = []
+    const asked = Effect.promise(async () => {
+      while (pending.length === 0) await setImmediate()
+    })
+    const answer = (response: Response) => Effect.sync(() => pending.shift()?.(response))
+    const token = () => Response.json({ access_token: "t", expires_in: 3599 })
+    vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => pending.push(resolve)))
+    try {
+      await Effect.runPromise(
+        Effect.gen(function* () {
+          const { send, sendsWithin } = yield* ReplyChannel
+          const sending = yield* Effect.forkChild(Effect.exit(send(REPLY)))
+          // Each call ends right before its deadline; the token is refused once, and the last call never ends.
+          for (const response of [token(), new Response("", { status: 401 }), token()]) {
+            yield* asked
+            yield* TestClock.adjust("44999 millis")
+            yield* answer(response)
+          }
+          yield* asked
+          yield* TestClock.adjust("45 seconds")
+          assert.isTrue(Exit.isFailure(yield* Fiber.join(sending)))
+          const took = yield* Clock.currentTimeMillis
+          assert.isAtLeast(took, 179_997)
+          assert.isAtMost(took, Duration.toMillis(sendsWithin))
+          assert.isAbove(
+            Duration.toMillis(replyHold({ sendsWithin })),
+            Duration.toMillis(sendsWithin) + 60_000
+          )
+        }).pipe(Effect.provide(Layer.provide(channel(), NodeCrypto.layer)), Effect.provide(TestClock.layer()))
+      )
+    } finally {
+      vi.unstubAllGlobals()
+    }
   })
 
   it("keeps no token for longer than an hour, nor for longer than it holds", async () => {

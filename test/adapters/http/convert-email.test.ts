@@ -1,4 +1,4 @@
-import { Effect, Layer, Stream } from "effect"
+import { Duration, Effect, Layer, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { ConvertByEmail } from "../../../src/domain/intake/convert-by-email.ts"
@@ -23,6 +23,7 @@ const layer = Layer.mergeAll(
     ReplyChannel.of({
       name: "library",
       maxAttachmentBytes: 0,
+      sendsWithin: Duration.seconds(1),
       send: (reply) =>
         Effect.suspend(() => {
           sent.push(reply)

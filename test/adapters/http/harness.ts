@@ -2,7 +2,7 @@ import { request, type IncomingHttpHeaders, type RequestOptions } from "node:htt
 import { connect } from "node:net"
 
 import { NodeCrypto } from "@effect/platform-node"
-import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
@@ -190,7 +190,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.mergeAll(
         Layer.mock(ConvertByEmail, {}),
         Layer.mock(MailObjects, {}),
-        Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 0 })
+        Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 0, sendsWithin: Duration.seconds(1) })
       ),
     behind.pipeline ?? Layer.mock(PipelineAnswers, {}),
     MailTemplates.layer,

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 
 import { type OutgoingReply, ReplyFailure } from "../../../src/ports/reply-channel.ts"
@@ -21,6 +21,7 @@ describe("replies that do not go out at once", () => {
       channel: {
         name: "workspace",
         maxAttachmentBytes: 1_000_000,
+        sendsWithin: Duration.seconds(1),
         send: (reply) =>
           Effect.gen(function* () {
             attempts.push(reply)
