@@ -40,7 +40,7 @@ export interface ClaimedMail extends ReceivedMail {
 }
 
 /** What a mail's work depends on. */
-export type FailingPart = "database" | "objects" | "pipeline"
+export type FailingPart = "database" | "objects" | "pipeline" | "reader"
 
 /** Who a mail is from, and what makes it that mail. */
 export interface MailIdentity {

@@ -9,6 +9,7 @@ import * as Inspector from "../adapters/inspector/inspector.ts"
 import * as LocalModel from "../adapters/local-model/vision-model.ts"
 import { layerPdf } from "../adapters/pdf/pdf.ts"
 import * as PostgresConversion from "../adapters/postgres/conversion/conversion-store.ts"
+import * as ReaderProcess from "../adapters/reader-process/reader-process.ts"
 import type { CredentialSource } from "../adapters/ses/credentials.ts"
 import { Conversions } from "../domain/conversion/conversions.ts"
 import { FileWatch } from "../domain/conversion/file-watch.ts"
@@ -51,7 +52,7 @@ const core = (settings: Settings, credentials: CredentialSource) =>
         layerPdf(),
         objects(settings, credentials),
         PostgresConversion.layer,
-        layerDocx(),
+        Layer.provide(layerDocx(), ReaderProcess.layer),
         Layer.provideMerge(Html.layer, Eld.layer)
       )
     ),

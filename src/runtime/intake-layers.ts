@@ -3,8 +3,9 @@ import { Layer } from "effect"
 import * as Mac from "effect/crypto/Mac"
 
 import * as MailTemplates from "../adapters/parse5/mail-templates.ts"
-import * as MailReader from "../adapters/postal-mime/mail-reader.ts"
+import { layerInProcess } from "../adapters/postal-mime/process-mail-reader.ts"
 import * as PostgresIntake from "../adapters/postgres/intake/intake-store.ts"
+import * as ReaderProcess from "../adapters/reader-process/reader-process.ts"
 import * as ConvertByEmail from "../domain/intake/convert-by-email.ts"
 import type { AuthenticityRules } from "../domain/intake/sender-authenticity.ts"
 import { intakeConfig, replyChannel } from "./intake-parts.ts"
@@ -25,7 +26,7 @@ export const convertByEmail = (settings: Settings) =>
       pipeline,
       intakeConfig(settings, authenticityRules(settings)),
       PostgresIntake.layer,
-      MailReader.layer,
+      Layer.provide(layerInProcess(), ReaderProcess.layer),
       MailTemplates.layer,
       Mac.layerWebCrypto,
       NodeCrypto.layer

@@ -15,10 +15,11 @@ import { layerNone } from "../../src/adapters/memory/defer-queue.ts"
 import { makeMemoryProvider, type MemoryCopy } from "../../src/adapters/memory/mail-provider.ts"
 import * as MailTemplates from "../../src/adapters/parse5/mail-templates.ts"
 import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
-import * as MailReader from "../../src/adapters/postal-mime/mail-reader.ts"
+import { layerInProcess, type MailReaderOptions } from "../../src/adapters/postal-mime/process-mail-reader.ts"
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import * as PostgresIntake from "../../src/adapters/postgres/intake/intake-store.ts"
 import * as MailStore from "../../src/adapters/postgres/mail-store.ts"
+import * as ReaderProcess from "../../src/adapters/reader-process/reader-process.ts"
 import { serveSmtp, type SmtpOptions } from "../../src/adapters/smtp/smtp-server.ts"
 import * as ReadPages from "../../src/domain/conversion/read-pages.ts"
 import { ConvertByEmail, layer as layerConvertByEmail } from "../../src/domain/intake/convert-by-email.ts"
@@ -128,6 +129,8 @@ export interface WorldOptions {
   readonly outcome?: () => SimulatedOutcome
   readonly smtp?: Partial<SmtpOptions>
   readonly maxAttachmentBytes?: number
+  /** What reading one mail may take. */
+  readonly reader?: MailReaderOptions
   /** How replies go out; through the library where this is missing. */
   readonly channel?: ReplyChannel["Service"]
   /** How often a worker says that it is alive; a minute where this is missing. */
@@ -192,7 +195,7 @@ export const startIntake = async (options: WorldOptions = {}) => {
   const layer = layerConvertByEmail.pipe(
     Layer.provide([
       ports,
-      MailReader.layer,
+      Layer.provide(layerInProcess(options.reader), ReaderProcess.layer),
       MailTemplates.layer,
       Mac.layerWebCrypto,
       NodeCrypto.layer,

@@ -47,7 +47,8 @@ class Pictures {
 const withNoteRoles = (html: string): string =>
   html.replaceAll(/<a href="#((?:foot|end)note-\d+)" id=/g, '<a role="doc-noteref" href="#$1" id=')
 
-const convert = async (task: Task): Promise<FromReader> => {
+/** The reader's program, see `ReaderProcess`. */
+export default async (task: Task): Promise<FromReader> => {
   const bytes = await readFile(task.path)
   try {
     const pictures = new Pictures(task)
@@ -70,11 +71,3 @@ const convert = async (task: Task): Promise<FromReader> => {
     return { kind: "broken", cause: error instanceof Error ? error.message : String(error) }
   }
 }
-
-// Its parent is gone: nobody waits for the answer.
-process.once("disconnect", () => process.exit())
-
-// `layerDocx` sends just this.
-process.once("message", (task: Task) => {
-  void convert(task).then((answer) => process.send?.(answer))
-})

@@ -1,76 +1,22 @@
 import { Effect, Layer } from "effect"
-import PostalMime, { addressParser, type Attachment, type Email } from "postal-mime"
 
-import type { IncomingMail, MailPart } from "../../domain/intake/incoming-mail.ts"
 import { MailReader, UnreadableMail } from "../../ports/mail-reader.ts"
+import { readMail } from "./read-mail.ts"
 
-/** What a hostile mail may cost: real ones nest a few levels deep. */
-const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 4 }
-
-/** Attached messages that are looked into, one mail's together. */
-const MAX_ATTACHED_MESSAGES = 10
-
-const bytesOf = (content: Attachment["content"]): Uint8Array => {
-  if (typeof content === "string") return new TextEncoder().encode(content)
-  return content instanceof Uint8Array ? content : new Uint8Array(content)
-}
-
-const partOf = (attachment: Attachment): MailPart => ({
-  filename: attachment.filename === null || attachment.filename === "" ? undefined : attachment.filename,
-  mediaType: attachment.mimeType.toLowerCase(),
-  inline: attachment.disposition === "inline" || attachment.related === true,
-  content: bytesOf(attachment.content)
-})
-
-/** The library copies a view before it reads it, and takes a buffer as it is: a mail of 35 MB less in memory. */
-const parse = (raw: Uint8Array): Promise<Email> =>
-  PostalMime.parse(
-    raw.buffer instanceof ArrayBuffer && raw.byteLength === raw.buffer.byteLength ? raw.buffer : raw,
-    LIMITS
-  )
-
-/** A message that was forwarded as an attachment: the parts within it stand in its place. */
-const within = async (part: MailPart, budget: { left: number }): Promise<ReadonlyArray<MailPart>> => {
-  if (part.mediaType !== "message/rfc822" || budget.left === 0) return [part]
-  budget.left -= 1
-  // One that is no message stays what it is: an attachment.
-  const inner = await parse(part.content).catch(() => undefined)
-  const parts = await partsOf(inner?.attachments ?? [], budget)
-  return parts.length === 0 ? [part] : parts
-}
-
-const partsOf = async (
-  attachments: ReadonlyArray<Attachment>,
-  budget: { left: number }
-): Promise<ReadonlyArray<MailPart>> => {
-  const parts: Array<MailPart> = []
-  for (const attachment of attachments) parts.push(...(await within(partOf(attachment), budget)))
-  return parts
-}
-
-const read = async (raw: Uint8Array): Promise<IncomingMail> => {
-  const email = await parse(raw)
-  const headers = email.headers.map(({ key, value }) => ({ name: key, value }))
-  return {
-    headers,
-    from: headers
-      .filter(({ name }) => name === "from")
-      .flatMap(({ value }) => addressParser(value, { flatten: true }))
-      .flatMap(({ address }) => (address === undefined || address === "" ? [] : [address])),
-    subject: email.subject,
-    parts: await partsOf(email.attachments, { left: MAX_ATTACHED_MESSAGES })
-  }
-}
-
-/** Mails taken apart by postal-mime, which takes what real programs write. */
+/**
+ * Mails taken apart by postal-mime within this process, where there are no others (on the edge): bounded by their form before
+ * they are parsed. Elsewhere they are read by `process-mail-reader.ts`.
+ */
 export const layer: Layer.Layer<MailReader> = Layer.succeed(
   MailReader,
   MailReader.of({
     read: (raw) =>
-      Effect.tryPromise({
-        try: () => read(raw),
-        catch: (cause) =>
-          new UnreadableMail({ message: cause instanceof Error ? cause.message : "it is not a mail" })
-      })
+      Effect.flatMap(
+        Effect.promise(() => readMail(raw)),
+        (answer) =>
+          answer.kind === "read"
+            ? Effect.succeed(answer.mail)
+            : Effect.fail(new UnreadableMail({ message: answer.message, deadly: false }))
+      )
   })
 )

@@ -123,17 +123,17 @@ export const serveSmtp = Effect.fnUntraced(function* (
   const sockets = new Map<string, Socket>()
   const underRate = makeSenderRate(MAX_MAILS_AN_HOUR, Date.now)
 
+  /** Whether what a peer says of senders is believed. What it says is looked at only then. */
+  const isTrusted = async (address: string): Promise<boolean> =>
+    options.trusts({ address, names: [] }) ||
+    (isIP(address) !== 0 && options.trusts({ address, names: await peerNames(address) }))
+
   /** What the client is told of its mail. */
   const take = async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Error | string> => {
     const { mailFrom } = session.envelope
-    const address = session.remoteAddress
-    const near: Peer = { address, names: [] }
-    const peerTrusted =
-      options.trusts(near) ||
-      (isIP(address) !== 0 && options.trusts({ address, names: await peerNames(address) }))
     const envelopeFrom = mailFrom === false ? "" : mailFrom.address
     return run(
-      intake.accept({ envelopeFrom, peerTrusted, raw: bytesOf(stream) }).pipe(
+      intake.accept({ envelopeFrom, peerTrusted: true, raw: bytesOf(stream) }).pipe(
         Effect.map((id) => `OK: queued as ${id}`),
         Effect.catchTag("TooLarge", () =>
           Effect.as(countRefused("size"), refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))
@@ -171,6 +171,19 @@ export const serveSmtp = Effect.fnUntraced(function* (
     callback(refusal(code, message))
   }
 
+  /** Whether a mail may begin: nothing of a stranger's is looked at. */
+  const answerSender = async (
+    { address }: SMTPServerAddress,
+    { remoteAddress }: SMTPServerSession,
+    callback: (error?: Error | null) => void
+  ): Promise<void> => {
+    if (!(await isTrusted(remoteAddress))) {
+      refuse(callback, "peer", 550, "Mail is taken from our own mail servers only")
+    } else if (underRate(address)) {
+      callback(null)
+    } else refuse(callback, "rate", 450, "Too many mails within an hour, please try again later")
+  }
+
   const server = new SMTPServer({
     name: options.name,
     banner: "Postlane",
@@ -183,9 +196,8 @@ export const serveSmtp = Effect.fnUntraced(function* (
     disableReverseLookup: true,
     logger: false,
     ...options.certificate,
-    onMailFrom: ({ address }: SMTPServerAddress, _session, callback) => {
-      if (underRate(address)) return callback(null)
-      return refuse(callback, "rate", 450, "Too many mails within an hour, please try again later")
+    onMailFrom: (from, session, callback) => {
+      void answerSender(from, session, callback)
     },
     // A mail has as many recipients as we have mailboxes, at most: the server keeps each once.
     onRcptTo: ({ address }: SMTPServerAddress, _session, callback) => {

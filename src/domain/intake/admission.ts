@@ -229,6 +229,10 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const digest = yield* Digest
   const { registerUrl } = yield* IntakeConfig
   if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
+  if (!mail.peerTrusted) {
+    // Its headers prove nothing, whatever they say: it is not read at all.
+    return yield* endMail(mail, { outcome: "unverified", reason: "it did not come from a trusted mail hop" })
+  }
   const read = yield* Effect.result(
     // The raw mail is let go as soon as it is read: it is larger than all that it holds.
     Effect.flatMap(rawOf(mail), (raw) =>
@@ -237,8 +241,9 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   )
   if (Result.isFailure(read)) {
     const { failure } = read
-    if (failure._tag === "ObjectStoreError") return yield* failure
-    return yield* endMail(mail, { outcome: "no_sender", reason: failure.message })
+    if (failure._tag !== "UnreadableMail") return yield* failure
+    // Nobody knows whose it is: it is logged as an error, and not answered.
+    return yield* endMail(mail, { outcome: failure.deadly ? "error" : "no_sender", reason: failure.message })
   }
   const { parsed, rawSha256 } = read.success
   const sender = yield* senderOrEnd(mail, parsed)

@@ -11,7 +11,7 @@ import {
   IntakeStore,
   type IntakeUnavailable
 } from "../../ports/intake-store.ts"
-import type { MailReader } from "../../ports/mail-reader.ts"
+import type { MailReader, MailReaderUnavailable } from "../../ports/mail-reader.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { ReplyChannel } from "../../ports/reply-channel.ts"
@@ -42,10 +42,11 @@ const KEYS_AT_ONCE = 500
 const PART_NAMES: Readonly<Record<FailingPart, string>> = {
   database: "database",
   objects: "object store",
-  pipeline: "conversion service"
+  pipeline: "conversion service",
+  reader: "reader of mails"
 }
 
-type StepFailure = IntakeUnavailable | ObjectStoreError | PipelineError
+type StepFailure = IntakeUnavailable | ObjectStoreError | PipelineError | MailReaderUnavailable
 
 const partOf = (failure: StepFailure): FailingPart => {
   switch (failure._tag) {
@@ -55,6 +56,8 @@ const partOf = (failure: StepFailure): FailingPart => {
       return "objects"
     case "PipelineError":
       return "pipeline"
+    case "MailReaderUnavailable":
+      return "reader"
   }
 }
 

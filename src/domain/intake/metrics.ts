@@ -6,9 +6,9 @@ import type { ReplyContent } from "./reply-content.ts"
 
 /**
  * Why a mail, one of its recipients or a client was not taken in; `cut`: the client went away in the middle of a mail,
- * `connections`: there were too many clients already.
+ * `connections`: there were too many clients already, `peer`: the client is no mail server that is trusted.
  */
-export type Refusal = "recipient" | "size" | "rate" | "cut" | "unavailable" | "connections"
+export type Refusal = "peer" | "recipient" | "size" | "rate" | "cut" | "unavailable" | "connections"
 
 /** What is done with a mail, one step at a time. */
 export type Step = "receiving" | "reading" | "converting" | "replying"

@@ -9,6 +9,7 @@ import * as Eld from "../../adapters/eld/language-detector.ts"
 import * as Html from "../../adapters/html/html-assembly.ts"
 import * as Inspector from "../../adapters/inspector/inspector.ts"
 import { layerPdf } from "../../adapters/pdf/pdf.ts"
+import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import { convertAtHand, type ConvertedAtHand } from "../../domain/conversion/document-at-hand.ts"
 import { docxHtml } from "../../domain/conversion/docx-html.ts"
 import { cleanFileName } from "../../domain/conversion/file-name.ts"
@@ -60,7 +61,7 @@ const layerOf = (folder: string, document: string) =>
     Layer.provideMerge(
       Layer.mergeAll(
         layerPdf(),
-        layerDocx(),
+        Layer.provide(layerDocx(), ReaderProcess.layer),
         Layer.provide(Html.layer, Eld.layer),
         Layer.succeed(FileObjects, objectsAt(folder, document))
       )

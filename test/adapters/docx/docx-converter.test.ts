@@ -2,13 +2,16 @@ import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 
-import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
+import { type DocxOptions, layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
+import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { DocxConverter, type DocxPart, MAX_PART } from "../../../src/ports/docx-converter.ts"
 import { temporaryPdf } from "../../support/pdf-files.ts"
 import { pngOf } from "../../support/picture-files.ts"
 import { paragraph, pictureOf, wordOf, words } from "../../support/word-files.ts"
+
+const docx = (options?: DocxOptions) => Layer.provide(layerDocx(options), ReaderProcess.layer)
 
 const PATIENCE = { timeout: 120_000 }
 
@@ -30,7 +33,7 @@ const reasonOf = (bytes: Uint8Array) =>
 
 const OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
-layer(layerDocx(), PATIENCE)("Word documents", (it) => {
+layer(docx(), PATIENCE)("Word documents", (it) => {
   it.effect("headings, text and title", () =>
     Effect.gen(function* () {
       const body = `${paragraph("Report", "Title")}${paragraph("First", "Heading1")}${paragraph("Some &lt;text&gt;")}`
@@ -128,7 +131,7 @@ layer(layerDocx(), PATIENCE)("Word documents", (it) => {
   )
 })
 
-layer(layerDocx({ heapMb: 64 }), PATIENCE)("little memory", (it) => {
+layer(docx({ heapMb: 64 }), PATIENCE)("little memory", (it) => {
   it.effect("a document that needs more ends its process and nothing else", () =>
     Effect.gen(function* () {
       assert.strictEqual(
@@ -140,7 +143,7 @@ layer(layerDocx({ heapMb: 64 }), PATIENCE)("little memory", (it) => {
   )
 })
 
-layer(layerDocx({ pictureBytes: 100 }), PATIENCE)("little room for pictures", (it) => {
+layer(docx({ pictureBytes: 100 }), PATIENCE)("little room for pictures", (it) => {
   it.effect("those over the limit are left out, and it is said", () =>
     Effect.gen(function* () {
       const png = pngOf(4, 2, [["teSt", Buffer.alloc(200, 1)]])
@@ -153,7 +156,7 @@ layer(layerDocx({ pictureBytes: 100 }), PATIENCE)("little room for pictures", (i
   )
 })
 
-layer(layerDocx({ timeoutMs: 1 }), PATIENCE)("little time", (it) => {
+layer(docx({ timeoutMs: 1 }), PATIENCE)("little time", (it) => {
   it.effect("ends in a time-out", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* reasonOf(wordOf()), "timeout")

@@ -201,10 +201,18 @@ describe("I3: only a verified sender is converted for", () => {
             "mx.hop.test (x); spf=fail; dmarc=pass (p=reject) header.from=Reader.test"
           )
         ],
+        ["success", results("mx.hop.test 1; dmarc=pass header.from=reader.test", "mx.hop.test; dmarc=fail")],
+        ["unverified", results("in.mx.hop.test; dmarc=pass header.from=reader.test")],
+        // The hop's own that cannot be read is not skipped for what stands below it.
+        ...["mx.hop.test; dmarc=fail (", `mx.hop.test; ${"x".repeat(9_000)}`, "mx.hop.test; dmarc"].map(
+          (broken) =>
+            ["unverified", results(broken, "mx.hop.test; dmarc=pass header.from=reader.test")] as const
+        ),
         [
           "success",
-          results("in.mx.hop.test 1; dmarc=pass header.from=reader.test", "mx.hop.test; dmarc=fail")
-        ]
+          results("mx.hop.test; dmarc=none header.from=reader.test; dkim=pass header.d=reader.test")
+        ],
+        ["unverified", results("mx.hop.test; dmarc=none; dkim=pass header.d=evil.test; spf=pass")]
       ]
       for (const [at, [outcome, headers]] of cases.entries()) {
         await world.send({ from: "ann@reader.test", subject: `${at}`, attachments, headers })
@@ -212,8 +220,8 @@ describe("I3: only a verified sender is converted for", () => {
         const [row] = await world.sql("select outcome from intake_mails order by received_at desc limit 1")
         assert.deepStrictEqual(row, { outcome }, JSON.stringify(headers))
       }
-      assert.strictEqual((await world.funds(id)).charges, 2)
-      assert.lengthOf(await world.copies(), 4)
+      assert.strictEqual((await world.funds(id)).charges, 3)
+      assert.lengthOf(await world.copies(), 6)
     } finally {
       await world.stop()
     }

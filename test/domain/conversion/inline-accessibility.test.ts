@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
 import { layer as layerLanguages } from "../../../src/adapters/eld/language-detector.ts"
 import { layer as layerAssembly } from "../../../src/adapters/html/html-assembly.ts"
+import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { docxHtml } from "../../../src/domain/conversion/docx-html.ts"
 import { pictureOnly, readPicture } from "../../../src/domain/conversion/picture-page.ts"
 import { HtmlAssembly } from "../../../src/ports/html-assembly.ts"
@@ -46,7 +47,7 @@ const assembled = (html: string) =>
 const wordHtml = Effect.gen(function* () {
   const path = yield* temporaryPdf(wordOf({ body: BODY, pictures: [["a.png", pngOf()]] }))
   return (yield* docxHtml(path)).html
-}).pipe(Effect.scoped, Effect.provide(layerDocx()))
+}).pipe(Effect.scoped, Effect.provide(Layer.provide(layerDocx(), ReaderProcess.layer)))
 
 const source = `data:image/jpeg;base64,${jpeg().toString("base64")}`
 

@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 
 import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { MAX_INLINE_ATTEMPTS, processInline } from "../../../src/domain/conversion/inline-processing.ts"
 import type { ConversionOptions } from "../../../src/domain/conversion/options.ts"
 import { type ClaimedInline, ConversionStore } from "../../../src/ports/conversion-store.ts"
@@ -52,9 +53,11 @@ const clean = WriteSql.use(
   (sql) => sql`truncate customers, files, cost_ledger, funds_holds, credit_charges cascade`
 )
 
+const layerAll = Layer.merge(layerWorld, Layer.provide(layerDocx(), ReaderProcess.layer))
+
 const HIFI: ConversionOptions = { highFidelity: true }
 
-layer(Layer.merge(layerWorld, layerDocx()), { timeout: 120_000 })("inline conversions", (it) => {
+layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
   const begin = Effect.gen(function* () {
     yield* clean
     return yield* customer(10)

@@ -38,7 +38,7 @@ describe("Authentication-Results (RFC 8601)", () => {
       results: []
     })
     assert.deepStrictEqual(
-      parseAuthenticationResults('mx; dkim=pass reason="good; dmarc=pass" header.d=x')?.results.map(
+      parseAuthenticationResults('mx; dkim=pass reason="good; dmarc=pass" header.d=x')?.results?.map(
         ({ method }) => method
       ),
       ["dkim"]
@@ -92,6 +92,55 @@ describe("verified senders (contract, Convert-by-email)", () => {
         assert.strictEqual(verified(...above, own, ...below), passes)
         assert.isFalse(verified(...above, ...below))
       })
+    )
+  })
+
+  it("what the hop says and nobody can read proves nothing, and what stands below it neither", () => {
+    const pass = "mx.hop.test; dmarc=pass header.from=reader.test"
+    assert.isTrue(verified(pass, '"'))
+    for (const unreadable of [
+      '"',
+      "(",
+      "mx.hop.test; dmarc=fail (",
+      'mx.hop.test; dmarc=fail reason="',
+      "mx.hop.test; dmarc fail",
+      "mx.hop.test; =pass; dmarc=pass",
+      `mx.hop.test; dmarc=fail ${"x".repeat(9_000)}`,
+      "spf=pass smtp.mailfrom=reader.test; dkim=pass",
+      "mx.hop.test x; dmarc=fail"
+    ]) {
+      assert.isFalse(verified(unreadable, pass), unreadable)
+    }
+    assert.isTrue(verified("evil.test; dmarc=fail (", pass), "another server's, by its name")
+    assert.isFalse(verified("in.mx.hop.test; dmarc=pass"), "a name below the hop's is not the hop's")
+  })
+
+  it("without a DMARC record of its domain a signature or return path of the sender's own is enough", () => {
+    for (const [result, said] of [
+      [true, "dkim=pass header.d=reader.test"],
+      [true, "dkim=fail header.d=reader.test; dkim=pass header.i=@Reader.test"],
+      [true, "spf=pass smtp.mailfrom=ann@reader.test"],
+      [true, "spf=pass smtp.mailfrom=reader.test"],
+      [false, "dkim=pass header.d=evil.test; spf=pass smtp.mailfrom=evil.test"],
+      [false, "dkim=pass header.d=evil.reader.test"],
+      [false, "dkim=pass header.d=evilreader.test"],
+      [false, "dkim=none; spf=softfail smtp.mailfrom=reader.test"],
+      [false, "dkim=pass; spf=pass"],
+      [false, "dkim=pass header.d="],
+      [false, 'x-a=b reason="dkim=pass header.d=reader.test"'],
+      [false, 'dkim=pass reason="header.d=reader.test"']
+    ] as const) {
+      assert.strictEqual(verified(`mx.hop.test; dmarc=none header.from=reader.test; ${said}`), result, said)
+      assert.isFalse(verified(`mx.hop.test; ${said}`), "the hop has to say that there is no record")
+      assert.isFalse(verified(`mx.hop.test; dmarc=fail; ${said}`))
+      assert.isFalse(verified(`mx.hop.test; dmarc=none; dmarc=fail; ${said}`))
+      assert.isFalse(verified(`mx.hop.test; dmarc=none header.from=evil.test; ${said}`))
+    }
+    const below = { name: undefined, local: "ann", domain: "post.reader.test" }
+    const signed = headersOf("mx.hop.test; dmarc=none; dkim=pass header.d=reader.test")
+    assert.isTrue(
+      authenticityOf({ headers: signed }, below, true, rules).verified,
+      "the owner of what is above"
     )
   })
 

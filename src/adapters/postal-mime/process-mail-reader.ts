@@ -1,0 +1,64 @@
+import { Effect, Layer } from "effect"
+
+import { MailReader, MailReaderUnavailable, UnreadableMail } from "../../ports/mail-reader.ts"
+import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
+import type { ReadMail } from "./read-mail.ts"
+
+/** What a mail may use. One of 40 MB takes 4 s and 250 MB. */
+export interface MailReaderOptions {
+  readonly timeoutMs?: number
+  readonly heapMb?: number
+  readonly residentMb?: number
+}
+
+const TIMEOUT_MS = 30_000
+const HEAP_MB = 384
+const RESIDENT_MB = 768
+
+/** Mails that one process reads before it is replaced. */
+const TASKS = 100
+
+/** From a build the file has the ending that this one has. */
+const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./program.ts" : "./program.js", import.meta.url)
+
+const WORDS: Readonly<Record<Exclude<ReaderEnded["reason"], "unavailable">, string>> = {
+  timeout: "takes too long",
+  memory: "needs too much memory",
+  crashed: "ends its reader"
+}
+
+/**
+ * Mails taken apart by postal-mime in processes of their own. One that ends its process is read once more, by another; one that
+ * ends that, too, is never read again.
+ */
+export const layerInProcess = ({
+  heapMb = HEAP_MB,
+  residentMb = RESIDENT_MB,
+  timeoutMs = TIMEOUT_MS
+}: MailReaderOptions = {}): Layer.Layer<MailReader, never, ReaderProcess> =>
+  Layer.effect(
+    MailReader,
+    Effect.map(ReaderProcess, (readers) => {
+      const reader: Reader = { program: PROGRAM, timeoutMs, heapMb, residentMb, tasks: TASKS }
+      return MailReader.of({
+        read: (raw) =>
+          readers.run(reader, raw).pipe(
+            Effect.retry({ times: 1, while: ({ reason }) => reason !== "unavailable" }),
+            Effect.mapError(({ cause, reason }) =>
+              reason === "unavailable"
+                ? new MailReaderUnavailable({ cause })
+                : new UnreadableMail({
+                    message: `set aside: reading it ${WORDS[reason]}, twice`,
+                    deadly: true
+                  })
+            ),
+            Effect.flatMap((answer) => {
+              const read = answer as ReadMail
+              return read.kind === "read"
+                ? Effect.succeed(read.mail)
+                : Effect.fail(new UnreadableMail({ message: read.message, deadly: false }))
+            })
+          )
+      })
+    })
+  )

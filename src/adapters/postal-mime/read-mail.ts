@@ -1,0 +1,86 @@
+import PostalMime, { addressParser, type Attachment, type Email } from "postal-mime"
+
+import type { IncomingMail, MailPart } from "../../domain/intake/incoming-mail.ts"
+import { beyondLimits } from "../../domain/intake/mail-limits.ts"
+
+/** What a hostile mail may cost: real ones nest a few levels deep. */
+const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 4 }
+
+/** Attached messages that are looked into, one mail's together. */
+const MAX_ATTACHED_MESSAGES = 10
+
+/** Longest From header that is parsed, characters: it names one sender. */
+const MAX_FROM = 2_000
+
+/** Longest name of a file that is kept, characters. */
+const MAX_NAME = 1_000
+
+const bytesOf = (content: Attachment["content"]): Uint8Array => {
+  if (typeof content === "string") return new TextEncoder().encode(content)
+  return content instanceof Uint8Array ? content : new Uint8Array(content)
+}
+
+const partOf = (attachment: Attachment): MailPart => ({
+  filename:
+    attachment.filename === null || attachment.filename === ""
+      ? undefined
+      : attachment.filename.slice(0, MAX_NAME),
+  mediaType: attachment.mimeType.slice(0, MAX_NAME).toLowerCase(),
+  inline: attachment.disposition === "inline" || attachment.related === true,
+  content: bytesOf(attachment.content)
+})
+
+/** The library copies a view before it reads it, and takes a buffer as it is: a mail of 35 MB less in memory. */
+const parse = (raw: Uint8Array): Promise<Email> =>
+  PostalMime.parse(
+    raw.buffer instanceof ArrayBuffer && raw.byteLength === raw.buffer.byteLength ? raw.buffer : raw,
+    LIMITS
+  )
+
+/** A message that was forwarded as an attachment: the parts within it stand in its place. */
+const within = async (part: MailPart, budget: { left: number }): Promise<ReadonlyArray<MailPart>> => {
+  if (part.mediaType !== "message/rfc822" || budget.left === 0) return [part]
+  budget.left -= 1
+  // Decoded, it may have lines that the mail around it did not have.
+  if (beyondLimits(part.content) !== undefined) return [part]
+  // One that is no message stays what it is: an attachment.
+  const inner = await parse(part.content).catch(() => undefined)
+  const parts = await partsOf(inner?.attachments ?? [], budget)
+  return parts.length === 0 ? [part] : parts
+}
+
+const partsOf = async (
+  attachments: ReadonlyArray<Attachment>,
+  budget: { left: number }
+): Promise<ReadonlyArray<MailPart>> => {
+  const parts: Array<MailPart> = []
+  for (const attachment of attachments) parts.push(...(await within(partOf(attachment), budget)))
+  return parts
+}
+
+/** What reading came to; `unreadable`: why it is no mail that anybody reads. */
+export type ReadMail =
+  | { readonly kind: "read"; readonly mail: IncomingMail }
+  | { readonly kind: "unreadable"; readonly message: string }
+
+/** Takes a mail apart, within limits. */
+export const readMail = async (raw: Uint8Array): Promise<ReadMail> => {
+  const beyond = beyondLimits(raw)
+  if (beyond !== undefined) return { kind: "unreadable", message: beyond }
+  try {
+    const email = await parse(raw)
+    const headers = email.headers.map(({ key, value }) => ({ name: key, value }))
+    const mail = {
+      headers,
+      from: headers
+        .filter(({ name, value }) => name === "from" && value.length <= MAX_FROM)
+        .flatMap(({ value }) => addressParser(value, { flatten: true }))
+        .flatMap(({ address }) => (address === undefined || address === "" ? [] : [address])),
+      subject: email.subject,
+      parts: await partsOf(email.attachments, { left: MAX_ATTACHED_MESSAGES })
+    }
+    return { kind: "read", mail }
+  } catch (cause) {
+    return { kind: "unreadable", message: cause instanceof Error ? cause.message : "it is not a mail" }
+  }
+}

@@ -1,0 +1,11 @@
+/** Loaded before a server (`node --import`): answers its parent's questions about the longest stall. */
+import { watchLoop } from "./stalls.ts"
+
+const loop = watchLoop()
+
+process.on("message", (question) => {
+  if (question === "reset") loop.reset()
+  if (question === "stall") process.send?.({ stall: loop.longest(), resident: process.memoryUsage.rss() })
+})
+// The server ends when it wants to, whether or not somebody still listens.
+process.channel?.unref()
