@@ -68,6 +68,8 @@ export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard[
       provider_b_complaints: stateOf("provider_b_complaints"),
       dead_letters: stateOf("dead_letters"),
       fallback_only: stateOf("fallback_only"),
+      deferred_sends: stateOf("deferred_sends"),
+      failed_sends: stateOf("failed_sends"),
       silence_provider_a: stateOf("silence_provider_a"),
       silence_provider_b: stateOf("silence_provider_b")
     })),
@@ -98,6 +100,7 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
   failovers: 0,
   providerB: { sends: 0, bounced: 0, complained: 0 },
   accepted: { byFallback: 0, byPrimary: 0 },
+  unsettled: { deferred: 0, failed: 0 },
   silent: { provider_a: 0, provider_b: 0 }
 }
 

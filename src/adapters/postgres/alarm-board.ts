@@ -5,9 +5,9 @@ import {
   ALARMS,
   type AlarmState,
   FAILOVER_WINDOW_MINUTES,
-  FALLBACK_WINDOW_MINUTES,
   QUIET,
   RATE_WINDOW_HOURS,
+  RECENT_MINUTES,
   SILENCE_AFTER_MINUTES
 } from "../../domain/delivery/alarm-rules.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
@@ -30,6 +30,8 @@ const Counted = Schema.Tuple([
     complained: Schema.Int,
     by_fallback: Schema.Int,
     by_primary: Schema.Int,
+    deferred: Schema.Int,
+    failed: Schema.Int,
     silent_a: Schema.Int,
     silent_b: Schema.Int
   })
@@ -80,8 +82,8 @@ const silent = (provider: Provider) => `(
  * was pinned to the fallback says nothing about the provider before it.
  */
 const MEASURE = `with recent as (
-  select created_at, provider, outcome, failed_over, coalesce(idempotency_key, id::text) as key from email_log
-  where created_at > now() - interval '${FALLBACK_WINDOW_MINUTES} minutes' and source is distinct from '${ALARM_SOURCE}'
+  select created_at, provider, outcome, error_kind, failed_over, coalesce(idempotency_key, id::text) as key from email_log
+  where created_at > now() - interval '${RECENT_MINUTES} minutes' and source is distinct from '${ALARM_SOURCE}'
 )
 select
   floor(extract(epoch from now()) * 1000)::float8 as at,
@@ -94,7 +96,9 @@ from (
       where failed_over and created_at > now() - interval '${FAILOVER_WINDOW_MINUTES} minutes'))::int as failovers,
     (count(distinct key) filter (where failed_over and outcome = 'sent'))::int as by_fallback,
     (count(*) filter (
-      where not failed_over and outcome = 'sent' and provider not in (select provider from recent where failed_over and provider is not null)))::int as by_primary
+      where not failed_over and outcome = 'sent' and provider not in (select provider from recent where failed_over and provider is not null)))::int as by_primary,
+    (count(distinct key) filter (where outcome = 'deferred'))::int as deferred,
+    (count(distinct key) filter (where outcome = 'failed' and error_kind in ('ambiguous', 'unavailable')))::int as failed
   from recent
 ) as r, (
   select
@@ -132,6 +136,7 @@ export const layer: Layer.Layer<AlarmBoard, never, ReadSql | WriteSql> = Layer.e
           failovers: counted.failovers,
           providerB: { sends: counted.sends, bounced: counted.bounced, complained: counted.complained },
           accepted: { byFallback: counted.by_fallback, byPrimary: counted.by_primary },
+          unsettled: { deferred: counted.deferred, failed: counted.failed },
           silent: { provider_a: counted.silent_a, provider_b: counted.silent_b }
         })),
         unavailable
@@ -153,6 +158,8 @@ export const layer: Layer.Layer<AlarmBoard, never, ReadSql | WriteSql> = Layer.e
             provider_b_complaints: stateOf("provider_b_complaints"),
             dead_letters: stateOf("dead_letters"),
             fallback_only: stateOf("fallback_only"),
+            deferred_sends: stateOf("deferred_sends"),
+            failed_sends: stateOf("failed_sends"),
             silence_provider_a: stateOf("silence_provider_a"),
             silence_provider_b: stateOf("silence_provider_b")
           }

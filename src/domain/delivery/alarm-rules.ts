@@ -1,12 +1,14 @@
 import type { Provider } from "../mail/provider.ts"
 
-/** The alarms (document 1, "Events emitted"), and two of our own: mail that only the fallback carries, and silence. */
+/** What admins are told of outbound mail as a whole. */
 export const ALARMS = [
   "failovers",
   "provider_b_bounces",
   "provider_b_complaints",
   "dead_letters",
   "fallback_only",
+  "deferred_sends",
+  "failed_sends",
   "silence_provider_a",
   "silence_provider_b"
 ] as const
@@ -19,8 +21,10 @@ export interface Measures {
   readonly failovers: number
   /** Mail that `provider_b` took in the last {@link RATE_WINDOW_HOURS}, and what came of it. */
   readonly providerB: { readonly sends: number; readonly bounced: number; readonly complained: number }
-  /** Accepted sends of the last {@link FALLBACK_WINDOW_MINUTES}: after a fail-over, and by the provider tried first. */
+  /** Accepted sends of the last {@link RECENT_MINUTES}: after a fail-over, and by the provider tried first. */
   readonly accepted: { readonly byFallback: number; readonly byPrimary: number }
+  /** Sends of the last {@link RECENT_MINUTES} that wait for a retry, and that no provider took or may have taken. */
+  readonly unsettled: { readonly deferred: number; readonly failed: number }
   /** Accepted sends older than {@link SILENCE_AFTER_MINUTES}, newer than the newest send that any event is about. */
   readonly silent: Readonly<Record<Provider, number>>
   /** Whether the retry queue has dead letters; `undefined` where it does not say. */
@@ -57,12 +61,21 @@ const FAILOVERS = 3
 
 /** The provider looks at some days; a day is the shortest time that holds every hour's traffic once. */
 export const RATE_WINDOW_HOURS = 24
-/** The provider reviews an account at 5 % and 0.1 %. Fewer sends than these say nothing: one bounce of 40 is 2.5 %. */
-const BOUNCES = { minimum: 200, above: 0.02, calm: 0.015 }
-const COMPLAINTS = { minimum: 1_000, above: 0.0005, calm: 0.0003 }
+/**
+ * The provider reviews an account at 5 % and 0.1 %. Of fewer sends than the minimum a share says nothing (one bounce of 40 is
+ * 2.5 %): there the count speaks.
+ */
+const BOUNCES = { minimum: 200, above: 0.02, calm: 0.015, few: { bad: 10, calm: 4 } }
+const COMPLAINTS = { minimum: 1_000, above: 0.0005, calm: 0.0003, few: { bad: 3, calm: 1 } }
 
-export const FALLBACK_WINDOW_MINUTES = 30
+/** What the alarms of fall-backs, deferrals and failures look at. */
+export const RECENT_MINUTES = 30
 const FALLBACK_SENDS = 10
+
+/** One time-out among thousands is nothing; ten mails that wait at once are an outage. */
+const DEFERRED = { bad: 10, calm: 2 }
+/** Nothing was wrong with these mails, and nobody can say that they arrived. */
+const FAILED = { bad: 3, calm: 0 }
 
 /** Events come within seconds, at most a few minutes; half an hour leaves room for a poll every 15 minutes. */
 export const SILENCE_AFTER_MINUTES = 30
@@ -82,18 +95,25 @@ interface Verdict {
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
 
-const rate = (
-  what: string,
-  sends: number,
-  hits: number,
-  limits: { readonly minimum: number; readonly above: number; readonly calm: number }
-): Verdict => {
+const counted = (count: number, limits: { readonly bad: number; readonly calm: number }): Level =>
+  count >= limits.bad ? "bad" : count <= limits.calm ? "calm" : "between"
+
+const rate = (what: string, sends: number, hits: number, limits: typeof BOUNCES): Verdict => {
   const share = sends === 0 ? 0 : hits / sends
-  const level =
-    sends >= limits.minimum && share > limits.above ? "bad" : share <= limits.calm ? "calm" : "between"
+  const few = sends < limits.minimum
+  const level = few
+    ? counted(hits, limits.few)
+    : share > limits.above
+      ? "bad"
+      : share <= limits.calm
+        ? "calm"
+        : "between"
+  const limit = few
+    ? `the limit is ${limits.few.bad} of less than ${limits.minimum} mails`
+    : `${percent(share)}, the limit is ${percent(limits.above)}`
   return {
     level,
-    detail: `${hits} of ${sends} mails of provider_b in ${RATE_WINDOW_HOURS} hours ${what}: ${percent(share)}, the limit is ${percent(limits.above)}`
+    detail: `${hits} of ${sends} mails of provider_b in ${RATE_WINDOW_HOURS} hours ${what}: ${limit}`
   }
 }
 
@@ -131,7 +151,21 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
       const { byFallback, byPrimary } = measures.accepted
       return {
         level: byPrimary > 0 ? "calm" : byFallback >= FALLBACK_SENDS ? "bad" : "between",
-        detail: `in ${FALLBACK_WINDOW_MINUTES} minutes the fallback took ${byFallback} mails, the provider before it ${byPrimary}`
+        detail: `in ${RECENT_MINUTES} minutes the fallback took ${byFallback} mails, the provider before it ${byPrimary}`
+      }
+    }
+    case "deferred_sends": {
+      const { deferred } = measures.unsettled
+      return {
+        level: counted(deferred, DEFERRED),
+        detail: `${deferred} sends were deferred in ${RECENT_MINUTES} minutes, the limit is ${DEFERRED.bad}`
+      }
+    }
+    case "failed_sends": {
+      const { failed } = measures.unsettled
+      return {
+        level: counted(failed, FAILED),
+        detail: `${failed} sends ended failed in ${RECENT_MINUTES} minutes without having been refused, the limit is ${FAILED.bad}`
       }
     }
     case "silence_provider_a":

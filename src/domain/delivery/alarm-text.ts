@@ -7,6 +7,8 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   provider_b_complaints: "Too many mails are reported as spam",
   dead_letters: "Deferred mails could not be retried",
   fallback_only: "Only the fallback takes mail",
+  deferred_sends: "Many mails wait for a retry",
+  failed_sends: "Mails failed that nobody refused",
   silence_provider_a: "No delivery events of provider_a",
   silence_provider_b: "No delivery events of provider_b"
 }
@@ -19,6 +21,10 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
     "The provider reviews the account at 0.1 %. Find the mail that people do not want and stop it.",
   dead_letters: "See GET /api/admin/dead-letters; POST /api/admin/dead-letters/:id/redrive puts one back.",
   fallback_only: "Mail goes out, and nothing is left to fail over to: see to the first provider.",
+  deferred_sends:
+    "A provider does not answer, or not clearly. The mails are tried again for half an hour; then they fail.",
+  failed_sends:
+    "See GET /api/admin/email-log?status=failed. With the kind ambiguous nobody can say whether the mail arrived; with unavailable no provider took it.",
   silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
   silence_provider_b:
     "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret."

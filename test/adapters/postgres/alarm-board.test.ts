@@ -43,6 +43,7 @@ describe("what the alarms measure", () => {
         failovers: 0,
         providerB: { sends: 0, bounced: 0, complained: 0 },
         accepted: { byFallback: 0, byPrimary: 0 },
+        unsettled: { deferred: 0, failed: 0 },
         silent: { provider_a: 0, provider_b: 0 }
       })
     }).pipe(Effect.provide(layerBoard))
@@ -76,6 +77,24 @@ describe("what the alarms measure", () => {
       assert.deepStrictEqual((yield* measured).accepted, { byFallback: 2, byPrimary: 0 })
       yield* row(2, { provider: "provider_a" })
       assert.deepStrictEqual((yield* measured).accepted, { byFallback: 2, byPrimary: 1 })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("what waits for a retry, and what failed without having been refused, each send once", () =>
+    Effect.gen(function* () {
+      const failed = { outcome: "failed", status: "failed", provider_message_id: null }
+      const deferred = { outcome: "deferred", status: "deferred", provider_message_id: null }
+      for (const minutes of [2, 14, 27]) yield* row(minutes, { ...deferred, idempotency_key: "k-1" })
+      yield* row(3, { ...deferred, idempotency_key: "k-2" })
+      // Moved on by an event: it was deferred nevertheless.
+      yield* row(4, { ...deferred, idempotency_key: "k-3", status: "delivered" })
+      yield* row(31, deferred)
+      yield* row(1, { ...failed, error_kind: "ambiguous", idempotency_key: "k-1" })
+      yield* row(5, { ...failed, error_kind: "unavailable" })
+      yield* row(5, { ...failed, error_kind: "rejected" })
+      yield* row(31, { ...failed, error_kind: "ambiguous" })
+      yield* row(1, { ...failed, error_kind: "unavailable", source: "api:email-alarm" })
+      assert.deepStrictEqual((yield* measured).unsettled, { deferred: 3, failed: 2 })
     }).pipe(Effect.provide(layerBoard))
   )
 

@@ -17,6 +17,7 @@ const nothing: Measures = {
   failovers: 0,
   providerB: { sends: 0, bounced: 0, complained: 0 },
   accepted: { byFallback: 0, byPrimary: 0 },
+  unsettled: { deferred: 0, failed: 0 },
   silent: { provider_a: 0, provider_b: 0 },
   deadLetters: false
 }
@@ -27,6 +28,9 @@ const b = (sends: number, bounced: number, complained = 0): Partial<Measures> =>
 const accepted = (byFallback: number, byPrimary: number): Partial<Measures> => ({
   accepted: { byFallback, byPrimary }
 })
+const unsettled = (deferred: number, failed: number): Partial<Measures> => ({
+  unsettled: { deferred, failed }
+})
 const silent = (provider_a: number, provider_b: number): Partial<Measures> => ({
   silent: { provider_a, provider_b }
 })
@@ -36,13 +40,19 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["failovers", { failovers: 2 }, "between"],
   ["failovers", { failovers: 3 }, "bad"],
   ["provider_b_bounces", b(0, 0), "calm"],
-  ["provider_b_bounces", b(199, 199), "between"],
+  ["provider_b_bounces", b(40, 16), "bad"],
+  ["provider_b_bounces", b(199, 10), "bad"],
+  ["provider_b_bounces", b(199, 9), "between"],
+  ["provider_b_bounces", b(40, 5), "between"],
+  ["provider_b_bounces", b(40, 1), "calm"],
   ["provider_b_bounces", b(200, 3), "calm"],
   ["provider_b_bounces", b(200, 4), "between"],
   ["provider_b_bounces", b(200, 5), "bad"],
   ["provider_b_bounces", b(10_000, 200), "between"],
   ["provider_b_bounces", b(10_000, 201), "bad"],
-  ["provider_b_complaints", b(999, 0, 9), "between"],
+  ["provider_b_complaints", b(999, 0, 3), "bad"],
+  ["provider_b_complaints", b(40, 0, 2), "between"],
+  ["provider_b_complaints", b(40, 0, 1), "calm"],
   ["provider_b_complaints", b(1_000, 0, 1), "bad"],
   ["provider_b_complaints", b(2_000, 0, 1), "between"],
   ["provider_b_complaints", b(1_999, 0, 1), "bad"],
@@ -54,6 +64,12 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["fallback_only", accepted(9, 0), "between"],
   ["fallback_only", accepted(10, 0), "bad"],
   ["fallback_only", accepted(10, 1), "calm"],
+  ["deferred_sends", unsettled(10, 0), "bad"],
+  ["deferred_sends", unsettled(9, 40), "between"],
+  ["deferred_sends", unsettled(2, 40), "calm"],
+  ["failed_sends", unsettled(40, 3), "bad"],
+  ["failed_sends", unsettled(40, 1), "between"],
+  ["failed_sends", unsettled(40, 0), "calm"],
   ["silence_provider_a", silent(20, 0), "bad"],
   ["silence_provider_a", silent(0, 20), "calm"],
   ["silence_provider_b", silent(0, 20), "bad"],
@@ -79,6 +95,7 @@ const counts = fc.record({
       complained: Math.min(complained, sends)
     })),
   accepted: fc.record({ byFallback: fc.nat(20), byPrimary: fc.nat(1) }),
+  unsettled: fc.record({ deferred: fc.nat(20), failed: fc.nat(5) }),
   silent: fc.record({ provider_a: fc.nat(30), provider_b: fc.nat(30) }),
   deadLetters: fc.constantFrom(true, false, undefined)
 })
