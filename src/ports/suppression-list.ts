@@ -47,10 +47,14 @@ export class SuppressionList extends Context.Service<
       { readonly rows: ReadonlyArray<SuppressionRow>; readonly nextCursor: string | null },
       SuppressionListUnavailable | InvalidSuppressionCursor
     >
-    /** Adds a `manual` one; where there is one already, only a note that is given changes it. */
+    /**
+     * Adds a `manual` one; where there is one already, only a note that is given changes it. Writes one `email_suppress` row
+     * into `admin_audit_log`, both or neither.
+     */
     readonly add: (entry: {
       /** The key of an address: bare and lower-case. */
       readonly email: string
+      readonly actor: string
       readonly note: string | undefined
     }) => Effect.Effect<SuppressionRow, SuppressionListUnavailable>
     /**

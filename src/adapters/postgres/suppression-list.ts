@@ -57,9 +57,15 @@ const statementOf = (filter: SuppressionFilter, after: (typeof Cursor)["Type"] |
   return { text, parameters }
 }
 
-const ADD = `insert into email_suppressions (email, reason, note) values ($1, 'manual', $2)
-on conflict (email, reason) do update set note = coalesce(excluded.note, email_suppressions.note)
-returning ${COLUMNS}`
+const ADD = `with added as (
+  insert into email_suppressions (email, reason, note) values ($1, 'manual', $2)
+  on conflict (email, reason) do update set note = coalesce(excluded.note, email_suppressions.note)
+  returning ${COLUMNS}
+), noted as (
+  insert into admin_audit_log (action, actor, target, note, details)
+  select 'email_suppress', $3, $1, $2, jsonb_build_object('reasons', jsonb_build_array('manual'))
+)
+select * from added`
 
 const REMOVE = `with plain as (
   delete from email_suppressions where email = $1 returning reason
@@ -92,8 +98,8 @@ export const layer: Layer.Layer<SuppressionList, never, ReadSql | WriteSql> = La
           nextCursor: found.length > filter.limit && last !== undefined ? cursorAfter(last) : null
         }
       }),
-      add: ({ email, note }) =>
-        bounded(writeSql.unsafe<SuppressionRow>(ADD, [email, note ?? null])).pipe(
+      add: ({ actor, email, note }) =>
+        bounded(writeSql.unsafe<SuppressionRow>(ADD, [email, note ?? null, actor])).pipe(
           Effect.map((rows) => rows[0]!)
         ),
       remove: ({ actor, email, note }) =>

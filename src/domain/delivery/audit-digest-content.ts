@@ -16,6 +16,7 @@ const LABELS: ReadonlyArray<readonly [count: keyof MailCounts, label: string, fa
 
 /** What admins do, as `admin_audit_log.action` names it, in words; the target follows. */
 const ACTIONS: Readonly<Record<string, string>> = {
+  email_suppress: "Suppressed",
   email_unsuppress: "Removed the suppression of"
 }
 

@@ -64,6 +64,14 @@ export const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
   return mailbox(only.name ?? undefined, only.local, only.domain)
 }
 
+/** As {@link parseMailbox}, for an address that a person types in: no mail of the internet goes to a domain without a dot. */
+export const parsePublicMailbox = (text: string): Result.Result<Mailbox, string> =>
+  Result.flatMap(parseMailbox(text), (box) =>
+    box.domain.includes(".")
+      ? Result.succeed(box)
+      : Result.fail(`"${box.domain}" is no domain that gets mail: it has no dot`)
+  )
+
 /** The bare address as it is delivered: a quoted local part where one is needed. */
 export const addressOf = (box: Mailbox): string => {
   const plain = DOT_ATOM.test(box.local) || DOT_ATOM_UTF8.test(box.local)

@@ -2,7 +2,7 @@ import { Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 import * as Suppressions from "../../adapters/postgres/suppression-list.ts"
-import { addressKey, parseMailbox } from "../../domain/mail/address.ts"
+import { addressKey, parseMailbox, parsePublicMailbox } from "../../domain/mail/address.ts"
 import { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
 import {
   MAX_SUPPRESSION_PAGE,
@@ -33,7 +33,7 @@ const onList = <A, E, R>(use: (list: SuppressionList["Service"]) => Effect.Effec
   onDatabase(() => Effect.provide(SuppressionList.use(use), Suppressions.layer))
 
 const addressOf = (text: string) => {
-  const parsed = parseMailbox(text.trim())
+  const parsed = parsePublicMailbox(text.trim())
   return Result.isSuccess(parsed)
     ? Effect.succeed(addressKey(parsed.success))
     : Effect.fail(new CommandFailed({ message: `${visible(text)}: ${parsed.failure}` }))
@@ -48,14 +48,15 @@ const keyOf = (text: string): string => {
 /** `postlane suppress`. */
 export const suppress = Command.make(
   "suppress",
-  { email, note: note("Why, for whoever reads the list") },
+  { email, note: note("Why, for the list and the audit log") },
   (input) =>
     telling(
       Effect.gen(function* () {
         const address = yield* addressOf(input.email)
+        const { user } = yield* Shell
         const row = yield* onList((list) =>
           list
-            .add({ email: address, note: Option.getOrUndefined(input.note) })
+            .add({ email: address, actor: `cli:${user}`, note: Option.getOrUndefined(input.note) })
             .pipe(Effect.catchTag("SuppressionListUnavailable", unavailable))
         )
         yield* print({
@@ -66,7 +67,7 @@ export const suppress = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Suppress an address by hand: no mail goes there any more, of any category. postlane unsuppress takes it back."
+    "Suppress an address by hand: no mail goes there any more, of any category. The audit log notes it; postlane unsuppress takes it back."
   ),
   Command.withShortDescription("Send nothing to an address any more"),
   Command.withExamples([

@@ -15,6 +15,7 @@ const alert = {
   recipients: ["a@x.test"],
   subject: "s",
   category: "transactional",
+  source: "api:receipts",
   reason: null,
   occurredAt: "2026-01-02T03:04:05Z"
 }
@@ -131,12 +132,14 @@ describe("/api/admin/email-suppressions", () => {
     expect((await send("GET", `${path}?reason=other`)).status).toBe(400)
   })
 
-  it("adds a manual one, refuses what is no address", async () => {
+  it("adds a manual one, with who and why; refuses what is no address", async () => {
     const answer = await send("POST", path, { email: "Ann <A@X.test>", note: "asked" })
     expect([answer.status, answer.json]).toEqual([200, row])
-    expect(asked.at(-1)).toEqual({ email: "a@x.test", note: "asked" })
-    const wrong = await send("POST", path, { email: "nobody" })
-    expect([wrong.status, wrong.json.issues[0].path]).toEqual([400, "email"])
+    expect(asked.at(-1)).toEqual({ email: "a@x.test", actor: "admin", note: "asked" })
+    for (const email of ["nobody", "a@b", "a@localhost"]) {
+      const wrong = await send("POST", path, { email })
+      expect([wrong.status, wrong.json.issues[0].path]).toEqual([400, "email"])
+    }
   })
 
   it("removes, with who and why; 404 where there is none", async () => {

@@ -57,19 +57,34 @@ suiteLayer(Layer.mergeAll(layer, preferencesLayer).pipe(Layer.provideMerge(layer
         yield* clean
         const list = yield* SuppressionList
         const sql = yield* WriteSql
-        const added = yield* list.add({ email: "a@x.test", note: "asked" })
+        const added = yield* list.add({ email: "a@x.test", actor: "ann", note: "asked" })
         assert.deepStrictEqual([added.email, added.reason, added.note], ["a@x.test", "manual", "asked"])
-        const again = yield* list.add({ email: "a@x.test", note: undefined })
+        const again = yield* list.add({ email: "a@x.test", actor: "bob", note: undefined })
         assert.deepStrictEqual(again, added)
         yield* insert("a@x.test", "complaint", "2026-01-01T00:00:00Z")
         yield* insert("b@x.test", "complaint", "2026-01-01T00:00:00Z")
         const entry = { email: "a@x.test", actor: "admin", note: "address fixed" }
         assert.strictEqual(yield* list.remove(entry), 2)
         assert.strictEqual(yield* list.remove(entry), 0)
-        const audit = yield* sql`select action, actor, target, note, details from admin_audit_log`
+        const audit =
+          yield* sql`select action, actor, target, note, details from admin_audit_log order by created_at, actor`
         assert.deepStrictEqual(
           [...audit],
           [
+            {
+              action: "email_suppress",
+              actor: "ann",
+              target: "a@x.test",
+              note: "asked",
+              details: { reasons: ["manual"] }
+            },
+            {
+              action: "email_suppress",
+              actor: "bob",
+              target: "a@x.test",
+              note: null,
+              details: { reasons: ["manual"] }
+            },
             {
               action: "email_unsuppress",
               actor: "admin",

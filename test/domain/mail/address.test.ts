@@ -8,7 +8,8 @@ import {
   asciiDomain,
   formatMailbox,
   type Mailbox,
-  parseMailbox
+  parseMailbox,
+  parsePublicMailbox
 } from "../../../src/domain/mail/address.ts"
 
 const parsed = (text: string): Mailbox | string =>
@@ -61,6 +62,13 @@ describe("addresses", () => {
       "a b@x.test"
     ]
     for (const text of hostile) assert.isString(parsed(text), JSON.stringify(text))
+  })
+
+  it("takes no domain without a dot where a person types the address in", () => {
+    assert.isTrue(Result.isSuccess(parsePublicMailbox("Ann <a@x.test>")))
+    for (const text of ["a@b", "Ann <a@localhost>", "a@b.", "no address"]) {
+      assert.isTrue(Result.isFailure(parsePublicMailbox(text)), text)
+    }
   })
 
   it("never throws, and never lets a line break through", () => {

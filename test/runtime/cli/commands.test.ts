@@ -137,8 +137,9 @@ describe("the command line on a database", () => {
           assert.strictEqual(removed.code, 0, removed.err)
           const sql = yield* WriteSql
           assert.deepStrictEqual(
-            yield* sql`select action, actor, target, note from admin_audit_log where target = 'quiet@x.test'`,
+            yield* sql`select action, actor, target, note from admin_audit_log where target = 'quiet@x.test' order by created_at`,
             [
+              { action: "email_suppress", actor: "cli:tester", target: "quiet@x.test", note: "asked" },
               {
                 action: "email_unsuppress",
                 actor: "cli:tester",
@@ -150,9 +151,11 @@ describe("the command line on a database", () => {
           const again = yield* postlane("unsuppress", "quiet@x.test")
           assert.strictEqual(again.code, 1)
           assert.include(again.err, "is not suppressed")
-          const wrong = yield* postlane("suppress", "no address", "--json")
-          assert.strictEqual(wrong.code, 1)
-          assert.isFalse(jsonOf<{ readonly ok: boolean }>(wrong).ok)
+          for (const text of ["no address", "a@b"]) {
+            const wrong = yield* postlane("suppress", text, "--json")
+            assert.strictEqual(wrong.code, 1)
+            assert.isFalse(jsonOf<{ readonly ok: boolean }>(wrong).ok)
+          }
         })
     )
 

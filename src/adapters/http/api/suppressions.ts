@@ -52,7 +52,12 @@ export class SuppressionGroup extends HttpApiGroup.make("suppressions")
         problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
         Unavailable
       ]
-    }).annotate(OpenApi.Summary, "Adds a manual suppression")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Adds a manual suppression",
+        description: "One `email_suppress` row in `admin_audit_log` tells of it, with the note."
+      })
+    )
   )
   .add(
     HttpApiEndpoint.delete("removeSuppressions", `${PATH}/:email`, {

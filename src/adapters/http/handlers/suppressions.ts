@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
-import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
+import { addressKey, parseMailbox, parsePublicMailbox } from "../../../domain/mail/address.ts"
 import { SuppressionList } from "../../../ports/suppression-list.ts"
 import { CurrentPrincipal } from "../api/access.ts"
 import { Api } from "../api/api.ts"
@@ -37,12 +37,13 @@ export const suppressionHandlers = HttpApiBuilder.group(
     const bodies = yield* makeJsonBodies
 
     const add = Effect.fnUntraced(function* (body: typeof SuppressionRequest.Type) {
-      const parsed = parseMailbox(body.email.trim())
+      const parsed = parsePublicMailbox(body.email.trim())
       if (Result.isFailure(parsed)) {
         return yield* Effect.fail(invalidRequest([{ path: "email", message: parsed.failure }]))
       }
+      const { actor } = yield* CurrentPrincipal
       return yield* list
-        .add({ email: addressKey(parsed.success), note: body.note || undefined })
+        .add({ email: addressKey(parsed.success), actor, note: body.note || undefined })
         .pipe(Effect.catch(unavailable))
     })
 
