@@ -40,7 +40,8 @@ export interface OutreachEntry {
 
 /** Whether it may be sent. */
 export type OutreachBegin =
-  | { readonly _tag: "Begun"; readonly id: string }
+  /** `mailKey` is the idempotency key that the mail goes out under: a new one where an earlier deferral ended without a mail. */
+  | { readonly _tag: "Begun"; readonly id: string; readonly mailKey: string }
   | { readonly _tag: "Unsubscribed" }
   /** This very mail went out before, or may have, longer ago than its key is remembered. */
   | {
@@ -69,5 +70,7 @@ export class CampaignBook extends Context.Service<
     readonly begin: (entry: OutreachEntry) => Effect.Effect<OutreachBegin, CampaignBookUnavailable>
     /** Notes how it ended; again, it changes nothing. */
     readonly finish: (end: OutreachEnd) => Effect.Effect<void, CampaignBookUnavailable>
+    /** Brings deferred sends whose end the send log knows to that end; how many. */
+    readonly settle: Effect.Effect<number, CampaignBookUnavailable>
   }
 >()("postlane/ports/CampaignBook") {}

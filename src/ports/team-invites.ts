@@ -17,8 +17,10 @@ export type InviteTodo =
       readonly inviter: string
       /** ISO 8601. */
       readonly expiresAt: string
+      /** The idempotency key of this sending: the end of a deferral is found by it. */
+      readonly mailKey: string
     }
-  /** Its mail went out before, and the link in it still works. */
+  /** Its mail went out before or its retry is queued, and the link in it still works. */
   | { readonly todo: "Sent"; readonly inviteId: string }
   /** Another call is sending it. */
   | { readonly todo: "Busy"; readonly inviteId: string }

@@ -10,6 +10,7 @@ import { choosePort } from "../adapters/http/chosen-port.ts"
 import { embeddedHttpLayer, httpLayer } from "../adapters/http/http-layer.ts"
 import * as AuditLog from "../adapters/postgres/audit-log.ts"
 import * as Postgres from "../adapters/postgres/client.ts"
+import * as Deferrals from "../adapters/postgres/deferrals.ts"
 import * as DeliveryLog from "../adapters/postgres/delivery-log.ts"
 import * as EmailLogQuery from "../adapters/postgres/email-log-query.ts"
 import * as EmailStats from "../adapters/postgres/email-stats.ts"
@@ -27,7 +28,7 @@ import { alerts, recordedAlerts } from "./alert-layers.ts"
 import * as AuditDigestLayer from "./audit-digest-layer.ts"
 import * as AuditDigest from "./audit-digest.ts"
 import { announce, type Place } from "./banner.ts"
-import { callers } from "./callers.ts"
+import { callers, contactSweepTicks } from "./callers.ts"
 import { conversion } from "./conversion-layers.ts"
 import { conversionAnchor, conversionWorkers } from "./conversion-roles.ts"
 import { migrateDatabase, requireMigrated, shownUrl } from "./database.ts"
@@ -44,7 +45,7 @@ import { intakeWorkers } from "./intake-roles.ts"
 import * as Leadership from "./leadership.ts"
 import { cloudCredentials, mailerWithRetries } from "./mail-layers.ts"
 import { realProviders } from "./mail-providers.ts"
-import { outreach } from "./outreach-layers.ts"
+import { outreach, outreachTicks } from "./outreach-layers.ts"
 import { pipelineAnswers } from "./pipeline-layers.ts"
 import * as Readiness from "./readiness.ts"
 import { decodeSettings, type Env, formatProblems, type Settings } from "./settings.ts"
@@ -156,7 +157,9 @@ const roles = (settings: Settings) => {
     AuditDigest.ticks,
     Layer.provide(DeliveryWatch.layer, recordedAlerts(settings)),
     conversionAnchor(settings),
-    bulkMessageTicks
+    bulkMessageTicks,
+    contactSweepTicks,
+    outreachTicks
   ).pipe(Layer.provideMerge(Layer.provide(Leadership.layer(), Leases.layer)))
   return Layer.mergeAll(
     retry,
@@ -233,6 +236,7 @@ const app = (settings: Settings, beforeListen: Effect.Effect<void>) => {
     Layer.provideMerge(mail),
     Layer.provideMerge(conversion(settings, credentials)),
     Layer.provideMerge(access(settings)),
+    Layer.provideMerge(Deferrals.layer),
     Layer.provideMerge(database(settings)),
     Layer.provideMerge(Supervisors.layer)
   )

@@ -9,6 +9,7 @@ import * as AccountClosing from "../domain/callers/account-closing.ts"
 import * as ContactForms from "../domain/callers/contact-forms.ts"
 import * as Receipts from "../domain/callers/receipts.ts"
 import * as TeamInvitations from "../domain/callers/team-invitations.ts"
+import { leaderTicking } from "./leadership.ts"
 import type { Settings } from "./settings.ts"
 
 /**
@@ -23,8 +24,15 @@ export const callers = (settings: Settings, options: { readonly onlySimulated: b
     AccountClosing.layer,
     Receipts.layer
   ).pipe(
-    Layer.provide(ContactMessages.layer),
+    Layer.provideMerge(ContactMessages.layer),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(Layer.merge(Layer.provide(TeamInvites.layer, NodeCrypto.layer), MailTemplates.layer))
   )
 }
+
+/** The leader sees to notifications of the forms that did not go out. */
+export const contactSweepTicks = leaderTicking(
+  "contact-sweep",
+  ContactForms.CONTACT_SWEEP_INTERVAL,
+  ContactForms.ContactForms.use(({ sweep }) => sweep)
+)

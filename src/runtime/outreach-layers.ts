@@ -11,16 +11,21 @@ import type { Mailer } from "../domain/mail/mailer.ts"
 import * as CampaignEvents from "../domain/outreach/campaign-events.ts"
 import * as Outreach from "../domain/outreach/outreach.ts"
 import * as Unsubscribe from "../domain/outreach/unsubscribe.ts"
+import { CampaignBook as Book } from "../ports/campaign-book.ts"
+import { leaderTicking } from "./leadership.ts"
 import type { Settings } from "./settings.ts"
 
 /** The outreach mailbox on the sender domain. */
 const MAILBOX = "outreach"
 
+/** How often deferred sends are brought to the end that the log knows. */
+const SETTLE_INTERVAL = "1 minute"
+
 /** Outreach, its bookkeeping and its unsubscribe links. */
 export const outreach = (
   settings: Pick<Settings, "domains" | "http" | "providerB" | "sending">
 ): Layer.Layer<
-  Outreach.Outreach | CampaignEvents.CampaignEvents | Unsubscribe.Unsubscribing,
+  Outreach.Outreach | CampaignEvents.CampaignEvents | Unsubscribe.Unsubscribing | Book,
   never,
   Mailer | WriteSql
 > => {
@@ -36,7 +41,15 @@ export const outreach = (
   })
   return Layer.mergeAll(Outreach.layer, CampaignEvents.layer).pipe(
     Layer.provideMerge(Unsubscribe.layer),
-    Layer.provide([config, CampaignBook.layer, Unsubscribes.layer, MailTemplates.layer, Mac.layerWebCrypto]),
+    Layer.provideMerge(CampaignBook.layer),
+    Layer.provide([config, Unsubscribes.layer, MailTemplates.layer, Mac.layerWebCrypto]),
     Layer.provide(NodeCrypto.layer)
   )
 }
+
+/** The leader notes how deferred outreach sends ended. */
+export const outreachTicks = leaderTicking(
+  "outreach-ends",
+  SETTLE_INTERVAL,
+  Book.use(({ settle }) => settle)
+)

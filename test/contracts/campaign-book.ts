@@ -33,6 +33,8 @@ export interface CampaignTables {
 export interface CampaignWorld {
   readonly tables: Effect.Effect<CampaignTables>
   readonly clear: Effect.Effect<void>
+  /** Writes down in the send log how the deferral under a key stands. */
+  readonly deferral: (key: string, end: "deferred" | "sent" | "failed" | "suppressed") => Effect.Effect<void>
   /** What somebody does by hand: takes an address back into outreach. */
   readonly resubscribe: (email: string) => Effect.Effect<void>
 }
@@ -262,6 +264,37 @@ export const suite = (
           status: "sent",
           providerMessageId: "m-1"
         })
+      }))
+
+    test("a deferral is settled by its end, and begins again under a new key only where that was no mail (R3)", (world) =>
+      Effect.gen(function* () {
+        const book = yield* CampaignBook
+        const status = Effect.map(world.tables, ({ sends }) => sends.map((row) => row.status))
+        const deferred = { outcome: "deferred", providerMessageId: null } as const
+        const id = yield* begun
+        yield* world.deferral("k", "deferred")
+        yield* finish(end(id, deferred))
+        assert.strictEqual(yield* book.settle, 0)
+        assert.deepInclude(yield* begin, { _tag: "Settled", status: "deferred" })
+
+        yield* world.deferral("k", "failed")
+        assert.strictEqual(yield* book.settle, 1)
+        assert.strictEqual(yield* book.settle, 0)
+        assert.deepStrictEqual(yield* status, ["failed"])
+        assert.deepStrictEqual(yield* begin, { _tag: "Begun", id, mailKey: "k/2" })
+
+        // Asked for again before anybody settled it.
+        yield* world.deferral("k/2", "deferred")
+        yield* finish(end(id, deferred))
+        yield* world.deferral("k/2", "suppressed")
+        assert.deepStrictEqual(yield* begin, { _tag: "Begun", id, mailKey: "k/3" })
+
+        yield* world.deferral("k/3", "deferred")
+        yield* finish(end(id, deferred))
+        yield* world.deferral("k/3", "sent")
+        assert.strictEqual(yield* book.settle, 1)
+        assert.deepStrictEqual(yield* status, ["sent"])
+        assert.deepInclude(yield* begin, { _tag: "Settled", status: "sent" })
       }))
 
     test("an event about several people marks those that it names", (world) =>

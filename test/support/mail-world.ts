@@ -25,6 +25,8 @@ export interface MailWorld {
   readonly erase: (email: string) => Effect.Effect<void>
   /** Lets time pass for claims, leases and rows. */
   readonly advance: (ms: number) => Effect.Effect<void>
+  /** Other adapters of the same database, when they ask what time it is. */
+  readonly inItsTime: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 /** The in-memory store on a clock of its own, which also moves by a millisecond with every call. */
@@ -42,7 +44,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     monotonicTimeNanos: real.monotonicTimeNanos,
     sleep: (duration) => real.sleep(duration)
   }
-  const at = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  const at = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       offsetMs += 1
       return Effect.provideService(effect, Clock.Clock, clock)
@@ -65,6 +67,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     suppress: (suppression) => Effect.sync(() => database.suppress(suppression)),
     unsuppress: (email) => Effect.sync(() => void database.unsuppress(email)),
     erase: (email) => Effect.sync(() => database.erase(email)),
+    inItsTime: at,
     advance: (ms) =>
       Effect.sync(() => {
         offsetMs += ms
@@ -164,6 +167,7 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
         sql`insert into email_suppressions (email, reason) values (${email}, ${reason}) on conflict do nothing`.pipe(
           Effect.orDie
         ),
+      inItsTime: (effect) => effect,
       unsuppress: (email) => Effect.orDie(sql`delete from email_suppressions where email = ${email}`),
       erase: (email) => Effect.orDie(sql`select erase_person(${email}, 'admin')`),
       advance: (ms) =>

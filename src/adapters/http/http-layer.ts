@@ -15,6 +15,7 @@ import { alertHandlers, notificationHandlers } from "./handlers/alerts.ts"
 import { auditLogHandlers } from "./handlers/audit-log.ts"
 import { authHandlers } from "./handlers/auth.ts"
 import { bulkHandlers } from "./handlers/bulk.ts"
+import { contactMessageHandlers } from "./handlers/contact-messages.ts"
 import { convertEmailHandlers, convertEmailTestHandlers } from "./handlers/convert-email.ts"
 import { devTemplateHandlers } from "./handlers/dev-templates.ts"
 import { devHandlers } from "./handlers/dev.ts"
@@ -87,6 +88,7 @@ export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" |
       healthHandlers,
       adminHandlers,
       auditLogHandlers,
+      contactMessageHandlers,
       alertHandlers,
       notificationHandlers,
       suppressionHandlers,

@@ -11,6 +11,7 @@ import {
 } from "../../domain/outreach/campaign-status.ts"
 import { RELAY_MEMORY_MS } from "../../ports/audit-digest-store.ts"
 import { CampaignBook, type CampaignEvent } from "../../ports/campaign-book.ts"
+import type { OpenKey } from "../../ports/deferrals.ts"
 import { Unsubscribes } from "../../ports/unsubscribes.ts"
 
 /** A row of `email_sends`; times in milliseconds since the epoch. */
@@ -51,8 +52,13 @@ export interface CampaignDatabase {
 const isCampaignEventName = (event: string): event is CampaignEventName =>
   CAMPAIGN_EVENTS.some((known) => known === event)
 
-/** A database of its own: the same decisions as the functions of `0014_campaigns.sql`. */
-export const makeCampaignDatabase = (): CampaignDatabase => {
+/** What the send log knows of a key's deferrals (`email_open_key`); `ended`: how the one before the open key ended. */
+export type KnownDeferral = OpenKey & { readonly ended: "failed" | "suppressed" | undefined }
+
+/** A database of its own: the same decisions as the functions of `0037_callers_learn_the_end.sql`. */
+export const makeCampaignDatabase = (
+  deferralOf: (key: string) => KnownDeferral = (key) => ({ key, state: "new", ended: undefined })
+): CampaignDatabase => {
   const sends = new Map<string, EmailSendRow>()
   const prospects = new Map<string, ProspectStatus>()
   const unsubscribed = new Map<string, "one_click" | "complaint" | "manual">()
@@ -103,6 +109,16 @@ export const makeCampaignDatabase = (): CampaignDatabase => {
     })
   }
 
+  /** Brings a deferred send to the end that the log knows; whether it did. */
+  const settle = (row: EmailSendRow): boolean => {
+    if (row.status !== "deferred" || row.idempotencyKey === undefined) return false
+    const { ended, state } = deferralOf(row.idempotencyKey)
+    const end = state === "sent" ? state : state === "new" ? ended : undefined
+    if (end === undefined) return false
+    put({ ...row, status: end, errorKind: end === "failed" ? "ambiguous" : undefined })
+    return true
+  }
+
   const record = (event: CampaignEvent, now: number): boolean => {
     const { event: name, providerMessageId } = event
     if (!isCampaignEventName(name)) return false
@@ -139,21 +155,26 @@ export const makeCampaignDatabase = (): CampaignDatabase => {
         if (unsubscribed.has(email)) return { _tag: "Unsubscribed" }
         mark(email, "active")
         if (isOffLimits(prospects.get(email) ?? "active")) return { _tag: "Unsubscribed" }
-        const row = find((one) => one.idempotencyKey === idempotencyKey)
-        if (row === undefined) {
+        const found = find((one) => one.idempotencyKey === idempotencyKey)
+        if (found === undefined) {
           const id = nextId()
           put({ id, email, campaign, idempotencyKey, attemptedAt: now })
-          return { _tag: "Begun", id }
+          return { _tag: "Begun", id, mailKey: idempotencyKey }
         }
+        settle(found)
+        const row = sends.get(found.id) ?? found
+        const open = deferralOf(idempotencyKey)
+        const wasLost = open.state === "new" && open.ended !== undefined
         const free =
           row.providerMessageId === undefined &&
           (row.status === "suppressed" ||
-            (row.status === "failed" && (row.errorKind === "rejected" || row.errorKind === "unavailable")))
-        const open =
+            (row.status === "failed" &&
+              (wasLost || row.errorKind === "rejected" || row.errorKind === "unavailable")))
+        const unknown =
           (row.status === "queued" || row.status === "failed") && row.attemptedAt > now - RELAY_MEMORY_MS
         if (free) put({ ...row, status: "queued", errorKind: undefined, attemptedAt: now })
-        return free || open
-          ? { _tag: "Begun", id: row.id }
+        return free || unknown
+          ? { _tag: "Begun", id: row.id, mailKey: open.key }
           : {
               _tag: "Settled",
               id: row.id,
@@ -179,7 +200,8 @@ export const makeCampaignDatabase = (): CampaignDatabase => {
           providerMessageId: row.providerMessageId ?? providerMessageId ?? undefined
         })
         refresh(id)
-      })
+      }),
+    settle: Effect.sync(() => [...sends.values()].filter(settle).length)
   })
 
   const key = Redacted.make(new Uint8Array(32).fill(7))

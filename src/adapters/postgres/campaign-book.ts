@@ -11,11 +11,13 @@ import { isTransient } from "./sql-failure.ts"
 /** A cut connection or a deadlock is tried again at once: whoever posts events waits for the answer. */
 const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
 
+const Settled = Schema.NonEmptyArray(Schema.Struct({ settled: Schema.Int }))
+
 const Recorded = Schema.NonEmptyArray(Schema.Struct({ recorded: Schema.Boolean }))
 
 const Begun = Schema.NonEmptyArray(
   Schema.Union([
-    Schema.Struct({ decision: Schema.Literal("Begun"), id: Schema.String }),
+    Schema.Struct({ decision: Schema.Literal("Begun"), id: Schema.String, mail_key: Schema.String }),
     Schema.Struct({ decision: Schema.Literal("Unsubscribed") }),
     Schema.Struct({
       decision: Schema.Literal("Settled"),
@@ -63,7 +65,7 @@ const make = Effect.gen(function* () {
         Effect.map(([{ recorded }]) => recorded)
       ),
     begin: ({ campaign, email, idempotencyKey, name, subject }) =>
-      ask(sql`select decision, id, status, provider_message_id
+      ask(sql`select decision, id, status, provider_message_id, mail_key
         from begin_outreach_send(
           ${storable(email)}, ${name === undefined ? null : storable(name)}, ${storable(campaign)},
           ${storable(subject)}, ${storable(idempotencyKey)})`).pipe(
@@ -71,7 +73,7 @@ const make = Effect.gen(function* () {
         Effect.map(([row]) => {
           switch (row.decision) {
             case "Begun":
-              return { _tag: row.decision, id: row.id }
+              return { _tag: row.decision, id: row.id, mailKey: row.mail_key }
             case "Unsubscribed":
               return { _tag: row.decision }
             case "Settled":
@@ -88,7 +90,11 @@ const make = Effect.gen(function* () {
       Effect.asVoid(
         ask(sql`select finish_outreach_send(
           ${id}::uuid, ${outcome}, ${providerMessageId}, ${error === null ? null : storable(error)}, ${errorKind})`)
-      )
+      ),
+    settle: ask(sql`select settle_outreach_sends() as settled`).pipe(
+      Effect.flatMap(decoded(Settled)),
+      Effect.map(([{ settled }]) => settled)
+    )
   })
 })
 

@@ -20,12 +20,16 @@ const bounded = boundedBy(TIME_LIMIT, (cause) => new TeamInvitesUnavailable({ ca
 
 const decodeBegun = Schema.decodeUnknownEffect(
   Schema.Array(
-    Schema.Struct({
-      invite_id: Schema.String,
-      todo: Schema.Literals(["Send", "Sent", "Busy"]),
-      inviter: Schema.String,
-      expires_at: Schema.Date
-    })
+    Schema.Union([
+      Schema.Struct({
+        invite_id: Schema.String,
+        todo: Schema.Literal("Send"),
+        inviter: Schema.String,
+        expires_at: Schema.Date,
+        mail_key: Schema.String
+      }),
+      Schema.Struct({ invite_id: Schema.String, todo: Schema.Literals(["Sent", "Busy"]) })
+    ])
   )
 )
 const decodeAccepted = Schema.decodeUnknownEffect(
@@ -42,18 +46,16 @@ export const layer: Layer.Layer<TeamInvites, never, WriteSql | Digest | SecureRa
       begin: Effect.fnUntraced(function* ({ customerId, email }) {
         const { hash, token } = yield* secrets.mint
         const [row] = yield* bounded(
-          sql`select invite_id, todo, inviter, expires_at from begin_team_invite(${customerId}::uuid, ${email},
+          sql`select invite_id, todo, inviter, expires_at, mail_key from begin_team_invite(${customerId}::uuid, ${email},
             decode(${hash}, 'hex'), ${INVITE_LIFETIME_SECONDS}, ${SENDING_LEASE_SECONDS})`.pipe(
             Effect.flatMap(decodeBegun)
           )
         )
         if (row === undefined) return undefined
-        const { expires_at, invite_id: inviteId, inviter, todo } = row
-        return (
-          todo === "Send"
-            ? { todo, inviteId, token, inviter, expiresAt: expires_at.toISOString() }
-            : { todo, inviteId }
-        ) satisfies InviteTodo
+        if (row.todo !== "Send") return { todo: row.todo, inviteId: row.invite_id } satisfies InviteTodo
+        const { expires_at, invite_id: inviteId, inviter, mail_key: mailKey, todo } = row
+        const expiresAt = expires_at.toISOString()
+        return { todo, inviteId, token, inviter, expiresAt, mailKey } satisfies InviteTodo
       }),
       end: Effect.fnUntraced(function* (token, sent) {
         const hash = yield* secrets.hash(Redacted.value(token))

@@ -1,9 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 
 import { Accounts, type AccountsUnavailable } from "../../ports/accounts.ts"
+import type { Deferrals } from "../../ports/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { makeTell } from "./tell.ts"
+import { isOk, makeTell } from "./tell.ts"
 
 /** Closes accounts (document 1, category `auth`: account deletion). */
 export class AccountClosing extends Context.Service<
@@ -17,27 +18,28 @@ export class AccountClosing extends Context.Service<
 >()("postlane/domain/AccountClosing") {}
 
 /** The service on the ports of the surroundings. */
-export const layer: Layer.Layer<AccountClosing, never, Accounts | MailTemplates | Mailer> = Layer.effect(
-  AccountClosing,
-  Effect.gen(function* () {
-    const accounts = yield* Accounts
-    const tell = yield* makeTell
-    return AccountClosing.of({
-      close: Effect.fnUntraced(function* (customerId) {
-        const closed = yield* accounts.close(customerId)
-        if (closed === undefined) return { deleted: true, confirmationSent: false }
-        const { deletedAt, email } = closed
-        const confirmationSent = yield* tell(
-          { kind: "account-deleted", email, deletedAt },
-          {
-            to: email,
-            category: "auth",
-            source: "api:account",
-            idempotencyKey: `account-deleted:${customerId}:${deletedAt}`
-          }
-        )
-        return { deleted: true, confirmationSent }
+export const layer: Layer.Layer<AccountClosing, never, Accounts | Deferrals | MailTemplates | Mailer> =
+  Layer.effect(
+    AccountClosing,
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const tell = yield* makeTell
+      return AccountClosing.of({
+        close: Effect.fnUntraced(function* (customerId) {
+          const closed = yield* accounts.close(customerId)
+          if (closed === undefined) return { deleted: true, confirmationSent: false }
+          const { deletedAt, email } = closed
+          const told = yield* tell(
+            { kind: "account-deleted", email, deletedAt },
+            {
+              to: email,
+              category: "auth",
+              source: "api:account",
+              idempotencyKey: `account-deleted:${customerId}:${deletedAt}`
+            }
+          )
+          return { deleted: true, confirmationSent: isOk(told) }
+        })
       })
     })
-  })
-)
+  )

@@ -5,12 +5,16 @@ import {
   ContactMessages,
   type ContactMessagesUnavailable
 } from "../../ports/contact-messages.ts"
+import type { Deferrals } from "../../ports/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import type { MailTemplate } from "../mail/template.ts"
-import { makeTell } from "./tell.ts"
+import { isOk, makeTell, type Told } from "./tell.ts"
 
-/** What came of a message. `received`: it is stored. `notified`: a mail about it went out. */
+/** How often messages that wait for their notification are looked for, in one process at a time. */
+export const CONTACT_SWEEP_INTERVAL = "1 minute"
+
+/** What came of a message. `received`: it is stored. `notified`: a mail about it went out, or its retry is queued. */
 export interface FormAnswer {
   readonly received: true
   readonly notified: boolean
@@ -22,6 +26,11 @@ export class ContactForms extends Context.Service<
   {
     /** Fails only where the message could not be stored. */
     readonly receive: (message: ContactMessage) => Effect.Effect<FormAnswer, ContactMessagesUnavailable>
+    /**
+     * Sends the notifications that are due: those that did not go out when their message came in, and those whose deferral
+     * ended without a mail. Gives how many went out.
+     */
+    readonly sweep: Effect.Effect<number, ContactMessagesUnavailable>
   }
 >()("postlane/domain/ContactForms") {}
 
@@ -30,44 +39,73 @@ const mailOf = ({ email, kind, message, name, page, rating }: ContactMessage): M
     ? { kind, name: name ?? email ?? "", email: email ?? "", message }
     : { kind, email, rating, message, page }
 
-/** Forms whose messages go to `alertEmail` (`ALERT_EMAIL`); without one they are stored only. */
+/** Forms whose messages go to `alertEmail` (`ALERT_EMAIL`); without one they are stored, and wait until there is one. */
 export const layer = (options: {
   readonly alertEmail: string | undefined
-}): Layer.Layer<ContactForms, never, ContactMessages | MailTemplates | Mailer> =>
+}): Layer.Layer<ContactForms, never, ContactMessages | Deferrals | MailTemplates | Mailer> =>
   Layer.effect(
     ContactForms,
     Effect.gen(function* () {
       const messages = yield* ContactMessages
       const tell = yield* makeTell
+      const { alertEmail } = options
+
+      /** Every attempt asks for the same key, so that a message is mailed once. */
+      const notify = (id: string, message: ContactMessage, to: string) =>
+        tell(mailOf(message), {
+          to,
+          category: "notification",
+          source: `api:${message.kind}`,
+          idempotencyKey: `${message.kind}:${id}`,
+          ...(message.email === undefined ? {} : { replyTo: message.email })
+        })
+
+      /** A deferral is noted when it has ended: until then the message waits, and the sweep asks again. */
+      const note = (id: string, told: Told) => {
+        switch (told._tag) {
+          case "Sent":
+            return messages.notified(id)
+          case "Deferred":
+            return Effect.void
+          case "Unsent":
+            return messages.missed(id, told.error)
+        }
+      }
 
       return ContactForms.of({
         receive: Effect.fnUntraced(function* (message) {
           const id = yield* messages.keep(message)
           if (message.spam) return { received: true, notified: false }
-          const { email, kind } = message
-          if (options.alertEmail === undefined) {
+          if (alertEmail === undefined) {
             yield* Effect.logWarning("a message of the contact form waits: ALERT_EMAIL is unset").pipe(
-              Effect.annotateLogs({ id, kind })
+              Effect.annotateLogs({ id, kind: message.kind })
             )
             return { received: true, notified: false }
           }
-          const notified = yield* tell(mailOf(message), {
-            to: options.alertEmail,
-            category: "notification",
-            source: `api:${kind}`,
-            idempotencyKey: `${kind}:${id}`,
-            ...(email === undefined ? {} : { replyTo: email })
-          })
-          if (notified) {
-            yield* messages
-              .notified(id)
-              .pipe(
-                Effect.catch(({ cause }) =>
-                  Effect.logWarning("a message was mailed, which could not be noted", cause)
-                )
+          const told = yield* notify(id, message, alertEmail)
+          yield* note(id, told).pipe(
+            Effect.catch(({ cause }) =>
+              Effect.logWarning(
+                "what came of a message's mail could not be noted: the sweep asks again",
+                cause
               )
+            )
+          )
+          return { received: true, notified: isOk(told) }
+        }),
+        sweep: Effect.gen(function* () {
+          if (alertEmail === undefined) return 0
+          let sent = 0
+          while (true) {
+            const waiting = yield* messages.claimWaiting
+            if (waiting === undefined) return sent
+            // A stop lets a send that is under way be noted.
+            const told = yield* notify(waiting.id, waiting.message, alertEmail).pipe(
+              Effect.tap((end) => note(waiting.id, end)),
+              Effect.uninterruptible
+            )
+            if (told._tag === "Sent") sent += 1
           }
-          return { received: true, notified }
         })
       })
     })

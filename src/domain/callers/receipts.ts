@@ -1,12 +1,16 @@
 import { Context, Effect, Layer } from "effect"
 
+import type { Deferrals } from "../../ports/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { makeTell } from "./tell.ts"
+import { isOk, makeTell } from "./tell.ts"
 
 /** A payment that was taken. */
 export interface Receipt {
-  /** The same payment has the same id: its mail goes out once, however often it is asked for within 24 hours. */
+  /**
+   * The same payment has the same id: its mail goes out once, however often it is asked for within 24 hours; one
+   * whose retries ended without an answer goes out again when it is asked for again.
+   */
   readonly receiptId: string
   readonly email: string
   readonly customer: string
@@ -26,7 +30,7 @@ export class Receipts extends Context.Service<
 >()("postlane/domain/Receipts") {}
 
 /** The service on the mailer of the surroundings. */
-export const layer: Layer.Layer<Receipts, never, MailTemplates | Mailer> = Layer.effect(
+export const layer: Layer.Layer<Receipts, never, Deferrals | MailTemplates | Mailer> = Layer.effect(
   Receipts,
   Effect.map(makeTell, (tell) =>
     Receipts.of({
@@ -39,7 +43,7 @@ export const layer: Layer.Layer<Receipts, never, MailTemplates | Mailer> = Layer
             source: "api:receipts",
             idempotencyKey: `receipt:${receipt.receiptId}`
           }
-        ).pipe(Effect.map((receiptSent) => ({ receiptSent })))
+        ).pipe(Effect.map((told) => ({ receiptSent: isOk(told) })))
     })
   )
 )

@@ -1,9 +1,10 @@
 import { Context, Data, Effect, Layer } from "effect"
 
+import type { Deferrals } from "../../ports/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
 import { SharedFiles, type SharedFilesUnavailable } from "../../ports/shared-files.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { makeTell } from "./tell.ts"
+import { isOk, makeTell } from "./tell.ts"
 
 /** Most people that one call shares a file with. */
 export const MAX_SHARE_RECIPIENTS = 50
@@ -38,32 +39,33 @@ export class Sharing extends Context.Service<
 >()("postlane/domain/Sharing") {}
 
 /** The service on the ports of the surroundings. */
-export const layer: Layer.Layer<Sharing, never, SharedFiles | MailTemplates | Mailer> = Layer.effect(
-  Sharing,
-  Effect.gen(function* () {
-    const files = yield* SharedFiles
-    const tell = yield* makeTell
-    return Sharing.of({
-      share: Effect.fnUntraced(function* ({ customerId, fileId, message, recipients }) {
-        const link = yield* files.link({ fileId, customerId })
-        if (link === undefined) return yield* new NoSuchFile()
-        const sent = yield* Effect.forEach(
-          [...new Set(recipients)],
-          (to) =>
-            Effect.map(
-              tell(
-                { kind: "share", message, ...link },
-                { to, category: "transactional", source: "api:share" }
+export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTemplates | Mailer> =
+  Layer.effect(
+    Sharing,
+    Effect.gen(function* () {
+      const files = yield* SharedFiles
+      const tell = yield* makeTell
+      return Sharing.of({
+        share: Effect.fnUntraced(function* ({ customerId, fileId, message, recipients }) {
+          const link = yield* files.link({ fileId, customerId })
+          if (link === undefined) return yield* new NoSuchFile()
+          const sent = yield* Effect.forEach(
+            [...new Set(recipients)],
+            (to) =>
+              Effect.map(
+                tell(
+                  { kind: "share", message, ...link },
+                  { to, category: "transactional", source: "api:share" }
+                ),
+                (told) => ({ to, ok: isOk(told) })
               ),
-              (ok) => ({ to, ok })
-            ),
-          { concurrency: CONCURRENCY }
-        )
-        return {
-          recipients: sent.filter(({ ok }) => ok).length,
-          unsentRecipients: sent.filter(({ ok }) => !ok).map(({ to }) => to)
-        }
+            { concurrency: CONCURRENCY }
+          )
+          return {
+            recipients: sent.filter(({ ok }) => ok).length,
+            unsentRecipients: sent.filter(({ ok }) => !ok).map(({ to }) => to)
+          }
+        })
       })
     })
-  })
-)
+  )

@@ -1,9 +1,10 @@
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 
+import type { Deferrals } from "../../ports/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
 import { TeamInvites, type TeamInvitesUnavailable } from "../../ports/team-invites.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { makeTell } from "./tell.ts"
+import { isOk, makeTell } from "./tell.ts"
 
 /** The invitation's mail is being sent by another call. */
 export class InviteUnderWay extends Data.TaggedError("InviteUnderWay")<{ readonly inviteId: string }> {}
@@ -23,7 +24,7 @@ export class TeamInvitations extends Context.Service<
   {
     /**
      * Invites the reader of an address (its key). Asked again while the invitation is open, it is the same one; its mail goes
-     * out again only if it did not before.
+     * out again only if it did not before, or was deferred and did not go out in the end.
      */
     readonly invite: (invite: {
       readonly customerId: string
@@ -35,7 +36,7 @@ export class TeamInvitations extends Context.Service<
 /** Invitations whose links lead to `baseUrl`, which has no slash at its end. */
 export const layer = (options: {
   readonly baseUrl: string
-}): Layer.Layer<TeamInvitations, never, TeamInvites | MailTemplates | Mailer> =>
+}): Layer.Layer<TeamInvitations, never, Deferrals | TeamInvites | MailTemplates | Mailer> =>
   Layer.effect(
     TeamInvitations,
     Effect.gen(function* () {
@@ -49,7 +50,7 @@ export const layer = (options: {
           const { inviteId } = begun
           if (begun.todo === "Busy") return yield* new InviteUnderWay({ inviteId })
           if (begun.todo === "Sent") return { inviteId, inviteSent: true }
-          const inviteSent = yield* tell(
+          const told = yield* tell(
             {
               kind: "team-invite",
               inviter: begun.inviter,
@@ -57,8 +58,14 @@ export const layer = (options: {
               url: `${options.baseUrl}/invites/${Redacted.value(begun.token)}`,
               expiresAt: begun.expiresAt
             },
-            { to: email, category: "transactional", source: "api:team-invite" }
+            {
+              to: email,
+              category: "transactional",
+              source: "api:team-invite",
+              idempotencyKey: begun.mailKey
+            }
           )
+          const inviteSent = isOk(told)
           // The lease ends by itself where this cannot be noted; then a repeat sends a new link.
           yield* invites
             .end(begun.token, inviteSent)

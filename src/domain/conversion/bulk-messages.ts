@@ -1,6 +1,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 
 import { type BulkMessage, BulkOrders, type BulkOrdersUnavailable } from "../../ports/bulk-orders.ts"
+import { Deferrals, type DeferralsUnavailable } from "../../ports/deferrals.ts"
 import { MailTemplates } from "../../ports/mail-templates.ts"
 import { SharedFiles, type SharedFilesUnavailable } from "../../ports/shared-files.ts"
 import { Mailer } from "../mail/mailer.ts"
@@ -30,18 +31,22 @@ export class BulkMessages extends Context.Service<
   BulkMessages,
   {
     /** Sends every message that is due; gives how many are done with. */
-    readonly sendDue: Effect.Effect<number, BulkOrdersUnavailable | SharedFilesUnavailable>
+    readonly sendDue: Effect.Effect<
+      number,
+      BulkOrdersUnavailable | SharedFilesUnavailable | DeferralsUnavailable
+    >
   }
 >()("postlane/domain/BulkMessages") {}
 
 export const layer: Layer.Layer<
   BulkMessages,
   never,
-  BulkOrders | SharedFiles | MailTemplates | Mailer | BulkMessageSender
+  BulkOrders | Deferrals | SharedFiles | MailTemplates | Mailer | BulkMessageSender
 > = Layer.effect(
   BulkMessages,
   Effect.gen(function* () {
     const orders = yield* BulkOrders
+    const deferrals = yield* Deferrals
     const shared = yield* SharedFiles
     const templates = yield* MailTemplates
     const mailer = yield* Mailer
@@ -62,17 +67,20 @@ export const layer: Layer.Layer<
     })
 
     /**
-     * Whether the message is done with. It is not where it was proved that nobody accepted it; what may have arrived is never
-     * sent again.
+     * Whether the message is done with. It is not where it was proved that nobody accepted it, nor while it is deferred: a
+     * deferral that ends without a mail lets it go out anew, half an hour later, when no event has named it. What may have
+     * arrived otherwise is never sent again.
      */
     const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
+      const { key, state } = yield* deferrals.openKey(`bulk-completed:${message.bulkId}`)
+      if (state !== "new") return state === "sent"
       const request = {
         ...(yield* write(message)),
         ...sender,
         to,
         category: "transactional",
         source: "api:bulk",
-        idempotencyKey: `bulk-completed:${message.bulkId}`
+        idempotencyKey: key
       } as const
       const told = (error: string) =>
         Effect.logError("a bulk order's completion message did not go out").pipe(
@@ -80,7 +88,7 @@ export const layer: Layer.Layer<
         )
       return yield* mailer.send(request).pipe(
         Effect.flatMap((result) => {
-          if (result.ok) return Effect.succeed(true)
+          if (result.ok) return Effect.succeed(result.status === "sent")
           const again = result.status === "failed" && result.kind === "unavailable"
           return Effect.as(told(result.error), !again)
         }),

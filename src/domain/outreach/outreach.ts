@@ -71,7 +71,8 @@ export class Outreach extends Context.Service<
   {
     /**
      * Sends one mail of a campaign: pinned to `provider_b`, on the outreach configuration set, with the links of one-click
-     * unsubscribing, its row in `email_sends` written before and after. The same mail to the same person goes out once.
+     * unsubscribing, its row in `email_sends` written before and after. The same mail to the same person goes out once;
+     * asked for again, one that was deferred and did not go out in the end is sent again.
      */
     readonly send: (mail: OutreachMail) => Effect.Effect<OutreachResult, OutreachFailure>
   }
@@ -176,7 +177,7 @@ const make = Effect.gen(function* () {
         "List-Unsubscribe": `<${unsubscribeUrl}>`,
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"
       },
-      idempotencyKey
+      idempotencyKey: begun.mailKey
     })
     yield* finish(begun.id, result)
     return { _tag: "Ended" as const, id: begun.id, result }

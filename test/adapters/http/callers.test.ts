@@ -52,6 +52,7 @@ beforeEach(async () => {
     forms: Layer.succeed(
       ContactForms,
       ContactForms.of({
+        sweep: Effect.succeed(0),
         receive: (message) =>
           state === "down"
             ? Effect.fail(new ContactMessagesUnavailable({ cause: "hunter2" }))

@@ -21,6 +21,7 @@ import * as BatchStore from "../../../src/adapters/postgres/conversion/batch-sto
 import * as BulkOrders from "../../../src/adapters/postgres/conversion/bulk-orders.ts"
 import * as PostgresConversion from "../../../src/adapters/postgres/conversion/conversion-store.ts"
 import * as SharedFiles from "../../../src/adapters/postgres/conversion/shared-files.ts"
+import * as Deferrals from "../../../src/adapters/postgres/deferrals.ts"
 import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import type { LaneSettings } from "../../../src/domain/batch/eligibility.ts"
 import * as Sharing from "../../../src/domain/callers/sharing.ts"
@@ -88,6 +89,7 @@ const layerOf = (folder: string, post: Post) => {
         BatchStore.layer,
         Layer.mock(BatchService, {}),
         BulkOrders.layer,
+        Deferrals.layer,
         SharedFiles.layer({ baseUrl: BASE_URL }),
         Accounts.layer,
         MailTemplates.layer,

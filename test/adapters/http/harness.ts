@@ -37,8 +37,10 @@ import { Access } from "../../../src/ports/access.ts"
 import { Accounts } from "../../../src/ports/accounts.ts"
 import { AlertPreferences } from "../../../src/ports/alert-preferences.ts"
 import { AuditLog } from "../../../src/ports/audit-log.ts"
+import { ContactMessages } from "../../../src/ports/contact-messages.ts"
 import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { DeferQueue } from "../../../src/ports/defer-queue.ts"
+import { Deferrals } from "../../../src/ports/deferrals.ts"
 import { DeliveryIntake } from "../../../src/ports/delivery-intake.ts"
 import { EmailLogQuery } from "../../../src/ports/email-log-query.ts"
 import { EmailStats } from "../../../src/ports/email-stats.ts"
@@ -102,6 +104,7 @@ export interface Behind {
   readonly access: Layer.Layer<Access | MagicLinks>
   readonly promoClaims: Layer.Layer<PromoClaims>
   readonly forms: Layer.Layer<ContactForms>
+  readonly messages: Layer.Layer<ContactMessages>
   readonly invitations: Layer.Layer<TeamInvitations>
   readonly invites: Layer.Layer<TeamInvites>
   readonly accounts: Layer.Layer<AccountClosing>
@@ -170,6 +173,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.access ?? accessWith(["admin"], "adminToken" in behind ? behind.adminToken : ADMIN_TOKEN),
     behind.promoClaims ?? Layer.mock(PromoClaims, {}),
     behind.forms ?? Layer.mock(ContactForms, {}),
+    behind.messages ?? Layer.mock(ContactMessages, {}),
+    Layer.succeed(Deferrals, Deferrals.of({ openKey: (key) => Effect.succeed({ key, state: "new" }) })),
     behind.invitations ?? Layer.mock(TeamInvitations, {}),
     behind.invites ?? Layer.mock(TeamInvites, {}),
     behind.accounts ?? Layer.mock(AccountClosing, {}),

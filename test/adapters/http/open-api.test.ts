@@ -31,6 +31,7 @@ describe("the OpenAPI document", () => {
       "DELETE /api/v1/account",
       "DELETE /api/v1/files/{fileId}",
       "GET /api/admin/audit-log",
+      "GET /api/admin/contact-messages",
       "GET /api/admin/costs",
       "GET /api/admin/dead-letters",
       "GET /api/admin/email-log",

@@ -1,13 +1,33 @@
 import { Effect } from "effect"
 
-import { type CampaignDatabase, makeCampaignDatabase } from "../../../src/adapters/memory/campaigns.ts"
+import {
+  type CampaignDatabase,
+  type KnownDeferral,
+  makeCampaignDatabase
+} from "../../../src/adapters/memory/campaigns.ts"
 import { CampaignBook } from "../../../src/ports/campaign-book.ts"
 import { Unsubscribes } from "../../../src/ports/unsubscribes.ts"
 import { type CampaignWorld, suite } from "../../contracts/campaign-book.ts"
 
-let database: CampaignDatabase = makeCampaignDatabase()
+/** How the deferral under a key stands, as the send log would tell it. */
+const ends = new Map<string, "deferred" | "sent" | "failed" | "suppressed">()
+const deferralOf = (key: string): KnownDeferral => {
+  let ended: KnownDeferral["ended"]
+  for (let number = 1; ; number++) {
+    const asked = number === 1 ? key : `${key}/${number}`
+    const end = ends.get(asked)
+    if (end !== "failed" && end !== "suppressed") return { key: asked, state: end ?? "new", ended }
+    ended = end
+  }
+}
+
+let database: CampaignDatabase = makeCampaignDatabase(deferralOf)
 const world: CampaignWorld = {
-  clear: Effect.sync(() => void (database = makeCampaignDatabase())),
+  clear: Effect.sync(() => {
+    ends.clear()
+    database = makeCampaignDatabase(deferralOf)
+  }),
+  deferral: (key, end) => Effect.sync(() => void ends.set(key, end)),
   resubscribe: (email) => Effect.sync(() => database.resubscribe(email)),
   tables: Effect.sync(() => ({
     sends: database
@@ -38,7 +58,8 @@ suite("memory", 200, (body) =>
         CampaignBook.of({
           record: (event) => Effect.suspend(() => database.book.record(event)),
           begin: (entry) => Effect.suspend(() => database.book.begin(entry)),
-          finish: (end) => Effect.suspend(() => database.book.finish(end))
+          finish: (end) => Effect.suspend(() => database.book.finish(end)),
+          settle: Effect.suspend(() => database.book.settle)
         })
       ),
       Effect.provideService(

@@ -97,6 +97,46 @@ suiteLayer(layer, { timeout: "60 seconds" })("document 1's callers on Postgres",
     })
   )
 
+  it.effect("a message that waits for its mail goes to one of many that sweep, and later again", () =>
+    Effect.gen(function* () {
+      const messages = yield* MessagesPort
+      const sql = yield* WriteSql
+      yield* sql`delete from contact_messages`
+      for (const message of ["one", "two"]) {
+        yield* messages.keep({
+          kind: "contact",
+          name: undefined,
+          email: "a@x.test",
+          message,
+          rating: undefined,
+          page: undefined,
+          spam: false
+        })
+      }
+      assert.isUndefined(yield* messages.claimWaiting)
+      yield* sql`update contact_messages set notify_after = clock_timestamp()`
+      const claimed = yield* Effect.all(
+        Array.from({ length: 10 }, () => messages.claimWaiting),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(claimed.flatMap((one) => one?.message.message ?? []).sort(), ["one", "two"])
+      const minutes = Effect.map(
+        sql<{
+          readonly minutes: number
+        }>`select round(extract(epoch from notify_after - clock_timestamp()) / 60)::int as minutes
+          from contact_messages where message = 'one'`,
+        (rows) => rows[0]!.minutes
+      )
+      const waits: Array<number> = [yield* minutes]
+      for (let attempt = 2; attempt <= 9; attempt++) {
+        yield* sql`update contact_messages set notify_after = clock_timestamp() where message = 'one'`
+        yield* messages.claimWaiting
+        waits.push(yield* minutes)
+      }
+      assert.deepStrictEqual(waits, [5, 10, 20, 40, 80, 160, 320, 360, 360])
+    })
+  )
+
   it.effect("an invitation asked for many times at once is one, and one call sends its mail", () =>
     Effect.gen(function* () {
       const invites = yield* InvitesPort

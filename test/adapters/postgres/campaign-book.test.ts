@@ -46,8 +46,12 @@ const ms = (column: string) =>
 
 const makeWorld = (sql: WriteSql["Service"]): CampaignWorld => ({
   clear: Effect.orDie(
-    sql`truncate prospects, email_sends, email_send_events, unsubscribes`.pipe(Effect.asVoid)
+    sql`truncate prospects, email_sends, email_send_events, unsubscribes, email_log`.pipe(Effect.asVoid)
   ),
+  deferral: (key, end) =>
+    sql`insert into email_log (idempotency_key, key_hash, outcome, status, provider, provider_message_id)
+      values (${key}, encode(sha256(convert_to(${key}, 'UTF8')), 'hex'), ${end}, ${end}, 'provider_b',
+        ${end === "sent" ? `log-${key}` : null})`.pipe(Effect.asVoid, Effect.orDie),
   resubscribe: (email) =>
     Effect.all(
       [

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Redacted } from "effect"
 import * as fc from "fast-check"
 
+import { makeDeferrals } from "../../../src/adapters/memory/deferrals.ts"
 import * as Templates from "../../../src/adapters/parse5/mail-templates.ts"
 import * as AccountClosing from "../../../src/domain/callers/account-closing.ts"
 import * as ContactForms from "../../../src/domain/callers/contact-forms.ts"
@@ -16,6 +17,7 @@ import {
   ContactMessages,
   ContactMessagesUnavailable
 } from "../../../src/ports/contact-messages.ts"
+import { Deferrals } from "../../../src/ports/deferrals.ts"
 import type { MailTemplates } from "../../../src/ports/mail-templates.ts"
 import { SharedFiles } from "../../../src/ports/shared-files.ts"
 import type { SimulatedOutcome } from "../../../src/ports/simulated-mail.ts"
@@ -47,7 +49,7 @@ const makeWorld = Effect.fnUntraced(function* (
     requests,
     logs,
     errors: () => logs.filter((line) => /"level":"ERROR"/i.test(line)),
-    layer: Layer.mergeAll(mailer, Templates.layer),
+    layer: Layer.mergeAll(mailer, Templates.layer, Layer.succeed(Deferrals, makeDeferrals(harness.database))),
     logger: Logger.layer([capture])
   }
 })
@@ -62,12 +64,15 @@ const contact: ContactMessage = {
   spam: false
 }
 
-const storeOf = (kept: Array<ContactMessage>, notified: Array<string> = []) =>
+const storeOf = (kept: Array<ContactMessage>, notified: Array<string> = [], missed: Array<string> = []) =>
   Layer.succeed(
     ContactMessages,
     ContactMessages.of({
       keep: (message) => Effect.sync(() => `id-${kept.push(message)}`),
-      notified: (id) => Effect.sync(() => void notified.push(id))
+      notified: (id) => Effect.sync(() => void notified.push(id)),
+      missed: (id, error) => Effect.sync(() => void missed.push(`${id}: ${error}`)),
+      claimWaiting: Effect.succeed(undefined),
+      page: () => Effect.die("not here")
     })
   )
 
@@ -147,16 +152,18 @@ describe("the forms", () => {
       const world = yield* makeWorld(["rejected"])
       const kept: Array<ContactMessage> = []
       const notified: Array<string> = []
+      const missed: Array<string> = []
       const answer = yield* ContactForms.ContactForms.use((forms) => forms.receive(contact)).pipe(
         Effect.provide(
           ContactForms.layer({ alertEmail: "desk@postlane.test" }).pipe(
-            Layer.provide([storeOf(kept, notified), world.layer])
+            Layer.provide([storeOf(kept, notified, missed), world.layer])
           )
         ),
         Effect.provide(world.logger)
       )
       assert.deepStrictEqual(answer, { received: true, notified: false })
       assert.deepStrictEqual([kept, notified], [[contact], []])
+      assert.match(missed.join(), /^id-1: \S/)
       assert.strictEqual(world.errors().length, 1)
       assert.include(world.errors()[0]!, "api:contact")
     })
@@ -189,7 +196,10 @@ describe("the forms", () => {
         ContactMessages,
         ContactMessages.of({
           keep: () => Effect.fail(new ContactMessagesUnavailable({ cause: "down" })),
-          notified: () => Effect.void
+          notified: () => Effect.void,
+          missed: () => Effect.void,
+          claimWaiting: Effect.succeed(undefined),
+          page: () => Effect.die("not here")
         })
       )
       const failure = yield* ContactForms.ContactForms.use((forms) =>
@@ -224,7 +234,10 @@ describe("sharing", () => {
       open: () => Effect.die("not here")
     })
   )
-  const share = (layer: Layer.Layer<Mailer | MailTemplates>, request: Partial<Sharing.ShareRequest>) =>
+  const share = (
+    layer: Layer.Layer<Deferrals | Mailer | MailTemplates>,
+    request: Partial<Sharing.ShareRequest>
+  ) =>
     Sharing.Sharing.use((sharing) =>
       sharing.share({
         fileId: "f",
@@ -306,6 +319,35 @@ describe("receipts", () => {
   )
 })
 
+describe("a receipt that was deferred", () => {
+  it.live("goes out anew where its retries ended without an answer, and only then (R3)", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld(Array.from({ length: 4 }, () => "ambiguous-lost" as const))
+      const receipt = {
+        receiptId: "R-2",
+        email: "ann@reader.test",
+        customer: "Ann",
+        paidAt: "2026-02-03T00:00:00Z",
+        lines: [{ text: "100 credits", amountUsd: 9.5 }],
+        totalUsd: 9.5
+      }
+      const send = Receipts.Receipts.use((receipts) => receipts.send(receipt)).pipe(
+        Effect.provide(Receipts.layer.pipe(Layer.provide(world.layer)))
+      )
+      for (let retry = 0; retry < 3; retry++) {
+        assert.deepStrictEqual(yield* send, { receiptSent: true })
+        yield* world.harness.retry((yield* world.harness.queued)[retry]!)
+      }
+      assert.strictEqual((yield* world.harness.copies).provider_a, 0)
+      assert.strictEqual(world.harness.database.rows().at(-1)?.status, "failed")
+      assert.strictEqual(world.requests.length, 1)
+      assert.deepStrictEqual(yield* send, { receiptSent: true })
+      assert.deepStrictEqual(yield* send, { receiptSent: true })
+      assert.strictEqual((yield* world.harness.copies).provider_a, 1)
+    }).pipe(Effect.provide(Logger.layer([])))
+  )
+})
+
 describe("invitations", () => {
   const token = Redacted.make("t0ken")
   const invitesOf = (todo: "Send" | "Sent" | "Busy", ended: Array<boolean>) =>
@@ -315,7 +357,14 @@ describe("invitations", () => {
         begin: () =>
           Effect.succeed(
             todo === "Send"
-              ? { todo, inviteId: "i", token, inviter: "Ann", expiresAt: "2026-02-03T00:00:00Z" }
+              ? {
+                  todo,
+                  inviteId: "i",
+                  token,
+                  inviter: "Ann",
+                  expiresAt: "2026-02-03T00:00:00Z",
+                  mailKey: "k"
+                }
               : { todo, inviteId: "i" }
           ),
         end: (given, sent) =>

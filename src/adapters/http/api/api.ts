@@ -7,6 +7,7 @@ import { AuditLogGroup } from "./audit-log.ts"
 import { AuthGroup } from "./auth.ts"
 import { BulkGroup } from "./bulk.ts"
 import { AccountGroup, FormGroup, InvitePageGroup, TeamGroup } from "./callers.ts"
+import { ContactMessageGroup } from "./contact-messages.ts"
 import { ConvertEmailGroup, ConvertEmailTestGroup } from "./convert-email.ts"
 import { DevTemplateGroup } from "./dev-templates.ts"
 import { DevGroup } from "./dev.ts"
@@ -34,6 +35,7 @@ export class Api extends HttpApi.make("postlane")
   .add(HealthGroup)
   .add(AdminGroup)
   .add(AuditLogGroup)
+  .add(ContactMessageGroup)
   .add(AlertGroup)
   .add(NotificationGroup)
   .add(SuppressionGroup)

@@ -52,7 +52,8 @@ export class OutreachGroup extends HttpApiGroup.make("outreach")
       OpenApi.annotations({
         summary: "Sends one mail of a campaign to one prospect",
         description:
-          "Pinned to provider_b, with one-click unsubscribing. The same mail to the same person goes out once (`sentBefore`). " +
+          "Pinned to provider_b, with one-click unsubscribing. The same mail to the same person goes out once (`sentBefore`); " +
+          "one that was deferred and did not go out in the end is sent again when it is asked for. " +
           "422 `UNSUBSCRIBED` where the person wants none; 503 where that cannot be known now: nothing was sent."
       })
     )

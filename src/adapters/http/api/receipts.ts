@@ -38,7 +38,8 @@ export class ReceiptGroup extends HttpApiGroup.make("receipts")
       OpenApi.annotations({
         summary: "Mails the receipt of a payment",
         description:
-          "`receiptSent` is true only where the mail was accepted or is queued, now or at an earlier call."
+          "`receiptSent` is true only where the mail was accepted or is queued, now or at an earlier call. One that was queued " +
+          "and did not go out in the end goes out when it is asked for again."
       })
     )
   )

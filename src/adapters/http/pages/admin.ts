@@ -3,6 +3,7 @@ import { Category, UNKNOWN_CATEGORY } from "../../../domain/mail/category.ts"
 import { Provider } from "../../../domain/mail/provider.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
+import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/contact-messages.ts"
 import { confirmDialog } from "./dashboard.ts"
 import type { AdminScreen } from "./shell.ts"
 
@@ -122,6 +123,19 @@ ${table("Dead letters")}
 ${confirmDialog}`
 }
 
+const MESSAGES: Screen = {
+  title: "Messages",
+  script: "admin-messages.js",
+  main: `<h1>Messages</h1>
+<p>What came in by the contact and feedback forms. A message waits until a provider has accepted the mail about it; it is tried again by itself.</p>
+${filters("/admin/messages", [
+  select("state", "Notification", CONTACT_STATES, "Any"),
+  select("kind", "Form", CONTACT_KINDS, "Any")
+])}
+${table("Messages, newest first")}
+${pager}`
+}
+
 const NOTIFICATIONS: Screen = {
   title: "Notifications",
   script: "admin-notifications.js",
@@ -173,6 +187,7 @@ const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
   "email-log": EMAIL_LOG,
   suppressions: SUPPRESSIONS,
   "dead-letters": DEAD_LETTERS,
+  messages: MESSAGES,
   notifications: NOTIFICATIONS,
   statistics: STATISTICS,
   costs: COSTS,

@@ -28,6 +28,7 @@ export const ADMIN_SCREENS = [
   { name: "email-log", title: "Email log" },
   { name: "suppressions", title: "Suppressions" },
   { name: "dead-letters", title: "Dead letters" },
+  { name: "messages", title: "Messages" },
   { name: "notifications", title: "Notifications" },
   { name: "statistics", title: "Statistics" },
   { name: "costs", title: "Costs" },

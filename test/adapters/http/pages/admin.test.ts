@@ -4,6 +4,11 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
 import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../../src/ports/alert-preferences.ts"
 import { AuditLog, type AuditLogFilter, type AuditLogRow } from "../../../../src/ports/audit-log.ts"
+import {
+  type ContactMessageFilter,
+  type ContactMessageRow,
+  ContactMessages
+} from "../../../../src/ports/contact-messages.ts"
 import type { EmailLogFilter, EmailLogRow } from "../../../../src/ports/email-log-query.ts"
 import { EmailStats } from "../../../../src/ports/email-stats.ts"
 import { JobReport, type JobRow } from "../../../../src/ports/job-report.ts"
@@ -51,6 +56,23 @@ const deedOf = (target: string): AuditLogRow => ({
   created_at: AT
 })
 
+const messageOf = (changes: Partial<ContactMessageRow>): ContactMessageRow => ({
+  id: "0199a000-0000-7000-8000-000000000001",
+  kind: "contact",
+  name: HOSTILE,
+  email: "ann@x.test",
+  message: HOSTILE,
+  rating: null,
+  page: null,
+  spam: false,
+  notified_at: null,
+  notify_after: AT,
+  notify_attempts: 2,
+  notify_error: HOSTILE,
+  created_at: AT,
+  ...changes
+})
+
 const jobOf = (status: JobRow["status"]): JobRow => ({
   id: "0199a000-0000-7000-8000-000000000001",
   fileId: "0199a000-0000-7000-8000-000000000002",
@@ -85,7 +107,12 @@ const jobOf = (status: JobRow["status"]): JobRow => ({
 let suppressed: Array<SuppressionRow> = []
 let preferences = DEFAULT_PREFERENCES
 let dead = [HOSTILE]
-const asked: { mails?: EmailLogFilter; deeds?: AuditLogFilter; status?: string | undefined } = {}
+const asked: {
+  mails?: EmailLogFilter
+  deeds?: AuditLogFilter
+  messages?: ContactMessageFilter
+  status?: string | undefined
+} = {}
 
 let server: TestServer
 let browser: Browser
@@ -121,6 +148,18 @@ beforeAll(async () => {
           return filter.cursor === undefined
             ? { rows: [deedOf("ann@x.test")], nextCursor: "next-1" }
             : { rows: [{ ...deedOf("bob@x.test"), note: null, details: {} }], nextCursor: null }
+        })
+    }),
+    messages: Layer.mock(ContactMessages, {
+      page: (filter) =>
+        Effect.sync(() => {
+          asked.messages = filter
+          if (filter.state === "spam") return { rows: [], nextCursor: null }
+          const rows = [
+            messageOf({}),
+            messageOf({ kind: "feedback", email: null, name: null, rating: 2, page: "/x", notified_at: AT })
+          ]
+          return { rows, nextCursor: null }
         })
     }),
     suppressions: Layer.succeed(SuppressionList, {
@@ -262,6 +301,29 @@ it(
     await open("audit?action=nothing")
     await page.getByText("Nothing was written down that matches.").waitFor()
     await expectAccessible(page, "an empty audit log")
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "messages of the forms: which of them wait, and why",
+  async () => {
+    await open("messages")
+    await page.getByRole("table", { name: "Messages, newest first" }).waitFor()
+    const [waiting, notified] = [page.getByRole("row").nth(1), page.getByRole("row").nth(2)]
+    expect(await waiting.getByRole("cell").allInnerTexts()).toEqual(
+      expect.arrayContaining(["contact", "waiting", expect.stringContaining("Next try")])
+    )
+    expect(await notified.getByRole("cell").allInnerTexts()).toEqual(
+      expect.arrayContaining(["feedback", "notified", expect.stringContaining("Rating: 2 of 5")])
+    )
+    expect(await page.locator("main img").count()).toBe(0)
+    await expectAccessible(page, "the messages")
+    await page.getByLabel("Notification").selectOption("spam")
+    await page.getByRole("button", { name: "Filter" }).press("Enter")
+    await page.getByText("No message matches.").waitFor()
+    expect(asked.messages).toMatchObject({ state: "spam", kind: undefined })
     expect(complaints).toEqual([])
   },
   PATIENCE

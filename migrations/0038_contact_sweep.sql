@@ -1,0 +1,34 @@
+-- Messages of the forms whose notification did not go out are swept until it does.
+
+alter table contact_messages
+  -- When the next attempt is due; the first one is made when the message comes in.
+  add column notify_after timestamptz not null default clock_timestamp() + interval '2 minutes',
+  -- Attempts of the sweep, and what the newest attempt failed with.
+  add column notify_attempts integer not null default 0,
+  add column notify_error text;
+
+create index contact_messages_waiting on contact_messages (notify_after) where notified_at is null and not spam;
+
+-- Claims the message that waits for its notification for longest: due again after 5 minutes, then after twice the time at
+-- each further attempt, up to 6 hours. No row where none is due.
+create function claim_contact_message()
+returns table (id uuid, kind text, name text, email text, message text, rating smallint, page text)
+language sql
+set search_path = pg_catalog, public, pg_temp
+as $$
+  with due as materialized (
+    select x.id from contact_messages x
+    where x.notified_at is null and not x.spam and x.notify_after <= clock_timestamp()
+    order by x.notify_after, x.id
+    limit 1
+    for update skip locked
+  )
+  update contact_messages m set
+    notify_attempts = m.notify_attempts + 1,
+    notify_after = clock_timestamp() + least(interval '5 minutes' * power(2, least(m.notify_attempts, 10)), interval '6 hours')
+  from due
+  where m.id = due.id
+  returning m.id, m.kind, m.name, m.email, m.message, m.rating, m.page
+$$;
+
+select secure_function('claim_contact_message()');

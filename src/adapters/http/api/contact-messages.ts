@@ -1,0 +1,51 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+
+import { CONTACT_KINDS, CONTACT_STATES, MAX_CONTACT_PAGE } from "../../../ports/contact-messages.ts"
+import { AdminAccess } from "./access.ts"
+import { cursor, DEFAULT_PAGE, filter, page, Unavailable } from "./query.ts"
+import { InvalidRequest } from "./relay.ts"
+
+const Text = Schema.NullOr(Schema.String)
+
+const ContactMessageRow = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(CONTACT_KINDS),
+  name: Text,
+  email: Text,
+  message: Schema.String,
+  rating: Schema.NullOr(Schema.Int),
+  page: Text,
+  spam: Schema.Boolean,
+  notified_at: Text,
+  notify_after: Schema.String,
+  notify_attempts: Schema.Int,
+  notify_error: Text,
+  created_at: Schema.String
+}).annotate({ identifier: "ContactMessageRow" })
+
+/** Messages of the forms, for admins: those that nobody was notified of among them. */
+export class ContactMessageGroup extends HttpApiGroup.make("contactMessages")
+  .add(
+    HttpApiEndpoint.get("contactMessages", "/api/admin/contact-messages", {
+      query: {
+        state: filter(Schema.Literals(CONTACT_STATES)),
+        kind: filter(Schema.Literals(CONTACT_KINDS)),
+        limit: page(DEFAULT_PAGE, MAX_CONTACT_PAGE),
+        cursor
+      },
+      success: Schema.Struct({
+        rows: Schema.Array(ContactMessageRow),
+        nextCursor: Schema.NullOr(Schema.String)
+      }),
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Messages of the contact and feedback forms, newest first",
+        description:
+          "`state=waiting`: no provider has accepted the mail about it yet; `notify_error` says why, and the sweep tries again " +
+          "from `notify_after` on. `state=spam`: nobody is notified."
+      })
+    )
+  )
+  .middleware(AdminAccess) {}

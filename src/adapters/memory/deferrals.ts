@@ -1,0 +1,39 @@
+import { Clock, Effect, Layer } from "effect"
+
+import { IDEMPOTENCY_WINDOW_MS } from "../../domain/mail/provider.ts"
+import { Deferrals } from "../../ports/deferrals.ts"
+import type { LogRow } from "./mail-log-row.ts"
+import type { MailDatabase } from "./mail-store.ts"
+
+/** How the deferral of a key ended, or that it has not; undefined where the key was never deferred. */
+const deferralEnd = (
+  rows: ReadonlyArray<LogRow>,
+  key: string,
+  now: number
+): "sent" | "deferred" | "failed" | "suppressed" | undefined => {
+  const keyHash = rows.find(({ idempotencyKey }) => idempotencyKey === key)?.keyHash ?? undefined
+  // Rows that events made name the key by its hash alone.
+  const own = keyHash === undefined ? [] : rows.filter((row) => row.keyHash === keyHash)
+  if (own.every(({ outcome }) => outcome !== "deferred")) return undefined
+  if (own.some(({ outcome, providerMessageId }) => outcome === "sent" || providerMessageId !== null))
+    return "sent"
+  const newest = own.at(-1)
+  if (newest?.outcome !== "deferred") return newest?.outcome === "suppressed" ? "suppressed" : "failed"
+  return newest.createdAt > now - IDEMPOTENCY_WINDOW_MS ? "deferred" : "failed"
+}
+
+/** How deferred sends ended, by a mail database in memory. */
+export const makeDeferrals = (database: Pick<MailDatabase, "rows">): Deferrals["Service"] =>
+  Deferrals.of({
+    openKey: (key) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        for (let number = 1; ; number++) {
+          const asked = number === 1 ? key : `${key}/${number}`
+          const end = deferralEnd(database.rows(), asked, now)
+          if (end !== "failed" && end !== "suppressed") return { key: asked, state: end ?? "new" }
+        }
+      })
+  })
+
+export const layer = (database: Pick<MailDatabase, "rows">): Layer.Layer<Deferrals> =>
+  Layer.succeed(Deferrals, makeDeferrals(database))
