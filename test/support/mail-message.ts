@@ -26,6 +26,7 @@ export const mail = (parts: Partial<Message> = {}): Message => ({
   tags: {},
   headers: {},
   attachments: [],
+  expiresAt: undefined,
   ...parts
 })
 

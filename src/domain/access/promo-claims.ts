@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Redacted } from "effect"
 
 import type { AccessUnavailable } from "../../ports/access.ts"
 import { MagicLinks } from "../../ports/magic-links.ts"
@@ -17,6 +17,9 @@ export interface PromoClaim {
 const MINUTES = MAGIC_LINK_LIFETIME_SECONDS / 60
 
 const SENT = `We have sent you a link. It works once, within ${MINUTES} minutes.`
+const DELAYED =
+  `Your link may take some minutes to arrive. It works once, within ${MINUTES} minutes from now; ` +
+  "if you do not have it by then, claim again."
 const NOT_SENT =
   "Your claim is noted, but the mail with your link did not go out. Please request a link yourself: claim again in a few minutes."
 
@@ -24,10 +27,14 @@ const NOT_SENT =
 export class PromoClaims extends Context.Service<
   PromoClaims,
   {
-    /** `email` is the key of an address, lower-case: the link goes there and nowhere else. `undefined`: no such promotion. */
+    /**
+     * `email` is the key of an address: whose link it is. `to` is that address as it was written: the link goes there and
+     * nowhere else. `undefined`: no such promotion.
+     */
     readonly claim: (claim: {
       readonly promo: string
       readonly email: string
+      readonly to: string
     }) => Effect.Effect<PromoClaim | undefined, AccessUnavailable>
   }
 >()("postlane/domain/PromoClaims") {}
@@ -44,26 +51,34 @@ export const layer = (options: {
       const mailer = yield* Mailer
 
       const sendLink = Effect.fnUntraced(
-        function* (promo: string, email: string, token: Redacted.Redacted) {
+        function* (promo: string, to: string, token: Redacted.Redacted, expiresAt: number) {
           const mail = yield* templates.render({
             kind: "magic-link",
             promo,
             url: `${options.baseUrl}/auth/magic?token=${Redacted.value(token)}`,
             minutes: MINUTES
           })
-          const result = yield* mailer.send({ ...mail, to: email, category: "auth", source: "api:promo" })
-          return result.ok ? undefined : result.error
+          return yield* mailer.send({
+            ...mail,
+            to,
+            category: "auth",
+            source: "api:promo",
+            expiresAt: new Date(expiresAt).toISOString()
+          })
         },
-        Effect.catch((error) => Effect.succeed(error.message))
+        Effect.catch((error) => Effect.succeed({ ok: false as const, error: error.message }))
       )
 
       return PromoClaims.of({
-        claim: Effect.fnUntraced(function* ({ email, promo }) {
+        claim: Effect.fnUntraced(function* ({ email, promo, to }) {
+          const expiresAt = (yield* Clock.currentTimeMillis) + MAGIC_LINK_LIFETIME_SECONDS * 1000
           const token = yield* links.claim({ promo, email })
           if (token === undefined) return undefined
-          const error = yield* sendLink(promo, email, token)
-          if (error === undefined) return { emailSent: true, message: SENT }
-          yield* Effect.logError("a magic link was not mailed").pipe(Effect.annotateLogs({ promo, error }))
+          const result = yield* sendLink(promo, to, token, expiresAt)
+          if (result.ok) return { emailSent: true, message: result.status === "sent" ? SENT : DELAYED }
+          yield* Effect.logError("a magic link was not mailed").pipe(
+            Effect.annotateLogs({ promo, error: result.error })
+          )
           return { emailSent: false, message: NOT_SENT }
         })
       })

@@ -19,7 +19,7 @@ export class NoSuchFile extends Data.TaggedError("NoSuchFile") {}
 export interface ShareRequest {
   readonly fileId: string
   readonly customerId: string
-  /** Keys of addresses; each gets a mail of its own, and none sees the others. */
+  /** Bare addresses; each gets a mail of its own, and none sees the others. */
   readonly recipients: ReadonlyArray<string>
   readonly message: string | undefined
 }

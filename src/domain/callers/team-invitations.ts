@@ -23,12 +23,13 @@ export class TeamInvitations extends Context.Service<
   TeamInvitations,
   {
     /**
-     * Invites the reader of an address (its key). Asked again while the invitation is open, it is the same one; its mail goes
+     * Invites the reader of an address: `email` is its key, `to` the address as it was written. Asked again while the invitation is open, it is the same one; its mail goes
      * out again only if it did not before, or was deferred and did not go out in the end.
      */
     readonly invite: (invite: {
       readonly customerId: string
       readonly email: string
+      readonly to: string
     }) => Effect.Effect<Invitation, TeamInvitesUnavailable | InviteUnderWay | NoSuchTeam>
   }
 >()("postlane/domain/TeamInvitations") {}
@@ -44,7 +45,7 @@ export const layer = (options: {
       const tell = yield* makeTell
 
       return TeamInvitations.of({
-        invite: Effect.fnUntraced(function* ({ customerId, email }) {
+        invite: Effect.fnUntraced(function* ({ customerId, email, to }) {
           const begun = yield* invites.begin({ customerId, email })
           if (begun === undefined) return yield* new NoSuchTeam()
           const { inviteId } = begun
@@ -59,7 +60,7 @@ export const layer = (options: {
               expiresAt: begun.expiresAt
             },
             {
-              to: email,
+              to,
               category: "transactional",
               source: "api:team-invite",
               idempotencyKey: begun.mailKey

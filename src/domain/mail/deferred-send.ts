@@ -43,6 +43,8 @@ export const DeferredSend = Schema.Struct({
   details: SendDetails,
   /** Milliseconds since the epoch of the key's first attempt. */
   firstAttemptAt: Schema.Number,
+  /** Milliseconds since the epoch from which on no retry goes out; absent where the mail does not expire. */
+  expiresAt: Schema.optionalKey(Schema.Number),
   failedOver: Schema.Boolean
 })
 export type DeferredSend = typeof DeferredSend.Type

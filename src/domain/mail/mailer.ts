@@ -24,7 +24,7 @@ import {
 import { countFailover, countSend } from "./metrics.ts"
 import { IdempotencyConflict, IdempotencyInProgress, InvalidRequest, type NotBegun } from "./not-begun.ts"
 import { dedupes, type Provider } from "./provider.ts"
-import { delayBefore } from "./retry-schedule.ts"
+import { delayBefore, hasExpired } from "./retry-schedule.ts"
 import type { SendResult } from "./send-result.ts"
 import { type Ending, resultOf, type Sending } from "./sending.ts"
 import { statusRank } from "./status.ts"
@@ -80,6 +80,9 @@ const make = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const delay = delayBefore(1, config.deferDelaysSeconds, now - sending.firstAttemptAt)
     if (delay === undefined) return failed(`${reason}; too old to be tried again`)
+    const { expiresAt } = sending.message
+    if (hasExpired(expiresAt, now + delay * 1000))
+      return failed(`${reason}; the mail expires before it could be tried again`)
     const deferred: DeferredSend = {
       version: 1,
       rowId: yield* random.uuidV7(),
@@ -87,6 +90,7 @@ const make = Effect.gen(function* () {
       request,
       details: sending.details,
       firstAttemptAt: sending.firstAttemptAt,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
       failedOver
     }
     return yield* withDeadline(queue.enqueue(deferred, delay), {

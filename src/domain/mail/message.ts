@@ -39,7 +39,9 @@ export const SendRequest = Schema.Struct({
   tags: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   headers: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   idempotencyKey: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(MAX_KEY_LENGTH))),
-  attachments: Schema.optional(Schema.Array(AttachmentBody))
+  attachments: Schema.optional(Schema.Array(AttachmentBody)),
+  /** ISO 8601: what the mail holds is of no use from then on (a sign-in link), so that no retry goes out. */
+  expiresAt: Schema.optional(Schema.String)
 })
 export type SendRequest = typeof SendRequest.Type
 
@@ -70,6 +72,8 @@ export interface Message {
   readonly tags: Readonly<Record<string, string>>
   readonly headers: Readonly<Record<string, string>>
   readonly attachments: ReadonlyArray<Attachment>
+  /** Milliseconds since the epoch: no retry goes out from then on. */
+  readonly expiresAt: number | undefined
 }
 
 /** One thing that is wrong with a request: where, and what. */
@@ -186,6 +190,9 @@ export const makeMessage = (
     }
   })
 
+  const expiresAt = request.expiresAt === undefined ? undefined : Date.parse(request.expiresAt)
+  if (Number.isNaN(expiresAt)) refuse("expiresAt", "is no date in ISO 8601")
+
   const sender = from[0]
   if (issues.length > 0 || sender === undefined) return Result.fail(issues)
   return Result.succeed({
@@ -203,7 +210,8 @@ export const makeMessage = (
     configurationSet: request.configurationSet,
     tags: request.tags ?? {},
     headers: request.headers ?? {},
-    attachments
+    attachments,
+    expiresAt
   })
 }
 
@@ -223,7 +231,10 @@ export const withoutBlocked = (
   return to.length === 0 ? undefined : { ...message, to, cc: keep(message.cc), bcc: keep(message.bcc) }
 }
 
-/** The payload that an idempotency key stands for, as canonical JSON: equal for equal requests, whatever their key order. */
+/**
+ * The payload that an idempotency key stands for, as canonical JSON: equal for equal requests, whatever their key order. When
+ * it expires is not part of it: a request that is repeated a minute later is the same mail.
+ */
 export const payloadOf = (message: Message): string =>
   JSON.stringify([
     message.from,

@@ -26,3 +26,7 @@ export const delayBefore = (
 
 /** Whether an automatic attempt may still go out on a key whose first attempt is `sinceFirstMs` old (S1). */
 export const withinWindow = (sinceFirstMs: number): boolean => sinceFirstMs < IDEMPOTENCY_WINDOW_MS
+
+/** Whether a mail that expires (a sign-in link) has done so at `at`; both in milliseconds since the epoch. */
+export const hasExpired = (expiresAt: number | undefined, at: number): boolean =>
+  expiresAt !== undefined && at >= expiresAt

@@ -11,7 +11,7 @@ import type { DeferredSend, ProviderRequest } from "./deferred-send.ts"
 import { claimLeaseMs, ENQUEUE_TIMEOUT_MS, MailerConfig } from "./mailer-config.ts"
 import { countRetry } from "./metrics.ts"
 import { dedupes } from "./provider.ts"
-import { delayBefore, withinWindow } from "./retry-schedule.ts"
+import { delayBefore, hasExpired, withinWindow } from "./retry-schedule.ts"
 import type { SendStatus } from "./send-result.ts"
 import { blockedAddresses, suppressedError } from "./suppression-policy.ts"
 
@@ -119,15 +119,12 @@ const make = Effect.gen(function* () {
     reason: string
   ): Effect.fn.Return<Ending, RetryFailure> {
     const attempt = message.attempt + 1
-    const age = (yield* Clock.currentTimeMillis) - message.firstAttemptAt
-    const delay = delayBefore(attempt, config.deferDelaysSeconds, age)
-    if (delay === undefined) {
-      return {
-        outcome: "failed",
-        messageId: null,
-        error: `gave up after ${message.attempt} retries: ${reason}`
-      }
-    }
+    const now = yield* Clock.currentTimeMillis
+    const delay = delayBefore(attempt, config.deferDelaysSeconds, now - message.firstAttemptAt)
+    const gaveUp = (why: string): Ending => ({ outcome: "failed", messageId: null, error: why })
+    if (delay === undefined) return gaveUp(`gave up after ${message.attempt} retries: ${reason}`)
+    if (hasExpired(message.expiresAt, now + delay * 1000))
+      return gaveUp(`the mail expires before its next retry; the last one: ${reason}`)
     const rowId = yield* nextRowId(message.rowId)
     yield* withDeadline(queue.enqueue({ ...message, attempt, rowId }, delay), {
       duration: ENQUEUE_TIMEOUT_MS,
@@ -166,14 +163,11 @@ const make = Effect.gen(function* () {
     began: Extract<BeganRetry, { readonly _tag: "Go" }>
   ): Effect.fn.Return<Ending, RetryFailure> {
     const { details, request } = message
-    const age = (yield* Clock.currentTimeMillis) - message.firstAttemptAt
-    if (!withinWindow(age)) {
-      return {
-        outcome: "failed",
-        messageId: null,
-        error: "its retry came due 24 hours after the first attempt"
-      }
-    }
+    const now = yield* Clock.currentTimeMillis
+    const tooLate = (error: string): Ending => ({ outcome: "failed", messageId: null, error })
+    if (!withinWindow(now - message.firstAttemptAt))
+      return tooLate("its retry came due 24 hours after the first attempt")
+    if (hasExpired(message.expiresAt, now)) return tooLate("the mail expired before its retry")
     const blocked = blockedAddresses(details.category, began.suppressions)
     const adapter = providers.get(request.provider)
     const touched = [...details.to, ...details.others].some((address) => blocked.has(address))

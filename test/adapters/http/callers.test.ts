@@ -196,10 +196,10 @@ describe("hostile bodies", () => {
 describe("POST /api/v1/team/invites", () => {
   const path = "/api/v1/team/invites"
 
-  it("201 for the owner, the address in its stored form; the result as it is", async () => {
+  it("201 for the owner, the address in its stored form, and as it is mailed; the result as it is", async () => {
     const answer = await send("POST", path, { email: "Bob <BOB@X.test>" }, asOwner)
     expect([answer.status, answer.json]).toEqual([201, { inviteId: "i-1", inviteSent: false }])
-    expect(invited.at(-1)).toEqual({ customerId: "c-1", email: "bob@x.test" })
+    expect(invited.at(-1)).toEqual({ customerId: "c-1", email: "bob@x.test", to: "BOB@x.test" })
   })
 
   it("401 for nobody, 403 for an admin who is no customer, 400 for what is no address; nobody is invited", async () => {

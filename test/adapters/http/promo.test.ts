@@ -69,7 +69,7 @@ const linkOf = (mail: SendRequest | undefined) =>
   new URL((JSON.parse(mail!.text!) as { readonly url: string }).url)
 
 describe("a claim", () => {
-  it("mails a link that signs the customer in, in category auth, to the address in its stored form", async () => {
+  it("mails a link that signs the customer in, in category auth, to the address as it was written", async () => {
     const { mails, server } = await start()
     const answer = await claim(server, " Ana <Ana@X.test> ")
     expect([answer.status, answer.json]).toEqual([
@@ -77,7 +77,7 @@ describe("a claim", () => {
       { claimed: true, emailSent: true, message: expect.stringContaining("15 minutes") }
     ])
     expect(mails).toHaveLength(1)
-    expect(mails[0]).toMatchObject({ to: "ana@x.test", category: "auth", source: "api:promo" })
+    expect(mails[0]).toMatchObject({ to: "Ana@x.test", category: "auth", source: "api:promo" })
     expect(JSON.parse(mails[0]!.text!)).toMatchObject({ kind: "magic-link", promo: "welcome", minutes: 15 })
     const link = linkOf(mails[0])
     expect(`${link.origin}${link.pathname}`).toBe(`${BASE_URL}/auth/magic`)
@@ -141,7 +141,18 @@ describe("a claim", () => {
     const { server } = await start(() =>
       Effect.succeed({ ok: true, status: "deferred", ...common, provider: "provider_a" })
     )
-    expect((await claim(server, "a@x.test")).json.emailSent).toBe(true)
+    const { emailSent, message } = (await claim(server, "a@x.test")).json
+    expect(emailSent).toBe(true)
+    expect(message).toMatch(/may take some minutes.*claim again/)
+  })
+
+  it("gives its mail no longer than its link works", async () => {
+    const before = Date.now()
+    const { mails, server } = await start()
+    await claim(server, "a@x.test")
+    const expiresAt = Date.parse(mails[0]?.expiresAt ?? "")
+    expect(expiresAt).toBeGreaterThanOrEqual(before + 15 * 60_000)
+    expect(expiresAt).toBeLessThanOrEqual(Date.now() + 15 * 60_000)
   })
 })
 

@@ -50,7 +50,7 @@ describe("POST /internal/receipts", () => {
     expect([answer.status, answer.json]).toEqual([200, { receiptSent: true }])
     expect(requests).toHaveLength(1)
     expect(requests[0]).toMatchObject({
-      to: "ann@reader.test",
+      to: "Ann@reader.test",
       category: "transactional",
       source: "api:receipts",
       idempotencyKey: "receipt:R-1"

@@ -67,8 +67,8 @@ describe("POST /api/v1/files/:fileId/share", () => {
     })
     expect([answer.status, answer.json]).toEqual([200, { recipients: 2, unsentRecipients: ["bad@x.test"] }])
     expect(world.post.requests.map(({ to }) => String(to)).sort()).toEqual([
+      "Bob@x.test",
       "bad@x.test",
-      "bob@x.test",
       "cy@x.test"
     ])
     for (const { category, source, text } of world.post.requests) {

@@ -118,7 +118,11 @@ suiteLayer(Layer.merge(tables, Logger.layer([])), { timeout: "60 seconds" })(
     it.effect("an invitation whose retries ended without an answer is sent when it is asked for again", () =>
       Effect.gen(function* () {
         const { copies, invitations, retries } = yield* makeWorld("provider_a")
-        const invite = invitations.invite({ customerId: yield* customer, email: "bob@x.test" })
+        const invite = invitations.invite({
+          customerId: yield* customer,
+          email: "bob@x.test",
+          to: "bob@x.test"
+        })
         const { inviteId } = yield* invite
         yield* retries(1, 2)
         assert.deepStrictEqual(yield* invite, { inviteId, inviteSent: true })

@@ -386,7 +386,7 @@ describe("invitations", () => {
         const world = yield* makeWorld([outcome])
         const ended: Array<boolean> = []
         const answer = yield* TeamInvitations.TeamInvitations.use((team) =>
-          team.invite({ customerId: "c", email: "bob@x.test" })
+          team.invite({ customerId: "c", email: "bob@x.test", to: "Bob@x.test" })
         ).pipe(
           Effect.provide(
             TeamInvitations.layer({ baseUrl: "https://postlane.test" }).pipe(
@@ -410,7 +410,7 @@ describe("invitations", () => {
       const world = yield* makeWorld()
       const invite = (todo: "Sent" | "Busy") =>
         TeamInvitations.TeamInvitations.use((team) =>
-          team.invite({ customerId: "c", email: "bob@x.test" })
+          team.invite({ customerId: "c", email: "bob@x.test", to: "Bob@x.test" })
         ).pipe(
           Effect.provide(
             TeamInvitations.layer({ baseUrl: "https://postlane.test" }).pipe(

@@ -30,6 +30,59 @@ const statuses = (world: {
 const successor = (queued: ReadonlyArray<DeferredSend>, attempt: number) =>
   queued.find((message) => message.attempt === attempt)
 
+/** Fifteen minutes from the test clock's beginning: as long as a sign-in link works. */
+const LINK_EXPIRES = new Date(15 * 60_000).toISOString()
+
+describe("a retry of a mail that expires", () => {
+  it.effect("D1: goes out while the mail is of use; the one that would come later is given up at once", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ lost: true, request: { expiresAt: LINK_EXPIRES } })
+      world.scripts.provider_a.push("ambiguous-lost", "ambiguous-lost")
+      yield* TestClock.adjust("2 minutes")
+      yield* world.retry(world.message)
+      yield* TestClock.adjust("10 minutes")
+      yield* world.retry(successor(yield* world.queued, 2)!)
+      assert.strictEqual((yield* world.received).provider_a, 3)
+      assert.isUndefined(successor(yield* world.queued, 3))
+      const last = world.database.rows().at(-1)
+      assert.deepInclude(last, { status: "failed", errorKind: "ambiguous" })
+      assert.match(last?.error ?? "", /expires before its next retry/)
+    })
+  )
+
+  it.effect("D1 S2: that comes too late ends failed, ambiguous, and asks no provider", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ lost: true, request: { expiresAt: LINK_EXPIRES } })
+      yield* TestClock.adjust("15 minutes")
+      yield* world.retry(world.message)
+      assert.strictEqual((yield* world.received).provider_a, 1)
+      const last = world.database.rows().at(-1)
+      assert.deepInclude(last, { status: "failed", errorKind: "ambiguous" })
+      assert.match(last?.error ?? "", /expired before its retry/)
+    })
+  )
+
+  it.effect("S5: is not promised where the mail expires before the first one", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("ambiguous-lost")
+      const result = yield* world.send(mail({ expiresAt: new Date(119_000).toISOString() }))
+      assert.deepInclude(result, { ok: false, status: "failed", kind: "ambiguous" })
+      assert.deepStrictEqual(yield* world.queued, [])
+    })
+  )
+
+  it.effect("is no part of the payload: the same key with a later time is the same mail", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      const send = (expiresAt: string) => world.send(mail({ idempotencyKey: "k", expiresAt }))
+      const first = yield* send(LINK_EXPIRES)
+      assert.deepStrictEqual(yield* send(new Date(16 * 60_000).toISOString()), first)
+      assert.strictEqual((yield* Effect.flip(send("tomorrow")))._tag, "InvalidRequest")
+    })
+  )
+})
+
 describe("a queued retry", () => {
   it.effect("S1 L1: goes out on the same key and bytes, delivers one copy, and writes a row of its own", () =>
     Effect.gen(function* () {

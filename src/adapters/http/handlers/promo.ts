@@ -3,7 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
 import { PromoClaims } from "../../../domain/access/promo-claims.ts"
-import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
+import { addressKey, addressOf, parseMailbox } from "../../../domain/mail/address.ts"
 import { Api } from "../api/api.ts"
 import { PromoClaimRequest } from "../api/promo.ts"
 import { bodyDecoder } from "../decode-body.ts"
@@ -44,7 +44,7 @@ export const promoHandlers = HttpApiBuilder.group(
         const email = addressKey(parsed.success)
         const taken = yield* Effect.result(limits.take({ key: `link ${email}`, ...LINKS_OF_AN_ADDRESS }))
         if (Result.isFailure(taken)) return tooManyResponse(taken.failure)
-        const claim = yield* claims.claim({ promo, email })
+        const claim = yield* claims.claim({ promo, email, to: addressOf(parsed.success) })
         if (claim === undefined) return problemResponse(unknownPromo)
         return HttpServerResponse.text(JSON.stringify({ claimed: true, ...claim }), {
           contentType: "application/json"

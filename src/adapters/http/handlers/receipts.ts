@@ -3,7 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
 import { Receipts } from "../../../domain/callers/receipts.ts"
-import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
+import { addressOf, parseMailbox } from "../../../domain/mail/address.ts"
 import { Api } from "../api/api.ts"
 import { ReceiptRequest } from "../api/receipts.ts"
 import { bodyDecoder } from "../decode-body.ts"
@@ -29,7 +29,7 @@ export const receiptHandlers = HttpApiBuilder.group(
         if (Result.isFailure(parsed)) {
           return problemResponse(invalidRequest([{ path: "email", message: parsed.failure }]))
         }
-        const answer = yield* receipts.send({ ...receipt, email: addressKey(parsed.success) })
+        const answer = yield* receipts.send({ ...receipt, email: addressOf(parsed.success) })
         return HttpServerResponse.jsonUnsafe(answer)
       }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
     )

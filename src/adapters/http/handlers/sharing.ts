@@ -3,7 +3,7 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
 import { Sharing } from "../../../domain/callers/sharing.ts"
-import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
+import { addressKey, addressOf, parseMailbox } from "../../../domain/mail/address.ts"
 import { ConversionStore } from "../../../ports/conversion-store.ts"
 import { FileObjects } from "../../../ports/object-store.ts"
 import { SharedFiles } from "../../../ports/shared-files.ts"
@@ -26,17 +26,17 @@ const MAILS_OF_A_CUSTOMER = { limit: 200, window: "1 day" } as const
 
 const decodeShare = bodyDecoder(ShareRequest)
 
-/** Keys of the addresses, or what is wrong with each that is none. */
+/** The addresses as they were written, each person once, or what is wrong with each that is none. */
 const recipientsOf = (texts: ReadonlyArray<string>) => {
-  const parsed = texts.map((text) => parseMailbox(text.trim()))
-  const issues = parsed.flatMap((one, at) =>
-    Result.isFailure(one) ? [{ path: `recipients.${at}`, message: one.failure }] : []
-  )
-  return issues.length > 0
-    ? Effect.fail(invalidRequest(issues))
-    : Effect.succeed([
-        ...new Set(parsed.flatMap((one) => (Result.isSuccess(one) ? [addressKey(one.success)] : [])))
-      ])
+  const issues: Array<{ readonly path: string; readonly message: string }> = []
+  const people = new Map<string, string>()
+  for (const [at, text] of texts.entries()) {
+    const parsed = parseMailbox(text.trim())
+    if (Result.isFailure(parsed)) issues.push({ path: `recipients.${at}`, message: parsed.failure })
+    else if (!people.has(addressKey(parsed.success)))
+      people.set(addressKey(parsed.success), addressOf(parsed.success))
+  }
+  return issues.length > 0 ? Effect.fail(invalidRequest(issues)) : Effect.succeed([...people.values()])
 }
 
 /** `POST /api/v1/files/:fileId/share`. */

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 
 import { AccountClosing } from "../../../domain/callers/account-closing.ts"
 import { TeamInvitations } from "../../../domain/callers/team-invitations.ts"
-import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
+import { addressKey, addressOf, parseMailbox } from "../../../domain/mail/address.ts"
 import { Accounts } from "../../../ports/accounts.ts"
 import { TeamInvites } from "../../../ports/team-invites.ts"
 import { CurrentOwner } from "../api/access.ts"
@@ -58,7 +58,8 @@ export const teamHandlers = HttpApiBuilder.group(
           limits.take({ key: `invites ${customerId}`, ...INVITES_OF_A_CUSTOMER })
         )
         if (Result.isFailure(taken)) return tooManyResponse(taken.failure)
-        return json(yield* invitations.invite({ customerId, email: addressKey(parsed.success) }), 201)
+        const invite = { customerId, email: addressKey(parsed.success), to: addressOf(parsed.success) }
+        return json(yield* invitations.invite(invite), 201)
       }).pipe(
         Effect.catchTags({
           TeamInvitesUnavailable: unavailable("Invitations"),
