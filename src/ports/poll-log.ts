@@ -14,9 +14,9 @@ export interface KnownMail {
   readonly alertDue: boolean
 }
 
-/** A point in the list: the mail that a run had reached. */
+/** A point in the list: the mail that a run had reached, or, without an id, a moment. */
 export interface ListMark {
-  readonly id: string
+  readonly id: string | undefined
   /** When that mail was sent, milliseconds since the epoch: what holds where the list does not have it any more. */
   readonly sentAt: number | undefined
 }
@@ -25,7 +25,7 @@ export interface ListMark {
 export interface PollPosition {
   /** The newest mail that was read; absent before the first run. */
   readonly newest: ListMark | undefined
-  /** Mails that one run had no pages left for: those older than `after`, down to `until` (absent: to the end of the list). */
+  /** Mails that one run had no pages left for: those older than `after`, down to `until` (absent: to where logging began). */
   readonly gap: { readonly after: string; readonly until: ListMark | undefined } | undefined
 }
 

@@ -11,7 +11,7 @@ const tick = Effect.gen(function* () {
   const { run } = yield* EventPoll
   const { truncated, ...counts } = yield* run
   if (truncated) {
-    yield* Effect.logWarning("the poll left mails unread: its next run goes on with them", counts)
+    yield* Effect.logWarning("the poll read its five pages, and more mails remain", counts)
   } else if (counts.recorded > 0) {
     yield* Effect.logInfo("the poll found events that no webhook had told", counts)
   }

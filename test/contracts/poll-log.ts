@@ -52,6 +52,7 @@ export const suite = (name: string, layer: Layer.Layer<PollLog | DeliveryLog>) =
           { newest: { id: "m-9", sentAt }, gap: { after: "m-5", until: { id: "m-1", sentAt: undefined } } },
           { newest: { id: "m-9", sentAt: undefined }, gap: { after: "m-5", until: undefined } },
           { newest: { id: "m-10", sentAt: sentAt + 1 }, gap: { after: "m-5", until: { id: "m-2", sentAt } } },
+          { newest: { id: "m-9", sentAt }, gap: { after: "m-5", until: { id: undefined, sentAt } } },
           { newest: undefined, gap: undefined }
         ]
         for (const position of positions) {

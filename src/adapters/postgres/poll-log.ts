@@ -31,7 +31,7 @@ const PositionRow = Schema.Struct({
 const decodePosition = Schema.decodeUnknownResult(Schema.Array(PositionRow))
 
 const markOf = (id: string | null, sentAt: number | null): ListMark | undefined =>
-  id === null ? undefined : { id, sentAt: sentAt ?? undefined }
+  id === null && sentAt === null ? undefined : { id: id ?? undefined, sentAt: sentAt ?? undefined }
 
 const positionOf = (row: typeof PositionRow.Type): PollPosition => ({
   newest: markOf(row.newest_id, row.newest_at),

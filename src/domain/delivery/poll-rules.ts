@@ -20,6 +20,13 @@ export const isNews = (mail: ListedMail, known: KnownMail | undefined): boolean 
   (known.alertDue && FAILURES.has(mail.lastEvent))
 
 /**
+ * Where the account's history begins: an hour before the log's oldest row (before `now`, in an empty log). No run walks down
+ * to mails of before; what the first one has pages left for is recorded.
+ */
+export const historyBefore = (now: number, oldest: number | undefined): number =>
+  Math.min(now, oldest ?? Number.POSITIVE_INFINITY) - BACKFILL_AGE_MS
+
+/**
  * Whether a mail is from before logging began: it has no row, was sent more than an hour ago, and before the log's oldest
  * row (in an empty log: always). Without a time it counts as new, and alerts.
  */
@@ -59,7 +66,8 @@ export const eventOf = (mail: ListedMail, askedAt: number): DeliveryEvent => ({
 
 /**
  * Whether these mails, newest first, reach down to the mark: it is among them, or one is older than it and in the log. An
- * older one that the log does not know was not read when the mark was set, whatever its time says.
+ * older one that the log does not know was not read when the mark was set, whatever its time says; a mark that is a moment
+ * is reached by any older one.
  */
 export const reaches = (
   mails: ReadonlyArray<ListedMail>,
@@ -70,7 +78,10 @@ export const reaches = (
   mails.some(
     ({ id, sentAt }) =>
       id === mark.id ||
-      (sentAt !== undefined && mark.sentAt !== undefined && sentAt < mark.sentAt && isKnown(id))
+      (sentAt !== undefined &&
+        mark.sentAt !== undefined &&
+        sentAt < mark.sentAt &&
+        (mark.id === undefined || isKnown(id)))
   )
 
 /** The mark of the newest mail. No time is later than `askedAt`: one that lies must not hide the mails of years. */

@@ -5,7 +5,7 @@ import { type ListMark, PollLog, type PollLogError, type PollPosition } from "..
 import { type ListedMail, ListFailure, type MailPage, SentMails } from "../../ports/sent-mails.ts"
 import { withDeadline } from "../deadline.ts"
 import { EventRecording } from "./event-recording.ts"
-import { eventOf, isBackfill, isNews, MAX_PAGES, newestOf, reaches } from "./poll-rules.ts"
+import { eventOf, historyBefore, isBackfill, isNews, MAX_PAGES, newestOf, reaches } from "./poll-rules.ts"
 
 /** What one run counted (contract, "Delivery events and alerts"). */
 export interface PollCounts {
@@ -22,7 +22,10 @@ export interface PollCounts {
   readonly alertsFailed: number
 }
 
-/** What one run came to. `truncated`: mails are left that no run has read; the next one goes on with them. */
+/**
+ * What one run came to. `truncated`: it read its five pages, and more mails remain. The next one goes on with those that were
+ * sent since logging began; older ones are left alone.
+ */
 export interface PollResult extends PollCounts {
   readonly truncated: boolean
 }
@@ -87,10 +90,13 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
   const makeRun = () => {
     const counts = { pages: 0, seen: 0, recorded: 0, backfilled: 0, alerts: 0, alertsFailed: 0 }
 
+    let history: ListMark | undefined
+
     /** Records what is news, and answers which of them the log knew before. */
     const record = Effect.fnUntraced(function* (mails: ReadonlyArray<ListedMail>, askedAt: number) {
       if (mails.length === 0) return () => false
       const found = yield* log.known(mails.map(({ id }) => id))
+      history ??= { id: undefined, sentAt: historyBefore(askedAt, found.oldest) }
       yield* Effect.forEach(
         mails.filter((mail) => isNews(mail, found.mails.get(mail.id))),
         Effect.fnUntraced(function* (mail) {
@@ -126,18 +132,21 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
       let cursor = from
       let newest: ListMark | undefined
       let isFirst = true
+      let intoHistory = false
       while (counts.pages < MAX_PAGES) {
         const page = yield* read(cursor)
         if (isFirst) newest = newestOf(page.mails, page.askedAt)
         isFirst = false
+        intoHistory ||= reaches(page.mails, history, page.wasKnown)
         cursor = page.next
         if (cursor === undefined || reaches(page.mails, until, page.wasKnown))
-          return { newest, cursor, left: undefined }
+          return { newest, cursor, left: undefined, intoHistory }
       }
-      return { newest, cursor, left: cursor }
+      return { newest, cursor, left: cursor, intoHistory }
     })
 
-    return { counts, descend }
+    /** Where the account's history begins, as the log had it before this run. */
+    return { counts, descend, historyMark: () => history }
   }
 
   type Run = ReturnType<typeof makeRun>
@@ -158,25 +167,31 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
     gap: PollPosition["gap"] & {},
     below: string | undefined
   ) {
-    if (run.counts.pages >= MAX_PAGES) return gap
-    let end = yield* descendFrom(run, gap.after, gap.until)
+    const until = gap.until ?? run.historyMark()
+    if (run.counts.pages >= MAX_PAGES) return { after: gap.after, until }
+    let end = yield* descendFrom(run, gap.after, until)
     if (end === undefined) {
       yield* Effect.logWarning(
         "the poll's position is gone from provider_a's list: it goes on from the newest"
       )
       // What lies below the newest mails holds all that is left of the gap.
-      end = below === undefined ? undefined : yield* run.descend(below, gap.until)
+      end = below === undefined ? undefined : yield* run.descend(below, until)
     }
-    return end?.left === undefined ? undefined : { after: end.left, until: gap.until }
+    return end?.left === undefined ? undefined : { after: end.left, until }
   })
 
   const runOnce = Effect.fnUntraced(function* (run: Run) {
     const { position, version } = yield* log.position
     const head = yield* run.descend(undefined, position.newest)
+    const isFirst = position.newest === undefined && position.gap === undefined
     let gap: PollPosition["gap"]
-    if (head.left !== undefined) {
+    if (head.left !== undefined && isFirst) {
+      // An account that is older than the log is not walked to its beginning.
+      if (!head.intoHistory) gap = { after: head.left, until: run.historyMark() }
+    } else if (head.left !== undefined) {
       // What an earlier gap holds lies below, and down to its end everything is read again.
-      gap = { after: head.left, until: position.gap === undefined ? position.newest : position.gap.until }
+      const until = position.gap === undefined ? position.newest : position.gap.until
+      gap = { after: head.left, until: until ?? run.historyMark() }
     } else if (position.gap !== undefined) {
       gap = yield* closeGap(run, position.gap, head.cursor)
     } else if (head.cursor !== undefined) {
@@ -184,7 +199,7 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
       yield* descendFrom(run, head.cursor, undefined)
     }
     yield* log.savePosition({ newest: head.newest ?? position.newest, gap }, version)
-    return { ...run.counts, truncated: gap !== undefined }
+    return { ...run.counts, truncated: gap !== undefined || head.left !== undefined }
   })
 
   return EventPoll.of({

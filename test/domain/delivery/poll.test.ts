@@ -163,6 +163,44 @@ describe("the poll of provider_a", () => {
   )
 
   test(
+    "does not walk the years before logging began: says that more remain, and goes on with what is new",
+    Effect.gen(function* () {
+      const now = yield* started
+      const { account, alerted, database, run } = yield* makeWorld()
+      for (let index = 0; index < 5_000; index += 1) account.send(`old-${index}`, now - 3 * HOUR, "bounced")
+      account.send("new", now, "bounced")
+      const first = yield* run
+      assert.deepStrictEqual([first.truncated, first.pages, first.recorded], [true, 5, 500])
+      assert.deepStrictEqual(alerted, ["new"])
+      account.send("newer", now)
+      const second = yield* run
+      assert.deepStrictEqual([second.truncated, second.recorded], [false, 1])
+      assert.strictEqual(database.rows().length, 501)
+    })
+  )
+
+  test(
+    "walks to where logging began, however long that takes, and no further",
+    Effect.gen(function* () {
+      const now = yield* started
+      const { account, database, run } = yield* makeWorld()
+      for (let index = 0; index < 2_000; index += 1) account.send(`old-${index}`, now - 3 * HOUR)
+      for (let index = 0; index < 1_200; index += 1) account.send(`new-${index}`, now - HOUR / 2)
+      for (const truncated of [true, true, false]) {
+        assert.strictEqual((yield* run).truncated, truncated)
+        // By then the mails of the first run's last hour are older than the log's own first row.
+        yield* TestClock.adjust(2 * HOUR)
+      }
+      const recorded = new Set(database.rows().map(({ providerMessageId }) => providerMessageId))
+      assert.deepStrictEqual(
+        Array.from({ length: 1_200 }, (_, index) => `new-${index}`).filter((id) => !recorded.has(id)),
+        []
+      )
+      assert.isBelow(recorded.size, 1_400)
+    })
+  )
+
+  test(
     "keeps the end of an earlier gap where the newest mails leave another",
     Effect.gen(function* () {
       const now = yield* started

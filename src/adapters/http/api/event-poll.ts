@@ -33,7 +33,7 @@ export class EventPollGroup extends HttpApiGroup.make("eventPoll")
         summary: "Reads provider_a's list of mails for events that no webhook told",
         description:
           "One run reads five pages of 100 mails at most and records those that are new or whose last event changed. " +
-          "`ok: false` with `truncated: true` where mails are left: the next run goes on with them. `alertsFailed` counts " +
+          "`ok: false` with `truncated: true` where more mails remain: the next run goes on with those that were sent since logging began. `alertsFailed` counts " +
           "alerts that did not go out, which the next run raises again. 502 with the counts so far where the provider " +
           "refuses or does not answer; 500 where an event was not recorded; 503 where PROVIDERA_API_KEY is unset. Safe to " +
           "call again: nothing is recorded twice."
