@@ -2,7 +2,7 @@ import { Context } from "effect"
 import type { Duration, Effect } from "effect"
 
 import type { BatchOutcome } from "../domain/batch/row.ts"
-import type { CostEntry } from "../domain/conversion/cost.ts"
+import type { CostEntry, ModelPrice } from "../domain/conversion/cost.ts"
 import type { JobOptions } from "../domain/conversion/options.ts"
 import type { ConversionStoreError } from "./conversion-store.ts"
 
@@ -21,6 +21,10 @@ export interface ClaimedBatch {
   readonly waiting: boolean
   /** Where its records are, if they are uploaded. */
   readonly inputPrefix: string | null
+  /** What its records were made for, once they are uploaded. */
+  readonly model: string | null
+  /** Its job's time in the lane has been over for a day. */
+  readonly abandoned: boolean
   readonly objectKey: string
   readonly totalPages: number
 }
@@ -39,7 +43,11 @@ export interface PolledBatch {
   /** Empty on a row that was set to `submitted` by hand, without its batch job. */
   readonly arn: string
   readonly model: string
+  /** Of the model, when the records were uploaded; undefined on a row that was written by hand. */
+  readonly price: ModelPrice | undefined
   readonly records: number
+  /** Files that the records were uploaded in. */
+  readonly shards: number
   readonly closeReason: string | null
   /** Its time-out and the grace after it are over. */
   readonly overdue: boolean
@@ -68,12 +76,13 @@ export interface StrandedJob {
 
 type Store<A> = Effect.Effect<A, ConversionStoreError>
 
-/** Batch rows. Each method is one guarded function of the database (migration 0020) and tells whether it won. */
+/** Batch rows. Each method is one guarded function of the database and tells whether it won. */
 export class BatchStore extends Context.Service<
   BatchStore,
   {
-    /** A row that was left `preparing`, else the oldest parked job; its funds stay set aside for `window`. */
+    /** A row that was left `preparing`, longest ago first, or the oldest parked job, whose funds stay set aside for `window`. */
     readonly claim: (claim: {
+      readonly take: "open" | "parked"
       readonly lease: string
       /** This process. */
       readonly preparer: string
@@ -82,6 +91,8 @@ export class BatchStore extends Context.Service<
       readonly model: string
       readonly stuckAfter: Duration.Duration
       readonly window: Duration.Duration
+      /** How long a job may wait in the lane. */
+      readonly giveUpIn: Duration.Duration
     }) => Store<ClaimedBatch | undefined>
     readonly chunks: (jobId: string) => Store<ReadonlyArray<ChunkRange>>
     readonly uploaded: (
@@ -91,6 +102,8 @@ export class BatchStore extends Context.Service<
         readonly records: number
         readonly shards: number
         readonly bytes: number
+        readonly model: string
+        readonly price: ModelPrice
       }
     ) => Store<boolean>
     readonly submitted: (
@@ -114,6 +127,14 @@ export class BatchStore extends Context.Service<
     readonly giveUp: (id: string, reason: string) => Store<boolean>
     /** `submitted` → `closed`, with its ledger entry; true for the one call that did it. */
     readonly end: (id: string, end: BatchEnd) => Store<boolean>
+    /** A job that has waited for too long goes on-demand, whatever became of its row; answers which. One a call. */
+    readonly releaseOverdue: (limits: {
+      readonly giveUpIn: Duration.Duration
+      readonly stuckAfter: Duration.Duration
+      /** What the driver has to see to it by itself. */
+      readonly slack: Duration.Duration
+      readonly window: Duration.Duration
+    }) => Store<string | undefined>
     readonly stranded: Store<ReadonlyArray<StrandedJob>>
     /** A parked job goes on-demand; true for the one call that did it. */
     readonly resume: (jobId: string, patch: JobOptions, window: Duration.Duration) => Store<boolean>

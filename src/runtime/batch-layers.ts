@@ -9,7 +9,7 @@ import * as PostgresReport from "../adapters/postgres/conversion/job-report.ts"
 import type { CredentialSource } from "../adapters/ses/credentials.ts"
 import { BatchControls } from "../domain/batch/controls.ts"
 import type { DriverSettings } from "../domain/batch/driver-settings.ts"
-import { pollTick, prepareTick, purgeBatches } from "../domain/batch/driver.ts"
+import { pollTick, prepareTick, purgeBatches, releaseTick } from "../domain/batch/driver.ts"
 import { BatchReplay } from "../domain/batch/replay.ts"
 import { MAX_BATCH_BYTES, MEGABYTE } from "../domain/batch/shards.ts"
 import { BatchService, BatchServiceError } from "../ports/batch-service.ts"
@@ -114,6 +114,7 @@ const driver = (settings: Settings) =>
       const every = Duration.seconds(settings.batch.driverTickSeconds)
       return Layer.mergeAll(
         leaderTicking("batch-driver", every, pollTick(mine)),
+        leaderTicking("batch-releaser", every, releaseTick(mine)),
         leaderTicking(
           "batch-preparer",
           every,

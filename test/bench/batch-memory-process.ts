@@ -124,7 +124,7 @@ const answering = Effect.gen(function* () {
 const collecting = Effect.gen(function* () {
   const objects = yield* BatchObjects
   const { accepted } = yield* collect(
-    { jobId: "bench", attempt: 1 },
+    { jobId: "bench", attempt: 1, shards: 0, partly: false },
     {
       arn: "arn:bench",
       name: "bench",

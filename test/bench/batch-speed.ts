@@ -168,7 +168,7 @@ const measureCollect = (records: number, echo: number, rounds: number, objects: 
       },
       rounds,
       parse,
-      collect({ jobId, attempt: 1 }, job)
+      collect({ jobId, attempt: 1, shards: 0, partly: false }, job)
     )
   }).pipe(Effect.provideService(BatchObjects, objects))
 

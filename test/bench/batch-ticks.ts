@@ -2,7 +2,7 @@ import { Duration, Effect, Layer, Redacted } from "effect"
 
 import { layer as clients, ReadSql, WriteSql } from "../../src/adapters/postgres/client.ts"
 import * as PostgresBatch from "../../src/adapters/postgres/conversion/batch-store.ts"
-import { pollTick } from "../../src/domain/batch/driver.ts"
+import { pollTick, releaseTick } from "../../src/domain/batch/driver.ts"
 import { BatchService } from "../../src/ports/batch-service.ts"
 import { BatchObjects } from "../../src/ports/object-store.ts"
 import { makeMapObjects } from "../support/map-objects.ts"
@@ -77,7 +77,7 @@ export const measureTicks = (options: {
         ;[queries, asked] = [0, 0]
         const started = performance.now()
         // Made anew, for statements that are written once and run often count as well.
-        yield* Effect.provide(pollTick(settings), Layer.fresh(store))
+        yield* Effect.provide(Effect.andThen(releaseTick(settings), pollTick(settings)), Layer.fresh(store))
         times.push(performance.now() - started)
       }
       const line: TickLine = {

@@ -11,7 +11,7 @@ import { layer as layerClients } from "../../src/adapters/postgres/client.ts"
 import { layer as layerBatchStore } from "../../src/adapters/postgres/conversion/batch-store.ts"
 import { layer as layerStore } from "../../src/adapters/postgres/conversion/conversion-store.ts"
 import { layer as layerLeases } from "../../src/adapters/postgres/leadership.ts"
-import { pollTick, prepareTick } from "../../src/domain/batch/driver.ts"
+import { pollTick, prepareTick, releaseTick } from "../../src/domain/batch/driver.ts"
 import { BatchReplay } from "../../src/domain/batch/replay.ts"
 import { MAX_BATCH_BYTES } from "../../src/domain/batch/shards.ts"
 import { assembleJob } from "../../src/domain/conversion/assembling.ts"
@@ -150,6 +150,7 @@ const preparing = Effect.gen(function* () {
 
 const leader = Layer.mergeAll(
   leaderTicking("batch-driver", "100 millis", telling(pollTick(settings))),
+  leaderTicking("batch-releaser", "100 millis", telling(releaseTick(settings))),
   leaderTicking("batch-preparer", "100 millis", telling(preparing))
 ).pipe(
   Layer.provide(service),

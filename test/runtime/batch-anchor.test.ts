@@ -46,7 +46,12 @@ const running = (env: Env) =>
 describe("the anchor of the batch lane", () => {
   it.live("starts the driver with the switch, a bucket and a role, and not without one of them", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* running(LANE), ["batch-driver", "batch-preparer", "batch-tidying"])
+      assert.deepStrictEqual(yield* running(LANE), [
+        "batch-driver",
+        "batch-preparer",
+        "batch-releaser",
+        "batch-tidying"
+      ])
       for (const name of Object.keys(LANE)) {
         assert.deepStrictEqual(yield* running({ ...LANE, [name]: "" }), ["batch-tidying"], name)
       }

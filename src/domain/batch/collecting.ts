@@ -62,12 +62,33 @@ const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
   return entries
 })
 
+/** What cannot be seen yet of a batch job's output, in words, as far as the service tells: a file of each shard, and its records. */
+const unseenOf = (
+  job: BatchJob,
+  shards: number,
+  seen: { readonly files: number; readonly lines: number }
+): string | undefined => {
+  if (job.status === "Completed" && seen.files < shards) return `${seen.files} of ${shards} output files`
+  return seen.lines < (job.processed ?? 0) ? `${seen.lines} of ${job.processed} output records` : undefined
+}
+
+/** A collect of a job's results. */
+export interface Collecting {
+  readonly jobId: string
+  readonly attempt: number
+  /** Files that were submitted. */
+  readonly shards: number
+  /** Takes the output as far as it can be seen. */
+  readonly partly: boolean
+}
+
 /**
  * Reads a batch job's output line by line and writes one results file a chunk (document 3, "Driver" 5). Every record that was
- * returned is counted, whatever it is worth; of two with one id the first is used; lines that are no record are passed over.
+ * returned is counted, whatever it is worth; of two with one id the first is used; lines that are no record are passed over. Output
+ * that cannot be seen yet is waited for, but `partly` takes what is there: pages without a record are converted on demand.
  */
 export const collect = (
-  collecting: { readonly jobId: string; readonly attempt: number },
+  collecting: Collecting,
   job: BatchJob
 ): Effect.Effect<BatchTally, ObjectStoreError | CollectFailed, BatchObjects> =>
   Effect.gen(function* () {
@@ -76,11 +97,13 @@ export const collect = (
     const files = yield* outputFiles(job)
     if (files.length === 0) return yield* new CollectFailed({ reason: "there is no output" })
     const writer = makeResultsWriter(objects, collecting, waiting.values())
+    let lines = 0
     let tally = noTally(waiting.size)
     let unreadable = 0
     for (const key of files) {
       yield* eachLine(objects.get(key, { passing: true }), (line) =>
         Effect.suspend(() => {
+          lines += 1
           const record = line === undefined ? undefined : readOutputLine(line)
           if (record === undefined) {
             unreadable += 1
@@ -96,6 +119,11 @@ export const collect = (
       )
     }
     if (tally.returned === 0) return yield* new CollectFailed({ reason: "the output holds no record" })
+    const unseen = unseenOf(job, collecting.shards, { files: files.length, lines })
+    if (unseen !== undefined && !collecting.partly) {
+      return yield* new CollectFailed({ reason: `only ${unseen} can be seen` })
+    }
+    if (unseen !== undefined) yield* Effect.logError(`only ${unseen} can be seen: the bill is too low`)
     yield* writer.finish
     if (unreadable > 0) yield* Effect.logWarning(`${unreadable} lines of the batch output are no records`)
     return tally

@@ -29,7 +29,10 @@ export const MAX_COLLECTS = 5
 /** Rows of one tick. */
 export const POLLS_A_TICK = 200
 
-/** From its submission until the driver gives up on a batch job. */
+/** What a poll or a preparer that are slow have to see to a job by themselves, before it is taken from them. */
+export const RELEASE_SLACK = Duration.minutes(5)
+
+/** From its creation until a job has waited for long enough; a batch job is given up on then. */
 export const giveUpIn = ({ timeoutHours }: Pick<DriverSettings, "timeoutHours">): Duration.Duration =>
   Duration.sum(Duration.hours(timeoutHours), GRACE)
 

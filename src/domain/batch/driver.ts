@@ -3,7 +3,7 @@ import { Duration, Effect, Stream } from "effect"
 import { BatchStore } from "../../ports/batch-store.ts"
 import { BatchObjects } from "../../ports/object-store.ts"
 import { HOLD_WINDOW } from "../conversion/job.ts"
-import type { DriverSettings } from "./driver-settings.ts"
+import { type DriverSettings, giveUpIn, RELEASE_SLACK, STUCK_AFTER } from "./driver-settings.ts"
 import { batchPrefix } from "./keys.ts"
 import { pollDue } from "./polling.ts"
 import { resumePatch } from "./row.ts"
@@ -25,13 +25,31 @@ export const resumeStranded = Effect.gen(function* () {
   }
 })
 
+/** Jobs that have waited for too long go on-demand, whatever the batch service says, or does not say. */
+const releaseOverdue = Effect.fnUntraced(function* (settings: DriverSettings) {
+  const store = yield* BatchStore
+  while (true) {
+    const jobId = yield* store.releaseOverdue({
+      giveUpIn: giveUpIn(settings),
+      stuckAfter: STUCK_AFTER,
+      slack: RELEASE_SLACK,
+      window: HOLD_WINDOW
+    })
+    if (jobId === undefined) return
+    yield* Effect.logWarning(`job ${jobId} has waited for the batch too long: it goes on-demand`)
+  }
+})
+
+/** The tick that asks the database alone, and so is never held up: nothing waits in the lane for ever. */
+export const releaseTick = (settings: DriverSettings) =>
+  resumeStranded.pipe(Effect.andThen(releaseOverdue(settings)), Effect.withSpan("batch-releaser"))
+
 /**
- * One tick of the driver: resumes what was stranded, looks at what was submitted. Several drivers at once are wasteful and nothing
+ * The tick that looks at what was submitted. Several drivers at once are wasteful and nothing
  * else; one that was interrupted anywhere is carried on by the next. The number of queries does not grow with the number of open
  * rows.
  */
-export const pollTick = (settings: DriverSettings) =>
-  resumeStranded.pipe(Effect.andThen(pollDue(settings)), Effect.withSpan("batch-driver"))
+export const pollTick = (settings: DriverSettings) => pollDue(settings).pipe(Effect.withSpan("batch-driver"))
 
 /**
  * The other tick: prepares one job. It may take hours, of which results that are there must not wait; what the two do to rows is

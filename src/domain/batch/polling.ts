@@ -21,8 +21,9 @@ const close = Effect.fnUntraced(function* (
   row: PolledBatch,
   end: Pick<BatchEnd, "outcome" | "reason"> & { readonly status: EndStatus },
   tally: BatchTally,
-  { price }: DriverSettings
+  settings: DriverSettings
 ) {
+  const price = row.price ?? settings.price
   const store = yield* BatchStore
   const { outcome, reason, status } = end
   const cost = batchCostEntry({ ...row, end: status }, tally, price)
@@ -79,7 +80,10 @@ const collectRow = Effect.fnUntraced(function* (
   const store = yield* BatchStore
   const attempt = yield* store.beginCollect(row.id)
   if (attempt === undefined) return
-  const collected = yield* Effect.result(collect({ jobId: row.jobId, attempt }, job))
+  const last = attempt >= MAX_COLLECTS || row.overdue
+  const collected = yield* Effect.result(
+    collect({ jobId: row.jobId, shards: row.shards, attempt, partly: last }, job)
+  )
   if (Result.isSuccess(collected)) {
     yield* warnOfFallback(collected.success)
     return yield* close(
@@ -90,7 +94,7 @@ const collectRow = Effect.fnUntraced(function* (
     )
   }
   yield* Effect.logWarning(`batch results could not be collected (${attempt})`, collected.failure)
-  if (attempt < MAX_COLLECTS && !row.overdue) return
+  if (!last) return
   yield* bill(
     row,
     job,
@@ -152,6 +156,13 @@ const act = Effect.fnUntraced(function* (row: PolledBatch, job: BatchJob, settin
   }
 })
 
+/** The service tells nothing of it: its time runs out all the same, and what can be read is billed in the end. */
+const untold = (row: PolledBatch, settings: DriverSettings) => {
+  if (!row.abandoned) return row.overdue ? giveUp(row) : Effect.void
+  const end = { outcome: "expired", status: "Expired", reason: OVERDUE } as const
+  return Effect.andThen(giveUp(row), bill(row, lost(row), end, MAX_COLLECTS, settings))
+}
+
 const pollRow = (row: PolledBatch, settings: DriverSettings) =>
   Effect.gen(function* () {
     const job = yield* jobOf(row)
@@ -164,7 +175,7 @@ const pollRow = (row: PolledBatch, settings: DriverSettings) =>
     Effect.catchTag("BatchServiceError", (error: BatchServiceError) =>
       Effect.andThen(
         Effect.logWarning("the batch service does not tell how a job stands", error),
-        row.overdue ? giveUp(row) : Effect.void
+        untold(row, settings)
       )
     ),
     Effect.annotateLogs({ job: row.jobId, batch: row.id })

@@ -65,14 +65,15 @@ const upload = Effect.fnUntraced(function* (batch: ClaimedBatch, settings: Drive
     }
   )
   yield* Effect.logInfo(`${done.records} batch records in ${done.shards} files, ${done.bytes} bytes`)
-  return (yield* store.uploaded(batch, done)) ? done.prefix : undefined
+  return (yield* store.uploaded(batch, { ...done, model, price: settings.price })) ? done.prefix : undefined
 })
 
+/** For the model that its records were made for, whatever the settings say by now. */
 const create = Effect.fnUntraced(function* (batch: ClaimedBatch, input: string, settings: DriverSettings) {
   const service = yield* BatchService
   return yield* service.create({
     name: batchJobName(batch.jobId),
-    model: settings.model,
+    model: batch.inputPrefix === null ? settings.model : (batch.model ?? settings.model),
     inputPrefix: input,
     outputPrefix: outputPrefix(preparedOf(input) ?? preparedPrefix(batch.jobId, batch.lease)),
     timeoutHours: settings.timeoutHours
@@ -100,18 +101,47 @@ const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, setti
   yield* submitted(batch, yield* create(batch, input, settings), settings)
 })
 
-/** Without an answer the row stays as it is: the next tick looks for the job by its name before anything else. */
-const serviceFailed = (batch: ClaimedBatch) => (error: BatchServiceError) =>
-  error.reason === "unavailable"
-    ? Effect.logWarning("the batch service does not take the job now; it is tried again", error)
-    : Effect.andThen(
-        Effect.logWarning("the batch service refuses the job", error),
-        drop(batch, "failed", `the batch service refused it: ${error.message}`)
-      )
+/**
+ * Whether the service takes jobs now. Without an answer the row stays as it is: it is looked for by its name before anything else is
+ * done with it, and closed when nobody has been told of it for a day after its time.
+ */
+const serviceFailed = (batch: ClaimedBatch) => (error: BatchServiceError) => {
+  if (error.reason !== "unavailable") {
+    return Effect.logWarning("the batch service refuses the job", error).pipe(
+      Effect.andThen(drop(batch, "failed", `the batch service refused it: ${error.message}`)),
+      Effect.as(true)
+    )
+  }
+  return Effect.logWarning("the batch service does not take the job now; it is tried again", error).pipe(
+    Effect.andThen(
+      batch.abandoned ? drop(batch, "expired", "the batch service did not answer") : Effect.void
+    ),
+    Effect.as(false)
+  )
+}
+
+/** Brings a claimed job to the batch service, or on-demand; answers whether the service takes jobs now. */
+const bring = (batch: ClaimedBatch, settings: DriverSettings) =>
+  prepareAndSubmit(batch, settings).pipe(
+    Effect.as(true),
+    Effect.catchTags({
+      BatchSkipped: ({ reason }) => Effect.as(drop(batch, "skipped", reason), true),
+      BatchServiceError: serviceFailed(batch),
+      PdfError: ({ message }) =>
+        Effect.as(drop(batch, "failed", `it could not be prepared: ${message}`), true),
+      ObjectStoreError: (error) =>
+        Effect.logWarning("a batch could not be uploaded", error).pipe(
+          Effect.andThen(drop(batch, "failed", "its records could not be uploaded")),
+          Effect.as(true)
+        )
+    }),
+    Effect.annotateLogs({ job: batch.jobId, batch: batch.id })
+  )
 
 /**
- * Takes a row that was left `preparing`, else the oldest parked job, and brings it to the batch service; one a call (document 3,
- * "Driver" 1 to 3 and 8). Whatever cannot be prepared goes on-demand.
+ * Brings rows that were left `preparing`, then the oldest parked job, to the batch service (document 3, "Driver" 1 to 3 and 8). What
+ * the service cannot take now is stepped over: the rest of the rows wait for the next call, and the parked job has its turn all the
+ * same. One document is read a call; whatever cannot be prepared goes on-demand.
  */
 export const prepareNext = (
   settings: DriverSettings,
@@ -124,26 +154,26 @@ export const prepareNext = (
   Effect.gen(function* () {
     const store = yield* BatchStore
     const random = yield* SecureRandom
-    const batch = yield* store.claim({
-      lease: yield* random.uuidV7(),
-      preparer: settings.preparer,
-      term,
-      model: settings.model,
-      stuckAfter: STUCK_AFTER,
-      window: Duration.max(waitingWindow(settings), HOLD_WINDOW)
+    const claim = Effect.fnUntraced(function* (take: "open" | "parked") {
+      return yield* store.claim({
+        take,
+        lease: yield* random.uuidV7(),
+        preparer: settings.preparer,
+        term,
+        model: settings.model,
+        stuckAfter: STUCK_AFTER,
+        window: Duration.max(waitingWindow(settings), HOLD_WINDOW),
+        giveUpIn: giveUpIn(settings)
+      })
     })
-    if (batch === undefined) return
-    yield* prepareAndSubmit(batch, settings).pipe(
-      Effect.catchTags({
-        BatchSkipped: ({ reason }) => drop(batch, "skipped", reason),
-        BatchServiceError: serviceFailed(batch),
-        PdfError: ({ message }) => drop(batch, "failed", `it could not be prepared: ${message}`),
-        ObjectStoreError: (error) =>
-          Effect.andThen(
-            Effect.logWarning("a batch could not be uploaded", error),
-            drop(batch, "failed", "its records could not be uploaded")
-          )
-      }),
-      Effect.annotateLogs({ job: batch.jobId, batch: batch.id })
-    )
+    const seen = new Set<string>()
+    while (true) {
+      const batch = yield* claim("open")
+      if (batch === undefined || seen.has(batch.id)) break
+      seen.add(batch.id)
+      if (!(yield* bring(batch, settings))) break
+      if (batch.inputPrefix === null) return
+    }
+    const batch = yield* claim("parked")
+    if (batch !== undefined) yield* bring(batch, settings)
   })

@@ -124,7 +124,7 @@ describe("collecting", () => {
         "shard-0002.jsonl.out": second,
         "manifest.json.out": lineOf(1)
       })
-      const tally = yield* collect({ jobId: "j", attempt: 1 }, job).pipe(
+      const tally = yield* collect({ jobId: "j", attempt: 1, shards: 0, partly: false }, job).pipe(
         Effect.provideService(BatchObjects, objects)
       )
       assert.deepStrictEqual(tally, {
@@ -193,7 +193,7 @@ describe("collecting", () => {
       ] as const) {
         const objects = yield* collected(files)
         const error = yield* Effect.flip(
-          collect({ jobId: "j", attempt: 1 }, { ...job, ...change }).pipe(
+          collect({ jobId: "j", attempt: 1, shards: 0, partly: false }, { ...job, ...change }).pipe(
             Effect.provideService(BatchObjects, objects)
           )
         )

@@ -23,19 +23,25 @@ describe("a document that cannot be prepared to an end", () => {
           open: () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
         }),
         Layer.mock(BatchStore, {
-          claim: ({ lease }) =>
-            Effect.succeed({
-              id: "row",
-              lease,
-              jobId: "job",
-              foundOpen: false,
-              stuck: false,
-              closeReason: null,
-              waiting: true,
-              inputPrefix: null,
-              objectKey: "key",
-              totalPages: 1
-            }),
+          claim: ({ lease, take }) =>
+            Effect.succeed(
+              take === "open"
+                ? undefined
+                : {
+                    id: "row",
+                    lease,
+                    jobId: "job",
+                    foundOpen: false,
+                    stuck: false,
+                    closeReason: null,
+                    waiting: true,
+                    inputPrefix: null,
+                    model: null,
+                    abandoned: false,
+                    objectKey: "key",
+                    totalPages: 1
+                  }
+            ),
           chunks: () => Effect.succeed([{ chunkIndex: 0, firstPage: 0, lastPage: 0 }]),
           drop: ({ id }, { outcome, reason }) => Effect.sync(() => did.push([id, outcome, reason]) > 0),
           resume: (jobId, patch) => Effect.sync(() => did.push([jobId, patch]) > 0)

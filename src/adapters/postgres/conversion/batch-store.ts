@@ -14,6 +14,8 @@ const ClaimedRow = Schema.Struct({
   close_reason: Schema.NullOr(Schema.String),
   waiting: Schema.Boolean,
   input_prefix: Schema.NullOr(Schema.String),
+  model: Schema.NullOr(Schema.String),
+  abandoned: Schema.Boolean,
   object_key: Schema.String,
   total_pages: Schema.Int
 })
@@ -23,7 +25,10 @@ const PolledRow = Schema.Struct({
   job_id: Schema.String,
   batch_job_arn: Schema.String,
   model: Schema.String,
+  input_usd: Schema.NullOr(Schema.Finite),
+  output_usd: Schema.NullOr(Schema.Finite),
   records: Schema.Int,
+  shards: Schema.Int,
   close_reason: Schema.NullOr(Schema.String),
   overdue: Schema.Boolean,
   abandoned: Schema.Boolean
@@ -53,14 +58,15 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
       )
 
     return BatchStore.of({
-      claim: ({ lease, model, preparer, stuckAfter, term, window }) =>
+      claim: ({ giveUpIn, lease, model, preparer, stuckAfter, take, term, window }) =>
         Effect.map(
           firstOf(
             ClaimedRow,
             write`select c.*, j.status = 'waiting_batch' as waiting
               from claim_conversion_batch(
                 ${lease}::uuid, ${preparer}::uuid, ${term}::bigint, ${model},
-                ${seconds(stuckAfter)}::float8 * interval '1 second', ${seconds(window)}::float8 * interval '1 second'
+                ${seconds(stuckAfter)}::float8 * interval '1 second', ${seconds(window)}::float8 * interval '1 second',
+                ${take}, ${seconds(giveUpIn)}::float8 * interval '1 second'
               ) c
               join large_conversion_jobs j on j.id = c.job_id`
           ),
@@ -74,6 +80,8 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
               closeReason: row.close_reason,
               waiting: row.waiting,
               inputPrefix: row.input_prefix,
+              model: row.model,
+              abandoned: row.abandoned,
               objectKey: row.object_key,
               totalPages: row.total_pages
             }
@@ -92,11 +100,12 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
               lastPage: last_page
             }))
         ),
-      uploaded: ({ id, lease }, { bytes, prefix, records, shards }) =>
+      uploaded: ({ id, lease }, { bytes, model, prefix, price, records, shards }) =>
         answerOf(
           Schema.Boolean,
           write`select batch_records_uploaded(
-            ${id}::uuid, ${lease}::uuid, ${prefix}, ${records}::integer, ${shards}::integer, ${bytes}::bigint
+            ${id}::uuid, ${lease}::uuid, ${prefix}, ${records}::integer, ${shards}::integer, ${bytes}::bigint,
+            ${model}, ${price.inputUsdPerMtok}::float8::numeric, ${price.outputUsdPerMtok}::float8::numeric
           ) as answer`
         ),
       submitted: ({ id, lease }, { arn, giveUpIn, name, pollIn }) =>
@@ -121,7 +130,9 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
         Effect.map(
           rowsOf(
             PolledRow,
-            write`select id, job_id, coalesce(batch_job_arn, '') as batch_job_arn, coalesce(model, '') as model, records, close_reason,
+            write`select id, job_id, coalesce(batch_job_arn, '') as batch_job_arn, coalesce(model, '') as model,
+                input_usd_per_mtok::float8 as input_usd, output_usd_per_mtok::float8 as output_usd, records, shards,
+                close_reason,
                 coalesce(deadline_at <= clock_timestamp(), false) as overdue,
                 coalesce(deadline_at <= clock_timestamp() - interval '1 day', false) as abandoned
               from claim_batch_polls(${seconds(every)}::float8 * interval '1 second', ${limit}::integer)`
@@ -132,7 +143,12 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
               jobId: row.job_id,
               arn: row.batch_job_arn,
               model: row.model,
+              price:
+                row.input_usd === null || row.output_usd === null
+                  ? undefined
+                  : { inputUsdPerMtok: row.input_usd, outputUsdPerMtok: row.output_usd },
               records: row.records,
+              shards: row.shards,
               closeReason: row.close_reason,
               overdue: row.overdue,
               abandoned: row.abandoned
@@ -145,6 +161,17 @@ export const layer: Layer.Layer<BatchStore, never, ReadSql | WriteSql> = Layer.e
         ),
       giveUp: (id, reason) =>
         answerOf(Schema.Boolean, write`select stop_conversion_batch_row(${id}::uuid, ${reason}) as answer`),
+      releaseOverdue: ({ giveUpIn, slack, stuckAfter, window }) =>
+        Effect.map(
+          answerOf(
+            Schema.NullOr(Schema.String),
+            write`select release_overdue_batch_job(
+              ${seconds(giveUpIn)}::float8 * interval '1 second', ${seconds(stuckAfter)}::float8 * interval '1 second',
+              ${seconds(slack)}::float8 * interval '1 second', ${seconds(window)}::float8 * interval '1 second'
+            ) as answer`
+          ),
+          (jobId) => jobId ?? undefined
+        ),
       stranded: Effect.map(
         rowsOf(
           StrandedRow,

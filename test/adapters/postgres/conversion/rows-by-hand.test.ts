@@ -4,11 +4,23 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { releaseTick } from "../../../../src/domain/batch/driver.ts"
+import { CHUNK_PAGES } from "../../../../src/domain/conversion/job.ts"
 import { BatchService } from "../../../../src/ports/batch-service.ts"
+import { BatchStore } from "../../../../src/ports/batch-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
 import { driverTick } from "../../../domain/batch/tick.ts"
-import { clean, isState, jobOf, laneWorld, parked, rowOf, settingsOf } from "../../../domain/batch/world.ts"
-import { customer, pdf, STALE } from "./world.ts"
+import {
+  clean,
+  convertAll,
+  isState,
+  jobOf,
+  laneWorld,
+  parked,
+  rowOf,
+  settingsOf
+} from "../../../domain/batch/world.ts"
+import { customer, pdf, STALE, WINDOW } from "./world.ts"
 
 /** A job and its two chunks, with the columns that the contract names and no others. */
 const jobByHand = Effect.fnUntraced(function* (status: string, chunkStatus = status) {
@@ -24,6 +36,32 @@ const jobByHand = Effect.fnUntraced(function* (status: string, chunkStatus = sta
     values (${jobId}::uuid, 0, ${chunkStatus}), (${jobId}::uuid, 1, ${chunkStatus})`
   return { owner, fileId, jobId }
 })
+
+/** A job without chunks. */
+const bareJob = Effect.fnUntraced(function* (status: string, pages: number) {
+  const sql = yield* WriteSql
+  const owner = yield* customer(100)
+  const fileId = yield* pdf(owner, pages)
+  const jobs = yield* sql<{
+    readonly id: string
+  }>`insert into large_conversion_jobs (file_id, status, options)
+    values (${fileId}::uuid, ${status}, '{"highFidelity": true}') returning id`
+  return jobs[0]?.id ?? ""
+})
+
+/** The chunks that the executor would have made. */
+const chunksOf = Effect.fnUntraced(function* (jobId: string) {
+  const sql = yield* WriteSql
+  return yield* sql<{ readonly first: number; readonly last: number; readonly status: string }>`
+    select first_page as first, last_page as last, status from chunk_jobs where job_id = ${jobId}::uuid
+    order by chunk_index`
+})
+
+const WHOLE = [
+  { first: 0, last: CHUNK_PAGES - 1, status: "pending" },
+  { first: CHUNK_PAGES, last: 2 * CHUNK_PAGES - 1, status: "pending" },
+  { first: 2 * CHUNK_PAGES, last: 2 * CHUNK_PAGES, status: "pending" }
+]
 
 const fileOf = ({ fileId, owner }: { readonly fileId: string; readonly owner: string }) =>
   ConversionStore.use((store) => store.file(fileId, owner))
@@ -47,6 +85,58 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
         )
         assert.strictEqual((yield* fileOf(made))?.status, "uploaded")
       }
+    })
+  )
+
+  it.effect(
+    "C4: a parked job without chunks gets them when it goes on: processed now, released, given up by the driver",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const sql = yield* WriteSql
+        const store = yield* BatchStore
+        const hurried = yield* bareJob("waiting_batch", 2 * CHUNK_PAGES + 1)
+        const answers = yield* Effect.forEach([1, 2, 3, 4], () => store.makeInteractive(hurried, WINDOW), {
+          concurrency: "unbounded"
+        })
+        assert.lengthOf(
+          answers.filter((answer) => answer === "resumed"),
+          1
+        )
+        assert.deepStrictEqual(yield* chunksOf(hurried), WHOLE)
+        const text = yield* convertAll()
+        assert.include(text, `words of page ${2 * CHUNK_PAGES}`)
+        assert.strictEqual((yield* jobOf(hurried)).status, "assembling")
+
+        const overdue = yield* bareJob("waiting_batch", 2 * CHUNK_PAGES + 1)
+        yield* sql`update large_conversion_jobs set created_at = now() - interval '27 hours' where id = ${overdue}::uuid`
+        yield* releaseTick(settingsOf())
+        assert.deepStrictEqual(yield* chunksOf(overdue), WHOLE)
+
+        const driven = yield* bareJob("waiting_batch", 1)
+        yield* driverTick(settingsOf(), 1)
+        assert.strictEqual((yield* rowOf(driven))?.outcome, "skipped")
+        assert.deepStrictEqual(yield* chunksOf(driven), [{ first: 0, last: 0, status: "pending" }])
+      })
+  )
+
+  it.effect("C4: a job without chunks that nobody writes gets them once, whoever looks for orphans", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const store = yield* ConversionStore
+      const jobId = yield* bareJob("pending", 2 * CHUNK_PAGES + 1)
+      assert.strictEqual(yield* store.recoverOrphan(STALE, 3), 0)
+      assert.deepStrictEqual(yield* chunksOf(jobId), [], "they may be about to be written")
+      yield* sql`update large_conversion_jobs set updated_at = now() - interval '2 minutes'`
+      const counts = yield* Effect.forEach([1, 2, 3, 4], () => store.recoverOrphan(STALE, 3), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(
+        counts.reduce((sum, count) => sum + count, 0),
+        1
+      )
+      assert.deepStrictEqual(yield* chunksOf(jobId), WHOLE)
     })
   )
 
