@@ -65,7 +65,10 @@ const TOO_SLOW = "ERR_HTTP_REQUEST_TIMEOUT"
 /** How long the client of a refused request may take to read the answer and hang up. */
 const HANG_UP_WITHIN = 2_000
 
-/** What Node's parser refuses never becomes a request; the answer is a problem all the same. */
+/**
+ * What Node's parser refuses never becomes a request; the answer is a problem all the same. A client that does not hang up
+ * is hung up on: the ended half of a connection would be kept for ever.
+ */
 const answerUnparsed = (error: Error & { readonly code?: string }, socket: Socket): void => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
   const code: ProblemCode =
@@ -80,14 +83,17 @@ const answerUnparsed = (error: Error & { readonly code?: string }, socket: Socke
     `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n` +
       `x-content-type-options: nosniff\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
   )
-}
-
-const answerSlow = ({ socket }: IncomingMessage): void => {
-  answerUnparsed(Object.assign(new Error("the body did not arrive in time"), { code: TOO_SLOW }), socket)
   setTimeout(() => socket.destroy(), HANG_UP_WITHIN).unref()
 }
 
-const makeServer = (times: ListenerTimes, isUpload: (request: IncomingMessage) => boolean): Server => {
+const answerSlow = ({ socket }: IncomingMessage): void =>
+  answerUnparsed(Object.assign(new Error("the body did not arrive in time"), { code: TOO_SLOW }), socket)
+
+const makeServer = (
+  times: ListenerTimes,
+  isUpload: (request: IncomingMessage) => boolean,
+  onStuck: () => void
+): Server => {
   const { requestTimeout } = times
   const server = createServer({
     requireHostHeader: false,
@@ -96,7 +102,7 @@ const makeServer = (times: ListenerTimes, isUpload: (request: IncomingMessage) =
     maxHeaderSize: MAX_HEADER_BYTES
   })
   server.on("clientError", answerUnparsed)
-  watchBodies(server, { requestTimeout, isPatient: isUpload, onSlow: answerSlow })
+  watchBodies(server, { requestTimeout, isPatient: isUpload, onSlow: answerSlow, onStuck })
   // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   return server
@@ -119,7 +125,10 @@ export const nodeServerLayer = (options: {
   Layer.effect(
     HttpServer.HttpServer,
     Effect.gen(function* () {
-      const node = makeServer(options.times ?? TIMES, options.isUpload ?? (() => false))
+      const warn = Effect.runForkWith(yield* Effect.context<never>())
+      const node = makeServer(options.times ?? TIMES, options.isUpload ?? (() => false), () =>
+        warn(Effect.logWarning("an upload is cut: it waited for this server to read on"))
+      )
       yield* options.beforeListen ?? Effect.void
       const server = yield* NodeHttpServer.make(() => node, {
         host: options.host,
@@ -130,13 +139,19 @@ export const nodeServerLayer = (options: {
       return HttpServer.make({
         address: server.address,
         serve: (app, middleware) =>
-          Effect.andThen(
-            middleware === undefined ? server.serve(app) : server.serve(app, middleware),
-            closeIdleWhileClosing(node)
+          (middleware === undefined ? server.serve(app) : server.serve(app, middleware)).pipe(
+            Effect.andThen(Effect.sync(() => ignoreUpgrades(node))),
+            Effect.andThen(closeIdleWhileClosing(node))
           )
       })
     })
   )
+
+/**
+ * Nothing here speaks another protocol, and a server may ignore that it is asked to (RFC 9110, section 7.8). Requests that ask are
+ * then requests like others, with the limits of others: those of an upgrade end with its headers.
+ */
+const ignoreUpgrades = (node: Server): void => void node.removeAllListeners("upgrade")
 
 /** Connections that are kept alive would hold a closing server until they time out: they are closed as they fall idle. */
 const closeIdleWhileClosing = (node: Server) =>

@@ -10,10 +10,16 @@ export interface IncomingFile {
   readonly body: Stream.Stream<Uint8Array, BadUpload>
 }
 
+/** Of a form's other fields, which are held in memory. */
+const MAX_FIELD = ByteSize.bytes(64 * 1024)
+const MAX_PARTS = 100
+
 const brokeOff = () => new BadUpload({ message: "the body ended early" })
 
 /** A quotation mark in a part's file name: browsers write `%22`, older clients put a backslash before it. */
 const unquoted = (name: string): string => name.replaceAll(/%22|\\"/g, '"')
+
+const content = (part: Multipart.File) => Stream.mapError(part.content, brokeOff)
 
 const isForm = (request: HttpServerRequest.HttpServerRequest): boolean =>
   /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
@@ -33,13 +39,17 @@ export const withUpload = <A, E, R>(
   return request.multipartStream.pipe(
     // The bound on the file is the caller's; this one only lets a form of that size through.
     Stream.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
+    Stream.provideService(Multipart.MaxFieldSize, MAX_FIELD),
+    Stream.provideService(Multipart.MaxParts, MAX_PARTS),
     Stream.mapError((error) => new BadUpload({ message: `the form cannot be read (${error.reason._tag})` })),
     Stream.filter(Multipart.isFile),
+    // What nobody reads would keep the parser from what comes after it.
+    Stream.tap((part) => (part.key === "file" ? Effect.void : Stream.runDrain(content(part)))),
     Stream.filter(({ key }) => key === "file"),
     Stream.mapEffect((part) =>
       use({
         name: part.name === "" ? (name ?? "") : unquoted(part.name),
-        body: Stream.mapError(part.content, brokeOff)
+        body: content(part)
       })
     ),
     // Only now the first: a stream of parts that is ended earlier ends the part's bytes with it.

@@ -9,9 +9,11 @@ import { nodeServerLayer } from "../../../src/adapters/http/node-server.ts"
 
 let bodies = 0
 
-/** Reads every body to its end. */
+/** Reads every body to its end, but for those that it answers early or never. */
 const app = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
+  if (request.headers["x-early"] !== undefined) return HttpServerResponse.text("early", { status: 401 })
+  if (request.headers["x-stuck"] !== undefined) return yield* Effect.interruptible(Effect.never)
   const text = yield* request.text
   bodies += 1
   return HttpServerResponse.text(text)
@@ -19,6 +21,23 @@ const app = Effect.gen(function* () {
 
 const scope = Scope.makeUnsafe()
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+/** Opens a connection whose half stays open, says something and never hangs up; gives what the server said once it did. */
+const stay = (port: number, start: string): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+    let said = ""
+    socket.on("data", (chunk) => (said += chunk.toString("utf8")))
+    let drip: NodeJS.Timeout | undefined
+    // A server that has only ended its half takes what is written ever after; one that cut the connection refuses it.
+    socket.on("end", () => void (drip = setInterval(() => socket.write("x"), 100)))
+    socket.on("error", () => undefined)
+    socket.on("close", () => {
+      clearInterval(drip)
+      resolve(said)
+    })
+    socket.write(start)
+  })
 
 /** The port of a server with these limits, milliseconds. */
 const serve = async (limits: { readonly headersTimeout: number; readonly requestTimeout: number }) => {
@@ -124,4 +143,40 @@ describe("an upload", () => {
     expect(said).toMatch(/^HTTP\/1\.1 408 /)
     expect(bodies).toBe(before)
   })
+})
+
+describe("a client that never hangs up is hung up on", () => {
+  const limits = { headersTimeout: 300, requestTimeout: 600 }
+
+  it.each([
+    ["says nothing", ""],
+    ["never ends its headers", "GET / HTTP/1.1\r\nhost: x\r\nx-slow: "],
+    ["speaks no HTTP", "\u0016\u0003\u0001"],
+    ["dawdles with a body", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n"],
+    ["dawdles with a chunked body", "POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"]
+  ])("one that %s: answered, and its connection is gone", async (_, start) => {
+    expect(await stay(await serve(limits), start)).toMatch(/^HTTP\/1\.1 40[08] /)
+  })
+
+  it("and so is one that was answered before its body came", async () => {
+    const port = await serve(limits)
+    for (const length of ["content-length: 100000", "transfer-encoding: chunked"]) {
+      expect(await stay(port, `POST /upload HTTP/1.1\r\nhost: x\r\nx-early: 1\r\n${length}\r\n\r\n`)).toMatch(
+        / 401 /
+      )
+    }
+  })
+
+  it("and one that asks for another protocol has the limits of all", async () => {
+    const port = await serve(limits)
+    const head =
+      "POST / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: x\r\ncontent-length: 100000\r\n\r\n"
+    expect(await stay(port, head)).toMatch(/^HTTP\/1\.1 408 /)
+  })
+})
+
+it("an upload that this server never reads on has an end, and is cut", async () => {
+  const port = await serve({ headersTimeout: 300, requestTimeout: 100 })
+  const head = "POST /upload HTTP/1.1\r\nhost: x\r\nx-stuck: 1\r\ncontent-length: 100000\r\n\r\nxxxx"
+  expect(await stay(port, head)).toMatch(/^HTTP\/1\.1 408 /)
 })

@@ -35,8 +35,8 @@ const form = (parts: ReadonlyArray<readonly [head: string, bytes: Uint8Array]>) 
   return { body, type: { "content-type": `multipart/form-data; boundary=${boundary}` } }
 }
 
-const postForm = (owner: string, ...parts: Parameters<typeof form>) => {
-  const { body, type } = form(...parts)
+const postForm = (owner: string, parts: Parameters<typeof form>[0]) => {
+  const { body, type } = form(parts)
   return world.ask("POST", "/api/v1/files", owner, body, type)
 }
 
@@ -130,6 +130,37 @@ describe("POST /api/v1/files", () => {
       "content-type": "multipart/form-data"
     })
     expect([broken.status, broken.json.code]).toEqual([400, "INVALID_REQUEST"])
+  })
+
+  it("answers a large file in another field, whatever comes after it", async () => {
+    const owner = await world.customer()
+    const large: Parameters<typeof form>[0][number] = [
+      'name="f"; filename="a.pdf"',
+      Buffer.alloc(600_000, "x")
+    ]
+    const without = await postForm(owner, [large])
+    expect([without.status, without.json.code]).toEqual([400, "INVALID_REQUEST"])
+    const file = ['name="file"; filename="b.pdf"', SHORT] as const
+    for (const parts of [
+      [large, file],
+      [file, large],
+      [large, large, file, large]
+    ]) {
+      const taken = await postForm(owner, parts)
+      expect([taken.status, taken.json.file.name]).toEqual([201, "b.pdf"])
+    }
+  })
+
+  it("holds little of a form's other fields", async () => {
+    const owner = await world.customer()
+    const text = await postForm(owner, [
+      ['name="note"', Buffer.alloc(200_000, "x")],
+      ['name="file"; filename="b.pdf"', SHORT]
+    ])
+    expect([text.status, text.json.code]).toEqual([400, "INVALID_REQUEST"])
+    const many = Array.from({ length: 200 }, () => ['name="note"', Buffer.from("x")] as const)
+    const parts = await postForm(owner, many)
+    expect([parts.status, parts.json.code]).toEqual([400, "INVALID_REQUEST"])
   })
 
   it("goes by the content, never by the name or the type: 415, 422", async () => {
