@@ -3,6 +3,7 @@ import type { Duration, Effect } from "effect"
 
 import type { CostEntry } from "../domain/conversion/cost.ts"
 import type { JobStatus } from "../domain/conversion/job.ts"
+import type { Legibility } from "../domain/conversion/legibility.ts"
 import type { JobOptions } from "../domain/conversion/options.ts"
 import type { InvalidCursor } from "./cursor.ts"
 
@@ -39,6 +40,9 @@ export interface StoredFile {
   readonly objectKey: string
   /** The newest paid result, whatever has become of later conversions. */
   readonly resultKey: string | null
+  /** Of the result: pages from 1 that could not be read, and whether there is a word of text in it; null: not known. */
+  readonly unreadablePages: ReadonlyArray<number>
+  readonly hasText: boolean | null
 }
 
 /** A conversion that was asked for and has no job yet. */
@@ -119,6 +123,8 @@ export interface StoredFlyer {
   readonly createdAt: string
   /** Where the layout-true result stands. */
   readonly resultKey: string | null
+  /** Of the result: pages from 1 that could not be read. */
+  readonly unreadablePages: ReadonlyArray<number>
 }
 
 type Store<A> = Effect.Effect<A, ConversionStoreError>
@@ -221,8 +227,9 @@ export class ConversionStore extends Context.Service<
     readonly handBackAssembly: (assembly: Pick<ClaimedAssembly, "jobId" | "lease">) => Store<boolean>
     readonly finishJob: (
       assembly: Pick<ClaimedAssembly, "jobId" | "lease">,
-      resultKey: string
-    ) => Store<"completed" | "stale" | "insufficient">
+      resultKey: string,
+      legibility?: Legibility
+    ) => Store<"completed" | "stale" | "insufficient" | "unreadable">
 
     // Inline and layout-true
     readonly claimInline: (lease: string, stale: Duration.Duration) => Store<ClaimedInline | undefined>
@@ -233,7 +240,9 @@ export class ConversionStore extends Context.Service<
     readonly finishInline: (
       inline: Pick<ClaimedInline, "fileId" | "lease">,
       resultKey: string,
-      costs: ReadonlyArray<CostEntry>
+      costs: ReadonlyArray<CostEntry>,
+      /** `pages`: counted from the result, and charged; undefined: as they were counted before. */
+      found?: { readonly pages: number | undefined; readonly hasText: boolean }
     ) => Store<"completed" | "stale" | "insufficient">
     readonly failInline: (
       inline: Pick<ClaimedInline, "fileId" | "lease">,
@@ -261,7 +270,8 @@ export class ConversionStore extends Context.Service<
     readonly finishFlyer: (
       flyer: Pick<ClaimedFlyer, "id" | "lease">,
       resultKey: string,
-      costs: ReadonlyArray<CostEntry>
+      costs: ReadonlyArray<CostEntry>,
+      unreadablePages?: ReadonlyArray<number>
     ) => Store<"completed" | "stale" | "insufficient">
     readonly failFlyer: (
       flyer: Pick<ClaimedFlyer, "id" | "lease">,

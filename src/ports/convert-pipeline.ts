@@ -22,8 +22,13 @@ export interface PipelineJob {
 /** What a conversion came to; the result stands at its key. */
 export interface Converted {
   readonly bytes: number
+  /** Pages that could be read, by class: they are charged. */
   readonly standardPages: number
   readonly complexPages: number
+  /** Pages that could not be read, from 1, in order. */
+  readonly unreadablePages: ReadonlyArray<number>
+  /** Whether there is a word of text in the result. */
+  readonly hasText: boolean
 }
 
 /** The conversion pipeline as intake calls it: no authentication (document 2, step 7). */

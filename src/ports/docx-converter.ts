@@ -1,6 +1,9 @@
 import { Context, Data } from "effect"
 import type { Effect } from "effect"
 
+import type { WordLength } from "../domain/conversion/word-pages.ts"
+import type { UnreadableDocument, UnsupportedDocument } from "./document-inspector.ts"
+
 /**
  * A Word document that was not converted. `broken`: it cannot be read; `too-large`: it needs more memory than there is for
  * one, or has a part that is too long; `timeout`: it took too long; `crashed`: reading it ended the reader, others go on.
@@ -11,6 +14,9 @@ export class DocxError extends Data.TaggedError("DocxError")<{
   readonly message: string
   readonly cause?: unknown
 }> {}
+
+/** Most characters of a document's HTML without its pictures: some 3,000 pages of text. */
+export const MAX_HTML = 10_000_000
 
 /** Most characters of a {@link DocxPart}: what a cleaner takes at once. */
 export const MAX_PART = 180_000
@@ -29,10 +35,20 @@ export interface DocxContent {
   readonly parts: ReadonlyArray<DocxPart>
   /** Pictures as data URIs, by the address that stands in their place, which nobody can guess. */
   readonly pictures: ReadonlyMap<string, string>
+  readonly length: Omit<WordLength, "words">
 }
 
-/** Makes HTML of Word documents, in threads of its own. Nothing but the file is read. */
+/**
+ * Reads ZIP archives, and makes HTML of those that are Word documents, in processes of its own. Nothing but the file is read. What is
+ * inspected is what is converted: one reader of archives, one of XML.
+ */
 export class DocxConverter extends Context.Service<
   DocxConverter,
-  { readonly convert: (path: string) => Effect.Effect<DocxContent, DocxError> }
+  {
+    /** Whether an archive is a Word document, and its pages as far as it tells without being converted. */
+    readonly inspect: (
+      path: string
+    ) => Effect.Effect<{ readonly pages: number }, UnsupportedDocument | UnreadableDocument>
+    readonly convert: (path: string) => Effect.Effect<DocxContent, DocxError>
+  }
 >()("postlane/ports/DocxConverter") {}

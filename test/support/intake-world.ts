@@ -91,7 +91,9 @@ const quickPipeline = (pages: () => Pages) =>
               Effect.map((bytes) => ({
                 bytes,
                 standardPages: pages().standard,
-                complexPages: pages().complex
+                complexPages: pages().complex,
+                unreadablePages: [],
+                hasText: true
               }))
             )
       })

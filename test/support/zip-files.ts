@@ -9,11 +9,11 @@ export interface ZipEntry {
   readonly encrypted?: boolean
 }
 
-/** A ZIP archive, every entry deflated. */
-export const zipOf = (entries: ReadonlyArray<ZipEntry>): Buffer => {
+/** The parts of a ZIP archive that begins at `from`: what its directory stands behind, and the directory. */
+const partsOf = (entries: ReadonlyArray<ZipEntry>, from = 0) => {
   const bodies: Array<Buffer> = []
   const directory: Array<Buffer> = []
-  let offset = 0
+  let offset = from
   for (const { data, encrypted = false, name, says } of entries) {
     const plain = Buffer.from(data)
     const packed = deflateRawSync(plain)
@@ -34,12 +34,55 @@ export const zipOf = (entries: ReadonlyArray<ZipEntry>): Buffer => {
     bodies.push(local)
     offset += local.length
   }
-  const all = Buffer.concat(directory)
+  return { bodies: Buffer.concat(bodies), directory: Buffer.concat(directory), offset }
+}
+
+const endOf = (entries: number, size: number, offset: number): Buffer => {
   const end = Buffer.alloc(22)
   end.write("PK\u0005\u0006", 0, "latin1")
-  end.writeUInt16LE(entries.length, 8)
-  end.writeUInt16LE(entries.length, 10)
-  end.writeUInt32LE(all.length, 12)
+  end.writeUInt16LE(entries, 8)
+  end.writeUInt16LE(entries, 10)
+  end.writeUInt32LE(size, 12)
   end.writeUInt32LE(offset, 16)
-  return Buffer.concat([...bodies, all, end])
+  return end
+}
+
+/** A ZIP archive, every entry deflated. */
+export const zipOf = (entries: ReadonlyArray<ZipEntry>): Buffer => {
+  const { bodies, directory, offset } = partsOf(entries)
+  return Buffer.concat([bodies, directory, endOf(entries.length, directory.length, offset)])
+}
+
+/** Length of the records that lead to the second directory of {@link twoFacedZip}. */
+const LEADING = 56 + 20
+
+/**
+ * An archive with two directories: one that the end record of ZIP64 leads to, and one that the plain one does. Readers that look for
+ * the former first find other parts than those that look for it only where the latter says so, which take the records between for
+ * a part of their directory.
+ */
+export const twoFacedZip = (byZip64: ReadonlyArray<ZipEntry>, byEnd: ReadonlyArray<ZipEntry>): Buffer => {
+  const first = partsOf(byZip64)
+  const second = partsOf(byEnd, first.offset)
+  const firstAt = first.bodies.length + second.bodies.length
+  const end64 = Buffer.alloc(56)
+  end64.write("PK\u0006\u0006", 0, "latin1")
+  end64.writeBigUInt64LE(44n, 4)
+  end64.writeBigUInt64LE(BigInt(byZip64.length), 24)
+  end64.writeBigUInt64LE(BigInt(byZip64.length), 32)
+  end64.writeBigUInt64LE(BigInt(first.directory.length), 40)
+  end64.writeBigUInt64LE(BigInt(firstAt), 48)
+  const locator = Buffer.alloc(20)
+  locator.write("PK\u0006\u0007", 0, "latin1")
+  locator.writeBigUInt64LE(BigInt(firstAt + first.directory.length + second.directory.length), 8)
+  locator.writeUInt32LE(1, 16)
+  return Buffer.concat([
+    first.bodies,
+    second.bodies,
+    first.directory,
+    second.directory,
+    end64,
+    locator,
+    endOf(byEnd.length, second.directory.length + LEADING, firstAt + first.directory.length)
+  ])
 }

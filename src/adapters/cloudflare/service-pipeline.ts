@@ -1,7 +1,12 @@
 import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
-import { PageCount, PIPELINE_HEADERS, PIPELINE_PATHS } from "../../domain/intake/pipeline-wire.ts"
+import {
+  legibilityOf,
+  PageCount,
+  PIPELINE_HEADERS,
+  PIPELINE_PATHS
+} from "../../domain/intake/pipeline-wire.ts"
 import { ConvertPipeline, PipelineError } from "../../ports/convert-pipeline.ts"
 import { MailObjects } from "../../ports/object-store.ts"
 import type { ServiceBinding } from "./bindings.ts"
@@ -156,7 +161,7 @@ export const layer = (options: ServicePipelineOptions): Layer.Layer<ConvertPipel
               if (bytes !== expected || standardPages + complexPages === 0) {
                 return yield* unavailable(`the pipeline's answer has ${bytes} of ${expected} bytes`)
               }
-              return { bytes, standardPages, complexPages }
+              return { bytes, standardPages, complexPages, ...legibilityOf(response.headers) }
             })
           )
       })

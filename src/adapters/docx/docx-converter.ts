@@ -1,7 +1,8 @@
 import { Effect, Layer, Semaphore } from "effect"
 
+import { UnreadableDocument, UnsupportedDocument } from "../../ports/document-inspector.ts"
 import { type DocxContent, DocxConverter, DocxError } from "../../ports/docx-converter.ts"
-import { type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
+import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
 import type { FromReader, Task } from "./messages.ts"
 
 /** How documents are converted. */
@@ -19,6 +20,9 @@ export interface DocxOptions {
 
 /** Real documents of a thousand pages take seconds. */
 const TIMEOUT_MS = 120_000
+/** Reading what is in an archive takes a fraction of a second; a process is kept for so many. */
+const INSPECT_MS = 30_000
+const INSPECTIONS = 100
 const HEAP_MB = 768
 const RESIDENT_MB = 1280
 const PICTURE_BYTES = 30 * 1024 * 1024
@@ -37,15 +41,38 @@ const MESSAGES: Readonly<Record<DocxError["reason"], string>> = {
 const docxError = (reason: DocxError["reason"], cause?: unknown): DocxError =>
   new DocxError({ reason, message: MESSAGES[reason], ...(cause === undefined ? {} : { cause }) })
 
-/** What the reader answers; its own program is the other side. */
-const outcomeOf = (answer: FromReader): Effect.Effect<DocxContent, DocxError> => {
+/** What a reader that was asked to convert has answered. */
+const contentOf = (answer: FromReader): Effect.Effect<DocxContent, DocxError> => {
   switch (answer.kind) {
     case "converted":
       return Effect.succeed(answer.content)
     case "too-large":
       return Effect.fail(docxError("too-large"))
+    case "unreadable":
+      return Effect.fail(docxError(answer.why, answer.message))
     case "broken":
       return Effect.fail(docxError("broken", answer.cause))
+    case "inspected":
+    case "unsupported":
+      return Effect.fail(docxError("broken", answer.kind))
+  }
+}
+
+/** What a reader that was asked to inspect has answered. */
+const pagesOf = (
+  answer: FromReader
+): Effect.Effect<{ readonly pages: number }, UnsupportedDocument | UnreadableDocument> => {
+  switch (answer.kind) {
+    case "inspected":
+      return Effect.succeed({ pages: answer.pages })
+    case "unsupported":
+      return Effect.fail(new UnsupportedDocument({ found: answer.found }))
+    case "unreadable":
+      return Effect.fail(new UnreadableDocument({ message: answer.message }))
+    case "converted":
+    case "too-large":
+    case "broken":
+      return Effect.fail(new UnreadableDocument({ message: MESSAGES.broken }))
   }
 }
 
@@ -68,21 +95,33 @@ export const layerDocx = ({
     DocxConverter,
     Effect.map(ReaderProcess, (readers) => {
       const turns = Semaphore.makeUnsafe(processes)
-      const reader = { program: READER, timeoutMs, heapMb, residentMb, tasks: 1 }
+      // Who uploads a document does not wait for those that are being converted.
+      const looks = Semaphore.makeUnsafe(processes)
+      const onePictureBytes = Math.min(pictureBytes, ONE_PICTURE_BYTES)
+      const ask = (task: Task, limits: Pick<Reader, "timeoutMs" | "tasks">): Effect.Effect<FromReader, DocxError> =>
+        readers.run({ program: READER, heapMb, residentMb, ...limits }, task).pipe(
+          Effect.mapError(({ cause, reason }) => docxError(REASONS[reason], cause)),
+          Effect.map((answer) => answer as FromReader)
+        )
       return DocxConverter.of({
-        convert: (path) => {
-          const task: Task = {
-            path,
-            pictureBytes,
-            onePictureBytes: Math.min(pictureBytes, ONE_PICTURE_BYTES)
-          }
-          return turns.withPermit(
-            readers.run(reader, task).pipe(
-              Effect.mapError(({ cause, reason }) => docxError(REASONS[reason], cause)),
-              Effect.flatMap((answer) => outcomeOf(answer as FromReader))
+        inspect: (path) =>
+          looks
+            .withPermit(
+              ask(
+                { kind: "inspect", path },
+                { timeoutMs: Math.min(timeoutMs, INSPECT_MS), tasks: INSPECTIONS }
+              )
             )
-          )
-        }
+            .pipe(
+              Effect.mapError(({ message }) => new UnreadableDocument({ message })),
+              Effect.flatMap(pagesOf)
+            ),
+        convert: (path) =>
+          turns
+            .withPermit(
+              ask({ kind: "convert", path, pictureBytes, onePictureBytes }, { timeoutMs, tasks: 1 })
+            )
+            .pipe(Effect.flatMap(contentOf))
       })
     })
   )

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto"
-import { readFile } from "node:fs/promises"
 
 import mammoth from "mammoth"
 
-import { MAX_PART } from "../../ports/docx-converter.ts"
+import { wordPages } from "../../domain/conversion/word-pages.ts"
+import { MAX_HTML, MAX_PART } from "../../ports/docx-converter.ts"
+import { type Archive, openArchive, Unreadable } from "./archive.ts"
+import { mammothFile } from "./mammoth-archive.ts"
 import type { FromReader, Task } from "./messages.ts"
+import { readPackage, titleIn, unpackAll, Unsupported } from "./package.ts"
 import { splitBlocks } from "./split-blocks.ts"
-import { titleIn } from "./title.ts"
 
 /** Formats that browsers show. */
 const SHOWN = /^image\/(?:png|jpeg|gif|webp)$/
@@ -14,14 +16,16 @@ const SHOWN = /^image\/(?:png|jpeg|gif|webp)$/
 /** Besides mammoth's own: what it leaves as plain paragraphs. */
 const STYLES = ["p[style-name='Title'] => h1:fresh", "p[style-name='Quote'] => blockquote > p:fresh"]
 
+type Conversion = Extract<Task, { readonly kind: "convert" }>
+
 /** Gathers pictures while there is room; in their places stand addresses that the document cannot have. */
 class Pictures {
   readonly places = new Map<string, string>()
   readonly #secret = randomBytes(16).toString("hex")
-  readonly #task: Task
+  readonly #task: Conversion
   #left: number
 
-  constructor(task: Task) {
+  constructor(task: Conversion) {
     this.#task = task
     this.#left = task.pictureBytes
   }
@@ -47,27 +51,49 @@ class Pictures {
 const withNoteRoles = (html: string): string =>
   html.replaceAll(/<a href="#((?:foot|end)note-\d+)" id=/g, '<a role="doc-noteref" href="#$1" id=')
 
+/** mammoth takes an open archive, too; its declarations know of bytes and paths alone. */
+const opened = (archive: Archive, main: string): { readonly buffer: Buffer } =>
+  ({ file: mammothFile(archive, main) }) as unknown as { readonly buffer: Buffer }
+
+const convert = async (task: Conversion, archive: Archive): Promise<FromReader> => {
+  const { length, main } = await readPackage(archive)
+  const pictures = new Pictures(task)
+  const { value } = await mammoth.convertToHtml(opened(archive, main), {
+    styleMap: STYLES,
+    includeEmbeddedStyleMap: false,
+    externalFileAccess: false,
+    convertImage: pictures.converter
+  })
+  const parts = value.length > MAX_HTML ? undefined : splitBlocks(withNoteRoles(value), MAX_PART)
+  if (parts === undefined) return { kind: "too-large" }
+  const { breaks, paragraphs, stated } = length
+  return {
+    kind: "converted",
+    content: {
+      title: await titleIn(archive),
+      parts,
+      pictures: pictures.places,
+      length: { breaks, paragraphs, stated }
+    }
+  }
+}
+
+const inspect = async (archive: Archive): Promise<FromReader> => {
+  const { length } = await readPackage(archive)
+  await unpackAll(archive)
+  return { kind: "inspected", pages: wordPages(length) }
+}
+
 /** The reader's program, see `ReaderProcess`. */
 export default async (task: Task): Promise<FromReader> => {
-  const bytes = await readFile(task.path)
   try {
-    const pictures = new Pictures(task)
-    const { value } = await mammoth.convertToHtml(
-      { buffer: bytes },
-      {
-        styleMap: STYLES,
-        includeEmbeddedStyleMap: false,
-        externalFileAccess: false,
-        convertImage: pictures.converter
-      }
-    )
-    const parts = splitBlocks(withNoteRoles(value), MAX_PART)
-    if (parts === undefined) return { kind: "too-large" }
-    return {
-      kind: "converted",
-      content: { title: await titleIn(bytes), parts, pictures: pictures.places }
-    }
+    const archive = await openArchive(task.path)
+    return await (task.kind === "convert" ? convert(task, archive) : inspect(archive)).finally(archive.close)
   } catch (error) {
+    // The file system's fault says nothing of the document: this process ends with it, and another may succeed.
+    if (error instanceof Error && "syscall" in error) throw error
+    if (error instanceof Unsupported) return { kind: "unsupported", found: error.found }
+    if (error instanceof Unreadable) return { kind: "unreadable", message: error.message, why: error.why }
     return { kind: "broken", cause: error instanceof Error ? error.message : String(error) }
   }
 }

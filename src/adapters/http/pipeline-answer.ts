@@ -3,7 +3,7 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 import { HttpServerResponse } from "effect/http"
 
 import { MAX_ATTACHMENT_BYTES } from "../../domain/intake/attachment-choice.ts"
-import { PIPELINE_HEADERS } from "../../domain/intake/pipeline-wire.ts"
+import { legibilityHeaders, PIPELINE_HEADERS } from "../../domain/intake/pipeline-wire.ts"
 import { ConvertPipeline, type PipelineError } from "../../ports/convert-pipeline.ts"
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { PAGE_MEDIA_TYPE } from "./page-media-type.ts"
@@ -85,13 +85,14 @@ const make = Effect.gen(function* () {
       withSource(pdf, (sourceKey, id) => {
         const resultKey = `pipeline/${id}/result.html`
         return pipeline.convert({ sourceKey, resultKey, name }).pipe(
-          Effect.map(({ bytes, complexPages, standardPages }) =>
+          Effect.map(({ bytes, complexPages, standardPages, ...legibility }) =>
             HttpServerResponse.stream(
               Stream.orDie(objects.get(resultKey)).pipe(Stream.ensuring(removed(resultKey))),
               {
                 contentType: PAGE_MEDIA_TYPE,
                 contentLength: bytes,
                 headers: {
+                  ...legibilityHeaders(legibility),
                   [PIPELINE_HEADERS.standardPages]: String(standardPages),
                   [PIPELINE_HEADERS.complexPages]: String(complexPages),
                   [PIPELINE_HEADERS.bytes]: String(bytes)

@@ -3,12 +3,11 @@ import { fileTypeFromBuffer } from "file-type"
 
 import type { FileKind } from "../../ports/conversion-store.ts"
 import { DocumentInspector, UnreadableDocument, UnsupportedDocument } from "../../ports/document-inspector.ts"
+import { DocxConverter } from "../../ports/docx-converter.ts"
 import { Pdf } from "../../ports/pdf.ts"
-import { passwordProtected } from "./archive.ts"
 import { compoundNames } from "./compound-file.ts"
 import { openFile, type OpenedFile } from "./opened-file.ts"
 import { inspectJpeg, inspectPng } from "./pictures.ts"
-import { inspectArchive } from "./word-document.ts"
 
 /** Where a PDF's header may stand (PDF 1.7 reference, implementation note 13). */
 const PDF_HEADER_WITHIN = 1024
@@ -50,6 +49,11 @@ const unsupported = Effect.fnUntraced(function* (head: Buffer) {
   return yield* new UnsupportedDocument({ found })
 })
 
+const passwordProtected = () =>
+  new UnreadableDocument({
+    message: "This document is protected by a password. Remove the password, then send it again."
+  })
+
 /** Old Office files, and new ones under a password. */
 const inspectCompound = Effect.fnUntraced(function* (file: OpenedFile) {
   const names = yield* compoundNames(file)
@@ -64,11 +68,12 @@ interface Inspected {
   readonly pages: number
 }
 
-/** Tells kinds by content: PDFs through the port `Pdf`, Word documents by their parts, pictures by their headers. */
-export const layer: Layer.Layer<DocumentInspector, never, Pdf> = Layer.effect(
+/** Tells kinds by content: PDFs through the port `Pdf`, archives through `DocxConverter`, pictures by their headers. */
+export const layer: Layer.Layer<DocumentInspector, never, Pdf | DocxConverter> = Layer.effect(
   DocumentInspector,
   Effect.gen(function* () {
     const pdf = yield* Pdf
+    const docx = yield* DocxConverter
 
     const pagesOfPdf = (path: string) =>
       pdf.open(path).pipe(
@@ -89,7 +94,7 @@ export const layer: Layer.Layer<DocumentInspector, never, Pdf> = Layer.effect(
         case "jpeg":
           return Effect.as(inspectJpeg(file), as("jpeg")(1))
         case "zip":
-          return Effect.map(inspectArchive(file), as("docx"))
+          return Effect.map(docx.inspect(file.path), ({ pages }) => ({ kind: "docx", pages }))
         case "compound":
           return inspectCompound(file)
         case undefined:

@@ -11,15 +11,17 @@ import { PageSources } from "../../ports/page-sources.ts"
 import { fileKey, PageLine, resultKey } from "./chunk-result.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "./job.ts"
 import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
+import { LegibilityTally } from "./legibility.ts"
 
 const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
 
 const encoder = new TextEncoder()
 
-/** A chunk's pages, line by line. */
+/** A chunk's pages, line by line; each is counted. */
 export const pagesOf = (
   objects: FileObjects["Service"],
-  key: string
+  key: string,
+  tally: LegibilityTally
 ): Stream.Stream<PageFragment, ObjectStoreError> =>
   objects.get(key).pipe(
     Stream.decodeText(),
@@ -31,7 +33,10 @@ export const pagesOf = (
         (cause) => new ObjectStoreError({ reason: "unavailable", key, cause })
       )
     ),
-    Stream.map(({ html, label, page }) => ({ index: page, label, html }))
+    Stream.map((line) => {
+      tally.add(line)
+      return { index: line.page, label: line.label, html: line.html }
+    })
   )
 
 const write = Effect.fnUntraced(function* (assembly: ClaimedAssembly) {
@@ -39,7 +44,8 @@ const write = Effect.fnUntraced(function* (assembly: ClaimedAssembly) {
   const { assemble } = yield* HtmlAssembly
   const sources = yield* PageSources
   const facts = yield* sources.facts(fileKey(assembly.fileId))
-  const pages = Stream.flatMap(Stream.fromIterable(assembly.chunkKeys), (key) => pagesOf(objects, key))
+  const tally = new LegibilityTally()
+  const pages = Stream.flatMap(Stream.fromIterable(assembly.chunkKeys), (key) => pagesOf(objects, key, tally))
   const parts = assemble({ facts, name: assembly.fileName, pages })
   const key = resultKey(assembly.jobId, assembly.lease)
   yield* objects.put(
@@ -47,12 +53,13 @@ const write = Effect.fnUntraced(function* (assembly: ClaimedAssembly) {
     Stream.map(parts, (part) => encoder.encode(part)),
     { contentType: "text/html; charset=utf-8" }
   )
-  return key
+  return { key, legibility: tally.legibility }
 })
 
 /**
- * Puts a job's result together from its chunks' pages and stores it; only then is it completed and charged, in one step. One
- * that was claimed by somebody else meanwhile is given up. Fails the job when it does not succeed several times.
+ * Puts a job's result together from its chunks' pages and stores it; only then is it completed and charged, in one step, for the
+ * pages that could be read. One that was claimed by somebody else meanwhile is given up. Fails the job when it does not succeed
+ * several times, or no page could be read.
  */
 export const assembleJob = (
   assembly: ClaimedAssembly,
@@ -73,8 +80,8 @@ export const assembleJob = (
     )
     if (Result.isSuccess(written)) {
       if (Option.isNone(written.success)) return
-      const key = written.success.value
-      const answer = yield* store.finishJob(assembly, key)
+      const { key, legibility } = written.success.value
+      const answer = yield* store.finishJob(assembly, key, legibility)
       if (answer !== "completed") yield* dropResult(key)
       return
     }

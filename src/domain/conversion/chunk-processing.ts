@@ -12,13 +12,14 @@ import type { PdfError } from "../../ports/pdf.ts"
 import { VisionModel, type VisionModelError } from "../../ports/vision-model.ts"
 import { withBatchResults } from "../batch/primed.ts"
 import { convertPage, type PageResult } from "./cascade.ts"
-import { chunkResultKey, type PageLine } from "./chunk-result.ts"
+import { chunkResultKey, notice, type PageLine } from "./chunk-result.ts"
 import { type CostEntry, estimateLlmCost, type ModelPrice } from "./cost.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "./job.ts"
 import { untilLost } from "./lease.ts"
 import { dropResult, lastWord } from "./leased-work.ts"
 import { type Meter, meteredModel } from "./metered-model.ts"
 import { usesCascade } from "./options.ts"
+import { isTransient } from "./transient.ts"
 import { convertWhole, isWholeChunk } from "./whole-chunk.ts"
 
 /** How chunks are worked on. */
@@ -61,14 +62,6 @@ const watchLease = Effect.fnUntraced(function* (
     interval
   )
   progress.ended ??= new Stopped()
-})
-
-/** What stands in the place of a page that cannot be read. */
-export const notice = (index: number): PageLine => ({
-  page: index,
-  label: String(index + 1),
-  tier: "unreadable",
-  html: `<p role="note">Page ${index + 1} could not be read.</p>`
 })
 
 /**
@@ -192,7 +185,7 @@ const costsOf = (
 
 /** Whether the same document would fail in the same way again. */
 const isFinal = (failure: PageFailure): boolean =>
-  (failure._tag === "PdfError" && failure.reason !== "timeout" && failure.reason !== "crashed") ||
+  (failure._tag === "PdfError" && !isTransient(failure)) ||
   (failure._tag === "ObjectStoreError" && failure.reason === "missing")
 
 const wordsOf = (failure: PageFailure): string => {

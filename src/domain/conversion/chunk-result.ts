@@ -22,6 +22,14 @@ export const PageLine = Schema.Struct({
 })
 export type PageLine = typeof PageLine.Type
 
+/** What stands in the place of a page that cannot be read. */
+export const notice = (index: number): PageLine => ({
+  page: index,
+  label: String(index + 1),
+  tier: "unreadable",
+  html: `<p role="note">Page ${index + 1} could not be read.</p>`
+})
+
 /** All objects of a job. */
 export const jobPrefix = (jobId: string): string => `jobs/${jobId}/`
 

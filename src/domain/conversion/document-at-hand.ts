@@ -5,9 +5,9 @@ import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
 import { PdfError, type PageRange } from "../../ports/pdf.ts"
 import { pagesOf } from "./assembling.ts"
-import { notice } from "./chunk-processing.ts"
-import type { PageLine } from "./chunk-result.ts"
+import { notice, type PageLine } from "./chunk-result.ts"
 import { CHUNK_PAGES } from "./job.ts"
+import { type Legibility, LegibilityTally, NOTHING_READABLE } from "./legibility.ts"
 
 /** A PDF that is converted here and now, without a job: by the layout tier. */
 export interface DocumentAtHand {
@@ -21,10 +21,8 @@ export interface DocumentAtHand {
 }
 
 /** What became of it. */
-export interface ConvertedAtHand {
+export interface ConvertedAtHand extends Legibility {
   readonly pages: number
-  /** Pages that could not be read, from 1; each says so in its place. */
-  readonly unreadable: ReadonlyArray<number>
   /** The whole file, part by part. */
   readonly html: Stream.Stream<string, ObjectStoreError>
 }
@@ -69,18 +67,14 @@ export const convertAtHand = Effect.fnUntraced(function* ({
   const facts = yield* sources.facts(objectKey)
   const range = yield* rangeOf(wanted, facts.pageCount)
   const total = range.end - range.first
-  const unreadable: Array<number> = []
+  const tally = new LegibilityTally()
   const keys: Array<string> = []
   let done = 0
 
   const page = (pages: OpenPages, index: number) =>
     lineOf(pages, index).pipe(
-      Effect.catchTag("PdfError", () =>
-        Effect.sync(() => {
-          unreadable.push(index + 1)
-          return notice(index)
-        })
-      ),
+      Effect.catchTag("PdfError", () => Effect.succeed(notice(index))),
+      Effect.tap((line) => Effect.sync(() => tally.add(line))),
       Effect.tap(() => onPage({ done: ++done, total }))
     )
 
@@ -97,7 +91,10 @@ export const convertAtHand = Effect.fnUntraced(function* ({
     }).pipe(Effect.scoped)
     keys.push(key)
   }
-  const pages = Stream.flatMap(Stream.fromIterable(keys), (key) => pagesOf(objects, key))
-  const result: ConvertedAtHand = { pages: total, unreadable, html: assemble({ facts, name, pages }) }
+  const { legibility } = tally
+  if (legibility.unreadablePages.length === total)
+    return yield* new PdfError({ reason: "broken", message: NOTHING_READABLE })
+  const pages = Stream.flatMap(Stream.fromIterable(keys), (key) => pagesOf(objects, key, tally))
+  const result: ConvertedAtHand = { pages: total, ...legibility, html: assemble({ facts, name, pages }) }
   return result
 })

@@ -16,6 +16,7 @@ import { languageTag } from "./html/addresses.ts"
 import { type InterfaceWords, wordsFor } from "./html/words.ts"
 import { HOLD_WINDOW } from "./job.ts"
 import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
+import { isTransient, makeRetries } from "./transient.ts"
 
 /** How flyer jobs are worked on. */
 export interface FlyerSettings {
@@ -53,11 +54,16 @@ const dataUri = ({ bytes, mediaType }: { readonly bytes: Uint8Array; readonly me
   `data:${mediaType};base64,${encode(bytes)}`
 
 /** One page. One that cannot be drawn shows its text; one that cannot be read says so, unless it was a passing fault. */
-const onePage = Effect.fnUntraced(function* (document: PdfDocument, index: number, words: InterfaceWords) {
+const onePage = Effect.fnUntraced(function* (
+  document: PdfDocument,
+  index: number,
+  words: InterfaceWords,
+  retrying: ReturnType<typeof makeRetries>
+) {
   const { pageCount } = document.facts
-  const found = yield* contentOf(document, index)
+  const found = yield* retrying(contentOf(document, index))
   if (Option.isNone(found)) return yield* Effect.die(new Error("a page that was asked for did not come"))
-  const picture = yield* document.render(index, dpiFor(pageCount)).pipe(
+  const picture = yield* retrying(document.render(index, dpiFor(pageCount))).pipe(
     Effect.map(dataUri),
     Effect.catchTag("PdfError", (error) =>
       Effect.as(Effect.logWarning(`page ${index + 1} could not be drawn: ${error.message}`), undefined)
@@ -66,16 +72,20 @@ const onePage = Effect.fnUntraced(function* (document: PdfDocument, index: numbe
   return flyerPage({ content: found.value, picture }, words, pageCount)
 })
 
-/** All pages in order. A document none of whose pages can be read has failed. */
-const pagesOf = (document: PdfDocument, words: InterfaceWords): Stream.Stream<string, PdfError> => {
-  let readable = 0
+/** All pages in order; those that could not be read are gathered. A document none of whose pages can be read has failed. */
+const pagesOf = (
+  document: PdfDocument,
+  words: InterfaceWords,
+  unreadable: Array<number>
+): Stream.Stream<string, PdfError> => {
+  const retrying = makeRetries()
   let last: PdfError | undefined
   return Stream.range(0, document.facts.pageCount - 1).pipe(
     Stream.mapEffect((index) =>
-      onePage(document, index, words).pipe(
-        Effect.tap(() => Effect.sync(() => (readable += 1))),
+      onePage(document, index, words, retrying).pipe(
         Effect.catchTag("PdfError", (error) => {
           last = error
+          unreadable.push(index + 1)
           return Effect.as(
             Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`),
             unreadablePage(index, words)
@@ -84,7 +94,11 @@ const pagesOf = (document: PdfDocument, words: InterfaceWords): Stream.Stream<st
       )
     ),
     Stream.concat(
-      Stream.suspend(() => (readable === 0 && last !== undefined ? Stream.fail(last) : Stream.empty))
+      Stream.suspend(() =>
+        unreadable.length === document.facts.pageCount && last !== undefined
+          ? Stream.fail(last)
+          : Stream.empty
+      )
     )
   )
 }
@@ -95,20 +109,19 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedFlyer) {
   const document = yield* Effect.flatMap(objects.localPath(claim.objectKey), pdf.open)
   const lang = yield* languageOf(document)
   const words = wordsFor(lang)
+  const unreadablePages: Array<number> = []
   const parts = Stream.make(flyerStart(claim.name, lang, words)).pipe(
-    Stream.concat(pagesOf(document, words)),
+    Stream.concat(pagesOf(document, words, unreadablePages)),
     Stream.concat(Stream.make(FLYER_END))
   )
   const key = flyerResultKey(claim.fileId, claim.lease)
   yield* objects.put(key, Stream.encodeText(parts), { contentType: "text/html; charset=utf-8" })
-  return key
+  return { key, unreadablePages }
 })
 
 /** Whether the same document would fail in the same way again. */
 const isFinal = (failure: Failure): boolean =>
-  failure._tag === "PdfError"
-    ? failure.reason !== "timeout" && failure.reason !== "crashed"
-    : failure.reason === "missing"
+  failure._tag === "PdfError" ? !isTransient(failure) : failure.reason === "missing"
 
 const wordsOf = (failure: Failure): string => {
   if (failure._tag === "PdfError") return failure.message
@@ -146,8 +159,8 @@ export const processFlyer = (
       yield* Effect.logWarning(`flyer job ${claim.id} failed: ${wordsOf(ended.failure)}`, ended.failure)
       yield* fail(wordsOf(ended.failure), isFinal(ended.failure) ? 1 : MAX_FLYER_ATTEMPTS)
     } else if (Option.isSome(ended.success)) {
-      const key = ended.success.value
-      const answer = yield* store.finishFlyer(claim, key, [])
+      const { key, unreadablePages } = ended.success.value
+      const answer = yield* store.finishFlyer(claim, key, [], unreadablePages)
       if (answer !== "completed") yield* dropResult(key)
     }
   }).pipe(Effect.annotateLogs({ flyer: claim.id, file: claim.fileId }))

@@ -17,6 +17,7 @@ import { MAX_PICTURE_BYTES } from "./document-limits.ts"
 import { docxHtml } from "./docx-html.ts"
 import { HOLD_WINDOW } from "./job.ts"
 import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
+import { hasWords } from "./legibility.ts"
 import { type Meter, meteredModel } from "./metered-model.ts"
 import { usesCascade } from "./options.ts"
 import { pictureOnly, readPicture } from "./picture-page.ts"
@@ -42,11 +43,15 @@ type Failure = DocxError | ObjectStoreError | VisionModelError
 interface Converted {
   readonly title: string | undefined
   readonly html: string
+  /** Counted from the result; undefined where they were certain before. */
+  readonly pages: number | undefined
+  readonly hasText: boolean
 }
 
 const convertDocx = Effect.fnUntraced(function* (claim: ClaimedInline) {
   const objects = yield* FileObjects
-  return yield* Effect.flatMap(objects.localPath(claim.objectKey), docxHtml)
+  const converted = yield* Effect.flatMap(objects.localPath(claim.objectKey), docxHtml)
+  return { ...converted, hasText: hasWords(converted.html) }
 })
 
 const bytesOf = Effect.fnUntraced(function* (objectKey: string) {
@@ -87,13 +92,20 @@ const convertPicture = Effect.fnUntraced(function* (
   const source = `data:image/${kind};base64,${encode(bytes)}`
   const only = (why: Parameters<typeof pictureOnly>[2]): Converted => ({
     title: undefined,
-    html: pictureOnly(claim.name, source, why)
+    html: pictureOnly(claim.name, source, why),
+    pages: undefined,
+    hasText: false
   })
   if (!usesCascade(claim.options)) return only("not-asked")
   if (bytes.length > MAX_IMAGE_BYTES) return only("too-large")
   const read = yield* Effect.result(readByModel(bytes, kind, modelId))
   if (Result.isSuccess(read) && read.success !== undefined) {
-    const converted: Converted = { title: undefined, html: readPicture(claim.name, source, read.success) }
+    const converted: Converted = {
+      title: undefined,
+      html: readPicture(claim.name, source, read.success),
+      pages: undefined,
+      hasText: hasWords(read.success)
+    }
     return converted
   }
   const passing = Result.isFailure(read) && read.failure.reason !== "refused"
@@ -106,7 +118,7 @@ const convertPicture = Effect.fnUntraced(function* (
 const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: InlineSettings) {
   const objects = yield* FileObjects
   const assembly = yield* HtmlAssembly
-  const { html, title } = yield* claim.kind === "png" || claim.kind === "jpeg"
+  const { hasText, html, pages, title }: Converted = yield* claim.kind === "png" || claim.kind === "jpeg"
     ? convertPicture(claim, claim.kind, settings)
     : convertDocx(claim)
   const page: PageFragment = { index: 0, label: "1", html }
@@ -117,7 +129,7 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: Inl
   })
   const key = inlineResultKey(claim.fileId, claim.lease)
   yield* objects.put(key, Stream.encodeText(document), { contentType: "text/html; charset=utf-8" })
-  return key
+  return { key, pages, hasText }
 })
 
 /** One entry an attempt; its lease is the entry's id, so that telling it twice books it once. */
@@ -200,8 +212,8 @@ export const processInline = (
     )
     if (Result.isSuccess(ended)) {
       if (Option.isNone(ended.success)) return yield* store.bookCosts(costs())
-      const key = ended.success.value
-      const answer = yield* store.finishInline(claim, key, costs())
+      const { key, ...found } = ended.success.value
+      const answer = yield* store.finishInline(claim, key, costs(), found)
       if (answer !== "completed") yield* dropResult(key)
       return
     }

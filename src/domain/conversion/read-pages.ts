@@ -5,6 +5,7 @@ import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
 import { Pdf, type PdfDocument, type PdfError, type PageRange } from "../../ports/pdf.ts"
 import type { LayoutPage } from "./layout/layout-pages.ts"
 import { makeReadAhead } from "./read-ahead.ts"
+import { makeRetries } from "./transient.ts"
 
 /** Resolution of the picture that a model looks at: text of 6 points can be read. */
 const PICTURE_DPI = 144
@@ -27,8 +28,14 @@ const MAX_KEPT_BYTES = 24 * 1024 * 1024
 /** Pages of which it is remembered whether they are blank. */
 const MAX_KEPT_BLANKS = 1_000
 
+type Retrying = ReturnType<typeof makeRetries>
+
 /** The pages of a range are laid out together; where one of them cannot be read, the others one by one. */
-const makeLayouts = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange) {
+const makeLayouts = Effect.fnUntraced(function* (
+  document: PdfDocument,
+  range: PageRange,
+  retrying: Retrying
+) {
   const scope = yield* Effect.scope
   let underWay: Fiber.Fiber<ReadonlyMap<number, LayoutPage>> | undefined
   const together = Effect.option(Effect.suspend(() => Stream.runCollect(document.layout(range)))).pipe(
@@ -39,7 +46,7 @@ const makeLayouts = Effect.fnUntraced(function* (document: PdfDocument, range: P
     Effect.gen(function* () {
       underWay ??= yield* Effect.forkIn(together, scope)
       const found = (yield* Fiber.join(underWay)).get(index)
-      return found ?? (yield* only(document.layout(pageAlone(index))))
+      return found ?? (yield* retrying(only(document.layout(pageAlone(index)))))
     })
 })
 
@@ -49,18 +56,20 @@ const free = ({ buffer }: Uint8Array): void => {
 }
 
 const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange) {
-  const layout = yield* makeLayouts(document, range)
+  const retrying = makeRetries()
+  const layout = yield* makeLayouts(document, range, retrying)
+  const looked = (index: number) => retrying(document.isBlank(index))
   const blanks = yield* makeReadAhead({
     range,
     read: document.blanks,
-    alone: document.isBlank,
+    alone: looked,
     sizeOf: () => 1,
     maxKept: MAX_KEPT_BLANKS
   })
   const split = yield* makeReadAhead({
     range,
     read: (pages) => document.split(pages, { words: true }),
-    alone: (index) => only(document.split(pageAlone(index), { words: true })),
+    alone: (index) => retrying(only(document.split(pageAlone(index), { words: true }))),
     sizeOf: ({ bytes }) => bytes.length,
     maxKept: MAX_KEPT_BYTES
   })
@@ -69,7 +78,7 @@ const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRang
     Effect.suspend(() => {
       const single = split.kept(index)
       if (single?.hasWords === undefined || blanks.kept(index) !== undefined) return blanks.of(index)
-      return single.hasWords ? Effect.succeed(false) : document.isBlank(index)
+      return single.hasWords ? Effect.succeed(false) : looked(index)
     })
   const pages: OpenPages = {
     page: (index) =>
@@ -78,7 +87,7 @@ const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRang
         isBlank: isBlank(index),
         layout: layout(index),
         pdf: Effect.map(split.of(index), ({ bytes }) => bytes),
-        image: Effect.map(document.render(index, PICTURE_DPI), ({ bytes }) => bytes)
+        image: Effect.map(retrying(document.render(index, PICTURE_DPI)), ({ bytes }) => bytes)
       }),
     release: (index) =>
       Effect.sync(() => {
@@ -95,16 +104,17 @@ export const layer: Layer.Layer<PageSources, never, Pdf | FileObjects> = Layer.e
   Effect.gen(function* () {
     const pdf = yield* Pdf
     const objects = yield* FileObjects
+    const opened = (path: string) => makeRetries()(pdf.open(path))
     return PageSources.of({
       facts: (objectKey) =>
         objects.localPath(objectKey).pipe(
-          Effect.flatMap(pdf.open),
+          Effect.flatMap(opened),
           Effect.map(({ facts }) => facts),
           Effect.scoped
         ),
       open: (objectKey, range) =>
         objects.localPath(objectKey).pipe(
-          Effect.flatMap(pdf.open),
+          Effect.flatMap(opened),
           Effect.flatMap((document) => open(document, range))
         )
     })

@@ -47,7 +47,7 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
     if (isFinal(mail, reason)) return yield* endInError(mail, about, message)
     return yield* converted.failure
   }
-  const { bytes, complexPages, standardPages } = converted.success
+  const { bytes, complexPages, hasText, standardPages, unreadablePages } = converted.success
   const pages = creditsFor({ standard: standardPages, complex: complexPages })
   const answer = yield* store.finish(mail, {
     standardPages,
@@ -58,10 +58,12 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
     reply: {
       kind: "success",
       fileName: job.filename,
-      pages: standardPages + complexPages,
+      pages: standardPages + complexPages + unreadablePages.length,
       creditsCharged: 0,
       balance: 0,
-      ignored: job.ignored
+      ignored: job.ignored,
+      unreadablePages,
+      hasText
     },
     asLink: bytes > channel.maxAttachmentBytes
   })

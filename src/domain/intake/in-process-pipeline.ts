@@ -7,6 +7,8 @@ import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
 import { Pdf, type PdfError } from "../../ports/pdf.ts"
 import { VisionModel } from "../../ports/vision-model.ts"
 import { convertPage } from "../conversion/cascade.ts"
+import { notice, type PageLine } from "../conversion/chunk-result.ts"
+import { LegibilityTally, NOTHING_READABLE } from "../conversion/legibility.ts"
 import type { ConversionOptions } from "../conversion/options.ts"
 import type { PageContent } from "../conversion/page-content.ts"
 import { classifyPage } from "./page-class.ts"
@@ -40,16 +42,12 @@ const failureOf = (error: PdfError | ObjectStoreError): PipelineError => {
   })
 }
 
+/** What the pages came to so far; those that could be read, by class. */
 interface Counted {
   standard: number
   complex: number
+  readonly tally: LegibilityTally
 }
-
-const unreadable = (index: number): PageFragment => ({
-  index,
-  label: String(index + 1),
-  html: `<p role="note">Page ${index + 1} could not be read.</p>`
-})
 
 const emptyPage: Pick<PageContent, "runs" | "fields" | "width"> = { runs: [], fields: [], width: 0 }
 
@@ -63,12 +61,9 @@ const make = Effect.gen(function* () {
   const onePage = (pages: OpenPages, index: number) =>
     pages.page(index).pipe(
       Effect.flatMap((page) => convertPage(page, { options: OPTIONS, modelId: "", mayDegrade: true })),
-      Effect.map(({ html, label }): PageFragment => ({ index, label, html })),
+      Effect.map(({ html, label, page, tier }): PageLine => ({ html, label, page, tier })),
       Effect.catchTag("PdfError", (error) =>
-        Effect.as(
-          Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`),
-          unreadable(index)
-        )
+        Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), notice(index))
       ),
       // The layout tier asks no model.
       Effect.catchTag("VisionModelError", Effect.die),
@@ -95,10 +90,11 @@ const make = Effect.gen(function* () {
     const fonts = yield* document.fonts
     const fragments: Array<PageFragment> = []
     for (let index = first; index < end; index++) {
-      const fragment = yield* onePage(pages, index)
-      const kind = classifyPage(fragment.html, contents.get(index) ?? emptyPage, fonts)
-      counted[kind] += 1
-      fragments.push(fragment)
+      const line = yield* onePage(pages, index)
+      counted.tally.add(line)
+      if (line.tier !== "unreadable")
+        counted[classifyPage(line.html, contents.get(index) ?? emptyPage, fonts)] += 1
+      fragments.push({ index, label: line.label, html: line.html })
     }
     return fragments
   }, Effect.scoped)
@@ -111,7 +107,7 @@ const make = Effect.gen(function* () {
     convert: ({ name, resultKey, sourceKey }) =>
       Effect.gen(function* () {
         const facts = yield* sources.facts(sourceKey)
-        const counted: Counted = { standard: 0, complex: 0 }
+        const counted: Counted = { standard: 0, complex: 0, tally: new LegibilityTally() }
         const starts = Array.from(
           { length: Math.ceil(facts.pageCount / PAGES_AT_ONCE) },
           (_, at) => at * PAGES_AT_ONCE
@@ -125,6 +121,11 @@ const make = Effect.gen(function* () {
           )
         )
         yield* objects.put(pagesKey(resultKey), lines, { contentType: "application/x-ndjson" })
+        const { legibility } = counted.tally
+        if (legibility.unreadablePages.length === facts.pageCount) {
+          yield* objects.remove([pagesKey(resultKey)])
+          return yield* new PipelineError({ reason: "document", message: NOTHING_READABLE })
+        }
         const pages = objects.get(pagesKey(resultKey)).pipe(
           Stream.decodeText(),
           Stream.splitLines,
@@ -137,8 +138,8 @@ const make = Effect.gen(function* () {
           { contentType: "text/html; charset=utf-8" }
         )
         yield* objects.remove([pagesKey(resultKey)])
-        return { bytes, standardPages: counted.standard, complexPages: counted.complex }
-      }).pipe(Effect.mapError(failureOf))
+        return { bytes, standardPages: counted.standard, complexPages: counted.complex, ...legibility }
+      }).pipe(Effect.mapError((error) => (error._tag === "PipelineError" ? error : failureOf(error))))
   })
 })
 

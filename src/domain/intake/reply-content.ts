@@ -38,7 +38,10 @@ export const ReplyContent = Schema.Union([
     /** 0 until the database has charged. */
     creditsCharged: Schema.Int,
     balance: Schema.Int,
-    ignored: Names
+    ignored: Names,
+    /** Pages from 1 that could not be read, and whether the result has text; absent in replies of older versions. */
+    unreadablePages: Schema.optionalKey(Schema.Array(Schema.Int)),
+    hasText: Schema.optionalKey(Schema.Boolean)
   }),
   Schema.Struct({ kind: Schema.Literal("error"), fileName: Schema.String, reason: Schema.String })
 ])
@@ -46,4 +49,11 @@ export type ReplyContent = typeof ReplyContent.Type
 
 /** The mail that says so; `resultUrl` where the result is not attached. */
 export const templateOf = (content: ReplyContent, resultUrl: string | undefined): MailTemplate =>
-  content.kind === "success" ? { ...content, resultUrl } : content
+  content.kind === "success"
+    ? {
+        ...content,
+        unreadablePages: content.unreadablePages ?? [],
+        hasText: content.hasText ?? true,
+        resultUrl
+      }
+    : content

@@ -115,6 +115,8 @@ export const TEMPLATE_SAMPLES: {
     creditsCharged: 24,
     balance: 1076,
     ignored: ["appendix.pdf"],
+    unreadablePages: [7],
+    hasText: false,
     resultUrl: "https://postlane.test/results/4711"
   },
   error: {

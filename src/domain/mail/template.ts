@@ -116,6 +116,10 @@ export type MailTemplate =
       readonly creditsCharged: number
       readonly balance: number
       readonly ignored: ReadonlyArray<string>
+      /** Pages from 1 that could not be read: each has a note in its place and was not charged. */
+      readonly unreadablePages: ReadonlyArray<number>
+      /** Whether there is a word of text in the result. */
+      readonly hasText: boolean
       /** Where the result is too big to attach. */
       readonly resultUrl: string | undefined
     }

@@ -13,6 +13,7 @@ import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import { convertAtHand, type ConvertedAtHand } from "../../domain/conversion/document-at-hand.ts"
 import { docxHtml } from "../../domain/conversion/docx-html.ts"
 import { cleanFileName } from "../../domain/conversion/file-name.ts"
+import { hasWords } from "../../domain/conversion/legibility.ts"
 import * as ReadPages from "../../domain/conversion/read-pages.ts"
 import { DocumentInspector } from "../../ports/document-inspector.ts"
 import { HtmlAssembly } from "../../ports/html-assembly.ts"
@@ -70,10 +71,11 @@ const layerOf = (folder: string, document: string) =>
 
 const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
   const { assemble } = yield* HtmlAssembly
-  const { html, title } = yield* docxHtml(path)
+  const { html, pages, title } = yield* docxHtml(path)
   const converted: ConvertedAtHand = {
-    pages: 1,
-    unreadable: [],
+    pages,
+    unreadablePages: [],
+    hasText: hasWords(html),
     html: assemble({
       facts: { lang: undefined, title },
       name,
@@ -172,7 +174,7 @@ const run = Effect.fnUntraced(function* (input: Input) {
   const folder = yield* files
     .makeTempDirectoryScoped({ prefix: "postlane-convert-" })
     .pipe(Effect.mapError(({ reason }) => failed(`There is no place for temporary files: ${reason._tag}`)))
-  const { bytes, pages, unreadable } = yield* Effect.gen(function* () {
+  const { bytes, hasText, pages, unreadablePages } = yield* Effect.gen(function* () {
     const document = yield* converted(path, range, progress)
     yield* progress.phase("Putting it together")
     const written = yield* Effect.scoped(writeTo(output, document.html))
@@ -193,12 +195,13 @@ const run = Effect.fnUntraced(function* (input: Input) {
   const seconds = ((yield* Clock.currentTimeMillis) - started) / 1000
   if (output === STDOUT) return
   const lost =
-    unreadable.length === 0
+    unreadablePages.length === 0
       ? ""
-      : `\n${counted(unreadable.length, "page")} could not be read: ${unreadable.join(", ")}`
+      : `\n${counted(unreadablePages.length, "page")} could not be read: ${unreadablePages.join(", ")}`
+  const mute = hasText ? "" : "\nThere is no word of text in it"
   yield* print({
-    json: { ok: true, input: path, output, pages, bytes, unreadablePages: unreadable, seconds },
-    text: `${visible(output)}: ${counted(pages, "page")}, ${Math.ceil(bytes / 1024)} KB, ${seconds.toFixed(1)} s${lost}`
+    json: { ok: true, input: path, output, pages, bytes, unreadablePages, hasText, seconds },
+    text: `${visible(output)}: ${counted(pages, "page")}, ${Math.ceil(bytes / 1024)} KB, ${seconds.toFixed(1)} s${lost}${mute}`
   })
 })
 

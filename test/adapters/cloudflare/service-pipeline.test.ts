@@ -46,6 +46,8 @@ const converted = (headers: Readonly<Record<string, string>> = {}, body: BodyIni
     headers: {
       "x-standard-pages": "2",
       "x-complex-pages": "1",
+      "x-unreadable-pages": "3,17",
+      "x-has-text": "0",
       "x-result-bytes": String(HTML.length),
       ...headers
     }
@@ -63,7 +65,13 @@ describe("the pipeline behind a service binding", () => {
   it.live("gets the PDF and the file's name, and its HTML is stored", () =>
     Effect.gen(function* () {
       const { convert, seen, stored } = asking(async () => converted())
-      assert.deepStrictEqual(yield* convert, { bytes: HTML.length, standardPages: 2, complexPages: 1 })
+      assert.deepStrictEqual(yield* convert, {
+        bytes: HTML.length,
+        standardPages: 2,
+        complexPages: 1,
+        unreadablePages: [3, 17],
+        hasText: false
+      })
       assert.strictEqual(new TextDecoder().decode(stored.get("mails/1/result.html")), HTML)
       const [one] = seen
       assert.strictEqual(one?.path, "/internal/convert-email/convert")

@@ -8,6 +8,7 @@ import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from 
 import * as Mac from "effect/crypto/Mac"
 
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
+import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
 import * as Eld from "../../../src/adapters/eld/language-detector.ts"
 import * as Html from "../../../src/adapters/html/html-assembly.ts"
 import type { ListenerTimes } from "../../../src/adapters/http/node-server.ts"
@@ -83,6 +84,7 @@ const layerOf = (folder: string, post: Post) => {
     Layer.provideMerge(
       Layer.mergeAll(
         layerPdf({ threads: 1 }),
+        layerDocx(),
         Layer.succeed(FileObjects, makeDiskObjects(folder)),
         Layer.provide(Html.layer, Eld.layer),
         PostgresConversion.layer,

@@ -38,7 +38,13 @@ describe("the pipeline behind the API's listener", () => {
           const pages = yield* checked(sourceKey)
           const html = new TextEncoder().encode("<!doctype html><p>done")
           const put = objects.put(resultKey, Stream.make(html), { contentType: "text/html" })
-          return { bytes: yield* Effect.orDie(put), standardPages: pages, complexPages: 1 }
+          return {
+            bytes: yield* Effect.orDie(put),
+            standardPages: pages,
+            complexPages: 1,
+            unreadablePages: [3, 17],
+            hasText: false
+          }
         })
     })
   )

@@ -58,7 +58,11 @@ describe("POST /api/v1/files", () => {
           jobId: null,
           progress: { done: 0, total: 0 },
           error: null,
-          createdAt: expect.any(String)
+          hasResult: false,
+          price: 3,
+          createdAt: expect.any(String),
+          unreadablePages: [],
+          hasText: null
         }
       }
     ])

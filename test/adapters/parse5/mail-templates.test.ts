@@ -299,3 +299,19 @@ describe("what the mails say", () => {
     expect(safeUrl("https://x.test/a b")).toBe("https://x.test/a%20b")
   })
 })
+
+describe("R2: a reply with a result", () => {
+  const textOf = (lacks: { readonly hasText: boolean; readonly unreadablePages: ReadonlyArray<number> }) =>
+    renderMail({ ...TEMPLATE_SAMPLES.success, ...lacks }).text
+
+  it("names the pages that could not be read, and says that there is no text", () => {
+    const text = textOf({ hasText: false, unreadablePages: [3, 17] })
+    expect(text).toContain("2 pages could not be read and were not charged")
+    expect(text).toMatch(/Page 3[\s\S]*Page 17/)
+    expect(text).toContain("no word of text")
+  })
+
+  it("says nothing of it where nothing is lacking", () => {
+    expect(textOf({ hasText: true, unreadablePages: [] })).not.toMatch(/could not be read|no word of text/)
+  })
+})

@@ -3,8 +3,9 @@ import { Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
 import { assembleJob } from "../../../src/domain/conversion/assembling.ts"
-import type { PageLine } from "../../../src/domain/conversion/chunk-result.ts"
+import { notice, type PageLine } from "../../../src/domain/conversion/chunk-result.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
+import type { Legibility } from "../../../src/domain/conversion/legibility.ts"
 import { type ClaimedAssembly, ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { HtmlAssembly } from "../../../src/ports/html-assembly.ts"
 import { PageSources } from "../../../src/ports/page-sources.ts"
@@ -47,6 +48,7 @@ const world = (
   delay: Duration.Duration = Duration.zero
 ) => {
   const told: Array<string> = []
+  const found: Array<Legibility | undefined> = []
   const { layer, objects } = mapObjects()
   objects.set("c0", line(0) + line(1))
   objects.set("c1", line(2))
@@ -56,7 +58,10 @@ const world = (
     Layer.mock(ConversionStore, {
       heartbeatAssembly: () => Effect.succeed(true),
       handBackAssembly: () => Effect.as(note("handed back"), true),
-      finishJob: (_, key) => Effect.as(note(`finished ${key}`), "completed"),
+      finishJob: (_, key, legibility) => {
+        found.push(legibility)
+        return Effect.as(note(`finished ${key}`), "completed")
+      },
       failJob: (_, error, lease) => Effect.as(note(`failed ${error} ${lease}`), true),
       ...store
     }),
@@ -69,7 +74,12 @@ const world = (
         )
     })
   )
-  return { told, objects, run: Effect.provide(assembleJob(assembly, { heartbeat: HEARTBEAT }), layers) }
+  return {
+    told,
+    found,
+    objects,
+    run: Effect.provide(assembleJob(assembly, { heartbeat: HEARTBEAT }), layers)
+  }
 }
 
 describe("an assembly", () => {
@@ -82,12 +92,23 @@ describe("an assembly", () => {
     })
   )
 
-  it.effect.each(["stale", "insufficient"] as const)("that ended %s leaves no object", (answer) =>
+  it.effect("R2: tells which pages could not be read, and whether there is text", () =>
     Effect.gen(function* () {
-      const { objects, run } = world(claim(), { finishJob: () => Effect.succeed(answer) })
+      const { found, objects, run } = world(claim())
+      objects.set("c1", `${JSON.stringify(notice(2))}\n`)
       yield* run
-      assert.isFalse(objects.has(KEY))
+      assert.deepStrictEqual(found, [{ unreadablePages: [3], hasText: true }])
     })
+  )
+
+  it.effect.each(["stale", "insufficient", "unreadable"] as const)(
+    "that ended %s leaves no object",
+    (answer) =>
+      Effect.gen(function* () {
+        const { objects, run } = world(claim(), { finishJob: () => Effect.succeed(answer) })
+        yield* run
+        assert.isFalse(objects.has(KEY))
+      })
   )
 
   it.effect("that lacks a chunk is left to its lease, and fails the job at the last attempt", () =>

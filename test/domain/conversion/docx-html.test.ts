@@ -12,8 +12,14 @@ const rows = (count: number) => Array.from({ length: count }, (_, at) => row(at)
 
 /** A converter that gives these parts, without pictures. */
 const giving = (parts: ReadonlyArray<DocxPart>) =>
-  Layer.succeed(DocxConverter, {
-    convert: () => Effect.succeed({ title: undefined, parts, pictures: new Map<string, string>() })
+  Layer.mock(DocxConverter, {
+    convert: () =>
+      Effect.succeed({
+        title: undefined,
+        parts,
+        length: { stated: undefined, paragraphs: 1, breaks: 0 },
+        pictures: new Map<string, string>()
+      })
   })
 
 it.prop(

@@ -44,7 +44,7 @@ const run = (options: ConversionOptions = {}, script: Script = silent) =>
 /** A converter that begins and does not end. */
 const endless = Effect.map(Deferred.make<void>(), (begun) => ({
   begun,
-  layer: Layer.succeed(DocxConverter, {
+  layer: Layer.mock(DocxConverter, {
     convert: () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
   })
 }))
@@ -72,7 +72,7 @@ layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
         paragraph("Part one", "Heading1") +
         paragraph("Cats &lt;script&gt; and dogs") +
         pictureOf("rId1", "A cat")
-      const bytes = wordOf({ body, title: "Annual report", pictures: [["a.png", png]] })
+      const bytes = wordOf({ body, title: "Annual report", pages: 3, pictures: [["a.png", png]] })
       const file = yield* stored(owner, "docx", "report.docx", bytes, 3)
       yield* asked(owner, file.id)
       const claim = yield* claimed()

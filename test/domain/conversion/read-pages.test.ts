@@ -88,6 +88,39 @@ const ask = (bad: ReadonlySet<number>, range: PageRange, wanted: ReadonlyArray<n
 }
 
 describe("reading pages", () => {
+  it.effect.each(["timeout", "crashed"] as const)(
+    "R2: a page that is not read in passing (%s) is read again, a few times and no more",
+    (reason) =>
+      Effect.gen(function* () {
+        const { document, layer } = documentWith(new Set())
+        let left = 0
+        let tries = 0
+        const flaky: PdfDocument = {
+          ...document,
+          layout: (range) =>
+            Stream.unwrap(
+              Effect.sync(() => {
+                tries += 1
+                left -= 1
+                return left < 0 ? document.layout(range) : Stream.fail(new PdfError({ reason, message: "m" }))
+              })
+            )
+        }
+        const layoutOf = (index: number) =>
+          Effect.gen(function* () {
+            const pages = yield* (yield* PageSources).open("files/x/source", { first: index, end: index + 1 })
+            const page = yield* pages.page(index)
+            return yield* page.layout
+          }).pipe(Effect.scoped, Effect.provide(layer(flaky)))
+        left = 3
+        assert.strictEqual((yield* layoutOf(5)).text, "t5")
+        left = 1000
+        tries = 0
+        assert.strictEqual((yield* Effect.flip(layoutOf(5)))._tag, "PdfError")
+        assert.strictEqual(tries, 4)
+      })
+  )
+
   it.effect(
     "nothing is laid out until somebody asks, and then once for the range; blank pages are looked for together",
     () =>

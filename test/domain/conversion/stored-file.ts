@@ -18,5 +18,7 @@ export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({
   createdAt: "2026-01-01T00:00:00.000Z",
   objectKey: "files/file/source",
   resultKey: null,
+  unreadablePages: [],
+  hasText: null,
   ...parts
 })

@@ -32,7 +32,14 @@ export const FileView = Schema.Struct({
       "A result can be read and shared: of the newest conversion that was completed, whatever `status` is."
   }),
   price: Price,
-  createdAt: Schema.String
+  createdAt: Schema.String,
+  unreadablePages: Schema.Array(Schema.Int).annotate({
+    description:
+      "Pages of the result, from 1, that could not be read: each has a note in its place and was not charged."
+  }),
+  hasText: Schema.NullOr(Schema.Boolean).annotate({
+    description: "Whether there is a word of text in the result; null where there is none, or nobody looked."
+  })
 }).annotate({ identifier: "File" })
 
 /** The body that starts a conversion. */

@@ -13,7 +13,11 @@ export const FlyerJobView = Schema.Struct({
   compConversionId: Schema.NullOr(Schema.String).annotate({
     description: "The conversion that was chosen instead, free of charge."
   }),
-  createdAt: Schema.String
+  createdAt: Schema.String,
+  unreadablePages: Schema.Array(Schema.Int).annotate({
+    description:
+      "Pages of the result, from 1, that could not be read: each has a note in its place and was not charged."
+  })
 }).annotate({ identifier: "FlyerJob" })
 
 const id = { id: Schema.String }

@@ -31,6 +31,7 @@ export class PipelineGroup extends HttpApiGroup.make("pipeline")
         summary: "Converts the PDF that is the body",
         description:
           "For the worker of convert-by-email. The answer's headers x-standard-pages and x-complex-pages say what it came to, " +
+          "x-unreadable-pages which pages could not be read, x-has-text: 0 that there is no word of text in it, " +
           "x-result-bytes how long it is; x-file-name (percent-encoded) names a document without a title."
       })
     )

@@ -40,7 +40,9 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   error: file.error,
   hasResult: file.resultKey !== null,
   price: priceOf(file),
-  createdAt: file.createdAt
+  createdAt: file.createdAt,
+  unreadablePages: file.unreadablePages,
+  hasText: file.hasText
 })
 
 const insufficient = problem(

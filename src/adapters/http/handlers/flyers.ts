@@ -16,7 +16,8 @@ const viewOf = (flyer: StoredFlyer): typeof FlyerJobView.Type => ({
   status: flyer.status,
   error: flyer.error,
   compConversionId: flyer.compConversionId,
-  createdAt: flyer.createdAt
+  createdAt: flyer.createdAt,
+  unreadablePages: flyer.unreadablePages
 })
 
 /** Flyer jobs and their results (contract, "Files and conversions"). */

@@ -103,6 +103,40 @@ export const processingStarted: Writer<"processing-started"> = (data, values) =>
   footer: [AGAIN]
 })
 
+/** What the result lacks, if anything: the reader should not have to find out. */
+const shortcomings = (
+  {
+    hasText,
+    unreadablePages
+  }: { readonly hasText: boolean; readonly unreadablePages: ReadonlyArray<number> },
+  { some }: Values
+): ReadonlyArray<Block> => [
+  ...(unreadablePages.length === 0
+    ? []
+    : [
+        paragraph(
+          `${counted(unreadablePages.length, "page", "pages")} could not be read and ${
+            unreadablePages.length === 1 ? "was" : "were"
+          } not charged. A note stands in the place of each:`
+        ),
+        {
+          piece: "list" as const,
+          items: some<number, ReadonlyArray<string>>(
+            unreadablePages,
+            (page) => [`Page ${count(page)}`],
+            (more) => [`${count(more)} more`]
+          )
+        }
+      ]),
+  ...(hasText
+    ? []
+    : [
+        paragraph(
+          "There is no word of text in the result: the document seems to hold pictures only, such as a scan."
+        )
+      ])
+]
+
 export const success: Writer<"success"> = (data, values) => {
   const resultUrl = data.resultUrl === undefined ? undefined : values.url(data.resultUrl)
   return {
@@ -131,6 +165,7 @@ export const success: Writer<"success"> = (data, values) => {
           ["Credits left", count(data.balance)]
         ]
       },
+      ...shortcomings(data, values),
       ...ignoredFiles(data.ignored, values)
     ],
     footer: [AGAIN]

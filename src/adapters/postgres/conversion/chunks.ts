@@ -104,10 +104,13 @@ export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
     ),
   handBackAssembly: ({ jobId, lease }) =>
     answerOf(Schema.Boolean, sql`select hand_back_assembly(${jobId}::uuid, ${lease}::uuid) as answer`),
-  finishJob: ({ jobId, lease }, resultKey) =>
+  finishJob: ({ jobId, lease }, resultKey, legibility) =>
     answerOf(
-      Schema.Literals(["completed", "stale", "insufficient"]),
-      sql`select finish_conversion_job(${jobId}::uuid, ${lease}::uuid, ${resultKey}) as answer`
+      Schema.Literals(["completed", "stale", "insufficient", "unreadable"]),
+      sql`select finish_conversion_job(
+        ${jobId}::uuid, ${lease}::uuid, ${resultKey}, ${legibility?.unreadablePages ?? []}::integer[],
+        ${legibility?.hasText ?? null}::boolean
+      ) as answer`
     ),
   recoverOrphan: (stale, maxAttempts) =>
     answerOf(

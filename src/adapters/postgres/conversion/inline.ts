@@ -50,10 +50,13 @@ export const inlineOn = (sql: WriteSql["Service"]): Inline => ({
         ${fileId}::uuid, ${lease}::uuid, ${seconds(window)}::float8 * interval '1 second'
       ) as answer`
     ),
-  finishInline: ({ fileId, lease }, resultKey, costs) =>
+  finishInline: ({ fileId, lease }, resultKey, costs, found) =>
     answerOf(
       Finished,
-      sql`select finish_inline(${fileId}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb) as answer`
+      sql`select finish_inline(
+        ${fileId}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${found?.pages ?? null}::integer,
+        ${found?.hasText ?? null}::boolean
+      ) as answer`
     ),
   failInline: ({ fileId, lease }, { costs, error, maxAttempts }) =>
     answerOf(
@@ -93,10 +96,12 @@ export const inlineOn = (sql: WriteSql["Service"]): Inline => ({
         ${id}::uuid, ${lease}::uuid, ${seconds(window)}::float8 * interval '1 second'
       ) as answer`
     ),
-  finishFlyer: ({ id, lease }, resultKey, costs) =>
+  finishFlyer: ({ id, lease }, resultKey, costs, unreadablePages) =>
     answerOf(
       Finished,
-      sql`select finish_flyer(${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb) as answer`
+      sql`select finish_flyer(
+        ${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${unreadablePages ?? []}::integer[]
+      ) as answer`
     ),
   failFlyer: ({ id, lease }, { costs, error, maxAttempts }) =>
     answerOf(

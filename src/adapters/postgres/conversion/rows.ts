@@ -44,12 +44,15 @@ export const FileRow = Schema.Struct({
   error: TextOrNull,
   created_at: Schema.String,
   object_key: Schema.String,
-  result_key: TextOrNull
+  result_key: TextOrNull,
+  unreadable_pages: Schema.Array(Schema.Int),
+  has_text: Schema.NullOr(Schema.Boolean)
 })
 
 /** Its columns, where `f` is the file and `j` its job. */
 export const FILE_COLUMNS = `f.id, f.customer_id, f.name, f.kind, f.size_bytes::float8 as size_bytes, f.pages, f.status, f.phase, f.job_id,
-j.status as job_status, f.done, f.total, f.error, ${timeColumn("created_at", "f.created_at")}, f.object_key, f.result_key`
+j.status as job_status, f.done, f.total, f.error, ${timeColumn("created_at", "f.created_at")}, f.object_key, f.result_key,
+f.unreadable_pages, f.has_text`
 
 /** Where they come from. */
 export const FILE_FROM = "files f left join large_conversion_jobs j on j.id = f.job_id"
@@ -70,7 +73,9 @@ export const toFile = (row: typeof FileRow.Type): StoredFile => ({
   error: row.error,
   createdAt: row.created_at,
   objectKey: row.object_key,
-  resultKey: row.result_key
+  resultKey: row.result_key,
+  unreadablePages: row.unreadable_pages,
+  hasText: row.has_text
 })
 
 export const QueuedRow = Schema.Struct({
@@ -130,12 +135,14 @@ export const FlyerJobRow = Schema.Struct({
   error: TextOrNull,
   comp_conversion_id: TextOrNull,
   created_at: Schema.String,
-  result_key: TextOrNull
+  result_key: TextOrNull,
+  unreadable_pages: Schema.Array(Schema.Int)
 })
 
 /** Its columns, where `x` is the flyer job. What an attempt before failed with is not told while there is another. */
 export const FLYER_COLUMNS = `x.id, x.file_id, x.status, case when x.status = 'failed' then x.error end as error,
-x.comp_conversion_id, ${timeColumn("created_at", "x.created_at")}, x.result_key`
+x.comp_conversion_id, ${timeColumn("created_at", "x.created_at")}, x.result_key,
+x.unreadable_pages`
 
 export const toFlyer = (row: typeof FlyerJobRow.Type): StoredFlyer => ({
   id: row.id,
@@ -144,5 +151,6 @@ export const toFlyer = (row: typeof FlyerJobRow.Type): StoredFlyer => ({
   error: row.error,
   compConversionId: row.comp_conversion_id,
   createdAt: row.created_at,
-  resultKey: row.result_key
+  resultKey: row.result_key,
+  unreadablePages: row.unreadable_pages
 })

@@ -5,7 +5,8 @@
  *   readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed",
  *   readonly phase: string | null, readonly batchWaiting: boolean, readonly jobId: string | null,
  *   readonly progress: { readonly done: number, readonly total: number }, readonly error: string | null,
- *   readonly hasResult: boolean, readonly price: number, readonly createdAt: string
+ *   readonly hasResult: boolean, readonly price: number,
+ *   readonly createdAt: string, readonly unreadablePages: ReadonlyArray<number>, readonly hasText: boolean | null
  * }} FileView
  */
 
@@ -71,6 +72,21 @@ const running = (file, live) => {
   return { kind: "working", text, more: undefined, progress }
 }
 
+/** Numbers of pages that are written out; a long list helps nobody. */
+const MOST_NUMBERS = 20
+
+/** What the result lacks, if anything. @param {FileView} file @returns {string | undefined} */
+const shortcomings = ({ hasText, unreadablePages }) => {
+  const lost = unreadablePages.length
+  const numbers = unreadablePages.slice(0, MOST_NUMBERS).join(", ")
+  const more = lost > MOST_NUMBERS ? ` and ${lost - MOST_NUMBERS} more` : ""
+  const told = [
+    lost === 0 ? "" : `${pages(lost)} could not be read and cost nothing: ${numbers}${more}.`,
+    hasText === false ? "There is no word of text in the result." : ""
+  ].filter((one) => one !== "")
+  return told.length === 0 ? undefined : told.join(" ")
+}
+
 /**
  * Where a file stands: by the list, or newer by its stream.
  * @param {FileView} file
@@ -87,7 +103,7 @@ export const stateOf = (file, live) => {
         progress: undefined
       }
     case "completed":
-      return { kind: "done", text: "Converted", more: undefined, progress: undefined }
+      return { kind: "done", text: "Converted", more: shortcomings(file), progress: undefined }
     case "failed":
       return { kind: "failed", text: "Failed", more: file.error ?? undefined, progress: undefined }
     default:
