@@ -7,6 +7,7 @@ import { layer as layerLanguages } from "../../src/adapters/eld/language-detecto
 import { layer as layerAssembly } from "../../src/adapters/html/html-assembly.ts"
 import { layer as layerInspector } from "../../src/adapters/inspector/inspector.ts"
 import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
+import * as ReaderProcess from "../../src/adapters/reader-process/reader-process.ts"
 import { docxHtml } from "../../src/domain/conversion/docx-html.ts"
 import { DocumentInspector } from "../../src/ports/document-inspector.ts"
 import { DocxConverter } from "../../src/ports/docx-converter.ts"
@@ -59,7 +60,11 @@ const HOSTILE: ReadonlyArray<readonly [string, () => Uint8Array]> = [
 
 const suite = Layer.provideMerge(
   layerInspector,
-  Layer.mergeAll(layerPdf({ threads: 1 }), layerDocx(), Layer.provide(layerAssembly, layerLanguages))
+  Layer.mergeAll(
+    layerPdf({ threads: 1 }),
+    Layer.provide(layerDocx(), ReaderProcess.layer),
+    Layer.provide(layerAssembly, layerLanguages)
+  )
 )
 
 layer(suite, PATIENCE)("hostile Word documents", (it) => {

@@ -23,6 +23,7 @@ import * as BulkOrders from "../../../src/adapters/postgres/conversion/bulk-orde
 import * as PostgresConversion from "../../../src/adapters/postgres/conversion/conversion-store.ts"
 import * as SharedFiles from "../../../src/adapters/postgres/conversion/shared-files.ts"
 import * as Deferrals from "../../../src/adapters/postgres/deferrals.ts"
+import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import type { LaneSettings } from "../../../src/domain/batch/eligibility.ts"
 import * as Sharing from "../../../src/domain/callers/sharing.ts"
@@ -84,7 +85,7 @@ const layerOf = (folder: string, post: Post) => {
     Layer.provideMerge(
       Layer.mergeAll(
         layerPdf({ threads: 1 }),
-        layerDocx(),
+        Layer.provide(layerDocx(), ReaderProcess.layer),
         Layer.succeed(FileObjects, makeDiskObjects(folder)),
         Layer.provide(Html.layer, Eld.layer),
         PostgresConversion.layer,

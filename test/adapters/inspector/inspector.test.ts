@@ -4,6 +4,7 @@ import { Effect, Layer, Schema } from "effect"
 import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
 import { layer as layerInspector } from "../../../src/adapters/inspector/inspector.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
+import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { DocumentInspector } from "../../../src/ports/document-inspector.ts"
 import { encryptPdf } from "../../support/pdf-encrypt.ts"
 import { temporaryPdf } from "../../support/pdf-files.ts"
@@ -151,51 +152,51 @@ const TABLE: ReadonlyArray<readonly [string, () => Uint8Array, string | RegExp]>
   ["zeros", () => Buffer.alloc(5000), /^unsupported: a file of an unknown kind/]
 ]
 
-layer(Layer.provide(layerInspector, [layerPdf({ threads: 1 }), layerDocx()]), { timeout: 120_000 })(
-  "inspector",
-  (it) => {
-    for (const [name, make, expected] of TABLE)
-      it.effect(
-        name,
-        () =>
-          Effect.gen(function* () {
-            const found = yield* inspected(make())
-            if (typeof expected === "string") assert.strictEqual(found, expected)
-            else assert.match(found, expected)
-          }),
-        120_000
-      )
-
+layer(
+  Layer.provide(layerInspector, [layerPdf({ threads: 1 }), Layer.provide(layerDocx(), ReaderProcess.layer)]),
+  { timeout: 120_000 }
+)("inspector", (it) => {
+  for (const [name, make, expected] of TABLE)
     it.effect(
-      "an encrypted PDF says so",
+      name,
       () =>
         Effect.gen(function* () {
-          const path = yield* temporaryPdf(pdf)
-          const bytes = yield* Effect.promise(() => encryptPdf(path, "secret"))
-          assert.match(yield* inspected(bytes), /^unreadable: .*password/)
+          const found = yield* inspected(make())
+          if (typeof expected === "string") assert.strictEqual(found, expected)
+          else assert.match(found, expected)
         }),
       120_000
     )
 
-    describe("whatever the bytes are, there is an answer", () => {
-      const starts = [Buffer.alloc(0), png, jpeg(), word, compoundOf(["Root Entry", "EncryptedPackage"])]
-      it.effect.prop(
-        "bytes changed, cut and added",
-        {
-          start: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: starts.length - 1 })),
-          noise: Schema.Array(Schema.Tuple([Schema.Natural, Schema.Int])),
-          cut: Schema.Natural,
-          tail: Schema.Uint8Array
-        },
-        ({ cut, noise, start, tail }) =>
-          Effect.gen(function* () {
-            const bytes = Buffer.concat([starts[start] ?? Buffer.alloc(0), tail])
-            for (const [at, value] of noise) if (bytes.length > 0) bytes[at % bytes.length] = value & 255
-            const whole = cut % 3 === 0 ? bytes.subarray(0, cut % (bytes.length + 1)) : bytes
-            assert.match(yield* inspected(whole), /^(pdf|docx|png|jpeg) \d+$|^un(supported|readable): .{5,}/)
-          }),
-        { arbitrary: { runs: 300 }, timeout: 120_000 }
-      )
-    })
-  }
-)
+  it.effect(
+    "an encrypted PDF says so",
+    () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPdf(pdf)
+        const bytes = yield* Effect.promise(() => encryptPdf(path, "secret"))
+        assert.match(yield* inspected(bytes), /^unreadable: .*password/)
+      }),
+    120_000
+  )
+
+  describe("whatever the bytes are, there is an answer", () => {
+    const starts = [Buffer.alloc(0), png, jpeg(), word, compoundOf(["Root Entry", "EncryptedPackage"])]
+    it.effect.prop(
+      "bytes changed, cut and added",
+      {
+        start: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: starts.length - 1 })),
+        noise: Schema.Array(Schema.Tuple([Schema.Natural, Schema.Int])),
+        cut: Schema.Natural,
+        tail: Schema.Uint8Array
+      },
+      ({ cut, noise, start, tail }) =>
+        Effect.gen(function* () {
+          const bytes = Buffer.concat([starts[start] ?? Buffer.alloc(0), tail])
+          for (const [at, value] of noise) if (bytes.length > 0) bytes[at % bytes.length] = value & 255
+          const whole = cut % 3 === 0 ? bytes.subarray(0, cut % (bytes.length + 1)) : bytes
+          assert.match(yield* inspected(whole), /^(pdf|docx|png|jpeg) \d+$|^un(supported|readable): .{5,}/)
+        }),
+      { arbitrary: { runs: 300 }, timeout: 120_000 }
+    )
+  })
+})
