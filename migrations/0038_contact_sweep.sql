@@ -32,3 +32,32 @@ as $$
 $$;
 
 select secure_function('claim_contact_message()');
+
+-- When a webhook last brought an event of a provider, to the minute. The log's own rows do not say it: the poll writes events,
+-- too, and would hide that the webhook is dead.
+create table event_intakes (
+  provider text primary key,
+  heard_at timestamptz not null
+);
+
+-- Where webhooks brought events before, nobody is told of a silence at once.
+insert into event_intakes (provider, heard_at)
+select distinct l.provider, now() from email_log l where l.last_event is not null and l.provider is not null;
+
+-- Notes that a webhook brought an event. Locks nothing where that was noted in the last minute.
+create function note_event_intake(p_provider text) returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if not exists (
+    select from event_intakes i where i.provider = p_provider and i.heard_at > clock_timestamp() - interval '1 minute'
+  ) then
+    insert into event_intakes as i (provider, heard_at) values (p_provider, clock_timestamp())
+    on conflict (provider) do update set heard_at = excluded.heard_at where i.heard_at < excluded.heard_at;
+  end if;
+end
+$$;
+
+select secure_table('event_intakes');
+select secure_function('note_event_intake(text)');

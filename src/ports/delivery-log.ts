@@ -2,10 +2,11 @@ import { Context, Data } from "effect"
 import type { Effect } from "effect"
 
 import type { DeliveryEvent, FailedSend, RecordedEvent } from "../domain/delivery/delivery-event.ts"
+import type { Provider } from "../domain/mail/provider.ts"
 
 /** The log could not take an event or what became of an alert. */
 export class DeliveryLogError extends Data.TaggedError("DeliveryLogError")<{
-  readonly operation: "record" | "releaseAlert" | "confirmAlert" | "claimDueAlert"
+  readonly operation: "record" | "heard" | "releaseAlert" | "confirmAlert" | "claimDueAlert"
   readonly cause: unknown
 }> {}
 
@@ -23,6 +24,8 @@ export class DeliveryLog extends Context.Service<
       event: DeliveryEvent,
       options?: { readonly backfill?: boolean }
     ) => Effect.Effect<LoggedEvent, DeliveryLogError>
+    /** Notes that a webhook brought an event of this provider, to the minute: what the alarm on silence goes by. */
+    readonly heard: (provider: Provider) => Effect.Effect<void, DeliveryLogError>
     /** Gives back the claim of an alert that did not go out; false where there is none. */
     readonly releaseAlert: (sendId: string) => Effect.Effect<boolean, DeliveryLogError>
     /**

@@ -1,6 +1,7 @@
 import { Redacted } from "effect"
 
 import { webhookSecretForm } from "../domain/doctor/webhook-secret.ts"
+import type { Provider } from "../domain/mail/provider.ts"
 import type { DecodeOptions, SettingProblem, Settings } from "./settings-shape.ts"
 import type { SettingName, Values } from "./settings-table.ts"
 
@@ -137,6 +138,24 @@ export const requirements = (settings: Settings): ReadonlyArray<SettingProblem> 
   return missing
 }
 
+/** Providers that are in use and whose events nobody can bring, since their webhook refuses everybody. */
+const deafness = ({ providerA, providerB, roles, sending }: Settings): ReadonlyArray<SettingProblem> => {
+  if (!roles.includes("api")) return []
+  const unset = (setting: SettingName, provider: Provider) => ({
+    setting,
+    message: `is unset: the webhook of ${provider} refuses everybody, and its bounces and complaints are neither logged in time nor suppressed`
+  })
+  const uses = (provider: Provider) => sending.primary === provider || sending.fallback === provider
+  return [
+    ...(uses("provider_a") && providerA.webhookSecrets.length === 0
+      ? [unset("PROVIDERA_WEBHOOK_SECRET", "provider_a")]
+      : []),
+    ...(uses("provider_b") && providerB.webhookSecret === undefined
+      ? [unset("PROVIDERB_WEBHOOK_SECRET", "provider_b")]
+      : [])
+  ]
+}
+
 /** What production can start without, and will miss. */
 export const advice = (settings: Settings): ReadonlyArray<SettingProblem> => {
   const notes: Array<SettingProblem> = [...settings.warnings]
@@ -152,6 +171,7 @@ export const advice = (settings: Settings): ReadonlyArray<SettingProblem> => {
       message: "is unset: links in mails lead to the listener's own address"
     })
   }
+  notes.push(...deafness(settings))
   if (settings.retryQueue.address._tag === "None") {
     notes.push({
       setting: "EMAIL_DEFER_QUEUE_URL",

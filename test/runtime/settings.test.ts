@@ -313,8 +313,24 @@ describe("settings", () => {
     assert.deepStrictEqual(requirements(complete), [])
     assert.deepStrictEqual(
       advice(complete).map((one) => one.setting),
-      ["SENDER_DOMAIN", "BASE_URL", "EMAIL_DEFER_QUEUE_URL"]
+      ["SENDER_DOMAIN", "BASE_URL", "PROVIDERB_WEBHOOK_SECRET", "EMAIL_DEFER_QUEUE_URL"]
     )
+    const deaf = (env: Record<string, string>) =>
+      advice(
+        decode(
+          { PROVIDERA_API_KEY: "re_k", DB_URL: "postgres://u@h/d", PROXY_SHARED_SECRET: "s", ...env },
+          SERVE
+        )
+      )
+        .map((one) => one.setting)
+        .filter((name) => name.endsWith("WEBHOOK_SECRET"))
+    assert.deepStrictEqual(deaf({}), ["PROVIDERA_WEBHOOK_SECRET"])
+    assert.deepStrictEqual(deaf({ EMAIL_FALLBACK: "provider_b" }), [
+      "PROVIDERA_WEBHOOK_SECRET",
+      "PROVIDERB_WEBHOOK_SECRET"
+    ])
+    assert.deepStrictEqual(deaf({ POSTLANE_ROLES: "worker" }), [])
+    assert.deepStrictEqual(deaf({ PROVIDERA_WEBHOOK_SECRET: `whsec_${"A".repeat(32)}` }), [])
   })
 })
 

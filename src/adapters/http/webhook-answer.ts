@@ -3,8 +3,9 @@ import { HttpServerResponse } from "effect/http"
 
 import { EventRecording } from "../../domain/delivery/event-recording.ts"
 import { isDeeperThan } from "../../domain/delivery/untrusted.ts"
-import { DeliveryIntake } from "../../ports/delivery-intake.ts"
+import { DeliveryIntake, type WebhookRefused } from "../../ports/delivery-intake.ts"
 import { invalidRequest, problem, problemResponse } from "./problem.ts"
+import { countRefusal, type RefusalReason } from "./webhook-refusals.ts"
 
 /** Largest body of an intake route, bytes. */
 export const MAX_INTAKE_BODY = 1024 * 1024
@@ -26,6 +27,12 @@ export const notRecorded = problemResponse({
 
 const recorded = json({ ok: true })
 
+const REASONS: Readonly<Record<WebhookRefused["about"], RefusalReason>> = {
+  secret: "secret_unset",
+  signature: "signature",
+  body: "body"
+}
+
 /** Makes what `POST /functions/v1/provider-a-webhook` answers to a raw body (document 1, "Errors"). */
 export const makeWebhookAnswer = Effect.gen(function* () {
   const intake = yield* DeliveryIntake
@@ -35,13 +42,17 @@ export const makeWebhookAnswer = Effect.gen(function* () {
       const taken = intake.webhook(body, headers)
       if (Result.isFailure(taken)) {
         const { about, reason } = taken.failure
+        yield* countRefusal("provider_a", REASONS[about], reason)
         return about === "secret" ? problemResponse(problem("FORBIDDEN", reason)) : refused(reason)
       }
       const incoming = taken.success
       if (incoming._tag === "Ignored") {
         return json(incoming.warn ? { ok: true, warning: incoming.reason } : { ok: true, ignored: true })
       }
-      if (isDeeperThan(incoming.event.raw, MAX_DEPTH)) return refused("the event nests too deeply")
+      if (isDeeperThan(incoming.event.raw, MAX_DEPTH)) {
+        yield* countRefusal("provider_a", "body", "the event nests too deeply")
+        return refused("the event nests too deeply")
+      }
       const { alerted } = yield* recording.record(incoming.event)
       return alerted === "failed"
         ? problemResponse(problem("ALERT_FAILED", "The event is recorded, its alert did not go out"))

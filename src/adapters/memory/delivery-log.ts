@@ -1,4 +1,4 @@
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 
 import { DeliveryLog } from "../../ports/delivery-log.ts"
 import type { MailDatabase } from "./mail-store.ts"
@@ -10,6 +10,8 @@ export const layer = (database: MailDatabase): Layer.Layer<DeliveryLog> =>
     DeliveryLog.of({
       record: (event, options) =>
         database.recordEvent({ ...event, category: event.tags["category"], backfill: options?.backfill }),
+      // The alarms in memory are given their measures.
+      heard: () => Effect.void,
       releaseAlert: database.releaseAlert,
       confirmAlert: database.confirmAlert,
       claimDueAlert: database.claimDueAlert

@@ -59,20 +59,28 @@ const decodeChanged = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ c
 
 const unavailable = Effect.mapError((cause: unknown) => new AlarmBoardUnavailable({ cause }))
 
-const silent = (provider: Provider) => `(
+/** Events of the last minutes may not be noted yet: a process notes them twice a minute, the table keeps one a minute. */
+const NOTED_WITHIN_MINUTES = 2
+
+/** The send that the newest event of a provider is about. */
+const newestWithEvent = (provider: Provider) => `(
+  select e.created_at from email_log e
+  where e.provider = '${provider}' and e.last_event is not null
+    and e.created_at > now() - interval '${SILENCE_WINDOW_HOURS} hours'
+  order by e.created_at desc, e.id desc limit 1
+)`
+
+/** When a webhook last brought an event: where a poll reads events, too, rows do not tell whether the webhook is dead. */
+const webhookHeard = (provider: Provider) => `(
+  select i.heard_at + interval '${NOTED_WITHIN_MINUTES} minutes' from event_intakes i where i.provider = '${provider}'
+)`
+
+const silent = (provider: Provider, since: string) => `(
   select count(*)::int from (
     select from email_log l
     where l.provider = '${provider}' and l.outcome = 'sent'
       and l.created_at < now() - interval '${SILENCE_AFTER_MINUTES} minutes'
-      and l.created_at > coalesce(
-        (
-          select e.created_at from email_log e
-          where e.provider = '${provider}' and e.last_event is not null
-            and e.created_at > now() - interval '${SILENCE_WINDOW_HOURS} hours'
-          order by e.created_at desc, e.id desc limit 1
-        ),
-        now() - interval '${SILENCE_WINDOW_HOURS} hours'
-      )
+      and l.created_at > greatest(${since}, now() - interval '${SILENCE_WINDOW_HOURS} hours')
     limit ${MAX_SILENT}
   ) as x
 )`
@@ -88,8 +96,8 @@ const MEASURE = `with recent as (
 select
   floor(extract(epoch from now()) * 1000)::float8 as at,
   r.*, b.*,
-  ${silent("provider_a")} as silent_a,
-  ${silent("provider_b")} as silent_b
+  ${silent("provider_a", webhookHeard("provider_a"))} as silent_a,
+  ${silent("provider_b", newestWithEvent("provider_b"))} as silent_b
 from (
   select
     (count(distinct key) filter (

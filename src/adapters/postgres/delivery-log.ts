@@ -110,6 +110,8 @@ const make = Effect.gen(function* () {
 
   return DeliveryLog.of({
     record: (event, options) => record({ event, backfill: options?.backfill ?? false }),
+    heard: (provider) =>
+      Effect.asVoid(quickly("heard", answered(write`select note_event_intake(${provider})`))),
     releaseAlert: (sendId) =>
       settle("releaseAlert", write`select release_email_alert(${sendId}::uuid) as held`),
     confirmAlert: (sendId) =>

@@ -1,6 +1,7 @@
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 
 import { DeliveryLog, type DeliveryLogError, type LoggedEvent } from "../../ports/delivery-log.ts"
+import type { Provider } from "../mail/provider.ts"
 import { makeAlertRaiser } from "./alert-raising.ts"
 import { Alerts } from "./alerts.ts"
 import type { DeliveryEvent, FailedSend } from "./delivery-event.ts"
@@ -22,14 +23,33 @@ const failedSendOf = (event: DeliveryEvent, sendId: string): FailedSend => ({
   occurredAt: event.occurredAt === undefined ? undefined : new Date(event.occurredAt).toISOString()
 })
 
+/** How often a process notes that webhooks bring events, nanoseconds: often enough for an alarm after half an hour. */
+const NOTE_EVERY = 30_000_000_000n
+
 const make = Effect.gen(function* () {
   const log = yield* DeliveryLog
   const raise = makeAlertRaiser(log, yield* Alerts)
+  const noted = new Map<Provider, bigint>()
+
+  const heard = Effect.fnUntraced(function* (provider: Provider) {
+    const now = yield* Clock.monotonicTimeNanos
+    const last = noted.get(provider)
+    if (last !== undefined && now - last < NOTE_EVERY) return
+    noted.set(provider, now)
+    yield* log
+      .heard(provider)
+      .pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("that a webhook brought an event could not be noted", error.cause)
+        )
+      )
+  })
 
   return EventRecording.of({
     record: (event, options) =>
       Effect.gen(function* () {
         const logged = yield* log.record(event, options)
+        if (options?.polled !== true) yield* heard(event.provider)
         const alerted = logged.alert ? yield* raise(failedSendOf(event, logged.sendId)) : "none"
         return { ...logged, alerted } as const
       }).pipe(Effect.uninterruptible)
@@ -46,7 +66,8 @@ export class EventRecording extends Context.Service<
   {
     readonly record: (
       event: DeliveryEvent,
-      options?: { readonly backfill?: boolean }
+      /** `polled`: found by the poll, which says nothing about the webhook. */
+      options?: { readonly backfill?: boolean; readonly polled?: boolean }
     ) => Effect.Effect<Recording, DeliveryLogError>
   }
 >()("postlane/domain/EventRecording") {}

@@ -102,7 +102,10 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
         Effect.fnUntraced(function* (mail) {
           const known = found.mails.get(mail.id)
           const backfill = isBackfill(mail, { known, now: askedAt, oldest: found.oldest })
-          const { alerted, backfilled } = yield* recording.record(eventOf(mail, askedAt), { backfill })
+          const { alerted, backfilled } = yield* recording.record(eventOf(mail, askedAt), {
+            backfill,
+            polled: true
+          })
           counts.recorded += 1
           if (backfilled) counts.backfilled += 1
           if (alerted === "delivered") counts.alerts += 1

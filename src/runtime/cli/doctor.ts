@@ -50,7 +50,7 @@ const readable = (here: Installation): ReadonlyArray<Verdict> => {
   const strict = decodeSettings(env, { embedded: settings.embedded, server: true })
   const refused = Result.isFailure(strict) ? strict.failure : settings.embedded ? [] : requirements(settings)
   // Said by the checks of webhooks and queue as well.
-  const elsewhere = new Set(["PROVIDERA_WEBHOOK_SECRET", "EMAIL_DEFER_QUEUE_URL"])
+  const elsewhere = new Set(["PROVIDERA_WEBHOOK_SECRET", "PROVIDERB_WEBHOOK_SECRET", "EMAIL_DEFER_QUEUE_URL"])
   const known = new Set([...refused.map(({ setting }) => setting), ...elsewhere])
   const notes = (settings.embedded ? settings.warnings : advice(settings)).filter(
     ({ setting }) => !known.has(setting)

@@ -31,6 +31,7 @@ let database: MailDatabase
 let alerts: Array<FailedSend>
 let delivery: "delivered" | "failed" | "unconfigured"
 let down: boolean
+const heard: Array<string> = []
 beforeEach(() => {
   database = makeMailDatabase()
   alerts = []
@@ -47,6 +48,7 @@ const log = Layer.effect(
           : Effect.flatMap(Effect.provide(Effect.service(DeliveryLog), MemoryLog.layer(database)), (memory) =>
               memory.record(event, options)
             ),
+      heard: (provider) => Effect.sync(() => void heard.push(provider)),
       releaseAlert: (sendId) => database.releaseAlert(sendId),
       confirmAlert: (sendId) => database.confirmAlert(sendId),
       claimDueAlert: Effect.suspend(() => database.claimDueAlert)
@@ -158,6 +160,83 @@ describe("the webhook of provider_a", () => {
     expect([answer.status, answer.json.retryable]).toEqual([500, true])
     expect(answer.text).not.toContain("hunter2")
   })
+})
+
+describe("what webhooks refuse", () => {
+  it("is counted by source and reason, and told in one line a minute for each", async () => {
+    const own = await startServer({ intake, recording, webhookSecret: BUS })
+    const counts = async () => {
+      const { text: metrics } = await call(own, "/metrics")
+      const found = metrics.matchAll(/^postlane_webhook_refused_total\{(.*)\} (\d+)/gm)
+      return Object.fromEntries(
+        Array.from(found, ([, labels, count]) => {
+          const [source] = /(?<=source=")\w+/.exec(labels ?? "") ?? []
+          const [reason] = /(?<=reason=")\w+/.exec(labels ?? "") ?? []
+          return [`${source} ${reason}`, Number(count)]
+        })
+      )
+    }
+    const before = await counts()
+    const post = (path: string, headers: Record<string, string>) =>
+      call(own, path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: "no json"
+      })
+    for (let round = 0; round < 3; round += 1) {
+      await post("/functions/v1/provider-a-webhook", {})
+      await post("/functions/v1/provider-a-webhook", signed("no json"))
+      await post("/api/webhooks/providerb-events", { "x-webhook-secret": "wrong" })
+      await post("/api/webhooks/providerb-events", { "x-webhook-secret": BUS })
+    }
+    const after = await counts()
+    for (const key of ["provider_a signature", "provider_a body", "provider_b secret", "provider_b body"])
+      expect([key, (after[key] ?? 0) - (before[key] ?? 0)]).toEqual([key, 3])
+    await own.stop()
+    const lines = [...server.logs, ...own.logs].filter((line) => line.includes("a webhook was refused"))
+    const kinds = lines.map((line) => {
+      const { annotations } = JSON.parse(line)
+      return `${annotations.source} ${annotations.reason}`
+    })
+    expect(kinds.toSorted()).toEqual([...new Set(kinds)].toSorted())
+    expect(kinds).toEqual(expect.arrayContaining(["provider_a signature", "provider_b secret"]))
+    expect([...server.logs, ...own.logs].join("\n")).not.toContain(BUS)
+  })
+
+  it("is told where the secret is unset, which refuses everybody", async () => {
+    const unset = decodeSettings({}, { embedded: true })
+    if (unset._tag === "Failure") throw new Error("settings")
+    const open = await startServer({ intake: Intake.layer(unset.success), recording })
+    await call(open, "/functions/v1/provider-a-webhook", {
+      method: "POST",
+      headers: signed(text),
+      body: text
+    })
+    await call(open, "/api/webhooks/providerb-events", {
+      method: "POST",
+      headers: { "x-webhook-secret": "x" }
+    })
+    const { text: metrics } = await call(open, "/metrics")
+    for (const source of ["provider_a", "provider_b"]) {
+      expect(metrics.split("\n")).toContainEqual(
+        expect.stringMatching(
+          new RegExp(
+            `^postlane_webhook_refused_total\\{(?=.*source="${source}")(?=.*reason="secret_unset").*\\} [1-9]`
+          )
+        )
+      )
+    }
+    await open.stop()
+  })
+})
+
+it("a webhook that brings events is noted, once in a while for each provider", async () => {
+  heard.length = 0
+  await webhook(text)
+  await webhook(text)
+  await bus(JSON.stringify(ses))
+  expect(new Set(heard).size).toBe(heard.length)
+  expect(heard.length).toBeLessThanOrEqual(2)
 })
 
 describe("the event bus of provider_b", () => {

@@ -3,11 +3,13 @@ import { Duration, Effect, Layer } from "effect"
 
 import { layer } from "../../../src/adapters/postgres/alarm-board.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { layer as layerLog } from "../../../src/adapters/postgres/delivery-log.ts"
 import { AlarmBoard } from "../../../src/ports/alarm-board.ts"
+import { DeliveryLog } from "../../../src/ports/delivery-log.ts"
 import { suite } from "../../contracts/alarm-board.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 
-const layerBoard = Layer.fresh(layer.pipe(Layer.provideMerge(layerPostgres)))
+const layerBoard = Layer.fresh(Layer.merge(layer, layerLog).pipe(Layer.provideMerge(layerPostgres)))
 
 suite("PostgreSQL", layerBoard, (time) =>
   WriteSql.use(
@@ -119,6 +121,29 @@ describe("what the alarms measure", () => {
       assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 2 })
       yield* row(5, { last_event: "sent", outcome: null, category: "unknown" })
       assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 0 })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("the mails of provider_a since its webhook brought an event, whatever the poll found of them", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const log = yield* DeliveryLog
+      const silent = Effect.map(measured, (counts) => counts.silent.provider_a)
+      for (const minutes of [90, 80, 40, 20]) {
+        yield* row(minutes, { provider: "provider_a", last_event: "delivered", status: "delivered" })
+      }
+      assert.strictEqual(yield* silent, 3)
+      yield* log.heard("provider_b")
+      assert.strictEqual(yield* silent, 3)
+      yield* log.heard("provider_a")
+      assert.strictEqual(yield* silent, 0)
+      yield* sql`update event_intakes set heard_at = now() - interval '85 minutes'`
+      assert.strictEqual(yield* silent, 2)
+      yield* Effect.all(
+        Array.from({ length: 20 }, () => log.heard("provider_a")),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(yield* silent, 0)
     }).pipe(Effect.provide(layerBoard))
   )
 })

@@ -13,6 +13,7 @@ import { makeJsonBodies } from "../json-body.ts"
 import { problem, problemResponse } from "../problem.ts"
 import { secretCheck } from "../secret.ts"
 import { makeWebhookAnswer, MAX_DEPTH, MAX_INTAKE_BODY, notRecorded, refused } from "../webhook-answer.ts"
+import { countRefusal } from "../webhook-refusals.ts"
 
 /** Events of one list that are recorded at once. */
 const AT_ONCE = 50
@@ -20,13 +21,18 @@ const AT_ONCE = 50
 /** 403 for a wrong, missing or unset `X-Webhook-Secret`. */
 export const webhookSecretLayer = (secret: Redacted.Redacted | undefined): Layer.Layer<WebhookSecret> => {
   const check = secretCheck(secret)
+  const unset = secret === undefined || Redacted.value(secret) === ""
+  const wrong = "The header X-Webhook-Secret is missing or wrong"
+  const refusal = unset
+    ? countRefusal("provider_b", "secret_unset", "PROVIDERB_WEBHOOK_SECRET is unset")
+    : countRefusal("provider_b", "secret", wrong)
   return Layer.succeed(
     WebhookSecret,
     WebhookSecret.of({
       webhookSecret: (handler, { credential }) =>
         check(Redacted.value(credential))
           ? handler
-          : Effect.fail(problem("FORBIDDEN", "The header X-Webhook-Secret is missing or wrong"))
+          : Effect.andThen(refusal, Effect.fail(problem("FORBIDDEN", wrong)))
     })
   )
 }
@@ -64,6 +70,13 @@ export const webhookHandlers = HttpApiBuilder.group(
     const answer = yield* makeWebhookAnswer
     const receive = (request: HttpServerRequest.HttpServerRequest) =>
       readRaw(request).pipe(
+        Effect.tapError((response) =>
+          countRefusal(
+            "provider_a",
+            response === tooLarge ? "size" : "body",
+            response === tooLarge ? "the body is too large" : "the body ended early"
+          )
+        ),
         Effect.flatMap((body) => answer(body, request.headers)),
         Effect.catch((response) => Effect.succeed(response))
       )
@@ -85,7 +98,10 @@ export const eventBusHandlers = HttpApiBuilder.group(
     const receive = Effect.fnUntraced(
       function* (request: HttpServerRequest.HttpServerRequest) {
         const all = intake.bus(yield* bodies.read(request, MAX_INTAKE_BODY))
-        if (all.some(tooDeep)) return refused("an event nests too deeply")
+        if (all.some(tooDeep)) {
+          yield* countRefusal("provider_b", "body", "an event nests too deeply")
+          return refused("an event nests too deeply")
+        }
         const events = all.flatMap((one) => (one._tag === "Event" ? [one.event] : []))
         // All are tried before one that fails is told, so that those that come again change nothing.
         const results = yield* Effect.forEach(
@@ -101,7 +117,10 @@ export const eventBusHandlers = HttpApiBuilder.group(
         }
         return json({ ok: true, recorded: events.length, ignored: all.length - events.length })
       },
-      Effect.catch((unread) => Effect.succeed(problemResponse(unread)))
+      Effect.catch((unread) => {
+        const reason = unread.code === "PAYLOAD_TOO_LARGE" ? "size" : "body"
+        return Effect.as(countRefusal("provider_b", reason, unread.title), problemResponse(unread))
+      })
     )
 
     return handlers.handleRaw("providerB", ({ request }) => receive(request))
