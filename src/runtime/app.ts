@@ -22,7 +22,6 @@ import * as Simulated from "../adapters/simulated/simulated-mail.ts"
 import * as EventRecording from "../domain/delivery/event-recording.ts"
 import { RetryHandler } from "../domain/mail/retry.ts"
 import { DeferQueue } from "../ports/defer-queue.ts"
-import { FileObjects } from "../ports/object-store.ts"
 import { access, promoClaims } from "./access-layers.ts"
 import { alerts, recordedAlerts } from "./alert-layers.ts"
 import * as AuditDigestLayer from "./audit-digest-layer.ts"
@@ -45,6 +44,7 @@ import { intakeWorkers } from "./intake-roles.ts"
 import * as Leadership from "./leadership.ts"
 import { cloudCredentials, mailerWithRetries } from "./mail-layers.ts"
 import { realProviders } from "./mail-providers.ts"
+import { objectChecks } from "./object-layers.ts"
 import { outreach, outreachTicks } from "./outreach-layers.ts"
 import { pipelineAnswers } from "./pipeline-layers.ts"
 import * as Readiness from "./readiness.ts"
@@ -169,26 +169,27 @@ const roles = (settings: Settings) => {
   )
 }
 
-const readiness = Layer.unwrap(
-  Effect.gen(function* () {
-    const sql = yield* Postgres.ReadSql
-    const { whyDown } = yield* DatabasePlace
-    const queue = yield* DeferQueue
-    const files = yield* FileObjects
-    return Readiness.layer([
-      {
-        name: "database",
-        run: Effect.gen(function* () {
-          const down = yield* whyDown
-          if (down !== undefined) return yield* Effect.fail(new Error(down))
-          yield* sql`select 1`
-        })
-      },
-      { name: "queue", run: queue.check },
-      { name: "objects", run: files.check }
-    ])
-  })
-)
+const readiness = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const sql = yield* Postgres.ReadSql
+      const { whyDown } = yield* DatabasePlace
+      const queue = yield* DeferQueue
+      const stores = yield* objectChecks(settings)
+      return Readiness.layer([
+        {
+          name: "database",
+          run: Effect.gen(function* () {
+            const down = yield* whyDown
+            if (down !== undefined) return yield* Effect.fail(new Error(down))
+            yield* sql`select 1`
+          })
+        },
+        { name: "queue", run: queue.check },
+        ...stores
+      ])
+    })
+  )
 
 /** Everything that one process runs. */
 const app = (settings: Settings, beforeListen: Effect.Effect<void>) => {
@@ -219,7 +220,7 @@ const app = (settings: Settings, beforeListen: Effect.Effect<void>) => {
     ? Layer.provideMerge(events.layer, Layer.provide(embeddedHttpLayer(listener), outbox))
     : httpLayer(listener)
   return Layer.mergeAll(http, roles(settings)).pipe(
-    Layer.provideMerge(readiness),
+    Layer.provideMerge(readiness(settings)),
     Layer.provideMerge(
       Layer.mergeAll(AuditLog.layer, EmailLogQuery.layer, EmailStats.layer, SuppressionList.layer)
     ),

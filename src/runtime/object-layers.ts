@@ -6,6 +6,7 @@ import { makeDiskObjects } from "../adapters/disk/object-store.ts"
 import { makeS3Objects } from "../adapters/s3/object-store.ts"
 import type { CredentialSource } from "../adapters/ses/credentials.ts"
 import { BatchObjects, FileObjects, MailObjects, type ObjectStoreService } from "../ports/object-store.ts"
+import type { Check } from "./readiness.ts"
 import type { Settings } from "./settings.ts"
 
 /** The folder of files where no bucket is named. */
@@ -53,3 +54,24 @@ export const objects = (
     Layer.effect(MailObjects, storeOf(settings, credentials, mailBucket, intake.bucket))
   )
 }
+
+/**
+ * Checks of every store that this process works with: one of files in any role; one of the batch lane where its bucket is set, since
+ * results in it are used though the lane is off; one of mails where they are taken in, which needs a hop that is trusted or the
+ * loopback of an embedded run, or where their bucket is set and they are linked from here.
+ */
+export const objectChecks = ({ batch, embedded, intake, roles }: Settings) =>
+  Effect.gen(function* () {
+    const [files, batches, mails] = [yield* FileObjects, yield* BatchObjects, yield* MailObjects]
+    const has = (...some: ReadonlyArray<Settings["roles"][number]>) =>
+      some.some((role) => roles.includes(role))
+    const checks: Array<Check> = [{ name: "objects", run: files.check }]
+    if (batch.bucket !== undefined && has("leader", "worker")) {
+      checks.push({ name: "batch-objects", run: batches.check })
+    }
+    const takesMails = has("intake") && (embedded || intake.trustedHops.length > 0)
+    if (takesMails || (has("intake", "api") && intake.bucketIsSet)) {
+      checks.push({ name: "mail-objects", run: mails.check })
+    }
+    return checks
+  })
