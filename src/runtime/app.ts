@@ -51,6 +51,7 @@ import * as Readiness from "./readiness.ts"
 import { decodeSettings, type Env, formatProblems, type Settings } from "./settings.ts"
 import { bulkMessageTicks, sharing } from "./sharing-layers.ts"
 import { makeSimulatedEvents } from "./simulated-events.ts"
+import { startersOf, starterGone } from "./starter.ts"
 import { background, Supervisors } from "./supervisor.ts"
 import { layerTelemetry, surviveClosedOutput } from "./telemetry.ts"
 import { layerTraced } from "./traced.ts"
@@ -246,6 +247,7 @@ const app = (settings: Settings, beforeListen: Effect.Effect<void>) => {
 /** Runs one process for ever. `embedded` is what holds where `POSTLANE_EMBEDDED` is unset. */
 export const run = (options: { readonly embedded: boolean }) =>
   Effect.gen(function* () {
+    const starters = startersOf(process.env, process.ppid)
     yield* surviveClosedOutput([process.stdout, process.stderr])
     const read = yield* readSettings(process.env, options.embedded)
     const { beforeListen, settings } = yield* withPort(read)
@@ -260,6 +262,9 @@ export const run = (options: { readonly embedded: boolean }) =>
         seconds: process.uptime()
       }
       yield* announce(settings, place)
+      yield* starterGone(settings.embedded ? starters : [])
+      yield* Effect.logWarning("npm, which started this process, is gone: it ends, too")
+      process.kill(process.pid, "SIGTERM")
       return yield* Effect.never
     }).pipe(Effect.scoped, Effect.provide(telemetry))
   }).pipe(Effect.scoped)

@@ -98,7 +98,10 @@ export const layerDocx = ({
       // Who uploads a document does not wait for those that are being converted.
       const looks = Semaphore.makeUnsafe(processes)
       const onePictureBytes = Math.min(pictureBytes, ONE_PICTURE_BYTES)
-      const ask = (task: Task, limits: Pick<Reader, "timeoutMs" | "tasks">): Effect.Effect<FromReader, DocxError> =>
+      const ask = (
+        task: Task,
+        limits: Pick<Reader, "timeoutMs" | "tasks">
+      ): Effect.Effect<FromReader, DocxError> =>
         readers.run({ program: READER, heapMb, residentMb, ...limits }, task).pipe(
           Effect.mapError(({ cause, reason }) => docxError(REASONS[reason], cause)),
           Effect.map((answer) => answer as FromReader)
