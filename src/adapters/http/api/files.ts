@@ -12,7 +12,7 @@ import { InvalidRequest } from "./relay.ts"
 /** What a conversion costs, as it is set aside. */
 const Price = Schema.Int.annotate({
   description:
-    "What a conversion costs at most: so many credits, or pages of the free plan. An earlier one is not refunded."
+    "What a conversion sets aside: so many credits, or pages of the free plan. Pages that cannot be read are not charged, those of a Word document are counted from its result, and an earlier conversion is not refunded."
 })
 
 /** A file as its owner sees it (contract, "Files and conversions"). */
