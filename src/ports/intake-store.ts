@@ -3,6 +3,7 @@ import type { Duration, Effect, Redacted } from "effect"
 
 import type { MailOutcome } from "../domain/intake/outcome.ts"
 import type { ReplyContent } from "../domain/intake/reply-content.ts"
+import type { SuppressionReason } from "../domain/mail/suppression-policy.ts"
 
 /** Mails under way cannot be read or written now. */
 export class IntakeUnavailable extends Data.TaggedError("IntakeUnavailable")<{ readonly cause: unknown }> {}
@@ -125,6 +126,8 @@ export interface ClaimedReply {
   readonly content: ReplyContent
   readonly asLink: boolean
   readonly attempts: number
+  /** Those of them of which nobody knows whether they arrived. */
+  readonly unknowns: number
   /** Milliseconds of the epoch. */
   readonly createdAt: number
   readonly messageId: string | undefined
@@ -132,6 +135,21 @@ export interface ClaimedReply {
   readonly subject: string | undefined
   readonly filename: string | undefined
   readonly result: { readonly key: string; readonly bytes: number } | undefined
+}
+
+/** A result that stands behind a link. */
+export interface KeptResult {
+  /** Of the mail. */
+  readonly id: string
+  readonly name: string
+  readonly pages: number
+  readonly creditsCharged: number
+  /** ISO 8601. */
+  readonly convertedAt: string
+  /** What became of the reply that was to bring it. */
+  readonly reply: "queued" | "sent" | "failed"
+  /** Milliseconds of the epoch. */
+  readonly expiresAt: number
 }
 
 type Claimed = Pick<ClaimedMail, "id" | "lease">
@@ -175,6 +193,8 @@ export class IntakeStore extends Context.Service<
     ) => Ask<"claimed" | "duplicate" | "limited" | "stale">
     /** The customer of an address (key); undefined for a stranger, and for an account that was closed. */
     readonly customer: (email: string) => Ask<Customer | undefined>
+    /** Why mail to an address (key) is suppressed; empty where it is not. */
+    readonly suppressions: (email: string) => Ask<ReadonlyArray<SuppressionReason>>
     readonly customerEmail: (customerId: string) => Ask<string | undefined>
     readonly admit: (mail: Claimed, admission: Admission) => Ask<"admitted" | "stale" | Shortage>
     /** False: the lease is lost. */
@@ -185,7 +205,13 @@ export class IntakeStore extends Context.Service<
     readonly replyFailed: (reply: Held, error: string) => Ask<boolean>
     readonly retryReply: (
       reply: Held,
-      options: { readonly after: Duration.Duration; readonly error: string; readonly asLink: boolean }
+      options: {
+        readonly after: Duration.Duration
+        readonly error: string
+        readonly asLink: boolean
+        /** Whether it may have arrived. */
+        readonly unknown: boolean
+      }
     ) => Ask<boolean>
     /** Mails whose objects may go; all of them, or all but the result. */
     readonly toClean: (
@@ -199,6 +225,8 @@ export class IntakeStore extends Context.Service<
     readonly purge: Ask<void>
     /** 32 random bytes that never change: the key of links to results. */
     readonly linkKey: Ask<Redacted.Redacted<Uint8Array>>
+    /** Results of a customer's mails that stand behind a link, newest first. */
+    readonly keptResults: (customerId: string, linkLives: Duration.Duration) => Ask<ReadonlyArray<KeptResult>>
     /** The result of a mail, for its link; undefined where there is none any more. */
     readonly result: (id: string) => Ask<{ readonly key: string; readonly filename: string } | undefined>
   }

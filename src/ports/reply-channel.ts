@@ -23,10 +23,11 @@ export interface OutgoingReply {
 
 /**
  * A reply that did not go out. `later`: the same again may; `refused`: never, as it is (too large, not valid, suppressed).
- * `unknown`: nobody can say, and the channel cannot tell a repetition.
+ * `unknown`: nobody can say, and the channel cannot tell a repetition. `unrepeatable`: nobody can say, and the channel does not send
+ * anything under this key again; asked once more, it may have learned that the mail arrived.
  */
 export class ReplyFailure extends Data.TaggedError("ReplyFailure")<{
-  readonly reason: "later" | "refused" | "unknown"
+  readonly reason: "later" | "refused" | "unknown" | "unrepeatable"
   readonly message: string
 }> {}
 

@@ -16,7 +16,11 @@ import { auditLogHandlers } from "./handlers/audit-log.ts"
 import { authHandlers } from "./handlers/auth.ts"
 import { bulkHandlers } from "./handlers/bulk.ts"
 import { contactMessageHandlers } from "./handlers/contact-messages.ts"
-import { convertEmailHandlers, convertEmailTestHandlers } from "./handlers/convert-email.ts"
+import {
+  convertEmailHandlers,
+  convertEmailTestHandlers,
+  mailResultsHandlers
+} from "./handlers/convert-email.ts"
 import { devTemplateHandlers } from "./handlers/dev-templates.ts"
 import { devHandlers } from "./handlers/dev.ts"
 import { digestHandlers } from "./handlers/digest.ts"
@@ -107,6 +111,7 @@ export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" |
       eventBusHandlers,
       convertEmailHandlers,
       convertEmailTestHandlers,
+      mailResultsHandlers,
       pipelineHandlers,
       fileHandlers,
       flyerHandlers,

@@ -15,7 +15,15 @@ import { addressKey } from "../mail/address.ts"
 import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
 import { automaticReason } from "./automatic-mail.ts"
 import { estimatePages } from "./credit-rules.ts"
-import { type About, endInError, endInsufficient, endMail, isFinal, MAX_ATTEMPTS } from "./ending.ts"
+import {
+  type About,
+  endIfUnreachable,
+  endInError,
+  endInsufficient,
+  endMail,
+  isFinal,
+  MAX_ATTEMPTS
+} from "./ending.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 import { IntakeConfig, sourceKey } from "./intake-config.ts"
 import { identityText, messageIdOf, referencesOf } from "./mail-identity.ts"
@@ -122,6 +130,7 @@ const admitPdf = Effect.fnUntraced(function* (
     filename,
     fileBytes: content.length
   }
+  if (yield* endIfUnreachable(mail, about, { begun: false })) return
   const key = sourceKey(mail.id, mail.lease)
   yield* objects.put(key, Stream.make(content), { contentType: "application/pdf" })
   const counted = yield* Effect.result(pipeline.countPages(key))

@@ -9,7 +9,8 @@ import {
   type ClaimedMail,
   type FailingPart,
   IntakeStore,
-  type IntakeUnavailable
+  type IntakeUnavailable,
+  type KeptResult
 } from "../../ports/intake-store.ts"
 import type { MailReader, MailReaderUnavailable } from "../../ports/mail-reader.ts"
 import type { MailTemplates } from "../../ports/mail-templates.ts"
@@ -24,7 +25,7 @@ import { countReceived, underWay } from "./metrics.ts"
 import { sweepOrphans } from "./orphan-objects.ts"
 import { MAIL_HOLD_WINDOW, OUTAGE_GAP, OUTLASTED, retryAfter } from "./outlasting.ts"
 import { replyHold, sendReply } from "./replying.ts"
-import { LINK_LIVES_MS, makeResultLinks } from "./result-link.ts"
+import { LINK_LIVES_MS, makeResultLinks, resultUrl } from "./result-link.ts"
 
 /** A step that crashed is tried again after this, and the next time after three times that. */
 const CRASH_RETRY_FIRST = Duration.seconds(5)
@@ -96,6 +97,13 @@ export class ConvertByEmail extends Context.Service<
     readonly clean: Effect.Effect<void, IntakeUnavailable | ObjectStoreError>
     /** Removes objects that belong to no mail; answers how many. */
     readonly sweep: Effect.Effect<number, IntakeUnavailable | ObjectStoreError>
+    /**
+     * Results of a customer's mails, newest first, that no reply has brought as an attachment: their links work until then, whatever
+     * became of the replies.
+     */
+    readonly keptResults: (
+      customerId: string
+    ) => Effect.Effect<ReadonlyArray<KeptResult & { readonly url: string }>, IntakeUnavailable>
     /** The result that a link leads to; undefined for what is no link of ours, or not any more. */
     readonly result: (
       token: string
@@ -235,7 +243,16 @@ const make = Effect.gen(function* () {
       }
       yield* store.purge
     }),
-    sweep: Effect.provideContext(sweepOrphans, context),
+    sweep: provided(sweepOrphans),
+    keptResults: Effect.fnUntraced(function* (customerId) {
+      const kept = yield* store.keptResults(customerId, Duration.millis(LINK_LIVES_MS))
+      return yield* Effect.forEach(kept, (result) =>
+        Effect.map(links.token(result.id, result.expiresAt), (token) => ({
+          ...result,
+          url: resultUrl(config.baseUrl, token)
+        }))
+      )
+    }),
     result: Effect.fnUntraced(function* (token) {
       const id = yield* links.verify(token)
       return id === undefined ? undefined : yield* store.result(id)

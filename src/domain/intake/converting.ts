@@ -4,7 +4,15 @@ import { ConvertPipeline } from "../../ports/convert-pipeline.ts"
 import { type ClaimedMail, IntakeStore } from "../../ports/intake-store.ts"
 import { ReplyChannel } from "../../ports/reply-channel.ts"
 import { creditsFor } from "./credit-rules.ts"
-import { type About, endInError, endInsufficient, endMail, isFinal, MAX_ATTEMPTS } from "./ending.ts"
+import {
+  type About,
+  endIfUnreachable,
+  endInError,
+  endInsufficient,
+  endMail,
+  isFinal,
+  MAX_ATTEMPTS
+} from "./ending.ts"
 import { resultKey } from "./intake-config.ts"
 import { countEnded } from "./metrics.ts"
 
@@ -38,6 +46,7 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   }
   const about: About = { ...job, recipient }
   if (mail.attempts > MAX_ATTEMPTS) return yield* abandonConversion(mail, "it was tried several times")
+  if (yield* endIfUnreachable(mail, about, { begun: true })) return
   const key = resultKey(mail.id, mail.lease)
   const converted = yield* Effect.result(
     pipeline.convert({ sourceKey: job.sourceKey, resultKey: key, name: job.filename })

@@ -8,6 +8,8 @@ import {
   type MailEnd,
   type Shortage
 } from "../../ports/intake-store.ts"
+import { ReplyChannel } from "../../ports/reply-channel.ts"
+import { blocks, suppressedError } from "../mail/suppression-policy.ts"
 import { creditsFor } from "./credit-rules.ts"
 import { IntakeConfig } from "./intake-config.ts"
 import { countEnded } from "./metrics.ts"
@@ -40,6 +42,33 @@ export interface About {
   readonly filename: string
   readonly fileBytes: number
 }
+
+/**
+ * Whether a customer's mail ended because no reply could reach them: a result that nobody gets is not made. The workspace's mail
+ * knows no suppressions.
+ */
+export const endIfUnreachable = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  about: About,
+  options: { readonly begun: boolean }
+) {
+  const store = yield* IntakeStore
+  const channel = yield* ReplyChannel
+  if (channel.name !== "library") return false
+  const found = yield* store.suppressions(about.recipient)
+  const reasons = found.filter((reason) => blocks("transactional", reason))
+  if (reasons.length === 0) return false
+  const reason = suppressedError(reasons)
+  yield* endMail(mail, {
+    outcome: "suppressed",
+    reason,
+    customerId: about.customerId,
+    filename: about.filename,
+    fileBytes: about.fileBytes,
+    jobError: options.begun ? reason : undefined
+  })
+  return true
+})
 
 /** Ends a mail whose conversion failed: an error reply, a row in `conversion_jobs`, no charge. */
 export const endInError = (mail: ClaimedMail, about: About, reason: string) =>

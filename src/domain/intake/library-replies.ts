@@ -4,6 +4,7 @@ import * as Base64 from "effect/encoding/Base64"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
 import { Mailer } from "../mail/mailer.ts"
 import type { SendRequest } from "../mail/message.ts"
+import { dedupes } from "../mail/provider.ts"
 import type { SendResult } from "../mail/send-result.ts"
 
 /** Most bytes of a result that is attached: with base64 and its line breaks, 25 MB on the wire. */
@@ -43,6 +44,12 @@ const requestOf = (
       })
 })
 
+/** What a failed send means. A provider that dedupes takes the same key again; of another one nobody learns more by asking. */
+const reasonOf = ({ kind, provider }: SendResult & { readonly status: "failed" }): ReplyFailure["reason"] => {
+  if (kind === "rejected") return "refused"
+  return kind === "ambiguous" && (provider === null || !dedupes(provider)) ? "unrepeatable" : "later"
+}
+
 const failureOf = (result: SendResult): ReplyFailure | undefined => {
   switch (result.status) {
     case "sent":
@@ -51,11 +58,7 @@ const failureOf = (result: SendResult): ReplyFailure | undefined => {
     case "suppressed":
       return new ReplyFailure({ reason: "refused", message: result.error })
     case "failed":
-      // The key is the mail's: the same call after an ambiguous attempt cannot send it twice.
-      return new ReplyFailure({
-        reason: result.kind === "rejected" ? "refused" : "later",
-        message: result.error
-      })
+      return new ReplyFailure({ reason: reasonOf(result), message: result.error })
   }
 }
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** How a mail ended. The last six get no reply; `unregistered` gets one a day. */
+/** How a mail ended. From `duplicate` on they get no reply; `unregistered` gets one a day. */
 export const MailOutcome = Schema.Literals([
   "success",
   "error",
@@ -9,11 +9,14 @@ export const MailOutcome = Schema.Literals([
   "no_attachment",
   "unsupported",
   "too_large",
+  "misaddressed",
   "duplicate",
   "automatic",
   "unverified",
   "no_sender",
-  "limited"
+  "limited",
+  "suppressed",
+  "malformed"
 ])
 export type MailOutcome = typeof MailOutcome.Type
 

@@ -10,10 +10,13 @@ import { replySubject } from "./mail-identity.ts"
 import { countReply, timeReply } from "./metrics.ts"
 import { OUTLASTED, retryAfter } from "./outlasting.ts"
 import { templateOf } from "./reply-content.ts"
-import { LINK_LIVES_MS, type ResultLinks } from "./result-link.ts"
+import { LINK_LIVES_MS, type ResultLinks, resultUrl } from "./result-link.ts"
 
 /** Tries of a reply whose outcome nobody can tell: once more, since a result that is lost is worse than one that comes twice. */
 const MAX_UNKNOWN = 2
+
+/** How long a delivery event may take that proves what an attempt's answer left open. */
+const EVIDENCE_COMES = Duration.minutes(2)
 
 /** How long putting a reply together may take, and how long writing down what became of it. */
 const COMPOSE_LIMIT = Duration.minutes(1)
@@ -47,12 +50,11 @@ const compose = Effect.fnUntraced(function* (reply: ClaimedReply, links: ResultL
   const { baseUrl } = yield* IntakeConfig
   const templates = yield* MailTemplates
   const expiresAt = reply.createdAt + LINK_LIVES_MS
-  const url = reply.asLink
-    ? `${baseUrl}/convert-email/results/${yield* links.token(reply.mailId, expiresAt)}`
-    : undefined
+  const url = reply.asLink ? resultUrl(baseUrl, yield* links.token(reply.mailId, expiresAt)) : undefined
   const rendered = yield* templates.render(templateOf(reply.content, url))
   const outgoing: OutgoingReply = {
-    key: `convert-email:${reply.mailId}:${reply.content.kind}`,
+    // A mail with a link is another mail than one with the result itself.
+    key: `convert-email:${reply.mailId}:${reply.asLink ? "link:" : ""}${reply.content.kind}`,
     to: reply.recipient,
     subject: replySubject(reply.subject) ?? rendered.subject,
     html: rendered.html,
@@ -75,24 +77,35 @@ const giveUp = Effect.fnUntraced(function* (reply: ClaimedReply, error: string) 
 /** What becomes of a reply that did not go out. An acknowledgement is tried once: nothing waits for it. */
 const afterFailure = Effect.fnUntraced(function* (
   reply: ClaimedReply,
-  failure: ReplyFailure,
+  { message, reason }: ReplyFailure,
   attached: boolean
 ) {
   const store = yield* IntakeStore
-  const { message, reason } = failure
+  const unknown = reason === "unknown" || reason === "unrepeatable"
   const again = (after: Duration.Duration, asLink: boolean) =>
     Effect.andThen(
       Effect.logWarning(`a reply is tried again: ${message}`),
-      store.retryReply(reply, { after, error: message, asLink })
+      store.retryReply(reply, { after, error: message, asLink, unknown })
     ).pipe(Effect.andThen(countReply(reply.content.kind, "retried")))
+  // It may have been too large as it was, or can never go out as it is: a link may.
+  const otherwise = attached ? again(Duration.zero, true) : giveUp(reply, message)
   if (reply.content.kind === "processing-started") return yield* giveUp(reply, message)
-  if (reason === "refused") {
-    // It may have been too large as it was.
-    return yield* attached ? again(Duration.zero, true) : giveUp(reply, message)
+  switch (reason) {
+    case "refused":
+      return yield* otherwise
+    case "unknown":
+      return yield* reply.unknowns + 1 >= MAX_UNKNOWN
+        ? giveUp(reply, message)
+        : again(retryAfter(reply.attempts), false)
+    case "unrepeatable":
+      return yield* reply.unknowns + 1 >= MAX_UNKNOWN ? otherwise : again(EVIDENCE_COMES, false)
+    case "later": {
+      const age = (yield* Clock.currentTimeMillis) - reply.createdAt
+      return yield* age > Duration.toMillis(OUTLASTED)
+        ? giveUp(reply, message)
+        : again(retryAfter(reply.attempts), false)
+    }
   }
-  const age = (yield* Clock.currentTimeMillis) - reply.createdAt
-  const over = reason === "unknown" ? reply.attempts >= MAX_UNKNOWN : age > Duration.toMillis(OUTLASTED)
-  return yield* over ? giveUp(reply, message) : again(retryAfter(reply.attempts), false)
 })
 
 /** Sends a claimed reply. A failure is logged on its own: the conversion that it tells of stays as it is (document 2, "Errors"). */

@@ -23,6 +23,10 @@ export interface ResultLinks {
   readonly verify: (token: string) => Effect.Effect<string | undefined, IntakeUnavailable>
 }
 
+/** Where the result stands that a token leads to. */
+export const resultUrl = (baseUrl: string, token: string): string =>
+  `${baseUrl}/convert-email/results/${token}`
+
 /** {@link ResultLinks} on the key of the database: signed tokens of the mail's id and the end of its time. */
 export const makeResultLinks: Effect.Effect<ResultLinks, never, IntakeStore | Mac.Mac> = Effect.gen(
   function* () {

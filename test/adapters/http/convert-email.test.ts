@@ -2,6 +2,8 @@ import { Duration, Effect, Layer, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { ConvertByEmail } from "../../../src/domain/intake/convert-by-email.ts"
+import { Access } from "../../../src/ports/access.ts"
+import { MagicLinks } from "../../../src/ports/magic-links.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../../src/ports/reply-channel.ts"
 import { call, PROXY_SECRET, startServer, type TestServer } from "./harness.ts"
@@ -11,6 +13,19 @@ const html = new TextEncoder().encode("<!doctype html><p>result")
 
 const layer = Layer.mergeAll(
   Layer.mock(ConvertByEmail, {
+    keptResults: (customerId) =>
+      Effect.succeed([
+        {
+          id: customerId,
+          name: "a.pdf",
+          pages: 2,
+          creditsCharged: 2,
+          convertedAt: "2026-01-01T00:00:00.000Z",
+          reply: "failed",
+          expiresAt: 0,
+          url: "https://p.test/convert-email/results/good"
+        }
+      ]),
     result: (token) =>
       Effect.succeed(token === "good" ? { key: "mails/1/result.html", filename: "a.pdf" } : undefined)
   }),
@@ -37,10 +52,25 @@ const layer = Layer.mergeAll(
   )
 )
 
+const OWNER = "6f0b1a52-8c5e-4f3c-9a53-0d6a0f0c8a11"
+
+/** One owner, by one token. */
+const access = Layer.merge(
+  Layer.mock(Access, {
+    byToken: (token) =>
+      Effect.succeed(
+        token === OWNER
+          ? { actor: "owner", customerId: OWNER, rights: ["owner" as const], via: "token" as const }
+          : undefined
+      )
+  }),
+  Layer.mock(MagicLinks, {})
+)
+
 describe("convert-by-email over HTTP", () => {
   let server: TestServer
   beforeAll(async () => {
-    server = await startServer({ convertByEmail: layer })
+    server = await startServer({ convertByEmail: layer, access })
   })
   afterAll(() => server.stop())
 
@@ -81,6 +111,26 @@ describe("convert-by-email over HTTP", () => {
     }
     assert.strictEqual((await testSend({ to: "never@x.test", subject: "s", body: "b" })).status, 400)
     assert.strictEqual((await testSend({ to: "later@x.test", subject: "s", body: "b" })).status, 503)
+  })
+
+  it("lists an owner's results that no reply has brought, and nobody's without a token", async () => {
+    const list = (token: string) =>
+      call(server, "/api/v1/mail-results", { headers: { authorization: `Bearer ${token}` } })
+    const answer = await list(OWNER)
+    assert.strictEqual(answer.status, 200)
+    assert.deepStrictEqual(answer.json.results, [
+      {
+        id: OWNER,
+        name: "a.pdf",
+        pages: 2,
+        creditsCharged: 2,
+        convertedAt: "2026-01-01T00:00:00.000Z",
+        reply: "failed",
+        expiresAt: "1970-01-01T00:00:00.000Z",
+        url: "https://p.test/convert-email/results/good"
+      }
+    ])
+    assert.strictEqual((await list("nobody")).status, 401)
   })
 
   it("hands a result out to whoever has its link, as a document that can do nothing", async () => {

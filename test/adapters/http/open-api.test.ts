@@ -47,6 +47,7 @@ describe("the OpenAPI document", () => {
       "GET /api/v1/files/{fileId}/result",
       "GET /api/v1/flyer-jobs/{id}",
       "GET /api/v1/flyer-jobs/{id}/result",
+      "GET /api/v1/mail-results",
       "GET /auth/magic",
       "GET /auth/session",
       "GET /convert-email/health",

@@ -117,6 +117,61 @@ describe("replies that do not go out at once", () => {
     await isCharged()
   })
 
+  it("tries that were only put off do not count among those of which nobody knows whether they arrived", async () => {
+    answers.result = ["later", "unknown", "later", "ok"]
+    await convert(5)
+    assert.lengthOf(results(), 4)
+    assert.deepStrictEqual(await replies(), ["processing-started sent", "success sent"])
+    await isCharged()
+  })
+
+  it("what the channel does not send again goes as a link under a key of its own, after time for proof that it arrived", async () => {
+    answers.result = ["unrepeatable", "unrepeatable", "ok"]
+    await convert(1)
+    assert.deepStrictEqual(
+      await world.sql(
+        "select not_before >= created_at + interval '2 minutes' as waits from intake_replies where kind = 'success'"
+      ),
+      [{ waits: true }]
+    )
+    await world.pass()
+    await world.drain()
+    const [first, second, linked, ...more] = results()
+    assert.deepStrictEqual([first?.key, more.length], [second?.key, 0])
+    assert.strictEqual(linked?.key, first?.key.replace(/success$/, "link:success"))
+    assert.isUndefined(linked?.attachment)
+    assert.deepStrictEqual(await replies(), ["processing-started sent", "success sent"])
+  })
+
+  it("R1: a paid result outlives its failed reply by 7 days, with a link for its owner", async () => {
+    answers.result = ["refused", "refused"]
+    await convert(3)
+    assert.deepStrictEqual(await replies(), ["processing-started sent", "success failed"])
+    const kept = () => world.run(world.intake.keptResults(customer))
+    await world.run(world.intake.clean)
+    const [result, ...more] = await kept()
+    assert.lengthOf(more, 0)
+    assert.deepInclude(result, { name: "a.pdf", pages: 1, creditsCharged: 1, reply: "failed" })
+    const token = result?.url.split("/").at(-1) ?? ""
+    assert.strictEqual((await world.run(world.intake.result(token)))?.filename, "a.pdf")
+    assert.deepStrictEqual(await world.run(world.intake.keptResults(crypto.randomUUID())), [])
+    // The time of a result that came late counts from its reply's end.
+    await world.sql("update intake_mails set ended_at = now() - interval '8 days'")
+    await world.run(world.intake.clean)
+    assert.lengthOf(await kept(), 1)
+    await world.sql("update intake_replies set ended_at = now() - interval '8 days'")
+    await world.run(world.intake.clean)
+    assert.deepStrictEqual(await kept(), [])
+    assert.isUndefined(await world.run(world.intake.result(token)))
+  })
+
+  it("a result that was sent as an attachment is not kept", async () => {
+    await convert(1)
+    await world.run(world.intake.clean)
+    assert.deepStrictEqual(await world.run(world.intake.keptResults(customer)), [])
+    assert.deepStrictEqual(await world.sql("select cleaned from intake_mails"), [{ cleaned: "all" }])
+  })
+
   it("a result that is refused as it is goes as a link, and is given up where that is refused too", async () => {
     answers.result = ["refused", "refused"]
     await convert(3)

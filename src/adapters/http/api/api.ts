@@ -8,7 +8,7 @@ import { AuthGroup } from "./auth.ts"
 import { BulkGroup } from "./bulk.ts"
 import { AccountGroup, FormGroup, InvitePageGroup, TeamGroup } from "./callers.ts"
 import { ContactMessageGroup } from "./contact-messages.ts"
-import { ConvertEmailGroup, ConvertEmailTestGroup } from "./convert-email.ts"
+import { ConvertEmailGroup, ConvertEmailTestGroup, MailResultsGroup } from "./convert-email.ts"
 import { DevTemplateGroup } from "./dev-templates.ts"
 import { DevGroup } from "./dev.ts"
 import { DigestGroup } from "./digest.ts"
@@ -54,6 +54,7 @@ export class Api extends HttpApi.make("postlane")
   .add(EventBusGroup)
   .add(ConvertEmailGroup)
   .add(ConvertEmailTestGroup)
+  .add(MailResultsGroup)
   .add(PipelineGroup)
   .add(FileGroup)
   .add(FlyerGroup)

@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 
 import { problemSchema } from "../problem.ts"
 import { TestSendRequest } from "../test-message.ts"
+import { OwnerAccess } from "./access.ts"
 import { RateLimited, RequestsPerMinute } from "./rate-limit.ts"
 import { InvalidRequest, ProxySecret } from "./relay.ts"
 
@@ -38,6 +39,36 @@ export class ConvertEmailGroup extends HttpApiGroup.make("convertEmail")
       )
   )
   .middleware(RateLimited) {}
+
+/** A result of convert-by-email that stands behind a link. */
+export const MailResultView = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  pages: Schema.Int,
+  creditsCharged: Schema.Int,
+  convertedAt: Schema.String,
+  reply: Schema.Literals(["queued", "sent", "failed"]).annotate({
+    description: "What became of the reply that was to bring it."
+  }),
+  url: Schema.String,
+  expiresAt: Schema.String
+}).annotate({ identifier: "MailResult" })
+
+/** What an owner has of convert-by-email. */
+export class MailResultsGroup extends HttpApiGroup.make("mailResults")
+  .add(
+    HttpApiEndpoint.get("listMailResults", "/api/v1/mail-results", {
+      success: Schema.Struct({ results: Schema.Array(MailResultView) }),
+      error: problemSchema("UNAVAILABLE", {})
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Results of your mails that no reply has brought as an attachment",
+        description:
+          "Newest first: those that went as a link, and those whose reply waits or did not go out. They stay for 7 days."
+      })
+    )
+  )
+  .middleware(OwnerAccess) {}
 
 /** A message that somebody sends by hand, through the channel of the replies. */
 export class ConvertEmailTestGroup extends HttpApiGroup.make("convertEmailTest")

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ConvertByEmail } from "../../../domain/intake/convert-by-email.ts"
 import { MailObjects } from "../../../ports/object-store.ts"
 import { ReplyChannel } from "../../../ports/reply-channel.ts"
+import { CurrentOwner } from "../api/access.ts"
 import { Api } from "../api/api.ts"
 import { makeJsonBodies } from "../json-body.ts"
 import { problem, problemResponse } from "../problem.ts"
@@ -35,6 +36,34 @@ export const convertEmailHandlers = HttpApiBuilder.group(
           )
         )
       )
+  })
+)
+
+/** `GET /api/v1/mail-results`. */
+export const mailResultsHandlers = HttpApiBuilder.group(
+  Api,
+  "mailResults",
+  Effect.fnUntraced(function* (handlers) {
+    const intake = yield* ConvertByEmail
+    return handlers.handle("listMailResults", () =>
+      Effect.gen(function* () {
+        const { customerId } = yield* CurrentOwner
+        const results = yield* intake.keptResults(customerId)
+        return {
+          results: results.map((result) => ({
+            ...result,
+            expiresAt: new Date(result.expiresAt).toISOString()
+          }))
+        }
+      }).pipe(
+        Effect.catchTag("IntakeUnavailable", (cause) =>
+          Effect.andThen(
+            Effect.logWarning("results of mails cannot be listed", cause),
+            Effect.fail(problem("UNAVAILABLE", "Your results cannot be listed now"))
+          )
+        )
+      )
+    )
   })
 )
 

@@ -1,9 +1,10 @@
 import { Duration, Effect, Layer, Redacted, Schema } from "effect"
 
+import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
 import { IntakeStore, IntakeUnavailable, type Shortage } from "../../../ports/intake-store.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { storable, toJsonText } from "../json-text.ts"
-import { CustomerRow, FundsRow, MailRow, mailOf, ReplyRow, replyOf } from "./rows.ts"
+import { CustomerRow, FundsRow, KeptRow, keptOf, MailRow, mailOf, ReplyRow, replyOf } from "./rows.ts"
 import { answerOf, done, firstOf, rowOf, rowsOf } from "./statement.ts"
 
 const seconds = (duration: Duration.Duration): number => Duration.toMillis(duration) / 1000
@@ -12,6 +13,7 @@ const text = (value: string | undefined): string | null => (value === undefined 
 
 const json = (value: unknown): string | null => (value === undefined ? null : toJsonText(value))
 
+const Suppressions = Schema.Array(Schema.Struct({ reason: SuppressionReason }))
 const Deferred = Schema.Literals(["deferred", "over", "stale"])
 const Identified = Schema.Literals(["claimed", "duplicate", "limited", "stale"])
 const LinkKey = Schema.Struct({ key: Schema.Uint8Array })
@@ -91,6 +93,10 @@ const make = Effect.gen(function* () {
           from customers c, available_funds(c.id) f
           where c.email = ${storable(email)} and c.deleted_at is null`
       ),
+    suppressions: (email) =>
+      answerOf(Suppressions, read`select email_suppressions_of(array[${storable(email)}]) as answer`).pipe(
+        Effect.map((found) => found.map(({ reason }) => reason))
+      ),
     customerEmail: (customerId) =>
       Effect.map(
         firstOf(
@@ -148,11 +154,12 @@ const make = Effect.gen(function* () {
         Schema.Boolean,
         sql`select end_reply(${id}::uuid, ${lease}::uuid, 'failed', ${storable(error)}) as answer`
       ),
-    retryReply: ({ id, lease }, { after, asLink, error }) =>
+    retryReply: ({ id, lease }, { after, asLink, error, unknown }) =>
       answerOf(
         Schema.Boolean,
         sql`select retry_reply(
-          ${id}::uuid, ${lease}::uuid, ${seconds(after)}::float8 * interval '1 second', ${storable(error)}, ${asLink}::boolean
+          ${id}::uuid, ${lease}::uuid, ${seconds(after)}::float8 * interval '1 second', ${storable(error)}, ${asLink}::boolean,
+          ${unknown}::boolean
         ) as answer`
       ),
     toClean: (limit, linkLives) =>
@@ -178,6 +185,16 @@ const make = Effect.gen(function* () {
     linkKey: Effect.map(rowOf(LinkKey, read`select key from intake_link_keys`), ({ key }) =>
       Redacted.make(key)
     ),
+    keptResults: (customerId, linkLives) =>
+      Effect.map(
+        rowsOf(
+          KeptRow,
+          read`select * from kept_mail_results(
+            ${customerId}::uuid, ${seconds(linkLives)}::float8 * interval '1 second'
+          )`
+        ),
+        (rows) => rows.map(keptOf)
+      ),
     result: (id) =>
       Effect.map(
         firstOf(

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 import { ReplyContent } from "../../../domain/intake/reply-content.ts"
-import type { ClaimedMail, ClaimedReply } from "../../../ports/intake-store.ts"
+import type { ClaimedMail, ClaimedReply, KeptResult } from "../../../ports/intake-store.ts"
 
 /** A row of `intake_mails`, as far as it is read. */
 export const MailRow = Schema.Struct({
@@ -52,6 +52,7 @@ export const ReplyRow = Schema.Struct({
   content: ReplyContent,
   as_link: Schema.Boolean,
   attempts: Schema.Int,
+  unknowns: Schema.Int,
   created_at: Schema.Date,
   message_id: Schema.NullOr(Schema.String),
   thread_references: Schema.NullOr(Schema.String),
@@ -69,6 +70,7 @@ export const replyOf = (row: typeof ReplyRow.Type, lease: string): ClaimedReply 
   content: row.content,
   asLink: row.as_link,
   attempts: row.attempts,
+  unknowns: row.unknowns,
   createdAt: row.created_at.getTime(),
   messageId: row.message_id ?? undefined,
   references: row.thread_references ?? undefined,
@@ -91,4 +93,25 @@ export const CustomerRow = Schema.Struct({
   email: Schema.String,
   plan: Plan,
   balance: Schema.Int
+})
+
+/** A row of `kept_mail_results`. */
+export const KeptRow = Schema.Struct({
+  id: Schema.String,
+  name: Schema.NullOr(Schema.String),
+  pages: Schema.Int,
+  credits: Schema.Int,
+  converted_at: Schema.Date,
+  reply: Schema.Literals(["queued", "sent", "failed"]),
+  expires_at: Schema.Date
+})
+
+export const keptOf = (row: typeof KeptRow.Type): KeptResult => ({
+  id: row.id,
+  name: row.name ?? "document.pdf",
+  pages: row.pages,
+  creditsCharged: row.credits,
+  convertedAt: row.converted_at.toISOString(),
+  reply: row.reply,
+  expiresAt: row.expires_at.getTime()
 })
