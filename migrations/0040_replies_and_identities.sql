@@ -106,3 +106,177 @@ select secure_function(f) from unnest(array[
   'claim_reply(uuid, interval)', 'retry_reply(uuid, uuid, interval, text, boolean, boolean)',
   'kept_mail_results(uuid, interval)'
 ]::regprocedure[]) as f;
+
+-- What else makes two deliveries one mail: the signatures that it carries, which nobody but its domain can make.
+create table intake_identities (
+  -- SHA-256 over the signature's bytes and the sender.
+  identity text primary key,
+  mail_id uuid not null references intake_mails (id) on delete cascade
+);
+
+create index intake_identities_mail on intake_identities (mail_id);
+
+select secure_table('intake_identities'::regclass);
+
+drop function identify_mail(uuid, uuid, text, text, text, text, text, text, integer);
+
+-- As in 0021; a mail one of whose signatures another mail of the sender carried is that mail, whatever its Message-ID.
+-- Claims the identity of a mail before any work for it. Answers `claimed` (by this mail, now or earlier), `duplicate`
+-- (another mail has it; this one has ended), `limited` (more than `p_limit` mails of the sender within an hour; it has ended)
+-- or `stale`.
+create function identify_mail(
+  p_id uuid, p_lease uuid, p_identity text, p_message_id text, p_sender text, p_sha256 text, p_subject text,
+  p_references text, p_limit integer, p_signatures text[] default '{}'
+) returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  m intake_mails;
+begin
+  select * into m from intake_mails where id = p_id for no key update;
+  if not found or m.lease is distinct from p_lease or m.step <> 'received' then
+    return 'stale';
+  end if;
+  begin
+    -- In one order, so that two deliveries of one mail do not wait for each other.
+    insert into intake_identities (identity, mail_id)
+    select s, p_id from (select distinct unnest(p_signatures) as s order by 1) x
+    on conflict do nothing;
+    if exists (select from intake_identities i where i.identity = any (p_signatures) and i.mail_id <> p_id) then
+      raise unique_violation;
+    end if;
+    update intake_mails set
+      identity = p_identity, message_id = p_message_id, sender = p_sender, content_sha256 = p_sha256,
+      subject = p_subject, thread_references = p_references
+    where id = p_id;
+  exception when unique_violation then
+    update intake_mails set
+      step = 'ended', outcome = 'duplicate', sender = p_sender, message_id = p_message_id, lease = null,
+      reason = 'the same mail was delivered before', ended_at = clock_timestamp()
+    where id = p_id;
+    return 'duplicate';
+  end;
+  if (
+    select count(*) from (
+      select from intake_mails x
+      where x.sender = p_sender and x.received_at > m.received_at - interval '1 hour' and x.received_at <= m.received_at
+        and x.id <> p_id and x.outcome is distinct from 'duplicate' and x.outcome is distinct from 'limited'
+      limit p_limit
+    ) recent
+  ) >= p_limit then
+    update intake_mails set
+      step = 'ended', outcome = 'limited', lease = null, ended_at = clock_timestamp(),
+      reason = format('more than %s mails of the sender within an hour', p_limit)
+    where id = p_id;
+    return 'limited';
+  end if;
+  return 'claimed';
+end
+$$;
+
+drop function end_mail(uuid, uuid, text, text, uuid, text, integer, text, text, jsonb, boolean);
+
+create index intake_replies_to on intake_replies (recipient, created_at)
+where kind in ('no-attachment', 'unsupported-file', 'misaddressed');
+
+-- As in 0021. Of replies that tell how to send a file (`p_brake` set) so many go to one address within an hour: whoever answers each
+-- of them by a program gets no more.
+-- Ends a mail without a result: nothing is charged, what was set aside is given back, the reply (null: none) is queued and a
+-- conversion that had begun is logged (`p_error`), in one transaction. One to a stranger (`p_stranger`) goes out once a day.
+-- Answers whether this lease ended it, now or earlier.
+create function end_mail(
+  p_id uuid, p_lease uuid, p_outcome text, p_reason text, p_customer_id uuid, p_filename text, p_file_bytes integer,
+  p_error text, p_recipient text, p_reply jsonb, p_stranger boolean, p_brake integer default null
+) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  m intake_mails;
+  v_braked boolean := false;
+begin
+  select * into m from intake_mails where id = p_id for no key update;
+  if not found or m.lease is distinct from p_lease then
+    return false;
+  end if;
+  if m.step = 'ended' then
+    return true;
+  end if;
+  if p_reply is not null and p_brake is not null then
+    -- One at a time counts for one customer.
+    perform from customers where email = p_recipient for no key update;
+    v_braked := p_brake <= (
+      select count(*) from (
+        select from intake_replies r
+        where r.recipient = p_recipient and r.kind in ('no-attachment', 'unsupported-file', 'misaddressed')
+          and r.created_at > clock_timestamp() - interval '1 hour'
+        limit p_brake
+      ) recent
+    );
+  end if;
+  perform release_hold(p_id, p_outcome);
+  update intake_mails set
+    step = 'ended', outcome = p_outcome,
+    reason = p_reason || case when v_braked then format(' (not answered: %s such replies within an hour)', p_brake) else '' end,
+    customer_id = coalesce(p_customer_id, customer_id),
+    filename = coalesce(p_filename, filename), file_bytes = coalesce(p_file_bytes, file_bytes), ended_at = clock_timestamp()
+  where id = p_id;
+  if p_error is not null then
+    insert into conversion_jobs (id, customer_id, sender_email, filename, file_type, file_size_bytes, total_pages, status, error_message)
+    values (p_id, coalesce(p_customer_id, m.customer_id), coalesce(m.sender, p_recipient), coalesce(p_filename, m.filename), 'pdf',
+      coalesce(p_file_bytes, m.file_bytes, 0), coalesce(m.pages, 0), 'error', p_error)
+    on conflict (id) do nothing;
+  end if;
+  if p_reply is not null and not v_braked and (not p_stranger or first_today(p_recipient)) then
+    perform queue_reply(p_id, p_recipient, p_reply);
+  end if;
+  return true;
+end
+$$;
+
+-- As in 0023, and the signatures.
+create or replace function erase_intake_person(p_email text) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_customer uuid;
+  v_mails uuid[];
+  v_id uuid;
+  v_found boolean;
+begin
+  select c.id into v_customer from customers c where c.email = p_email;
+  select array_agg(l.id) into v_mails
+  from (
+    select x.id from intake_mails x
+    where x.sender = p_email or lower(x.envelope_from) = p_email or x.customer_id = v_customer
+      or exists (select from intake_replies r where r.mail_id = x.id and r.recipient = p_email)
+    order by x.id
+    for no key update
+  ) l;
+  v_found := v_mails is not null;
+  delete from intake_replies where mail_id = any (v_mails);
+  delete from intake_identities where mail_id = any (v_mails);
+  foreach v_id in array coalesce(v_mails, '{}') loop
+    perform release_hold(v_id, 'cancelled');
+  end loop;
+  update intake_mails set
+    step = 'ended', outcome = coalesce(outcome, 'error'), reason = 'the person was erased',
+    ended_at = coalesce(ended_at, clock_timestamp()), envelope_from = '', identity = null, message_id = null, sender = null,
+    content_sha256 = null, subject = null, thread_references = null, filename = null, ignored = '[]', source_key = null,
+    result_key = null, lease = null, cleaned = null
+  where id = any (v_mails);
+  update conversion_jobs set sender_email = erased_alias(p_email), filename = '', error_message = null
+  where sender_email = p_email or customer_id = v_customer;
+  v_found := v_found or found;
+  delete from intake_strangers where sender = p_email;
+  return v_found or found;
+end
+$$;
+
+select secure_function(f) from unnest(array[
+  'identify_mail(uuid, uuid, text, text, text, text, text, text, integer, text[])',
+  'end_mail(uuid, uuid, text, text, uuid, text, integer, text, text, jsonb, boolean, integer)',
+  'erase_intake_person(text)'
+]::regprocedure[]) as f;

@@ -47,6 +47,8 @@ export type FailingPart = "database" | "objects" | "pipeline" | "reader"
 export interface MailIdentity {
   /** SHA-256, hex. */
   readonly identity: string
+  /** Of each signature that it carries, with the sender: SHA-256, hex. One that another mail carried makes it that mail. */
+  readonly signatures: ReadonlyArray<string>
   readonly messageId: string | undefined
   /** Key of the address. */
   readonly sender: string
@@ -95,6 +97,8 @@ export interface MailEnd {
         readonly content: ReplyContent
         /** Goes out to this address once a day only. */
         readonly stranger?: boolean
+        /** Goes out only where no more of its kind than this went to the recipient within an hour. */
+        readonly brake?: number
       }
     | undefined
 }

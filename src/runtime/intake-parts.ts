@@ -26,6 +26,7 @@ export const intakeRecipients = ({ domains }: Pick<Settings, "domains">): Readon
 export const intakeConfig = (settings: Settings, authenticity: AuthenticityRules) =>
   Layer.succeed(IntakeConfig, {
     convertAddress: convertAddress(settings),
+    convertAddresses: intakeRecipients(settings),
     ownAddresses: new Set([
       ...intakeRecipients(settings),
       addressKey(settings.sending.from),

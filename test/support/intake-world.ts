@@ -203,6 +203,7 @@ export const startIntake = async (options: WorldOptions = {}) => {
       NodeCrypto.layer,
       Layer.succeed(IntakeConfig, {
         convertAddress: CONVERT,
+        convertAddresses: new Set([CONVERT, "convert@in.test"]),
         ownAddresses: new Set([CONVERT, "noreply@sender.test"]),
         authenticity: rules,
         registerUrl: "https://p.test/#register",

@@ -16,6 +16,7 @@ import {
   bulkCompleted,
   conversionError,
   insufficientCredits,
+  misaddressed,
   noAttachment,
   processingStarted,
   success,
@@ -60,6 +61,8 @@ const contentOf = (template: MailTemplate, values: Values): MailContent => {
       return unregistered(template, values)
     case "no-attachment":
       return noAttachment(template, values)
+    case "misaddressed":
+      return misaddressed(template, values)
     case "unsupported-file":
       return unsupportedFile(template, values)
     case "insufficient-credits":

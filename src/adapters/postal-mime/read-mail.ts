@@ -1,6 +1,6 @@
 import PostalMime, { addressParser, type Attachment, type Email } from "postal-mime"
 
-import type { IncomingMail, MailPart } from "../../domain/intake/incoming-mail.ts"
+import type { IncomingMail, MailHeader, MailPart } from "../../domain/intake/incoming-mail.ts"
 import { beyondLimits } from "../../domain/intake/mail-limits.ts"
 
 /** What a hostile mail may cost: real ones nest a few levels deep. */
@@ -11,6 +11,9 @@ const MAX_ATTACHED_MESSAGES = 10
 
 /** Longest From header that is parsed, characters: it names one sender. */
 const MAX_FROM = 2_000
+
+/** Longest To or Cc header that is parsed, characters: some 400 recipients. */
+const MAX_RECIPIENTS = 20_000
 
 /** Longest name of a file that is kept, characters. */
 const MAX_NAME = 1_000
@@ -58,6 +61,13 @@ const partsOf = async (
   return parts
 }
 
+/** Bare addresses that the headers of a name hold. */
+const addresses = (headers: ReadonlyArray<MailHeader>, of: string, longest: number): ReadonlyArray<string> =>
+  headers
+    .filter(({ name, value }) => name === of && value.length <= longest)
+    .flatMap(({ value }) => addressParser(value, { flatten: true }))
+    .flatMap(({ address }) => (address === undefined || address === "" ? [] : [address]))
+
 /** What reading came to; `unreadable`: why it is no mail that anybody reads. */
 export type ReadMail =
   | { readonly kind: "read"; readonly mail: IncomingMail }
@@ -72,10 +82,9 @@ export const readMail = async (raw: Uint8Array): Promise<ReadMail> => {
     const headers = email.headers.map(({ key, value }) => ({ name: key, value }))
     const mail = {
       headers,
-      from: headers
-        .filter(({ name, value }) => name === "from" && value.length <= MAX_FROM)
-        .flatMap(({ value }) => addressParser(value, { flatten: true }))
-        .flatMap(({ address }) => (address === undefined || address === "" ? [] : [address])),
+      from: addresses(headers, "from", MAX_FROM),
+      to: addresses(headers, "to", MAX_RECIPIENTS),
+      cc: addresses(headers, "cc", MAX_RECIPIENTS),
       subject: email.subject,
       parts: await partsOf(email.attachments, { left: MAX_ATTACHED_MESSAGES })
     }

@@ -13,7 +13,7 @@ import { MailReader } from "../../ports/mail-reader.ts"
 import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import { addressKey } from "../mail/address.ts"
 import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
-import { automaticReason } from "./automatic-mail.ts"
+import { automaticReason, isAnswer } from "./automatic-mail.ts"
 import { estimatePages } from "./credit-rules.ts"
 import {
   type About,
@@ -26,10 +26,12 @@ import {
 } from "./ending.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 import { IntakeConfig, sourceKey } from "./intake-config.ts"
-import { identityText, messageIdOf, referencesOf } from "./mail-identity.ts"
+import { isWrittenTo, malformation } from "./mail-addressing.ts"
+import { identityText, messageIdOf, referencesOf, signatureTexts } from "./mail-identity.ts"
 import { countEnded } from "./metrics.ts"
-import { MAX_MAILS_AN_HOUR } from "./outcome.ts"
+import { MAX_HINTS_AN_HOUR, MAX_MAILS_AN_HOUR } from "./outcome.ts"
 import { MAIL_HOLD_WINDOW } from "./outlasting.ts"
+import type { ReplyContent } from "./reply-content.ts"
 import { authenticityOf, senderOf } from "./sender-authenticity.ts"
 
 const encoder = new TextEncoder()
@@ -71,7 +73,12 @@ const senderOrEnd = Effect.fnUntraced(function* (mail: ClaimedMail, parsed: Inco
     yield* endMail(mail, { outcome: "unverified", reason: authenticity.reason })
     return undefined
   }
-  return addressKey(sender)
+  const malformed = malformation(parsed)
+  if (malformed !== undefined) {
+    yield* endMail(mail, { outcome: "malformed", reason: malformed })
+    return undefined
+  }
+  return sender
 })
 
 /** The hash of the file that is converted; where there is none, of all that is attached. */
@@ -94,10 +101,12 @@ const isOurs = Effect.fnUntraced(function* (
   const digest = yield* Digest
   const contentSha256 = yield* contentHash(parsed, choice)
   const identity = identityText(parsed.headers, sender, contentSha256, rawSha256)
+  const hash = (text: string) => digest.digestHex(sha256, encoder.encode(text))
   const answer = yield* store.identify(
     mail,
     {
-      identity: yield* digest.digestHex(sha256, encoder.encode(identity)),
+      identity: yield* hash(identity),
+      signatures: yield* Effect.forEach(signatureTexts(parsed.headers, sender), hash),
       messageId: messageIdOf(parsed.headers),
       sender,
       contentSha256,
@@ -169,17 +178,19 @@ const admitPdf = Effect.fnUntraced(function* (
 const answerCustomer = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   customer: Customer,
-  choice: AttachmentChoice
+  choice: AttachmentChoice,
+  writtenToUs: boolean
 ) {
   const { convertAddress } = yield* IntakeConfig
   const { email: recipient, id: customerId } = customer
+  const hint = (content: ReplyContent) => ({ recipient, content, brake: MAX_HINTS_AN_HOUR })
   switch (choice._tag) {
     case "None":
       return yield* endMail(mail, {
         outcome: "no_attachment",
         reason: "it has no attachment",
         customerId,
-        reply: { recipient, content: { kind: "no-attachment", convertAddress } }
+        reply: hint({ kind: "no-attachment", convertAddress })
       })
     case "Unsupported":
       return yield* endMail(mail, {
@@ -187,10 +198,7 @@ const answerCustomer = Effect.fnUntraced(function* (
         reason: `the attachment is ${choice.found}`,
         customerId,
         filename: choice.filename,
-        reply: {
-          recipient,
-          content: { kind: "unsupported-file", fileName: choice.filename, found: choice.found }
-        }
+        reply: hint({ kind: "unsupported-file", fileName: choice.filename, found: choice.found })
       })
     case "TooLarge":
       return yield* endMail(mail, {
@@ -209,6 +217,15 @@ const answerCustomer = Effect.fnUntraced(function* (
         }
       })
     case "Pdf":
+      if (!writtenToUs) {
+        return yield* endMail(mail, {
+          outcome: "misaddressed",
+          reason: "neither To nor Cc names the convert address",
+          customerId,
+          filename: choice.filename,
+          reply: hint({ kind: "misaddressed", convertAddress })
+        })
+      }
       return yield* admitPdf(mail, customer, choice)
   }
 })
@@ -236,7 +253,7 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const store = yield* IntakeStore
   const reader = yield* MailReader
   const digest = yield* Digest
-  const { registerUrl } = yield* IntakeConfig
+  const { convertAddresses, registerUrl } = yield* IntakeConfig
   if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
   if (!mail.peerTrusted) {
     // Its headers prove nothing, whatever they say: it is not read at all.
@@ -258,15 +275,21 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const sender = yield* senderOrEnd(mail, parsed)
   if (sender === undefined) return
   const choice = chooseAttachment(parsed.parts)
-  if (!(yield* isOurs(mail, parsed, rawSha256, sender, choice))) return
-  const customer = yield* store.customer(sender)
-  if (customer !== undefined) return yield* answerCustomer(mail, customer, choice)
+  if (choice._tag === "None" && isAnswer(parsed)) {
+    return yield* endMail(mail, { outcome: "automatic", reason: "an answer without a file" })
+  }
+  const key = addressKey(sender)
+  if (!(yield* isOurs(mail, parsed, rawSha256, key, choice))) return
+  const customer = yield* store.customer(key)
+  if (customer !== undefined) {
+    return yield* answerCustomer(mail, customer, choice, isWrittenTo(parsed, sender, convertAddresses))
+  }
   yield* endMail(mail, {
     outcome: "unregistered",
     reason: "the sender has no account",
     reply: {
-      recipient: sender,
-      content: { kind: "unregistered", address: sender, registerUrl },
+      recipient: key,
+      content: { kind: "unregistered", address: key, registerUrl },
       stranger: true
     }
   })

@@ -15,6 +15,15 @@ const words = (value: string | undefined): ReadonlyArray<string> =>
     .filter((word) => word !== "")
 
 /**
+ * Whether a mail answers another one, by its thread or by its subject (our replies begin with "Re:" where that mail had one). Without a file it
+ * asks for nothing, and may be a vacation responder's that does not say so.
+ */
+export const isAnswer = (mail: Pick<IncomingMail, "headers" | "subject">): boolean =>
+  headerValues(mail, "in-reply-to").length > 0 ||
+  headerValues(mail, "references").length > 0 ||
+  /(?:^|[^a-z])re:/i.test(mail.subject ?? "")
+
+/**
  * Why a mail is never answered: it was made by a program, came over a list, or is our own (RFC 3834, section 2; RFC 2076 for
  * `Precedence`; MS-OXCMAIL for `X-Auto-Response-Suppress`). Undefined: a person may have written it.
  */

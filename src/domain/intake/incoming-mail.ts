@@ -21,6 +21,9 @@ export interface IncomingMail {
   readonly headers: ReadonlyArray<MailHeader>
   /** Addresses of every From header, bare and as they were written. */
   readonly from: ReadonlyArray<string>
+  /** Addresses of To and of Cc, bare and as they were written. */
+  readonly to: ReadonlyArray<string>
+  readonly cc: ReadonlyArray<string>
   readonly subject: string | undefined
   /** In document order. */
   readonly parts: ReadonlyArray<MailPart>

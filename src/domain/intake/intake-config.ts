@@ -8,6 +8,8 @@ export class IntakeConfig extends Context.Service<
   {
     /** `convert@{LEGACY_DOMAIN}`: what people write to, and Reply-To of every reply. */
     readonly convertAddress: string
+    /** Keys of the addresses that a mail's To or Cc names to be converted: that one, and the one of the landing domain. */
+    readonly convertAddresses: ReadonlySet<string>
     /** Keys of all addresses that we write from or take mail at: their mail is never answered. */
     readonly ownAddresses: ReadonlySet<string>
     readonly authenticity: AuthenticityRules

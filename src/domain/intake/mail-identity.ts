@@ -1,3 +1,4 @@
+import { dkimSignatures } from "./dkim-signature.ts"
 import type { MailHeader } from "./incoming-mail.ts"
 
 /** Longest identifier that is kept, characters; RFC 5322 lines have 998. */
@@ -26,6 +27,13 @@ export const identityText = (
   contentSha256: string,
   rawSha256: string
 ): string => JSON.stringify([messageIdOf(headers) ?? ["none", rawSha256], sender, contentSha256])
+
+/**
+ * What else makes a mail that mail, as texts to be hashed: each signature that it carries, with its sender. Whoever sends a signed mail
+ * again can change its Message-ID where that was not signed, and add signatures of their own, but cannot do without the genuine one.
+ */
+export const signatureTexts = (headers: ReadonlyArray<MailHeader>, sender: string): ReadonlyArray<string> =>
+  dkimSignatures(headers).map(({ value }) => JSON.stringify(["dkim", value, sender]))
 
 /** Most entries of a `References` header that are repeated: the first and the newest (RFC 5322, section 3.6.4). */
 const MAX_REFERENCES = 20

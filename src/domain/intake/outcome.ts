@@ -20,5 +20,8 @@ export const MailOutcome = Schema.Literals([
 ])
 export type MailOutcome = typeof MailOutcome.Type
 
+/** Replies an hour to one customer that only tell how to send a file: whoever answers them by a program gets no more. */
+export const MAX_HINTS_AN_HOUR = 20
+
 /** Mails an hour that one sender may send; the contract asks for 100 at least. Beyond, they are not answered. */
 export const MAX_MAILS_AN_HOUR = 500

@@ -4,7 +4,7 @@ import type { MailTemplate } from "../mail/template.ts"
 
 const Names = Schema.Array(Schema.String)
 
-/** What a queued reply says, as JSON: the seven replies of document 2. */
+/** What a queued reply says, as JSON: the replies of document 2, and the one to a mail that was written to others. */
 export const ReplyContent = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("unregistered"),
@@ -12,6 +12,7 @@ export const ReplyContent = Schema.Union([
     registerUrl: Schema.String
   }),
   Schema.Struct({ kind: Schema.Literal("no-attachment"), convertAddress: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("misaddressed"), convertAddress: Schema.String }),
   Schema.Struct({
     kind: Schema.Literal("unsupported-file"),
     fileName: Schema.String,

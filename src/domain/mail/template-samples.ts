@@ -93,6 +93,7 @@ export const TEMPLATE_SAMPLES: {
     registerUrl: "https://postlane.test/register"
   },
   "no-attachment": { kind: "no-attachment", convertAddress: "convert@legacy.postlane.test" },
+  misaddressed: { kind: "misaddressed", convertAddress: "convert@legacy.postlane.test" },
   "unsupported-file": { kind: "unsupported-file", fileName: "report.docx", found: "a Word document" },
   "insufficient-credits": {
     kind: "insufficient-credits",

@@ -92,6 +92,7 @@ export type MailTemplate =
   // Document 2's replies
   | { readonly kind: "unregistered"; readonly address: string; readonly registerUrl: string }
   | { readonly kind: "no-attachment"; readonly convertAddress: string }
+  | { readonly kind: "misaddressed"; readonly convertAddress: string }
   | { readonly kind: "unsupported-file"; readonly fileName: string; readonly found: string }
   | {
       readonly kind: "insufficient-credits"

@@ -222,6 +222,11 @@ describe("what the mails say", () => {
     ],
     ["unregistered", ["Register"], ["ann@reader.test", "https://postlane.test/register"]],
     ["no-attachment", ["No PDF"], ["convert@legacy.postlane.test", "one PDF"]],
+    [
+      "misaddressed",
+      ["How to send a file"],
+      ["convert@legacy.postlane.test", "To or Cc", "No credits were charged"]
+    ],
     ["unsupported-file", ["report.docx"], ["a Word document", "only PDF files are accepted by email"]],
     [
       "insufficient-credits",

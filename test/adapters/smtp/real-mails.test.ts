@@ -25,7 +25,15 @@ if (realMails.length === 0) console.log("no public MIME test set beside the proj
 /** Connections at once. */
 const AT_ONCE = 20
 
-const WITH_REPLY = new Set(["success", "error", "insufficient", "no_attachment", "unsupported", "too_large"])
+const WITH_REPLY = new Set([
+  "success",
+  "error",
+  "insufficient",
+  "no_attachment",
+  "unsupported",
+  "too_large",
+  "misaddressed"
+])
 
 /** Sends the bytes as they are. */
 const deliver = (port: number, raw: Buffer) =>

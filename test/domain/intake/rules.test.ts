@@ -9,6 +9,7 @@ import {
   estimatePages,
   HIGH_FIDELITY_CREDIT_MULTIPLIER
 } from "../../../src/domain/intake/credit-rules.ts"
+import { dkimSignatures } from "../../../src/domain/intake/dkim-signature.ts"
 import { describeFile, isPdf } from "../../../src/domain/intake/file-signature.ts"
 import type { MailHeader, MailPart } from "../../../src/domain/intake/incoming-mail.ts"
 import {
@@ -239,6 +240,31 @@ describe("identity and thread of a mail", () => {
     )
     assert.notStrictEqual(identityText([], "a", "b", "raw 1"), identityText([], "a", "b", "raw 2"))
     assert.strictEqual(identityText([], "a", "b", "raw"), identityText([], "a", "b", "raw"))
+  })
+
+  it("a signature is its bytes, however they are written; whatever else stands there gives none, and no failure", () => {
+    const signed = (b: string) => [
+      { name: "dkim-signature", value: `v=1; d=Reader.Test; h=From:TO; bh=x=; b=${b}` }
+    ]
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.nat(40), (content, width) => {
+        const b = Buffer.from(content).toString("base64")
+        const folded = b.replaceAll(new RegExp(`.{${width + 1}}`, "g"), "$& \t")
+        const [one] = dkimSignatures(signed(b))
+        assert.deepStrictEqual(dkimSignatures(signed(folded.replaceAll("=", "")))[0], one)
+        assert.deepStrictEqual([one?.domain, one?.covers], ["reader.test", new Set(["from", "to"])])
+        assert.deepStrictEqual([...Buffer.from(one?.value ?? "", "base64")], [...content])
+      })
+    )
+    // Bits of the last character that stand for no byte.
+    assert.deepStrictEqual(dkimSignatures(signed("QUI=")), dkimSignatures(signed("QUJ=")))
+    assert.deepStrictEqual(dkimSignatures(signed("QQ==")), dkimSignatures(signed("QR")))
+    fc.assert(
+      fc.property(text, (value) => {
+        for (const { value: b } of dkimSignatures([{ name: "dkim-signature", value }]))
+          assert.notStrictEqual(b, "")
+      })
+    )
   })
 
   it("headers of an answer fit into a mail, whatever the mail held", () => {

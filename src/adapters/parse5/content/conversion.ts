@@ -51,6 +51,26 @@ export const noAttachment: Writer<"no-attachment"> = (data, { address }) => ({
   footer: [AGAIN]
 })
 
+export const misaddressed: Writer<"misaddressed"> = (data, { address }) => ({
+  subject: "How to send a file to be converted",
+  title: "Your mail was not converted",
+  preview: "Write the convert address into To or Cc.",
+  blocks: [
+    paragraph(
+      "A copy of your mail reached us, but you did not write it to us: its To and Cc name others. Such mails are not converted, ",
+      "since anybody could have passed them on. No credits were charged."
+    ),
+    paragraph(
+      "To have a file converted, put ",
+      address(data.convertAddress),
+      " into To or Cc and attach one PDF."
+    )
+  ],
+  footer: [
+    ["You get this mail because a mail in your name was sent to us. If you did not send it, ignore this."]
+  ]
+})
+
 export const unsupportedFile: Writer<"unsupported-file"> = (data, { line }) => ({
   subject: `Not converted: ${line(data.fileName)} is no PDF`,
   title: "Only PDF files are accepted by email",

@@ -83,7 +83,8 @@ const make = Effect.gen(function* () {
         Identified,
         sql`select identify_mail(
           ${id}::uuid, ${lease}::uuid, ${identity.identity}, ${text(identity.messageId)}, ${storable(identity.sender)},
-          ${identity.contentSha256}, ${text(identity.subject)}, ${text(identity.references)}, ${limit}::integer
+          ${identity.contentSha256}, ${text(identity.subject)}, ${text(identity.references)}, ${limit}::integer,
+          array(select jsonb_array_elements_text(${toJsonText(identity.signatures)}::jsonb))
         ) as answer`
       ),
     customer: (email) =>
@@ -124,7 +125,8 @@ const make = Effect.gen(function* () {
         sql`select end_mail(
           ${id}::uuid, ${lease}::uuid, ${end.outcome}, ${storable(end.reason)}, ${end.customerId ?? null}::uuid,
           ${text(end.filename)}, ${end.fileBytes ?? null}::integer, ${text(end.jobError)}, ${text(end.reply?.recipient)},
-          ${json(end.reply?.content)}::jsonb, ${end.reply?.stranger ?? false}::boolean
+          ${json(end.reply?.content)}::jsonb, ${end.reply?.stranger ?? false}::boolean,
+          ${end.reply?.brake ?? null}::integer
         ) as answer`
       ),
     finish: ({ id, lease }, result) =>
