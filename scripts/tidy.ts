@@ -61,6 +61,13 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inCore("export const home = process.env.HOME")
   },
   {
+    rule: "many items are no arguments of one call: append, least, greatest (src/domain/lists.ts)",
+    files: /^src\//,
+    banned: /(?:\.(?:push|unshift)|\bMath\.(?:max|min))\(\s*(?:[^()[\]{}\n]*,\s*)?\.\.\./,
+    where: "code",
+    sample: inCore("all.push(\n  ...one\n)")
+  },
+  {
     rule: "no test is switched off or runs alone",
     files: TESTS,
     banned:

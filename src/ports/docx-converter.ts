@@ -1,7 +1,6 @@
 import { Context, Data } from "effect"
 import type { Effect } from "effect"
 
-import type { WordLength } from "../domain/conversion/word-pages.ts"
 import type { UnreadableDocument, UnsupportedDocument } from "./document-inspector.ts"
 
 /**
@@ -15,8 +14,9 @@ export class DocxError extends Data.TaggedError("DocxError")<{
   readonly cause?: unknown
 }> {}
 
-/** Most characters of a document's HTML without its pictures: some 3,000 pages of text. */
-export const MAX_HTML = 10_000_000
+/** Most characters, and most tags, of a document's HTML without its pictures: some 2,000 pages, which assembly has in memory whole. */
+export const MAX_HTML = 6_000_000
+export const MAX_TAGS = 300_000
 
 /** Most characters of a {@link DocxPart}: what a cleaner takes at once. */
 export const MAX_PART = 180_000
@@ -35,7 +35,8 @@ export interface DocxContent {
   readonly parts: ReadonlyArray<DocxPart>
   /** Pictures as data URIs, by the address that stands in their place, which nobody can guess. */
   readonly pictures: ReadonlyMap<string, string>
-  readonly length: Omit<WordLength, "words">
+  /** Counted by the words that came out: what else a file says of its length may be made up. */
+  readonly pages: number
 }
 
 /**

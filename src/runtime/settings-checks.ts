@@ -2,6 +2,7 @@ import { Redacted } from "effect"
 
 import { webhookSecretForm } from "../domain/doctor/webhook-secret.ts"
 import type { Provider } from "../domain/mail/provider.ts"
+import { greatest } from "../domain/lists.ts"
 import type { DecodeOptions, SettingProblem, Settings } from "./settings-shape.ts"
 import type { SettingName, Values } from "./settings-table.ts"
 
@@ -58,7 +59,7 @@ export const contradictions = (
       message: `${which} no signing secret, so that every event would be refused: copy it (whsec_… and base64) from Resend's webhooks page`
     })
   }
-  const longest = Math.max(...settings.retryQueue.delaysSeconds)
+  const longest = greatest(settings.retryQueue.delaysSeconds)
   if (address._tag === "Sqs" && longest > SQS_MAX_DELAY_SECONDS && readable("EMAIL_DEFER_DELAYS_SECONDS")) {
     problems.push({
       setting: "EMAIL_DEFER_DELAYS_SECONDS",

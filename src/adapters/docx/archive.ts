@@ -47,7 +47,7 @@ const listed = async (zip: ZipFile): Promise<ReadonlyArray<Entry>> => {
   return entries
 }
 
-/** The directory is looked at before anything is unpacked. */
+/** The directory, looked at before anything is unpacked. */
 const checked = async (zip: ZipFile): Promise<ReadonlyMap<string, Entry>> => {
   if (zip.entryCount > MAX_PARTS) throw tooLarge()
   const all = await listed(zip)
@@ -66,7 +66,10 @@ const checked = async (zip: ZipFile): Promise<ReadonlyMap<string, Entry>> => {
 export const openArchive = async (path: string): Promise<Archive> => {
   try {
     const zip = await openPromise(path, { autoClose: false, lazyEntries: true })
-    const entries = await checked(zip)
+    const entries = await checked(zip).catch((error: unknown) => {
+      zip.close()
+      throw error
+    })
     const entryOf = (name: string): Entry => {
       const entry = entries.get(name)
       if (entry === undefined) throw broken()

@@ -3,12 +3,13 @@ import { randomBytes } from "node:crypto"
 import mammoth from "mammoth"
 
 import { wordPages } from "../../domain/conversion/word-pages.ts"
-import { MAX_HTML, MAX_PART } from "../../ports/docx-converter.ts"
+import { MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/docx-converter.ts"
 import { type Archive, openArchive, Unreadable } from "./archive.ts"
 import { mammothFile } from "./mammoth-archive.ts"
 import type { FromReader, Task } from "./messages.ts"
 import { readPackage, titleIn, unpackAll, Unsupported } from "./package.ts"
 import { splitBlocks } from "./split-blocks.ts"
+import { wordsIn } from "./words-in.ts"
 
 /** Formats that browsers show. */
 const SHOWN = /^image\/(?:png|jpeg|gif|webp)$/
@@ -51,6 +52,14 @@ class Pictures {
 const withNoteRoles = (html: string): string =>
   html.replaceAll(/<a href="#((?:foot|end)note-\d+)" id=/g, '<a role="doc-noteref" href="#$1" id=')
 
+/** Whether there is more of it than can be put together. */
+const isTooMuch = (html: string): boolean => {
+  if (html.length > MAX_HTML) return true
+  let tags = 0
+  for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", at + 1)) tags += 1
+  return tags > MAX_TAGS
+}
+
 /** mammoth takes an open archive, too; its declarations know of bytes and paths alone. */
 const opened = (archive: Archive, main: string): { readonly buffer: Buffer } =>
   ({ file: mammothFile(archive, main) }) as unknown as { readonly buffer: Buffer }
@@ -64,16 +73,15 @@ const convert = async (task: Conversion, archive: Archive): Promise<FromReader> 
     externalFileAccess: false,
     convertImage: pictures.converter
   })
-  const parts = value.length > MAX_HTML ? undefined : splitBlocks(withNoteRoles(value), MAX_PART)
+  const parts = isTooMuch(value) ? undefined : splitBlocks(withNoteRoles(value), MAX_PART)
   if (parts === undefined) return { kind: "too-large" }
-  const { breaks, paragraphs, stated } = length
   return {
     kind: "converted",
     content: {
       title: await titleIn(archive),
       parts,
       pictures: pictures.places,
-      length: { breaks, paragraphs, stated }
+      pages: wordPages({ ...length, words: wordsIn(value) })
     }
   }
 }

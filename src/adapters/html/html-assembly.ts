@@ -1,46 +1,43 @@
 import { Effect, Layer, Stream } from "effect"
 
-import { PageFold } from "../../domain/conversion/html/fold.ts"
 import { DOCUMENT_END, documentStart } from "../../domain/conversion/html/shell.ts"
-import { planOf, Surveyor } from "../../domain/conversion/html/survey.ts"
+import { planOf } from "../../domain/conversion/html/survey.ts"
 import { type AssemblyInput, HtmlAssembly } from "../../ports/html-assembly.ts"
 import { LanguageDetector } from "../../ports/language-detector.ts"
-import { cleanFragment } from "./clean.ts"
-import { parseFragment } from "./parse-fragment.ts"
+import { AssemblyThread } from "./assembly-thread.ts"
 
-const assembleWith =
-  (detect: (text: string) => string | undefined) =>
-  <E>({ facts, name, pages }: AssemblyInput<E>): Stream.Stream<string, E> =>
+const assembleIn = (thread: AssemblyThread, detect: (text: string) => string | undefined) => {
+  let documents = 0
+  return <E>({ facts, name, pages }: AssemblyInput<E>): Stream.Stream<string, E> =>
     Stream.unwrap(
       Effect.gen(function* () {
-        const surveyor = new Surveyor()
-        yield* Stream.runForEach(pages, ({ html }) =>
-          Effect.sync(() => {
-            if (!surveyor.skips(html)) surveyor.add(parseFragment(html))
-          })
-        )
-        const plan = planOf(surveyor.survey(), facts, { detect, name })
-        const fold = new PageFold(plan)
+        const document = documents++
+        yield* Effect.addFinalizer(() => Effect.sync(() => thread.drop(document)))
+        yield* Stream.runForEach(pages, ({ html }) => thread.ask("survey", { document, html }))
+        const plan = planOf(yield* thread.ask("surveyed", { document }), facts, { detect, name })
+        yield* thread.ask("begin", { document, plan })
         return Stream.make(documentStart(plan)).pipe(
-          Stream.concat(
-            Stream.map(pages, ({ html, index, label }) =>
-              fold.add({ index, label, nodes: parseFragment(html) })
-            )
-          ),
-          Stream.concat(Stream.sync(() => fold.end() + DOCUMENT_END)),
+          Stream.concat(Stream.mapEffect(pages, (page) => thread.ask("add", { document, page }))),
+          Stream.concat(Stream.fromEffect(thread.ask("end", { document }))),
+          Stream.concat(Stream.make(DOCUMENT_END)),
           Stream.filter((part) => part !== "")
         )
       })
     )
+}
 
-/** Assembly on parse5's trees; what models write goes through hast-util-sanitize. */
+/** Assembly on parse5's trees, in a thread of its own; what models write goes through hast-util-sanitize. */
 export const layer: Layer.Layer<HtmlAssembly, never, LanguageDetector> = Layer.effect(
   HtmlAssembly,
   Effect.gen(function* () {
     const { detect } = yield* LanguageDetector
+    const thread = yield* Effect.acquireRelease(
+      Effect.sync(() => new AssemblyThread()),
+      (one) => Effect.promise(() => one.stop())
+    )
     return HtmlAssembly.of({
-      clean: (html) => Effect.sync(() => cleanFragment(html)),
-      assemble: assembleWith(detect)
+      clean: (html) => thread.ask("clean", { html }),
+      assemble: assembleIn(thread, detect)
     })
   })
 )

@@ -12,6 +12,7 @@ import {
   VALUES
 } from "../../domain/conversion/html/allowed.ts"
 import type { HtmlNode } from "../../domain/conversion/html/tree.ts"
+import { append } from "../../domain/lists.ts"
 import { parseShallow } from "./shallow.ts"
 
 const dropped: ReadonlySet<string> = new Set(DROPPED)
@@ -63,7 +64,7 @@ const nodesOf = (
     const known = isMath ? MATH_ELEMENTS.has(name) : ELEMENTS.has(name)
     const inside = nodesOf(child.childNodes, isMath)
     if (known) nodes.push({ name, attributes: attributes(name, child.attrs, isMath), children: inside })
-    else nodes.push(...inside)
+    else append(nodes, inside)
   }
   return nodes
 }

@@ -1,5 +1,6 @@
 import { Clock, Effect, Redacted } from "effect"
 
+import { least } from "../../domain/lists.ts"
 import {
   CAMPAIGN_EVENTS,
   type CampaignEventName,
@@ -96,7 +97,7 @@ export const makeCampaignDatabase = (
     const times = (wanted: CampaignEventName) =>
       events.flatMap(({ at, event }) => (event === wanted ? [at] : []))
     const first = (wanted: CampaignEventName) =>
-      times(wanted).length === 0 ? undefined : Math.min(...times(wanted))
+      times(wanted).length === 0 ? undefined : least(times(wanted))
     put({
       ...row,
       status: events.reduce((status, { event }) => furtherSend(status, event), row.status),

@@ -1,5 +1,6 @@
 import { Cause, Clock, DateTime, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Schedule } from "effect"
 
+import { least } from "../../domain/lists.ts"
 import { decodeDeferredSend, encodeDeferredSend } from "../../domain/mail/deferred-body.ts"
 import type { DeferredSend } from "../../domain/mail/deferred-send.ts"
 import { MAX_RECEIVES } from "../../domain/mail/retry-schedule.ts"
@@ -127,7 +128,7 @@ export const makeDeferBroker = (options: { readonly visibilitySeconds: number })
     }
 
     const untilDue = (now: number) => {
-      const next = Math.min(...Array.from(entries, (entry) => entry.visibleAt))
+      const next = least(Array.from(entries, (entry) => entry.visibleAt))
       return Number.isFinite(next) ? Effect.race(changed.await, Effect.sleep(next - now)) : changed.await
     }
 

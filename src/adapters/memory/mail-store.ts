@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
+import { append } from "../../domain/lists.ts"
 import { type Claim, decideClaim } from "../../domain/mail/claim.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
@@ -212,7 +213,7 @@ export const makeMailDatabase = (): MailDatabase => {
       if (!known) log.suppressions.push(suppression)
     },
     unsuppress: (email) => takeOut(email).length,
-    erase: (email) => void erased.push(...takeOut(email)),
+    erase: (email) => void append(erased, takeOut(email)),
     claim: (keyHash) => claims.get(keyHash)
   }
 }

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 
+import { least } from "../../domain/lists.ts"
 import { statusRank, TERMINAL_RANK } from "../../domain/mail/status.ts"
 import { type KnownMail, PollLog, type PollPosition } from "../../ports/poll-log.ts"
 import type { MailDatabase } from "./mail-store.ts"
@@ -22,7 +23,7 @@ export const layer = (database: MailDatabase): Layer.Layer<PollLog> =>
             const alertDue = alertedAt === null && statusRank(status) === TERMINAL_RANK
             mails.set(providerMessageId, { lastEvent: lastEvent ?? undefined, alertDue })
           }
-          const oldest = rows.length === 0 ? undefined : Math.min(...rows.map(({ createdAt }) => createdAt))
+          const oldest = rows.length === 0 ? undefined : least(rows.map(({ createdAt }) => createdAt))
           return { mails, oldest }
         }),
       position: Effect.sync(() => saved),

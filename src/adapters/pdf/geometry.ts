@@ -1,4 +1,5 @@
 import type { Box } from "../../domain/conversion/page-content.ts"
+import { greatest, least } from "../../domain/lists.ts"
 
 /** x' = a x + c y + e, y' = b x + d y + f. */
 export interface Matrix {
@@ -39,7 +40,7 @@ export const mapBox = (m: Matrix, x0: number, y0: number, x1: number, y1: number
   }
   const xs = [mapX(m, x0, y0), mapX(m, x1, y0), mapX(m, x0, y1), mapX(m, x1, y1)]
   const ys = [mapY(m, x0, y0), mapY(m, x1, y0), mapY(m, x0, y1), mapY(m, x1, y1)]
-  return { x0: Math.min(...xs), y0: Math.min(...ys), x1: Math.max(...xs), y1: Math.max(...ys) }
+  return { x0: least(xs), y0: least(ys), x1: greatest(xs), y1: greatest(ys) }
 }
 
 /** How much a matrix enlarges, as one figure. */

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os"
 import { Effect, Layer, Option, Stream } from "effect"
 
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
+import { append } from "../../domain/lists.ts"
 import { type PageRange, Pdf, type PdfDocument, type PdfError } from "../../ports/pdf.ts"
 import type { Operation, Results } from "./operations.ts"
 import { type Answer, ReaderThread } from "./reader-thread.ts"
@@ -53,7 +54,7 @@ class Reading {
         end: range.end,
         argument
       })
-    ).pipe(Effect.tap(({ newFonts }) => Effect.sync(() => this.fonts.push(...newFonts))))
+    ).pipe(Effect.tap(({ newFonts }) => Effect.sync(() => append(this.fonts, newFonts))))
   }
 
   stream<K extends Operation>(

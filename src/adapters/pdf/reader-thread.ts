@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads"
 import { Effect, Semaphore } from "effect"
 
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
+import { append } from "../../domain/lists.ts"
 import type { PdfError } from "../../ports/pdf.ts"
 import { pdfError } from "./failure.ts"
 import type { FromWorker, Request, ToWorker, WorkerData } from "./messages.ts"
@@ -116,7 +117,7 @@ export class ReaderThread {
         case "item":
           watch()
           items.push(message.item)
-          newFonts.push(...message.newFonts)
+          append(newFonts, message.newFonts)
           return
         case "done":
           facts = message.facts

@@ -2,6 +2,7 @@ import PostalMime, { addressParser, type Attachment, type Email } from "postal-m
 
 import type { IncomingMail, MailHeader, MailPart } from "../../domain/intake/incoming-mail.ts"
 import { beyondLimits } from "../../domain/intake/mail-limits.ts"
+import { append } from "../../domain/lists.ts"
 
 /** What a hostile mail may cost: real ones nest a few levels deep. */
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 4 }
@@ -57,7 +58,7 @@ const partsOf = async (
   budget: { left: number }
 ): Promise<ReadonlyArray<MailPart>> => {
   const parts: Array<MailPart> = []
-  for (const attachment of attachments) parts.push(...(await within(partOf(attachment), budget)))
+  for (const attachment of attachments) append(parts, await within(partOf(attachment), budget))
   return parts
 }
 

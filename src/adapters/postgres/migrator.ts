@@ -4,6 +4,7 @@ import { Data, Effect, FileSystem, Path, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
+import { greatest } from "../../domain/lists.ts"
 import { splitStatements } from "./split-statements.ts"
 
 /** Why the database was not migrated; `message` is for whoever ran the migration. */
@@ -91,7 +92,7 @@ const remaining = Effect.fnUntraced(function* (
       })
     }
   }
-  const newest = Math.max(0, ...applied.map(({ id }) => id))
+  const newest = greatest([0, ...applied.map(({ id }) => id)])
   const todo = files.filter(({ id }) => !applied.some((row) => row.id === id))
   const late = todo.find(({ id }) => id < newest)
   if (late !== undefined) {

@@ -1,6 +1,7 @@
 import { Effect, Redacted, Schema } from "effect"
 
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
+import { append } from "../../domain/lists.ts"
 import { failureText } from "../../domain/mail/failure-text.ts"
 import { classifyResendError } from "./classify.ts"
 import { makeClient, type ResendOptions, VENDOR_URL } from "./resend-provider.ts"
@@ -56,7 +57,7 @@ export const examineAccount = (options: ResendOptions): Effect.Effect<ProviderAF
     const domains: Array<Page["data"][number]> = []
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const { data, has_more: more = false } = yield* list(domains.at(-1)?.id)
-      domains.push(...data)
+      append(domains, data)
       if (!more || data.length === 0) break
     }
     return { _tag: "Domains", domains } satisfies ProviderAFacts

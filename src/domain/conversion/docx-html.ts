@@ -2,17 +2,9 @@ import { Effect } from "effect"
 
 import { DocxConverter, DocxError, type DocxPart } from "../../ports/docx-converter.ts"
 import { HtmlAssembly } from "../../ports/html-assembly.ts"
-import { countWords } from "./word-count.ts"
-import { wordPages } from "./word-pages.ts"
 
 /** What stands outside of tags. */
 const textLength = (html: string): number => html.replaceAll(/<[^<>]*>/g, "").length
-
-const INLINE = /^<\/?(?:strong|em|b|i|u|s|sup|sub|a|span)\b/
-
-/** The words outside of tags, for counting: what is not inline parts them, and so does a space that does not break. */
-const textIn = (html: string): string =>
-  html.replaceAll(/<[^<>]*>|&nbsp;/g, (found) => (INLINE.test(found) ? "" : " "))
 
 /** Cleaning takes markup away, never text; some characters have no place in HTML. */
 const KEPT = 0.99
@@ -38,13 +30,12 @@ export const joinParts = (parts: ReadonlyArray<DocxPart>): string => {
 
 /**
  * A Word document as a clean fragment. Each part is cleaned for itself; pictures take their places after that, since they were
- * never the document's words. Fails where cleaning would lose words. Its pages are counted by the words that came out: what else
- * the file says of its length may be made up.
+ * never the document's words. Fails where cleaning would lose words.
  */
 export const docxHtml = Effect.fnUntraced(function* (path: string) {
   const { clean } = yield* HtmlAssembly
   const { convert } = yield* DocxConverter
-  const { length, parts, pictures, title } = yield* convert(path)
+  const { pages, parts, pictures, title } = yield* convert(path)
   const cleaned = yield* Effect.forEach(parts, ({ goesOn, html }) =>
     Effect.flatMap(clean(html), (found) =>
       textLength(found) < KEPT * textLength(html)
@@ -52,10 +43,9 @@ export const docxHtml = Effect.fnUntraced(function* (path: string) {
         : Effect.succeed({ goesOn, html: found })
     )
   )
-  const joined = joinParts(cleaned)
-  const html = joined.replaceAll(/src="([^"]{1,200})"/g, (whole, place: string) => {
+  const html = joinParts(cleaned).replaceAll(/src="([^"]{1,200})"/g, (whole, place: string) => {
     const source = pictures.get(place)
     return source === undefined ? whole : `src="${source}"`
   })
-  return { title, html, pages: wordPages({ ...length, words: countWords(textIn(joined)) }) }
+  return { title, html, pages }
 })

@@ -7,6 +7,7 @@ import * as Resolver from "../../adapters/dns/resolver.ts"
 import { examine } from "../../domain/doctor/doctor.ts"
 import { tally, type Verdict, verdictsOf } from "../../domain/doctor/verdict.ts"
 import { webhookSecretForm, webhookVerdicts } from "../../domain/doctor/webhook-secret.ts"
+import { append } from "../../domain/lists.ts"
 import { type Scrub, scrubOf } from "../scrub.ts"
 import { advice, decodeSettings, type Env, requirements, type SettingProblem } from "../settings.ts"
 import { layerExaminations, usesReally } from "./examinations.ts"
@@ -133,7 +134,7 @@ const run = Effect.gen(function* () {
   const all: Array<Verdict> = []
   yield* Stream.runForEach(verdicts(env), (group) =>
     Effect.gen(function* () {
-      all.push(...group)
+      append(all, group)
       if (!json) for (const verdict of group) yield* Console.log(verdictText(verdict, colours))
     })
   )

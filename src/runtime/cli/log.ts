@@ -2,6 +2,7 @@ import { Console, Effect, Layer, Option, Schedule } from "effect"
 import { Command, Flag } from "effect/cli"
 
 import * as EmailLog from "../../adapters/postgres/email-log-query.ts"
+import { append } from "../../domain/lists.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/category.ts"
 import { Provider } from "../../domain/mail/provider.ts"
 import { EmailStatus } from "../../domain/mail/status.ts"
@@ -146,7 +147,10 @@ const follow = Effect.fnUntraced(function* (filter: EmailLogFilter) {
     let cursor: string | undefined
     for (let pages = 0; pages < (first ? 1 : FOLLOW_PAGES); pages += 1) {
       const found = yield* page({ ...filter, cursor, limit: first ? filter.limit : MAX_EMAIL_LOG_PAGE })
-      fresh.push(...found.rows.filter(({ id, status }) => seen.get(id) !== status))
+      append(
+        fresh,
+        found.rows.filter(({ id, status }) => seen.get(id) !== status)
+      )
       cursor = found.nextCursor ?? undefined
       // Below a page that is known to its last row, nothing new has arrived.
       if (cursor === undefined || found.rows.some(({ id }) => seen.has(id))) break

@@ -1,5 +1,6 @@
 import { CliOutput } from "effect/cli"
 
+import { greatest } from "../../domain/lists.ts"
 import { cut, pad, visible } from "./text.ts"
 
 /** A column: its heading, its cells, and whether it gives way where the terminal is narrow. */
@@ -49,7 +50,7 @@ export const layoutTable = <Row>(
   if (width === undefined) return { heading: undefined, line: (row) => cells(row).join("\t") }
   const texts = [columns.map(({ title }) => title), ...rows.map(cells)]
   const natural = columns.map((_, index) =>
-    Math.max(...texts.map((line) => CliOutput.displayWidth(line[index]!)))
+    greatest(texts.map((line) => CliOutput.displayWidth(line[index]!)))
   )
   const widths = fit(
     natural,

@@ -1,6 +1,6 @@
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, ManagedRuntime, Stream } from "effect"
 import fc from "fast-check"
-import { assert, describe, it } from "vitest"
+import { afterAll, assert, describe, it } from "vitest"
 
 import { layer as languageLayer } from "../../../src/adapters/eld/language-detector.ts"
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
@@ -14,8 +14,10 @@ interface Given {
   readonly name?: string
 }
 
-const run = <A, E>(effect: Effect.Effect<A, E, HtmlAssembly>): Promise<A> =>
-  Effect.runPromise(effect.pipe(Effect.provide(layer.pipe(Layer.provide(languageLayer)))))
+const runtime = ManagedRuntime.make(layer.pipe(Layer.provide(languageLayer)))
+afterAll(() => runtime.dispose())
+
+const run = <A, E>(effect: Effect.Effect<A, E, HtmlAssembly>): Promise<A> => runtime.runPromise(effect)
 
 const assemble = async (
   fragments: ReadonlyArray<string>,

@@ -17,7 +17,7 @@ const giving = (parts: ReadonlyArray<DocxPart>) =>
       Effect.succeed({
         title: undefined,
         parts,
-        length: { stated: undefined, paragraphs: 1, breaks: 0 },
+        pages: 1,
         pictures: new Map<string, string>()
       })
   })

@@ -1,3 +1,4 @@
+import { append } from "../../lists.ts"
 import { pageId, safeAddress } from "../html/addresses.ts"
 import { element, type HtmlNode, serialize } from "../html/tree.ts"
 import { filled, type InterfaceWords } from "../html/words.ts"
@@ -102,7 +103,7 @@ const descriptions = (roots: ReadonlyArray<StructureElement>): ReadonlyArray<str
     if ("mcid" in node) continue
     const alt = node.alt?.trim() ?? ""
     if (alt !== "") found.push(alt)
-    else open.push(...node.children.toReversed())
+    else append(open, node.children.toReversed())
   }
   return found
 }

@@ -1,3 +1,4 @@
+import { append } from "../../lists.ts"
 import { LinkIndex } from "../layout/inline.ts"
 import { readingOrder } from "../layout/reading-order.ts"
 import { type Piece, type Segment, segmentsOf, spaced } from "../layout/segment.ts"
@@ -32,7 +33,7 @@ const ranksOf = (roots: ReadonlyArray<StructureElement>): ReadonlyMap<number, nu
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if ("mcid" in node) {
       if (!ranks.has(node.mcid)) ranks.set(node.mcid, ranks.size)
-    } else open.push(...node.children.toReversed())
+    } else append(open, node.children.toReversed())
   }
   return ranks
 }

@@ -1,3 +1,4 @@
+import { append } from "../../lists.ts"
 import { pageId } from "./addresses.ts"
 import { startHeadings } from "./headings.ts"
 import { joinBlocks } from "./join.ts"
@@ -74,10 +75,12 @@ export class PageFold {
     }
     const done: Array<HtmlElement> = []
     if (joined === undefined) {
-      done.push(...this.#held(), this.#mark(page, "div"))
+      append(done, this.#held())
+      done.push(this.#mark(page, "div"))
       this.#hold(text, notes, done)
     } else {
-      done.push(joined, ...this.#after)
+      done.push(joined)
+      append(done, this.#after)
       this.#last = undefined
       this.#after = []
       this.#hold(rest, notes, done)
@@ -103,10 +106,10 @@ export class PageFold {
     const last = text[at]
     this.#joined = 0
     if (last === undefined) {
-      done.push(...notes)
+      append(done, notes)
       return
     }
-    done.push(...text.slice(0, at))
+    append(done, text.slice(0, at))
     this.#last = last
     this.#after = [...text.slice(at + 1), ...notes]
   }

@@ -1,3 +1,4 @@
+import { append, greatest, least } from "../../lists.ts"
 import { flowsOn } from "./flowing-columns.ts"
 import { isLabel } from "./labels.ts"
 import { boundsOf, cellsOf, type Column, type Row, ROW_STEP } from "./line-cells.ts"
@@ -48,10 +49,10 @@ const isJustified = (
   if (segments.length < 3 || segments.length > JUSTIFIED_WORDS || x0 - left > 3 * size || right - x1 > size)
     return false
   const gaps = segments.slice(1).map((segment, at) => segment.x0 - (segments[at]?.x1 ?? 0))
-  const [least, most] = [Math.min(...gaps), Math.max(...gaps)]
+  const most = greatest(gaps)
   return (
     most < JUSTIFIED_GAP * size &&
-    most - least < Math.max(1, 0.15 * most) &&
+    most - least(gaps) < Math.max(1, 0.15 * most) &&
     !near.some((other) => areAligned(line, other))
   )
 }
@@ -161,7 +162,7 @@ const place = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): Aligne
       for (const cell of cells) {
         const same = last.find(({ from }) => from === cell.from)
         if (same === undefined) last.push(cell)
-        else same.segments.push(...cell.segments)
+        else append(same.segments, cell.segments)
       }
     else placed.push(cells)
     bottom = line?.baseline ?? bottom

@@ -1,3 +1,4 @@
+import { append, least } from "../../lists.ts"
 import { alignedTables } from "./aligned-table.ts"
 import {
   type Block,
@@ -36,7 +37,7 @@ const LETTER = 0.6
 
 /** Lines of code with the white at their start, as columns of letters. */
 const codeOf = (lines: ReadonlyArray<Line>): Code => {
-  const left = Math.min(...lines.map(({ x0 }) => x0))
+  const left = least(lines.map(({ x0 }) => x0))
   const rows: Array<string> = []
   let before: Line | undefined
   for (const line of lines) {
@@ -125,7 +126,7 @@ class Gathering {
   code(group: Group): void {
     this.#flushItems()
     this.#flushLeaders()
-    this.#code.push(...group.lines)
+    append(this.#code, group.lines)
   }
 
   leader(group: Group): void {
@@ -157,7 +158,7 @@ class Gathering {
       (only.group.marker.number ?? 0) < 2
     )
       this.blocks.push(paragraph(only.group, this.#context, this.#right))
-    else this.blocks.push(...listsOf(items.map(({ item }) => item)))
+    else append(this.blocks, listsOf(items.map(({ item }) => item)))
   }
 
   #flushCode(): void {
@@ -173,7 +174,7 @@ class Gathering {
       blocks: [{ ...paragraph(group, this.#context, this.#right), seam: NO_SEAM }]
     }))
     this.#leaders = []
-    this.blocks.push(...(entries.length < 3 ? entries.flatMap(({ blocks }) => blocks) : listsOf(entries)))
+    append(this.blocks, entries.length < 3 ? entries.flatMap(({ blocks }) => blocks) : listsOf(entries))
   }
 }
 
@@ -262,10 +263,10 @@ export const flowBlocks = (
   const blocks: Array<Block> = []
   let from = 0
   for (const table of alignedTables(lines)) {
-    blocks.push(...textBlocks(lines.slice(from, table.from), right, within))
+    append(blocks, textBlocks(lines.slice(from, table.from), right, within))
     blocks.push(tableOf(table.rows, context.inline, undefined))
     from = table.to
   }
-  blocks.push(...textBlocks(lines.slice(from), right, within))
+  append(blocks, textBlocks(lines.slice(from), right, within))
   return blocks
 }

@@ -1,3 +1,4 @@
+import { least } from "../../lists.ts"
 import { endsInPageNumber } from "./entries.ts"
 import type { Line } from "./line.ts"
 import { LEADER_LINE, type Marker, markerOf } from "./markers.ts"
@@ -38,7 +39,7 @@ const leadingOf = (lines: ReadonlyArray<Line>): number => {
     const leading = (line.baseline - above.baseline) / size
     if (leading > 0.7 && leading < 2.3 && Math.abs(above.size - line.size) < 0.05 * size) all.push(leading)
   }
-  if (all.length < 3) return Math.min(1.35, all.length === 0 ? USUAL_LEADING + 0.15 : Math.min(...all))
+  if (all.length < 3) return Math.min(1.35, all.length === 0 ? USUAL_LEADING + 0.15 : least(all))
   // A little below the middle: headings and short paragraphs pull it up, never down.
   return all.sort((a, b) => a - b)[Math.floor(all.length * 0.4)] ?? USUAL_LEADING
 }

@@ -1,3 +1,4 @@
+import { greatest } from "../../lists.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./line.ts"
 import { LEADER_LINE } from "./markers.ts"
@@ -181,7 +182,7 @@ const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line, page: 
     return true
   // One key for each end that has a number.
   const numbered = slots.map((slot) => numberKeys(line, page, slot))
-  const ends = Math.max(...numbered.map(({ length }) => length))
+  const ends = greatest(numbered.map(({ length }) => length))
   return Array.from({ length: ends }, (_, end) =>
     pagesWith(numbered.flatMap((keys) => keys[end] ?? []))
   ).some((pages) => pages >= NUMBERED)

@@ -1,3 +1,4 @@
+import { append } from "../../lists.ts"
 import type { Block } from "./block.ts"
 import type { Segment } from "./segment.ts"
 
@@ -256,9 +257,10 @@ const ordered = (atoms: ReadonlyArray<Atom>, bodySize: number, depth: number): A
     const leaves: Array<Leaf> = []
     let plainAtoms: Array<Atom> = []
     for (const { band, whole } of cut) {
-      if (whole) plainAtoms.push(...band)
+      if (whole) append(plainAtoms, band)
       else {
-        leaves.push(...leavesOf(plainAtoms), ...ordered(band, bodySize, depth + 1))
+        append(leaves, leavesOf(plainAtoms))
+        append(leaves, ordered(band, bodySize, depth + 1))
         plainAtoms = []
       }
     }
@@ -272,13 +274,13 @@ const ordered = (atoms: ReadonlyArray<Atom>, bodySize: number, depth: number): A
   let right: Array<Atom> = []
   const inStream = (of: Array<Atom>) => of.sort((a, b) => a.order - b.order)
   const closeColumns = () => {
-    if (left.length > 0) leaves.push(...ordered(inStream(left), bodySize, depth + 1))
-    if (right.length > 0) leaves.push(...ordered(inStream(right), bodySize, depth + 1))
+    if (left.length > 0) append(leaves, ordered(inStream(left), bodySize, depth + 1))
+    if (right.length > 0) append(leaves, ordered(inStream(right), bodySize, depth + 1))
     left = []
     right = []
   }
   const closeAcross = () => {
-    if (across.length > 0) leaves.push(...joined(leavesOf(across)))
+    if (across.length > 0) append(leaves, joined(leavesOf(across)))
     across = []
   }
   for (const atom of sorted) {

@@ -1,3 +1,4 @@
+import { append, greatest, least } from "../../lists.ts"
 import type { Drawing } from "../page-content.ts"
 import { alignedTables } from "./aligned-table.ts"
 import type { InlineContext } from "./inline.ts"
@@ -109,7 +110,7 @@ const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
   const cut = across.filter(({ to }) => to > width + NEAR)
   if (cut.length < 2) return { across, down }
   const ats = cut.map(({ at }) => at)
-  return { across, down: [...down, { at: width, from: Math.min(...ats), to: Math.max(...ats) }] }
+  return { across, down: [...down, { at: width, from: least(ats), to: greatest(ats) }] }
 }
 
 /** Places of rules, those that nearly agree taken for one. */
@@ -167,8 +168,8 @@ const fill = (
       same.push({
         ...segment,
         pieces,
-        x0: Math.min(...pieces.map(({ x0 }) => x0)),
-        x1: Math.max(...pieces.map(({ x1 }) => x1)),
+        x0: least(pieces.map(({ x0 }) => x0)),
+        x1: greatest(pieces.map(({ x1 }) => x1)),
         characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
       })
     }
@@ -226,7 +227,7 @@ const gridTable = (
       for (let r = row; r < row + rowSpan; r++)
         for (let c = column; c < column + colSpan; c++) {
           used.add(r * MAX_COLUMNS + c)
-          inside.push(...(cells.get(r * MAX_COLUMNS + c) ?? []))
+          append(inside, cells.get(r * MAX_COLUMNS + c) ?? [])
         }
       all += 1
       if (inside.length > 0) filled += 1

@@ -1,3 +1,4 @@
+import { append } from "../../lists.ts"
 import { type Block, type Paragraph, plain, type Span, textOfSpans } from "./block.ts"
 
 const BEGINS_LOW = /^[\p{Ll}\p{N}(,;)–—]/u
@@ -37,8 +38,8 @@ export const joinColumns = (columns: ReadonlyArray<ReadonlyArray<Block>>): Reado
         spans: joinSpans(before.spans, first.spans, before.seam.hyphenated),
         seam: first.seam
       }
-      all.push(...rest)
-    } else all.push(...column)
+      append(all, rest)
+    } else append(all, column)
   }
   return all
 }

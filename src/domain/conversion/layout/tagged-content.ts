@@ -1,3 +1,4 @@
+import { append } from "../../lists.ts"
 import type { PageContent, StructureElement, TextRun } from "../page-content.ts"
 import { type Block, plain, type Span } from "./block.ts"
 import { type InlineContext, spansOf } from "./inline.ts"
@@ -38,7 +39,7 @@ const linesInOrder = (runs: ReadonlyArray<TextRun>, context: InlineContext): Rea
   const lines: Array<Line> = []
   let row: Array<ReturnType<typeof segmentsOf>[number]> = []
   const close = () => {
-    if (row.length > 0) lines.push(...linesOf(row, context.fonts))
+    if (row.length > 0) append(lines, linesOf(row, context.fonts))
     row = []
   }
   for (const segment of segmentsOf(runs)) {
@@ -121,7 +122,7 @@ export const inlineSpans = (
   let same: Array<StructureNode> = []
   const add = (more: ReadonlyArray<Span>) => {
     if (spans.length > 0 && more.length > 0) spans.push(plain(" "))
-    spans.push(...more)
+    append(spans, more)
     if (more.length > 0) rest = 0
   }
   const close = () => {

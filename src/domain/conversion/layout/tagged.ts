@@ -1,3 +1,4 @@
+import { append } from "../../lists.ts"
 import type { StructureElement } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "./block.ts"
@@ -87,14 +88,14 @@ const childBlocks = (
   const blocks: Array<Block> = []
   let inline: Array<StructureNode> = []
   const close = () => {
-    if (inline.length > 0) blocks.push(...paragraphOf(inline, context, of))
+    if (inline.length > 0) append(blocks, paragraphOf(inline, context, of))
     inline = []
   }
   for (const node of nodes) {
     if (!isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))) inline.push(node)
     else {
       close()
-      blocks.push(...blocksOf(node, context, depth + 1))
+      append(blocks, blocksOf(node, context, depth + 1))
     }
   }
   close()

@@ -1,0 +1,90 @@
+import { Worker } from "node:worker_threads"
+
+import { Effect } from "effect"
+
+import type { Deeds, FromThread, ToThread } from "./messages.ts"
+
+/** Memory of JavaScript in the thread: more than the largest document takes that is let in. */
+const HEAP_MB = 1536
+/** The longest that a page may take; the largest takes seconds. */
+const TIMEOUT_MS = 120_000
+/** Under a bundler or from a build the file has the ending that this one has. */
+const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url)
+
+interface Waiting {
+  readonly resume: (answer: Effect.Effect<unknown>) => void
+  readonly alarm: NodeJS.Timeout
+}
+
+/**
+ * The thread that reads and writes HTML, so that a long page keeps nobody waiting but its own document. Started when it is needed,
+ * and anew after it has ended; what was under way then is lost, and its work begins again.
+ */
+export class AssemblyThread {
+  #worker: Worker | undefined
+  #asked = 0
+  readonly #waiting = new Map<number, Waiting>()
+
+  #start(): Worker {
+    const worker = new Worker(WORKER, {
+      // What strangers wrote is read there, which needs no secret of the environment.
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB }
+    })
+    worker.on("message", (message: FromThread) =>
+      this.#settle(
+        message.id,
+        "fault" in message ? Effect.die(new Error(message.fault)) : Effect.succeed(message.answers)
+      )
+    )
+    worker.on("error", (error) => this.#end(worker, error))
+    worker.on("exit", () => this.#end(worker, new Error("the thread that writes HTML ended")))
+    return worker
+  }
+
+  #settle(id: number, answer: Effect.Effect<unknown>): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (this.#waiting.size === 0) this.#worker?.unref()
+    clearTimeout(waiting?.alarm)
+    waiting?.resume(answer)
+  }
+
+  #end(worker: Worker, error: unknown): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    for (const id of this.#waiting.keys()) this.#settle(id, Effect.die(error))
+  }
+
+  /** A deed of the thread. A defect where the thread ends over it. */
+  ask<K extends keyof Deeds>(deed: K, asks: Deeds[K]["asks"]): Effect.Effect<Deeds[K]["answers"]> {
+    return Effect.callback<unknown>((resume) => {
+      const id = this.#asked++
+      const worker = (this.#worker ??= this.#start())
+      const alarm = setTimeout(() => {
+        this.#end(worker, new Error("a page took too long to be written"))
+        void worker.terminate()
+      }, TIMEOUT_MS)
+      this.#waiting.set(id, { resume, alarm })
+      worker.ref()
+      const request: ToThread<K> = { id, deed, asks }
+      worker.postMessage(request, [])
+      // What nobody waits for is done all the same, and its answer dropped.
+      return Effect.sync(() => this.#settle(id, Effect.void))
+    }).pipe(Effect.map((answers) => answers as Deeds[K]["answers"]))
+  }
+
+  /** Lets go of what the thread keeps of a document. */
+  drop(document: number): void {
+    const request: ToThread<"drop"> = { id: this.#asked++, deed: "drop", asks: { document } }
+    this.#worker?.postMessage(request, [])
+  }
+
+  async stop(): Promise<void> {
+    const worker = this.#worker
+    if (worker === undefined) return
+    this.#end(worker, new Error("the thread that writes HTML was stopped"))
+    await worker.terminate()
+  }
+}

@@ -1,0 +1,36 @@
+import type { FragmentPage } from "../../domain/conversion/html/fold.ts"
+import type { Plan, Survey } from "../../domain/conversion/html/survey.ts"
+
+/** A page whose fragment was not read yet. */
+export type UnreadPage = Omit<FragmentPage, "nodes"> & { readonly html: string }
+
+/** What the thread does, and what each deed answers. A document keeps its state there, by its number, until it is ended or dropped. */
+export interface Deeds {
+  readonly clean: { readonly asks: { readonly html: string }; readonly answers: string }
+  readonly survey: {
+    readonly asks: { readonly document: number; readonly html: string }
+    readonly answers: void
+  }
+  readonly surveyed: { readonly asks: { readonly document: number }; readonly answers: Survey }
+  readonly begin: {
+    readonly asks: { readonly document: number; readonly plan: Plan }
+    readonly answers: void
+  }
+  readonly add: {
+    readonly asks: { readonly document: number; readonly page: UnreadPage }
+    readonly answers: string
+  }
+  readonly end: { readonly asks: { readonly document: number }; readonly answers: string }
+  readonly drop: { readonly asks: { readonly document: number }; readonly answers: void }
+}
+
+/** A request; answers come in the order of requests, and bear its number. */
+export interface ToThread<K extends keyof Deeds = keyof Deeds> {
+  readonly id: number
+  readonly deed: K
+  readonly asks: Deeds[K]["asks"]
+}
+
+export type FromThread =
+  | { readonly id: number; readonly answers: unknown }
+  | { readonly id: number; readonly fault: string }

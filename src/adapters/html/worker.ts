@@ -1,0 +1,55 @@
+import { parentPort } from "node:worker_threads"
+
+import { PageFold } from "../../domain/conversion/html/fold.ts"
+import { Surveyor } from "../../domain/conversion/html/survey.ts"
+import { cleanFragment } from "./clean.ts"
+import type { Deeds, FromThread, ToThread } from "./messages.ts"
+import { parseFragment } from "./parse-fragment.ts"
+
+const port = parentPort
+if (port === null) throw new Error("worker.ts runs as a worker thread")
+
+const surveyors = new Map<number, Surveyor>()
+const folds = new Map<number, PageFold>()
+
+const foldOf = (document: number): PageFold => {
+  const fold = folds.get(document)
+  if (fold === undefined) throw new Error("a page came for a document that was not begun here")
+  return fold
+}
+
+const DEEDS: { readonly [K in keyof Deeds]: (asks: Deeds[K]["asks"]) => Deeds[K]["answers"] } = {
+  clean: ({ html }) => cleanFragment(html),
+  survey: ({ document, html }) => {
+    const surveyor = surveyors.get(document) ?? new Surveyor()
+    surveyors.set(document, surveyor)
+    if (!surveyor.skips(html)) surveyor.add(parseFragment(html))
+  },
+  surveyed: ({ document }) => {
+    const survey = (surveyors.get(document) ?? new Surveyor()).survey()
+    surveyors.delete(document)
+    return survey
+  },
+  begin: ({ document, plan }) => void folds.set(document, new PageFold(plan)),
+  add: ({ document, page: { html, index, label } }) =>
+    foldOf(document).add({ index, label, nodes: parseFragment(html) }),
+  end: ({ document }) => {
+    const end = foldOf(document).end()
+    folds.delete(document)
+    return end
+  },
+  drop: ({ document }) => {
+    surveyors.delete(document)
+    folds.delete(document)
+  }
+}
+
+const answer = <K extends keyof Deeds>({ asks, deed, id }: ToThread<K>): FromThread => {
+  try {
+    return { id, answers: DEEDS[deed](asks) }
+  } catch (error) {
+    return { id, fault: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  }
+}
+
+port.on("message", (request: ToThread) => port.postMessage(answer(request)))
