@@ -3,6 +3,7 @@ import { Duration, Effect, Stream } from "effect"
 import { BatchStore } from "../../ports/batch-store.ts"
 import { BatchObjects } from "../../ports/object-store.ts"
 import { HOLD_WINDOW } from "../conversion/job.ts"
+import { drain } from "../drain.ts"
 import { type DriverSettings, giveUpIn, RELEASE_SLACK, STUCK_AFTER } from "./driver-settings.ts"
 import { batchPrefix } from "./keys.ts"
 import { pollDue } from "./polling.ts"
@@ -62,12 +63,17 @@ export const prepareTick = (settings: DriverSettings, term: number) =>
 export const purgeBatches = Effect.gen(function* () {
   const store = yield* BatchStore
   const objects = yield* BatchObjects
-  for (const { id, jobId } of yield* store.toPurge(KEPT, PURGES)) {
-    yield* objects.list(batchPrefix(jobId)).pipe(
-      Stream.map(({ key }) => key),
-      Stream.grouped(KEYS_AT_ONCE),
-      Stream.runForEach((keys) => objects.remove(keys))
-    )
-    yield* store.purged(id)
-  }
+  const round = Effect.gen(function* () {
+    const rows = yield* store.toPurge(KEPT, PURGES)
+    for (const { id, jobId } of rows) {
+      yield* objects.list(batchPrefix(jobId)).pipe(
+        Stream.map(({ key }) => key),
+        Stream.grouped(KEYS_AT_ONCE),
+        Stream.runForEach((keys) => objects.remove(keys))
+      )
+      yield* store.purged(id)
+    }
+    return rows.length
+  })
+  yield* drain(PURGES, round)
 })

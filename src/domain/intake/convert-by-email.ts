@@ -18,6 +18,7 @@ import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { ReplyChannel } from "../../ports/reply-channel.ts"
 import { staleAfter, untilLost } from "../conversion/lease.ts"
 import { withDeadline } from "../deadline.ts"
+import { drain } from "../drain.ts"
 import { abandonMail, admitMail } from "./admission.ts"
 import { abandonConversion, convertMail } from "./converting.ts"
 import { IntakeConfig, mailPrefix, rawKey } from "./intake-config.ts"
@@ -229,10 +230,8 @@ const make = Effect.gen(function* () {
       return true
     }),
     clean: Effect.gen(function* () {
-      for (const { everything, id } of yield* store.toClean(
-        CLEANED_AT_ONCE,
-        Duration.millis(LINK_LIVES_MS)
-      )) {
+      const mails = yield* store.toClean(CLEANED_AT_ONCE, Duration.millis(LINK_LIVES_MS))
+      for (const { everything, id } of mails) {
         yield* objects.list(mailPrefix(id)).pipe(
           Stream.map(({ key }) => key),
           Stream.filter((key) => everything || !key.startsWith(`${mailPrefix(id)}result-`)),
@@ -241,8 +240,8 @@ const make = Effect.gen(function* () {
         )
         yield* store.cleaned(id, everything ? "all" : "source")
       }
-      yield* store.purge
-    }),
+      return mails.length
+    }).pipe((round) => Effect.andThen(drain(CLEANED_AT_ONCE, round), store.purge)),
     sweep: provided(sweepOrphans),
     keptResults: Effect.fnUntraced(function* (customerId) {
       const kept = yield* store.keptResults(customerId, Duration.millis(LINK_LIVES_MS))

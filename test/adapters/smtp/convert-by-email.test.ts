@@ -199,7 +199,9 @@ describe("convert-by-email over SMTP (document 2)", () => {
     assert.strictEqual((await world.funds(id)).credits, 9)
   })
 
-  it("removes the objects of mails that have ended, and leaves no folder behind", async () => {
+  it("removes the objects of mails that have ended, however many, and leaves no folder behind", async () => {
+    await world.sql(`insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted, step, outcome, ended_at)
+      select gen_random_uuid(), '', 0, '', true, 'ended', 'automatic', now() from generate_series(1, 120)`)
     await world.run(world.intake.clean)
     const [left] = await world.sql(
       "select count(*)::integer as n from intake_mails where cleaned is distinct from 'all'"
