@@ -1,7 +1,6 @@
-import { Effect, Layer, Logger, Random, Scheduler } from "effect"
-import { TestClock } from "effect/testing"
+import { Clock, Duration, Effect, Logger, Random, Scheduler } from "effect"
 
-/** A seeded source of chance (splitmix64). */
+/** A seeded source of chance (sfc32: every task and every fault draws from it, and 32 bits at a time are fast). */
 export interface Chance {
   /** In [0, 1). */
   readonly next: () => number
@@ -13,15 +12,20 @@ export interface Chance {
 
 /** Makes a chance from a seed. */
 export const makeChance = (seed: number): Chance => {
-  const mask = (1n << 64n) - 1n
-  let state = (BigInt(seed) * 0x9e3779b97f4a7c15n + 1n) & mask
-  const next = () => {
-    state = (state + 0x9e3779b97f4a7c15n) & mask
-    let mixed = state
-    mixed = ((mixed ^ (mixed >> 30n)) * 0xbf58476d1ce4e5b9n) & mask
-    mixed = ((mixed ^ (mixed >> 27n)) * 0x94d049bb133111ebn) & mask
-    return Number((mixed ^ (mixed >> 31n)) >> 11n) / 2 ** 53
+  let a = seed | 0
+  let b = Math.floor(seed / 2 ** 32) | 0
+  let c = 0x9e3779b9 | 0
+  let count = 1
+  const draw = () => {
+    const mixed = (a + b + count) | 0
+    count = (count + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = (((c << 21) | (c >>> 11)) + mixed) | 0
+    return mixed >>> 0
   }
+  for (let warmUp = 0; warmUp < 15; warmUp++) draw()
+  const next = () => ((draw() >>> 5) * 2 ** 26 + (draw() >>> 6)) / 2 ** 53
   const int = (low: number, high: number) => low + Math.floor(next() * (high - low))
   return {
     next,
@@ -31,15 +35,80 @@ export const makeChance = (seed: number): Chance => {
   }
 }
 
-/** Runs one task at a time, chosen by the seed, and preempts fibers at random: every interleaving is some seed's. */
-class SeededScheduler implements Scheduler.Scheduler {
+/** Somebody who sleeps until a moment. */
+interface Sleeper {
+  readonly at: number
+  readonly wake: () => void
+  gone: boolean
+}
+
+/** The sleepers, the earliest first (a binary heap). */
+class Sleepers {
+  private readonly heap: Array<Sleeper> = []
+
+  add(sleeper: Sleeper) {
+    const { heap } = this
+    let at = heap.length
+    heap.push(sleeper)
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (heap[parent]!.at <= sleeper.at) break
+      heap[at] = heap[parent]!
+      at = parent
+    }
+    heap[at] = sleeper
+  }
+
+  /** The earliest who still sleeps. */
+  first(): Sleeper | undefined {
+    while (this.heap[0]?.gone === true) this.take()
+    return this.heap[0]
+  }
+
+  take(): void {
+    const { heap } = this
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return
+    let at = 0
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && heap[child + 1]!.at < heap[child]!.at) child++
+      if (heap[child]!.at >= last.at) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = last
+  }
+}
+
+/**
+ * Runs one task at a time, chosen by the seed, and preempts fibers at random: every interleaving is some seed's. Its time
+ * stands still while anybody can run, and then jumps to the next who wakes; all who wake at one moment run in any order.
+ */
+class Kernel implements Scheduler.Scheduler {
   readonly executionMode = "async"
+  readonly clock: Clock.Clock
   private readonly tasks: Array<() => void> = []
-  private running = false
+  private readonly sleepers = new Sleepers()
   private readonly chance: Chance
+  private now = 0
+  private running = false
+  private ended = false
 
   constructor(chance: Chance) {
     this.chance = chance
+    const millis = () => this.now
+    const nanos = () => BigInt(Math.round(this.now * 1e6))
+    this.clock = {
+      currentTimeMillisUnsafe: millis,
+      currentTimeMillis: Effect.sync(millis),
+      currentTimeNanosUnsafe: nanos,
+      currentTimeNanos: Effect.sync(nanos),
+      monotonicTimeNanosUnsafe: nanos,
+      monotonicTimeNanos: Effect.sync(nanos),
+      sleep: (duration) => this.sleep(Duration.toMillis(duration))
+    }
   }
 
   shouldYield(fiber: { readonly currentOpCount: number }): boolean {
@@ -52,29 +121,70 @@ class SeededScheduler implements Scheduler.Scheduler {
         this.tasks.push(task)
         if (this.running) return
         this.running = true
-        setImmediate(() => this.drain())
+        setImmediate(() => this.run())
       },
       flush: () => this.drain()
     }
   }
 
-  private drain() {
-    while (this.tasks.length > 0) this.tasks.splice(this.chance.int(0, this.tasks.length), 1)[0]!()
+  /** From now on nobody wakes any more. */
+  end() {
+    this.ended = true
+  }
+
+  private sleep(millis: number): Effect.Effect<void> {
+    if (millis <= 0) return Effect.yieldNow
+    if (!Number.isFinite(millis)) return Effect.never
+    return Effect.callback<void>((resume) => {
+      const sleeper = { at: this.now + millis, wake: () => resume(Effect.void), gone: false }
+      this.sleepers.add(sleeper)
+      return Effect.sync(() => {
+        sleeper.gone = true
+      })
+    })
+  }
+
+  private run() {
+    do this.drain()
+    while (!this.ended && this.passTime())
     this.running = false
+    if (!this.ended) throw new Error("nobody can run, and nobody will ever wake")
+  }
+
+  private drain() {
+    const { chance, tasks } = this
+    while (tasks.length > 0) {
+      const at = chance.int(0, tasks.length)
+      const task = tasks[at]!
+      const last = tasks.pop()!
+      if (at < tasks.length) tasks[at] = last
+      task()
+    }
+  }
+
+  private passTime(): boolean {
+    const next = this.sleepers.first()
+    if (next === undefined) return false
+    this.now = next.at
+    for (let due = this.sleepers.first(); due?.at === this.now; due = this.sleepers.first()) {
+      this.sleepers.take()
+      this.tasks.push(due.wake)
+    }
+    return true
   }
 }
 
 /** Runs a program on virtual time, with the order of its fibers and all chance from the seed. */
 export const runSeeded = <A, E>(seed: number, program: Effect.Effect<A, E>): Promise<A> => {
-  const scheduler = new SeededScheduler(makeChance(seed))
+  const kernel = new Kernel(makeChance(seed))
   return Effect.runPromise(
     program.pipe(
-      Effect.provide(TestClock.layer({ warningDelay: "1 hour" })),
-      Effect.provide(Layer.succeed(Scheduler.Scheduler, scheduler)),
-      Effect.provideService(Scheduler.Scheduler, scheduler),
+      Effect.ensuring(Effect.sync(() => kernel.end())),
+      Effect.provideService(Clock.Clock, kernel.clock),
+      Effect.provideService(Scheduler.Scheduler, kernel),
       Effect.provide(Logger.layer([])),
       Random.withSeed(String(seed))
     ),
-    { scheduler }
+    { scheduler: kernel }
   )
 }

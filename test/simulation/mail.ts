@@ -1,5 +1,4 @@
 import { Clock, Deferred, Effect, Result } from "effect"
-import { TestClock } from "effect/testing"
 
 import { dedupes, type Provider } from "../../src/domain/mail/provider.ts"
 import { MAX_RECEIVES } from "../../src/domain/mail/retry-schedule.ts"
@@ -210,10 +209,10 @@ export const simulateMail = (
       const done = Effect.sync(() => void busy--)
       for (const order of orders) yield* client(world, order).pipe(Effect.andThen(done), Effect.forkDetach)
       yield* nemesis(world).pipe(Effect.andThen(done), Effect.forkDetach)
-      for (let elapsed = 0; elapsed < ROUGH_MS; elapsed += 5_000) yield* TestClock.adjust("5 seconds")
+      yield* Effect.sleep(ROUGH_MS)
       world.calm.now = true
       yield* world.spawn
-      for (let elapsed = 0; elapsed < CALM_MS; elapsed += 30_000) yield* TestClock.adjust("30 seconds")
+      yield* Effect.sleep(CALM_MS)
       const violations = [...(yield* check(world, orders, options.storeFails))]
       if (busy > 0) violations.push(`liveness: ${busy} clients never ended`)
       const all = [...world.providers.provider_a.attempts, ...world.providers.provider_b.attempts]

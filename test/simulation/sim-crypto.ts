@@ -1,9 +1,12 @@
-import { createHash } from "node:crypto"
-
 import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer, Random } from "effect"
 import { type Digest } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
+
+const hex = (chance: number, digits: number) =>
+  Math.floor(chance * 16 ** digits)
+    .toString(16)
+    .padStart(digits, "0")
 
 /** Real digests; ids from the seed. */
 export const layerSimCrypto: Layer.Layer<Digest | SecureRandom> = Layer.mergeAll(
@@ -12,9 +15,9 @@ export const layerSimCrypto: Layer.Layer<Digest | SecureRandom> = Layer.mergeAll
     SecureRandom,
     Effect.gen(function* () {
       const real = Context.get(yield* Layer.build(NodeCrypto.layerSecureRandom), SecureRandom)
-      const uuid = Effect.map(Random.next, (chance) => {
-        const hex = createHash("sha256").update(String(chance)).digest("hex")
-        return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+      const uuid = Effect.zipWith(Random.next, Random.next, (one, other) => {
+        const digits = hex(one, 12) + hex(other, 12)
+        return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-7${digits.slice(12, 15)}-8${digits.slice(15, 18)}-${digits.slice(18)}000000`
       })
       return SecureRandom.of({ ...real, uuidV4: () => uuid, uuidV7: () => uuid })
     })

@@ -1,10 +1,20 @@
+import { randomInt } from "node:crypto"
+
 import { assert, describe, it } from "@effect/vitest"
 
 import { BUGS } from "./bugs.ts"
 import { type Run, simulateMail } from "./mail.ts"
 
-/** Seeds of each suite run; `npm run sim` runs as many as you like. */
+/** Every suite run has these seeds from 1 on, and so many that nobody has seen; `npm run sim` runs as many as you like. */
 const SEEDS = 120
+const FRESH_SEEDS = 1_000
+/** Seeds that failed once, or would have with the kernel of today. */
+const REGRESSIONS = {
+  /** A refusal was reported, and a later call on the key, free again, met a death: the oracle blamed the report. */
+  "refused, and then in doubt": [1061, 2805, 2941, 4101],
+  /** The same seeds failed in this way, or by a proof that was dropped, before the kernel had a clock of its own. */
+  "of the first kernel": [9000069, 9001331, 9002201, 9003089, 9009210, 7701235, 7701405, 7702967]
+}
 /** Within so many seeds the oracle must have found a planted bug. */
 const BUG_SEEDS = 150
 
@@ -36,20 +46,26 @@ const MUST_HAPPEN = [
   "store record lost"
 ]
 
-const seeds = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+const seeds = (count: number, first = 1) => Array.from({ length: count }, (_, index) => first + index)
+
+/** Runs them all: what failed, and what happened how often. */
+const simulateAll = async (all: ReadonlyArray<number>) => {
+  const seen = new Map<string, number>()
+  const failures: Array<Pick<Run, "seed" | "violations">> = []
+  for (const seed of all) {
+    const run = await simulateMail(seed, { storeFails: seed % 2 === 0 })
+    if (run.violations.length > 0) failures.push({ seed, violations: run.violations })
+    for (const [what, times] of run.seen) seen.set(what, (seen.get(what) ?? 0) + times)
+  }
+  return { failures, seen }
+}
 
 describe("simulation of the mailer", () => {
   it(
     "S1 S2 S4 S5 S9 D1 D3: holds under kills, freezes, losses, duplicates and late events",
     { timeout: 240_000 },
     async () => {
-      const seen = new Map<string, number>()
-      const failures: Array<Pick<Run, "seed" | "violations">> = []
-      for (const seed of seeds(SEEDS)) {
-        const run = await simulateMail(seed, { storeFails: seed % 2 === 0 })
-        if (run.violations.length > 0) failures.push({ seed, violations: run.violations })
-        for (const [what, times] of run.seen) seen.set(what, (seen.get(what) ?? 0) + times)
-      }
+      const { failures, seen } = await simulateAll(seeds(SEEDS))
       assert.deepStrictEqual(failures, [], "replay with: npm run sim -- --seed N --runs 1 --trace")
       assert.deepStrictEqual(
         MUST_HAPPEN.filter((what) => !seen.has(what)),
@@ -58,6 +74,23 @@ describe("simulation of the mailer", () => {
       )
     }
   )
+
+  for (const [name, all] of Object.entries(REGRESSIONS)) {
+    it(`holds on what failed once: ${name}`, { timeout: 240_000 }, async () => {
+      assert.deepStrictEqual((await simulateAll(all)).failures, [])
+    })
+  }
+
+  it("holds on seeds that nobody has seen", { timeout: 480_000 }, async () => {
+    const first = randomInt(1_000_000_000)
+    const replay = `npm run sim -- --seed ${first} --runs ${FRESH_SEEDS}`
+    console.log(`fresh seeds of the simulation: ${replay}`)
+    assert.deepStrictEqual(
+      (await simulateAll(seeds(FRESH_SEEDS, first))).failures,
+      [],
+      `replay with: ${replay}`
+    )
+  })
 
   it("gives the same run for the same seed", async () => {
     for (const seed of [3, 4]) {
