@@ -1,8 +1,9 @@
 import { Redacted } from "effect"
 
 import { webhookSecretForm } from "../domain/doctor/webhook-secret.ts"
-import type { Provider } from "../domain/mail/provider.ts"
+import { append } from "../domain/lists.ts"
 import { greatest } from "../domain/lists.ts"
+import type { Provider } from "../domain/mail/provider.ts"
 import type { DecodeOptions, SettingProblem, Settings } from "./settings-shape.ts"
 import type { SettingName, Values } from "./settings-table.ts"
 
@@ -172,7 +173,7 @@ export const advice = (settings: Settings): ReadonlyArray<SettingProblem> => {
       message: "is unset: links in mails lead to the listener's own address"
     })
   }
-  notes.push(...deafness(settings))
+  append(notes, deafness(settings))
   if (settings.retryQueue.address._tag === "None") {
     notes.push({
       setting: "EMAIL_DEFER_QUEUE_URL",

@@ -21,9 +21,10 @@ const ancestorOf = (pid: number): Ancestor | undefined => {
   try {
     if (process.platform === "linux") {
       // `pid (name) state parent …`, where the name may hold brackets.
-      const [, name = "", , parent = ""] =
-        /^\d+ \((.*)\) (\S) (\d+) /s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? []
-      return parent === "" ? undefined : { name, parent: Number(parent) }
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+      const end = stat.lastIndexOf(")")
+      const [, parent] = stat.slice(end + 2).split(" ")
+      return { name: stat.slice(stat.indexOf("(") + 1, end), parent: Number(parent) }
     }
     const told = execFileSync("ps", ["-o", "ppid=,comm=", "-p", String(pid)], { encoding: "utf8" })
     const [parent = "", ...name] = told.trim().split(/\s+/)
