@@ -83,12 +83,16 @@ $$;
 
 -- Results of a customer's mails that stand behind a link, whether a reply brought it or none did: newest first, and until when.
 create function kept_mail_results(p_customer_id uuid, p_link_lives interval)
-returns table (id uuid, name text, pages integer, credits integer, converted_at timestamptz, reply text, expires_at timestamptz)
+returns table (
+  id uuid, name text, pages integer, unreadable_pages jsonb, has_text boolean, credits integer, converted_at timestamptz, reply text,
+  expires_at timestamptz
+)
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
 as $$
-  select m.id, m.filename, j.total_pages, j.credits_charged, m.ended_at, r.status,
+  select m.id, m.filename, j.total_pages, coalesce(r.content -> 'unreadablePages', '[]'),
+    coalesce((r.content ->> 'hasText')::boolean, true), j.credits_charged, m.ended_at, r.status,
     case when r.status = 'failed' then r.ended_at else m.ended_at end + p_link_lives
   from intake_mails m
   join intake_replies r on r.mail_id = m.id and r.kind = 'success' and (r.as_link or r.status <> 'sent')
@@ -280,3 +284,63 @@ select secure_function(f) from unnest(array[
   'end_mail(uuid, uuid, text, text, uuid, text, integer, text, text, jsonb, boolean, integer)',
   'erase_intake_person(text)'
 ]::regprocedure[]) as f;
+
+-- As in 0021; pages that could not be read are pages of the file, and are not charged.
+create or replace function finish_mail(
+  p_id uuid, p_lease uuid, p_pages integer, p_standard integer, p_complex integer, p_result_key text,
+  p_result_bytes bigint, p_recipient text, p_reply jsonb, p_as_link boolean
+) returns table (answer text, plan text, balance integer)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  m intake_mails;
+  h funds_holds;
+  f record;
+  -- In all, those that could not be read and are not charged among them.
+  v_total integer := p_pages + coalesce(jsonb_array_length(p_reply -> 'unreadablePages'), 0);
+begin
+  select * into m from intake_mails where id = p_id for no key update;
+  if not found or m.lease is distinct from p_lease or m.step = 'received' then
+    return query select 'stale', null::text, null::integer;
+    return;
+  end if;
+  if m.step = 'ended' then
+    return query select case when m.outcome = 'success' then 'completed' else 'stale' end, null::text, null::integer;
+    return;
+  end if;
+  perform from customers where id = m.customer_id for no key update;
+  select * into h from funds_holds where job_id = p_id and state = 'held';
+  select * into f from available_funds(m.customer_id, p_id);
+  if h.id is null or (p_pages > greatest(h.credits, h.free_pages) and p_pages > greatest(f.credits, f.free_pages)) then
+    return query select 'insufficient', f.plan, greatest(f.credits, f.free_pages);
+    return;
+  end if;
+  if p_pages > greatest(h.credits, h.free_pages) then
+    update funds_holds set
+      credits = case when h.credits > 0 then p_pages else 0 end,
+      free_pages = case when h.free_pages > 0 then p_pages else 0 end
+    where id = h.id;
+  end if;
+  if settle_hold(p_id, p_pages) <> 'settled' then
+    return query select 'insufficient', f.plan, greatest(f.credits, f.free_pages);
+    return;
+  end if;
+  update intake_mails set
+    step = 'ended', outcome = 'success', pages = v_total, result_key = p_result_key, result_bytes = p_result_bytes,
+    ended_at = clock_timestamp()
+  where id = p_id;
+  insert into conversion_jobs (
+    id, customer_id, sender_email, filename, file_type, file_size_bytes, total_pages, standard_pages, complex_pages,
+    credits_charged, status
+  ) values (
+    p_id, m.customer_id, m.sender, m.filename, 'pdf', m.file_bytes, v_total, p_standard, p_complex, p_pages, 'success'
+  );
+  select * into f from available_funds(m.customer_id);
+  insert into intake_replies (mail_id, kind, recipient, content, as_link) values (
+    p_id, p_reply ->> 'kind', p_recipient,
+    p_reply || jsonb_build_object('creditsCharged', p_pages, 'balance', greatest(f.credits, f.free_pages)), p_as_link
+  );
+  return query select 'completed', f.plan, greatest(f.credits, f.free_pages);
+end
+$$;

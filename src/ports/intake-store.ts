@@ -147,6 +147,9 @@ export interface KeptResult {
   readonly id: string
   readonly name: string
   readonly pages: number
+  /** Numbers of those that could not be read; they are not charged. */
+  readonly unreadablePages: ReadonlyArray<number>
+  readonly hasText: boolean
   readonly creditsCharged: number
   /** ISO 8601. */
   readonly convertedAt: string

@@ -40,7 +40,9 @@ export class ReplyChannel extends Context.Service<
     readonly maxAttachmentBytes: number
     /** The longest that `send` takes: all its calls' deadlines together. */
     readonly sendsWithin: Duration.Duration
-    /** Ends when it is accepted, or queued where it cannot be lost. */
-    readonly send: (reply: OutgoingReply) => Effect.Effect<void, ReplyFailure>
+    /**
+     * Ends when it is accepted. `deferred`: it may have been, and retries are under way; the same call says later how they ended.
+     */
+    readonly send: (reply: OutgoingReply) => Effect.Effect<"deferred" | void, ReplyFailure>
   }
 >()("postlane/ports/ReplyChannel") {}

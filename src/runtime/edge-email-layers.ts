@@ -12,9 +12,11 @@ import { makeR2Objects } from "../adapters/cloudflare/r2-objects.ts"
 import * as ServicePipeline from "../adapters/cloudflare/service-pipeline.ts"
 import * as MailTemplates from "../adapters/parse5/mail-templates.ts"
 import * as MailReader from "../adapters/postal-mime/mail-reader.ts"
+import * as PostgresDeferrals from "../adapters/postgres/deferrals.ts"
 import * as PostgresIntake from "../adapters/postgres/intake/intake-store.ts"
 import * as ConvertByEmail from "../domain/intake/convert-by-email.ts"
 import type { AuthenticityRules } from "../domain/intake/sender-authenticity.ts"
+import { Deferrals } from "../ports/deferrals.ts"
 import { MailObjects } from "../ports/object-store.ts"
 import { ReplyChannel } from "../ports/reply-channel.ts"
 import type { Bindings } from "./edge-bindings.ts"
@@ -93,6 +95,9 @@ const authenticity = ({ intake }: Settings): AuthenticityRules => ({
  */
 const MAX_ATTACHED_BYTES = 6 * 1024 * 1024
 
+/** Without a send log nothing is known to have been deferred. */
+const noDeferrals = Layer.succeed(Deferrals, { openKey: (key) => Effect.succeed({ key, state: "new" }) })
+
 /** How replies go out, without the rest. */
 export const edgeReplies = (
   settings: Settings,
@@ -106,6 +111,7 @@ export const edgeReplies = (
     }))
   ).pipe(
     Layer.provide(replyChannel(settings)),
+    Layer.provide(database === undefined ? noDeferrals : Layer.provide(PostgresDeferrals.layer, database)),
     Layer.provide(edgeMailerOn(settings, database)),
     Layer.provide(edgeCrypto)
   )

@@ -8,6 +8,7 @@ import * as LibraryReplies from "../domain/intake/library-replies.ts"
 import type { AuthenticityRules } from "../domain/intake/sender-authenticity.ts"
 import { addressKey, addressOf, formatMailbox } from "../domain/mail/address.ts"
 import type { Mailer } from "../domain/mail/mailer.ts"
+import type { Deferrals } from "../ports/deferrals.ts"
 import type { ReplyChannel } from "../ports/reply-channel.ts"
 import type { Settings } from "./settings.ts"
 
@@ -43,7 +44,9 @@ export const intakeConfig = (settings: Settings, authenticity: AuthenticityRules
   })
 
 /** How replies go out: through the workspace mail API, or through the library. */
-export const replyChannel = (settings: Settings): Layer.Layer<ReplyChannel, never, Mailer | Digest> => {
+export const replyChannel = (
+  settings: Settings
+): Layer.Layer<ReplyChannel, never, Deferrals | Digest | Mailer> => {
   const { mailApi, replyChannel: channel } = settings.intake
   if (channel === "workspace" && mailApi.serviceAccountKey !== undefined) {
     return Gmail.layer({

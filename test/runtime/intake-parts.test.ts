@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe } from "vitest"
 import { IntakeConfig } from "../../src/domain/intake/intake-config.ts"
 import { Mailer } from "../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../src/domain/mail/message.ts"
+import { Deferrals } from "../../src/ports/deferrals.ts"
 import { type OutgoingReply, ReplyChannel } from "../../src/ports/reply-channel.ts"
 import { authenticityRules } from "../../src/runtime/intake-layers.ts"
 import { intakeConfig, intakeRecipients, replyChannel } from "../../src/runtime/intake-parts.ts"
@@ -81,7 +82,13 @@ describe("convert-by-email by the settings", () => {
       const channel = Context.get(yield* Layer.build(replyChannel(settingsOf(env))), ReplyChannel)
       yield* channel.send(REPLY)
       return channel.name
-    }).pipe(Effect.provide(mailer), Effect.provide(NodeCrypto.layer))
+    }).pipe(
+      Effect.provide([
+        mailer,
+        Layer.succeed(Deferrals, { openKey: (key) => Effect.succeed({ key, state: "new" }) })
+      ]),
+      Effect.provide(NodeCrypto.layer)
+    )
 
   const workspace = () => ({
     MAILAPI_SERVICE_ACCOUNT_KEY: gmail.key,

@@ -17,6 +17,7 @@ import * as MailTemplates from "../../src/adapters/parse5/mail-templates.ts"
 import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
 import { layerInProcess, type MailReaderOptions } from "../../src/adapters/postal-mime/process-mail-reader.ts"
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
+import * as Deferrals from "../../src/adapters/postgres/deferrals.ts"
 import * as PostgresIntake from "../../src/adapters/postgres/intake/intake-store.ts"
 import * as MailStore from "../../src/adapters/postgres/mail-store.ts"
 import * as ReaderProcess from "../../src/adapters/reader-process/reader-process.ts"
@@ -181,7 +182,7 @@ export const startIntake = async (options: WorldOptions = {}) => {
         ? LibraryReplies.layer({ from: "Postlane <noreply@sender.test>", replyTo: CONVERT })
         : Layer.succeed(ReplyChannel, options.channel)
     ),
-    Layer.provide(mailer)
+    Layer.provide([mailer, Deferrals.layer])
   )
   const ports = Layer.mergeAll(
     through(MailObjects, "objects", interfere).pipe(Layer.provide(objects)),

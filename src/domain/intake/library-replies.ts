@@ -1,6 +1,7 @@
 import { Duration, Effect, Layer } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 
+import { Deferrals } from "../../ports/deferrals.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
 import { Mailer } from "../mail/mailer.ts"
 import type { SendRequest } from "../mail/message.ts"
@@ -64,21 +65,33 @@ const failureOf = (result: SendResult): ReplyFailure | undefined => {
 
 /**
  * Replies through the library (document 1): From `noreply@{SENDER_DOMAIN}`, Reply-To the convert mailbox, one idempotency key
- * a reply, so that a process that dies while it sends does not send twice.
+ * a reply, so that a process that dies while it sends does not send twice. How a deferred one ended is asked of the send log.
  */
 export const layer = (options: {
   readonly from: string
   readonly replyTo: string
-}): Layer.Layer<ReplyChannel, never, Mailer> =>
+}): Layer.Layer<ReplyChannel, never, Mailer | Deferrals> =>
   Layer.effect(
     ReplyChannel,
-    Effect.map(Mailer, (mailer) =>
+    Effect.map(Effect.all([Mailer, Deferrals]), ([mailer, deferrals]) =>
       ReplyChannel.of({
         name: "library",
         maxAttachmentBytes: MAX_ATTACHED_BYTES,
         sendsWithin: SENDS_WITHIN,
-        send: (reply) =>
-          mailer.send(requestOf(reply, options)).pipe(
+        send: Effect.fnUntraced(function* (reply) {
+          const open = yield* Effect.mapError(
+            deferrals.openKey(reply.key),
+            () => new ReplyFailure({ reason: "later", message: "the send log does not answer" })
+          )
+          if (open.state === "sent") return undefined
+          if (open.state === "deferred") return "deferred"
+          if (open.key !== reply.key) {
+            return yield* new ReplyFailure({
+              reason: "unrepeatable",
+              message: "its retries ended without a mail"
+            })
+          }
+          return yield* mailer.send(requestOf(reply, options)).pipe(
             Effect.mapError(
               (notBegun) =>
                 new ReplyFailure({
@@ -88,9 +101,11 @@ export const layer = (options: {
             ),
             Effect.flatMap((result) => {
               const failure = failureOf(result)
-              return failure === undefined ? Effect.void : Effect.fail(failure)
+              if (failure !== undefined) return Effect.fail(failure)
+              return Effect.succeed(result.status === "deferred" ? ("deferred" as const) : undefined)
             })
           )
+        })
       })
     )
   )

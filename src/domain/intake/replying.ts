@@ -18,6 +18,9 @@ const MAX_UNKNOWN = 2
 /** How long a delivery event may take that proves what an attempt's answer left open. */
 const EVIDENCE_COMES = Duration.minutes(2)
 
+/** When the retries of a deferred send have ended, by the usual delays; until then its result stays. */
+const RETRIES_END = Duration.minutes(30)
+
 /** How long putting a reply together may take, and how long writing down what became of it. */
 const COMPOSE_LIMIT = Duration.minutes(1)
 const RECORD_LIMIT = Duration.seconds(30)
@@ -138,6 +141,10 @@ export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
     const sent = yield* Effect.result(channel.send(composed.success))
     if (Result.isFailure(sent)) {
       return yield* afterFailure(reply, sent.failure, composed.success.attachment !== undefined)
+    }
+    if (sent.success === "deferred" && reply.content.kind !== "processing-started") {
+      yield* store.retryReply(reply, { after: RETRIES_END, error: "deferred", asLink: false, unknown: false })
+      return yield* countReply(reply.content.kind, "retried")
     }
     yield* store.replySent(reply)
     yield* countReply(reply.content.kind, "sent")

@@ -5,7 +5,7 @@ import { type OutgoingReply, ReplyFailure } from "../../../src/ports/reply-chann
 import { type IntakeWorld, startIntake } from "../../support/intake-world.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 
-type Answer = ReplyFailure["reason"] | "ok"
+type Answer = ReplyFailure["reason"] | "ok" | "deferred"
 
 const FROM = "ann@reader.test"
 
@@ -28,6 +28,7 @@ describe("replies that do not go out at once", () => {
             const kind = reply.key.endsWith(":processing-started") ? "acknowledgement" : "result"
             if (kind === "acknowledgement") yield* Effect.promise(async () => meanwhile?.())
             const answer = answers[kind].shift() ?? "ok"
+            if (answer === "deferred") return answer
             if (answer !== "ok") return yield* new ReplyFailure({ reason: answer, message: `told ${answer}` })
           })
       }
@@ -140,6 +141,35 @@ describe("replies that do not go out at once", () => {
     assert.deepStrictEqual([first?.key, more.length], [second?.key, 0])
     assert.strictEqual(linked?.key, first?.key.replace(/success$/, "link:success"))
     assert.isUndefined(linked?.attachment)
+    assert.deepStrictEqual(await replies(), ["processing-started sent", "success sent"])
+  })
+
+  it("R3: a deferred result stays until its retries have ended, and goes as a link where they ended without a mail", async () => {
+    answers.result = ["deferred", "deferred", "unrepeatable", "unrepeatable", "ok"]
+    await convert(1)
+    assert.deepStrictEqual(
+      await world.sql(
+        "select status, not_before >= created_at + interval '30 minutes' as waits from intake_replies where kind = 'success'"
+      ),
+      [{ status: "queued", waits: true }]
+    )
+    for (let round = 0; round < 4; round++) {
+      await world.run(world.intake.clean)
+      await world.pass()
+      await world.drain()
+    }
+    const sent = results()
+    assert.deepStrictEqual(
+      sent.map(({ attachment }) => attachment !== undefined),
+      [true, true, true, true, false]
+    )
+    assert.deepStrictEqual(await replies(), ["processing-started sent", "success sent"])
+    await isCharged()
+  })
+
+  it("a deferred acknowledgement holds nothing up", async () => {
+    answers.acknowledgement = ["deferred"]
+    await convert(1)
     assert.deepStrictEqual(await replies(), ["processing-started sent", "success sent"])
   })
 

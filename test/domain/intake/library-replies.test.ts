@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 
 import * as LibraryReplies from "../../../src/domain/intake/library-replies.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
+import { Deferrals } from "../../../src/ports/deferrals.ts"
 import { ReplyChannel } from "../../../src/ports/reply-channel.ts"
 
 const failed = (
@@ -22,10 +23,12 @@ const failed = (
   suppressedRecipients: []
 })
 
-/** What a reply is told that the mailer ends so. */
-const reasonOf = (result: SendResult) =>
+type Open = { readonly more: string; readonly state: "new" | "deferred" | "sent" }
+
+/** What becomes of a reply where the mailer, if it is asked, ends so. */
+const outcomeOf = (result: SendResult, open: Open = { more: "", state: "new" }) =>
   ReplyChannel.use(({ send }) =>
-    Effect.flip(
+    Effect.result(
       send({
         key: "convert-email:1:success",
         to: "ann@reader.test",
@@ -39,20 +42,40 @@ const reasonOf = (result: SendResult) =>
       })
     )
   ).pipe(
-    Effect.map(({ reason }) => reason),
+    Effect.map((sent) => (Result.isSuccess(sent) ? (sent.success ?? "sent") : sent.failure.reason)),
     Effect.provide(
       LibraryReplies.layer({ from: "noreply@sender.test", replyTo: "convert@legacy.test" }).pipe(
-        Layer.provide(Layer.mock(Mailer, { send: () => Effect.succeed(result) }))
+        Layer.provide([
+          Layer.mock(Mailer, { send: () => Effect.succeed(result) }),
+          Layer.succeed(Deferrals, {
+            openKey: (key) => Effect.succeed({ key: `${key}${open.more}`, state: open.state })
+          })
+        ])
       )
     )
   )
 
 it.effect("an ambiguous send that was not deferred is asked again only where the provider dedupes", () =>
   Effect.gen(function* () {
-    assert.strictEqual(yield* reasonOf(failed("ambiguous", "provider_a")), "later")
-    assert.strictEqual(yield* reasonOf(failed("ambiguous", "provider_b")), "unrepeatable")
-    assert.strictEqual(yield* reasonOf(failed("ambiguous", null)), "unrepeatable")
-    assert.strictEqual(yield* reasonOf(failed("unavailable", "provider_b")), "later")
-    assert.strictEqual(yield* reasonOf(failed("rejected", "provider_b")), "refused")
+    assert.strictEqual(yield* outcomeOf(failed("ambiguous", "provider_a")), "later")
+    assert.strictEqual(yield* outcomeOf(failed("ambiguous", "provider_b")), "unrepeatable")
+    assert.strictEqual(yield* outcomeOf(failed("ambiguous", null)), "unrepeatable")
+    assert.strictEqual(yield* outcomeOf(failed("unavailable", "provider_b")), "later")
+    assert.strictEqual(yield* outcomeOf(failed("rejected", "provider_b")), "refused")
   })
+)
+
+it.effect(
+  "a deferred reply is known by the end of its retries, and is not asked for again under its key",
+  () =>
+    Effect.gen(function* () {
+      const never = failed("rejected", "provider_b")
+      const { error: _error, kind: _kind, ...common } = never as SendResult & { readonly status: "failed" }
+      const deferred: SendResult = { ...common, ok: true, status: "deferred" }
+      assert.strictEqual(yield* outcomeOf(deferred), "deferred")
+      assert.strictEqual(yield* outcomeOf(never, { more: "", state: "deferred" }), "deferred")
+      assert.strictEqual(yield* outcomeOf(never, { more: "", state: "sent" }), "sent")
+      assert.strictEqual(yield* outcomeOf(never, { more: "/2", state: "new" }), "unrepeatable")
+      assert.strictEqual(yield* outcomeOf(never, { more: "/2", state: "sent" }), "sent")
+    })
 )

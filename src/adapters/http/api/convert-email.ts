@@ -45,6 +45,10 @@ export const MailResultView = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   pages: Schema.Int,
+  unreadablePages: Schema.Array(Schema.Int).annotate({
+    description: "Numbers of the pages that could not be read; they are not charged."
+  }),
+  hasText: Schema.Boolean.annotate({ description: "Whether the result holds a word of text." }),
   creditsCharged: Schema.Int,
   convertedAt: Schema.String,
   reply: Schema.Literals(["queued", "sent", "failed"]).annotate({
