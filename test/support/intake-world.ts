@@ -73,6 +73,10 @@ export interface Pages {
   readonly counted: number | undefined
   readonly standard: number
   readonly complex: number
+  /** Numbers of those that it could not read; none where this is missing. */
+  readonly unreadable?: ReadonlyArray<number>
+  /** True where this is missing. */
+  readonly hasText?: boolean
 }
 
 /** A pipeline that converts at once, and says these pages of every document. */
@@ -93,8 +97,8 @@ const quickPipeline = (pages: () => Pages) =>
                 bytes,
                 standardPages: pages().standard,
                 complexPages: pages().complex,
-                unreadablePages: [],
-                hasText: true
+                unreadablePages: pages().unreadable ?? [],
+                hasText: pages().hasText ?? true
               }))
             )
       })

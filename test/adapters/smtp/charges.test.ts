@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
+import { PipelineError } from "../../../src/ports/convert-pipeline.ts"
 import { type IntakeWorld, type Pages, startIntake } from "../../support/intake-world.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 
@@ -8,25 +9,31 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
   let world: IntakeWorld
   /** Credits of the newest customer that are spent elsewhere once, after the balance was read. */
   let spent = 0
+  /** Whether the pipeline can read no page. */
+  let none = false
   let last = ""
   let pages: Pages = { counted: 1, standard: 1, complex: 0 }
   beforeAll(async () => {
     world = await startIntake({
       pages: () => pages,
       interfere: (port, call) =>
-        port === "pipeline.countPages" && spent > 0
-          ? Effect.andThen(
-              Effect.promise(async () => {
-                const [credits, email] = [spent, last]
-                spent = 0
-                await world.sql(
-                  "update customers set credits_remaining = credits_remaining - $1::integer where email = $2",
-                  [String(credits), email]
-                )
-              }),
-              call
-            )
-          : call
+        none && port === "pipeline.convert"
+          ? (Effect.fail(
+              new PipelineError({ reason: "document", message: "No page could be read." })
+            ) as unknown as typeof call)
+          : port === "pipeline.countPages" && spent > 0
+            ? Effect.andThen(
+                Effect.promise(async () => {
+                  const [credits, email] = [spent, last]
+                  spent = 0
+                  await world.sql(
+                    "update customers set credits_remaining = credits_remaining - $1::integer where email = $2",
+                    [String(credits), email]
+                  )
+                }),
+                call
+              )
+            : call
     })
   }, 60_000)
   afterAll(() => world.stop())
@@ -68,6 +75,34 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
     assert.deepStrictEqual(funds, { credits: 2, used: 0, charges: 1, charged: 3, held: 0 })
     assert.deepStrictEqual(jobs, [{ status: "success", pages: 3, standard: 2, complex: 1, charged: 3 }])
     assert.match(told, /Pages: 3 .*Credits charged: 3 .*Credits left: 2 /)
+  })
+
+  it("R2: pages that could not be read are named, and not charged; a result without text says so", async () => {
+    const { funds, jobs, told } = await convert(
+      { counted: 4, standard: 1, complex: 1, unreadable: [2, 4], hasText: false },
+      { credits: 5 }
+    )
+    assert.deepStrictEqual(funds, { credits: 3, used: 0, charges: 1, charged: 2, held: 0 })
+    assert.deepStrictEqual(jobs, [{ status: "success", pages: 4, standard: 1, complex: 1, charged: 2 }])
+    assert.match(told, /Pages: 4 .*Credits charged: 2 .*Credits left: 3 /)
+    assert.match(told, /2 pages could not be read and were not charged.* Page 2 .*Page 4 /)
+    assert.match(told, /no word of text in the result/)
+  })
+
+  it("R2: a PDF of which no page could be read ends with an error reply and no charge", async () => {
+    none = true
+    const { funds, jobs, outcome, told } = await convert(
+      { counted: 2, standard: 0, complex: 0 },
+      { credits: 5 }
+    )
+    none = false
+    assert.strictEqual(outcome, "error")
+    assert.deepStrictEqual(funds, { credits: 5, used: 0, charges: 0, charged: 0, held: 0 })
+    assert.deepStrictEqual(
+      jobs.map((job) => ({ ...job })),
+      [{ status: "error", pages: 2, standard: 0, complex: 0, charged: 0 }]
+    )
+    assert.include(told, "No page could be read")
   })
 
   it("more pages than were counted: they are paid where there are funds, paid plan or free", async () => {
