@@ -1,8 +1,7 @@
 import { Redacted } from "effect"
 
 import { webhookSecretForm } from "../domain/doctor/webhook-secret.ts"
-import { append } from "../domain/lists.ts"
-import { greatest } from "../domain/lists.ts"
+import { append, greatest } from "../domain/lists.ts"
 import type { Provider } from "../domain/mail/provider.ts"
 import type { DecodeOptions, SettingProblem, Settings } from "./settings-shape.ts"
 import type { SettingName, Values } from "./settings-table.ts"

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto"
+
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
+import { type ClaimedInline, ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
+import { clean, customer, STALE, whileOpen, WINDOW } from "./world.ts"
+
+/** Word documents of an owner whose conversion was asked for, in this order. */
+const asked = Effect.fnUntraced(function* (owner: string, count: number) {
+  const store = yield* ConversionStore
+  const ids = Array.from({ length: count }, () => randomUUID())
+  for (const id of ids) {
+    const file = { id, customerId: owner, name: "a.docx", kind: "docx" as const, sizeBytes: 10, pages: 1 }
+    yield* store.addFile({ ...file, objectKey: `files/${id}` })
+    yield* store.request({ jobId: randomUUID(), fileId: id, customerId: owner, options: {}, window: WINDOW })
+  }
+  return ids
+})
+
+const claim = Effect.flatMap(ConversionStore, (store) => store.claimInline(randomUUID(), STALE))
+
+/** Ends a conversion without a result, for good. */
+const fail = (claimed: ClaimedInline) =>
+  Effect.flatMap(ConversionStore, (store) =>
+    store.failInline(claimed, { error: "broken", costs: [], maxAttempts: 1 })
+  )
+
+suiteLayer(Layer.provideMerge(layer, layerPostgres))("turns between owners", (it) => {
+  it.effect("H3: a document waits for one of another owner, not for all that came before it", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const many = yield* asked(yield* customer(100), 5)
+      const [one] = yield* asked(yield* customer(100), 1)
+      const first = yield* claim
+      assert.strictEqual(first?.fileId, many[0])
+      yield* fail(first!)
+      assert.strictEqual((yield* claim)?.fileId, one)
+      // The other owner's next one goes on beside it.
+      assert.strictEqual((yield* claim)?.fileId, many[1])
+    })
+  )
+
+  it.effect("H3: who used up time, in vain or not, goes behind who did not", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const sql = yield* WriteSql
+      const [greedy, modest] = [yield* customer(100), yield* customer(100)]
+      const long = yield* asked(greedy, 2)
+      const first = yield* claim
+      yield* sql`update files set claimed_at = now() - interval '5 minutes' where id = ${first!.fileId}::uuid`
+      // Deleting what is under way gives nothing back.
+      yield* store.deleteFile(first!.fileId, greedy)
+      const short = yield* asked(modest, 3)
+      for (const id of short) {
+        const claimed = yield* claim
+        assert.strictEqual(claimed?.fileId, id)
+        yield* store.finishInline(claimed!, randomUUID(), [])
+      }
+      assert.strictEqual((yield* claim)?.fileId, long[1])
+    })
+  )
+
+  it.effect("H3: one owner has one document under way; that of a worker that died is taken over", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const [first, second] = yield* asked(yield* customer(100), 2)
+      assert.strictEqual((yield* claim)?.fileId, first)
+      assert.isUndefined(yield* claim)
+      yield* store.deleteFile(second!, (yield* store.filesById([second!]))[0]!.customerId)
+      const again = yield* store.claimInline(randomUUID(), Duration.zero)
+      assert.deepStrictEqual([again?.fileId, again?.attempts], [first, 2])
+    })
+  )
+
+  it.effect("H3: two workers at once take documents of two owners", () =>
+    Effect.gen(function* () {
+      yield* clean
+      yield* asked(yield* customer(100), 2)
+      const [other] = yield* asked(yield* customer(100), 1)
+      assert.strictEqual((yield* whileOpen(claim, claim))?.fileId, other)
+    })
+  )
+})
