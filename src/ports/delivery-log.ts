@@ -15,14 +15,25 @@ export interface LoggedEvent extends RecordedEvent {
   readonly backfilled: boolean
 }
 
+/** How an event was learned of. */
+export interface RecordOptions {
+  /** An event that makes its row is from before logging began: it keeps the alert's claim without an alert. */
+  readonly backfill?: boolean
+  /**
+   * The poll found it in the provider's list, which knows neither its moment nor its reason: an account that came by itself
+   * stands. It says nothing about the webhook.
+   */
+  readonly polled?: boolean
+}
+
 /** The writer of delivery events (document 1, `record_email_event`). */
 export class DeliveryLog extends Context.Service<
   DeliveryLog,
   {
-    /** Folds the event into its row; one that comes again changes nothing (L3). `backfill`: see document 1, "Poll rules". */
+    /** Folds the event into its row; one that comes again changes nothing (L3). */
     readonly record: (
       event: DeliveryEvent,
-      options?: { readonly backfill?: boolean }
+      options?: RecordOptions
     ) => Effect.Effect<LoggedEvent, DeliveryLogError>
     /** Notes that a webhook brought an event of this provider, to the minute: what the alarm on silence goes by. */
     readonly heard: (provider: Provider) => Effect.Effect<void, DeliveryLogError>

@@ -25,6 +25,8 @@ export interface EmailLogRow {
   readonly to_addresses: ReadonlyArray<string>
   /** Cc and Bcc. */
   readonly other_addresses: ReadonlyArray<string>
+  /** Who was left out since they are suppressed. */
+  readonly dropped_addresses: ReadonlyArray<string>
   readonly subject: string | null
   readonly outcome: SendStatus | null
   readonly status: EmailStatus
@@ -49,7 +51,7 @@ export interface EmailLogFilter {
   readonly status?: EmailStatus | undefined
   readonly category?: string | undefined
   readonly provider?: Provider | undefined
-  /** An address; matches a To recipient exactly, ignoring case. */
+  /** An address; matches a recipient exactly, ignoring case: To, Cc, Bcc, or left out. */
   readonly recipient?: string | undefined
   /** Matches a part of the subject, ignoring case; `%` and `_` stand for themselves. */
   readonly subject?: string | undefined

@@ -75,7 +75,7 @@ export interface RecordSend {
   readonly failedOver: boolean
   readonly error: string | null
   readonly errorKind: FailureKind | null
-  /** USD, where a provider accepted. */
+  /** USD, where a provider accepted; of a deferral, what it costs once it turns out to have been accepted. */
   readonly costUsd: number | null
   /** Settles what `owner` holds; a claim that has passed on to another owner is left alone. */
   readonly settle:

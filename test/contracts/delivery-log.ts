@@ -72,6 +72,7 @@ export const suite = <R>(
           recipients: ["named@inbox.test"],
           subject: "Your order",
           category: "transactional",
+          source: undefined,
           reason: "Permanent/General",
           occurredAt: "2026-01-02T03:04:05.000Z"
         })

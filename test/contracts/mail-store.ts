@@ -672,7 +672,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
     describe("rows (L1)", () => {
       it.live("hold what the library knows", () =>
         Effect.gen(function* () {
-          const one = mail({ others: ["cc@x.test", "bcc@x.test"] })
+          const one = mail({ others: ["cc@x.test", "bcc@x.test"], dropped: ["out@x.test"] })
           const messageId = fresh("m")
           const entry = attempt(one, "sent", { providerMessageId: messageId, failedOver: true })
           const recorded = yield* world.store.record(entry)
@@ -688,6 +688,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
             from: "noreply@postlane.test",
             to: one.details.to,
             others: ["cc@x.test", "bcc@x.test"],
+            dropped: ["out@x.test"],
             recipientCount: 3,
             subject: "a subject",
             outcome: "sent",
@@ -790,6 +791,24 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
               category: "transactional"
             })
           })
+      )
+
+      it.live("of a deferral that an event settles have their price, in both orders", () =>
+        Effect.gen(function* () {
+          for (const eventFirst of [false, true]) {
+            const one = mail()
+            const steps = [
+              world.store.record(attempt(one, "deferred", { costUsd: 0.0004 })),
+              world.recordEvent(event(fresh("m"), "delivered", { keyHash: one.details.keyHash }))
+            ]
+            if (!eventFirst) {
+              yield* steps[0]!
+              assert.deepInclude(yield* oneRow(one), { status: "deferred", costUsd: null })
+            }
+            yield* Effect.all(eventFirst ? steps.toReversed() : steps.slice(1))
+            assert.deepInclude(yield* oneRow(one), { status: "delivered", costUsd: 0.0004 })
+          }
+        })
       )
 
       it.live("of a deferral answer the proof that was there", () =>
@@ -930,6 +949,18 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
         })
       )
 
+      it.live("answer what kind of mail they are about: the row's words, else the event's own", () =>
+        Effect.gen(function* () {
+          const one = mail({ category: "marketing", source: "api:promo" })
+          const messageId = fresh("m")
+          yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
+          const known = yield* world.recordEvent(event(messageId, "bounced", { category: "alert" }))
+          assert.deepInclude(known, { alert: true, category: "marketing", source: "api:promo" })
+          const other = yield* world.recordEvent(event(fresh("m"), "bounced", { category: "alert" }))
+          assert.deepInclude(other, { alert: true, category: "alert", source: undefined })
+        })
+      )
+
       it.live("of outreach never alert, and backfill keeps the claim (A1)", () =>
         Effect.gen(function* () {
           const [outreach, old, seen] = [fresh("m"), fresh("m"), fresh("m")]
@@ -1000,6 +1031,88 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
             assert.deepInclude(found, { email: single.details.to[0]!, reason: "hard_bounce" })
             assert.notDeepInclude(found, { email: several.details.to[0]!, reason: "hard_bounce" })
           })
+      )
+    })
+
+    describe("an event that comes before its row", () => {
+      const early = (one: Mail, messageId: string, kind: string) =>
+        event(messageId, kind, {
+          bounceType: "Permanent",
+          keyHash: one.details.keyHash,
+          // What a webhook names: the To recipients alone.
+          recipients: [...one.details.to]
+        })
+
+      it.live("suppresses nobody until the row names all recipients, and only a single one (P1)", () =>
+        Effect.gen(function* () {
+          for (const kind of ["bounced", "complained"]) {
+            const reason = kind === "bounced" ? ("hard_bounce" as const) : ("complaint" as const)
+            for (const others of [[], [`${fresh("bcc")}@x.test`]]) {
+              const one = mail({ others })
+              const messageId = fresh("m")
+              const found = { email: one.details.to[0]!, reason }
+              yield* world.recordEvent(early(one, messageId, kind))
+              assert.notDeepInclude(yield* world.suppressions, found)
+              yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
+              if (others.length === 0) assert.deepInclude(yield* world.suppressions, found)
+              else assert.notDeepInclude(yield* world.suppressions, found)
+              yield* world.recordEvent(early(one, messageId, kind))
+              const all = (yield* world.suppressions).filter(({ email }) =>
+                [...one.details.to, ...others].includes(email)
+              )
+              assert.lengthOf(all, others.length === 0 ? 1 : 0)
+            }
+          }
+        })
+      )
+
+      it.live("suppresses whom it names, at once", () =>
+        Effect.gen(function* () {
+          const one = mail({ others: [`${fresh("bcc")}@x.test`] })
+          const email = one.details.others[0]!
+          yield* world.recordEvent({
+            ...early(one, fresh("m"), "bounced"),
+            provider: "provider_b",
+            suppress: [email]
+          })
+          assert.deepInclude(yield* world.suppressions, { email, reason: "hard_bounce" })
+        })
+      )
+    })
+
+    describe("poll and webhook", () => {
+      it.live("end in the richest account, whichever comes first", () =>
+        Effect.gen(function* () {
+          const ends = []
+          for (const pollFirst of [true, false]) {
+            const one = mail()
+            const messageId = fresh("m")
+            yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
+            const told = event(messageId, "bounced", {
+              occurredAt: 1_700_000_000_000,
+              reason: "Permanent/General: no such user",
+              raw: { type: "email.bounced" },
+              bounceType: "Permanent"
+            })
+            const listed = event(messageId, "bounced", {
+              occurredAt: 1_700_000_600_000,
+              raw: { last_event: "bounced" },
+              listed: true
+            })
+            const steps = [world.recordEvent(listed), world.recordEvent(told), world.recordEvent(listed)]
+            yield* Effect.all(pollFirst ? steps.slice(0, 2) : steps.slice(1))
+            const { error, lastEvent, lastEventAt, raw, status } = yield* oneRow(one)
+            ends.push({ error, lastEvent, lastEventAt, raw, status })
+          }
+          assert.deepStrictEqual(ends[1], ends[0])
+          assert.deepStrictEqual(ends[0], {
+            error: "Permanent/General: no such user",
+            lastEvent: "bounced",
+            lastEventAt: 1_700_000_000_000,
+            raw: { type: "email.bounced" },
+            status: "bounced"
+          })
+        })
       )
     })
 

@@ -18,6 +18,7 @@ const failedAt = (provider: FailedSend["provider"]): FailedSend => ({
   recipients: ["a@x.test"],
   subject: undefined,
   category: undefined,
+  source: undefined,
   reason: undefined,
   occurredAt: undefined
 })

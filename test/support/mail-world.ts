@@ -75,6 +75,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
   }
 })
 
+const Account = Schema.Struct({ event: Schema.String, at: Schema.Number, raw: Schema.Unknown })
 const Row = Schema.Struct({
   id: Schema.String,
   category: Schema.Literals(["auth", "transactional", "notification", "alert", "marketing", "unknown"]),
@@ -82,6 +83,7 @@ const Row = Schema.Struct({
   from: Schema.NullOr(Schema.String),
   to: Schema.Array(Schema.String),
   others: Schema.Array(Schema.String),
+  dropped: Schema.Array(Schema.String),
   recipientCount: Schema.NullOr(Schema.Int),
   subject: Schema.NullOr(Schema.String),
   outcome: Schema.NullOr(SendStatus),
@@ -95,19 +97,27 @@ const Row = Schema.Struct({
   errorKind: Schema.NullOr(FailureKind),
   failedOver: Schema.Boolean,
   costUsd: Schema.NullOr(Schema.Number),
+  acceptedCostUsd: Schema.NullOr(Schema.Number),
   idempotencyKey: Schema.NullOr(Schema.String),
   keyHash: Schema.NullOr(Schema.String),
   alertedAt: Schema.NullOr(Schema.Number),
   suppressionMarks: Schema.Array(Schema.String),
   entryId: Schema.NullOr(Schema.String),
+  accounts: Schema.NullOr(Schema.Struct({ told: Schema.NullOr(Account), listed: Account })),
   createdAt: Schema.Number
 })
+const account = (
+  slot: string
+) => `case when accounts ->> '${slot}' is not null then (accounts -> '${slot}') - 'moment'
+  || jsonb_build_object('at', extract(epoch from (accounts -> '${slot}' ->> 'moment')::timestamptz)::float8 * 1000) end`
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const Event = Schema.Struct({
   sendId: Schema.String,
   status: EmailStatus,
   alert: Schema.Boolean,
-  backfilled: Schema.Boolean
+  backfilled: Schema.Boolean,
+  category: Schema.NullOr(Schema.String),
+  source: Schema.NullOr(Schema.String)
 })
 const decodeEvents = Schema.decodeUnknownEffect(Schema.Array(Event))
 const decodeSuppressions = Schema.decodeUnknownEffect(
@@ -128,7 +138,9 @@ const eventJson = (entry: EventEntry) => ({
   bounce_type: entry.bounceType,
   suppress: entry.suppress,
   alertable: entry.alertable,
-  backfill: entry.backfill
+  category: entry.category,
+  backfill: entry.backfill,
+  listed: entry.listed
 })
 
 /** The store of the context on its PostgreSQL. Time passes by moving what is stored into the past. */
@@ -137,9 +149,16 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
     const store = yield* MailStore
     const sql = yield* WriteSql
     const recordEvents = (entries: ReadonlyArray<EventEntry>) =>
-      sql`select send_id as "sendId", status, alert, backfilled
+      sql`select send_id as "sendId", status, alert, backfilled, category, source
       from record_email_events(${JSON.stringify(entries.map(eventJson))}::jsonb) order by ordinal`.pipe(
         Effect.flatMap(decodeEvents),
+        Effect.map((recorded) =>
+          recorded.map(({ category, source, ...one }) => ({
+            ...one,
+            category: category ?? undefined,
+            source: source ?? undefined
+          }))
+        ),
         Effect.orDie
       )
     return {
@@ -151,14 +170,19 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
           Effect.map(([row]) => row?.["released"] === true),
           Effect.orDie
         ),
-      rows: sql`select id, category, source, from_address as "from", to_addresses as "to", other_addresses as others,
+      rows: sql
+        .unsafe(`select id, category, source, from_address as "from", to_addresses as "to", other_addresses as others, dropped_addresses as dropped,
         recipient_count as "recipientCount", subject, outcome, status, provider,
         provider_message_id as "providerMessageId", last_event as "lastEvent",
         extract(epoch from last_event_at)::float8 * 1000 as "lastEventAt", raw, error, error_kind as "errorKind",
-        failed_over as "failedOver", cost_usd::float8 as "costUsd", idempotency_key as "idempotencyKey",
+        failed_over as "failedOver", cost_usd::float8 as "costUsd", accepted_cost_usd::float8 as "acceptedCostUsd", idempotency_key as "idempotencyKey",
         key_hash as "keyHash", extract(epoch from alerted_at)::float8 * 1000 as "alertedAt",
-        suppression_marks as "suppressionMarks", entry_id as "entryId", extract(epoch from created_at)::float8 * 1000 as "createdAt"
-      from email_log order by created_at, id`.pipe(Effect.flatMap(decodeRows), Effect.orDie),
+        suppression_marks as "suppressionMarks", entry_id as "entryId",
+        case when accounts is not null then
+          jsonb_build_object('told', ${account("told")}, 'listed', ${account("listed")}) end as accounts,
+        extract(epoch from created_at)::float8 * 1000 as "createdAt"
+      from email_log order by created_at, id`)
+        .pipe(Effect.flatMap(decodeRows), Effect.orDie),
       suppressions: sql`select email, reason from email_suppressions order by created_at, email, reason`.pipe(
         Effect.flatMap(decodeSuppressions),
         Effect.orDie

@@ -17,14 +17,18 @@ interface AlertClaim {
 }
 
 /** What an alert about this event says, as `record_email_events` keeps it. */
-export const failedSendOf = (entry: EventEntry, sendId: string): FailedSend => ({
+export const failedSendOf = (
+  entry: EventEntry,
+  { category, sendId, source }: Pick<FailedSend, "sendId" | "category" | "source">
+): FailedSend => ({
   sendId,
   provider: entry.provider,
   providerMessageId: entry.providerMessageId,
   event: entry.event,
   recipients: entry.suppress ?? entry.recipients ?? [],
   subject: entry.subject,
-  category: entry.category,
+  category,
+  source,
   reason: entry.reason,
   occurredAt: entry.occurredAt === undefined ? undefined : new Date(entry.occurredAt).toISOString()
 })

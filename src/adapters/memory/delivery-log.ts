@@ -9,7 +9,12 @@ export const layer = (database: MailDatabase): Layer.Layer<DeliveryLog> =>
     DeliveryLog,
     DeliveryLog.of({
       record: (event, options) =>
-        database.recordEvent({ ...event, category: event.tags["category"], backfill: options?.backfill }),
+        database.recordEvent({
+          ...event,
+          category: event.tags["category"],
+          backfill: options?.backfill,
+          listed: options?.polled
+        }),
       // The alarms in memory are given their measures.
       heard: () => Effect.void,
       releaseAlert: database.releaseAlert,

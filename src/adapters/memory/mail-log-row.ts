@@ -4,6 +4,13 @@ import type { Provider } from "../../domain/mail/provider.ts"
 import type { SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 
+/** What an event says of a mail, and when. */
+export interface Account {
+  readonly event: string
+  readonly at: number
+  readonly raw: unknown
+}
+
 /** A row of `email_log`. Times are milliseconds since the epoch. */
 export interface LogRow {
   readonly id: string
@@ -12,6 +19,8 @@ export interface LogRow {
   readonly from: string | null
   readonly to: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
+  /** Who was left out since they are suppressed. */
+  readonly dropped: ReadonlyArray<string>
   /** Distinct recipients; null where only events wrote the row. */
   readonly recipientCount: number | null
   readonly subject: string | null
@@ -27,6 +36,8 @@ export interface LogRow {
   readonly errorKind: FailureKind | null
   readonly failedOver: boolean
   readonly costUsd: number | null
+  /** What a deferral costs if it turns out to have been accepted. */
+  readonly acceptedCostUsd: number | null
   readonly idempotencyKey: string | null
   readonly keyHash: string | null
   readonly alertedAt: number | null
@@ -34,6 +45,8 @@ export interface LogRow {
   readonly suppressionMarks: ReadonlyArray<string>
   /** The id that the library asked for, where an event had made the row before. */
   readonly entryId: string | null
+  /** Only where the poll has seen the mail: the latest event that came by itself, and the latest that was listed. */
+  readonly accounts: { readonly told: Account | null; readonly listed: Account } | null
   readonly createdAt: number
 }
 
@@ -57,6 +70,8 @@ export interface EventEntry {
   readonly alertable?: boolean | undefined
   /** The category that the event's tags name. */
   readonly category?: string | undefined
+  /** True: what the provider's list says of the mail, seen at `occurredAt`. */
+  readonly listed?: boolean | undefined
   /** True: an event that makes its row keeps the alert's claim without an alert. */
   readonly backfill?: boolean | undefined
 }
@@ -68,4 +83,7 @@ export interface RecordedEvent {
   /** This call claimed the row's one alert. */
   readonly alert: boolean
   readonly backfilled: boolean
+  /** The row's where the library wrote it, else what the event's tags name. */
+  readonly category: string | undefined
+  readonly source: string | undefined
 }

@@ -6,6 +6,7 @@ import { advance, isProviderFailure, statusOfEvent, statusRank } from "../../dom
 import type { Suppression, SuppressionReason } from "../../domain/mail/suppression-policy.ts"
 import type { RecordedSend, RecordSend } from "../../ports/mail-store.ts"
 import { failedSendOf, makeAlertClaims } from "./alert-claims.ts"
+import { accountOf, errorOf } from "./mail-log-account.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "./mail-log-row.ts"
 
 /** What the log needs to know of a key: when its present meaning began, and whether an attempt on it is under way. */
@@ -78,6 +79,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
       from: details.from,
       to: details.to,
       others: details.others,
+      dropped: details.dropped ?? [],
       recipientCount: distinct([...details.to, ...details.others]).length,
       subject: details.subject,
       outcome: entry.outcome,
@@ -90,12 +92,14 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
       error: entry.error,
       errorKind: entry.errorKind,
       failedOver: entry.failedOver,
-      costUsd: entry.costUsd,
+      costUsd: entry.outcome === "deferred" ? null : entry.costUsd,
+      acceptedCostUsd: entry.outcome === "deferred" ? entry.costUsd : null,
       idempotencyKey: details.idempotencyKey,
       keyHash: details.keyHash,
       alertedAt: null,
       suppressionMarks: [],
       entryId: null,
+      accounts: null,
       createdAt: now
     }
   }
@@ -119,9 +123,12 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
       lastEventAt: row.lastEventAt,
       raw: row.raw,
       error: row.error ?? entry.error,
+      // The event that made the row is the proof that a deferral was accepted.
+      costUsd: entry.costUsd,
       alertedAt: row.alertedAt,
       suppressionMarks: [...row.suppressionMarks, ...marks],
-      entryId: entry.rowId
+      entryId: entry.rowId,
+      accounts: row.accounts
     })
   }
 
@@ -184,7 +191,12 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
       )
       if (deferred !== undefined) {
         return {
-          row: { ...deferred, status: "sent", providerMessageId: entry.providerMessageId },
+          row: {
+            ...deferred,
+            status: "sent",
+            providerMessageId: entry.providerMessageId,
+            costUsd: deferred.costUsd ?? deferred.acceptedCostUsd
+          },
           isNew: false
         }
       }
@@ -196,6 +208,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
       from: null,
       to: [],
       others: [],
+      dropped: [],
       recipientCount: null,
       subject: null,
       outcome: null,
@@ -209,21 +222,17 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
       errorKind: null,
       failedOver: false,
       costUsd: null,
+      acceptedCostUsd: null,
       idempotencyKey: null,
       keyHash: null,
       alertedAt: entry.backfill === true ? now : null,
       suppressionMarks: [],
       entryId: null,
+      accounts: null,
       createdAt: now
     }
     return { row, isNew: true }
   }
-
-  const isLatest = (row: LogRow, event: string, at: number): boolean =>
-    row.lastEvent === null ||
-    row.lastEventAt === null ||
-    at > row.lastEventAt ||
-    (at === row.lastEventAt && event > row.lastEvent)
 
   /** The marks that the event adds: `reason:address`, or `reason:` where the recipient is not known yet. */
   const newMarks = (row: LogRow, entry: EventEntry): ReadonlyArray<string> => {
@@ -236,7 +245,9 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
     if (reason === undefined) return []
     const recipients = distinct(entry.recipients ?? [])
     const single = row.recipientCount === 1 ? [...row.to, ...row.others].slice(0, 1) : []
-    const fromEvent = recipients.length === 0 ? [""] : recipients.length === 1 ? recipients : []
+    // An event that names a key is about the library's mail: the row will say who the recipients are, Cc and Bcc among them.
+    const waits = recipients.length === 0 || entry.keyHash !== undefined
+    const fromEvent = waits ? [""] : recipients.length === 1 ? recipients : []
     const addresses = entry.suppress ?? (row.outcome === null ? fromEvent : single)
     return distinct(addresses.map((address) => `${reason}:${address}`)).filter(
       (mark) => !row.suppressionMarks.includes(mark)
@@ -248,8 +259,6 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
     const asked = statusOfEvent(entry.event)
     const status = asked === undefined ? before.status : advance(before.status, asked)
     const failure = isProviderFailure(entry.event)
-    const at = entry.occurredAt ?? (before.lastEvent === entry.event ? undefined : now)
-    const latest = at !== undefined && isLatest(before, entry.event, at)
     const alert = failure && entry.alertable !== false && before.alertedAt === null
     const marks = newMarks(before, entry)
     suppress(marks)
@@ -262,17 +271,26 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
             keyHash: before.keyHash ?? entry.keyHash ?? null
           }
         : {}
-    if (alert) alerts.claim(failedSendOf(entry, before.id), now)
+    const category = before.category === UNKNOWN_CATEGORY ? entry.category : before.category
+    const source = before.source ?? undefined
+    if (alert) alerts.claim(failedSendOf(entry, { sendId: before.id, category, source }), now)
     put({
       ...before,
       ...known,
       status,
-      error: failure && status !== before.status ? (entry.reason ?? before.error) : before.error,
-      ...(latest ? { lastEvent: entry.event, lastEventAt: at, raw: entry.raw ?? null } : {}),
+      error: errorOf(before, entry, status),
+      ...accountOf(before, entry, now),
       alertedAt: alert ? now : before.alertedAt,
       suppressionMarks: [...before.suppressionMarks, ...marks]
     })
-    return { sendId: before.id, status, alert, backfilled: isNew && entry.backfill === true }
+    return {
+      sendId: before.id,
+      status,
+      alert,
+      backfilled: isNew && entry.backfill === true,
+      category,
+      source
+    }
   }
 
   return {

@@ -74,7 +74,11 @@ const ACTIVITY = `with mail as (
   select l.*, l.created_at >= $1::timestamptz as is_new, coalesce(l.last_event_at, l.created_at) as moment
   from email_log l
   where l.created_at >= $1::timestamptz - interval '${FAILURE_DAYS} days' and l.created_at < $2::timestamptz
-    and ($4::text is null or l.to_addresses @> array[lower($4::text)])
+    and ($4::text is null or (
+      -- The first condition is implied; it is the one that has an index.
+      (l.to_addresses || l.other_addresses || l.dropped_addresses) @> array[lower($4::text)]
+      and l.to_addresses @> array[lower($4::text)]
+    ))
 ), broken as (
   select * from mail
   where status in ('bounced', 'complained', 'failed', 'suppressed')

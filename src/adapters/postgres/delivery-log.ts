@@ -18,7 +18,9 @@ const Row = Schema.Struct({
   send_id: Schema.String,
   status: Schema.String,
   alert: Schema.Boolean,
-  backfilled: Schema.Boolean
+  backfilled: Schema.Boolean,
+  category: Schema.NullOr(Schema.String),
+  source: Schema.NullOr(Schema.String)
 })
 const decodeRows = Schema.decodeUnknownResult(Schema.Array(Row))
 const decodeHeld = Schema.decodeUnknownResult(Schema.Tuple([Schema.Struct({ held: Schema.Boolean })]))
@@ -35,6 +37,8 @@ const decodeDue = Schema.decodeUnknownResult(
         recipients: Schema.Array(Schema.String),
         subject: TextOrNull,
         category: TextOrNull,
+        // Absent in what an earlier version claimed.
+        source: Schema.optionalKey(TextOrNull),
         reason: TextOrNull,
         occurredAt: TextOrNull
       })
@@ -45,10 +49,11 @@ const decodeDue = Schema.decodeUnknownResult(
 interface Entry {
   readonly event: DeliveryEvent
   readonly backfill: boolean
+  readonly listed: boolean
 }
 
 /** The entry of `record_email_events`. */
-const toEntry = ({ backfill, event }: Entry) => ({
+const toEntry = ({ backfill, event, listed }: Entry) => ({
   provider: event.provider,
   provider_message_id: event.providerMessageId,
   event: event.event,
@@ -63,7 +68,8 @@ const toEntry = ({ backfill, event }: Entry) => ({
   suppress: event.suppress,
   alertable: event.alertable,
   category: event.tags["category"],
-  backfill
+  backfill,
+  listed
 })
 
 const failed = (operation: DeliveryLogError["operation"]) => (cause: unknown) =>
@@ -96,7 +102,9 @@ const make = Effect.gen(function* () {
                   sendId: row.send_id,
                   status: row.status,
                   alert: row.alert,
-                  backfilled: row.backfilled
+                  backfilled: row.backfilled,
+                  category: row.category ?? undefined,
+                  source: row.source ?? undefined
                 })
           })
         })
@@ -109,7 +117,8 @@ const make = Effect.gen(function* () {
     )
 
   return DeliveryLog.of({
-    record: (event, options) => record({ event, backfill: options?.backfill ?? false }),
+    record: (event, options) =>
+      record({ event, backfill: options?.backfill ?? false, listed: options?.polled ?? false }),
     heard: (provider) =>
       Effect.asVoid(quickly("heard", answered(write`select note_event_intake(${provider})`))),
     releaseAlert: (sendId) =>
@@ -131,6 +140,7 @@ const make = Effect.gen(function* () {
               recipients: due.details.recipients,
               subject: due.details.subject ?? undefined,
               category: due.details.category ?? undefined,
+              source: due.details.source ?? undefined,
               reason: due.details.reason ?? undefined,
               occurredAt: due.details.occurredAt ?? undefined
             }

@@ -27,6 +27,7 @@ const COLUMNS = [
   "from_address",
   "to_addresses",
   "other_addresses",
+  "dropped_addresses",
   "subject",
   "outcome",
   "status",
@@ -42,6 +43,9 @@ const COLUMNS = [
   ...["created_at", "updated_at", "last_event_at", "alerted_at"].map((name) => timeColumn(name))
 ].join(", ")
 
+/** As the index `email_log_recipient` has it. */
+const ALL_RECIPIENTS = "(to_addresses || other_addresses || dropped_addresses)"
+
 /** The filter in SQL. */
 const conditionsOf = (filter: EmailLogFilter) => (bind: (value: unknown) => string) => {
   const conditions: Array<string> = []
@@ -49,7 +53,7 @@ const conditionsOf = (filter: EmailLogFilter) => (bind: (value: unknown) => stri
   if (filter.category !== undefined) conditions.push(`category = ${bind(filter.category)}`)
   if (filter.provider !== undefined) conditions.push(`provider = ${bind(filter.provider)}`)
   if (filter.recipient !== undefined) {
-    conditions.push(`to_addresses @> array[${bind(recipientKey(filter.recipient))}::text]`)
+    conditions.push(`${ALL_RECIPIENTS} @> array[${bind(recipientKey(filter.recipient))}::text]`)
   }
   if (filter.subject !== undefined) {
     conditions.push(`subject ilike ${bind(`%${escapeLike(filter.subject)}%`)}`)

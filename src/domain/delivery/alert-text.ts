@@ -42,6 +42,7 @@ export const alertText = (failed: FailedSend): AlertText => {
       ["Subject", failed.subject],
       ["Reason", failed.reason],
       ["Category", failed.category],
+      ["Source", failed.source],
       ["Provider", failed.provider],
       ["Message id", failed.providerMessageId],
       ["Send id", failed.sendId],

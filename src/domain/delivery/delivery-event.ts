@@ -34,6 +34,9 @@ export interface RecordedEvent {
   readonly status: string
   /** This call claimed the one alert of the row: whoever recorded it must alert, or release the claim. */
   readonly alert: boolean
+  /** Of the row where the library wrote it; else the category that the event's tags name. */
+  readonly category: string | undefined
+  readonly source: string | undefined
 }
 
 /** What an alert is raised about (contract, `POST /internal/email-alert`). */
@@ -45,6 +48,8 @@ export interface FailedSend {
   readonly recipients: ReadonlyArray<string>
   readonly subject: string | undefined
   readonly category: string | undefined
+  /** `source` of the send; absent where it was sent outside the library. */
+  readonly source: string | undefined
   readonly reason: string | undefined
   /** ISO 8601. */
   readonly occurredAt: string | undefined

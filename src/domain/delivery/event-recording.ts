@@ -1,6 +1,11 @@
 import { Clock, Context, Effect, Layer } from "effect"
 
-import { DeliveryLog, type DeliveryLogError, type LoggedEvent } from "../../ports/delivery-log.ts"
+import {
+  DeliveryLog,
+  type DeliveryLogError,
+  type LoggedEvent,
+  type RecordOptions
+} from "../../ports/delivery-log.ts"
 import type { Provider } from "../mail/provider.ts"
 import { makeAlertRaiser } from "./alert-raising.ts"
 import { Alerts } from "./alerts.ts"
@@ -11,14 +16,15 @@ export interface Recording extends LoggedEvent {
   readonly alerted: "none" | "delivered" | "disabled" | "unconfigured" | "failed"
 }
 
-const failedSendOf = (event: DeliveryEvent, sendId: string): FailedSend => ({
+const failedSendOf = (event: DeliveryEvent, { category, sendId, source }: LoggedEvent): FailedSend => ({
   sendId,
   provider: event.provider,
   providerMessageId: event.providerMessageId,
   event: event.event,
   recipients: event.suppress ?? event.recipients,
   subject: event.subject,
-  category: event.tags["category"],
+  category,
+  source,
   reason: event.reason,
   occurredAt: event.occurredAt === undefined ? undefined : new Date(event.occurredAt).toISOString()
 })
@@ -50,7 +56,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const logged = yield* log.record(event, options)
         if (options?.polled !== true) yield* heard(event.provider)
-        const alerted = logged.alert ? yield* raise(failedSendOf(event, logged.sendId)) : "none"
+        const alerted = logged.alert ? yield* raise(failedSendOf(event, logged)) : "none"
         return { ...logged, alerted } as const
       }).pipe(Effect.uninterruptible)
   })
@@ -66,8 +72,7 @@ export class EventRecording extends Context.Service<
   {
     readonly record: (
       event: DeliveryEvent,
-      /** `polled`: found by the poll, which says nothing about the webhook. */
-      options?: { readonly backfill?: boolean; readonly polled?: boolean }
+      options?: RecordOptions
     ) => Effect.Effect<Recording, DeliveryLogError>
   }
 >()("postlane/domain/EventRecording") {}

@@ -25,12 +25,25 @@ export const SendDetails = Schema.Struct({
   to: Schema.Array(Schema.String),
   /** Cc and Bcc. */
   others: Schema.Array(Schema.String),
+  /** Recipients that were left out since they are suppressed; absent in messages that an earlier version queued. */
+  dropped: Schema.optionalKey(Schema.Array(Schema.String)),
   subject: Schema.String,
   idempotencyKey: Schema.String,
   /** SHA-256 hex of the key: the value of the tag that delivery events bring back. */
   keyHash: Schema.String
 })
 export type SendDetails = typeof SendDetails.Type
+
+/** What the row of a retry says that leaves out who was blocked since; without any To recipient left nobody is mailed. */
+export const withoutDropped = (details: SendDetails, blocked: ReadonlyMap<string, unknown>): SendDetails => {
+  const now = [...new Set([...details.to, ...details.others])].filter((address) => blocked.has(address))
+  if (now.length === 0) return details
+  const dropped = [...(details.dropped ?? []), ...now]
+  const to = details.to.filter((address) => !blocked.has(address))
+  return to.length === 0
+    ? { ...details, dropped }
+    : { ...details, to, others: details.others.filter((address) => !blocked.has(address)), dropped }
+}
 
 /** A message of the delayed retry queue (document 1, "Delayed retry queue"). */
 export const DeferredSend = Schema.Struct({

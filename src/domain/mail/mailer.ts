@@ -199,7 +199,7 @@ const make = Effect.gen(function* () {
       failedOver: result.failedOver,
       error: result.ok ? null : result.error,
       errorKind: result.status === "failed" ? result.kind : null,
-      costUsd: result.status === "sent" ? config.costUsd[result.provider ?? config.primary] : null,
+      costUsd: result.ok ? config.costUsd[result.provider ?? config.primary] : null,
       settle:
         sending.owner === undefined
           ? undefined
@@ -239,6 +239,7 @@ const make = Effect.gen(function* () {
     const blocked = blockedAddresses(message.category, began.suppressions)
     const remaining = withoutBlocked(message, blocked)
     const mailed = remaining ?? message
+    const dropped = recipientKeys(message).filter((key) => blocked.has(key))
     const sending: Sending = {
       message: mailed,
       details: {
@@ -247,6 +248,7 @@ const make = Effect.gen(function* () {
         from: addressOf(message.from),
         to: mailed.to.map(addressKey),
         others: [...mailed.cc, ...mailed.bcc].map(addressKey),
+        dropped,
         subject: message.subject,
         idempotencyKey,
         keyHash
@@ -258,7 +260,7 @@ const make = Effect.gen(function* () {
       startedAt,
       firstAttemptAt,
       sticky,
-      suppressedRecipients: recipientKeys(message).filter((key) => blocked.has(key))
+      suppressedRecipients: dropped
     }
 
     const ending = yield* Effect.gen(function* (): Effect.fn.Return<Ending, IdempotencyInProgress> {

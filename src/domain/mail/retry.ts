@@ -7,7 +7,7 @@ import { MailProviders } from "../../ports/mail-provider.ts"
 import { type BeganRetry, MailStore, MailStoreError } from "../../ports/mail-store.ts"
 import { withDeadline } from "../deadline.ts"
 import { makeAttemptRunner } from "./attempt.ts"
-import type { DeferredSend, ProviderRequest } from "./deferred-send.ts"
+import { type DeferredSend, type ProviderRequest, type SendDetails, withoutDropped } from "./deferred-send.ts"
 import { claimLeaseMs, ENQUEUE_TIMEOUT_MS, MailerConfig } from "./mailer-config.ts"
 import { countRetry } from "./metrics.ts"
 import { dedupes } from "./provider.ts"
@@ -160,7 +160,7 @@ const make = Effect.gen(function* () {
 
   const decide = Effect.fnUntraced(function* (
     message: DeferredSend,
-    began: Extract<BeganRetry, { readonly _tag: "Go" }>
+    blocked: ReturnType<typeof blockedAddresses>
   ): Effect.fn.Return<Ending, RetryFailure> {
     const { details, request } = message
     const now = yield* Clock.currentTimeMillis
@@ -168,7 +168,6 @@ const make = Effect.gen(function* () {
     if (!withinWindow(now - message.firstAttemptAt))
       return tooLate("its retry came due 24 hours after the first attempt")
     if (hasExpired(message.expiresAt, now)) return tooLate("the mail expired before its retry")
-    const blocked = blockedAddresses(details.category, began.suppressions)
     const adapter = providers.get(request.provider)
     const touched = [...details.to, ...details.others].some((address) => blocked.has(address))
     const mailed =
@@ -180,19 +179,24 @@ const make = Effect.gen(function* () {
     return yield* attempt(message, mailed)
   })
 
-  const record = Effect.fnUntraced(function* (message: DeferredSend, owner: string, ending: Ending) {
+  const record = Effect.fnUntraced(function* (
+    message: DeferredSend,
+    details: SendDetails,
+    owner: string,
+    ending: Ending
+  ) {
     if (!store.configured) return
     const { provider } = message.request
     const write = store.record({
       rowId: message.rowId,
-      details: message.details,
+      details,
       outcome: ending.outcome,
       provider,
       providerMessageId: ending.messageId,
       failedOver: message.failedOver,
       error: ending.error,
       errorKind: ending.outcome === "failed" ? "ambiguous" : null,
-      costUsd: ending.outcome === "sent" ? config.costUsd[provider] : null,
+      costUsd: ending.outcome === "sent" || ending.outcome === "deferred" ? config.costUsd[provider] : null,
       settle: { owner, state: "deferred", ambiguous: true, result: undefined }
     })
     yield* bounded("record", write).pipe(
@@ -215,8 +219,9 @@ const make = Effect.gen(function* () {
       case "Busy":
         return yield* new KeyStaysBusy({ rowId: message.rowId })
       case "Go": {
-        const ending = yield* decide(message, began)
-        yield* record(message, owner, ending)
+        const blocked = blockedAddresses(message.details.category, began.suppressions)
+        const ending = yield* decide(message, blocked)
+        yield* record(message, withoutDropped(message.details, blocked), owner, ending)
         yield* countRetry(ending.outcome)
         if (ending.outcome === "failed") {
           yield* Effect.logError("a deferred send ended failed").pipe(

@@ -19,6 +19,7 @@ const row: EmailLogRow = {
   from_address: null,
   to_addresses: ["a@x.test"],
   other_addresses: [],
+  dropped_addresses: [],
   subject: null,
   outcome: null,
   status: "bounced",

@@ -47,6 +47,20 @@ describe("sweeps on PostgreSQL", () => {
     }).pipe(Effect.provide(Layer.fresh(layerLog)))
   )
 
+  it.live("a sweep says what kind of mail the alert is about, and where it came from", () =>
+    Effect.gen(function* () {
+      const log = yield* DeliveryLog
+      yield* WriteSql.use(
+        (sql) => sql`insert into email_log (category, source, status, outcome, provider, provider_message_id)
+          values ('notification', 'api:receipts', 'sent', 'sent', 'provider_a', 'm-1')`
+      )
+      const recorded = yield* log.record(deliveryEvent())
+      assert.deepInclude(recorded, { category: "notification", source: "api:receipts" })
+      yield* letAlertsAge("1 hour")
+      assert.deepInclude(yield* log.claimDueAlert, { category: "notification", source: "api:receipts" })
+    }).pipe(Effect.provide(Layer.fresh(layerLog)))
+  )
+
   it.live("an event and a sweep that come together raise a released alert once (A1)", () =>
     Effect.gen(function* () {
       const log = yield* DeliveryLog

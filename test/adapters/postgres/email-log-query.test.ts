@@ -71,6 +71,8 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
         {
           subject: "1000 offXer",
           to_addresses: ["aa@x.test"],
+          other_addresses: ["copy@x.test", "blind@x.test"],
+          dropped_addresses: ["out@x.test"],
           provider: "provider_b",
           provider_message_id: "2"
         }
@@ -81,6 +83,12 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
       assert.deepStrictEqual(yield* subjects({ recipient: "A@X.Test" }), ["Your receipt"])
       assert.deepStrictEqual(yield* subjects({ recipient: "Anna <a@x.test>" }), ["Your receipt"])
       assert.deepStrictEqual(yield* subjects({ recipient: "x.test" }), [])
+      for (const recipient of ["copy@x.test", "Blind@x.test", "out@x.test"]) {
+        assert.deepStrictEqual(yield* subjects({ recipient }), ["1000 offXer"], recipient)
+      }
+      assert.deepStrictEqual((yield* page({ recipient: "out@x.test" })).rows[0]?.dropped_addresses, [
+        "out@x.test"
+      ])
       assert.deepStrictEqual(yield* subjects({ subject: "RECEIPT" }), ["Your receipt"])
       assert.deepStrictEqual(yield* subjects({ subject: "0% off_" }), ["100% off_er"])
       assert.deepStrictEqual(yield* subjects({ subject: "receipt", provider: "provider_b" }), [])

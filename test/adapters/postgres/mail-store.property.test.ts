@@ -65,7 +65,8 @@ const eventStep = fc.record({
   bounceType: fc.constantFrom("Permanent", "Transient", undefined),
   suppress: fc.option(recipients, { nil: undefined, freq: 5 }),
   alertable: fc.constantFrom(undefined, true, false),
-  backfill: fc.constantFrom(undefined, undefined, true)
+  backfill: fc.constantFrom(undefined, undefined, true),
+  listed: fc.constantFrom(undefined, undefined, true)
 })
 const recordStep = fc.record({
   _tag: fc.constant("record" as const),
@@ -128,13 +129,16 @@ const toEvent = (name: Names, one: EventStep): EventEntry => ({
   bounceType: one.bounceType,
   suppress: one.suppress?.map(name.address),
   alertable: one.alertable,
-  backfill: one.backfill
+  category: "notification",
+  backfill: one.backfill,
+  listed: one.listed
 })
 
 const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "record" }>): RecordSend => {
   const details = mail({
     to: [name.address(0)],
     others: one.others ? [name.address(1)] : [],
+    dropped: one.others ? [] : [name.address(2)],
     idempotencyKey: name.key(one.key),
     keyHash: name.hash(one.key)
   })
@@ -150,6 +154,7 @@ const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "record" }>):
         ),
     provider: one.provider,
     providerMessageId: one.outcome === "sent" ? name.message(one.message) : null,
+    costUsd: one.outcome === "sent" || one.outcome === "deferred" ? 0.0004 : null,
     settle:
       one.settles === "nothing"
         ? undefined
@@ -179,6 +184,8 @@ const canonicalDecision = (decision: ClaimDecision) => {
   }
 }
 
+const canonicalTime = (at: number | null) => (at === null || at <= BASE + 3_600_000 ? at : "when observed")
+
 const canonicalRows = (rows: ReadonlyArray<LogRow>, name: Names) =>
   rows
     .filter(
@@ -187,13 +194,17 @@ const canonicalRows = (rows: ReadonlyArray<LogRow>, name: Names) =>
         idempotencyKey === name.key(1) ||
         [0, 1, 2].some((index) => providerMessageId === name.message(index))
     )
-    .map(({ alertedAt, id, lastEventAt, ...row }) => ({
+    .map(({ accounts, alertedAt, id, lastEventAt, ...row }) => ({
       ...row,
       createdAt: "some time",
       id: canonicalId(id),
       suppressionMarks: [...row.suppressionMarks].sort(),
       alerted: alertedAt !== null,
-      lastEventAt: lastEventAt === null || lastEventAt <= BASE + 3_600_000 ? lastEventAt : "when observed"
+      lastEventAt: canonicalTime(lastEventAt),
+      accounts:
+        accounts === null
+          ? null
+          : [accounts.told, accounts.listed].map((one) => one && { ...one, at: canonicalTime(one.at) })
     }))
     .sort((a, b) =>
       [a.id, a.provider, a.providerMessageId].join() < [b.id, b.provider, b.providerMessageId].join() ? -1 : 1
@@ -321,7 +332,8 @@ describe("a set of events", () => {
     event: fc.constantFrom(...EVENTS),
     minute: fc.integer({ min: 0, max: 9 }),
     bounceType: fc.constantFrom("Permanent", "Transient"),
-    alertable: fc.constantFrom(true, true, false)
+    alertable: fc.constantFrom(true, true, false),
+    listed: fc.constantFrom(false, false, true)
   })
 
   it(
@@ -332,11 +344,12 @@ describe("a set of events", () => {
         fc.asyncProperty(
           fc.uniqueArray(timed, {
             maxLength: 7,
-            comparator: (a, b) => a.event === b.event && a.minute === b.minute
+            comparator: (a, b) => a.event === b.event && a.minute === b.minute && a.listed === b.listed
           }),
           fc.boolean(),
+          fc.boolean(),
           fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
-          (set, twice, chance) =>
+          (set, twice, others, chance) =>
             Effect.runPromise(
               Effect.gen(function* () {
                 const ends = []
@@ -357,21 +370,29 @@ describe("a set of events", () => {
                       outcome: "sent",
                       message: 0,
                       again: false,
-                      others: false,
+                      others,
                       owner: 0,
                       state: "accepted",
                       settles: "nothing"
                     })
                   )
-                  const entries = set.map(({ alertable, bounceType, event, minute }): EventEntry => ({
+                  const entries = set.map(({ alertable, bounceType, event, listed, minute }): EventEntry => ({
                     provider: "provider_a",
                     providerMessageId: name.message(0),
                     event,
-                    bounceType,
                     alertable,
+                    listed,
                     occurredAt: BASE + minute * 60_000,
-                    raw: { event, minute },
-                    recipients: [name.address(0)]
+                    raw: { event, minute, listed },
+                    // A webhook names the key and the To recipients, the list all recipients and no reason.
+                    ...(listed
+                      ? { recipients: others ? [name.address(0), name.address(1)] : [name.address(0)] }
+                      : {
+                          bounceType,
+                          keyHash: name.hash(0),
+                          reason: `reason of ${event}`,
+                          recipients: [name.address(0)]
+                        })
                   }))
                   const observed = twice ? [...entries, ...entries] : entries
                   const all = [undefined, ...observed]
@@ -396,6 +417,7 @@ describe("a set of events", () => {
                     lastEvent: row.lastEvent,
                     lastEventAt: row.lastEventAt,
                     raw: row.raw,
+                    error: terminal.size > 1 ? "of the first" : row.error,
                     category: row.category,
                     outcome: row.outcome
                   })

@@ -17,6 +17,7 @@ const failed: FailedSend = {
   recipients: ["a@x.test"],
   subject: undefined,
   category: undefined,
+  source: "api:receipts",
   reason: "Permanent/General",
   occurredAt: undefined
 }

@@ -19,6 +19,7 @@ const failed: FailedSend = {
   recipients: ["a@x.test"],
   subject: "<script>alert(1)</script> & co\r\nBcc: evil@x.test",
   category: "transactional",
+  source: "api:receipts",
   reason: "no such user",
   occurredAt: "2026-01-02T03:04:05Z"
 }

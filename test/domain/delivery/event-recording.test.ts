@@ -1,11 +1,16 @@
-import { assert, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 
+import * as MemoryLog from "../../../src/adapters/memory/delivery-log.ts"
+import { makeMailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import { alertText } from "../../../src/domain/delivery/alert-text.ts"
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
+import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { EventRecording, layer } from "../../../src/domain/delivery/event-recording.ts"
 import { DeliveryLog, DeliveryLogError } from "../../../src/ports/delivery-log.ts"
 import { deliveryEvent } from "../../contracts/delivery-log.ts"
+import { attempt, mail } from "../../contracts/mail-store.ts"
 
 it.effect(
   "webhooks that bring events are noted twice a minute at most; what the poll finds is not (E1)",
@@ -14,7 +19,15 @@ it.effect(
       const heard: Array<string> = []
       let down = false
       const log = Layer.mock(DeliveryLog, {
-        record: () => Effect.succeed({ sendId: "s", status: "sent", alert: false, backfilled: false }),
+        record: () =>
+          Effect.succeed({
+            sendId: "s",
+            status: "sent",
+            alert: false,
+            backfilled: false,
+            category: undefined,
+            source: undefined
+          }),
         heard: (provider) =>
           Effect.suspend(() => {
             heard.push(provider)
@@ -43,3 +56,30 @@ it.effect(
       )
     })
 )
+
+describe("the alert of a recorded event", () => {
+  it.effect("says what kind of mail it is about, and where it came from", () =>
+    Effect.gen(function* () {
+      const database = makeMailDatabase()
+      const raised: Array<FailedSend> = []
+      const alerts = Layer.mock(Alerts, {
+        raise: (failed) =>
+          Effect.sync(() => {
+            raised.push(failed)
+            return { delivery: "delivered" as const, escalated: undefined }
+          })
+      })
+      const one = mail({ category: "notification", source: "api:receipts" })
+      yield* database.store.record(attempt(one, "sent", { providerMessageId: "m-1" }))
+      yield* EventRecording.use(({ record }) => record(deliveryEvent())).pipe(
+        Effect.provide(layer.pipe(Layer.provide([MemoryLog.layer(database), alerts])))
+      )
+      assert.lengthOf(raised, 1)
+      assert.deepInclude(raised[0], { category: "notification", source: "api:receipts" })
+      const { html, text } = alertText(raised[0]!)
+      assert.include(text, "Category: notification\n")
+      assert.include(text, "Source: api:receipts\n")
+      assert.include(html, "<td>api:receipts</td>")
+    })
+  )
+})

@@ -117,6 +117,7 @@ describe("a send", () => {
       world.database.suppress({ email: "a@x.test", reason: "hard_bounce" })
       const some = yield* world.send(mail({ to: ["A@x.test", "b@x.test"], bcc: ["a@x.test"] }))
       assert.deepInclude(some, { status: "sent", suppressedRecipients: ["a@x.test"] })
+      assert.deepInclude(world.database.rows().at(-1), { to: ["b@x.test"], dropped: ["a@x.test"] })
       assert.notInclude(JSON.stringify(yield* world.providers.provider_a.copies).toLowerCase(), "a@x.test")
       const none = yield* world.send(mail({ cc: ["b@x.test"] }))
       assert.deepInclude(none, {

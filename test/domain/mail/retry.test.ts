@@ -203,6 +203,12 @@ describe("a queued retry", () => {
       const copies = JSON.stringify(yield* world.providers.provider_b.copies)
       assert.notInclude(copies, "a@x.test")
       assert.include(copies, "b@x.test")
+      assert.deepInclude(world.database.rows().at(-1), {
+        status: "sent",
+        to: ["b@x.test"],
+        dropped: ["a@x.test"],
+        recipientCount: 1
+      })
     })
   )
 

@@ -21,6 +21,7 @@ const EmailLogRow = Schema.Struct({
   from_address: Schema.NullOr(Schema.String),
   to_addresses: Schema.Array(Schema.String),
   other_addresses: Schema.Array(Schema.String),
+  dropped_addresses: Schema.Array(Schema.String),
   subject: Schema.NullOr(Schema.String),
   outcome: Schema.NullOr(SendStatus),
   status: EmailStatus,
@@ -53,7 +54,7 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
   OpenApi.annotations({
     summary: "The send log, newest first",
     description:
-      "`recipient` matches exactly and ignores case, `subject` matches a part. An empty filter counts as missing."
+      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part. An empty filter counts as missing."
   })
 )
 

@@ -19,6 +19,7 @@ export const AlertRequest = Schema.Struct({
   recipients: Schema.Array(short).check(Schema.isMaxLength(1000)),
   subject: optional,
   category: optional,
+  source: optional,
   reason: optional,
   occurredAt: optional
 }).annotate({ identifier: "AlertRequest" })

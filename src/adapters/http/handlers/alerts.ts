@@ -48,6 +48,7 @@ export const alertHandlers = HttpApiBuilder.group(
             ...body,
             subject: body.subject ?? undefined,
             category: body.category ?? undefined,
+            source: body.source ?? undefined,
             reason: body.reason ?? undefined,
             occurredAt: body.occurredAt ?? undefined
           })

@@ -30,6 +30,7 @@ const mailOf = (index: number): EmailLogRow => ({
   from_address: HOSTILE,
   to_addresses: [`you${index}@x.test`, "x".repeat(300)],
   other_addresses: [],
+  dropped_addresses: ["left-out@x.test"],
   subject: `${index} ${HOSTILE} ${"unbroken".repeat(60)}`,
   outcome: "sent",
   status: "bounced",

@@ -5,7 +5,8 @@ import { NOTHING, showList, tag, time, usd } from "./list.js"
  * @typedef {{
  *   readonly id: string, readonly created_at: string, readonly category: string, readonly source: string | null,
  *   readonly from_address: string | null, readonly to_addresses: ReadonlyArray<string>,
- *   readonly other_addresses: ReadonlyArray<string>, readonly subject: string | null, readonly status: string,
+ *   readonly other_addresses: ReadonlyArray<string>, readonly dropped_addresses: ReadonlyArray<string>,
+ *   readonly subject: string | null, readonly status: string,
  *   readonly last_event: string | null, readonly error: string | null, readonly error_kind: string | null,
  *   readonly failed_over: boolean, readonly cost_usd: number | null, readonly idempotency_key: string | null,
  *   readonly provider: string | null, readonly provider_message_id: string | null, readonly alerted_at: string | null,
@@ -32,6 +33,10 @@ const details = (mail) =>
     el("summary", {}, "Details"),
     line("From", mail.from_address),
     line("Cc and bcc", mail.other_addresses.length === 0 ? null : mail.other_addresses.join(", ")),
+    line(
+      "Left out, since suppressed",
+      mail.dropped_addresses.length === 0 ? null : mail.dropped_addresses.join(", ")
+    ),
     line("Source", mail.source),
     line("Error kind", mail.error_kind),
     line("Cost", usd(mail.cost_usd)),
