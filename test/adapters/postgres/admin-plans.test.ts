@@ -44,6 +44,8 @@ const fill = Effect.gen(function* () {
     Effect.gen(function* () {
       // The test server commits before it is on disk; until it is, a vacuum cannot say that every row is visible.
       yield* sql`set local synchronous_commit = on`
+      // A year of mail may take longer to write than a statement of the product may.
+      yield* sql`set local statement_timeout = 0`
       yield* Effect.forEach(FILL, (statement) => sql.unsafe(statement), { discard: true })
     })
   )
