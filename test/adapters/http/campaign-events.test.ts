@@ -47,6 +47,7 @@ const server = await startServer({
   recording: EventRecording.layer.pipe(
     Layer.provide([
       Layer.mock(DeliveryLog, {
+        heard: () => Effect.void,
         record: (event, options) =>
           Effect.flatMap(Effect.provide(Effect.service(DeliveryLog), MemoryLog.layer(log)), (memory) =>
             memory.record(event, options)
