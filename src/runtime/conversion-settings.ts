@@ -16,6 +16,13 @@ export const CONVERSION_SETTINGS = {
     Value.words,
     { otherwise: "none; embedded on loopback, the peer is trusted; on the edge, mx.cloudflare.net" }
   ),
+  TRUSTED_MAIL_PEERS: open(
+    "intake",
+    "Addresses and networks (such as 10.0.0.0/8) that hand over the mails of the trusted hops, separated by commas, besides this " +
+      "machine, the hops' own addresses and what their names lead to.",
+    Value.networks,
+    { otherwise: "none" }
+  ),
   CONVERT_REPLY_CHANNEL: open(
     "intake",
     "How replies go out: workspace (the workspace mail API) or library (the mailer).",

@@ -4,10 +4,10 @@ import { Duration, Effect, Layer } from "effect"
 
 import { serveSmtp, type SmtpOptions } from "../adapters/smtp/smtp-server.ts"
 import { ConvertByEmail } from "../domain/intake/convert-by-email.ts"
-import { isTrustedPeer } from "../domain/intake/sender-authenticity.ts"
 import { CannotStart } from "./exit.ts"
 import { authenticityRules } from "./intake-layers.ts"
 import { intakeRecipients } from "./intake-parts.ts"
+import { NO_HOPS } from "./settings-checks.ts"
 import type { Settings } from "./settings.ts"
 import { background, ticking } from "./supervisor.ts"
 
@@ -82,8 +82,11 @@ const listen = Effect.fnUntraced(function* (options: SmtpOptions) {
 export const intakeWorkers = (settings: Settings) => {
   const rules = authenticityRules(settings)
   const smtp = Layer.unwrap(
-    Effect.map(certificate(settings), (found) =>
-      background(
+    Effect.map(certificate(settings), (found) => {
+      if (rules.trustedHops.length === 0 && !rules.trustsLoopback) {
+        return Layer.effectDiscard(Effect.logError(`TRUSTED_MAIL_HOPS ${NO_HOPS}`))
+      }
+      return background(
         "smtp",
         listen({
           host: settings.http.host,
@@ -91,10 +94,10 @@ export const intakeWorkers = (settings: Settings) => {
           name: settings.domains.inbound,
           recipients: intakeRecipients(settings),
           certificate: found,
-          trusts: (peer) => isTrustedPeer(peer, rules)
+          peers: { ...rules, trustedPeers: settings.intake.trustedPeers }
         })
       )
-    )
+    })
   )
   return Layer.mergeAll(
     smtp,

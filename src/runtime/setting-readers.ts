@@ -85,6 +85,16 @@ const split = (value: string): ReadonlyArray<string> => value.split(/[\s,]+/).fi
 /** Words, separated by commas. */
 export const words: ReadValue<ReadonlyArray<string>> = (value) => Result.succeed(split(value))
 
+const NETWORK =
+  /^(?:\d{1,3}(?:\.\d{1,3}){3}(?:\/(?:[12]?\d|3[0-2]))?|(?=[^/]*:)[\da-f:]{2,39}(?:\/(?:\d{1,2}|1[01]\d|12[0-8]))?)$/i
+
+/** Addresses, and networks by the length of their prefix. */
+export const networks: ReadValue<ReadonlyArray<string>> = (value) => {
+  return split(value).every((word) => NETWORK.test(word))
+    ? Result.succeed(split(value))
+    : Result.fail("must be addresses or networks (such as 10.0.0.0/8), separated by commas")
+}
+
 export const roles: ReadValue<ReadonlyArray<Role>> = (value) => {
   if (value === "all") return Result.succeed(ROLES)
   const wanted = split(value)

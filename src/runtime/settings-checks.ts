@@ -157,6 +157,10 @@ const deafness = ({ providerA, providerB, roles, sending }: Settings): ReadonlyA
   ]
 }
 
+/** Why no mail is taken in where nothing says whose verdict on senders counts: every one would be thrown away unverified. */
+export const NO_HOPS =
+  "is unset: nothing vouches for senders, and the SMTP intake does not start; name the mail server that checks DMARC before it"
+
 /** What production can start without, and will miss. */
 export const advice = (settings: Settings): ReadonlyArray<SettingProblem> => {
   const notes: Array<SettingProblem> = [...settings.warnings]
@@ -178,6 +182,9 @@ export const advice = (settings: Settings): ReadonlyArray<SettingProblem> => {
       setting: "EMAIL_DEFER_QUEUE_URL",
       message: "is unset: an ambiguous send ends failed instead of being tried again"
     })
+  }
+  if (settings.roles.includes("intake") && settings.intake.trustedHops.length === 0) {
+    notes.push({ setting: "TRUSTED_MAIL_HOPS", message: NO_HOPS })
   }
   return notes
 }

@@ -171,6 +171,7 @@ export const assemble = (
       tlsCert: values.SMTP_TLS_CERT,
       tlsKey: values.SMTP_TLS_KEY,
       trustedHops: values.TRUSTED_MAIL_HOPS ?? [],
+      trustedPeers: values.TRUSTED_MAIL_PEERS ?? [],
       replyChannel:
         values.CONVERT_REPLY_CHANNEL ??
         (values.MAILAPI_SERVICE_ACCOUNT_KEY === undefined ? "library" : "workspace"),

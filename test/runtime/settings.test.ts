@@ -313,7 +313,7 @@ describe("settings", () => {
     assert.deepStrictEqual(requirements(complete), [])
     assert.deepStrictEqual(
       advice(complete).map((one) => one.setting),
-      ["SENDER_DOMAIN", "BASE_URL", "PROVIDERB_WEBHOOK_SECRET", "EMAIL_DEFER_QUEUE_URL"]
+      ["SENDER_DOMAIN", "BASE_URL", "PROVIDERB_WEBHOOK_SECRET", "EMAIL_DEFER_QUEUE_URL", "TRUSTED_MAIL_HOPS"]
     )
     const deaf = (env: Record<string, string>) =>
       advice(
@@ -331,6 +331,22 @@ describe("settings", () => {
     ])
     assert.deepStrictEqual(deaf({ POSTLANE_ROLES: "worker" }), [])
     assert.deepStrictEqual(deaf({ PROVIDERA_WEBHOOK_SECRET: `whsec_${"A".repeat(32)}` }), [])
+    const known = {
+      ...PROVIDER_B,
+      TRUSTED_MAIL_HOPS: "mx.hop.test",
+      TRUSTED_MAIL_PEERS: "10.0.0.0/8, fd00::/8 192.0.2.1"
+    }
+    assert.notInclude(
+      advice(decode(known, SERVE)).map((one) => one.setting),
+      "TRUSTED_MAIL_HOPS"
+    )
+    assert.deepStrictEqual(decode(known, SERVE).intake.trustedPeers, ["10.0.0.0/8", "fd00::/8", "192.0.2.1"])
+    for (const wrong of ["10.0.0.0/33", "fd00::/129", "mx.hop.test", "10.0.0", "fade"]) {
+      assert.isTrue(
+        Result.isFailure(decodeSettings({ TRUSTED_MAIL_PEERS: wrong }, { embedded: true })),
+        wrong
+      )
+    }
   })
 })
 

@@ -27,7 +27,7 @@ import { ConvertByEmail, layer as layerConvertByEmail } from "../../src/domain/i
 import * as InProcessPipeline from "../../src/domain/intake/in-process-pipeline.ts"
 import { IntakeConfig } from "../../src/domain/intake/intake-config.ts"
 import * as LibraryReplies from "../../src/domain/intake/library-replies.ts"
-import { type AuthenticityRules, isTrustedPeer } from "../../src/domain/intake/sender-authenticity.ts"
+import type { AuthenticityRules } from "../../src/domain/intake/sender-authenticity.ts"
 import { MailerConfig } from "../../src/domain/mail/mailer-config.ts"
 import * as Mailer from "../../src/domain/mail/mailer.ts"
 import { ConvertPipeline } from "../../src/ports/convert-pipeline.ts"
@@ -233,7 +233,7 @@ export const startIntake = async (options: WorldOptions = {}) => {
       name: "in.test",
       recipients: new Set([CONVERT, "convert@in.test"]),
       certificate: undefined,
-      trusts: (peer) => isTrustedPeer(peer, rules),
+      peers: { ...rules, trustedPeers: [] },
       ...options.smtp
     })
   )

@@ -7,9 +7,9 @@ export const hangUp = (): void => {
   for (const socket of open.splice(0)) socket.destroy()
 }
 
-/** A client that speaks line by line. */
-export const talk = (port: number) => {
-  const socket = connect(port, "127.0.0.1")
+/** A client that speaks line by line; all of `127.0.0.0/8` are addresses of this machine. */
+export const talk = (port: number, localAddress = "127.0.0.1") => {
+  const socket = connect({ port, host: "127.0.0.1", localAddress })
   open.push(socket)
   let heard = ""
   let over = false

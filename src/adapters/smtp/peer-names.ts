@@ -6,31 +6,44 @@ const TIME_LIMIT_MS = 4_000
 /** Most names of one address that are looked at. */
 const MAX_NAMES = 5
 
-const leadsTo = async (name: string, address: string): Promise<boolean> => {
-  try {
-    const found = await lookup(name, { all: true })
-    return found.some((one) => one.address === address)
-  } catch {
-    return false
-  }
+/** The name is not there, or has no address: an answer, not a failure. */
+const NOTHING: ReadonlySet<unknown> = new Set(["ENODATA", "ENOTFOUND"])
+
+/** `none` where the DNS says that there is nothing; undefined where it says nothing, which another try may change. */
+const unlessThereIsNone =
+  <A>(none: A) =>
+  (cause: unknown): A | undefined =>
+    cause instanceof Error && "code" in cause && NOTHING.has(cause.code) ? none : undefined
+
+const leadsTo = (name: string, address: string): Promise<boolean | undefined> =>
+  lookup(name, { all: true }).then(
+    (found) => found.some((one) => one.address === address),
+    unlessThereIsNone(false)
+  )
+
+const namesOf = async (
+  address: string,
+  isWanted: (name: string) => boolean
+): Promise<ReadonlyArray<string> | undefined> => {
+  const all = await reverse(address).catch(unlessThereIsNone<Array<string>>([]))
+  if (all === undefined) return undefined
+  const names = all.filter(isWanted).slice(0, MAX_NAMES)
+  const genuine = await Promise.all(names.map((name) => leadsTo(name, address)))
+  const found = names.filter((_, at) => genuine[at])
+  return found.length === 0 && genuine.includes(undefined) ? undefined : found
 }
 
-const namesOf = async (address: string): Promise<ReadonlyArray<string>> => {
-  try {
-    const names = (await reverse(address)).slice(0, MAX_NAMES)
-    const genuine = await Promise.all(names.map((name) => leadsTo(name, address)))
-    return names.filter((_, at) => genuine[at])
-  } catch {
-    // An address without names is like any other.
-    return []
-  }
-}
-
-/** Names that lead to an address and back: whoever has an address can give it any name, but not the other way. */
-export const peerNames = (address: string): Promise<ReadonlyArray<string>> =>
+/**
+ * The wanted names that lead to an address and back: whoever has an address can give it any name, but not the other way. Undefined
+ * where the DNS does not answer in time.
+ */
+export const peerNames = (
+  address: string,
+  isWanted: (name: string) => boolean
+): Promise<ReadonlyArray<string> | undefined> =>
   Promise.race([
-    namesOf(address.replace(/^::ffff:/i, "")),
-    new Promise<ReadonlyArray<string>>((resolve) => {
-      setTimeout(() => resolve([]), TIME_LIMIT_MS).unref()
+    namesOf(address, isWanted),
+    new Promise<undefined>((resolve) => {
+      setTimeout(() => resolve(undefined), TIME_LIMIT_MS).unref()
     })
   ])

@@ -1,5 +1,3 @@
-import { isIP, type Socket } from "node:net"
-
 import { Data, Effect, type Scope, Stream } from "effect"
 import {
   SMTPServer,
@@ -11,13 +9,8 @@ import {
 import { ConvertByEmail } from "../../domain/intake/convert-by-email.ts"
 import { MAX_MAIL_BYTES } from "../../domain/intake/mail-size.ts"
 import { countRefused, type Refusal } from "../../domain/intake/metrics.ts"
-import { MAX_MAILS_AN_HOUR } from "../../domain/intake/outcome.ts"
-import type { Peer } from "../../domain/intake/sender-authenticity.ts"
-import { peerNames } from "./peer-names.ts"
-import { makeSenderRate } from "./sender-rate.ts"
-
-/** Connections at once. */
-export const MAX_CONNECTIONS = 250
+import { makeGate } from "./gate.ts"
+import { makePeerTrust, type PeerRules } from "./peer-trust.ts"
 
 /** How long a client may be silent, milliseconds. */
 const IDLE_MS = 60_000
@@ -51,15 +44,13 @@ export interface SmtpOptions {
   readonly recipients: ReadonlySet<string>
   /** Without one, STARTTLS is not offered. */
   readonly certificate: { readonly cert: string; readonly key: string } | undefined
-  readonly trusts: (peer: Peer) => boolean
+  readonly peers: PeerRules
   /** Time limits that tests shorten. */
   readonly idleMs?: number
   readonly connectionMs?: number
 }
 
 const refusal = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode })
-
-const keyOf = (address: string | undefined, port: number | undefined): string => `${address} ${port}`
 
 /** Streams a mail, as long as it is not too large. What is left of it stays in `stream`. */
 const bytesOf = (stream: SMTPServerDataStream): Stream.Stream<Uint8Array, TooLarge | Cut> =>
@@ -120,13 +111,14 @@ export const serveSmtp = Effect.fnUntraced(function* (
 ): Effect.fn.Return<{ readonly port: number }, SmtpListenError, ConvertByEmail | Scope.Scope> {
   const intake = yield* ConvertByEmail
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  const sockets = new Map<string, Socket>()
-  const underRate = makeSenderRate(MAX_MAILS_AN_HOUR, Date.now)
-
-  /** Whether what a peer says of senders is believed. What it says is looked at only then. */
-  const isTrusted = async (address: string): Promise<boolean> =>
-    options.trusts({ address, names: [] }) ||
-    (isIP(address) !== 0 && options.trusts({ address, names: await peerNames(address) }))
+  const trust = makePeerTrust(options.peers, Date.now)
+  const gate = makeGate({
+    name: options.name,
+    isKnown: trust.isKnown,
+    connectionMs: options.connectionMs ?? CONNECTION_MS,
+    onRefused: () => void run(countRefused("connections")),
+    now: Date.now
+  })
 
   /** What the client is told of its mail. */
   const take = async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Error | string> => {
@@ -160,8 +152,11 @@ export const serveSmtp = Effect.fnUntraced(function* (
     session: SMTPServerSession,
     callback: (error?: Error | null, message?: string) => void
   ): Promise<void> => {
+    const connection = gate.of(session)
+    if (connection !== undefined) connection.busy = true
     const said = await take(stream, session)
-    await drained(stream, () => sockets.get(keyOf(session.remoteAddress, session.remotePort))?.destroy())
+    await drained(stream, () => connection?.socket.destroy())
+    if (connection !== undefined) connection.busy = false
     if (typeof said === "string") callback(null, said)
     else callback(said)
   }
@@ -173,22 +168,23 @@ export const serveSmtp = Effect.fnUntraced(function* (
 
   /** Whether a mail may begin: nothing of a stranger's is looked at. */
   const answerSender = async (
-    { address }: SMTPServerAddress,
-    { remoteAddress }: SMTPServerSession,
+    session: SMTPServerSession,
     callback: (error?: Error | null) => void
   ): Promise<void> => {
-    if (!(await isTrusted(remoteAddress))) {
-      refuse(callback, "peer", 550, "Mail is taken from our own mail servers only")
-    } else if (underRate(address)) {
+    const found = await trust.of(session.remoteAddress)
+    if (!gate.found(session, found)) {
+      refuse(callback, "rate", 421, "Too many attempts, please try again later")
+    } else if (found === "trusted") {
       callback(null)
-    } else refuse(callback, "rate", 450, "Too many mails within an hour, please try again later")
+    } else if (found === "stranger") {
+      refuse(callback, "peer", 550, "Mail is taken from our own mail servers only")
+    } else refuse(callback, "peer", 451, "The DNS does not say who you are, please try again later")
   }
 
   const server = new SMTPServer({
     name: options.name,
     banner: "Postlane",
     size: MAX_MAIL_BYTES,
-    maxClients: MAX_CONNECTIONS,
     socketTimeout: options.idleMs ?? IDLE_MS,
     closeTimeout: CLOSE_MS,
     authOptional: true,
@@ -196,8 +192,12 @@ export const serveSmtp = Effect.fnUntraced(function* (
     disableReverseLookup: true,
     logger: false,
     ...options.certificate,
-    onMailFrom: (from, session, callback) => {
-      void answerSender(from, session, callback)
+    onSecure: (socket, session, callback) => {
+      gate.secured(session, socket)
+      callback()
+    },
+    onMailFrom: (_from, session, callback) => {
+      void answerSender(session, callback)
     },
     // A mail has as many recipients as we have mailboxes, at most: the server keeps each once.
     onRcptTo: ({ address }: SMTPServerAddress, _session, callback) => {
@@ -213,18 +213,7 @@ export const serveSmtp = Effect.fnUntraced(function* (
   const port = yield* listening(server, options)
   // What a client does wrong on its own connection is told to it.
   server.on("error", () => undefined)
-  // Before the server itself counts the client, which it does whether or not it turns it away.
-  server.server.prependListener("connection", () => {
-    if (server.connections.size >= MAX_CONNECTIONS) void run(countRefused("connections"))
-  })
-  server.server.on("connection", (socket: Socket) => {
-    const key = keyOf(socket.remoteAddress, socket.remotePort)
-    const timer = setTimeout(() => socket.destroy(), options.connectionMs ?? CONNECTION_MS)
-    sockets.set(key, socket)
-    socket.once("close", () => {
-      clearTimeout(timer)
-      sockets.delete(key)
-    })
-  })
+  // Before the server greets the client.
+  server.server.prependListener("connection", gate.admit)
   return { port }
 })

@@ -12,42 +12,11 @@ export interface AuthenticityRules {
   readonly trustsLoopback: boolean
 }
 
-/** Who delivered a mail. */
-export interface Peer {
-  /** The address that it connected from; undefined where a platform delivers (edge). */
-  readonly address: string | undefined
-  /** Names that lead to that address and back. */
-  readonly names: ReadonlyArray<string>
-}
-
 /** Whether the sender of a mail is who it says. The reason is for the log. */
 export type Authenticity = { readonly verified: true } | { readonly verified: false; readonly reason: string }
 
 /** Whether `name` is the hop or stands below it. */
-const isOf = (name: string, hop: string): boolean => name === hop || name.endsWith(`.${hop}`)
-
-const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/i
-/** Networks of one's own (RFC 1918, RFC 4193, link-local): what stands between us and the world is the operator's. */
-const PRIVATE =
-  /^(?:::ffff:)?(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.)|^f[cd][\da-f]{2}:|^fe[89ab][\da-f]:/i
-
-export const isLoopback = (address: string): boolean => LOOPBACK.test(address)
-
-/**
- * Whether what a peer's headers say can be the trusted hop's: it is the hop (by its address, or by a name that leads there and
- * back), or it reaches us from within our own network. A stranger who connects directly can write any header.
- */
-export const isTrustedPeer = (peer: Peer, { trustedHops, trustsLoopback }: AuthenticityRules): boolean => {
-  const { address } = peer
-  if (address === undefined) return true
-  if (isLoopback(address)) return trustsLoopback || trustedHops.length > 0
-  if (trustedHops.length === 0) return false
-  const bare = address.replace(/^::ffff:/i, "").toLowerCase()
-  return (
-    PRIVATE.test(address) ||
-    trustedHops.some((hop) => hop === bare || peer.names.some((name) => isOf(name.toLowerCase(), hop)))
-  )
-}
+export const isOf = (name: string, hop: string): boolean => name === hop || name.endsWith(`.${hop}`)
 
 /** The one sender of a mail; undefined where there is none, or more than one. */
 export const senderOf = (mail: Pick<IncomingMail, "from" | "headers">): Mailbox | undefined => {

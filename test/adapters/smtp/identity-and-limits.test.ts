@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { MAX_MAILS_AN_HOUR } from "../../../src/domain/intake/outcome.ts"
-import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
+import { type IntakeWorld, startIntake } from "../../support/intake-world.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { talk } from "../../support/smtp-talk.ts"
 
@@ -87,18 +87,23 @@ describe("which mails are one, and how many one sender may send", () => {
     })
   })
 
-  it("so many it may begin at the server, and then comes back later; another one is served", async () => {
+  it("H3: envelopes that name a sender and bring no mail of it shut it out of nothing", async () => {
+    const id = await world.customer("named@reader.test", { credits: 9 })
     const { answer, say, socket } = talk(world.port)
     await answer()
     await say("EHLO client.test")
-    for (let mail = 1; mail <= MAX_MAILS_AN_HOUR; mail++) {
-      assert.match(await say("MAIL FROM:<flood@x.test>"), /^250 /, `mail ${mail}`)
+    for (let mail = 0; mail <= MAX_MAILS_AN_HOUR; mail++) {
+      assert.match(await say("MAIL FROM:<named@reader.test>"), /^250 /, `mail ${mail}`)
       await say("RSET")
     }
-    assert.match(await say("MAIL FROM:<Flood@x.test>"), /^450 /)
-    assert.match(await say("MAIL FROM:<calm@x.test>"), /^250 /)
-    assert.match(await say(`RCPT TO:<${CONVERT}>`), /^250 /)
     socket.destroy()
+    await world.send({
+      from: "named@reader.test",
+      attachments: [{ filename: "a.pdf", content: one }]
+    })
+    await world.drain()
+    assert.deepStrictEqual(await outcomes("named@reader.test"), ["success"])
+    assert.strictEqual((await world.funds(id)).charges, 1)
   })
 
   it("a mail that comes again is known for 90 days, and forgotten after", async () => {

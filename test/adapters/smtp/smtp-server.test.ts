@@ -3,8 +3,8 @@ import { PrometheusMetrics } from "effect/observability"
 import { createTransport } from "nodemailer"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
-import { makeSenderRate } from "../../../src/adapters/smtp/sender-rate.ts"
-import { MAX_CONNECTIONS } from "../../../src/adapters/smtp/smtp-server.ts"
+import { MAX_CONNECTIONS, MAX_OF_STRANGER } from "../../../src/adapters/smtp/connections.ts"
+import { makePeerRate } from "../../../src/adapters/smtp/peer-rate.ts"
 import { MAX_MAIL_BYTES } from "../../../src/domain/intake/mail-size.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
 import { CERTIFICATE } from "../../support/certificate.ts"
@@ -109,6 +109,14 @@ describe("the SMTP server", () => {
     assert.match(await talk(world.port).answer(), /^421 /)
     assert.strictEqual(await turnedAway(), before + 2)
     assert.match((await clients[0]?.say("NOOP")) ?? "", /^250 /)
+
+    // H3: whoever holds all places makes room for another address, one for one.
+    const other = talk(world.port, "127.0.0.2")
+    assert.match(await other.answer(), /^220 /)
+    assert.match(await clients[0]!.closed, /421 /)
+    assert.match(await clients[1]!.say("NOOP"), /^250 /)
+    assert.match(await talk(world.port).answer(), /^421 /, "there are no more places than before")
+    assert.match(await other.say("NOOP"), /^250 /)
   })
 })
 
@@ -157,23 +165,50 @@ describe("slow clients, certificates and rates", () => {
     }
   })
 
-  it("a sender has a number of mails an hour, and another one its own", () => {
+  it("H3: a stranger has a few connections, tries and bytes, and takes none of another's", async () => {
+    const world = await startIntake({
+      rules: { trustedHops: [], trustsLoopback: false }
+    })
+    const begin = async (address: string) => {
+      const client = talk(world.port, address)
+      assert.match(await client.answer(), /^220 /)
+      await client.say("EHLO stranger.test")
+      return client
+    }
+    try {
+      const held = await Promise.all(Array.from({ length: MAX_OF_STRANGER }, () => begin("127.0.0.2")))
+      assert.match(await talk(world.port, "127.0.0.2").answer(), /^421 /)
+      const chatty = await begin("127.0.0.3")
+      chatty.socket.write("NOOP\r\n".repeat(100_000))
+      await chatty.closed
+      const eager = await begin("127.0.0.4")
+      for (let n = 0; n < 20; n++) assert.match(await eager.say("MAIL FROM:<a@x.test>"), /^550 /)
+      assert.match(await eager.say("MAIL FROM:<a@x.test>"), /^421 /)
+      assert.match(await talk(world.port, "127.0.0.4").answer(), /^421 /)
+      assert.match(await held[0]!.say("MAIL FROM:<a@x.test>"), /^550 /)
+      await begin("127.0.0.5")
+      assert.deepStrictEqual(await world.sql("select id from intake_mails"), [])
+    } finally {
+      hangUp()
+      await world.stop()
+    }
+  })
+
+  it("a peer has a number of tries an hour, and another one its own", () => {
     let now = 0
-    const under = makeSenderRate(3, () => now)
+    const { isOver, take } = makePeerRate(3, () => now)
     assert.deepStrictEqual(
-      [1, 2, 3, 4].map(() => under("A@x.test")),
+      [1, 2, 3, 4].map(() => take("198.51.100.1")),
       [true, true, true, false]
     )
-    assert.isFalse(under("a@X.test"))
-    assert.isTrue(under("b@x.test"))
-    assert.deepStrictEqual(
-      [1, 2, 3, 4].map(() => under("")),
-      [true, true, true, true]
-    )
+    assert.isTrue(isOver("198.51.100.1"))
+    assert.isFalse(isOver("198.51.100.2"))
+    assert.isTrue(take("198.51.100.2"))
     now = 3_600_000
-    assert.isTrue(under("a@x.test"))
-    for (let n = 0; n < 30_000; n++) under(`${n}@x.test`)
-    assert.isTrue(under("new@x.test"))
+    assert.isFalse(isOver("198.51.100.1"))
+    assert.isTrue(take("198.51.100.1"))
+    for (let n = 0; n < 30_000; n++) take(`${n}`)
+    assert.isTrue(take("new"))
   })
 })
 

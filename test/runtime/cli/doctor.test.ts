@@ -91,7 +91,8 @@ const installation = Effect.gen(function* () {
     PROVIDERB_ENDPOINT: ses.url,
     SQS_ENDPOINT: sqs.endpoint,
     EMAIL_DEFER_QUEUE_URL: queue.replace("http://", "https://"),
-    EMAIL_DEFER_VISIBILITY_SECONDS: "30"
+    EMAIL_DEFER_VISIBILITY_SECONDS: "30",
+    TRUSTED_MAIL_HOPS: "mx.mail.example"
   }
   return { dns, env, peers: { resend, ses } }
 })
@@ -148,7 +149,8 @@ describe("postlane doctor", () => {
           PROVIDERA_WEBHOOK_SECRET: "whsec_!!!",
           SENDER_DOMAIN: "other.example",
           EMAIL_DEFER_QUEUE_URL: `${env["EMAIL_DEFER_QUEUE_URL"]}-gone`,
-          EMAIL_PRIMERY: "provider_b"
+          EMAIL_PRIMERY: "provider_b",
+          TRUSTED_MAIL_HOPS: ""
         })
         assert.strictEqual(found.code, 1)
         assert.isFalse(found.ok)
@@ -165,7 +167,8 @@ describe("postlane doctor", () => {
           "fail webhooks: PROVIDERA_WEBHOOK_SECRET is malformed",
           "warn dns: other.example has no DMARC record",
           "warn dns: the three DKIM records cannot be checked",
-          "warn settings: EMAIL_PRIMERY is not a setting, and is ignored; did you mean EMAIL_PRIMARY?"
+          "warn settings: EMAIL_PRIMERY is not a setting, and is ignored; did you mean EMAIL_PRIMARY?",
+          "warn settings: TRUSTED_MAIL_HOPS is unset"
         ])
         assert.match(complaints(found).join("\n"), /fail database: \d+ migrations are missing/)
         for (const verdict of found.checks) {

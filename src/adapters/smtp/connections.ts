@@ -1,0 +1,65 @@
+import { isIPv6 } from "node:net"
+
+/** Connections at once. */
+export const MAX_CONNECTIONS = 250
+
+/** Connections at once of one address that nobody knows to be trusted. */
+export const MAX_OF_STRANGER = 20
+
+/** What one household holds: an address, or all of IPv6 that one subscriber is given. */
+export const networkOf = (address: string): string => {
+  const bare = address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "")
+  if (!isIPv6(bare)) return bare
+  const [head = "", tail] = bare.toLowerCase().split("::")
+  const [left, right] = [head, tail ?? ""].map((part) => part.split(":").filter((group) => group !== ""))
+  const gap = tail === undefined ? 0 : Math.max(0, 8 - left!.length - right!.length)
+  const groups = [...left!, ...Array<string>(gap).fill("0"), ...right!]
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":")}::/64`
+}
+
+/** A connection that is open. */
+export interface Open {
+  readonly network: string
+  /** Whether its peer is known to be trusted. */
+  readonly known: boolean
+  /** A mail comes over it. */
+  busy: boolean
+}
+
+/** What becomes of a new connection. `instead`: the one that makes room for it. */
+export type Place<A extends Open> =
+  | { readonly kind: "refused" }
+  | { readonly kind: "served"; readonly instead: A | undefined }
+
+/**
+ * Whether there is a place for a connection besides the open ones (oldest first). A stranger has a few. Where all places are taken,
+ * one of whoever holds most makes room, strangers first: nobody can keep out others by holding places.
+ */
+export const placeFor = <A extends Open>(
+  open: Iterable<A>,
+  newcomer: Pick<Open, "network" | "known">
+): Place<A> => {
+  const groups = new Map<string, Array<A>>()
+  let total = 0
+  for (const one of open) {
+    total += 1
+    const group = groups.get(one.network)
+    if (group === undefined) groups.set(one.network, [one])
+    else group.push(one)
+  }
+  const own = groups.get(newcomer.network)?.length ?? 0
+  if (!newcomer.known && own >= MAX_OF_STRANGER) return { kind: "refused" }
+  if (total < MAX_CONNECTIONS) return { kind: "served", instead: undefined }
+  const idle = (group: ReadonlyArray<A>) => group.find(({ busy }) => !busy)
+  const [largest] = [...groups.values()]
+    .filter((group) => idle(group) !== undefined)
+    .filter(
+      (group) =>
+        (newcomer.known && !group[0]!.known) || (group.length > own + 1 && newcomer.known === group[0]!.known)
+    )
+    .toSorted((a, b) => Number(a[0]!.known) - Number(b[0]!.known) || b.length - a.length)
+  return largest === undefined ? { kind: "refused" } : { kind: "served", instead: idle(largest) }
+}

@@ -1,0 +1,105 @@
+import type { Socket } from "node:net"
+
+import { networkOf, type Open, placeFor } from "./connections.ts"
+import { makePeerRate } from "./peer-rate.ts"
+import type { Trust } from "./peer-trust.ts"
+
+/** Mails that a stranger may begin within an hour, each of which is refused; beyond, it is not answered. */
+const MAX_TRIES = 20
+
+/** Bytes that a stranger may send over one connection: commands, and no mail. */
+const MAX_STRANGER_BYTES = 16 * 1024
+
+/** A connection that is open, and what is known of its peer. */
+export interface Connection extends Open {
+  readonly socket: Socket
+  /** Not found to be trusted, so far. */
+  stranger: boolean
+}
+
+/** The ends of a connection, however they are told. */
+interface Peer {
+  readonly remoteAddress?: string | undefined
+  readonly remotePort?: number | undefined
+}
+
+const keyOf = ({ remoteAddress = "", remotePort }: Peer): string =>
+  `${remoteAddress.replace(/^::ffff:/i, "")} ${remotePort}`
+
+/** How the gate is set up. */
+export interface GateOptions {
+  /** What the server calls itself. */
+  readonly name: string
+  readonly isKnown: (address: string) => boolean
+  /** How long a connection may last, milliseconds. */
+  readonly connectionMs: number
+  /** A connection was turned away. */
+  readonly onRefused: () => void
+  /** Milliseconds. */
+  readonly now: () => number
+}
+
+/** Who may connect, and what strangers may do: nobody can use up what others need (H3). */
+export const makeGate = ({ connectionMs, isKnown, name, now, onRefused }: GateOptions) => {
+  /** Oldest first. */
+  const open = new Map<string, Connection>()
+  const tries = makePeerRate(MAX_TRIES, now)
+
+  const turnAway = (socket: Socket): void => {
+    onRefused()
+    socket.write(`421 ${name} Too many connections, please try again later\r\n`)
+    socket.destroySoon()
+  }
+
+  /** Cuts a stranger who sends more than the commands of some mails. */
+  const meter = (socket: Socket, connection: Connection): void => {
+    let bytes = 0
+    socket.on("data", (chunk: Buffer) => {
+      bytes += chunk.length
+      if (!connection.stranger || bytes <= MAX_STRANGER_BYTES) return
+      tries.take(connection.network)
+      socket.destroy()
+    })
+  }
+
+  const placed = (connection: Connection): boolean => {
+    if (connection.stranger && tries.isOver(connection.network)) return false
+    const place = placeFor(open.values(), connection)
+    if (place.kind === "served" && place.instead !== undefined) {
+      open.delete(keyOf(place.instead.socket))
+      turnAway(place.instead.socket)
+    }
+    return place.kind === "served"
+  }
+
+  return {
+    /** A client has connected. */
+    admit: (socket: Socket): void => {
+      const address = socket.remoteAddress ?? ""
+      const known = isKnown(address)
+      const connection = { socket, network: networkOf(address), known, stranger: !known, busy: false }
+      if (!placed(connection)) return turnAway(socket)
+      const key = keyOf(socket)
+      const timer = setTimeout(() => socket.destroy(), connectionMs)
+      open.set(key, connection)
+      socket.once("close", () => {
+        clearTimeout(timer)
+        if (open.get(key) === connection) open.delete(key)
+      })
+      meter(socket, connection)
+    },
+    /** A connection is encrypted from now on. */
+    secured: (peer: Peer, socket: Socket): void => {
+      const connection = open.get(keyOf(peer))
+      if (connection !== undefined) meter(socket, connection)
+    },
+    of: (peer: Peer): Connection | undefined => open.get(keyOf(peer)),
+    /** Who the client of a connection was found to be. False: it has tried too often. */
+    found: (peer: Peer, trust: Trust): boolean => {
+      const connection = open.get(keyOf(peer))
+      if (connection !== undefined) connection.stranger = trust !== "trusted"
+      // The DNS says nothing: that is not the client's fault.
+      return trust !== "stranger" || tries.take(networkOf(peer.remoteAddress ?? ""))
+    }
+  }
+}
