@@ -9,28 +9,30 @@ export interface XmlEvents {
   readonly text?: (text: string) => void
 }
 
+const nothing = () => undefined
+
 const localName = (name: string): string => name.slice(name.indexOf(":") + 1)
 
 /** Reads a part as it streams by. What is not well-formed is broken; entities of its own have no meaning. */
 export const readXml = async (
   bytes: AsyncIterable<Buffer> | Iterable<Buffer>,
-  { close, open, text }: XmlEvents
+  { close = nothing, open = nothing, text = nothing }: XmlEvents
 ): Promise<void> => {
   const parser = sax.parser(true)
-  parser.onerror = (error) => {
-    throw broken(error)
-  }
-  if (open !== undefined)
-    parser.onopentag = ({ attributes, name }) =>
+  const handlers: Pick<sax.SAXParser, "onclosetag" | "onerror" | "onopentag" | "oncdata" | "ontext"> = {
+    onerror: (error) => {
+      throw broken(error)
+    },
+    onopentag: ({ attributes, name }) =>
       open(
         localName(name),
         new Map(Object.entries(attributes).map(([key, value]) => [localName(key), String(value)]))
-      )
-  if (close !== undefined) parser.onclosetag = (name) => close(localName(name))
-  if (text !== undefined) {
-    parser.ontext = text
-    parser.oncdata = text
+      ),
+    onclosetag: (name) => close(localName(name)),
+    ontext: text,
+    oncdata: text
   }
+  Object.assign(parser, handlers)
   const decoder = new TextDecoder()
   for await (const some of bytes) parser.write(decoder.decode(some, { stream: true }))
   parser.write(decoder.decode()).close()

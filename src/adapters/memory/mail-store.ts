@@ -213,7 +213,7 @@ export const makeMailDatabase = (): MailDatabase => {
       if (!known) log.suppressions.push(suppression)
     },
     unsuppress: (email) => takeOut(email).length,
-    erase: (email) => void append(erased, takeOut(email)),
+    erase: (email) => append(erased, takeOut(email)),
     claim: (keyHash) => claims.get(keyHash)
   }
 }

@@ -93,7 +93,8 @@ layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
 
   it.effect("a long document keeps all its words", () =>
     Effect.gen(function* () {
-      const owner = yield* begin
+      yield* begin
+      const owner = yield* customer(400)
       const body = Array.from({ length: 2000 }, (_, at) =>
         paragraph(`Number${at} ${"word ".repeat(60)}`)
       ).join("")
@@ -102,6 +103,8 @@ layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
       yield* run()
       const html = yield* textOf((yield* seen(owner, file.id)).resultKey)
       assert.lengthOf(html.match(/Number\d+ (word ?){60}/g) ?? [], 2000)
+      // It is charged by the words of its result, whatever it was taken for.
+      assert.deepStrictEqual(yield* funds(owner), { credits: 400 - 305, held: 0, charged: 305 })
     })
   )
 

@@ -131,11 +131,12 @@ const rowNumbers = (
     let number = -1
     return rows.map((_, at) => (joins.has(at) ? number : (number += 1)))
   }
-  const least = steps.reduce((smallest, { step }) => Math.min(smallest, step), Infinity)
-  const tight = steps.filter(({ step }) => step <= least * SAME_STEP)
+  const narrowest = least(steps.map(({ step }) => step))
+  const tight = steps.filter(({ step }) => step <= narrowest * SAME_STEP)
   const full = (at: number) => (placed[at]?.length ?? 0) >= columns
   const wholeRows = tight.filter(({ from, to }) => to === from + 1 && full(from) && full(to)).length
-  if (!steps.some(({ step }) => step > least * ROW_APART) || wholeRows > 0.5 * tight.length) return numbered()
+  if (!steps.some(({ step }) => step > narrowest * ROW_APART) || wholeRows > 0.5 * tight.length)
+    return numbered()
   for (const { from, to } of tight) for (let at = from + 1; at <= to; at++) joins.add(at)
   return numbered()
 }
@@ -281,7 +282,7 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
 
 /** Tables among the lines of a column, told by alignment. Linear but for sorting. */
 export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<AlignedTable> => {
-  const left = lines.reduce((least, { x0 }) => Math.min(least, x0), Infinity)
+  const left = least(lines.map(({ x0 }) => x0))
   const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
   const near = nearColumns(lines)
   const rows = lines.map((line, at): Row => {
