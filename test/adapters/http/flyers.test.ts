@@ -101,6 +101,7 @@ describe("a flyer job", () => {
             status: "pending",
             error: null,
             compConversionId: null,
+            unreadablePages: [],
             createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
           }
         }
