@@ -33,7 +33,7 @@ export const identityText = (
  * again can change its Message-ID where that was not signed, and add signatures of their own, but cannot do without the genuine one.
  */
 export const signatureTexts = (headers: ReadonlyArray<MailHeader>, sender: string): ReadonlyArray<string> =>
-  dkimSignatures(headers).map(({ value }) => JSON.stringify(["dkim", value, sender]))
+  dkimSignatures(headers).map((signature) => JSON.stringify(["dkim", signature.value, sender]))
 
 /** Most entries of a `References` header that are repeated: the first and the newest (RFC 5322, section 3.6.4). */
 const MAX_REFERENCES = 20
