@@ -1,4 +1,5 @@
 import { numbered } from "./pdf-samples.ts"
+import { tnefOf } from "./tnef-files.ts"
 
 /** A mail as some program writes it, and how it ends. */
 export interface StrangeMail {
@@ -141,6 +142,19 @@ export const strangeMails = (from: string): ReadonlyArray<StrangeMail> => [
       part(
         "Content-Type: application/ms-tnef; name=winmail.dat\nContent-Disposition: attachment; filename=winmail.dat\nContent-Transfer-Encoding: base64",
         "eJ8+IgE="
+      )
+    )
+  },
+  {
+    about: "winmail.dat with a PDF in it",
+    outcome: "success",
+    raw: mixed(
+      from,
+      part(
+        "Content-Type: application/ms-tnef; name=winmail.dat\nContent-Disposition: attachment; filename=winmail.dat\nContent-Transfer-Encoding: base64",
+        tnefOf(["a.pdf", numbered(1)])
+          .toString("base64")
+          .replaceAll(/.{76}/g, "$&\n")
       )
     )
   },

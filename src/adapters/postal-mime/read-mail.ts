@@ -1,8 +1,10 @@
 import PostalMime, { addressParser, type Attachment, type Email } from "postal-mime"
 
+import { isPdf } from "../../domain/intake/file-signature.ts"
 import type { IncomingMail, MailHeader, MailPart } from "../../domain/intake/incoming-mail.ts"
 import { beyondLimits } from "../../domain/intake/mail-limits.ts"
 import { append } from "../../domain/lists.ts"
+import { filesInTnef } from "./tnef.ts"
 
 /** What a hostile mail may cost: real ones nest a few levels deep. */
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 4 }
@@ -41,8 +43,22 @@ const parse = (raw: Uint8Array): Promise<Email> =>
     LIMITS
   )
 
-/** A message that was forwarded as an attachment: the parts within it stand in its place. */
+/** A `winmail.dat` with one PDF in it: the files within it stand in its place. */
+const withinTnef = (part: MailPart): ReadonlyArray<MailPart> | undefined => {
+  const files = filesInTnef(part.content)
+  if (files?.filter(({ content }) => isPdf(content)).length !== 1) return undefined
+  return files.map(({ content, filename }) => ({
+    filename,
+    mediaType: "application/octet-stream",
+    inline: false,
+    content
+  }))
+}
+
+/** What was put into another part: a message that was forwarded as an attachment, Outlook's files. It stands in that part's place. */
 const within = async (part: MailPart, budget: { left: number }): Promise<ReadonlyArray<MailPart>> => {
+  const files = withinTnef(part)
+  if (files !== undefined) return files
   if (part.mediaType !== "message/rfc822" || budget.left === 0) return [part]
   budget.left -= 1
   // Decoded, it may have lines that the mail around it did not have.
