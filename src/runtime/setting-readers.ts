@@ -138,7 +138,7 @@ export const httpUrl: ReadValue<string> = (value) => {
   if (url.search !== "" || url.hash !== "") {
     return Result.fail("must be an address without ? and #")
   }
-  return Result.succeed(url.href.replace(/\/+$/, ""))
+  return Result.succeed(url.href.replace(/(?<!\/)\/+$/, ""))
 }
 
 /** A `postgres:` URL with a host and a database; it may hold a password. */

@@ -12,9 +12,9 @@ const OTHER_ACCOUNTS = ["postgres", "nobody"]
 
 const find = Effect.fnUntraced(function* (name: string) {
   const { code, output } = yield* runProgram("id", [name])
-  const ids = /uid=(\d+).*?gid=(\d+)/.exec(output)
-  if (code !== 0 || ids === null) return undefined
-  return { name, uid: Number(ids[1]), gid: Number(ids[2]) } satisfies Account
+  const [uid, gid] = [/\buid=(\d+)/.exec(output), /\bgid=(\d+)/.exec(output)]
+  if (code !== 0 || uid === null || gid === null) return undefined
+  return { name, uid: Number(uid[1]), gid: Number(gid[1]) } satisfies Account
 })
 
 /** The account that runs PostgreSQL for root: `postlane`, made where it is missing, else one that is there. */

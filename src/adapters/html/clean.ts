@@ -84,7 +84,13 @@ const childrenOf = (node: Nodes): ReadonlyArray<TopLevel> =>
       : []
 
 /** A model's fence of Markdown around its answer. */
-const unfenced = (html: string): string => /^\s*```[a-z]*\s*\n([\s\S]*?)\n?```\s*$/i.exec(html)?.[1] ?? html
+const unfenced = (html: string): string => {
+  const text = html.trim()
+  const fence = /^```[a-z]*[^\S\n]*\n/i.exec(text)?.[0].length
+  return fence !== undefined && text.length >= fence + 3 && text.endsWith("```")
+    ? text.slice(fence, -3)
+    : html
+}
 
 /**
  * What may stay of a fragment that a model wrote. Sanitised as a tree, written out and read again: what two readings would

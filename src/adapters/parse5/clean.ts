@@ -4,7 +4,7 @@ const MAX_URL = 2000
 /** Longest subject, characters. */
 export const MAX_SUBJECT = 200
 
-const CONTROL = /[[\p{Cc}--[\t\n\r]]\ufffe\uffff]/gv
+const CONTROL = /(?![\t\n\r])[\p{Cc}\ufffe\uffff]/gu
 /** Characters that turn the order of what follows them: a file name could pass for another. */
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g
 

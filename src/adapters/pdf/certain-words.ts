@@ -33,7 +33,7 @@ const shifted = (x: number, y: number): Matrix => ({ ...IDENTITY, e: x, f: y })
 
 /** A token of a content stream; a string with brackets within matches nothing, and ends the look. */
 const TOKEN =
-  /[\s\0]*(?:%[^\r\n]*|(\/[^\s\0()<>[\]{}/%]*)|(\((?:[^()\\]|\\[^])*\)|<[0-9A-Fa-f\s]*>)|(<<|>>|\[|\])|([+-]?(?:\d+\.?\d*|\.\d+))(?![^\s\0()<>[\]{}/%])|([^\s\0()<>[\]{}/%]+))/y
+  /[\s\0]*(?:%[^\r\n]*|(\/[^\s\0()<>[\]{}/%]*)|(\((?:[^()\\]|\\[^])*\)|<[0-9A-Fa-f\s]*>)|(<<|>>|\[|\])|([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?![^\s\0()<>[\]{}/%])|([^\s\0()<>[\]{}/%]+))/y
 
 const PAINTS = new Set(["f", "F", "f*", "B", "B*", "b", "b*", "S", "s", "Do", "sh", "Tj", "TJ", "'", '"'])
 

@@ -26,7 +26,7 @@ const offsetsOf = (table: string): ReadonlyArray<number> | undefined => {
 
 /** The one object that `key` refers to; undefined where there is none or it is there twice, as it may be within another value. */
 const reference = (dictionary: string, key: string): number | undefined => {
-  const found = [...dictionary.matchAll(new RegExp(`/${key}\\s*\\[?\\s*(\\d+) 0 R\\s*(\\]|/|>>|$)`, "g"))]
+  const found = [...dictionary.matchAll(new RegExp(`/${key}\\s*(?:\\[\\s*)?(\\d+) 0 R\\s*(\\]|/|>>|$)`, "g"))]
   const everywhere = dictionary.split(new RegExp(`/${key}(?![A-Za-z])`)).length - 1
   return found.length === 1 && everywhere === 1 ? Number(found[0]?.[1]) : undefined
 }

@@ -33,7 +33,10 @@ const KIND_BY_NAME: Readonly<Record<string, FailureKind>> = {
 }
 
 /** An invalid or expired key comes back as a plain `validation_error`, in one status or another (resend-node, PR 617). */
-const KEY_REFUSED = /\bapi key\b.*\b(?:invalid|not active|expired|suspended)\b/i
+const refusesKey = (message: string): boolean => {
+  const at = message.search(/\bapi key\b/i)
+  return at !== -1 && /\b(?:invalid|not active|expired|suspended)\b/i.test(message.slice(at))
+}
 /** An unverified sender domain and the restriction of an account without one are settings, not this message's fault. */
 const SENDER_UNVERIFIED = /\bdomain is not verified\b|\bonly send testing emails to\b/i
 
@@ -58,7 +61,7 @@ const byStatus = (status: number, name: string | undefined, message: string): Fa
         ? "ambiguous"
         : "rejected"
     default:
-      return KEY_REFUSED.test(message) || SENDER_UNVERIFIED.test(message) ? "unavailable" : "rejected"
+      return refusesKey(message) || SENDER_UNVERIFIED.test(message) ? "unavailable" : "rejected"
   }
 }
 

@@ -43,7 +43,7 @@ export const makeClient = (
   Client: ResendClient = Resend
 ): Resend | undefined => {
   if (!BEARER_TOKEN.test(apiKey)) return undefined
-  const client = new Client(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ""), userAgent: "postlane" })
+  const client = new Client(apiKey, { baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ""), userAgent: "postlane" })
   // RESEND_DEBUG=true makes the SDK print error bodies, which hold message data, to the console.
   Object.defineProperty(client, "debug", { value: false })
   return client

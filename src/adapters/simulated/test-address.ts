@@ -29,5 +29,5 @@ export const testAddressType = (provider: Provider, address: string): SimulatedE
   const { domain, types } = VENDOR[provider]
   const at = address.lastIndexOf("@")
   if (address.slice(at + 1).toLowerCase() !== domain) return undefined
-  return types.get(address.slice(0, at).toLowerCase().replace(/\+.*$/, ""))
+  return types.get(address.slice(0, at).toLowerCase().split("+", 1)[0]!)
 }

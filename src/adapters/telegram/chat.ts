@@ -52,7 +52,7 @@ const cut = (text: string): string => {
  */
 export const makeTelegramChat = (options: TelegramOptions): Chat["Service"] => {
   const token = Redacted.value(options.token)
-  const url = `${(options.baseUrl ?? VENDOR_URL).replace(/\/+$/, "")}/bot${token}/sendMessage`
+  const url = `${(options.baseUrl ?? VENDOR_URL).replace(/(?<!\/)\/+$/, "")}/bot${token}/sendMessage`
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS
   let chatId = options.chatId
 

@@ -40,12 +40,18 @@ const decoded = (text: string): string =>
 const INLINE =
   /<\/?(?:a|abbr|b|cite|code|em|i|kbd|mark|q|s|samp|small|span|strong|sub|sup|u|var|wbr)\b[^<>]*>/gi
 
+/** What stands for a picture; another tag stays. */
+const alternativeText = (tag: string): string => {
+  const text = /\balt="([^"<>]*)"/i.exec(tag)?.[1]
+  return text === undefined ? tag : ` ${text} `
+}
+
 /** The words that a reader of HTML gets, alternative texts included. */
 export const htmlWords = (html: string): ReadonlyArray<string> =>
   wordsOf(
     decoded(
       html
-        .replaceAll(/<[^<>]*?\balt="([^"<>]*)"[^<>]*>/gi, " $1 ")
+        .replaceAll(/<[^<>]*>/g, alternativeText)
         .replaceAll(INLINE, "")
         .replaceAll(/<[^<>]*>/g, " ")
     )

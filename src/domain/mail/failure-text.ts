@@ -4,7 +4,7 @@ const MAX_CODE = 64
 
 // oxlint-disable-next-line no-control-regex -- the point is to strip them
 const BLANK_OR_CONTROL = /[\s\u0000-\u001f\u007f-\u009f]+/g
-const LOCAL_PART = /[^\s<>"'`(),;:/@]+(?=@)/g
+const LOCAL_PART = /(?<![^\s<>"'`(),;:/@])[^\s<>"'`(),;:/@]+(?=@)/g
 
 /**
  * What a provider said, fit for a log line and for the caller: one line, at most 300 characters, without the given

@@ -22,8 +22,11 @@ const SEE = "see docs/configuration.md"
 
 /** Both sides of a message's colon; one in brackets, as in `(unset: 8787)`, is none. */
 const sides = (message: string): readonly [string, string | undefined] => {
-  const [, left = message, right] = /^(.+?): (?![^(]*\))(.+)$/.exec(message) ?? []
-  return [left, right]
+  for (let at = message.indexOf(": ", 1); at !== -1; at = message.indexOf(": ", at + 1)) {
+    const right = message.slice(at + 2)
+    if (right !== "" && !/^[^()]*\)/.test(right)) return [message.slice(0, at), right]
+  }
+  return [message, undefined]
 }
 
 /** A problem's message is `what is wrong: what to do`. */

@@ -27,7 +27,7 @@ export const element = (
 export const isElement = (node: HtmlNode | undefined): node is HtmlElement => typeof node === "object"
 
 /** Characters that HTML has no place for. */
-const CONTROL = /[[\p{Cc}--[\t\n]]\ufdd0-\ufdef\ufffe\uffff]/gv
+const CONTROL = /(?![\t\n])[\p{Cc}\ufdd0-\ufdef\ufffe\uffff]/gu
 const SPECIAL = /[&<>\u00a0]/g
 const SPECIAL_QUOTED = /[&<>"\u00a0]/g
 const ENTITIES: Readonly<Record<string, string>> = {

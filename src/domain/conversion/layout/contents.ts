@@ -11,7 +11,7 @@ const MIN_SHARE = 0.5
 /** Most of its entries that may name a page before the one that the entry above names: a price list goes up and down. */
 const MAX_BACK = 0.1
 
-const NUMBERED_ENTRY = /(?:\.\s?){4,}\s*(?<number>\d{1,4}|[ivxlc]{1,7})\s*$/i
+const NUMBERED_ENTRY = /(?<!\.\s?)(?:\.\s?){4,}\s*(?<number>\d{1,4}|[ivxlc]{1,7})\s*$/i
 
 /** Whether a page is a table of contents: most of its lines are words, leaders and a page's number, and those go up. */
 export const isContentsPage = ({ rows }: PageAnalysis): boolean => {

@@ -16,7 +16,7 @@ const printedLabel = ({ box, kind }: FormField, rows: ReadonlyArray<Line>): stri
   const offer = (text: string, away: number) => {
     const words = text
       .replaceAll(/[_.…]{2,}/g, " ")
-      .replace(/[:\s]+$/, "")
+      .replace(/(?<![:\s])[:\s]+$/, "")
       .trim()
     if (words !== "" && away <= NEAR && (best === undefined || away < best.away)) best = { text: words, away }
   }

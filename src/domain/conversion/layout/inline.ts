@@ -51,7 +51,7 @@ const LIGATURES = /[\ufb00-\ufb06]/g
 const unligated = (text: string): string => text.replaceAll(LIGATURES, (letters) => letters.normalize("NFKC"))
 
 /** Dots that lead the eye to a page's number: an ear hears them all. */
-const LEADERS = /\s*(?:\.\s?){5,}\.\s*/g
+const LEADERS = /(?<!\s)\s*(?:\.\s?){5,}\.\s*/g
 const unled = (span: TextSpan): TextSpan =>
   span.text.includes("....") || span.text.includes(". . .")
     ? { ...span, text: span.text.replaceAll(LEADERS, " … ") }

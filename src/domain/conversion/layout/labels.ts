@@ -18,7 +18,7 @@ export const isLabel = (text: string): boolean => {
   const words = text.trim()
   return (
     /^\p{L}$/u.test(words) ||
-    BOX.test(words.replace(/[\s!.]+$/u, "")) ||
+    BOX.test(words.replace(/(?<![\s!.])[\s!.]+$/u, "")) ||
     CONTENTS.test(words) ||
     EXAMPLE.test(words)
   )

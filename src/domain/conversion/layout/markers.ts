@@ -67,7 +67,7 @@ export const follows = (before: Marker, next: Marker): boolean => {
 }
 
 /** A line of a table of contents: words, leaders, a page. */
-export const LEADER_LINE = /(?:\.\s?){4,}\s*(?:\d+|[ivxlc]+)?\s*$/i
+export const LEADER_LINE = /(?<!\.\s?)(?:\.\s?){4,}\s*(?:(?:\d+|[ivxlc]+)\s*)?$/i
 
 /** What a figure's or table's caption begins with, in the languages that documents are met in most; `number` is its number. */
 export const CAPTION =

@@ -21,7 +21,7 @@ interface Told {
   readonly numeric: boolean
 }
 
-const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE]*%?$/
+const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE]*$/
 
 const tell = ({ segments }: RawCell, context: InlineContext): Told => {
   const lines = linesOf(segments, context.fonts)

@@ -1,0 +1,129 @@
+import { fileURLToPath } from "node:url"
+
+import { parseSync, Visitor } from "oxc-parser"
+import { type AttackPattern, check } from "recheck"
+import { describe, expect, it } from "vitest"
+
+import { readSourceFiles } from "../../scripts/source-files.ts"
+
+/** How much V8 may compute on an input of {@link LONGEST} characters, milliseconds: a hundred times what a linear expression needs. */
+const MOST_MS = 50
+const LONGEST = 10_000
+
+interface Expression {
+  readonly at: string
+  readonly source: string
+  readonly flags: string
+}
+
+type Node = { readonly type: string } & Readonly<Record<string, unknown>>
+
+/** What stands for a part of an expression that only the running program knows: a name, a list of literal texts. */
+const UNKNOWN = "name"
+
+/** The text that an argument of `RegExp` has, as far as the file says. */
+const textOf = (node: Node | undefined, constants: ReadonlyMap<string, Node>): string => {
+  if (node?.type === "Literal" && typeof node["value"] === "string") return node["value"]
+  if (node?.type === "Identifier") {
+    const constant = constants.get(String(node["name"]))
+    return constant === undefined ? UNKNOWN : textOf(constant, constants)
+  }
+  if (node?.type !== "TemplateLiteral") return UNKNOWN
+  const inner = node["expressions"] as ReadonlyArray<Node>
+  const quasis = node["quasis"] as ReadonlyArray<{ readonly value: { readonly cooked: string } }>
+  return quasis
+    .map(({ value }, at) => value.cooked + (at < inner.length ? textOf(inner[at], constants) : ""))
+    .join("")
+}
+
+/** The expressions of a file: the literals, and those made of texts. */
+const expressionsIn = ({ path, text }: { readonly path: string; readonly text: string }) => {
+  const found: Array<Expression> = []
+  const made: Array<{ readonly at: string; readonly args: ReadonlyArray<Node> }> = []
+  const constants = new Map<string, Node>()
+  const placeOf = (start: number) => `${path}:${text.slice(0, start).split("\n").length}`
+  const make = (node: Node) => {
+    const callee = node["callee"] as Node
+    if (callee.type !== "Identifier" || callee["name"] !== "RegExp") return
+    made.push({ at: placeOf(Number(node["start"])), args: node["arguments"] as ReadonlyArray<Node> })
+  }
+  new Visitor({
+    Literal: (node) => {
+      if (!("regex" in node)) return
+      found.push({ at: placeOf(node.start), source: node.regex.pattern, flags: node.regex.flags })
+    },
+    VariableDeclarator: ({ id, init }) => {
+      if (id.type === "Identifier" && init !== null) constants.set(id.name, init as unknown as Node)
+    },
+    NewExpression: (node) => make(node as unknown as Node),
+    CallExpression: (node) => make(node as unknown as Node)
+  }).visit(parseSync(path, text).program)
+  const others = made.map(({ args: [source, flags], at }) => ({
+    at,
+    source: textOf(source, constants),
+    flags: flags === undefined ? "" : textOf(flags, constants)
+  }))
+  return [...found, ...others]
+}
+
+/** Milliseconds that the main thread computes. */
+const costOf = (work: () => void): number => {
+  const before = process.threadCpuUsage()
+  work()
+  const { system, user } = process.threadCpuUsage(before)
+  return (system + user) / 1000
+}
+
+/** An attack with its repeated parts that many times. */
+const inputOf = ({ pumps, suffix }: AttackPattern, times: number): string =>
+  pumps.map(({ prefix, pump }) => prefix + pump.repeat(times)).join("") + suffix
+
+/** What is wrong with an expression; undefined where it takes linear time. */
+const fault = async ({ at, flags, source }: Expression): Promise<string | undefined> => {
+  const verdict = await check(source, flags, { timeout: 120_000 })
+  const shown = `${at} /${source}/${flags}`
+  if (verdict.status === "safe") return undefined
+  if (verdict.status === "unknown") return `${shown}: not analysed (${verdict.error.kind})`
+  // That would not end.
+  if (verdict.complexity.type === "exponential") return `${shown}: ${verdict.complexity.summary}`
+  // The analysis is of engines in general; this one is asked for its own time, with longer and longer inputs of that kind.
+  const expression = new RegExp(source, flags)
+  for (let times = 50, length = 0; length < LONGEST; times *= 2) {
+    const input = inputOf(verdict.attack, times)
+    const cost = costOf(() => void input.replace(expression, ""))
+    if (cost >= MOST_MS)
+      return `${shown}: ${Math.round(cost)} ms for ${input.length} characters, ${verdict.attack.pattern}`
+    length = input.length
+  }
+  return undefined
+}
+
+const faults = async (expressions: ReadonlyArray<Expression>): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = []
+  for (const expression of expressions)
+    found.push(...[await fault(expression)].filter((one) => one !== undefined))
+  return found
+}
+
+const root = fileURLToPath(new URL("../../", import.meta.url))
+const known = new Map(
+  readSourceFiles(root, ["src"])
+    .flatMap(expressionsIn)
+    .map((expression) => [`${expression.flags}/${expression.source}`, expression])
+)
+
+describe("every regular expression takes linear time, whatever it is given", () => {
+  it("there are some to look at", () => expect(known.size).toBeGreaterThan(200))
+
+  it("in src", async () => expect(await faults([...known.values()])).toEqual([]), 600_000)
+
+  it.each([
+    "const a = /\\/+$/",
+    "const PART = '[a-z]*'; const a = new RegExp(`${PART}[a-z]*$`, 'g')",
+    "const a = (name) => RegExp(`<${name} *( *)>`)",
+    "const a = /^(?:a|a)*$/",
+    "const a = /(?:\\.\\s?){4,}\\s*\\d?\\s*$/"
+  ])("the look finds %s", async (text) => {
+    expect(await faults(expressionsIn({ path: "x.ts", text }))).toHaveLength(1)
+  })
+})
