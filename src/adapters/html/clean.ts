@@ -88,7 +88,7 @@ const unfenced = (html: string): string => {
   const text = html.trim()
   const fence = /^```[a-z]*[^\S\n]*\n/i.exec(text)?.[0].length
   return fence !== undefined && text.length >= fence + 3 && text.endsWith("```")
-    ? text.slice(fence, -3)
+    ? text.slice(fence, -3).replace(/\n$/, "")
     : html
 }
 

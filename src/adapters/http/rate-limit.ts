@@ -70,7 +70,7 @@ export const requestLimitsLayer: Layer.Layer<RequestLimits> = Layer.effect(
  * the peer's: no header is trusted, so that behind a proxy all its callers count together and the proxy has to limit them.
  */
 export const clientKey = (address: string): string => {
-  const bare = address.toLowerCase().replace(/%.*$/, "")
+  const bare = address.toLowerCase().split("%", 1)[0]!
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/.exec(bare)
   if (mapped !== null) return mapped[1]!
   if (!bare.includes(":")) return bare

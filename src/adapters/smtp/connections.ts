@@ -8,7 +8,7 @@ export const MAX_OF_STRANGER = 20
 
 /** What one household holds: an address, or all of IPv6 that one subscriber is given. */
 export const networkOf = (address: string): string => {
-  const bare = address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "")
+  const bare = address.replace(/^::ffff:(?=\d+\.)/i, "").split("%", 1)[0]!
   if (!isIPv6(bare)) return bare
   const [head = "", tail] = bare.toLowerCase().split("::")
   const [left, right] = [head, tail ?? ""].map((part) => part.split(":").filter((group) => group !== ""))
