@@ -1,8 +1,15 @@
+import { tnefOf } from "../support/tnef-files.ts"
+
 /** Mails made to be dear to read; the sender is a customer's. */
 const HEAD = "From: ann@reader.test\r\nTo: convert@legacy.test\r\nSubject: s\r\n"
 const MULTIPART = 'Content-Type: multipart/mixed; boundary="b"\r\n'
 
-/** Each with what a reader of its own may say of it. */
+const emptyAttributes = () =>
+  Buffer.concat([tnefOf(), Buffer.alloc(11 * 2_500_000)])
+    .toString("base64")
+    .replaceAll(/.{76}/g, "$&\r\n")
+
+/** By what makes each dear. */
 export const hostileMails = (): ReadonlyArray<readonly [name: string, raw: Buffer]> =>
   (
     [
@@ -13,6 +20,13 @@ export const hostileMails = (): ReadonlyArray<readonly [name: string, raw: Buffe
       ["a From of 200 KB of brackets", `From: ${"<".repeat(200_000)}\r\n\r\nx`],
       ["a From of 60 KB of groups", `From: ${"a:".repeat(30_000)}\r\n\r\nx`],
       ["a From of 60 KB of comments", `From: ${"(".repeat(60_000)}\r\n\r\nx`],
+      ["a From of 1,900 comments", `From: ${"(".repeat(1_900)}ann@reader.test\r\n\r\nx`],
+      ["a From of 1,900 quotes", `From: ${'"a'.repeat(900)} <ann@reader.test>\r\n\r\nx`],
+      ["a From of 1,900 words and an address", `From: ${"a ".repeat(900)}<ann@reader.test>\r\n\r\nx`],
+      [
+        "a winmail.dat of 3 million attributes",
+        `${HEAD}Content-Type: application/ms-tnef\r\nContent-Transfer-Encoding: base64\r\n\r\n${emptyAttributes()}`
+      ],
       [
         "120 Authentication-Results of 8 KB of letters",
         `${`Authentication-Results: mx.hop.test; dmarc=pass ${"a".repeat(7_900)}\r\n`.repeat(30)}${HEAD}\r\nx`

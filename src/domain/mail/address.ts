@@ -14,6 +14,8 @@ export interface Mailbox {
 /** RFC 5321 limits, in characters. */
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
+/** Longest text that is parsed, name and all; the parser's time grows faster than its length. */
+export const MAX_MAILBOX = 320
 
 const ATEXT = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 const DOT_ATOM = new RegExp(`^${ATEXT}+(?:\\.${ATEXT}+)*$`)
@@ -53,6 +55,7 @@ const mailbox = (name: string | undefined, local: string, domain: string): Resul
 
 /** Parses one mailbox, `a@x.test` or `Name <a@x.test>`; fails with what is wrong, in words for whoever wrote it. */
 export const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
+  if (text.length > MAX_MAILBOX) return Result.fail(`longer than ${MAX_MAILBOX} characters`)
   if (CONTROL.test(text)) return Result.fail("holds a line break or another control character")
   const plain = PLAIN.exec(text)
   if (plain !== null) return mailbox(undefined, plain[1]!, plain[2]!)

@@ -64,6 +64,19 @@ describe("addresses", () => {
     for (const text of hostile) assert.isString(parsed(text), JSON.stringify(text))
   })
 
+  it("is not looked into where it is longer than any real one", () => {
+    for (const char of ["(", '"', "<", "a ", "a@", "\\", "a."]) {
+      for (const text of [
+        `${char.repeat(3_000)}ann@reader.test`,
+        `"${char.repeat(200_000)}" <ann@reader.test>`
+      ]) {
+        assert.deepStrictEqual(parseMailbox(text), Result.fail("longer than 320 characters"))
+      }
+      // One that is just short enough is answered, and throws nothing.
+      parseMailbox(char.repeat(320).slice(0, 320))
+    }
+  })
+
   it("takes no domain without a dot where a person types the address in", () => {
     assert.isTrue(Result.isSuccess(parsePublicMailbox("Ann <a@x.test>")))
     for (const text of ["a@b", "Ann <a@localhost>", "a@b.", "no address"]) {
