@@ -21,19 +21,30 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY"
 }
 
+/** Where the public address is one of https: browsers ask for no other for a year (RFC 6797). */
+const ONLY_HTTPS = { "strict-transport-security": "max-age=31536000" }
+
 /** RFC 9110, section 11.6.1: a 401 names the scheme. */
 const CHALLENGE = { "www-authenticate": "Bearer" }
 
-/** RFC 9112, section 3.2: HTTP/1.1 without `Host` is refused. Checked here, where the answer is a problem. */
-const namesHost = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
-  headers["host"] !== undefined || !("httpVersion" in source) || source.httpVersion !== "1.1"
+/** How often a request has `Host`, each time as a field of its own: a parser of Node keeps the first. */
+const hosts = (source: object): number =>
+  "rawHeaders" in source && Array.isArray(source.rawHeaders)
+    ? source.rawHeaders.filter((name, at) => at % 2 === 0 && String(name).toLowerCase() === "host").length
+    : 1
+
+/** RFC 9112, section 3.2: HTTP/1.1 without `Host` is refused, and so are two. Checked here, where the answer is a problem. */
+const namesHost = ({ source }: HttpServerRequest.HttpServerRequest): boolean => {
+  const named = hosts(source)
+  return named === 1 || (named === 0 && (!("httpVersion" in source) || source.httpVersion !== "1.1"))
+}
 
 /** A problem, or the page that a person gets in its place; no part below the handlers makes either. */
 const isComplete = (contentType: string | undefined): boolean =>
   contentType === PROBLEM_MEDIA_TYPE || contentType === PAGE_MEDIA_TYPE
 
 const noHost = Effect.succeed(
-  problemResponse(invalidRequest([{ path: "", message: "the Host header is missing" }]))
+  problemResponse(invalidRequest([{ path: "", message: "there must be one Host header" }]))
 )
 
 /**
@@ -42,7 +53,7 @@ const noHost = Effect.succeed(
  * but for the pages of links that people follow.
  */
 export const envelope =
-  (methodsOf: MethodsOf) =>
+  (methodsOf: MethodsOf, { baseUrl }: { readonly baseUrl?: string | undefined } = {}) =>
   <E, R>(
     handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
@@ -60,6 +71,7 @@ export const envelope =
               : asProblem(response)
           return HttpServerResponse.setHeaders(answered, {
             ...SECURITY_HEADERS,
+            ...(baseUrl?.startsWith("https:") === true ? ONLY_HTTPS : undefined),
             ...answered.headers,
             ...(answered.status === 401 ? CHALLENGE : undefined),
             "x-request-id": requestId

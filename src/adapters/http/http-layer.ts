@@ -143,10 +143,11 @@ export const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
 export const serveRoutes = <R>(
   options: Pick<HttpOptions, "host" | "port" | "beforeListen" | "api" | "times"> & {
     readonly embedded: boolean
+    readonly baseUrl?: string | undefined
   },
   routes: Layer.Layer<never, never, R>
 ) => {
-  const inEnvelope = envelope(methodTable(options))
+  const inEnvelope = envelope(methodTable(options), options)
   return Layer.unwrap(
     Effect.gen(function* () {
       const context = yield* Layer.build(Layer.provideMerge(routes, router))

@@ -48,6 +48,7 @@ export const makeJsonBodies = Effect.map(Semaphore.make(LARGE_BODIES_AT_ONCE), (
     const declared = length === undefined ? Number.POSITIVE_INFINITY : Number(length)
     const read = Effect.flatMap(readBytes(request, maxBytes), parse)
     const refusedAtOnce = length !== undefined && declared > maxBytes
-    return declared > LARGE_BODY && !refusedAtOnce ? large.withPermit(read) : read
+    // What cannot become large waits for nobody, and keeps nobody waiting.
+    return Math.min(declared, maxBytes) > LARGE_BODY && !refusedAtOnce ? large.withPermit(read) : read
   }
 }))

@@ -5,7 +5,7 @@ export type Site = "own" | "other" | "unknown"
 
 /**
  * Tells whose page sent a request. `Sec-Fetch-Site` decides where it is there; browsers leave it out on plain http, and a
- * form on a page without referrers then says `Origin: null`, which is `unknown`.
+ * form on a page without referrers, or in a frame that is shut in, then says `Origin: null`, which is `unknown`.
  */
 export const siteOf = (baseUrl: string) => {
   const own = new URL(baseUrl).origin

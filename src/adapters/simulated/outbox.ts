@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { access, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises"
+import { access, chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 import { Clock, Effect, Schema } from "effect"
@@ -31,7 +31,7 @@ export const outboxId = (now: number): string => `${now.toString(36).padStart(9,
 /** Writes a file so that nobody ever sees a part of it: under another name first, then renamed. */
 export const writeWhole = async (file: string, content: string | Uint8Array): Promise<void> => {
   const temporary = `${file}.${randomUUID()}.tmp`
-  await writeFile(temporary, content)
+  await writeFile(temporary, content, { mode: 0o600 })
   await rename(temporary, file)
 }
 
@@ -50,7 +50,9 @@ const absent = (cause: unknown): boolean =>
  */
 export const makeOutbox = (folder: string): Effect.Effect<Outbox, OutboxError> =>
   Effect.gen(function* () {
-    yield* attempt("put", () => mkdir(folder, { recursive: true }))
+    yield* attempt("put", () => mkdir(folder, { recursive: true, mode: 0o700 }))
+    // It may be there from before, open to all.
+    yield* attempt("put", () => chmod(folder, 0o700))
     const known = new Map<string, OutboxEntry>()
     const fileOf = (id: string, kind: "eml" | "json") => join(folder, `${id}.${kind}`)
 

@@ -12,6 +12,9 @@ const MAX_ID = 500
 /** Longest mailbox that is read, characters. */
 const MAX_MAILBOX = 1000
 
+/** The year 10000 is none that the log can write, and before 1970 there was no event to tell of. */
+const LATEST = Date.UTC(9999, 11, 31)
+
 const KEY_HASH = /^[0-9a-f]{64}$/
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d(?::?\d\d)?)$/
 
@@ -50,7 +53,7 @@ export const timeOf = (value: unknown): number | undefined => {
   if (parts === null) return undefined
   const zone = parts[3]!.length === 3 ? `${parts[3]}:00` : parts[3]!
   const time = Date.parse(`${parts[1]}T${parts[2]}${zone}`)
-  return Number.isNaN(time) ? undefined : time
+  return time >= 0 && time <= LATEST ? time : undefined
 }
 
 /** Tags as the sender wrote them. */

@@ -45,7 +45,7 @@ const POLICY =
 const expectPage = ({ headers, text }: Answer, heading: string) => {
   expect(headers["content-type"]).toBe("text/html; charset=utf-8")
   expect(headers["content-security-policy"]).toMatch(POLICY)
-  expect(headers["referrer-policy"]).toBe("no-referrer")
+  expect(headers["referrer-policy"]).toBe("same-origin")
   expect(headers["cache-control"]).toBe("no-store")
   expect(headers["x-frame-options"]).toBe("DENY")
   expect(text).toMatch(/^<!doctype html>\n<html lang="en">/)
@@ -125,7 +125,7 @@ describe("a magic link", () => {
     [{ "sec-fetch-site": "same-site" }, 403],
     // What a browser sends from our page, which gives no referrer: with https, and with plain http.
     [{ "sec-fetch-site": "same-origin", origin: "null" }, 200],
-    [{ origin: "null" }, 200]
+    [{ origin: "null" }, 403]
   ])("pressed on a page that says %j: %i, and a refusal does not use it up", async (headers, status) => {
     const token = await newLink()
     const answer = await press(token, headers)

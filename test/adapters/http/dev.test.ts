@@ -221,3 +221,13 @@ describe("the simulation", () => {
     expect([large.status, large.json.code]).toEqual([413, "PAYLOAD_TOO_LARGE"])
   })
 })
+
+it.each(["forwarded", "via", "x-forwarded-for", "x-real-ip"])(
+  "a proxy on this machine that says %s gets nothing without an admin's token",
+  async (name) => {
+    expect((await call(server, "/dev/outbox", { headers: { [name]: "198.51.100.7" } })).status).toBe(401)
+    expect(
+      (await call(server, "/dev/outbox", { headers: { ...admin, [name]: "198.51.100.7" } })).status
+    ).toBe(200)
+  }
+)

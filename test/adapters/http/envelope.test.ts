@@ -103,12 +103,22 @@ describe("what is no request", () => {
     "nonsense\r\n\r\n",
     "GET / HTTP/9.9\r\n\r\n",
     "GET /health HTTP/1.1\r\nconnection: close\r\n\r\n",
+    "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\nhost: x\r\n\r\n",
+    "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\nHost: y\r\n\r\n",
     "GET /health HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n"
   ])("400 for %j", async (bytes) => {
     const answer = await raw(server, bytes)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(answer.toLowerCase()).toContain("content-type: application/problem+json")
     expect(problemOf(answer)).toMatchObject({ code: "INVALID_REQUEST", status: 400 })
+  })
+
+  it("has browsers ask by https alone where the public address says so", async () => {
+    const secure = await startServer({ baseUrl: "https://api.x.test" })
+    const policyOf = async (at: TestServer) =>
+      (await call(at, "/health")).headers["strict-transport-security"]
+    expect([await policyOf(secure), await policyOf(server)]).toEqual(["max-age=31536000", undefined])
+    await secure.stop()
   })
 
   it("serves what HTTP leaves open: 1.0 without a Host, an unknown expectation", async () => {

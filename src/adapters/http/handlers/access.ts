@@ -25,6 +25,19 @@ export const proxySecretLayer = (secret: Redacted.Redacted | undefined): Layer.L
 const LOOPBACK_PEER = /^(?:127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3})$/i
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
+/** What proxies add: whoever sends it stands behind the peer. */
+const FORWARDED = [
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip"
+]
+
+const isForwarded = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  FORWARDED.some((name) => headers[name] !== undefined)
+
 /** A page of another site that a browser on this machine has open must not get through. */
 const fromAnotherSite = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {
   const site = headers["sec-fetch-site"]
@@ -42,7 +55,7 @@ const notLocal: Refusal = Effect.fail(
   problem("UNAUTHENTICATED", "From another machine an admin's bearer token is required")
 )
 
-/** Loopback peers that name a loopback host, and admins. */
+/** Loopback peers that name a loopback host and are no proxies, and admins. */
 export const devAccessLayer: Layer.Layer<DevAccess, never, Access> = Layer.effect(
   DevAccess,
   Effect.map(makeAdminCheck, (isAdmin) =>
@@ -51,6 +64,7 @@ export const devAccessLayer: Layer.Layer<DevAccess, never, Access> = Layer.effec
         const request = yield* HttpServerRequest.HttpServerRequest
         const foreign = fromAnotherSite(request)
         const local =
+          !isForwarded(request) &&
           LOOPBACK_PEER.test(Option.getOrElse(request.remoteAddress, () => "")) &&
           LOOPBACK_HOST.test(request.headers["host"] ?? "")
         if (local && !foreign) return yield* handler

@@ -34,7 +34,8 @@ const html = (body: string, status = 200) =>
   HttpServerResponse.text(body, {
     status,
     contentType: PAGE_MEDIA_TYPE,
-    headers: { "content-security-policy": AUTH_PAGE_POLICY }
+    // Under the policy of all other answers a browser on plain http would say of this page's form that it comes from nowhere.
+    headers: { "content-security-policy": AUTH_PAGE_POLICY, "referrer-policy": "same-origin" }
   })
 
 const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
@@ -77,7 +78,7 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
        * could sign its visitor in as the stranger.
        */
       const givenToken = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-        if (site(request) === "other") return yield* Effect.fail(otherSite)
+        if (site(request) !== "own") return yield* Effect.fail(otherSite)
         const type = request.headers["content-type"]
         if (type === undefined) {
           return new URL(request.url, baseUrl).searchParams.get("token") ?? ""
@@ -130,7 +131,7 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
         )
         .handleRaw("endSession", ({ request }) =>
           Effect.gen(function* () {
-            if (site(request) === "other") return yield* Effect.fail(otherSite)
+            if (site(request) !== "own") return yield* Effect.fail(otherSite)
             const cookie = sessionCookieOf(request)
             if (cookie !== undefined) yield* access.endSession(cookie)
             return withoutSessionCookie(html(signedOutPage), baseUrl)
