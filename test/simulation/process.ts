@@ -77,12 +77,13 @@ export const call = <A, E, L>(
     return yield* result
   })
 
-/** The clock that a process sees: while it is frozen none of its timers fires; on waking, the overdue ones fire first. */
+/** The clock that a process sees: while it is frozen none of its timers fires, and once it is dead none ever does. */
 export const clockOf = (process: SimProcess, base: Clock.Clock): Clock.Clock => {
   const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
     Effect.andThen(
       base.sleep(duration),
       Effect.suspend(() => {
+        if (process.dead) return Effect.never
         const left = process.frozenUntil - base.currentTimeMillisUnsafe()
         return left > 0 ? sleep(Duration.millis(left)) : Effect.void
       })

@@ -109,6 +109,8 @@ export const makeProviderModel = (options: {
       },
       send: (request) =>
         Effect.gen(function* () {
+          // What is left of a killed process's fibers asks nobody: no such request ever left.
+          if (process.dead) return yield* Effect.never
           const body = request.body as unknown as Body
           const attempt: Attempt = {
             provider,
