@@ -1,6 +1,4 @@
-import { Result } from "effect"
-
-import { addressKey, formattedKey, parseMailbox } from "../mail/address.ts"
+import { asciiDomain } from "../mail/address.ts"
 import { decodeTag } from "../mail/tag.ts"
 
 /** A field of a notice whose shape nobody vouches for; every reader here answers something for every value. */
@@ -11,6 +9,11 @@ const MAX_ID = 500
 
 /** Longest mailbox that is read, characters. */
 const MAX_MAILBOX = 1000
+
+/** Most addresses of a list: no provider takes a mail to more. */
+const MAX_ADDRESSES = 150
+
+const IN_BRACKETS = /<([^<>]+)>\s*$/
 
 /** The year 10000 is none that the log can write, and before 1970 there was no event to tell of. */
 const LATEST = Date.UTC(9999, 11, 31)
@@ -34,17 +37,26 @@ export const idOf = (value: unknown): string | undefined => {
   return text === undefined || text.length > MAX_ID ? undefined : text
 }
 
-/** Bare lower-case address of a mailbox with or without a display name. */
+/**
+ * Bare lower-case address of a mailbox with or without a display name. Read as mailboxes are written, not by their grammar: a
+ * notice may hold thousands, and a parser takes milliseconds for one that was made for it.
+ */
 export const bareAddressOf = (value: unknown): string | undefined => {
   const text = textOf(value)
   if (text === undefined || text.length > MAX_MAILBOX) return undefined
-  const box = parseMailbox(text)
-  return Result.isSuccess(box) ? addressKey(box.success) : formattedKey(text)
+  const bare = (IN_BRACKETS.exec(text)?.[1] ?? text).trim()
+  const at = bare.lastIndexOf("@") + 1
+  const domain = at === 0 ? undefined : asciiDomain(bare.slice(at))
+  return (domain === undefined ? bare : bare.slice(0, at) + domain).normalize("NFC").toLowerCase()
 }
 
 /** Distinct bare lower-case addresses; what is none is left out. */
 export const bareAddressesOf = (value: unknown): ReadonlyArray<string> => [
-  ...new Set(listOf(value).flatMap((one) => bareAddressOf(one) ?? []))
+  ...new Set(
+    listOf(value)
+      .slice(0, MAX_ADDRESSES)
+      .flatMap((one) => bareAddressOf(one) ?? [])
+  )
 ]
 
 /** Milliseconds since the epoch of an ISO 8601 time with a zone, as either vendor writes it (`+00`, six digits). */

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest"
+
+import { decodeWebhookEvent } from "../../src/adapters/resend/webhook-event.ts"
+import { MAX_MAILBOX, parseMailbox } from "../../src/domain/mail/address.ts"
+import { MAX_STALL_MS, stallOf } from "./stalls.ts"
+
+/** What parsers of addresses nest, repeat or look for. */
+const PARTS = [
+  "(",
+  "(a",
+  "<",
+  '"',
+  '\\"',
+  "a.",
+  "a@",
+  "a ",
+  "@",
+  ",",
+  ";",
+  ":",
+  "[",
+  "=?utf-8?q?",
+  "é",
+  "a<b>,",
+  "g:",
+  "\\"
+]
+
+it.each(PARTS)("an address of %j over and over is refused or read at once", async (part) => {
+  for (const length of [MAX_MAILBOX, 3_000, 900_000]) {
+    const text = part.repeat(Math.floor(length / part.length))
+    for (const whole of [text, `${text}@x.test`, `${text} <a@x.test>`, `a@${text}`]) {
+      expect(await stallOf(async () => parseMailbox(whole))).toBeLessThan(MAX_STALL_MS)
+    }
+  }
+})
+
+it.each(PARTS)("a webhook with addresses of %j holds nothing up", async (part) => {
+  const long = part.repeat(Math.floor(900_000 / part.length))
+  const many = Array.from({ length: 2_500 }, () => part.repeat(Math.floor(MAX_MAILBOX / part.length)))
+  const event = (data: object) => ({
+    type: "email.bounced",
+    created_at: "2026-01-01T00:00:00Z",
+    data: { email_id: "m", ...data }
+  })
+  for (const data of [{ to: [long], from: long, subject: long, bounce: { message: long } }, { to: many }]) {
+    expect(await stallOf(async () => decodeWebhookEvent(event(data)))).toBeLessThan(MAX_STALL_MS)
+  }
+})
