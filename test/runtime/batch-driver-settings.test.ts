@@ -136,9 +136,10 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the batch lan
         [[`postlane-${jobId}`, id, 100]]
       )
       assert.deepStrictEqual(
-        yield* sql`select model, batch_job_name as name, records, shards, extract(epoch from next_poll_at - submitted_at)::int as poll,
-            extract(epoch from deadline_at - submitted_at)::int as "giveUp"
-          from conversion_batch_jobs where job_id = ${jobId}::uuid`,
+        yield* sql`select b.model, b.batch_job_name as name, b.records, b.shards,
+            extract(epoch from b.next_poll_at - b.submitted_at)::int as poll,
+            extract(epoch from b.deadline_at - j.created_at)::int as "giveUp"
+          from conversion_batch_jobs b join large_conversion_jobs j on j.id = b.job_id where b.job_id = ${jobId}::uuid`,
         [{ model: id, name: `postlane-${jobId}`, records: 4, shards: 2, poll: 7777, giveUp: 102 * 3600 }]
       )
     })
