@@ -200,6 +200,7 @@ const app = (settings: Settings, beforeListen: Effect.Effect<void>) => {
     beforeListen,
     proxySecret: settings.access.proxySharedSecret,
     baseUrl: settings.http.baseUrl,
+    trustedProxies: settings.http.trustedProxies,
     webhookSecret: settings.providerB.webhookSecret,
     api: settings.roles.includes("api")
   }

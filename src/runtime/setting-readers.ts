@@ -95,6 +95,15 @@ export const networks: ReadValue<ReadonlyArray<string>> = (value) => {
     : Result.fail("must be addresses or networks (such as 10.0.0.0/8), separated by commas")
 }
 
+/** Proxies: how many there are one behind another, or their addresses and networks. */
+export const proxies: ReadValue<number | ReadonlyArray<string>> = (value) => {
+  if (/^\d{1,2}$/.test(value)) return Result.succeed(Number(value))
+  return Result.mapError(
+    networks(value),
+    (wrong) => `must be a number of proxies, or ${wrong.replace("must be ", "")}`
+  )
+}
+
 export const roles: ReadValue<ReadonlyArray<Role>> = (value) => {
   if (value === "all") return Result.succeed(ROLES)
   const wanted = split(value)

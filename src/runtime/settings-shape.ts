@@ -94,7 +94,8 @@ export const assemble = (
       port: values.PORT,
       /** No slash at its end. */
       baseUrl,
-      baseUrlIsSet: values.BASE_URL !== undefined
+      baseUrlIsSet: values.BASE_URL !== undefined,
+      trustedProxies: values.TRUSTED_PROXIES ?? []
     },
     /** An unset secret refuses every caller. */
     access: {

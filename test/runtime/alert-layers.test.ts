@@ -61,7 +61,7 @@ const raised = (url: string | undefined) =>
             ownerToken: undefined
           },
           events: { internalAlertUrl: url, internalSendEmailUrl: undefined, pollSeconds: 900 },
-          http: { host: "127.0.0.1", port: 8787, baseUrl: BASE_URL, baseUrlIsSet: false }
+          http: { host: "127.0.0.1", port: 8787, baseUrl: BASE_URL, baseUrlIsSet: false, trustedProxies: [] }
         }),
         Layer.succeed(Alerts, { raise: () => Effect.succeed({ delivery: "disabled", escalated: undefined }) })
       )

@@ -35,6 +35,7 @@ const warned = (settings: Settings) => settings.warnings.map((warning) => warnin
 const UNREADABLE: Partial<Record<SettingName, string>> = {
   PORT: "80a",
   BASE_URL: "ftp://x.test",
+  TRUSTED_PROXIES: "my proxy",
   POSTLANE_EMBEDDED: "perhaps",
   POSTLANE_ROLES: "api,cook",
   SENDER_DOMAIN: "not a domain",

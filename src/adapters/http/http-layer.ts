@@ -7,6 +7,7 @@ import { HttpApiBuilder } from "effect/http-api"
 
 import { accountPageRoutes } from "./account-pages.ts"
 import { Api, DevApi } from "./api/api.ts"
+import { behindProxies, type TrustedProxies } from "./client-address.ts"
 import { docsRoute } from "./docs-page.ts"
 import { envelope } from "./envelope.ts"
 import { devAccessLayer, proxySecretLayer } from "./handlers/access.ts"
@@ -75,6 +76,8 @@ export interface HttpOptions {
   readonly proxySecret: Redacted.Redacted | undefined
   /** `BASE_URL`, without a slash at its end: whose pages may use a session's cookie, and whether that is for https only. */
   readonly baseUrl: string
+  /** `TRUSTED_PROXIES`: none where it is left out. */
+  readonly trustedProxies?: TrustedProxies | undefined
   /** `PROVIDERB_WEBHOOK_SECRET`, the header `X-Webhook-Secret` of the event bus. */
   readonly webhookSecret: Redacted.Redacted | undefined
   /** False: a process without the role `api`, which answers for its health and metrics only. */
@@ -141,7 +144,7 @@ export const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
 
 /** Serves routes on a listener of their own. Fails with a `ListenError` that says what to do. */
 export const serveRoutes = <R>(
-  options: Pick<HttpOptions, "host" | "port" | "beforeListen" | "api" | "times"> & {
+  options: Pick<HttpOptions, "host" | "port" | "beforeListen" | "api" | "times" | "trustedProxies"> & {
     readonly embedded: boolean
     readonly baseUrl?: string | undefined
   },
@@ -152,7 +155,8 @@ export const serveRoutes = <R>(
     Effect.gen(function* () {
       const context = yield* Layer.build(Layer.provideMerge(routes, router))
       const handler = Context.get(context, HttpRouter.HttpRouter).asHttpEffect()
-      return HttpServer.serve(traceLinks(inEnvelope(options.api === false ? healthOnly(handler) : handler)))
+      const served = traceLinks(inEnvelope(options.api === false ? healthOnly(handler) : handler))
+      return HttpServer.serve(behindProxies(options.trustedProxies ?? [])(served))
     })
   ).pipe(
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(DEFAULT_MAX_BODY))),

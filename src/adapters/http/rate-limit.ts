@@ -67,7 +67,7 @@ export const requestLimitsLayer: Layer.Layer<RequestLimits> = Layer.effect(
 
 /**
  * Whose requests count together: an IPv4 address, or the /64 network of an IPv6 one, which is what one subscriber has. It is
- * the peer's: no header is trusted, so that behind a proxy all its callers count together and the proxy has to limit them.
+ * the peer's, or the one that a trusted proxy names (`client-address.ts`).
  */
 export const clientKey = (address: string): string => {
   const bare = address.toLowerCase().split("%", 1)[0]!

@@ -5,6 +5,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 
+import type { TrustedProxies } from "../../../src/adapters/http/client-address.ts"
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
 import type { ListenerTimes } from "../../../src/adapters/http/node-server.ts"
 import { PipelineAnswers } from "../../../src/adapters/http/pipeline-answer.ts"
@@ -116,6 +117,7 @@ export interface Behind {
   readonly batch: Layer.Layer<BatchControls>
   readonly jobs: Layer.Layer<JobReport>
   readonly baseUrl: string
+  readonly trustedProxies: TrustedProxies
   readonly host: string
   readonly port: number
   readonly api: boolean
@@ -229,6 +231,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     port: behind.port ?? 0,
     proxySecret: secret("proxySecret" in behind ? behind.proxySecret : PROXY_SECRET),
     baseUrl: behind.baseUrl ?? "http://127.0.0.1:8787",
+    trustedProxies: behind.trustedProxies,
     webhookSecret: secret(behind.webhookSecret),
     api: behind.api,
     times: behind.times
