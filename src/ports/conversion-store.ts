@@ -2,6 +2,7 @@ import { Context, Data } from "effect"
 import type { Duration, Effect } from "effect"
 
 import type { CostEntry } from "../domain/conversion/cost.ts"
+import type { NoRoomForFile } from "../domain/conversion/file-room.ts"
 import type { JobStatus } from "../domain/conversion/job.ts"
 import type { Legibility } from "../domain/conversion/legibility.ts"
 import type { JobOptions } from "../domain/conversion/options.ts"
@@ -149,9 +150,10 @@ export class ConversionStore extends Context.Service<
   ConversionStore,
   {
     // Files
+    /** As long as its owner has room for one more (`FILE_ROOM`). */
     readonly addFile: (
       file: Pick<StoredFile, "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey">
-    ) => Store<StoredFile>
+    ) => Effect.Effect<StoredFile, ConversionStoreError | NoRoomForFile>
     /** Of this owner only; newest first, the page after `cursor`. */
     readonly files: (
       customerId: string,

@@ -12,6 +12,10 @@ const LARGE_BODY = 1024 * 1024
 /** How many large bodies are in memory at once; the rest waits, unread, on its socket. */
 const LARGE_BODIES_AT_ONCE = 4
 
+/** What a large body has to bring in each {@link LOOK_EVERY} while it holds one of these places: 200 KB a second. */
+const LEAST_BYTES = 1024 * 1024
+const LOOK_EVERY = "5 seconds"
+
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /** Reads JSON bodies with a bound on each and on all together. */
@@ -35,6 +39,26 @@ const parse = (bytes: ArrayBuffer): Effect.Effect<unknown, Problem> => {
   }
 }
 
+/** How much came over a request's connection; undefined where that is not known. */
+const bytesRead = ({ source }: HttpServerRequest.HttpServerRequest): number | undefined => {
+  const socket = "socket" in source ? source.socket : undefined
+  const known = typeof socket === "object" && socket !== null && "bytesRead" in socket
+  return known && typeof socket.bytesRead === "number" ? socket.bytesRead : undefined
+}
+
+/** Fails once a body dawdles: others wait for its place. */
+const pace = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  for (let seen = bytesRead(request); seen !== undefined;) {
+    yield* Effect.sleep(LOOK_EVERY)
+    const now = bytesRead(request) ?? seen
+    if (now - seen < LEAST_BYTES) {
+      return yield* Effect.fail(problem("REQUEST_TIMEOUT", "A large body has to come at 200 KB a second"))
+    }
+    seen = now
+  }
+  return yield* Effect.never
+})
+
 /** Makes the reader; its bound on large bodies holds for everything that goes through it. */
 export const makeJsonBodies = Effect.map(Semaphore.make(LARGE_BODIES_AT_ONCE), (large): JsonBodies => ({
   read: (request, maxBytes) => {
@@ -49,6 +73,8 @@ export const makeJsonBodies = Effect.map(Semaphore.make(LARGE_BODIES_AT_ONCE), (
     const read = Effect.flatMap(readBytes(request, maxBytes), parse)
     const refusedAtOnce = length !== undefined && declared > maxBytes
     // What cannot become large waits for nobody, and keeps nobody waiting.
-    return Math.min(declared, maxBytes) > LARGE_BODY && !refusedAtOnce ? large.withPermit(read) : read
+    return Math.min(declared, maxBytes) > LARGE_BODY && !refusedAtOnce
+      ? large.withPermit(Effect.raceFirst(read, pace(request)))
+      : read
   }
 }))

@@ -37,6 +37,7 @@ export const PROBLEMS = {
   },
   CONVERSION_INLINE: { status: 409, title: "This conversion cannot be stopped", retryable: false },
   NOT_CONVERTING: { status: 409, title: "No conversion of this file is under way", retryable: false },
+  FILE_LIMIT_REACHED: { status: 409, title: "There is no room for another file", retryable: false },
   NOT_BATCH_WAITING: { status: 409, title: "The conversion does not wait for the batch", retryable: false },
   ALREADY_RESOLVED: { status: 409, title: "The free reflow was chosen already", retryable: false },
   LINK_EXPIRED: {

@@ -10,6 +10,7 @@ import {
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { fileKey } from "./chunk-result.ts"
 import { cleanFileName } from "./file-name.ts"
+import type { NoRoomForFile } from "./file-room.ts"
 
 /** Largest file, bytes. */
 export const MAX_FILE_BYTES = 1024 * 1024 * 1024
@@ -19,6 +20,7 @@ export class FileTooLarge extends Data.TaggedError("FileTooLarge")<{}> {}
 
 type UploadError =
   | FileTooLarge
+  | NoRoomForFile
   | UnsupportedDocument
   | UnreadableDocument
   | ObjectStoreError

@@ -7,6 +7,7 @@ import { TestClock } from "effect/testing"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
 
 import { eventStream } from "../../../src/adapters/http/event-stream.ts"
+import { MAX_STREAMS } from "../../../src/adapters/http/handlers/files.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { ConversionStore } from "../../../src/ports/conversion-store.ts"
 import { numbered } from "../../support/pdf-samples.ts"
@@ -112,6 +113,26 @@ describe("GET /api/convert/:fileId/stream", () => {
       const again = watch(id, owner)
       await until(() => expect(again.closed()).toBe(true))
       expect(again.events.map(({ event }) => event)).toEqual(["completed"])
+    },
+    PATIENCE
+  )
+
+  it(
+    "429 for an owner that holds all of its streams, until one is left; others have their own",
+    async () => {
+      const { id, owner } = await uploaded()
+      const other = await uploaded()
+      const held = Array.from({ length: MAX_STREAMS }, () => watch(id, owner))
+      await until(() => expect(held.every(({ events }) => events.length === 1)).toBe(true))
+      const refused = await world.ask("GET", `/api/convert/${id}/stream`, owner)
+      expect([refused.status, refused.json.code]).toEqual([429, "RATE_LIMITED"])
+      const others = watch(other.id, other.owner)
+      await until(() => expect(others.events.length).toBe(1))
+      held[0]!.leave()
+      await vi.waitFor(async () => {
+        const again = watch(id, owner)
+        await vi.waitFor(() => expect(again.events.length).toBe(1), { timeout: 1_000 })
+      }, PATIENCE)
     },
     PATIENCE
   )

@@ -2,10 +2,13 @@ import { writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"
 
+import { Effect } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 
 import { LEAST_BYTES } from "../../../src/adapters/http/body-watch.ts"
+import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { FILE_ROOM } from "../../../src/domain/conversion/file-room.ts"
 import { makeFolder } from "../../support/child.ts"
 import { encryptPdf } from "../../support/pdf-encrypt.ts"
 import { notPdf, truncated, withoutPages } from "../../support/pdf-hostile.ts"
@@ -221,6 +224,23 @@ describe("POST /api/v1/files", () => {
     )
     expect(said).toMatch(/^HTTP\/1\.1 413 /)
     expect(said).toContain('"code":"PAYLOAD_TOO_LARGE"')
+  })
+
+  it("409 once an owner's plan has no room for another file, and nothing of it is kept", async () => {
+    const owner = await world.customer()
+    await world.run(
+      WriteSql.use((sql) =>
+        Effect.andThen(
+          sql`update customers set plan_type = 'free' where id = ${owner}::uuid`,
+          sql`insert into files (customer_id, name, kind, size_bytes, pages, object_key)
+            select ${owner}::uuid, 'a', 'pdf', 1, 1, 'x' || n from generate_series(1, ${FILE_ROOM.free.files}::int) n`
+        )
+      )
+    )
+    const before = (await world.objects()).length
+    const answer = await world.upload(owner, SHORT)
+    expect([answer.status, answer.json.code]).toEqual([409, "FILE_LIMIT_REACHED"])
+    expect((await world.objects()).length).toBe(before)
   })
 
   it("401 for nobody; the body stays unread", async () => {

@@ -82,6 +82,8 @@ export class FileGroup extends HttpApiGroup.make("files")
         problemSchema("PAYLOAD_TOO_LARGE", {}),
         problemSchema("UNSUPPORTED_FILE_TYPE", {}),
         problemSchema("UNREADABLE_FILE", {}),
+        problemSchema("FILE_LIMIT_REACHED", {}),
+        problemSchema("RATE_LIMITED", {}),
         Unavailable
       ]
     }).annotateMerge(
@@ -189,7 +191,7 @@ export class FileGroup extends HttpApiGroup.make("files")
     HttpApiEndpoint.get("streamConversion", "/api/convert/:fileId/stream", {
       params: fileId,
       success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/event-stream" })),
-      error: [NotFound, Unavailable]
+      error: [NotFound, problemSchema("RATE_LIMITED", {}), Unavailable]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Progress as server-sent events",

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 
 import { BatchControls } from "../../../domain/batch/controls.ts"
 import { Conversions } from "../../../domain/conversion/conversions.ts"
+import { MAX_UPLOADS_AT_ONCE } from "../../../domain/conversion/file-room.ts"
 import { FileWatch } from "../../../domain/conversion/file-watch.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../domain/conversion/uploads.ts"
 import { creditsFor } from "../../../domain/intake/credit-rules.ts"
@@ -17,6 +18,7 @@ import { bodyDecoder } from "../decode-body.ts"
 import { eventStream } from "../event-stream.ts"
 import { makeJsonBodies } from "../json-body.ts"
 import { filesUnavailable, noFile, noFlyer, ownFile, UUID } from "../own-file.ts"
+import { makePlaces } from "../places.ts"
 import { invalidCursor, invalidRequest, problem, problemResponse } from "../problem.ts"
 import { resultResponse } from "../result-response.ts"
 import { withUpload } from "../upload-body.ts"
@@ -26,6 +28,9 @@ const MAX_BODY = 64 * 1024
 
 /** What its pages cost in every way of converting. */
 const priceOf = ({ pages }: StoredFile): number => creditsFor({ standard: pages, complex: 0 })
+
+/** Event streams of one owner at once, in one process. */
+export const MAX_STREAMS = 100
 
 const viewOf = (file: StoredFile): typeof FileView.Type => ({
   id: file.id,
@@ -49,6 +54,11 @@ const insufficient = problem(
   "INSUFFICIENT_CREDITS",
   "There are not enough credits for its pages; buy more, or convert less"
 )
+const noRoom = problem("FILE_LIMIT_REACHED", "You have as many files as your plan allows: delete some first")
+
+/** The answer to an owner that holds too much at once. */
+const busy = (most: string) =>
+  problemResponse(problem("RATE_LIMITED", `An account has ${most} at once`), { "retry-after": "30" })
 const active = problem(
   "CONVERSION_ACTIVE",
   "A conversion of this file is under way: wait for it, or cancel it"
@@ -76,6 +86,9 @@ export const fileHandlers = HttpApiBuilder.group(
     const batch = yield* BatchControls
     const bodies = yield* makeJsonBodies
 
+    const uploading = makePlaces(MAX_UPLOADS_AT_ONCE)
+    const streaming = makePlaces(MAX_STREAMS)
+
     const fileOf = ownFile(store)
 
     return handlers
@@ -87,6 +100,7 @@ export const fileHandlers = HttpApiBuilder.group(
               problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
             )
           }
+          if (!(yield* uploading.take(customerId))) return busy(`${MAX_UPLOADS_AT_ONCE} uploads`)
           const file = yield* withUpload(
             request,
             { maxBytes: MAX_FILE_BYTES + MAX_BODY, name: query.name },
@@ -97,6 +111,7 @@ export const fileHandlers = HttpApiBuilder.group(
           Effect.catchTags({
             BadUpload: ({ message }) =>
               Effect.succeed(problemResponse(invalidRequest([{ path: "", message }]))),
+            NoRoomForFile: () => Effect.succeed(problemResponse(noRoom)),
             FileTooLarge: () =>
               Effect.succeed(
                 problemResponse(
@@ -229,10 +244,12 @@ export const fileHandlers = HttpApiBuilder.group(
         })
       )
       .handleRaw("streamConversion", ({ params }) =>
-        fileOf(params.fileId).pipe(
-          Effect.map((file) => eventStream(watching.watch(file))),
-          Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-        )
+        Effect.gen(function* () {
+          const file = yield* fileOf(params.fileId)
+          return (yield* streaming.take(file.customerId))
+            ? eventStream(watching.watch(file))
+            : busy(`${MAX_STREAMS} streams`)
+        }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
       )
       .handle("preserveFormatting", ({ params }) =>
         Effect.gen(function* () {

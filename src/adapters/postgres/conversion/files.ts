@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 
+import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/file-room.ts"
 import type { ConversionStore } from "../../../ports/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
 import { toJsonText } from "../json-text.ts"
@@ -25,36 +26,23 @@ type Files = Pick<
 >
 
 const ONE = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid and f.customer_id = $2::uuid and f.deleted_at is null`
+const ENTERED = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid`
 const BY_ID = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = any ($1::uuid[]) and f.deleted_at is null`
 
 // An answer that was lost is asked for again: the same file a second time changes nothing.
-const ADD = `with added as (
-  insert into files (id, customer_id, name, kind, size_bytes, pages, object_key)
-  values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7)
-  on conflict (id) do update set updated_at = files.updated_at
-  returning *
-)
-select ${FILE_COLUMNS} from added f left join large_conversion_jobs j on j.id = f.job_id`
+const ADD = "select add_file($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::jsonb) as answer"
 
 /** Files, and the requests for their conversion. */
 export const filesOn = (read: ReadSql["Service"], write: WriteSql["Service"]): Files => ({
   addFile: (file) =>
-    Effect.flatMap(
-      rowsOf(
-        FileRow,
-        write.unsafe(ADD, [
-          file.id,
-          file.customerId,
-          file.name,
-          file.kind,
-          file.sizeBytes,
-          file.pages,
-          file.objectKey
-        ])
-      ),
-      ([row]) =>
-        row === undefined ? Effect.die(new Error("an insert gave no row")) : Effect.succeed(toFile(row))
-    ),
+    Effect.gen(function* () {
+      const { customerId, id, kind, name, objectKey, pages, sizeBytes } = file
+      const parameters = [id, customerId, name, kind, sizeBytes, pages, objectKey, toJsonText(FILE_ROOM)]
+      const answer = yield* answerOf(Schema.Literals(["added", "full"]), write.unsafe(ADD, parameters))
+      if (answer === "full") return yield* new NoRoomForFile()
+      const row = yield* firstOf(FileRow, write.unsafe(ENTERED, [id]))
+      return row === undefined ? yield* Effect.die(new Error("an insert gave no row")) : toFile(row)
+    }),
   files: (customerId, { cursor, limit }) =>
     newestFirst((text, parameters) => rowsOf(FileRow, read.unsafe(text, parameters)), {
       from: FILE_FROM,

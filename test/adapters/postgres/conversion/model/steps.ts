@@ -84,7 +84,7 @@ export const STEPS = {
         objectKey: `files/${id}`
       }),
       () => Effect.sync(() => world.files.push({ id, owner, pages, kind }))
-    )
+    ).pipe(Effect.catchTag("NoRoomForFile", Effect.die))
   },
   request: on(files, (world, file, b) => {
     const id = randomUUID()
