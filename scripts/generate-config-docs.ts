@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 
-import { type Group, GROUPS } from "../src/runtime/setting.ts"
-import { SETTING_NAMES, type SettingName, settingOf } from "../src/runtime/settings-table.ts"
+import { type Group, GROUPS } from "../src/runtime/settings/setting.ts"
+import { SETTING_NAMES, type SettingName, settingOf } from "../src/runtime/settings/table.ts"
 
 /** Where the page is kept. */
 const PAGE = fileURLToPath(new URL("../docs/configuration.md", import.meta.url))
@@ -38,7 +38,7 @@ export const configurationPage = (): string =>
   [
     "# Configuration",
     "",
-    "Generated from `src/runtime/settings-table.ts` by `scripts/generate-config-docs.ts`; edit the table, not this page.",
+    "Generated from `src/runtime/settings/table.ts` by `scripts/generate-config-docs.ts`; edit the table, not this page.",
     "",
     "Settings are environment variables (on the edge: bindings). One that is set but empty counts as unset, but for",
     "`EMAIL_DEFER_QUEUE_URL`. White space around a value is dropped. All of them are checked at the start and every problem",

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 
-import type { Provider } from "../src/domain/mail/provider.ts"
+import type { Provider } from "../src/domain/mail/failover.ts"
 import { PRIMARIES } from "../test/fault-matrix/cells.ts"
 import { type Row, runFaultMatrix } from "../test/fault-matrix/matrix.ts"
 import type { PeerRun } from "../test/fault-matrix/peers.ts"

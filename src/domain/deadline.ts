@@ -1,5 +1,4 @@
-import { type Context, Effect } from "effect"
-import type { Duration, Fiber } from "effect"
+import { type Context, Effect, type Duration, type Fiber } from "effect"
 
 /**
  * Waits for `operation` at most `duration`, then runs `onTimeout` and moves on.

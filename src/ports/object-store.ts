@@ -1,5 +1,4 @@
-import { Context, Data } from "effect"
-import type { Effect, Scope, Stream } from "effect"
+import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 
 /** The object store did not take or give an object. `missing`: there is none of that key. */
 export class ObjectStoreError extends Data.TaggedError("ObjectStoreError")<{

@@ -1,5 +1,4 @@
-import { Context, Data } from "effect"
-import type { Effect } from "effect"
+import { Context, Data, type Effect } from "effect"
 
 /**
  * A reader that ended without an answer. `timeout`: it took too long; `memory`: it needed more than it may have; `crashed`: what it

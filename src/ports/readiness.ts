@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect } from "effect"
+import { Context, type Effect } from "effect"
 
 /** Whether one thing that this process needs (database, queue, object store) answers now. */
 export interface ReadinessCheck {
@@ -11,7 +10,7 @@ export interface ReadinessCheck {
 
 /** What a supervised part does: not yet run, at work, waiting to run again after a crash, or ended. */
 export const SUPERVISOR_STATES = ["starting", "running", "backing-off", "stopped"] as const
-export type SupervisorState = (typeof SUPERVISOR_STATES)[number]
+type SupervisorState = (typeof SUPERVISOR_STATES)[number]
 
 /** A supervised part of this process, as `/ready` shows it. */
 export interface SupervisorSnapshot {

@@ -3,11 +3,11 @@ import { Data, Duration, Effect } from "effect"
 import type { EmailMessage, Invocation } from "../adapters/cloudflare/bindings.ts"
 import { takeIn } from "../adapters/cloudflare/email-delivery.ts"
 import { withDeadline } from "../domain/deadline.ts"
-import { ConvertByEmail } from "../domain/intake/convert-by-email.ts"
-import type { Bindings } from "./edge-bindings.ts"
-import { handleMailRoute } from "./edge-email-routes.ts"
-import { openIntake, type OpenIntake, work } from "./edge-email-work.ts"
-import { intakeRecipients } from "./intake-parts.ts"
+import { ConvertByEmail } from "../domain/inbound/convert-by-email.ts"
+import type { Bindings } from "./edge/bindings.ts"
+import { handleMailRoute } from "./edge/email-routes.ts"
+import { openIntake, type OpenIntake, work } from "./edge/email-work.ts"
+import { intakeRecipients } from "./layers/inbound-parts.ts"
 
 /** How long storing a mail may take. */
 const TAKE_IN_LIMIT = Duration.minutes(1)

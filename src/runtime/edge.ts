@@ -1,13 +1,13 @@
 import { Effect, Exit, Scope } from "effect"
 
 import { withDeadline } from "../domain/deadline.ts"
-import { edgeMailer } from "./edge-mailer.ts"
-import type { LogSink } from "./log-lines.ts"
-import { type MailRuntime, makeSendEmail, openMailer, type SendEmail } from "./plain-send-email.ts"
+import { edgeMailer } from "./edge/mailer.ts"
+import { type MailRuntime, makeSendEmail, openMailer, type SendEmail } from "./edge/plain-send-email.ts"
+import type { LogSink } from "./process/log-lines.ts"
 
 export type { SendRequest } from "../domain/mail/message.ts"
 export type { SendResult } from "../domain/mail/send-result.ts"
-export type { SendEmail, SendOptions } from "./plain-send-email.ts"
+export type { SendEmail, SendOptions } from "./edge/plain-send-email.ts"
 
 /** How long a finished send waits for its connection to close before it answers. */
 const CLOSE_TIME_LIMIT = "1 second"

@@ -6,10 +6,6 @@ import type { CredentialSource } from "../adapters/ses/credentials.ts"
 import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import { withDeadline } from "../domain/deadline.ts"
 import { Mailer } from "../domain/mail/mailer.ts"
-import type { LogSink } from "./log-lines.ts"
-import { mailDatabase } from "./mail-database.ts"
-import { cloudCredentials, mailer } from "./mail-layers.ts"
-import { realProviders } from "./mail-providers.ts"
 import {
   envOf,
   type MailRuntime,
@@ -19,14 +15,18 @@ import {
   type SendEmail,
   type SendOptions,
   type SettingsRefused
-} from "./plain-send-email.ts"
-import type { Env, Settings } from "./settings.ts"
+} from "./edge/plain-send-email.ts"
+import { mailDatabase } from "./layers/mail-database.ts"
+import { realProviders } from "./layers/mail-providers.ts"
+import { cloudCredentials, mailer } from "./layers/mail.ts"
+import type { LogSink } from "./process/log-lines.ts"
+import type { Env, Settings } from "./settings/settings.ts"
 
 export { Mailer } from "../domain/mail/mailer.ts"
-export { IdempotencyConflict, IdempotencyInProgress, InvalidRequest } from "../domain/mail/not-begun.ts"
+export { IdempotencyConflict, IdempotencyInProgress, InvalidRequest } from "../domain/mail/send-result.ts"
 export type { SendRequest } from "../domain/mail/message.ts"
 export type { SendResult } from "../domain/mail/send-result.ts"
-export { type SendEmail, type SendOptions, SettingsRefused } from "./plain-send-email.ts"
+export { type SendEmail, type SendOptions, SettingsRefused } from "./edge/plain-send-email.ts"
 
 /**
  * How long the mailer of an environment that nobody sends with keeps its connections. They keep a process alive, and so

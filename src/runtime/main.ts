@@ -1,7 +1,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 
 import { run } from "./app.ts"
-import { endWithWords, teardown } from "./run-program.ts"
+import { endWithWords, teardown } from "./process/run-program.ts"
 
 /** Runs this process until it is told to stop. `embedded` is what holds where `POSTLANE_EMBEDDED` is unset. */
 export const main = (options: { readonly embedded: boolean }): void =>

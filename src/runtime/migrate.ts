@@ -1,10 +1,9 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Result } from "effect"
 
-import { migrateDatabase, shownUrl } from "./database.ts"
-import { CannotStart } from "./exit.ts"
-import { endWithWords } from "./run-program.ts"
-import { decodeSettings, formatProblems } from "./settings.ts"
+import { migrateDatabase, shownUrl } from "./layers/database.ts"
+import { CannotStart, endWithWords } from "./process/run-program.ts"
+import { decodeSettings, formatProblems } from "./settings/settings.ts"
 
 /** `npm run migrate`: applies the numbered migrations to `DB_URL`, all or none. */
 const program = Effect.gen(function* () {

@@ -1,13 +1,13 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Exit, Layer, Logger, Scope } from "effect"
 
-import * as Eld from "../adapters/eld/language-detector.ts"
 import * as Html from "../adapters/html/html-assembly.ts"
-import { makePipelineFetch } from "../adapters/http/pipeline-fetch.ts"
+import { makePipelineFetch } from "../adapters/http/routes/inbound/pipeline-fetch.ts"
+import * as Eld from "../adapters/language-detection/eld.ts"
 import * as LocalModel from "../adapters/local-model/vision-model.ts"
 import { layerPdf } from "../adapters/pdf/pdf.ts"
-import { lineLogger, type LogSink } from "./log-lines.ts"
-import { pipelineAnswers } from "./pipeline-layers.ts"
+import { pipelineAnswers } from "./layers/inbound.ts"
+import { lineLogger, type LogSink } from "./process/log-lines.ts"
 
 /** A pipeline that runs in this process. */
 export interface OpenPipeline {

@@ -1,10 +1,9 @@
 import { Effect, Layer, Redacted } from "effect"
 
 import { layer as clients, layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
-import { layer as layerLog } from "../../src/adapters/postgres/email-log-query.ts"
-import { layer as layerStats } from "../../src/adapters/postgres/email-stats.ts"
-import { EmailLogQuery, type EmailLogFilter } from "../../src/ports/email-log-query.ts"
-import { EmailStats } from "../../src/ports/email-stats.ts"
+import { layer as layerLog } from "../../src/adapters/postgres/delivery/email-log-query.ts"
+import { layer as layerStats } from "../../src/adapters/postgres/delivery/email-stats.ts"
+import { EmailLogQuery, type EmailLogFilter, EmailStats } from "../../src/ports/delivery/email-log-query.ts"
 import { median } from "./measure.ts"
 import { withTargets } from "./run.ts"
 

@@ -5,10 +5,10 @@ import { makeDiskObjects } from "../../src/adapters/disk/object-store.ts"
 import { collect } from "../../src/domain/batch/collecting.ts"
 import { inputPrefix, outputPrefix, preparedPrefix } from "../../src/domain/batch/keys.ts"
 import { prepare } from "../../src/domain/batch/preparing.ts"
-import { recordId } from "../../src/domain/batch/record-id.ts"
+import { recordId } from "../../src/domain/batch/record.ts"
 import { MAX_BATCH_BYTES, MEGABYTE } from "../../src/domain/batch/shards.ts"
+import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { BatchObjects } from "../../src/ports/object-store.ts"
-import { PageSources } from "../../src/ports/page-sources.ts"
 import { pageOf } from "../domain/conversion/world.ts"
 
 /**

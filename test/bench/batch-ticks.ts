@@ -1,9 +1,9 @@
 import { Duration, Effect, Layer, Redacted } from "effect"
 
+import * as PostgresBatch from "../../src/adapters/postgres/batch/batch-store.ts"
 import { layer as clients, ReadSql, WriteSql } from "../../src/adapters/postgres/client.ts"
-import * as PostgresBatch from "../../src/adapters/postgres/conversion/batch-store.ts"
 import { pollTick, releaseTick } from "../../src/domain/batch/driver.ts"
-import { BatchService } from "../../src/ports/batch-service.ts"
+import { BatchService } from "../../src/ports/batch/batch-service.ts"
 import { BatchObjects } from "../../src/ports/object-store.ts"
 import { makeMapObjects } from "../support/map-objects.ts"
 import { median } from "./measure.ts"

@@ -6,13 +6,13 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
 
 import { makeDiskObjects } from "../../src/adapters/disk/object-store.ts"
-import * as Eld from "../../src/adapters/eld/language-detector.ts"
 import * as Html from "../../src/adapters/html/html-assembly.ts"
+import * as Eld from "../../src/adapters/language-detection/eld.ts"
 import * as LocalModel from "../../src/adapters/local-model/vision-model.ts"
 import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
-import * as ReadPages from "../../src/domain/conversion/read-pages.ts"
-import * as InProcessPipeline from "../../src/domain/intake/in-process-pipeline.ts"
-import { ConvertPipeline } from "../../src/ports/convert-pipeline.ts"
+import * as ReadPages from "../../src/domain/conversion/work/read-pages.ts"
+import * as InProcessPipeline from "../../src/domain/inbound/in-process-pipeline.ts"
+import { ConvertPipeline } from "../../src/ports/inbound/convert-pipeline.ts"
 import { FileObjects, MailObjects } from "../../src/ports/object-store.ts"
 
 /**

@@ -1,8 +1,8 @@
 import { Effect, Layer, Redacted } from "effect"
 
 import { layer as clients, WriteSql } from "../../src/adapters/postgres/client.ts"
-import { layer as layerLog } from "../../src/adapters/postgres/delivery-log.ts"
-import { DeliveryLog } from "../../src/ports/delivery-log.ts"
+import { layer as layerLog } from "../../src/adapters/postgres/delivery/delivery-log.ts"
+import { DeliveryLog } from "../../src/ports/delivery/delivery-log.ts"
 import { withTargets } from "./run.ts"
 
 /** Memory of this process after so many events. */

@@ -2,12 +2,12 @@ import { closeSync, openSync, writeSync } from "node:fs"
 
 import { Effect, Layer, Stream } from "effect"
 
-import { layer as languageLayer } from "../../src/adapters/eld/language-detector.ts"
 import { layer as assemblyLayer } from "../../src/adapters/html/html-assembly.ts"
+import { layer as languageLayer } from "../../src/adapters/language-detection/eld.ts"
 import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
 import type { LayoutPage } from "../../src/domain/conversion/layout/layout-pages.ts"
-import { HtmlAssembly } from "../../src/ports/html-assembly.ts"
-import { Pdf } from "../../src/ports/pdf.ts"
+import { HtmlAssembly } from "../../src/ports/conversion/html-assembly.ts"
+import { Pdf } from "../../src/ports/conversion/pdf.ts"
 import { passes } from "./passes.ts"
 
 /** A process that makes one HTML document of a PDF as the service does: pages laid out in a thread, then put together. */

@@ -5,7 +5,7 @@ import { basename, join } from "node:path"
 import { Effect } from "effect"
 
 import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
-import { Pdf } from "../../src/ports/pdf.ts"
+import { Pdf } from "../../src/ports/conversion/pdf.ts"
 import { type Conversion, type Converter, converters } from "./converters.ts"
 import { markdown } from "./report.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 
 import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
-import { Pdf } from "../../src/ports/pdf.ts"
+import { Pdf } from "../../src/ports/conversion/pdf.ts"
 
 /** A process that does one thing to all pages of one document and prints a {@link PdfFigures}: its peak memory is its own. */
 const [path = "", operation = "pages"] = process.argv.slice(2)

@@ -6,9 +6,8 @@ import {
   ROTATE_AFTER_SECONDS,
   ROTATION_GRACE_SECONDS,
   SESSION_LIFETIME_SECONDS
-} from "../../src/domain/access/session.ts"
-import { Access, type NewToken } from "../../src/ports/access.ts"
-import { MagicLinks } from "../../src/ports/magic-links.ts"
+} from "../../src/domain/accounts/session.ts"
+import { Access, type NewToken, MagicLinks } from "../../src/ports/accounts/access.ts"
 
 /** What a test does with the store beside the ports. */
 export class StoreWorld extends Context.Service<

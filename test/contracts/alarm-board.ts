@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
 import { type AlarmChange, QUIET } from "../../src/domain/delivery/alarm-rules.ts"
-import { AlarmBoard } from "../../src/ports/alarm-board.ts"
+import { AlarmBoard } from "../../src/ports/delivery/alarm-board.ts"
 
 const FIRING = { firing: true, episode: 1, calmSince: undefined }
 const CALM = { ...FIRING, calmSince: 1_790_000_000_123 }

@@ -3,7 +3,7 @@ import { Effect, type Layer } from "effect"
 
 import { duePeriod } from "../../src/domain/delivery/audit-digest-period.ts"
 import type { SendRequest } from "../../src/domain/mail/message.ts"
-import { AuditDigestStore, type DigestEnd } from "../../src/ports/audit-digest-store.ts"
+import { AuditDigestStore, type DigestEnd } from "../../src/ports/delivery/audit-digest-store.ts"
 
 /** Subscriptions that each store of the suite holds. */
 export const DAILY = "00000000-0000-4000-8000-00000000000a"

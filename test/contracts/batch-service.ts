@@ -3,8 +3,8 @@ import { Effect, type Scope, Stream } from "effect"
 
 import { withoutCachePoints } from "../../src/domain/batch/capture.ts"
 import { recordLine } from "../../src/domain/batch/record.ts"
-import { visionRequest } from "../../src/domain/conversion/vision.ts"
-import { type BatchJob, type BatchService, BatchServiceError } from "../../src/ports/batch-service.ts"
+import { visionRequest } from "../../src/domain/conversion/cascade/vision.ts"
+import { type BatchJob, type BatchService, BatchServiceError } from "../../src/ports/batch/batch-service.ts"
 import type { ObjectStoreService } from "../../src/ports/object-store.ts"
 
 /** A batch service and the objects that it reads and writes. */

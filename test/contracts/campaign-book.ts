@@ -8,8 +8,12 @@ import {
   furtherSend,
   type ProspectStatus
 } from "../../src/domain/outreach/campaign-status.ts"
-import { CampaignBook, type CampaignEvent, type OutreachEnd } from "../../src/ports/campaign-book.ts"
-import { Unsubscribes } from "../../src/ports/unsubscribes.ts"
+import {
+  CampaignBook,
+  type CampaignEvent,
+  type OutreachEnd,
+  Unsubscribes
+} from "../../src/ports/outreach/campaign-book.ts"
 
 /** What the tables hold; times in milliseconds since the epoch. */
 export interface CampaignTables {

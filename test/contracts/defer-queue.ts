@@ -1,11 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Logger, Queue, Schedule } from "effect"
-import type { Scope } from "effect"
+import { Clock, Deferred, Effect, Fiber, Logger, Queue, Schedule, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 
-import type { DeferredSend } from "../../src/domain/mail/deferred-send.ts"
-import { MAX_DEFERRED_BYTES, MAX_RECEIVES } from "../../src/domain/mail/retry-schedule.ts"
-import type { DeadLetter, DeferQueue } from "../../src/ports/defer-queue.ts"
+import { type DeferredSend, MAX_DEFERRED_BYTES, MAX_RECEIVES } from "../../src/domain/mail/deferred-send.ts"
+import type { DeadLetter, DeferQueue } from "../../src/ports/mail/defer-queue.ts"
 
 type Service = DeferQueue["Service"]
 

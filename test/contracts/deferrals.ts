@@ -4,8 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import type { SendStatus } from "../../src/domain/mail/send-result.ts"
-import { Deferrals } from "../../src/ports/deferrals.ts"
-import type { RecordSend } from "../../src/ports/mail-store.ts"
+import { Deferrals } from "../../src/ports/mail/deferrals.ts"
+import type { RecordSend } from "../../src/ports/mail/mail-store.ts"
 import type { MailWorld } from "../support/mail-world.ts"
 import { attempt, mail } from "./mail-store.ts"
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Duration, Effect, type Layer } from "effect"
 
 import type { DeliveryEvent } from "../../src/domain/delivery/delivery-event.ts"
-import { DeliveryLog } from "../../src/ports/delivery-log.ts"
+import { DeliveryLog } from "../../src/ports/delivery/delivery-log.ts"
 
 /** An event of a mail to one recipient. */
 export const deliveryEvent = (changes: Partial<DeliveryEvent> = {}): DeliveryEvent => ({

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 
-import { LeaseStore } from "../../src/ports/lease-store.ts"
+import { LeaseStore } from "../../src/ports/leadership.ts"
 
 const TTL_MS = 60_000
 const claim = (holder: string, name = "leader") => ({ name, holder })

@@ -6,7 +6,7 @@ import { addressKey } from "../../src/domain/mail/address.ts"
 import type { ProviderRequest } from "../../src/domain/mail/deferred-send.ts"
 import { recipientKeys, withoutBlocked } from "../../src/domain/mail/message.ts"
 import { KEY_TAG } from "../../src/domain/mail/tag.ts"
-import type { MailProvider } from "../../src/ports/mail-provider.ts"
+import type { MailProvider } from "../../src/ports/mail/mail-provider.ts"
 import { box, keyOf, mail, mailboxArb, messageArb } from "../support/mail-message.ts"
 
 /** One copy that left, as the peer saw it. */

@@ -3,11 +3,11 @@ import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 
 import type { EventEntry } from "../../src/adapters/memory/mail-log-row.ts"
-import { type ClaimState } from "../../src/domain/mail/claim.ts"
+import type { ClaimState } from "../../src/domain/mail/claim.ts"
 import type { SendDetails } from "../../src/domain/mail/deferred-send.ts"
-import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../src/domain/mail/provider.ts"
+import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../src/domain/mail/failover.ts"
 import type { SendResult, SendStatus } from "../../src/domain/mail/send-result.ts"
-import type { BeginSend, RecordSend } from "../../src/ports/mail-store.ts"
+import type { BeginSend, RecordSend } from "../../src/ports/mail/mail-store.ts"
 import type { MailWorld } from "../support/mail-world.ts"
 
 const LEASE_MS = 60_000

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 
-import { DeliveryLog } from "../../src/ports/delivery-log.ts"
-import { PollLog, type PollPosition } from "../../src/ports/poll-log.ts"
+import { DeliveryLog } from "../../src/ports/delivery/delivery-log.ts"
+import { PollLog, type PollPosition } from "../../src/ports/delivery/event-poll.ts"
 import { deliveryEvent } from "./delivery-log.ts"
 
 /** What every poll log does; each test gets one of its own, beside the delivery log of the same rows. */

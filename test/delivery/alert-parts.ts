@@ -2,11 +2,11 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Layer, Redacted } from "effect"
 
 import * as Clients from "../../src/adapters/postgres/client.ts"
-import * as DeliveryLog from "../../src/adapters/postgres/delivery-log.ts"
+import * as DeliveryLog from "../../src/adapters/postgres/delivery/delivery-log.ts"
 import * as Telegram from "../../src/adapters/telegram/chat.ts"
 import * as Alerts from "../../src/domain/delivery/alerts.ts"
 import { Mailer } from "../../src/domain/mail/mailer.ts"
-import { AlertPreferences, DEFAULT_PREFERENCES } from "../../src/ports/alert-preferences.ts"
+import { AlertPreferences, DEFAULT_PREFERENCES } from "../../src/ports/delivery/alert-channels.ts"
 
 /** The delivery log of a database, and alerts that go to the chat at `chatUrl` alone. */
 export const alertParts = (databaseUrl: string, chatUrl: string) =>

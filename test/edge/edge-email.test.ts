@@ -2,7 +2,7 @@ import { Effect, ManagedRuntime } from "effect"
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from "vitest"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
-import { PIPELINE_HEADERS, PIPELINE_PATHS } from "../../src/domain/intake/pipeline-wire.ts"
+import { PIPELINE_HEADERS, PIPELINE_PATHS } from "../../src/domain/inbound/pipeline-wire.ts"
 import { type OpenPipeline, openPipeline } from "../../src/runtime/pipeline.ts"
 import { bundleForEdge, type EdgeBundle } from "../support/edge-bundle.ts"
 import { INBOUND, type Outcome, rawMail, tick, trigger, until, verdict } from "../support/edge-mail.ts"

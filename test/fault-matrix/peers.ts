@@ -3,7 +3,7 @@ import { createFailedReceipt, createMessage, type Message, type Transport } from
 import { PoolTransport } from "@upyo/pool"
 import { Resend } from "resend"
 
-import type { Provider } from "../../src/domain/mail/provider.ts"
+import type { Provider } from "../../src/domain/mail/failover.ts"
 import type { FakeHttp } from "../support/fake-http.ts"
 import { RESEND_KEY, STATIC } from "../support/fake-peers.ts"
 import { fakeResend } from "../support/fake-resend.ts"

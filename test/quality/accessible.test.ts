@@ -6,7 +6,7 @@ import { basename, join } from "node:path"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { coverageOf } from "../../src/domain/conversion/coverage.ts"
+import { coverageOf } from "../../src/domain/conversion/cascade/coverage.ts"
 import { openBrowser } from "../support/browser.ts"
 import { foreignPdfs } from "../support/pdf-files.ts"
 import { linked, numbered, tagged, withForm, withImage } from "../support/pdf-samples.ts"

@@ -1,9 +1,9 @@
 import { Effect, Layer, Stream } from "effect"
 
-import { layer as languageLayer } from "../../src/adapters/eld/language-detector.ts"
 import { layer as assemblyLayer } from "../../src/adapters/html/html-assembly.ts"
-import { OpenDocument } from "../../src/adapters/pdf/document.ts"
-import { type Libraries, loadLibraries } from "../../src/adapters/pdf/libraries.ts"
+import { layer as languageLayer } from "../../src/adapters/language-detection/eld.ts"
+import { type Libraries, loadLibraries } from "../../src/adapters/pdf/engine/libraries.ts"
+import { OpenDocument } from "../../src/adapters/pdf/pages/document.ts"
 import {
   countPages,
   type LayoutPage,
@@ -12,7 +12,7 @@ import {
 } from "../../src/domain/conversion/layout/layout-pages.ts"
 import { mergeStatistics } from "../../src/domain/conversion/layout/statistics.ts"
 import type { PageContent } from "../../src/domain/conversion/page-content.ts"
-import { HtmlAssembly } from "../../src/ports/html-assembly.ts"
+import { HtmlAssembly } from "../../src/ports/conversion/html-assembly.ts"
 
 /** A document gone through the layout tier and the assembly, and how long each took, in milliseconds. */
 export interface Converted {

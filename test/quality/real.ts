@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 
-import { coverageOf, htmlWords, wordsOf } from "../../src/domain/conversion/coverage.ts"
+import { coverageOf, htmlWords, wordsOf } from "../../src/domain/conversion/cascade/coverage.ts"
 import { openBrowser } from "../support/browser.ts"
 import { convert } from "./convert.ts"
 

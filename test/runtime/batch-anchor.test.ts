@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 
-import { BatchService } from "../../src/ports/batch-service.ts"
-import { BatchStore } from "../../src/ports/batch-store.ts"
+import { BatchService } from "../../src/ports/batch/batch-service.ts"
+import { BatchStore } from "../../src/ports/batch/batch-store.ts"
+import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
 import { BatchObjects } from "../../src/ports/object-store.ts"
-import { PageSources } from "../../src/ports/page-sources.ts"
-import { batchAnchor } from "../../src/runtime/batch-layers.ts"
-import { decodeSettings, type Env } from "../../src/runtime/settings.ts"
-import { Supervisors } from "../../src/runtime/supervisor.ts"
+import { batchAnchor } from "../../src/runtime/layers/batch.ts"
+import { Supervisors } from "../../src/runtime/process/supervisor.ts"
+import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
 
 const LANE = {
   BATCH_CONVERSION_ENABLED: "true",

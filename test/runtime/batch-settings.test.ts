@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 
-import { laneOf, usesLocalBatch } from "../../src/runtime/batch-layers.ts"
-import { batchFaults } from "../../src/runtime/setting-readers.ts"
-import { decodeSettings, type Env } from "../../src/runtime/settings.ts"
+import { laneOf, usesLocalBatch } from "../../src/runtime/layers/batch.ts"
+import { batchFaults } from "../../src/runtime/settings/readers.ts"
+import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
 
 const settingsOf = (env: Env) =>
   Result.getOrThrow(decodeSettings({ DB_URL: "postgres://u:p@127.0.0.1/x", ...env }, { embedded: true }))

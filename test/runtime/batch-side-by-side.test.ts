@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Duration, Effect, Layer, Result } from "effect"
 
-import { BatchService } from "../../src/ports/batch-service.ts"
+import { BatchService } from "../../src/ports/batch/batch-service.ts"
+import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
-import { PageSources } from "../../src/ports/page-sources.ts"
-import { batchAnchor } from "../../src/runtime/batch-layers.ts"
-import { decodeSettings } from "../../src/runtime/settings.ts"
-import { Supervisors } from "../../src/runtime/supervisor.ts"
+import { batchAnchor } from "../../src/runtime/layers/batch.ts"
+import { Supervisors } from "../../src/runtime/process/supervisor.ts"
+import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 import { driverTick } from "../domain/batch/tick.ts"
 import { clean, isState, jobOf, laneWorld, parked, rowOf, settingsOf } from "../domain/batch/world.ts"
 

@@ -2,8 +2,8 @@ import { setTimeout } from "node:timers/promises"
 
 import { Effect, Result } from "effect"
 
-import { decodeSettings } from "../../src/runtime/settings.ts"
-import { layerTelemetry, surviveClosedOutput } from "../../src/runtime/telemetry.ts"
+import { layerTelemetry, surviveClosedOutput } from "../../src/runtime/process/telemetry.ts"
+import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 
 /** Logs until its reader is gone, then some more, and says on stderr that it still lives. */
 const settings = Result.getOrThrow(decodeSettings({}, { embedded: true }))

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Layer, Result, Stream } from "effect"
 
-import { BatchService } from "../../src/ports/batch-service.ts"
-import { BatchStore } from "../../src/ports/batch-store.ts"
-import { ConversionStore } from "../../src/ports/conversion-store.ts"
+import { BatchService } from "../../src/ports/batch/batch-service.ts"
+import { BatchStore } from "../../src/ports/batch/batch-store.ts"
+import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
+import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
 import { BatchObjects, FileObjects } from "../../src/ports/object-store.ts"
-import { PageSources } from "../../src/ports/page-sources.ts"
-import { conversionAnchor } from "../../src/runtime/conversion-roles.ts"
-import { decodeSettings, type Env } from "../../src/runtime/settings.ts"
-import { Supervisors } from "../../src/runtime/supervisor.ts"
+import { conversionAnchor } from "../../src/runtime/layers/conversion.ts"
+import { Supervisors } from "../../src/runtime/process/supervisor.ts"
+import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
 
 const LANE = {
   BATCH_CONVERSION_ENABLED: "true",

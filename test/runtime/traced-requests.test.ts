@@ -8,8 +8,8 @@ import { Context, Effect, Layer, Result } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { serveRoutes } from "../../src/adapters/http/http-layer.ts"
-import { decodeSettings } from "../../src/runtime/settings.ts"
-import { layerTelemetry } from "../../src/runtime/telemetry.ts"
+import { layerTelemetry } from "../../src/runtime/process/telemetry.ts"
+import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 
 /** A collector of OTLP in JSON: what came, by path. */
 const collector = Effect.gen(function* () {

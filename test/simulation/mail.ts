@@ -1,7 +1,7 @@
 import { Clock, Deferred, Effect, Result } from "effect"
 
-import { dedupes, type Provider } from "../../src/domain/mail/provider.ts"
-import { MAX_RECEIVES } from "../../src/domain/mail/retry-schedule.ts"
+import { MAX_RECEIVES } from "../../src/domain/mail/deferred-send.ts"
+import { dedupes, type Provider } from "../../src/domain/mail/failover.ts"
 import type { SendResult } from "../../src/domain/mail/send-result.ts"
 import type { Bug } from "./bugs.ts"
 import { runSeeded } from "./kernel.ts"

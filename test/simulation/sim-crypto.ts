@@ -1,6 +1,6 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer, Random } from "effect"
-import { type Digest } from "effect/crypto/Digest"
+import type { Digest } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
 const hex = (chance: number, digits: number) =>

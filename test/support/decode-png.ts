@@ -2,7 +2,7 @@ import { crc32, inflateSync } from "node:zlib"
 
 import { assert } from "@effect/vitest"
 
-import type { Pixels } from "../../src/adapters/pdf/png.ts"
+import type { Pixels } from "../../src/adapters/pdf/pages/png.ts"
 
 /** PNG's filter type `Up`. */
 const UP = 2

@@ -1,7 +1,6 @@
 import { createSocket } from "node:dgram"
 
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 
 /** Records by `TYPE name`; a name without any is NXDOMAIN, one with records of other types is NODATA. */
 export interface Zone {

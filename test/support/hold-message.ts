@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-import { DeferQueue } from "../../src/ports/defer-queue.ts"
+import { DeferQueue } from "../../src/ports/mail/defer-queue.ts"
 
 /** Receives one message, says so, and never finishes it: for a process that is killed meanwhile. */
 export const holdMessage = Effect.gen(function* () {

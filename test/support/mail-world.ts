@@ -1,14 +1,13 @@
 import { Clock, Effect, Schema } from "effect"
 
-import { type EventEntry, type LogRow, type RecordedEvent } from "../../src/adapters/memory/mail-log-row.ts"
+import type { EventEntry, LogRow, RecordedEvent } from "../../src/adapters/memory/mail-log-row.ts"
 import { makeMailDatabase } from "../../src/adapters/memory/mail-store.ts"
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
-import { FailureKind } from "../../src/domain/mail/failure-kind.ts"
-import { Provider } from "../../src/domain/mail/provider.ts"
+import { FailureKind, Provider } from "../../src/domain/mail/failover.ts"
 import { SendStatus } from "../../src/domain/mail/send-result.ts"
 import { EmailStatus } from "../../src/domain/mail/status.ts"
 import { type Suppression, SuppressionReason } from "../../src/domain/mail/suppression-policy.ts"
-import { MailStore } from "../../src/ports/mail-store.ts"
+import { MailStore } from "../../src/ports/mail/mail-store.ts"
 
 /** A mail store with its database in sight, and a clock that can be moved. */
 export interface MailWorld {

@@ -1,5 +1,5 @@
-import { OpenDocument } from "../../src/adapters/pdf/document.ts"
-import { loadLibraries } from "../../src/adapters/pdf/libraries.ts"
+import { loadLibraries } from "../../src/adapters/pdf/engine/libraries.ts"
+import { OpenDocument } from "../../src/adapters/pdf/pages/document.ts"
 import type { DocumentFacts, PageContent } from "../../src/domain/conversion/page-content.ts"
 
 /** A whole document, read in this thread: for tests of what comes after. */

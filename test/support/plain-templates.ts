@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 
 import type { MailTemplate } from "../../src/domain/mail/template.ts"
-import { MailTemplates } from "../../src/ports/mail-templates.ts"
+import { MailTemplates } from "../../src/ports/mail/mail-provider.ts"
 
 /** Mails that show the data they are made from, and nothing else. */
 export const plainTemplates: Layer.Layer<MailTemplates> = Layer.succeed(

@@ -1,6 +1,11 @@
 import { Effect } from "effect"
 
-import { type ListedMail, ListFailure, type MailPage, SentMails } from "../../src/ports/sent-mails.ts"
+import {
+  type ListedMail,
+  ListFailure,
+  type MailPage,
+  SentMails
+} from "../../src/ports/delivery/event-poll.ts"
 
 /** The mails of an account and its list, in memory: pages of `pageSize`, newest first. */
 export const makeAccount = (pageSize = 100) => {

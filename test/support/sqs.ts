@@ -4,8 +4,7 @@ import {
   SendMessageCommand,
   SQSClient
 } from "@aws-sdk/client-sqs"
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { buildApp } from "fauxqs"
 
 /** What the SDK is told about the emulator, which checks no signature. */

@@ -1,8 +1,6 @@
-import { connect, createServer, type Socket } from "node:net"
-import type { AddressInfo } from "node:net"
+import { connect, createServer, type Socket, type AddressInfo } from "node:net"
 
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 
 /** A TCP proxy on 127.0.0.1 that a test can make fail. */
 export interface TcpProxy {

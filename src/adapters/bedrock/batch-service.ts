@@ -10,8 +10,8 @@ import { Effect, Option, Schema, type Scope } from "effect"
 
 import { BatchStatus } from "../../domain/batch/row.ts"
 import { withDeadline } from "../../domain/deadline.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
-import { type BatchJob, type BatchService, BatchServiceError } from "../../ports/batch-service.ts"
+import { failureText } from "../../domain/mail/failover.ts"
+import { type BatchJob, type BatchService, BatchServiceError } from "../../ports/batch/batch-service.ts"
 import { classifyBedrockError } from "./vision-model.ts"
 
 export interface BedrockBatchOptions {

@@ -7,11 +7,10 @@ import {
 import { NodeHttpHandler } from "@smithy/node-http-handler"
 import { Effect, type Scope } from "effect"
 
-import type { ContentBlock, ConverseRequest } from "../../domain/conversion/converse.ts"
+import type { ContentBlock, ConverseRequest } from "../../domain/conversion/cascade/converse.ts"
 import { withDeadline } from "../../domain/deadline.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
-import { VisionModelError } from "../../ports/vision-model.ts"
-import type { VisionAnswer, VisionModel } from "../../ports/vision-model.ts"
+import { failureText } from "../../domain/mail/failover.ts"
+import { VisionModelError, type VisionAnswer, type VisionModel } from "../../ports/conversion/vision-model.ts"
 
 export interface BedrockOptions {
   readonly region: string

@@ -1,5 +1,5 @@
 /** An object of a bucket, as far as it is read. */
-export interface BucketObject {
+interface BucketObject {
   readonly key: string
   readonly size: number
 }

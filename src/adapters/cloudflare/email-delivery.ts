@@ -1,8 +1,8 @@
 import { Data, Effect, Stream } from "effect"
 
-import { ConvertByEmail } from "../../domain/intake/convert-by-email.ts"
-import { MAX_MAIL_BYTES } from "../../domain/intake/mail-size.ts"
-import type { IntakeUnavailable } from "../../ports/intake-store.ts"
+import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
+import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
+import type { IntakeUnavailable } from "../../ports/inbound/intake-store.ts"
 import type { ObjectStoreError } from "../../ports/object-store.ts"
 import type { EmailMessage } from "./bindings.ts"
 
@@ -13,10 +13,10 @@ export const ROUTING_SERVICE = "mx.cloudflare.net"
 class TooLarge extends Data.TaggedError("TooLarge") {}
 
 /** The mail stopped coming. */
-export class Cut extends Data.TaggedError("Cut")<{ readonly cause: unknown }> {}
+class Cut extends Data.TaggedError("Cut")<{ readonly cause: unknown }> {}
 
 /** What became of a mail that the routing service handed over: taken in, or refused for ever, and why. */
-export type Taken = { readonly id: string } | { readonly refused: string }
+type Taken = { readonly id: string } | { readonly refused: string }
 
 const tooLarge: Taken = { refused: `Mail is larger than ${MAX_MAIL_BYTES} bytes` }
 

@@ -6,13 +6,13 @@ import {
   PageCount,
   PIPELINE_HEADERS,
   PIPELINE_PATHS
-} from "../../domain/intake/pipeline-wire.ts"
-import { ConvertPipeline, PipelineError } from "../../ports/convert-pipeline.ts"
+} from "../../domain/inbound/pipeline-wire.ts"
+import { ConvertPipeline, PipelineError } from "../../ports/inbound/convert-pipeline.ts"
 import { MailObjects } from "../../ports/object-store.ts"
 import type { ServiceBinding } from "./bindings.ts"
 
 /** How long one conversion may take: what a scheduled invocation has (15 minutes), with room for what comes after it. */
-export const CONVERSION_TIME_LIMIT = Duration.minutes(12)
+const CONVERSION_TIME_LIMIT = Duration.minutes(12)
 
 /** A binding looks at the path only. */
 const ORIGIN = "https://pipeline.internal"
@@ -75,7 +75,7 @@ interface StreamedRequest extends RequestInit {
 }
 
 /** How the pipeline is reached. */
-export interface ServicePipelineOptions {
+interface ServicePipelineOptions {
   readonly binding: ServiceBinding
   /** Sent as `x-proxy-secret`, for a pipeline that stands behind the API's public listener. */
   readonly proxySecret?: Redacted.Redacted | undefined

@@ -2,7 +2,7 @@ import { Resolver } from "node:dns/promises"
 
 import { Effect, Layer } from "effect"
 
-import { Dns, DnsFailure } from "../../ports/dns.ts"
+import { Dns, DnsFailure } from "../../ports/doctor/examinations.ts"
 
 /** One try, milliseconds. */
 const TRY_MS = 2_000

@@ -1,7 +1,12 @@
 import { Effect, Layer, Semaphore } from "effect"
 
-import { UnreadableDocument, UnsupportedDocument } from "../../ports/document-inspector.ts"
-import { type DocxContent, DocxConverter, DocxError } from "../../ports/docx-converter.ts"
+import {
+  UnreadableDocument,
+  UnsupportedDocument,
+  type DocxContent,
+  DocxConverter,
+  DocxError
+} from "../../ports/conversion/documents.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
 import type { FromReader, Task } from "./messages.ts"
 

@@ -1,4 +1,4 @@
-import type { DocxContent } from "../../ports/docx-converter.ts"
+import type { DocxContent } from "../../ports/conversion/documents.ts"
 
 /** What a process is asked: to convert a document, or to look whether it is one, and how long. */
 export type Task =

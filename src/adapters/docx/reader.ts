@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto"
 
 import mammoth from "mammoth"
 
-import { wordPages } from "../../domain/conversion/word-pages.ts"
-import { MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/docx-converter.ts"
+import { wordPages } from "../../domain/conversion/work/word-document.ts"
+import { MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/conversion/documents.ts"
 import { type Archive, openArchive, Unreadable } from "./archive.ts"
 import { mammothFile } from "./mammoth-archive.ts"
 import type { FromReader, Task } from "./messages.ts"

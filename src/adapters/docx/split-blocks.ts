@@ -1,4 +1,4 @@
-import type { DocxPart } from "../../ports/docx-converter.ts"
+import type { DocxPart } from "../../ports/conversion/documents.ts"
 
 /** Blocks are gathered until they are this long. */
 const PART_LENGTH = 90_000

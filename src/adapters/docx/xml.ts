@@ -3,7 +3,7 @@ import sax from "sax"
 import { broken } from "./archive.ts"
 
 /** What is found on the way through a part. Names are local: prefixes are the writing program's own. */
-export interface XmlEvents {
+interface XmlEvents {
   readonly open?: (name: string, attributes: ReadonlyMap<string, string>) => void
   readonly close?: (name: string) => void
   readonly text?: (text: string) => void

@@ -1,16 +1,47 @@
 import { createHash } from "node:crypto"
-import { chmod, lchown, lstat, readdir } from "node:fs/promises"
-import { join } from "node:path"
+import { access, chmod, lchown, lstat, readdir } from "node:fs/promises"
+import { resolve, join } from "node:path"
 
-import { Effect, Option } from "effect"
+import { Effect, Option, type Redacted } from "effect"
 
-import { readIfThere, writeWhole } from "./data-folder.ts"
-import type { DataFolder } from "./data-folder.ts"
+import { sharedFolders } from "./binaries.ts"
+import {
+  connectionUrl,
+  placesIn,
+  readConnection,
+  readIfThere,
+  writeWhole,
+  type DataFolder
+} from "./data-folder.ts"
 import { EmbeddedPostgresError, fileWork } from "./error.ts"
-import { isRoot } from "./run-program.ts"
-import type { Account } from "./run-program.ts"
-import { sharedFolders } from "./shared-folders.ts"
-import { canPass, systemAccount } from "./system-account.ts"
+import { acceptsConnections } from "./port.ts"
+import { isRoot, type Account, canPass, systemAccount } from "./run-program.ts"
+
+/** Whether an embedded server has run on a data folder, and runs now. */
+export type LocalInstance =
+  | { readonly _tag: "None" }
+  | { readonly _tag: "Stopped" }
+  | { readonly _tag: "Running"; readonly url: Redacted.Redacted }
+
+/** Looks at a data folder without making or changing anything in it. */
+export const findLocalInstance = Effect.fnUntraced(function* (
+  dataDir: string
+): Effect.fn.Return<LocalInstance, EmbeddedPostgresError> {
+  const folder = placesIn(resolve(dataDir))
+  const connection = yield* readConnection(folder)
+  if (Option.isNone(connection)) {
+    const ran = yield* Effect.promise(() =>
+      access(folder.folder).then(
+        () => true,
+        () => false
+      )
+    )
+    return ran ? { _tag: "Stopped" } : { _tag: "None" }
+  }
+  return (yield* acceptsConnections(connection.value.port))
+    ? { _tag: "Running", url: connectionUrl(connection.value) }
+    : { _tag: "Stopped" }
+})
 
 /** Where the cluster stands (or will stand), and who runs it; `account` is undefined where we do it ourselves. */
 export interface ClusterPlace {

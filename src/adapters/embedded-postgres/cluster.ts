@@ -7,8 +7,7 @@ import type { Binaries } from "./binaries.ts"
 import type { ClusterPlace } from "./cluster-place.ts"
 import { readIfThere, ROLE } from "./data-folder.ts"
 import { EmbeddedPostgresError, fileWork } from "./error.ts"
-import { runProgram } from "./run-program.ts"
-import type { ProgramResult } from "./run-program.ts"
+import { runProgram, type ProgramResult } from "./run-program.ts"
 
 /** Only Postlane's role, only over loopback, only with the password. */
 const HOST_RULES = `host all all 127.0.0.1/32 scram-sha-256\n`

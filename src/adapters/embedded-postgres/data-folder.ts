@@ -26,11 +26,11 @@ export interface DataFolder {
 }
 
 /** Port and password of the server, kept in a file that only we can read. */
-export const Connection = Schema.Struct({
+const Connection = Schema.Struct({
   port: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65535 })),
   password: Schema.NonEmptyString
 })
-export type Connection = typeof Connection.Type
+type Connection = typeof Connection.Type
 
 const decodeConnection = Schema.decodeUnknownOption(Schema.fromJsonString(Connection))
 

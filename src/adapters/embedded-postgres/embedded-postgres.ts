@@ -1,5 +1,15 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Schedule, SubscriptionRef } from "effect"
-import type { Redacted, Stream } from "effect"
+import {
+  Clock,
+  Context,
+  Duration,
+  Effect,
+  Layer,
+  Option,
+  Schedule,
+  SubscriptionRef,
+  type Redacted,
+  type Stream
+} from "effect"
 
 import { findBinaries } from "./binaries.ts"
 import { findClusterPlace } from "./cluster-place.ts"
@@ -10,8 +20,7 @@ import { holdFolder } from "./folder-lock.ts"
 import { choosePort } from "./port.ts"
 import { clearLeftovers } from "./postmaster.ts"
 import { keepLogBounded } from "./server-log.ts"
-import { startServer } from "./server.ts"
-import type { Server, ServerPlace } from "./server.ts"
+import { startServer, type Server, type ServerPlace } from "./server.ts"
 
 /** The server now. `reason` says why it is not up, for a person; it is absent while the first start is under way. */
 export type ServerState =

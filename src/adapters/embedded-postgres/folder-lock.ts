@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { DatabaseSync } from "node:sqlite"
 
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 
 import type { DataFolder } from "./data-folder.ts"
 import { causeText, EmbeddedPostgresError, fileWork } from "./error.ts"

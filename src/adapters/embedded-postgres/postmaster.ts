@@ -8,7 +8,7 @@ import { fileWork } from "./error.ts"
 import { runProgram } from "./run-program.ts"
 
 /** How long PostgreSQL gets to stop the clean way: connections ended, checkpoint written. */
-export const CLEAN_STOP = Duration.seconds(8)
+const CLEAN_STOP = Duration.seconds(8)
 
 /** How long it then gets to give up at once (it recovers at the next start), before it is killed. */
 const HARD_STOP = Duration.seconds(2)
@@ -34,7 +34,7 @@ export const readPostmaster = (cluster: string) =>
   )
 
 /** Whether a process lives. A process of another user counts (`EPERM`). */
-export const isAlive = (pid: number): boolean => {
+const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
     return true
@@ -64,7 +64,7 @@ const servesCluster = Effect.fnUntraced(function* (pid: number, cluster: string)
 })
 
 /** Signals a process; one that is gone meanwhile needs no signal. */
-export const signal = (pid: number, name: NodeJS.Signals): Effect.Effect<void> =>
+const signal = (pid: number, name: NodeJS.Signals): Effect.Effect<void> =>
   Effect.sync(() => {
     try {
       process.kill(pid, name)

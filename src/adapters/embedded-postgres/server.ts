@@ -1,14 +1,13 @@
-import { spawn } from "node:child_process"
-import type { ChildProcess } from "node:child_process"
+import { spawn, type ChildProcess } from "node:child_process"
 import { open } from "node:fs/promises"
 
 import { Deferred, Duration, Effect, Option } from "effect"
 
-import { acceptsConnections } from "./accepts.ts"
 import type { Binaries } from "./binaries.ts"
 import type { ClusterPlace } from "./cluster-place.ts"
 import type { DataFolder } from "./data-folder.ts"
 import { EmbeddedPostgresError, fileWork } from "./error.ts"
+import { acceptsConnections } from "./port.ts"
 import { clearLeftovers, readPostmaster, stopBySteps } from "./postmaster.ts"
 import { runAs } from "./run-program.ts"
 import { boundLog, logEnd, whyEnded } from "./server-log.ts"

@@ -2,15 +2,14 @@ import { Clock, Duration, Effect, Layer, Option, Redacted, Schema } from "effect
 import { Digest, sha256 } from "effect/crypto/Digest"
 import * as Base64Url from "effect/encoding/Base64Url"
 
-import { failureText } from "../../domain/mail/failure-text.ts"
-import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/reply-channel.ts"
-import { makeAccessTokens } from "./access-token.ts"
-import { call, DEADLINE_MS } from "./call.ts"
+import { failureText } from "../../domain/mail/failover.ts"
+import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/inbound/mails.ts"
+import { makeAccessTokens, call, DEADLINE_MS } from "./access-token.ts"
 import { composeReply } from "./mime.ts"
 import { readServiceAccount } from "./service-account.ts"
 
 /** How the workspace mail API is reached. */
-export interface GmailOptions {
+interface GmailOptions {
   /** `MAILAPI_SERVICE_ACCOUNT_KEY`, the whole JSON. */
   readonly serviceAccountKey: Redacted.Redacted
   /** The mailbox that is sent as: `MAIL_SENDER`, else `convert@{LEGACY_DOMAIN}`. */

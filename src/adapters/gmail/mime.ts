@@ -1,7 +1,7 @@
-import type { OutgoingReply } from "../../ports/reply-channel.ts"
+import type { OutgoingReply } from "../../ports/inbound/mails.ts"
 
 /** What a message has beside the reply. */
-export interface MessageFrame {
+interface MessageFrame {
   /** `Name <address>`; the name may hold any letters. */
   readonly from: { readonly name: string | undefined; readonly address: string }
   readonly replyTo: string

@@ -23,7 +23,7 @@ type Properties = Element["properties"]
  * Longest answer that is read, characters: several times what a model writes for a page. Finding open elements takes time with
  * the square of their depth, so that a longer one could stop a worker.
  */
-export const MAX_FRAGMENT = 200_000
+const MAX_FRAGMENT = 200_000
 
 /** hast names attributes as the DOM does. */
 const PROPERTIES: Readonly<Record<string, string>> = {

@@ -2,8 +2,7 @@ import { Effect, Layer, Stream } from "effect"
 
 import { DOCUMENT_END, documentStart } from "../../domain/conversion/html/shell.ts"
 import { planOf } from "../../domain/conversion/html/survey.ts"
-import { type AssemblyInput, HtmlAssembly } from "../../ports/html-assembly.ts"
-import { LanguageDetector } from "../../ports/language-detector.ts"
+import { type AssemblyInput, HtmlAssembly, LanguageDetector } from "../../ports/conversion/html-assembly.ts"
 import { AssemblyThread } from "./assembly-thread.ts"
 
 const assembleIn = (thread: AssemblyThread, detect: (text: string) => string | undefined) => {

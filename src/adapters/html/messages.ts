@@ -2,7 +2,7 @@ import type { FragmentPage } from "../../domain/conversion/html/fold.ts"
 import type { Plan, Survey } from "../../domain/conversion/html/survey.ts"
 
 /** A page whose fragment was not read yet. */
-export type UnreadPage = Omit<FragmentPage, "nodes"> & { readonly html: string }
+type UnreadPage = Omit<FragmentPage, "nodes"> & { readonly html: string }
 
 /** What the thread does, and what each deed answers. A document keeps its state there, by its number, until it is ended or dropped. */
 export interface Deeds {

@@ -1,7 +1,7 @@
 import type { DefaultTreeAdapterTypes } from "parse5"
 
-import { safeAddress } from "../../domain/conversion/html/addresses.ts"
 import {
+  safeAddress,
   COMMON_ATTRIBUTES,
   DROPPED,
   ELEMENTS,

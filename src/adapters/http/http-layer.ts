@@ -5,50 +5,48 @@ import { ByteSize, Context, Effect, Layer, type Redacted } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
-import { accountPageRoutes } from "./account-pages.ts"
-import { Api, DevApi } from "./api/api.ts"
-import { behindProxies, type TrustedProxies } from "./client-address.ts"
-import { docsRoute } from "./docs-page.ts"
-import { envelope } from "./envelope.ts"
-import { devAccessLayer, proxySecretLayer } from "./handlers/access.ts"
-import { adminHandlers } from "./handlers/admin.ts"
-import { alertHandlers, notificationHandlers } from "./handlers/alerts.ts"
-import { auditLogHandlers } from "./handlers/audit-log.ts"
-import { authHandlers } from "./handlers/auth.ts"
-import { bulkHandlers } from "./handlers/bulk.ts"
-import { contactMessageHandlers } from "./handlers/contact-messages.ts"
+import { accountPageRoutes } from "./pages/account-pages.ts"
+import { docsRoute } from "./pages/docs-page.ts"
+import { pageRoutes } from "./pages/routes.ts"
+import { auditLogHandlers } from "./routes/accounts/audit-log.ts"
+import { authHandlers } from "./routes/accounts/auth.ts"
+import { contactMessageHandlers } from "./routes/accounts/contact-messages.ts"
+import { formHandlers } from "./routes/accounts/forms.ts"
+import { promoHandlers } from "./routes/accounts/promo.ts"
+import { receiptHandlers } from "./routes/accounts/receipts.ts"
+import { accountHandlers, invitePageHandlers, teamHandlers } from "./routes/accounts/team.ts"
+import { Api, DevApi } from "./routes/api.ts"
+import { bulkHandlers } from "./routes/conversion/bulk.ts"
+import { fileHandlers } from "./routes/conversion/files.ts"
+import { flyerHandlers } from "./routes/conversion/flyers.ts"
+import { jobHandlers } from "./routes/conversion/jobs.ts"
+import { sharedHandlers, sharingHandlers } from "./routes/conversion/sharing.ts"
+import { adminHandlers } from "./routes/delivery/admin.ts"
+import { alertHandlers, notificationHandlers } from "./routes/delivery/alerts.ts"
+import { digestHandlers } from "./routes/delivery/digest.ts"
+import { eventPollHandlers } from "./routes/delivery/event-poll.ts"
+import { statsHandlers } from "./routes/delivery/stats.ts"
+import { eventBusHandlers, webhookHandlers, webhookSecretLayer } from "./routes/delivery/webhooks.ts"
+import { devTemplateHandlers } from "./routes/dev-templates.ts"
+import { devHandlers } from "./routes/dev.ts"
+import { healthHandlers } from "./routes/health-handlers.ts"
 import {
   convertEmailHandlers,
   convertEmailTestHandlers,
   mailResultsHandlers
-} from "./handlers/convert-email.ts"
-import { devTemplateHandlers } from "./handlers/dev-templates.ts"
-import { devHandlers } from "./handlers/dev.ts"
-import { digestHandlers } from "./handlers/digest.ts"
-import { eventPollHandlers } from "./handlers/event-poll.ts"
-import { fileHandlers } from "./handlers/files.ts"
-import { flyerHandlers } from "./handlers/flyers.ts"
-import { formHandlers } from "./handlers/forms.ts"
-import { healthHandlers } from "./handlers/health.ts"
-import { eventBusHandlers, webhookHandlers, webhookSecretLayer } from "./handlers/intake.ts"
-import { jobHandlers } from "./handlers/jobs.ts"
-import { outreachHandlers } from "./handlers/outreach.ts"
-import { pipelineHandlers } from "./handlers/pipeline.ts"
-import { adminAccessLayer, ownerAccessLayer } from "./handlers/principal.ts"
-import { promoHandlers } from "./handlers/promo.ts"
-import { receiptHandlers } from "./handlers/receipts.ts"
-import { relayHandlers } from "./handlers/relay.ts"
-import { sharedHandlers, sharingHandlers } from "./handlers/sharing.ts"
-import { statsHandlers } from "./handlers/stats.ts"
-import { suppressionHandlers } from "./handlers/suppressions.ts"
-import { accountHandlers, invitePageHandlers, teamHandlers } from "./handlers/team.ts"
-import { unsubscribeHandlers } from "./handlers/unsubscribe.ts"
-import { healthOnly } from "./health-only.ts"
-import { layerUntracedLinks, traceLinks } from "./link-tokens.ts"
-import { methodTable } from "./method-table.ts"
-import { type ListenerTimes, nodeServerLayer } from "./node-server.ts"
-import { pageRoutes } from "./pages/routes.ts"
-import { rateLimitedLayer, requestLimitsLayer } from "./rate-limit.ts"
+} from "./routes/inbound/convert-email.ts"
+import { pipelineHandlers } from "./routes/inbound/pipeline.ts"
+import { relayHandlers } from "./routes/mail/relay.ts"
+import { suppressionHandlers } from "./routes/mail/suppressions.ts"
+import { outreachHandlers } from "./routes/outreach/outreach.ts"
+import { unsubscribeHandlers } from "./routes/outreach/unsubscribe.ts"
+import { devAccessLayer, proxySecretLayer, adminAccessLayer, ownerAccessLayer } from "./server/access.ts"
+import { behindProxies, type TrustedProxies } from "./server/client-address.ts"
+import { envelope } from "./server/envelope.ts"
+import { layerUntracedLinks, traceLinks } from "./server/link-tokens.ts"
+import { healthOnly, methodTable } from "./server/method-table.ts"
+import { type ListenerTimes, nodeServerLayer } from "./server/node-server.ts"
+import { rateLimitedLayer, requestLimitsLayer } from "./server/rate-limit.ts"
 
 /** Largest body of a route that does not set a limit of its own, bytes. */
 const DEFAULT_MAX_BODY = 1024 * 1024
@@ -66,7 +64,7 @@ const isUpload = ({ method, url }: Pick<IncomingMessage, "method" | "url">): boo
   method === "POST" && url?.split("?", 1)[0] === "/api/v1/files"
 
 /** What the HTTP side is told. An unset secret refuses every caller of what it guards. */
-export interface HttpOptions {
+interface HttpOptions {
   readonly host: string
   /** 0 lets the system choose. */
   readonly port: number
@@ -87,7 +85,7 @@ export interface HttpOptions {
 }
 
 /** Routes of the API. Later parts merge their own layers of routes beside these. */
-export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webhookSecret">) =>
+const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webhookSecret">) =>
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       relayHandlers,
@@ -137,7 +135,7 @@ export const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" |
   )
 
 /** Routes of an embedded run. */
-export const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
+const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
   Layer.provide([devHandlers, devTemplateHandlers]),
   Layer.provide(devAccessLayer)
 )

@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 
-import type { ContentBlock, ConverseRequest } from "../../domain/conversion/converse.ts"
+import type { ContentBlock, ConverseRequest } from "../../domain/conversion/cascade/converse.ts"
 
 const TextBlock = Schema.Struct({ text: Schema.String })
 const Bytes = Schema.Struct({ bytes: Schema.String })

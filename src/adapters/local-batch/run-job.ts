@@ -1,7 +1,7 @@
 import { Effect, Option, Stream } from "effect"
 
+import type { VisionModel } from "../../ports/conversion/vision-model.ts"
 import type { ObjectStoreError, ObjectStoreService } from "../../ports/object-store.ts"
-import type { VisionModel } from "../../ports/vision-model.ts"
 import { fateOf, type LocalBatchFaults } from "./faults.ts"
 import { decodeRecord, type Record, requestOf } from "./record.ts"
 import type { Asked, Ended } from "./state.ts"
@@ -10,7 +10,7 @@ import type { Asked, Ended } from "./state.ts"
 const AT_ONCE = 2
 
 /** What running a job needs. */
-export interface RunOptions {
+interface RunOptions {
   readonly objects: ObjectStoreService
   readonly model: VisionModel["Service"]
   readonly faults: LocalBatchFaults

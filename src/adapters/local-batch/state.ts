@@ -28,7 +28,7 @@ export type Ended = typeof Ended.Type
 const FOLDER = "local-batch/"
 
 /** A job's notes: each is written once, so that no two processes undo each other's. */
-export type Note = "job" | "stop" | "end"
+type Note = "job" | "stop" | "end"
 
 /** The notes of the local batch service. */
 export const notesOn = (objects: ObjectStoreService) => {
@@ -66,5 +66,3 @@ export const notesOn = (objects: ObjectStoreService) => {
       )
   }
 }
-
-export type Notes = ReturnType<typeof notesOn>

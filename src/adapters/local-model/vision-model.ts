@@ -4,9 +4,9 @@ import { join } from "node:path"
 
 import { Effect, Layer, Stream } from "effect"
 
-import type { ConverseRequest } from "../../domain/conversion/converse.ts"
-import { Pdf } from "../../ports/pdf.ts"
-import { type VisionAnswer, VisionModel, VisionModelError } from "../../ports/vision-model.ts"
+import type { ConverseRequest } from "../../domain/conversion/cascade/converse.ts"
+import { Pdf } from "../../ports/conversion/pdf.ts"
+import { type VisionAnswer, VisionModel, VisionModelError } from "../../ports/conversion/vision-model.ts"
 
 /** Characters that count as a token, about as models count. */
 const TOKEN_CHARACTERS = 4

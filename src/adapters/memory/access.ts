@@ -4,17 +4,15 @@ import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 import type { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { makeSecretTokens } from "../../domain/access/secret-token.ts"
+import type { Principal, Right } from "../../domain/accounts/principal.ts"
 import {
   MAGIC_LINK_LIFETIME_SECONDS,
   presentCookie,
   SESSION_LIFETIME_SECONDS,
   type SessionCookies
-} from "../../domain/access/session.ts"
-import { faultOf } from "../../domain/access/token-rules.ts"
-import type { Principal, Right } from "../../domain/principal.ts"
-import { Access, type BegunSession, InvalidToken } from "../../ports/access.ts"
-import { MagicLinks } from "../../ports/magic-links.ts"
+} from "../../domain/accounts/session.ts"
+import { makeSecretTokens, faultOf } from "../../domain/accounts/tokens.ts"
+import { Access, type BegunSession, InvalidToken, MagicLinks } from "../../ports/accounts/access.ts"
 
 interface StoredToken {
   readonly id: string

@@ -7,7 +7,7 @@ import {
   type Measures,
   QUIET
 } from "../../domain/delivery/alarm-rules.ts"
-import { AlarmBoard, type AlarmNotice } from "../../ports/alarm-board.ts"
+import { AlarmBoard, type AlarmNotice } from "../../ports/delivery/alarm-board.ts"
 
 /** How long a claimed notice is left to its claimer, milliseconds. */
 const LEASE_MS = 180_000

@@ -8,7 +8,7 @@ import {
   type DigestKey,
   type DigestSubscription,
   RELAY_MEMORY_MS
-} from "../../ports/audit-digest-store.ts"
+} from "../../ports/delivery/audit-digest-store.ts"
 
 interface Delivery {
   state: "claimed" | "sent" | "suppressed" | "failed"

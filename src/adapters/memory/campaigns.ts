@@ -10,10 +10,9 @@ import {
   isOffLimits,
   type ProspectStatus
 } from "../../domain/outreach/campaign-status.ts"
-import { RELAY_MEMORY_MS } from "../../ports/audit-digest-store.ts"
-import { CampaignBook, type CampaignEvent } from "../../ports/campaign-book.ts"
-import type { OpenKey } from "../../ports/deferrals.ts"
-import { Unsubscribes } from "../../ports/unsubscribes.ts"
+import { RELAY_MEMORY_MS } from "../../ports/delivery/audit-digest-store.ts"
+import type { OpenKey } from "../../ports/mail/deferrals.ts"
+import { CampaignBook, type CampaignEvent, Unsubscribes } from "../../ports/outreach/campaign-book.ts"
 
 /** A row of `email_sends`; times in milliseconds since the epoch. */
 export interface EmailSendRow {

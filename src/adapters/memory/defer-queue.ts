@@ -1,10 +1,13 @@
 import { Cause, Clock, DateTime, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Schedule } from "effect"
 
 import { least } from "../../domain/lists.ts"
-import { decodeDeferredSend, encodeDeferredSend } from "../../domain/mail/deferred-body.ts"
-import type { DeferredSend } from "../../domain/mail/deferred-send.ts"
-import { MAX_RECEIVES } from "../../domain/mail/retry-schedule.ts"
-import { type DeadLetter, DeferQueue, DeferQueueError } from "../../ports/defer-queue.ts"
+import {
+  decodeDeferredSend,
+  encodeDeferredSend,
+  type DeferredSend,
+  MAX_RECEIVES
+} from "../../domain/mail/deferred-send.ts"
+import { type DeadLetter, DeferQueue, DeferQueueError } from "../../ports/mail/defer-queue.ts"
 
 interface Entry {
   readonly id: string

@@ -1,7 +1,7 @@
 import { Clock, Effect, Layer } from "effect"
 
-import { IDEMPOTENCY_WINDOW_MS } from "../../domain/mail/provider.ts"
-import { Deferrals } from "../../ports/deferrals.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../domain/mail/failover.ts"
+import { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { LogRow } from "./mail-log-row.ts"
 import type { MailDatabase } from "./mail-store.ts"
 

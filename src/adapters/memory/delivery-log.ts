@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import { DeliveryLog } from "../../ports/delivery-log.ts"
+import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
 import type { MailDatabase } from "./mail-store.ts"
 
 /** The delivery log of a mail database in memory. */

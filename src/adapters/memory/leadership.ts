@@ -1,7 +1,6 @@
 import { Clock, Effect, Layer } from "effect"
 
-import { Leadership } from "../../ports/leadership.ts"
-import { LeaseStore } from "../../ports/lease-store.ts"
+import { Leadership, LeaseStore } from "../../ports/leadership.ts"
 
 interface Lease {
   readonly holder: string

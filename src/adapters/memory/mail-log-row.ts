@@ -1,8 +1,7 @@
-import type { Category, UNKNOWN_CATEGORY } from "../../domain/mail/category.ts"
-import type { FailureKind } from "../../domain/mail/failure-kind.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
+import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
+import type { Category, UNKNOWN_CATEGORY } from "../../domain/mail/suppression-policy.ts"
 
 /** What an event says of a mail, and when. */
 export interface Account {

@@ -1,10 +1,13 @@
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
-import { UNKNOWN_CATEGORY } from "../../domain/mail/category.ts"
 import type { Trail } from "../../domain/mail/claim.ts"
-import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../domain/mail/provider.ts"
+import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../domain/mail/failover.ts"
 import { advance, isProviderFailure, statusOfEvent, statusRank } from "../../domain/mail/status.ts"
-import type { Suppression, SuppressionReason } from "../../domain/mail/suppression-policy.ts"
-import type { RecordedSend, RecordSend } from "../../ports/mail-store.ts"
+import {
+  UNKNOWN_CATEGORY,
+  type Suppression,
+  type SuppressionReason
+} from "../../domain/mail/suppression-policy.ts"
+import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import { failedSendOf, makeAlertClaims } from "./alert-claims.ts"
 import { accountOf, errorOf } from "./mail-log-account.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "./mail-log-row.ts"

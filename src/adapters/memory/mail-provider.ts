@@ -1,7 +1,12 @@
 import { Clock, Duration, Effect } from "effect"
 
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
-import type { FailureKind } from "../../domain/mail/failure-kind.ts"
+import {
+  type FailureKind,
+  dedupes,
+  IDEMPOTENCY_WINDOW_MS,
+  type Provider
+} from "../../domain/mail/failover.ts"
 import {
   canonicalBody,
   plainBodyOf,
@@ -9,9 +14,8 @@ import {
   preparePlain,
   withoutPlainRecipients
 } from "../../domain/mail/plain-request.ts"
-import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../domain/mail/provider.ts"
-import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail-provider.ts"
-import type { SimulatedOutcome } from "../../ports/simulated-mail.ts"
+import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import type { SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
 
 /** A copy that left. */
 export interface MemoryCopy {

@@ -1,22 +1,54 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Effect, Layer, Clock, Context } from "effect"
 
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
 import { append } from "../../domain/lists.ts"
 import { type Claim, decideClaim } from "../../domain/mail/claim.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
+import type { Provider } from "../../domain/mail/failover.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
 import type { Suppression } from "../../domain/mail/suppression-policy.ts"
 import {
+  MailStore,
+  MailStoreError,
   type BeganRetry,
   type BeganSend,
   type BeginRetry,
   type BeginSend,
-  MailStore,
   type RecordedSend,
   type RecordSend
-} from "../../ports/mail-store.ts"
+} from "../../ports/mail/mail-store.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "./mail-log-row.ts"
 import { makeMailLog } from "./mail-log.ts"
+
+let warned = false
+
+const warnOnce = Effect.suspend(() => {
+  if (warned) return Effect.void
+  warned = true
+  return Effect.logWarning(
+    "No database is configured (DB_URL with its password): mail is sent without logging or suppression"
+  )
+})
+
+/**
+ * No database is configured: every send goes out unlogged and unchecked, and the process is told so once, however many
+ * mailers it makes (document 1, "Hooks and degraded modes").
+ */
+export const layerNone: Layer.Layer<MailStore> = Layer.effect(
+  MailStore,
+  Effect.gen(function* () {
+    yield* warnOnce
+    const none = (operation: string) =>
+      Effect.fail(new MailStoreError({ operation, cause: "no database is configured" }))
+    return MailStore.of({
+      configured: false,
+      begin: () => none("begin"),
+      moveClaim: () => none("moveClaim"),
+      findEvidence: () => none("findEvidence"),
+      beginRetry: () => none("beginRetry"),
+      record: () => none("record")
+    })
+  })
+)
 
 /** The state of several mail stores ("processes") that share one database, in memory. */
 export interface MailDatabase {

@@ -1,4 +1,4 @@
-import { PdfError, type PdfFailure } from "../../ports/pdf.ts"
+import { PdfError, type PdfFailure } from "../../ports/conversion/pdf.ts"
 
 /** What the person who sent the document reads. */
 const MESSAGES: Readonly<Record<PdfFailure, string>> = {

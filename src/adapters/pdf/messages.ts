@@ -1,5 +1,5 @@
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
-import type { PdfFailure } from "../../ports/pdf.ts"
+import type { PdfFailure } from "../../ports/conversion/pdf.ts"
 import type { Operation } from "./operations.ts"
 
 /** A batch of pages to be worked on. It says all that a fresh thread needs, since the one before may have crashed. */

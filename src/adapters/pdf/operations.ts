@@ -1,9 +1,9 @@
 import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
 import type { PageContent } from "../../domain/conversion/page-content.ts"
-import type { Picture, SinglePage } from "../../ports/pdf.ts"
-import type { OpenDocument } from "./document.ts"
-import { layoutOf } from "./layout.ts"
-import { imageOfPage, isBlankPage, renderPage } from "./render.ts"
+import type { Picture, SinglePage } from "../../ports/conversion/pdf.ts"
+import { layoutOf } from "./content/layout.ts"
+import type { OpenDocument } from "./pages/document.ts"
+import { imageOfPage, isBlankPage, renderPage } from "./pages/render.ts"
 
 /** What a worker thread can do with a page. A new operation is a line here and one in {@link OPERATIONS}. */
 export interface Results {

@@ -4,7 +4,7 @@ import { Effect, Layer, Option, Stream } from "effect"
 
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
 import { append } from "../../domain/lists.ts"
-import { type PageRange, Pdf, type PdfDocument, type PdfError } from "../../ports/pdf.ts"
+import { type PageRange, Pdf, type PdfDocument, type PdfError } from "../../ports/conversion/pdf.ts"
 import type { Operation, Results } from "./operations.ts"
 import { type Answer, ReaderThread } from "./reader-thread.ts"
 
@@ -16,7 +16,7 @@ const MAX_LIBRARY_BYTES = 512 * 1024 * 1024
 /** The longest that one page may take, opening included. Real ones take milliseconds. */
 const PAGE_TIMEOUT_MS = 60_000
 
-export interface PdfOptions {
+interface PdfOptions {
   /** Threads; a document stays with one of them. One less than the machine has cores, four at most, unless given. */
   readonly threads?: number
   readonly pageTimeoutMs?: number

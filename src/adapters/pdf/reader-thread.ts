@@ -4,7 +4,7 @@ import { Effect, Semaphore } from "effect"
 
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
 import { append } from "../../domain/lists.ts"
-import type { PdfError } from "../../ports/pdf.ts"
+import type { PdfError } from "../../ports/conversion/pdf.ts"
 import { pdfError } from "./failure.ts"
 import type { FromWorker, Request, ToWorker, WorkerData } from "./messages.ts"
 

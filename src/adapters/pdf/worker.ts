@@ -1,11 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads"
 
-import { PdfError } from "../../ports/pdf.ts"
-import { OpenDocument } from "./document.ts"
-import { loadLibraries } from "./libraries.ts"
-import { limitWasmMemory } from "./memory-limit.ts"
+import { PdfError } from "../../ports/conversion/pdf.ts"
+import { loadLibraries, limitWasmMemory } from "./engine/libraries.ts"
 import type { FromWorker, Request, ToWorker, WorkerData } from "./messages.ts"
 import { OPERATIONS } from "./operations.ts"
+import { OpenDocument } from "./pages/document.ts"
 
 /** Documents that a thread keeps open; one that was closed for want of room is opened again when it is asked for. */
 const MAX_OPEN = 3

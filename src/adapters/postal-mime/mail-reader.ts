@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import { MailReader, UnreadableMail } from "../../ports/mail-reader.ts"
+import { MailReader, UnreadableMail } from "../../ports/inbound/mails.ts"
 import { readMail } from "./read-mail.ts"
 
 /**

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import { MailReader, MailReaderUnavailable, UnreadableMail } from "../../ports/mail-reader.ts"
+import { MailReader, MailReaderUnavailable, UnreadableMail } from "../../ports/inbound/mails.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
 import type { ReadMail } from "./read-mail.ts"
 

@@ -1,8 +1,12 @@
 import PostalMime, { addressParser, type Attachment, type Email } from "postal-mime"
 
-import { isPdf } from "../../domain/intake/file-signature.ts"
-import type { IncomingMail, MailHeader, MailPart } from "../../domain/intake/incoming-mail.ts"
-import { beyondLimits } from "../../domain/intake/mail-limits.ts"
+import { isPdf } from "../../domain/inbound/attachment-choice.ts"
+import {
+  type IncomingMail,
+  type MailHeader,
+  type MailPart,
+  beyondLimits
+} from "../../domain/inbound/incoming-mail.ts"
 import { append } from "../../domain/lists.ts"
 import { filesInTnef } from "./tnef.ts"
 

@@ -1,5 +1,5 @@
 /** A file in a `winmail.dat`. */
-export interface TnefFile {
+interface TnefFile {
   /** Undefined where it has none. */
   readonly filename: string | undefined
   readonly content: Uint8Array

@@ -1,10 +1,9 @@
-import { Cause, Effect, Exit, Fiber } from "effect"
-import type { Scope } from "effect"
+import { Cause, Effect, Exit, Fiber, type Scope } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
 
 /** How calls are batched. */
-export interface BatcherOptions<In, Out, E> {
+interface BatcherOptions<In, Out, E> {
   /** One call for all items; answers one exit an item, in their order. */
   readonly run: (items: ReadonlyArray<In>) => Effect.Effect<ReadonlyArray<Exit.Exit<Out, E>>, E>
   /** Whether a batch failed for one item's sake: then its halves are tried, down to the single item. */

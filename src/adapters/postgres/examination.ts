@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { isSqlError } from "effect/sql/SqlError"
 
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
+import { failureText } from "../../domain/mail/failover.ts"
 import { label, pending } from "./migrator.ts"
 
 const wordsOf = (cause: unknown): string => {

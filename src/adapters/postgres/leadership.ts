@@ -1,7 +1,7 @@
 import { Effect, Layer, type Result, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-import { LeaseStore, LeaseStoreError } from "../../ports/lease-store.ts"
+import { LeaseStore, LeaseStoreError } from "../../ports/leadership.ts"
 import { WriteSql } from "./client.ts"
 
 const one = <A, I>(value: Schema.Codec<A, I>) =>

@@ -5,7 +5,23 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
 import { greatest } from "../../domain/lists.ts"
-import { splitStatements } from "./split-statements.ts"
+
+/** Comments, quoted texts and names, dollar-quoted bodies, the separator, and everything else. */
+const TOKEN =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|;|[^;'"$\-/]+|[\s\S]/g
+
+/**
+ * The statements of an SQL file, without comments between them: the extended protocol takes one statement a call. Knows
+ * no `E''` text with an escaped quote, no nested comment and no `begin atomic` body.
+ */
+export const splitStatements = (text: string): ReadonlyArray<string> => {
+  const statements = [""]
+  for (const [part] of text.matchAll(TOKEN)) {
+    if (part === ";") statements.push("")
+    else if (!part.startsWith("--") && !part.startsWith("/*")) statements[statements.length - 1] += part
+  }
+  return statements.map((statement) => statement.trim()).filter((statement) => statement !== "")
+}
 
 /** Why the database was not migrated; `message` is for whoever ran the migration. */
 export class MigrationError extends Data.TaggedError("MigrationError")<{
@@ -14,7 +30,7 @@ export class MigrationError extends Data.TaggedError("MigrationError")<{
 }> {}
 
 /** One numbered file. */
-export interface Migration {
+interface Migration {
   readonly id: number
   readonly name: string
   /** SHA-256 hex of the text with line ends as LF, so that a checkout on another system is the same migration. */
@@ -32,7 +48,7 @@ type Applied = (typeof AppliedRows.Type)[number]
 const FILE = /^(\d+)_([^.]+)\.sql$/
 
 /** Reads the numbered `.sql` files of a directory, lowest id first. */
-export const readMigrations = Effect.fn("postgres.readMigrations")(
+const readMigrations = Effect.fn("postgres.readMigrations")(
   function* (directory: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

@@ -1,10 +1,28 @@
-import { Effect } from "effect"
+import { Effect, Option, Schema } from "effect"
 
-import type { InvalidCursor } from "../../ports/cursor.ts"
-import { cursorOf, readCursor } from "./cursor.ts"
+import { InvalidCursor } from "../../ports/cursor.ts"
+import { isMoment } from "./values.ts"
+
+/** Where a page ended: its last row's `created_at` and `id`. */
+const Cursor = Schema.fromJsonString(
+  Schema.Tuple([Schema.String.check(Schema.makeFilter(isMoment)), Schema.String.check(Schema.isUUID())])
+)
+type Cursor = typeof Cursor.Type
+
+const decodeCursor = Schema.decodeUnknownOption(Cursor)
+
+/** Reads a cursor that {@link cursorOf} gave out. */
+const readCursor = (cursor: string): Effect.Effect<Cursor, InvalidCursor> =>
+  Option.match(decodeCursor(Buffer.from(cursor, "base64url").toString("utf8")), {
+    onNone: () => Effect.fail(new InvalidCursor({ cursor })),
+    onSome: Effect.succeed
+  })
+
+const cursorOf = (createdAt: string, id: string): string =>
+  Buffer.from(JSON.stringify([createdAt, id])).toString("base64url")
 
 /** What is wanted of a table that has an `id` and a `created_at`. */
-export interface PageWanted {
+interface PageWanted {
   /** The table, and what is joined with it. */
   readonly from: string
   /** What the table is called in the statement. */

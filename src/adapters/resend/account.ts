@@ -2,7 +2,7 @@ import { Effect, Redacted, Schema } from "effect"
 
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import { append } from "../../domain/lists.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
+import { failureText } from "../../domain/mail/failover.ts"
 import { classifyResendError } from "./classify.ts"
 import { makeClient, type ResendOptions, VENDOR_URL } from "./resend-provider.ts"
 

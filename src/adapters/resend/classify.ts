@@ -1,8 +1,7 @@
-import type { FailureKind } from "../../domain/mail/failure-kind.ts"
-import { failureCode } from "../../domain/mail/failure-text.ts"
+import { type FailureKind, failureCode } from "../../domain/mail/failover.ts"
 
 /** What an error of the SDK comes to. `message` is what the vendor said, not yet fit for a log. */
-export interface Classified {
+interface Classified {
   readonly kind: FailureKind
   readonly code: string | undefined
   readonly message: string

@@ -11,8 +11,8 @@ import {
   textOf,
   timeOf
 } from "../../domain/delivery/untrusted.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
-import { type ListedMail, ListFailure, type MailPage, SentMails } from "../../ports/sent-mails.ts"
+import { failureText } from "../../domain/mail/failover.ts"
+import { type ListedMail, ListFailure, type MailPage, SentMails } from "../../ports/delivery/event-poll.ts"
 import { makeClient, type ResendOptions, VENDOR_URL } from "./resend-provider.ts"
 
 /** The vendor's largest page. */

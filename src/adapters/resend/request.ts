@@ -9,7 +9,7 @@ import { encodeTag, KEY_TAG } from "../../domain/mail/tag.ts"
 const Addresses = Schema.Array(Schema.String)
 
 /** The queued body: the SDK's own payload, attachments as base64. */
-export const ResendBody = Schema.Struct({
+const ResendBody = Schema.Struct({
   from: Schema.String,
   to: Addresses,
   cc: Schema.optionalKey(Addresses),
@@ -31,7 +31,7 @@ export const ResendBody = Schema.Struct({
     )
   )
 })
-export type ResendBody = typeof ResendBody.Type
+type ResendBody = typeof ResendBody.Type
 
 /** Reads a queued body. */
 export const decodeBody = Schema.decodeUnknownOption(ResendBody)

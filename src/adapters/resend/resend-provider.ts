@@ -1,9 +1,8 @@
 import { Effect, Option, Redacted } from "effect"
 import { type CreateEmailRequestOptions, Resend } from "resend"
 
-import type { FailureKind } from "../../domain/mail/failure-kind.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
-import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail-provider.ts"
+import { type FailureKind, failureText } from "../../domain/mail/failover.ts"
+import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { classifyResendError } from "./classify.ts"
 import { decodeBody, dropRecipients, isHeaderValue, payloadOf, prepareRequest } from "./request.ts"
 

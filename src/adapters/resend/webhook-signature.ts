@@ -2,7 +2,7 @@ import { Data, Redacted, Result } from "effect"
 import { Webhook } from "standardwebhooks"
 
 /** Headers as a server has them. */
-export type SignedHeaders = Readonly<Record<string, unknown>>
+type SignedHeaders = Readonly<Record<string, unknown>>
 
 /** The body is not the vendor's, or not of now. */
 export class BadSignature extends Data.TaggedError("BadSignature")<{ readonly reason: string }> {}

@@ -17,7 +17,7 @@ import { isObjectKey } from "../../domain/object-key.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 import { makeLocalCopies } from "./local-copies.ts"
 
-export interface S3Options {
+interface S3Options {
   readonly bucket: string
   readonly region: string
   /** `S3_ENDPOINT`: compatible services, which are addressed by path. */

@@ -11,7 +11,7 @@ import {
 import { Effect } from "effect"
 
 import type { ConfigurationSetFacts, IdentityFacts, ProviderBFacts } from "../../domain/doctor/provider-b.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
+import { failureText } from "../../domain/mail/failover.ts"
 import { classifySesError } from "./classify.ts"
 import { type Credentials, CREDENTIALS_ERROR } from "./credentials.ts"
 import { makeClient, type SesOptions } from "./ses-provider.ts"

@@ -1,10 +1,10 @@
-import type { DeliveryEvent } from "../../domain/delivery/delivery-event.ts"
 import {
+  type DeliveryEvent,
   ignored,
   ignoredWithWarning,
   type IncomingEvent,
   recordable
-} from "../../domain/delivery/incoming-event.ts"
+} from "../../domain/delivery/delivery-event.ts"
 import {
   bareAddressesOf,
   bareAddressOf,

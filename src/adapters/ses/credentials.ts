@@ -21,7 +21,7 @@ export class CredentialsUnavailable extends Error {
 }
 
 /** The settings `CLOUD_ACCESS_KEY_ID`, `CLOUD_SECRET_ACCESS_KEY`, `CLOUD_SESSION_TOKEN`. */
-export interface StaticKeys {
+interface StaticKeys {
   readonly accessKeyId: string | undefined
   readonly secretAccessKey: Redacted.Redacted<string> | undefined
   readonly sessionToken: Redacted.Redacted<string> | undefined
@@ -52,7 +52,7 @@ export const credentialSource = (
 }
 
 /** The source of a runtime that has none. */
-export const noCredentials: CredentialSource = () =>
+const noCredentials: CredentialSource = () =>
   Promise.reject(new CredentialsUnavailable("no cloud credentials are configured"))
 
 /** How long before their end credentials are renewed, and how soon a failed renewal is tried again. */

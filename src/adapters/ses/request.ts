@@ -6,13 +6,49 @@ import { addressOf, formatMailbox, formattedKey, type Mailbox } from "../../doma
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import type { Attachment, Message } from "../../domain/mail/message.ts"
 import { encodeTag, KEY_TAG } from "../../domain/mail/tag.ts"
-import { encodeWords, isPrintableAscii } from "./encoded-word.ts"
+
+/** RFC 2047: an encoded word is at most 75 characters; without its frame that leaves 60 of base64, 45 bytes. */
+const MAX_WORD_BYTES = 45
+
+const utf8 = new TextEncoder()
+
+const base64 = (bytes: Uint8Array): string => {
+  let binary = ""
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+const word = (text: string): string => `=?UTF-8?B?${base64(utf8.encode(text))}?=`
+
+/** Whether a header can hold the text as it is. */
+const isPrintableAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
+
+/**
+ * The text as encoded words with a space between each two, which a reader drops: UTF-8, base64, each word at most 75
+ * characters and of whole code points.
+ */
+export const encodeWords = (text: string): string => {
+  const words: Array<string> = []
+  let chunk = ""
+  let bytes = 0
+  for (const char of text) {
+    const size = utf8.encode(char).length
+    if (bytes + size > MAX_WORD_BYTES) {
+      words.push(word(chunk))
+      chunk = ""
+      bytes = 0
+    }
+    chunk += char
+    bytes += size
+  }
+  return [...words, word(chunk)].join(" ")
+}
 
 const Addresses = Schema.Array(Schema.String)
 const Text = Schema.Struct({ Data: Schema.String, Charset: Schema.Literal("UTF-8") })
 
 /** The queued body: the request as it goes over the wire, attachments as base64. */
-export const SesBody = Schema.Struct({
+const SesBody = Schema.Struct({
   FromEmailAddress: Schema.String,
   Destination: Schema.Struct({
     ToAddresses: Addresses,
@@ -42,7 +78,7 @@ export const SesBody = Schema.Struct({
   EmailTags: Schema.Array(Schema.Struct({ Name: Schema.String, Value: Schema.String })),
   ConfigurationSetName: Schema.optionalKey(Schema.String)
 })
-export type SesBody = typeof SesBody.Type
+type SesBody = typeof SesBody.Type
 
 /** Reads a queued body. */
 export const decodeBody = Schema.decodeUnknownOption(SesBody)
@@ -68,7 +104,7 @@ const formatAll = (boxes: ReadonlyArray<Mailbox>): ReadonlyArray<string> => boxe
  * A file name in ASCII: encoded words, as mailers have always put them there and readers take them. What is too long for
  * the service then loses the end of its stem, never its extension.
  */
-export const fileName = (name: string): string => {
+const fileName = (name: string): string => {
   if (isPrintableAscii(name)) return name
   const [, stem = name, extension = ""] = /^(.+?)(\.[^.]{1,12})?$/su.exec(name) ?? []
   const points = Array.from(stem)

@@ -1,9 +1,8 @@
 import { SendEmailCommand, SESv2Client } from "@aws-sdk/client-sesv2"
 import { Effect, Option, Result, type Scope } from "effect"
 
-import type { FailureKind } from "../../domain/mail/failure-kind.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
-import { type MailProvider, ProviderFailure } from "../../ports/mail-provider.ts"
+import { type FailureKind, failureText } from "../../domain/mail/failover.ts"
+import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { classifySesError } from "./classify.ts"
 import { type Credentials, type CredentialSource, CredentialsUnavailable } from "./credentials.ts"
 import { commandInput, decodeBody, dropRecipients, prepareRequest } from "./request.ts"

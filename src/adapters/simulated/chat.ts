@@ -1,8 +1,8 @@
 import { Clock, Effect, Layer } from "effect"
 
-import { Chat, ChatFailure } from "../../ports/chat.ts"
-import { SimulatedMail } from "../../ports/simulated-mail.ts"
-import { composeMessage } from "./compose.ts"
+import { Chat, ChatFailure } from "../../ports/delivery/alert-channels.ts"
+import { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
+import { composeMessage } from "./outbox.ts"
 
 const FROM = "alerts@chat.invalid"
 const TO = "chat@chat.invalid"

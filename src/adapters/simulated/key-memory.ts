@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { Schema } from "effect"
 
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../domain/mail/failover.ts"
 import { canonicalBody } from "../../domain/mail/plain-request.ts"
-import { IDEMPOTENCY_WINDOW_MS } from "../../domain/mail/provider.ts"
 
 const Memory = Schema.Struct({
   payloadHash: Schema.String,

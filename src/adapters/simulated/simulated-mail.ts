@@ -2,13 +2,13 @@ import { join } from "node:path"
 
 import { Effect, Layer, Scope } from "effect"
 
-import type { Provider } from "../../domain/mail/provider.ts"
+import type { Provider } from "../../domain/mail/failover.ts"
 import {
   OutboxError,
   type SimulatedEvent,
   SimulatedMail,
   type SimulatedOutcome
-} from "../../ports/simulated-mail.ts"
+} from "../../ports/mail/simulated-mail.ts"
 import { makeKeyMemories } from "./key-memory.ts"
 import { makeOutbox } from "./outbox.ts"
 import { makeSimulatedProvider } from "./simulated-provider.ts"

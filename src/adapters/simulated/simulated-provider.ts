@@ -4,7 +4,7 @@ import { Clock, Effect, Result, type Scope } from "effect"
 
 import { formatMailbox, parseMailbox } from "../../domain/mail/address.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
-import type { FailureKind } from "../../domain/mail/failure-kind.ts"
+import { type FailureKind, dedupes, type Provider } from "../../domain/mail/failover.ts"
 import {
   plainBodyOf,
   plainKey,
@@ -12,18 +12,16 @@ import {
   preparePlain,
   withoutPlainRecipients
 } from "../../domain/mail/plain-request.ts"
-import { dedupes, type Provider } from "../../domain/mail/provider.ts"
-import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail-provider.ts"
+import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type {
   Outbox,
   SimulatedEvent,
   SimulatedEventType,
   SimulatedOutcome
-} from "../../ports/simulated-mail.ts"
-import { composeMessage } from "./compose.ts"
+} from "../../ports/mail/simulated-mail.ts"
 import { type KeyMemory, type makeKeyMemories, payloadHash } from "./key-memory.ts"
-import { outboxId } from "./outbox.ts"
-import { testAddressType } from "./test-address.ts"
+import { composeMessage, outboxId } from "./outbox.ts"
+import { testAddressType } from "./vendor-event.ts"
 
 /** How much later a slow provider answers. */
 const SLOW = "1 second"

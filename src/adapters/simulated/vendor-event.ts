@@ -3,17 +3,49 @@ import { randomUUID } from "node:crypto"
 import { Redacted } from "effect"
 import { Webhook } from "standardwebhooks"
 
+import type { Provider } from "../../domain/mail/failover.ts"
 import { encodeTag } from "../../domain/mail/tag.ts"
-import type { SimulatedEvent } from "../../ports/simulated-mail.ts"
+import type { SimulatedEventType, SimulatedEvent } from "../../ports/mail/simulated-mail.ts"
+
+const VENDOR: Readonly<
+  Record<Provider, { readonly domain: string; readonly types: ReadonlyMap<string, SimulatedEventType> }>
+> = {
+  provider_a: {
+    domain: "resend.dev",
+    types: new Map([
+      ["delivered", "delivered"],
+      ["bounced", "bounced"],
+      ["complained", "complained"],
+      ["suppressed", "suppressed"]
+    ])
+  },
+  provider_b: {
+    domain: "simulator.amazonses.com",
+    types: new Map([
+      ["success", "delivered"],
+      ["bounce", "bounced"],
+      ["complaint", "complained"],
+      ["suppressionlist", "suppressed"]
+    ])
+  }
+}
+
+/** What the vendor's own test address stands for, a `+label` in it or not; `undefined` for every other address. */
+export const testAddressType = (provider: Provider, address: string): SimulatedEventType | undefined => {
+  const { domain, types } = VENDOR[provider]
+  const at = address.lastIndexOf("@")
+  if (address.slice(at + 1).toLowerCase() !== domain) return undefined
+  return types.get(address.slice(0, at).toLowerCase().split("+", 1)[0]!)
+}
 
 /** The secrets that the intake routes ask for; without one nothing can be reported. */
-export interface VendorSecrets {
+interface VendorSecrets {
   readonly webhookSecret: Redacted.Redacted | undefined
   readonly busSecret: Redacted.Redacted | undefined
 }
 
 /** A request as the vendor would make it. */
-export interface VendorRequest {
+interface VendorRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string

@@ -30,7 +30,7 @@ export interface Open {
 }
 
 /** What becomes of a new connection. `instead`: the one that makes room for it. */
-export type Place<A extends Open> =
+type Place<A extends Open> =
   | { readonly kind: "refused" }
   | { readonly kind: "served"; readonly instead: A | undefined }
 

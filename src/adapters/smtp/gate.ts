@@ -11,7 +11,7 @@ const MAX_TRIES = 20
 const MAX_STRANGER_BYTES = 16 * 1024
 
 /** A connection that is open, and what is known of its peer. */
-export interface Connection extends Open {
+interface Connection extends Open {
   readonly socket: Socket
   /** Not found to be trusted, so far. */
   stranger: boolean
@@ -27,7 +27,7 @@ const keyOf = ({ remoteAddress = "", remotePort }: Peer): string =>
   `${remoteAddress.replace(/^::ffff:/i, "")} ${remotePort}`
 
 /** How the gate is set up. */
-export interface GateOptions {
+interface GateOptions {
   /** What the server calls itself. */
   readonly name: string
   readonly isKnown: (address: string) => boolean

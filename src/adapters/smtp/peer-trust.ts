@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net"
 
-import { type AuthenticityRules, isOf } from "../../domain/intake/sender-authenticity.ts"
+import { type AuthenticityRules, isOf } from "../../domain/inbound/sender-authenticity.ts"
 import { peerNames } from "./peer-names.ts"
 
 /** Whether what a peer says of senders is believed; `unknown`: the DNS does not say now. */

@@ -6,9 +6,9 @@ import {
   type SMTPServerSession
 } from "smtp-server"
 
-import { ConvertByEmail } from "../../domain/intake/convert-by-email.ts"
-import { MAX_MAIL_BYTES } from "../../domain/intake/mail-size.ts"
-import { countRefused, type Refusal } from "../../domain/intake/metrics.ts"
+import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
+import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
+import { countRefused, type Refusal } from "../../domain/inbound/metrics.ts"
 import { makeGate } from "./gate.ts"
 import { makePeerTrust, type PeerRules } from "./peer-trust.ts"
 
@@ -22,7 +22,7 @@ const CONNECTION_MS = 12 * 60_000
 const CLOSE_MS = 5_000
 
 /** Nothing listens: the port is taken, or not ours to take. */
-export class SmtpListenError extends Data.TaggedError("SmtpListenError")<{
+class SmtpListenError extends Data.TaggedError("SmtpListenError")<{
   readonly code: string
   readonly message: string
 }> {}

@@ -1,8 +1,8 @@
 import type { Message } from "@aws-sdk/client-sqs"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 
-import { decodeDeferredSend } from "../../domain/mail/deferred-body.ts"
-import type { DeadLetter, DeferQueue, DeferQueueError } from "../../ports/defer-queue.ts"
+import { decodeDeferredSend } from "../../domain/mail/deferred-send.ts"
+import type { DeadLetter, DeferQueue, DeferQueueError } from "../../ports/mail/defer-queue.ts"
 import { MAX_BATCH, type QueueClient } from "./queue-client.ts"
 
 /** How long dead letters stay hidden from other readers while one reads them. */

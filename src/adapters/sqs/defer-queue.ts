@@ -1,10 +1,13 @@
 import type { Message } from "@aws-sdk/client-sqs"
 import { Cause, Effect, Exit, Fiber, FiberSet, Latch, Layer, Option, Schedule } from "effect"
 
-import { decodeDeferredSend, encodeDeferredSend } from "../../domain/mail/deferred-body.ts"
-import type { DeferredSend } from "../../domain/mail/deferred-send.ts"
-import { MAX_RECEIVES } from "../../domain/mail/retry-schedule.ts"
-import { DeferQueue, DeferQueueError } from "../../ports/defer-queue.ts"
+import {
+  decodeDeferredSend,
+  encodeDeferredSend,
+  type DeferredSend,
+  MAX_RECEIVES
+} from "../../domain/mail/deferred-send.ts"
+import { DeferQueue, DeferQueueError } from "../../ports/mail/defer-queue.ts"
 import { makeDeadLetters, readPolicy } from "./dead-letters.ts"
 import { makeQueueClient, type QueueClient, type QueueClientOptions } from "./queue-client.ts"
 

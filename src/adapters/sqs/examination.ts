@@ -2,7 +2,7 @@ import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from "@aws-s
 import { Effect, Option, Schema } from "effect"
 
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
+import { failureText } from "../../domain/mail/failover.ts"
 import { RedrivePolicy } from "./dead-letters.ts"
 import type { QueueClientOptions } from "./queue-client.ts"
 

@@ -10,11 +10,10 @@ import {
   SQSClient,
   type SQSClientConfig
 } from "@aws-sdk/client-sqs"
-import { Effect } from "effect"
-import type { Duration, Scope } from "effect"
+import { Effect, type Duration, type Scope } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
-import { DeferQueueError } from "../../ports/defer-queue.ts"
+import { DeferQueueError } from "../../ports/mail/defer-queue.ts"
 
 /** Time limit of a call that does not wait for messages, its repetitions included. */
 const CALL_TIME_LIMIT: Duration.Input = "5 seconds"

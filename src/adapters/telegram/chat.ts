@@ -1,11 +1,11 @@
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
-import { failureText } from "../../domain/mail/failure-text.ts"
-import { Chat, ChatFailure } from "../../ports/chat.ts"
+import { failureText } from "../../domain/mail/failover.ts"
+import { Chat, ChatFailure } from "../../ports/delivery/alert-channels.ts"
 
 /** What the adapter is made from. */
-export interface TelegramOptions {
+interface TelegramOptions {
   /** `CHAT_BOT_TOKEN`. It stands in the path of every call, so that no URL of a call may be shown. */
   readonly token: Redacted.Redacted
   /** `CHAT_ID`. */

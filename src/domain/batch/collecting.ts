@@ -1,18 +1,16 @@
 import { Data, Effect, Stream } from "effect"
 
-import type { BatchJob } from "../../ports/batch-service.ts"
+import type { BatchJob } from "../../ports/batch/batch-service.ts"
 import { BatchObjects, ObjectStoreError } from "../../ports/object-store.ts"
-import { addUsage, NO_TOKENS } from "../conversion/cost.ts"
+import { addUsage, NO_TOKENS } from "../conversion/cascade/cost.ts"
 import type { BatchTally } from "./cost.ts"
-import { manifestKey, preparedOf } from "./keys.ts"
+import { manifestKey, preparedOf, decodeManifestLine, type ManifestEntry } from "./keys.ts"
 import { eachLine } from "./lines.ts"
-import { decodeManifestLine, type ManifestEntry } from "./manifest.ts"
-import { parsed } from "./members.ts"
-import { readOutputLine, type ReturnedRecord } from "./output.ts"
+import { parsed, readOutputLine, type ReturnedRecord } from "./output.ts"
 import { makeResultsWriter } from "./results.ts"
 
 /** The output is not as it should be (yet). */
-export class CollectFailed extends Data.TaggedError("CollectFailed")<{ readonly reason: string }> {}
+class CollectFailed extends Data.TaggedError("CollectFailed")<{ readonly reason: string }> {}
 
 /** The files of a batch job's output; the service's own `manifest.json.out` is none. */
 const outputFiles = Effect.fnUntraced(function* (job: BatchJob) {
@@ -73,7 +71,7 @@ const unseenOf = (
 }
 
 /** A collect of a job's results. */
-export interface Collecting {
+interface Collecting {
   readonly jobId: string
   readonly attempt: number
   /** Files that were submitted. */

@@ -1,8 +1,8 @@
 import { Context, Duration, Effect, Layer } from "effect"
 
-import { BatchService } from "../../ports/batch-service.ts"
-import { BatchStore } from "../../ports/batch-store.ts"
-import { ConversionStore, type ConversionStoreError } from "../../ports/conversion-store.ts"
+import { BatchService } from "../../ports/batch/batch-service.ts"
+import { BatchStore } from "../../ports/batch/batch-store.ts"
+import { ConversionStore, type ConversionStoreError } from "../../ports/conversion/conversion-store.ts"
 import { HOLD_WINDOW, type JobStatus } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
 

@@ -4,7 +4,7 @@ import {
   estimateLlmCost,
   type ModelPrice,
   type TokenUsage
-} from "../conversion/cost.ts"
+} from "../conversion/cascade/cost.ts"
 import type { EndStatus } from "./row.ts"
 
 /** What a batch job returned, counted. */

@@ -1,11 +1,11 @@
 import { Duration, Effect, Stream } from "effect"
 
-import { BatchStore } from "../../ports/batch-store.ts"
+import { BatchStore } from "../../ports/batch/batch-store.ts"
 import { BatchObjects } from "../../ports/object-store.ts"
 import { HOLD_WINDOW } from "../conversion/job.ts"
 import { drain } from "../drain.ts"
-import { type DriverSettings, giveUpIn, RELEASE_SLACK, STUCK_AFTER } from "./driver-settings.ts"
 import { batchPrefix } from "./keys.ts"
+import { type DriverSettings, giveUpIn, RELEASE_SLACK, STUCK_AFTER } from "./lane-settings.ts"
 import { pollDue } from "./polling.ts"
 import { resumePatch } from "./row.ts"
 import { prepareNext } from "./submitting.ts"
@@ -18,7 +18,7 @@ const PURGES = 20
 const KEYS_AT_ONCE = 500
 
 /** Resumes jobs that wait although their batch row is closed (document 3, "Driver" 9). */
-export const resumeStranded = Effect.gen(function* () {
+const resumeStranded = Effect.gen(function* () {
   const store = yield* BatchStore
   for (const job of yield* store.stranded) {
     yield* Effect.logInfo(`job ${job.jobId} was stranded: it is resumed`)

@@ -1,3 +1,5 @@
+import { Schema } from "effect"
+
 /**
  * Where a batch keeps its objects. Parts are `[A-Za-z0-9._-]`, as Bedrock takes them in an `s3Uri`. Each preparing has a
  * folder of its own, so that two never write into one; only results have one place for the job.
@@ -34,3 +36,15 @@ export const heldKey = (jobId: string, attempt: number, chunkIndex: number): str
 
 /** A batch job's name, and the token that makes creating it again harmless: the same for a job whoever creates it. */
 export const batchJobName = (jobId: string): string => `postlane-${jobId}`
+
+/** One record that was submitted: what its answer may be used for. A line of JSON. */
+export const ManifestEntry = Schema.Struct({
+  recordId: Schema.String,
+  chunkIndex: Schema.Natural,
+  page: Schema.Natural,
+  promptHash: Schema.String,
+  model: Schema.String
+})
+export type ManifestEntry = typeof ManifestEntry.Type
+
+export const decodeManifestLine = Schema.decodeUnknownEffect(ManifestEntry)

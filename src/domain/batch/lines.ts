@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 /**
  * Longest line, bytes. The echo of the largest record has some 6 MB; beyond this a line is no answer, and is not kept.
  */
-export const MAX_LINE_BYTES = 64 * 1024 * 1024
+const MAX_LINE_BYTES = 64 * 1024 * 1024
 
 const NEWLINE = 10
 

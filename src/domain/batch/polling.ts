@@ -1,14 +1,14 @@
 import { Effect, Result } from "effect"
 
-import { type BatchJob, BatchService, type BatchServiceError } from "../../ports/batch-service.ts"
-import { type BatchEnd, BatchStore, type PolledBatch } from "../../ports/batch-store.ts"
-import type { ConversionStoreError } from "../../ports/conversion-store.ts"
+import { type BatchJob, BatchService, type BatchServiceError } from "../../ports/batch/batch-service.ts"
+import { type BatchEnd, BatchStore, type PolledBatch } from "../../ports/batch/batch-store.ts"
+import type { ConversionStoreError } from "../../ports/conversion/conversion-store.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
 import { HOLD_WINDOW } from "../conversion/job.ts"
 import { collect, tallyOnly } from "./collecting.ts"
 import { batchCost, batchCostEntry, type BatchTally, FALLBACK_WARNING, fallbackShare } from "./cost.ts"
-import { type DriverSettings, MAX_COLLECTS, POLLS_A_TICK } from "./driver-settings.ts"
 import { batchPrefix } from "./keys.ts"
+import { type DriverSettings, MAX_COLLECTS, POLLS_A_TICK } from "./lane-settings.ts"
 import { type BatchOutcome, type EndStatus, resumePatch, verdictOf } from "./row.ts"
 
 const OVERDUE = "it was not done in time"

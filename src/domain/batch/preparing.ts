@@ -1,19 +1,16 @@
 import { Effect, Stream } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 
-import type { ChunkRange } from "../../ports/batch-store.ts"
+import type { ChunkRange } from "../../ports/batch/batch-store.ts"
+import { type OpenPages, PageSources } from "../../ports/conversion/page-sources.ts"
+import type { PageRange, PdfError } from "../../ports/conversion/pdf.ts"
+import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { BatchObjects, type ObjectStoreError } from "../../ports/object-store.ts"
-import { type OpenPages, PageSources } from "../../ports/page-sources.ts"
-import type { PageRange, PdfError } from "../../ports/pdf.ts"
-import { VisionModel } from "../../ports/vision-model.ts"
-import type { ConverseRequest } from "../conversion/converse.ts"
-import { convertPageWithVision } from "../conversion/vision.ts"
-import { makeCapture } from "./capture.ts"
-import { inputPrefix, manifestKey } from "./keys.ts"
-import type { ManifestEntry } from "./manifest.ts"
-import { hashOf, promptText } from "./prompt-hash.ts"
-import { recordId, type RecordPlace } from "./record-id.ts"
-import { makeRecordLines } from "./record.ts"
+import type { ConverseRequest } from "../conversion/cascade/converse.ts"
+import { convertPageWithVision } from "../conversion/cascade/vision.ts"
+import { makeCapture, hashOf, promptText } from "./capture.ts"
+import { inputPrefix, manifestKey, type ManifestEntry } from "./keys.ts"
+import { recordId, type RecordPlace, makeRecordLines } from "./record.ts"
 import { type BatchLimits, type BatchSkipped, linesOf, present, writeShards, type Written } from "./shards.ts"
 
 /**
@@ -45,7 +42,7 @@ const capturePage = (
   )
 
 /** A document to be prepared. */
-export interface Preparing {
+interface Preparing {
   readonly objectKey: string
   readonly chunks: ReadonlyArray<ChunkRange>
   /** The preparing's folder. */
@@ -109,7 +106,7 @@ const recordsOf = (
   )
 
 /** What was uploaded, and where the batch service finds it. */
-export interface Prepared extends Written {
+interface Prepared extends Written {
   readonly prefix: string
 }
 

@@ -1,15 +1,16 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { Digest } from "effect/crypto/Digest"
 
+import type { ClaimedChunk } from "../../ports/conversion/conversion-store.ts"
+import type { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { BatchObjects, type ObjectStoreError } from "../../ports/object-store.ts"
-import type { VisionModel } from "../../ports/vision-model.ts"
-import { isUsable } from "../conversion/converse.ts"
-import { withoutCachePoints } from "./capture.ts"
-import { promptHash } from "./prompt-hash.ts"
+import { isUsable } from "../conversion/cascade/converse.ts"
+import { MAX_CHUNK_ATTEMPTS } from "../conversion/job.ts"
+import { withoutCachePoints, promptHash } from "./capture.ts"
 import { readResults } from "./results.ts"
 
 /** A chunk of a job with batch results. */
-export interface PrimedChunk {
+interface PrimedChunk {
   readonly jobId: string
   readonly chunkIndex: number
 }
@@ -66,3 +67,23 @@ export class BatchReplay extends Context.Service<
     })
   )
 }
+
+/**
+ * The model that answers a chunk's calls: where its job has batch results, they come first. Results that cannot be read now fail
+ * the attempt, so that they are not paid for twice; but the last one goes on demand.
+ */
+export const withBatchResults = (
+  chunk: ClaimedChunk,
+  model: VisionModel["Service"]
+): Effect.Effect<VisionModel["Service"], ObjectStoreError> =>
+  Effect.gen(function* () {
+    if (chunk.options._batchPrimed !== true) return model
+    const replay = yield* Effect.serviceOption(BatchReplay)
+    if (Option.isNone(replay)) return model
+    return yield* replay.value.over(chunk, model).pipe(
+      Effect.catchIf(
+        () => chunk.attempts >= MAX_CHUNK_ATTEMPTS,
+        (error) => Effect.as(Effect.logWarning("batch results cannot be read: on demand", error), model)
+      )
+    )
+  })

@@ -1,8 +1,7 @@
 import { Effect, Fiber, Schema, Stream } from "effect"
 
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
-import { heldKey, resultsKey } from "./keys.ts"
-import type { ManifestEntry } from "./manifest.ts"
+import { heldKey, resultsKey, type ManifestEntry } from "./keys.ts"
 import type { ReturnedRecord } from "./output.ts"
 
 /** An accepted answer, with what it may be used for. */
@@ -15,7 +14,7 @@ const PageAnswer = Schema.Struct({
   inputTokens: Schema.Natural,
   outputTokens: Schema.Natural
 })
-export type PageAnswer = typeof PageAnswer.Type
+type PageAnswer = typeof PageAnswer.Type
 
 /** `results/chunk-N.json`. */
 const ChunkResults = Schema.Struct({ chunkIndex: Schema.Natural, pages: Schema.Array(PageAnswer) })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-import type { JobOptions } from "../conversion/options.ts"
+import type { JobOptions } from "../conversion/job.ts"
 
 /** States of a batch row (document 3, "States and transitions"). */
 export const BatchRowState = Schema.Literals(["preparing", "submitted", "closed"]).annotate({
@@ -18,7 +18,7 @@ export const BatchOutcome = Schema.Literals(["collected", "skipped", "failed", "
 export type BatchOutcome = typeof BatchOutcome.Type
 
 /** What moves a batch row. */
-export type BatchRowMove =
+type BatchRowMove =
   /** The driver prepared it and the batch job exists. */
   | "submit"
   /** It will not be submitted. */
@@ -37,7 +37,7 @@ export const moveBatchRow = (state: BatchRowState, move: BatchRowMove): BatchRow
   MOVES[state][move]
 
 /** What a user's act does to a batch row (document 3, "Batch row when the user acts"). */
-export interface UserAct {
+interface UserAct {
   readonly state: BatchRowState
   /** The row gets the reason. */
   readonly reason: boolean
@@ -78,7 +78,7 @@ export type BatchStatus = typeof BatchStatus.Type
 export type EndStatus = "Completed" | "PartiallyCompleted" | "Failed" | "Stopped" | "Expired"
 
 /** What is to be done about a submitted row. */
-export type PollVerdict =
+type PollVerdict =
   | { readonly do: "wait" }
   /** Tell the batch service to stop it; the row stays `submitted` until it has. */
   | { readonly do: "stop" }

@@ -1,9 +1,13 @@
 import { Context, Duration, Effect, Layer } from "effect"
 
-import { type BulkMessage, BulkOrders, type BulkOrdersUnavailable } from "../../ports/bulk-orders.ts"
-import { Deferrals, type DeferralsUnavailable } from "../../ports/deferrals.ts"
-import { MailTemplates } from "../../ports/mail-templates.ts"
-import { SharedFiles, type SharedFilesUnavailable } from "../../ports/shared-files.ts"
+import {
+  type BulkMessage,
+  BulkOrders,
+  type BulkOrdersUnavailable
+} from "../../ports/conversion/bulk-orders.ts"
+import { SharedFiles, type SharedFilesUnavailable } from "../../ports/conversion/shared-files.ts"
+import { Deferrals, type DeferralsUnavailable } from "../../ports/mail/deferrals.ts"
+import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { Mailer } from "../mail/mailer.ts"
 
 /** How often orders are looked at, in one process at a time. */

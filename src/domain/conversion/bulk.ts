@@ -1,10 +1,9 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { BulkOrders, type BulkOrdersUnavailable } from "../../ports/bulk-orders.ts"
-import { ConversionStore, type ConversionStoreError } from "../../ports/conversion-store.ts"
-import { HOLD_WINDOW, type JobStatus } from "./job.ts"
-import type { ConversionOptions } from "./options.ts"
+import { BulkOrders, type BulkOrdersUnavailable } from "../../ports/conversion/bulk-orders.ts"
+import { ConversionStore, type ConversionStoreError } from "../../ports/conversion/conversion-store.ts"
+import { HOLD_WINDOW, type JobStatus, type ConversionOptions } from "./job.ts"
 
 /** Most items of one order. */
 export const MAX_BULK_ITEMS = 500
@@ -14,14 +13,14 @@ const JOBS_WITHIN = Duration.seconds(1)
 const LOOK_EVERY = Duration.millis(100)
 
 /** Files that are to be converted together. */
-export interface BulkRequest {
+interface BulkRequest {
   readonly customerId: string
   readonly items: ReadonlyArray<{ readonly fileId: string; readonly urgent: boolean }>
   readonly options: ConversionOptions
 }
 
 /** An order that was taken, or why it was not: all of it or nothing. */
-export type BulkStarted =
+type BulkStarted =
   | {
       readonly answer: "queued"
       readonly bulkId: string

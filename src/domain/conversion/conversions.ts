@@ -7,21 +7,21 @@ import {
   type FileKind,
   type Requested,
   type StoredFile
-} from "../../ports/conversion-store.ts"
-import { HOLD_WINDOW, type JobStatus } from "./job.ts"
-import type { ConversionOptions } from "./options.ts"
+} from "../../ports/conversion/conversion-store.ts"
+import { type LaneSettings, statusAtCreation } from "../batch/lane-settings.ts"
+import { HOLD_WINDOW, type JobStatus, type ConversionOptions, CHUNK_PAGES } from "./job.ts"
 
 /** How long an answer waits for the executor to make the job, so that it can tell the job's status. */
 const JOB_WITHIN = Duration.seconds(1)
 const LOOK_EVERY = Duration.millis(50)
 
 /** A request for work: taken, or why not. */
-export type Started<R> =
+type Started<R> =
   | { readonly answer: "queued"; readonly id: string; readonly status: JobStatus }
   | { readonly answer: Exclude<R, "queued"> }
 
 /** How a cancel ended. */
-export type Cancelled =
+type Cancelled =
   | { readonly answer: "cancelled"; readonly jobId: string }
   | { readonly answer: "not_found" | "finishing" | "inline" | "not_active" }
 
@@ -114,3 +114,21 @@ export class Conversions extends Context.Service<
     })
   )
 }
+
+/**
+ * The convert executor on the anchor: makes the jobs of everything that waits in the queue `convert`, whichever entry took the
+ * request. The flags of the batch lane are read here and nowhere else. Several may run; a job is made once.
+ */
+export const createQueuedJobs = (
+  lane: LaneSettings
+): Effect.Effect<void, ConversionStoreError, ConversionStore> =>
+  Effect.gen(function* () {
+    const store = yield* ConversionStore
+    while (true) {
+      const queued = yield* store.nextQueued
+      if (queued === undefined) return
+      const { jobId, options, pages } = queued
+      const status = statusAtCreation({ options, totalPages: pages }, lane)
+      yield* store.createJob(jobId, { status, options, chunkPages: CHUNK_PAGES })
+    }
+  })

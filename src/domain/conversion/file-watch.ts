@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 
-import { ConversionStore, type StoredFile } from "../../ports/conversion-store.ts"
+import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
 import { momentOf, momentOfDeleted, type ProgressMoment, sameMoment } from "./progress.ts"
 
 /** How often watched files are looked at: all of one process in one query. */

@@ -1,6 +1,6 @@
 import type { Effect } from "effect"
 
-import type { PdfError } from "../../ports/pdf.ts"
+import type { PdfError } from "../../ports/conversion/pdf.ts"
 import type { LayoutPage } from "./layout/layout-pages.ts"
 
 /** One page as the cascade sees it. Whatever costs something is made when it is asked for. */

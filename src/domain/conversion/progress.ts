@@ -1,10 +1,10 @@
-import type { StoredFile } from "../../ports/conversion-store.ts"
+import type { StoredFile } from "../../ports/conversion/conversion-store.ts"
 
 /** Events of a progress stream (contract, "Files and conversions"). */
-export type ProgressEvent = "progress" | "completed" | "failed" | "cancelled"
+type ProgressEvent = "progress" | "completed" | "failed" | "cancelled"
 
 /** What a watcher is told. */
-export interface ProgressData {
+interface ProgressData {
   readonly fileId: string
   readonly jobId: string | null
   readonly status: string

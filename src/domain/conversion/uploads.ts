@@ -1,22 +1,26 @@
 import { Context, Data, Effect, Layer, Stream } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { ConversionStore, type ConversionStoreError, type StoredFile } from "../../ports/conversion-store.ts"
+import {
+  ConversionStore,
+  type ConversionStoreError,
+  type StoredFile
+} from "../../ports/conversion/conversion-store.ts"
 import {
   DocumentInspector,
   type UnreadableDocument,
   type UnsupportedDocument
-} from "../../ports/document-inspector.ts"
+} from "../../ports/conversion/documents.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
-import { fileKey } from "./chunk-result.ts"
-import { cleanFileName } from "./file-name.ts"
+import { fileKey, filePrefix, jobPrefix } from "./chunk-result.ts"
+import { cleanFileName } from "./document-limits.ts"
 import type { NoRoomForFile } from "./file-room.ts"
 
 /** Largest file, bytes. */
 export const MAX_FILE_BYTES = 1024 * 1024 * 1024
 
 /** A file over {@link MAX_FILE_BYTES}. */
-export class FileTooLarge extends Data.TaggedError("FileTooLarge")<{}> {}
+class FileTooLarge extends Data.TaggedError("FileTooLarge")<{}> {}
 
 type UploadError =
   | FileTooLarge
@@ -79,3 +83,29 @@ export class Uploads extends Context.Service<
     })
   )
 }
+
+/** Files of one round. */
+const AT_ONCE = 50
+
+/** Keys of one delete. */
+const KEYS_AT_ONCE = 500
+
+/** Removes the objects of deleted files: the upload, chunk results and results. What a crash left of it is removed next time. */
+export const purgeFiles: Effect.Effect<
+  void,
+  ConversionStoreError | ObjectStoreError,
+  ConversionStore | FileObjects
+> = Effect.gen(function* () {
+  const store = yield* ConversionStore
+  const objects = yield* FileObjects
+  for (const { id, jobIds } of yield* store.filesToPurge(AT_ONCE)) {
+    for (const prefix of [filePrefix(id), ...jobIds.map(jobPrefix)]) {
+      yield* objects.list(prefix).pipe(
+        Stream.map(({ key }) => key),
+        Stream.grouped(KEYS_AT_ONCE),
+        Stream.runForEach((keys) => objects.remove(keys))
+      )
+    }
+    yield* store.filePurged(id)
+  }
+})

@@ -1,11 +1,77 @@
-import { Effect, Metric } from "effect"
+import { Context, Effect, Layer, Metric } from "effect"
 
-import { AlarmBoard } from "../../ports/alarm-board.ts"
-import { DeferQueue } from "../../ports/defer-queue.ts"
+import { type AlarmNotice, AlarmBoard } from "../../ports/delivery/alarm-board.ts"
+import { Chat } from "../../ports/delivery/alert-channels.ts"
+import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { withDeadline } from "../deadline.ts"
-import { AlarmNotices } from "./alarm-notices.ts"
-import { ALARMS, type AlarmName, evaluate } from "./alarm-rules.ts"
-import { ALERT_TIME_LIMIT } from "./alert-raising.ts"
+import { Mailer } from "../mail/mailer.ts"
+import { alarmText, ALARMS, type AlarmName, evaluate } from "./alarm-rules.ts"
+import { AlertConfig, ALERT_TIME_LIMIT } from "./alerts.ts"
+
+/** `source` of the mails that carry notices. The alarms do not look at mails of this source, so that none feeds itself. */
+export const ALARM_SOURCE = "api:email-alarm"
+
+/** Tells people of alarms. */
+class AlarmNotices extends Context.Service<
+  AlarmNotices,
+  {
+    /** Sends a notice by mail and chat, each where it is configured; whether one of them took it. */
+    readonly send: (notice: AlarmNotice) => Effect.Effect<boolean>
+  }
+>()("postlane/domain/AlarmNotices") {}
+
+const make = Effect.gen(function* () {
+  const { email } = yield* AlertConfig
+  const mailer = yield* Mailer
+  const chat = yield* Chat
+
+  const send = Effect.fnUntraced(function* (notice: AlarmNotice) {
+    const { alarm, at, detail, episode, kind } = notice
+    const text = alarmText(alarm, kind, detail)
+    const idempotencyKey = `${ALARM_SOURCE}/${alarm}/${episode}/${kind}/${at}`
+    const channels = [
+      ...(email === undefined
+        ? []
+        : [
+            mailer.send({ to: email, ...text, category: "alert", source: ALARM_SOURCE, idempotencyKey }).pipe(
+              Effect.map((result) => (result.ok ? undefined : result.error)),
+              Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
+            )
+          ]),
+      ...(chat.configured
+        ? [
+            chat.post(text.text).pipe(
+              Effect.as(undefined),
+              Effect.catch(({ message }) => Effect.succeed(message))
+            )
+          ]
+        : [])
+    ]
+    const about = { alarm, episode, kind, detail }
+    if (channels.length === 0) {
+      yield* Effect.logError(
+        "a notice of an alarm has no channel: set ALERT_EMAIL, or CHAT_BOT_TOKEN and CHAT_ID",
+        about
+      )
+      return false
+    }
+    const errors = (yield* Effect.all(channels, { concurrency: "unbounded" })).filter(
+      (error) => error !== undefined
+    )
+    if (errors.length > 0) {
+      yield* Effect.logError("a notice of an alarm did not go out on every channel", { ...about, errors })
+    }
+    return errors.length < channels.length
+  })
+
+  return AlarmNotices.of({ send })
+})
+
+/** Notices on the mailer and the chat. */
+export const layer: Layer.Layer<AlarmNotices, never, AlertConfig | Mailer | Chat> = Layer.effect(
+  AlarmNotices,
+  make
+)
 
 /** How often alarms are judged and notices go out. */
 export const ALARM_INTERVAL = "1 minute"
@@ -48,7 +114,7 @@ const log = (name: AlarmName, notice: "begun" | "ended", detail: string) =>
   ).pipe(Effect.annotateLogs({ alarm: name, detail }))
 
 /** Moves the alarms by what is measured now. Two processes that do it at once move each of them once. */
-export const judgeAlarms = Effect.gen(function* () {
+const judgeAlarms = Effect.gen(function* () {
   const board = yield* AlarmBoard
   const measures = { ...(yield* board.measure), deadLetters: yield* deadLetters }
   for (const change of evaluate(yield* board.read, measures)) {
@@ -62,7 +128,7 @@ export const judgeAlarms = Effect.gen(function* () {
  * process dies meanwhile is due again by itself. A notice that went out and could not be confirmed goes out again: by mail
  * under the same key, which is one mail for 24 hours.
  */
-export const sendNotices = Effect.gen(function* () {
+const sendNotices = Effect.gen(function* () {
   const board = yield* AlarmBoard
   const notices = yield* AlarmNotices
   for (let count = 0; count < MAX_NOTICES; count++) {

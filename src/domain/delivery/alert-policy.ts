@@ -1,3 +1,5 @@
+import type { FailedSend } from "./delivery-event.ts"
+
 /** Alerts that admins can switch (document 1, "Alert preference"). */
 export type AlertType = "email_delivery_failure"
 
@@ -8,7 +10,7 @@ export type AlertChannel = "email" | "chat"
 export type PerChannel<A> = Readonly<Record<AlertChannel, A>>
 
 /** What is done about one alert. */
-export type AlertPlan =
+type AlertPlan =
   /** Switched off: nothing is sent. */
   | { readonly _tag: "Disabled" }
   /** Nothing that is wanted is configured. */
@@ -54,5 +56,75 @@ export const endOf = (plan: AlertPlan, succeeded: ReadonlyArray<AlertChannel>): 
       return succeeded.length === 0
         ? { delivery: "failed", escalated: undefined }
         : { delivery: "delivered", escalated: plan.escalation ? "telegram" : undefined }
+  }
+}
+
+/** Longest part of a field that is shown, UTF-16 units. */
+const MAX_FIELD = 500
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;"
+}
+
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character]!)
+
+/** One line without control characters: a subject or a reason was written by strangers. */
+const line = (text: string): string => {
+  const plain = text.replaceAll(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ").trim()
+  return plain.length <= MAX_FIELD ? plain : `${plain.slice(0, MAX_FIELD - 1).toWellFormed()}…`
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  bounced: "bounced",
+  complained: "was reported as spam",
+  failed: "could not be delivered",
+  suppressed: "was held back by the provider's own suppression list"
+}
+
+/** An alert in words: for a mail (subject, text, HTML) and for a chat (the text alone). */
+export interface AlertText {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+/** Puts a failed send into words. Accessible: one heading, a table with row headers, a language, no colour or image. */
+export const alertText = (failed: FailedSend): AlertText => {
+  const what = WORDS[failed.event] ?? `ended in "${line(failed.event)}"`
+  const rows = (
+    [
+      ["To", failed.recipients.join(", ")],
+      ["Subject", failed.subject],
+      ["Reason", failed.reason],
+      ["Category", failed.category],
+      ["Source", failed.source],
+      ["Provider", failed.provider],
+      ["Message id", failed.providerMessageId],
+      ["Send id", failed.sendId],
+      ["When", failed.occurredAt]
+    ] as const
+  ).flatMap(([name, value]) => {
+    const shown = line(value ?? "")
+    return shown === "" ? [] : [[name, shown] as const]
+  })
+  const heading = `A mail ${what}`
+  const subject = `[Postlane] ${heading}: ${line(failed.recipients.join(", ")) || "unknown recipient"}`
+  const cells = rows
+    .map(
+      ([name, value]) =>
+        `<tr><th scope="row" align="left" valign="top">${name}</th><td>${escapeHtml(value)}</td></tr>`
+    )
+    .join("\n")
+  return {
+    subject: subject.length <= 200 ? subject : `${subject.slice(0, 199).toWellFormed()}…`,
+    text: `${heading}.\n\n${rows.map(([name, value]) => `${name}: ${value}`).join("\n")}\n`,
+    html:
+      `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">` +
+      `<title>${escapeHtml(heading)}</title></head><body>\n<h1>${escapeHtml(heading)}</h1>\n` +
+      `<table cellpadding="4">\n${cells}\n</table>\n</body></html>\n`
   }
 }

@@ -1,13 +1,19 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
-import { AlertPreferences, DEFAULT_PREFERENCES } from "../../ports/alert-preferences.ts"
-import { Chat } from "../../ports/chat.ts"
+import { AlertPreferences, DEFAULT_PREFERENCES, Chat } from "../../ports/delivery/alert-channels.ts"
+import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
 import { withDeadline } from "../deadline.ts"
 import { addressKey, parseMailbox } from "../mail/address.ts"
 import { Mailer } from "../mail/mailer.ts"
-import { type AlertChannel, type AlertEnd, endOf, planAlert } from "./alert-policy.ts"
-import { type AlertText, alertText } from "./alert-text.ts"
+import {
+  type AlertChannel,
+  type AlertEnd,
+  endOf,
+  planAlert,
+  type AlertText,
+  alertText
+} from "./alert-policy.ts"
 import type { FailedSend } from "./delivery-event.ts"
 
 /**
@@ -35,7 +41,7 @@ export class AlertConfig extends Context.Service<
 >()("postlane/domain/AlertConfig") {}
 
 /** `source` of the mails that carry alerts. */
-export const ALERT_SOURCE = "api:email-alert"
+const ALERT_SOURCE = "api:email-alert"
 
 /** Time limit of the preferences, milliseconds; past it the default holds. */
 const PREFERENCES_TIMEOUT_MS = 2_500
@@ -135,3 +141,73 @@ const make = Effect.gen(function* () {
 /** The dispatcher on the mailer and the chat. */
 export const layer: Layer.Layer<Alerts, never, AlertConfig | AlertPreferences | Mailer | Chat | Digest> =
   Layer.effect(Alerts, make)
+
+/**
+ * The longest that raising one alert may take. Shorter than a claim's lease (`email_alert_lease()`, three minutes), so that
+ * nobody raises an alert again that is still being raised.
+ */
+export const ALERT_TIME_LIMIT = "2 minutes"
+
+/**
+ * Raises an alert that was claimed and settles the claim: confirmed where it went out or is not wanted, released where no
+ * channel took it. A settlement that cannot be written is told; the claim's lease then ends, and the alert goes out again.
+ */
+export const makeAlertRaiser = (log: DeliveryLog["Service"], alerts: Alerts["Service"]) => {
+  const settle = (sendId: string, delivery: AlertOutcome["delivery"]) => {
+    const released = delivery === "failed" || delivery === "unconfigured"
+    return (released ? log.releaseAlert(sendId) : log.confirmAlert(sendId)).pipe(
+      Effect.catch((error) =>
+        Effect.logError(
+          released
+            ? "the claim of an alert that did not go out cannot be released"
+            : "an alert that went out cannot be confirmed: it may go out again",
+          error
+        ).pipe(Effect.annotateLogs({ sendId }))
+      )
+    )
+  }
+
+  return (failed: FailedSend): Effect.Effect<AlertOutcome["delivery"]> =>
+    withDeadline(
+      Effect.map(alerts.raise(failed), ({ delivery }) => delivery),
+      {
+        duration: ALERT_TIME_LIMIT,
+        onTimeout: () =>
+          Effect.as(Effect.logError(`an alert did not end within ${ALERT_TIME_LIMIT}`), "failed" as const)
+      }
+    ).pipe(
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logError("an alert could not be raised", cause), "failed" as const)
+      ),
+      Effect.tap((delivery) => settle(failed.sendId, delivery))
+    )
+}
+
+/** How often the sweep runs, in one process at a time. */
+export const ALERT_SWEEP_INTERVAL = "1 minute"
+
+/** Most alerts of one sweep: the next one goes on. */
+const MAX_ALERTS = 200
+
+/**
+ * Raises the alerts that are due: claimed by a process that died before it confirmed or released them, or released and
+ * not raised by another event since (A1). One at a time, and no further after one that did not go out, so that channels
+ * that are down hear of one alert a sweep. Any number of processes may do it at once. Gives how many it raised.
+ */
+export const sweepAlerts = Effect.gen(function* () {
+  const log = yield* DeliveryLog
+  const raise = makeAlertRaiser(log, yield* Alerts)
+  let raised = 0
+  while (raised < MAX_ALERTS) {
+    const failed = yield* log.claimDueAlert
+    if (failed === undefined) break
+    raised += 1
+    yield* Effect.logWarning("an alert was left unconfirmed: it is raised again").pipe(
+      Effect.annotateLogs({ sendId: failed.sendId })
+    )
+    // Whoever stops this lets a claim that is under way come to its end.
+    const delivery = yield* Effect.uninterruptible(raise(failed))
+    if (delivery === "failed" || delivery === "unconfigured") break
+  }
+  return raised
+})

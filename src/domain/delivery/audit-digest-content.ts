@@ -1,4 +1,4 @@
-import type { DigestActivity, DigestEntry, MailCounts } from "../../ports/audit-digest-store.ts"
+import type { DigestActivity, DigestEntry, MailCounts } from "../../ports/delivery/audit-digest-store.ts"
 import type { DigestCount, DigestEvent, MailTemplate, TemplateLink } from "../mail/template.ts"
 import type { DigestPeriod } from "./audit-digest-period.ts"
 

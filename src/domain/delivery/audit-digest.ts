@@ -6,16 +6,16 @@ import {
   type AuditDigestStoreError,
   type DigestActivity,
   type DigestEnd,
-  type DigestSubscription
-} from "../../ports/audit-digest-store.ts"
-import { MailTemplates } from "../../ports/mail-templates.ts"
-import { SendRelay } from "../../ports/send-relay.ts"
+  type DigestSubscription,
+  SendRelay
+} from "../../ports/delivery/audit-digest-store.ts"
+import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { SendRequest } from "../mail/message.ts"
 import { digestContent, MAX_DIGEST_EVENTS } from "./audit-digest-content.ts"
 import { type DigestCadence, type DigestPeriod, duePeriod } from "./audit-digest-period.ts"
 
 /** `source` of digests. */
-export const DIGEST_SOURCE = "api:audit-digest"
+const DIGEST_SOURCE = "api:audit-digest"
 
 /** `INTERNAL_SEND_EMAIL_URL` is unset. */
 export class RelayUnconfigured extends Data.TaggedError("RelayUnconfigured")<{}> {}
@@ -61,7 +61,7 @@ const PAGE = 200
 const AT_ONCE = 4
 
 /** How long a claim is held before its run counts as dead, milliseconds: longer than the relay client waits. */
-export const DIGEST_LEASE_MS = 180_000
+const DIGEST_LEASE_MS = 180_000
 
 /** The key of one digest: the relay sends it once, whoever asks and how often. */
 const keyOf = ({ id }: DigestSubscription, { cadence, from }: DigestPeriod): string =>

@@ -1,4 +1,4 @@
-import type { Provider } from "../mail/provider.ts"
+import type { Provider } from "../mail/failover.ts"
 
 /** A provider's delivery event in the core's words, ready for `record_email_event` (document 1, "Events"). */
 export interface DeliveryEvent {
@@ -54,3 +54,19 @@ export interface FailedSend {
   /** ISO 8601. */
   readonly occurredAt: string | undefined
 }
+
+/** What a provider's notice says: an event to record, or nothing that the log wants. */
+export type IncomingEvent =
+  | { readonly _tag: "Event"; readonly event: DeliveryEvent }
+  | {
+      readonly _tag: "Ignored"
+      readonly reason: string
+      /** True where the notice should have been an event: the sender is told. */
+      readonly warn: boolean
+    }
+
+export const recordable = (event: DeliveryEvent): IncomingEvent => ({ _tag: "Event", event })
+
+export const ignored = (reason: string): IncomingEvent => ({ _tag: "Ignored", reason, warn: false })
+
+export const ignoredWithWarning = (reason: string): IncomingEvent => ({ _tag: "Ignored", reason, warn: true })

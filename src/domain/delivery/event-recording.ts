@@ -5,14 +5,13 @@ import {
   type DeliveryLogError,
   type LoggedEvent,
   type RecordOptions
-} from "../../ports/delivery-log.ts"
-import type { Provider } from "../mail/provider.ts"
-import { makeAlertRaiser } from "./alert-raising.ts"
-import { Alerts } from "./alerts.ts"
+} from "../../ports/delivery/delivery-log.ts"
+import type { Provider } from "../mail/failover.ts"
+import { makeAlertRaiser, Alerts } from "./alerts.ts"
 import type { DeliveryEvent, FailedSend } from "./delivery-event.ts"
 
 /** A recorded event and what became of the alert that it claimed: `none` where it claimed none. */
-export interface Recording extends LoggedEvent {
+interface Recording extends LoggedEvent {
   readonly alerted: "none" | "delivered" | "disabled" | "unconfigured" | "failed"
 }
 

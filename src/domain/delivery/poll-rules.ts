@@ -1,5 +1,4 @@
-import type { KnownMail, ListMark } from "../../ports/poll-log.ts"
-import type { ListedMail } from "../../ports/sent-mails.ts"
+import type { KnownMail, ListMark, ListedMail } from "../../ports/delivery/event-poll.ts"
 import type { DeliveryEvent } from "./delivery-event.ts"
 
 /** Most pages of one run (document 1, "Poll rules"). */

@@ -1,14 +1,22 @@
 import { Clock, Context, Data, type Duration, Effect, Layer } from "effect"
 
-import type { DeliveryLogError } from "../../ports/delivery-log.ts"
-import { type ListMark, PollLog, type PollLogError, type PollPosition } from "../../ports/poll-log.ts"
-import { type ListedMail, ListFailure, type MailPage, SentMails } from "../../ports/sent-mails.ts"
+import type { DeliveryLogError } from "../../ports/delivery/delivery-log.ts"
+import {
+  type ListMark,
+  PollLog,
+  type PollLogError,
+  type PollPosition,
+  type ListedMail,
+  ListFailure,
+  type MailPage,
+  SentMails
+} from "../../ports/delivery/event-poll.ts"
 import { withDeadline } from "../deadline.ts"
 import { EventRecording } from "./event-recording.ts"
 import { eventOf, historyBefore, isBackfill, isNews, MAX_PAGES, newestOf, reaches } from "./poll-rules.ts"
 
 /** What one run counted (contract, "Delivery events and alerts"). */
-export interface PollCounts {
+interface PollCounts {
   readonly pages: number
   /** Mails that were read. */
   readonly seen: number

@@ -1,18 +1,18 @@
-import type { EmailStat } from "../../ports/email-stats.ts"
+import type { EmailStat } from "../../ports/delivery/email-log-query.ts"
 import type { EmailStatus } from "../mail/status.ts"
 
 /** Rows of the log by status. */
-export type StatusCounts = Readonly<Record<EmailStatus, number>>
+type StatusCounts = Readonly<Record<EmailStatus, number>>
 
 /** Shares of the mails that a provider accepted, 0 to 1; null where there are none. */
-export interface StatRates {
+interface StatRates {
   readonly delivered: number | null
   readonly bounced: number | null
   readonly complained: number | null
 }
 
 /** What became of some mails. */
-export interface StatSummary {
+interface StatSummary {
   readonly total: number
   readonly byStatus: StatusCounts
   readonly failedOver: number
@@ -22,7 +22,7 @@ export interface StatSummary {
 }
 
 /** The mails of one UTC day, category and provider. */
-export interface StatRow extends StatSummary {
+interface StatRow extends StatSummary {
   readonly day: string
   readonly category: string
   readonly provider: string | null

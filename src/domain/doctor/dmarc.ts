@@ -1,8 +1,8 @@
 /** `r`: the organisation's domain suffices; `s`: the very domain. */
-export type Alignment = "r" | "s"
+type Alignment = "r" | "s"
 
 /** A DMARC record (RFC 7489, section 6.3), as far as it is looked at. */
-export interface DmarcRecord {
+interface DmarcRecord {
   readonly policy: "none" | "quarantine" | "reject"
   /** Of subdomains; as {@link policy} where it is not given. */
   readonly subdomainPolicy: "none" | "quarantine" | "reject"
@@ -66,7 +66,7 @@ const sharesParent = (a: string, b: string): boolean => {
 }
 
 /** Which of the two would let a mail of the sender domain pass DMARC. */
-export interface Aligned {
+interface Aligned {
   readonly dkim: boolean
   readonly spf: boolean
 }

@@ -1,7 +1,6 @@
 import { Effect, Stream } from "effect"
 
-import type { Dns } from "../../ports/dns.ts"
-import { Examinations } from "../../ports/examinations.ts"
+import { type Dns, Examinations } from "../../ports/doctor/examinations.ts"
 import { withDeadline } from "../deadline.ts"
 import { databaseVerdicts } from "./database.ts"
 import { providerAVerdicts } from "./provider-a.ts"
@@ -11,10 +10,10 @@ import { senderDnsVerdicts } from "./sender-dns.ts"
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
 /** Time limit of one check. */
-export const CHECK_TIME_LIMIT = "15 seconds"
+const CHECK_TIME_LIMIT = "15 seconds"
 
 /** What the checks need to know of the settings. */
-export interface DoctorOptions {
+interface DoctorOptions {
   /** The sender domain, lower-case. */
   readonly sender: string
   /** Region of `provider_b`. */

@@ -1,7 +1,7 @@
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
 /** Receives before a message is dead (document 1, "Delayed retry queue"). */
-export const WANTED_RECEIVES = 3
+const WANTED_RECEIVES = 3
 
 /** What was found out about the delayed retry queue. */
 export type QueueFacts =

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-import { Dns, type DnsFailure } from "../../ports/dns.ts"
+import { Dns, type DnsFailure } from "../../ports/doctor/examinations.ts"
 import { dmarcNames, isDmarc } from "./dmarc.ts"
 import { dkimVerdict, dmarcVerdict, type Lookup, mxVerdict, spfVerdict } from "./dns-records.ts"
 import type { IdentityFacts } from "./provider-b.ts"

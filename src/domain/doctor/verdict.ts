@@ -1,5 +1,5 @@
 /** What a check found: as it should be, worth a look, or broken. */
-export type VerdictStatus = Verdict["status"]
+type VerdictStatus = Verdict["status"]
 
 /** One thing that the doctor looked at. What is not as it should be says why, and what to do about it. */
 export type Verdict =
@@ -18,7 +18,7 @@ export type Verdict =
     }
 
 /** Words of a verdict that is not `ok`. */
-export interface Complaint {
+interface Complaint {
   readonly what: string
   readonly why: string
   readonly do: string

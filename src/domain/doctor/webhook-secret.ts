@@ -1,7 +1,7 @@
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
 /** `malformed`: no signature can ever hold. `short`: it works, and is shorter than the scheme asks for. */
-export type WebhookSecretForm = "good" | "short" | "malformed"
+type WebhookSecretForm = "good" | "short" | "malformed"
 
 const PREFIX = /^whsec_/
 const BASE64 = /^([A-Za-z0-9+/]+)={0,2}$/

@@ -1,6 +1,6 @@
 import { Cause, type Context, Effect, Fiber } from "effect"
 
-import { type Accepted, type MailProviders, ProviderFailure } from "../../ports/mail-provider.ts"
+import { type Accepted, type MailProviders, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import type { ProviderRequest } from "./deferred-send.ts"
 import { countAttempt } from "./metrics.ts"
@@ -10,7 +10,7 @@ const DRAIN_GRACE = "6 seconds"
 const DRAIN_WRITE = "3 seconds"
 
 /** Runs sends so that neither a caller that goes away nor a shutdown leaves one without an outcome. */
-export interface AttemptRunner {
+interface AttemptRunner {
   /** Runs one send to its end in a fiber of its own: interrupting the caller does not interrupt it. */
   readonly detached: <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** One attempt, bounded. A time-out, a defect and a shutdown count as `ambiguous`: the request may have arrived. */

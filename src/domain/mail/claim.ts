@@ -1,4 +1,4 @@
-import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "./provider.ts"
+import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "./failover.ts"
 import type { SendResult } from "./send-result.ts"
 
 /**
@@ -27,7 +27,7 @@ export interface Claim {
 }
 
 /** What a caller asks for. */
-export interface ClaimRequest {
+interface ClaimRequest {
   readonly payloadHash: string
   /** The provider that a fresh attempt goes to first. */
   readonly provider: Provider

@@ -1,7 +1,7 @@
-import { Schema } from "effect"
+import { Schema, Option } from "effect"
 
-import { Category } from "./category.ts"
-import { Provider } from "./provider.ts"
+import { Provider, IDEMPOTENCY_WINDOW_MS } from "./failover.ts"
+import { Category } from "./suppression-policy.ts"
 
 /**
  * The vendor's request as it goes over the wire, as JSON. Only the adapter that made it reads it; it is queued as it is,
@@ -61,3 +61,48 @@ export const DeferredSend = Schema.Struct({
   failedOver: Schema.Boolean
 })
 export type DeferredSend = typeof DeferredSend.Type
+
+/** The waits before the first, second and third retry of an ambiguous send, in seconds (document 1, "Delayed retry queue"). */
+export const DEFAULT_DEFER_DELAYS_SECONDS: readonly [number, number, number] = [120, 600, 900]
+
+/** Largest message that the queue takes, in bytes of UTF-8 JSON: "about 250 KB". */
+export const MAX_DEFERRED_BYTES = 250_000
+
+/** How often a message is received before it is a dead letter. */
+export const MAX_RECEIVES = 3
+
+/**
+ * The wait before retry number `attempt` (1, 2, 3), or `undefined` when the schedule is over and the send ends `failed`.
+ * `sinceFirstMs` is the age of the key's first attempt: a retry that would come due after the idempotency window is not
+ * scheduled, since the provider would take it for a new mail (S1).
+ */
+export const delayBefore = (
+  attempt: number,
+  delaysSeconds: readonly [number, number, number],
+  sinceFirstMs: number
+): number | undefined => {
+  const delay = delaysSeconds[attempt - 1]
+  if (delay === undefined) return undefined
+  return sinceFirstMs + delay * 1000 < IDEMPOTENCY_WINDOW_MS ? delay : undefined
+}
+
+/** Whether an automatic attempt may still go out on a key whose first attempt is `sinceFirstMs` old (S1). */
+export const withinWindow = (sinceFirstMs: number): boolean => sinceFirstMs < IDEMPOTENCY_WINDOW_MS
+
+/** Whether a mail that expires (a sign-in link) has done so at `at`; both in milliseconds since the epoch. */
+export const hasExpired = (expiresAt: number | undefined, at: number): boolean =>
+  expiresAt !== undefined && at >= expiresAt
+
+const encode = Schema.encodeSync(Schema.toCodecJson(DeferredSend))
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.toCodecJson(DeferredSend)))
+
+/** The JSON text that a queue keeps of a message, or none where it is over {@link MAX_DEFERRED_BYTES} of UTF-8. */
+export const encodeDeferredSend = (message: DeferredSend): Option.Option<string> => {
+  const body = JSON.stringify(encode(message))
+  // A UTF-16 unit is at least one byte of UTF-8: 25 MB of attachments need no second copy to be refused.
+  if (body.length > MAX_DEFERRED_BYTES) return Option.none()
+  return new TextEncoder().encode(body).length > MAX_DEFERRED_BYTES ? Option.none() : Option.some(body)
+}
+
+/** The message that a queue gave back, or none where it cannot be read. */
+export const decodeDeferredSend = (body: string): Option.Option<DeferredSend> => decode(body)

@@ -1,15 +1,47 @@
-import type { FailureKind } from "./failure-kind.ts"
-import type { Provider } from "./provider.ts"
+import { Schema } from "effect"
+
+/** The two providers by their neutral names (document 1, "Providers"): `provider_a` is Resend, `provider_b` Amazon SES. */
+export const Provider = Schema.Literals(["provider_a", "provider_b"])
+export type Provider = typeof Provider.Type
+
+/**
+ * Whether a provider delivers one copy for an idempotency key however often it is asked, within
+ * {@link IDEMPOTENCY_WINDOW_MS}. `provider_b` knows no such key: what cannot be settled by evidence can arrive twice.
+ */
+export const dedupes = (provider: Provider): boolean => provider === "provider_a"
+
+/** How long `provider_a` remembers a key, and so how long a key of ours keeps its meaning (document 1, "Limits"). */
+export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000
+
+/**
+ * What a provider's error says about acceptance (document 1, "Failover rules").
+ *
+ * - `rejected`: this message was refused; no provider would take it.
+ * - `unavailable`: proof that it was not accepted, and that another provider may.
+ * - `ambiguous`: it may or may not have been accepted.
+ */
+export const FailureKind = Schema.Literals(["rejected", "unavailable", "ambiguous"])
+export type FailureKind = typeof FailureKind.Type
+
+/** True where the failure proves that no copy left. */
+export const provesNonAcceptance = (kind: FailureKind): boolean => kind !== "ambiguous"
+
+/**
+ * Sticky ambiguity: once any attempt on a key was ambiguous, a copy may be out, so that no later failure on the key
+ * is certain any more (invariant S2).
+ */
+export const stickyKind = (keyIsAmbiguous: boolean, kind: FailureKind): FailureKind =>
+  keyIsAmbiguous ? "ambiguous" : kind
 
 /** Where a send may go. */
-export interface Route {
+interface Route {
   readonly first: Provider
   /** Tried once, and only after `first` proved that it did not accept. Never equal to `first`. */
   readonly fallback: Provider | undefined
 }
 
 /** What is configured, what the request pins, and what an earlier attempt on the key may have reached. */
-export interface RouteInput {
+interface RouteInput {
   readonly primary: Provider
   readonly fallback: Provider | undefined
   readonly pinned: Provider | undefined
@@ -30,3 +62,30 @@ export const routeOf = (input: RouteInput): Route => {
 /** The provider to try after a failure of `route.first`, if any: only `unavailable` fails over, once (S3). */
 export const failoverTarget = (route: Route, kind: FailureKind): Provider | undefined =>
   kind === "unavailable" ? route.fallback : undefined
+
+/** The longest text of a provider that is passed on, in characters. */
+const MAX_TEXT = 300
+const MAX_CODE = 64
+
+// oxlint-disable-next-line no-control-regex -- the point is to strip them
+const BLANK_OR_CONTROL = /[\s\u0000-\u001f\u007f-\u009f]+/g
+const LOCAL_PART = /(?<![^\s<>"'`(),;:/@])[^\s<>"'`(),;:/@]+(?=@)/g
+
+/**
+ * What a provider said, fit for a log line and for the caller: one line, at most 300 characters, without the given
+ * secrets and without the part before the @ of any address.
+ */
+export const failureText = (text: string, secrets: Iterable<string> = []): string => {
+  let safe = text
+  for (const secret of secrets) if (secret !== "") safe = safe.replaceAll(secret, "…")
+  safe = safe
+    .slice(0, 10 * MAX_TEXT)
+    .replace(BLANK_OR_CONTROL, " ")
+    .replace(LOCAL_PART, "…")
+    .trim()
+  return safe.length <= MAX_TEXT ? safe : `${safe.slice(0, MAX_TEXT - 1)}…`
+}
+
+/** A provider's error name, cut to what a name can be; `undefined` for anything else. */
+export const failureCode = (name: unknown): string | undefined =>
+  typeof name === "string" && /^[\x21-\x7e]+$/.test(name) ? name.slice(0, MAX_CODE) : undefined

@@ -2,17 +2,15 @@ import { Clock, Context, Effect, Layer, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { DeferQueue } from "../../ports/defer-queue.ts"
-import { MailProviders } from "../../ports/mail-provider.ts"
-import { MailStore, type RecordSend } from "../../ports/mail-store.ts"
+import { DeferQueue } from "../../ports/mail/defer-queue.ts"
+import { MailProviders } from "../../ports/mail/mail-provider.ts"
+import { MailStore, type RecordSend } from "../../ports/mail/mail-store.ts"
 import { withDeadline } from "../deadline.ts"
 import { addressKey, addressOf } from "./address.ts"
 import { makeAttemptRunner } from "./attempt.ts"
 import { settledState } from "./claim.ts"
-import type { DeferredSend, ProviderRequest } from "./deferred-send.ts"
-import { failoverTarget, routeOf } from "./failover.ts"
-import { stickyKind } from "./failure-kind.ts"
-import { claimLeaseMs, ENQUEUE_TIMEOUT_MS, MailerConfig } from "./mailer-config.ts"
+import { type DeferredSend, type ProviderRequest, delayBefore, hasExpired } from "./deferred-send.ts"
+import { failoverTarget, routeOf, stickyKind, dedupes, type Provider } from "./failover.ts"
 import {
   makeMessage,
   type Message,
@@ -22,11 +20,21 @@ import {
   withoutBlocked
 } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
-import { IdempotencyConflict, IdempotencyInProgress, InvalidRequest, type NotBegun } from "./not-begun.ts"
-import { dedupes, type Provider } from "./provider.ts"
-import { delayBefore, hasExpired } from "./retry-schedule.ts"
-import type { SendResult } from "./send-result.ts"
-import { type Ending, resultOf, type Sending } from "./sending.ts"
+import {
+  IdempotencyConflict,
+  IdempotencyInProgress,
+  InvalidRequest,
+  type NotBegun,
+  type SendResult
+} from "./send-result.ts"
+import {
+  claimLeaseMs,
+  ENQUEUE_TIMEOUT_MS,
+  MailerConfig,
+  type Ending,
+  resultOf,
+  type Sending
+} from "./sending.ts"
 import { statusRank } from "./status.ts"
 import { makeStoreAccess } from "./store-access.ts"
 import { blockedAddresses, suppressedError } from "./suppression-policy.ts"

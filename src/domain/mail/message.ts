@@ -1,13 +1,12 @@
 import { Result, Schema, SchemaIssue } from "effect"
 
-import { addressKey, type Mailbox, parseMailbox } from "./address.ts"
-import { Category } from "./category.ts"
-import { Provider } from "./provider.ts"
-import { rewriteSender, type SenderDomains } from "./sender-domain.ts"
+import { addressKey, type Mailbox, parseMailbox, rewriteSender, type SenderDomains } from "./address.ts"
+import { Provider } from "./failover.ts"
+import { Category } from "./suppression-policy.ts"
 import { encodeTag, KEY_TAG, MAX_TAG_LENGTH } from "./tag.ts"
 
 /** Most recipients of one mail, To, Cc and Bcc together: both providers' limit. */
-export const MAX_RECIPIENTS = 50
+const MAX_RECIPIENTS = 50
 
 /** Longest idempotency key, in characters. */
 export const MAX_KEY_LENGTH = 256
@@ -15,7 +14,7 @@ export const MAX_KEY_LENGTH = 256
 const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
 /** An attachment of a send request; `content` is base64, a `contentId` makes it an inline part. */
-export const AttachmentBody = Schema.Struct({
+const AttachmentBody = Schema.Struct({
   filename: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
   contentType: Schema.optional(Schema.String.check(Schema.isMaxLength(78))),
   content: Schema.String,

@@ -1,22 +1,21 @@
 import { Cause, Clock, Context, Effect, type Exit, Metric } from "effect"
 
-import type { ProviderFailure } from "../../ports/mail-provider.ts"
-import type { MailStore } from "../../ports/mail-store.ts"
-import { Category } from "./category.ts"
-import { FailureKind } from "./failure-kind.ts"
-import { Provider } from "./provider.ts"
+import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import type { MailStore } from "../../ports/mail/mail-store.ts"
+import { FailureKind, Provider } from "./failover.ts"
 import { SendStatus } from "./send-result.ts"
+import { Category } from "./suppression-policy.ts"
 
 /** How one attempt at a provider ended; `interrupted` where nobody waited for its end. */
-export const ATTEMPT_OUTCOMES = ["accepted", ...FailureKind.literals, "interrupted"] as const
-export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
+const ATTEMPT_OUTCOMES = ["accepted", ...FailureKind.literals, "interrupted"] as const
+type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
 
 /**
  * What became of a queued retry: the send's status, or `settled` (proven accepted before it was tried), `recorded` (its
  * row was there already) and `busy` (another process works on the key).
  */
-export const RETRY_OUTCOMES = [...SendStatus.literals, "settled", "recorded", "busy"] as const
-export type RetryOutcome = (typeof RETRY_OUTCOMES)[number]
+const RETRY_OUTCOMES = [...SendStatus.literals, "settled", "recorded", "busy"] as const
+type RetryOutcome = (typeof RETRY_OUTCOMES)[number]
 
 /** The operations of the mail store. */
 const STORE_OPERATIONS = [
@@ -26,7 +25,7 @@ const STORE_OPERATIONS = [
   "beginRetry",
   "record"
 ] as const satisfies ReadonlyArray<keyof MailStore["Service"]>
-export type StoreOperation = (typeof STORE_OPERATIONS)[number]
+type StoreOperation = (typeof STORE_OPERATIONS)[number]
 
 /** Upper bounds of the attempt histogram's buckets, in seconds; the last is an attempt's default time-out. */
 const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]

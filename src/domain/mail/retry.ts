@@ -2,24 +2,31 @@ import { Clock, Context, Data, Effect, Layer, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { DeferQueue, type DeferQueueError } from "../../ports/defer-queue.ts"
-import { MailProviders } from "../../ports/mail-provider.ts"
-import { type BeganRetry, MailStore, MailStoreError } from "../../ports/mail-store.ts"
+import { DeferQueue, type DeferQueueError } from "../../ports/mail/defer-queue.ts"
+import { MailProviders } from "../../ports/mail/mail-provider.ts"
+import { type BeganRetry, MailStore, MailStoreError } from "../../ports/mail/mail-store.ts"
 import { withDeadline } from "../deadline.ts"
 import { makeAttemptRunner } from "./attempt.ts"
-import { type DeferredSend, type ProviderRequest, type SendDetails, withoutDropped } from "./deferred-send.ts"
-import { claimLeaseMs, ENQUEUE_TIMEOUT_MS, MailerConfig } from "./mailer-config.ts"
+import {
+  type DeferredSend,
+  type ProviderRequest,
+  type SendDetails,
+  withoutDropped,
+  delayBefore,
+  hasExpired,
+  withinWindow
+} from "./deferred-send.ts"
+import { dedupes } from "./failover.ts"
 import { countRetry } from "./metrics.ts"
-import { dedupes } from "./provider.ts"
-import { delayBefore, hasExpired, withinWindow } from "./retry-schedule.ts"
 import type { SendStatus } from "./send-result.ts"
+import { claimLeaseMs, ENQUEUE_TIMEOUT_MS, MailerConfig } from "./sending.ts"
 import { blockedAddresses, suppressedError } from "./suppression-policy.ts"
 
 /** How long a retry waits before it asks again for a key that another process works on. */
 const BUSY_WAIT = "1 second"
 
 /** Another process held the key for longer than any process may: the message goes back to the queue. */
-export class KeyStaysBusy extends Data.TaggedError("KeyStaysBusy")<{ readonly rowId: string }> {}
+class KeyStaysBusy extends Data.TaggedError("KeyStaysBusy")<{ readonly rowId: string }> {}
 
 /** Why a retry's message goes back to the queue: nothing is lost, it is received again (at most three times). */
 export type RetryFailure = KeyStaysBusy | MailStoreError | DeferQueueError

@@ -1,7 +1,7 @@
-import { Schema } from "effect"
+import { Schema, Data } from "effect"
 
-import { FailureKind } from "./failure-kind.ts"
-import { Provider } from "./provider.ts"
+import { FailureKind, Provider } from "./failover.ts"
+import type { RequestIssue } from "./message.ts"
 
 /** What every send ends in (document 1, "Send result"). */
 export const SendStatus = Schema.Literals(["sent", "deferred", "suppressed", "failed"])
@@ -56,3 +56,33 @@ const Failed = Schema.Struct({
 /** What `sendEmail` resolves to, always. `ok` only if a provider accepted it or a retry is durably queued (S5). */
 export const SendResult = Schema.Union([Sent, Deferred, Suppressed, Failed])
 export type SendResult = typeof SendResult.Type
+
+/** The request is no message: nothing was looked up, claimed, sent or written. */
+export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
+  readonly issues: ReadonlyArray<RequestIssue>
+}> {
+  override get message() {
+    return this.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
+  }
+}
+
+/** The idempotency key stands for another payload. */
+export class IdempotencyConflict extends Data.TaggedError("IdempotencyConflict")<{
+  readonly idempotencyKey: string
+}> {
+  override get message() {
+    return "This idempotency key was used with another payload in the last 24 hours"
+  }
+}
+
+/** Another call with this key is under way: ask again. */
+export class IdempotencyInProgress extends Data.TaggedError("IdempotencyInProgress")<{
+  readonly idempotencyKey: string
+}> {
+  override get message() {
+    return "A call with this idempotency key is under way"
+  }
+}
+
+/** Why a send was not begun. */
+export type NotBegun = InvalidRequest | IdempotencyConflict | IdempotencyInProgress

@@ -1,13 +1,12 @@
 import { Clock, Effect } from "effect"
 
-import type { BeganSend, MailStore, RecordedSend, RecordSend } from "../../ports/mail-store.ts"
+import type { BeganSend, MailStore, RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import { withDeadline } from "../deadline.ts"
 import type { Evidence } from "./claim.ts"
-import { routeOf } from "./failover.ts"
-import { claimLeaseMs, type MailerConfig } from "./mailer-config.ts"
+import { routeOf, type Provider } from "./failover.ts"
 import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
-import type { Provider } from "./provider.ts"
+import { claimLeaseMs, type MailerConfig } from "./sending.ts"
 
 /** A wait this many times as long as it was meant to be was a freeze of the process, not a silence of the database. */
 const OVERSLEPT = 1.1

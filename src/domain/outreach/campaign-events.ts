@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 
-import { CampaignBook, type CampaignBookUnavailable } from "../../ports/campaign-book.ts"
+import { CampaignBook, type CampaignBookUnavailable } from "../../ports/outreach/campaign-book.ts"
 import type { DeliveryEvent } from "../delivery/delivery-event.ts"
 import { fieldsOf, textOf } from "../delivery/untrusted.ts"
 
@@ -13,7 +13,7 @@ export const CAMPAIGN_TAG = "campaign"
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** Whether an event is about a campaign send: one that carries the tag of the outreach configuration set, and so never alerts. */
-export const isCampaignEvent = ({ alertable, provider }: DeliveryEvent): boolean =>
+const isCampaignEvent = ({ alertable, provider }: DeliveryEvent): boolean =>
   provider === "provider_b" && !alertable
 
 /** Bookkeeping of campaign sends, after their events are in the log (document 1, "Endpoints", the bus's webhook). */

@@ -1,13 +1,20 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
-import { CampaignBook, type CampaignBookUnavailable } from "../../ports/campaign-book.ts"
-import { MailTemplates } from "../../ports/mail-templates.ts"
-import type { UnsubscribesUnavailable } from "../../ports/unsubscribes.ts"
+import { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import {
+  CampaignBook,
+  type CampaignBookUnavailable,
+  type UnsubscribesUnavailable
+} from "../../ports/outreach/campaign-book.ts"
 import { addressKey, formatMailbox, parseMailbox } from "../mail/address.ts"
 import { Mailer } from "../mail/mailer.ts"
-import { type IdempotencyConflict, type IdempotencyInProgress, InvalidRequest } from "../mail/not-begun.ts"
-import type { SendResult } from "../mail/send-result.ts"
+import {
+  type IdempotencyConflict,
+  type IdempotencyInProgress,
+  InvalidRequest,
+  type SendResult
+} from "../mail/send-result.ts"
 import type { TemplateLink } from "../mail/template.ts"
 import { CAMPAIGN_TAG, SEND_TAG } from "./campaign-events.ts"
 import type { CampaignSendStatus } from "./campaign-status.ts"
@@ -15,7 +22,7 @@ import { CAMPAIGN } from "./unsubscribe-token.ts"
 import { Unsubscribing } from "./unsubscribe.ts"
 
 /** `source` of outreach mail. */
-export const OUTREACH_SOURCE = "api:outreach"
+const OUTREACH_SOURCE = "api:outreach"
 
 /** The settings that outreach depends on. */
 export class OutreachConfig extends Context.Service<

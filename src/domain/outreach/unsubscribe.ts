@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
-import { Unsubscribes, type UnsubscribesUnavailable } from "../../ports/unsubscribes.ts"
-import { makeSignedTokens } from "../signed-token.ts"
+import { Unsubscribes, type UnsubscribesUnavailable } from "../../ports/outreach/campaign-book.ts"
+import { makeSignedTokens } from "../accounts/tokens.ts"
 import {
   MAX_TOKEN_LENGTH,
   payloadOf,

@@ -2,12 +2,10 @@ import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 
 import * as Report from "../../adapters/postgres/conversion/job-report.ts"
-import { type CostReport, JobReport, MAX_COST_DAYS } from "../../ports/job-report.ts"
+import { type CostReport, JobReport, MAX_COST_DAYS } from "../../ports/conversion/job-report.ts"
 import { onDatabase } from "./installation.ts"
-import { CommandFailed, print, telling } from "./outcome.ts"
-import { Shell } from "./shell.ts"
-import { type Column, layoutTable } from "./table.ts"
-import { counted } from "./text.ts"
+import { CommandFailed, print, telling, Shell } from "./shell.ts"
+import { type Column, layoutTable, counted } from "./table.ts"
 
 const DEFAULT_DAYS = 30
 

@@ -1,13 +1,11 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
-import { type DeadLetter, DeferQueue, type DeferQueueError } from "../../ports/defer-queue.ts"
-import { deferQueue } from "../mail-layers.ts"
+import { type DeadLetter, DeferQueue, type DeferQueueError } from "../../ports/mail/defer-queue.ts"
+import { deferQueue } from "../layers/mail.ts"
 import { onDatabase } from "./installation.ts"
-import { CommandFailed, EndedBadly, print, telling } from "./outcome.ts"
-import { Shell } from "./shell.ts"
-import { type Column, layoutTable } from "./table.ts"
-import { counted, visible } from "./text.ts"
+import { CommandFailed, EndedBadly, print, telling, Shell } from "./shell.ts"
+import { type Column, layoutTable, counted, visible } from "./table.ts"
 
 /** How many are read at once by `redrive --all`. */
 const BATCH = 100

@@ -8,13 +8,12 @@ import { examine } from "../../domain/doctor/doctor.ts"
 import { tally, type Verdict, verdictsOf } from "../../domain/doctor/verdict.ts"
 import { webhookSecretForm, webhookVerdicts } from "../../domain/doctor/webhook-secret.ts"
 import { append } from "../../domain/lists.ts"
-import { type Scrub, scrubOf } from "../scrub.ts"
-import { advice, decodeSettings, type Env, requirements, type SettingProblem } from "../settings.ts"
+import { type Scrub, scrubOf } from "../process/log-lines.ts"
+import { advice, decodeSettings, type Env, requirements, type SettingProblem } from "../settings/settings.ts"
 import { layerExaminations, usesReally } from "./examinations.ts"
 import { type Installation, readInstallation } from "./installation.ts"
-import { EndedBadly, telling } from "./outcome.ts"
-import { Json, Shell } from "./shell.ts"
-import { counted, painter, visible } from "./text.ts"
+import { EndedBadly, telling, Json, Shell } from "./shell.ts"
+import { counted, painter, visible } from "./table.ts"
 
 const settingVerdicts = verdictsOf("settings")
 
@@ -86,7 +85,7 @@ const SYMBOLS = { ok: ["green", "âœ“"], warn: ["yellow", "!"], fail: ["red", "âœ
 const NAME_WIDTH = 10
 
 /** A verdict as lines of text. */
-export const verdictText = (verdict: Verdict, colours: boolean): string => {
+const verdictText = (verdict: Verdict, colours: boolean): string => {
   const paint = painter(colours)
   const [colour, symbol] = SYMBOLS[verdict.status]
   const head = `${paint(colour, symbol)} ${verdict.check.padEnd(NAME_WIDTH)}  ${visible(verdict.what)}`

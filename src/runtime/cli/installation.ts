@@ -3,16 +3,21 @@ import { join, resolve } from "node:path"
 
 import { Effect, Layer, Redacted, Result } from "effect"
 
-import { findLocalInstance, type LocalInstance } from "../../adapters/embedded-postgres/local-instance.ts"
+import { findLocalInstance, type LocalInstance } from "../../adapters/embedded-postgres/cluster-place.ts"
 import * as Postgres from "../../adapters/postgres/client.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { imdsCredentials } from "../../adapters/ses/imds-credentials.ts"
-import { requireMigrated } from "../database.ts"
-import { withGeneratedSecrets } from "../generated-secrets.ts"
-import { cloudCredentials } from "../mail-layers.ts"
-import { decodeSettings, type Env, formatProblems, type SettingProblem, type Settings } from "../settings.ts"
-import { CommandFailed } from "./outcome.ts"
-import { Shell } from "./shell.ts"
+import { requireMigrated } from "../layers/database.ts"
+import { cloudCredentials } from "../layers/mail.ts"
+import { withGeneratedSecrets } from "../settings/generated-secrets.ts"
+import {
+  decodeSettings,
+  type Env,
+  formatProblems,
+  type SettingProblem,
+  type Settings
+} from "../settings/settings.ts"
+import { CommandFailed, Shell } from "./shell.ts"
 
 /** A command asks for little at once. */
 const CONNECTIONS = { maxReadConnections: 1, maxWriteConnections: 2 }

@@ -1,22 +1,20 @@
 import { Console, Effect, Layer, Option, Schedule } from "effect"
 import { Command, Flag } from "effect/cli"
 
-import * as EmailLog from "../../adapters/postgres/email-log-query.ts"
+import * as EmailLog from "../../adapters/postgres/delivery/email-log-query.ts"
 import { append } from "../../domain/lists.ts"
-import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/category.ts"
-import { Provider } from "../../domain/mail/provider.ts"
+import { Provider } from "../../domain/mail/failover.ts"
 import { EmailStatus } from "../../domain/mail/status.ts"
+import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/suppression-policy.ts"
 import {
   type EmailLogFilter,
   EmailLogQuery,
   type EmailLogRow,
   MAX_EMAIL_LOG_PAGE
-} from "../../ports/email-log-query.ts"
+} from "../../ports/delivery/email-log-query.ts"
 import { onDatabase } from "./installation.ts"
-import { CommandFailed, print, telling } from "./outcome.ts"
-import { Json, Shell } from "./shell.ts"
-import { type Column, layoutTable, type TableLayout } from "./table.ts"
-import { counted } from "./text.ts"
+import { CommandFailed, print, telling, Json, Shell } from "./shell.ts"
+import { type Column, layoutTable, type TableLayout, counted } from "./table.ts"
 
 /** How often `--follow` looks. */
 const FOLLOW_EVERY = "2 seconds"

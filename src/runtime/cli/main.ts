@@ -4,10 +4,9 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Layer, Logger, Redacted, References, Schema } from "effect"
 import { Command } from "effect/cli"
 
-import { lineLogger } from "../log-lines.ts"
-import { scrubOf } from "../scrub.ts"
-import { SETTING_NAMES, settingOf } from "../settings-table.ts"
-import type { Env } from "../settings.ts"
+import { lineLogger, scrubOf } from "../process/log-lines.ts"
+import type { Env } from "../settings/settings.ts"
+import { SETTING_NAMES, settingOf } from "../settings/table.ts"
 import { postlane } from "./commands.ts"
 import { layerProcess } from "./shell.ts"
 

@@ -1,7 +1,7 @@
 import { Console, Effect } from "effect"
 
 import { Shell } from "./shell.ts"
-import { counted } from "./text.ts"
+import { counted } from "./table.ts"
 
 /** Cells of the bar. */
 const CELLS = 24

@@ -6,19 +6,18 @@ import { Command, Flag } from "effect/cli"
 
 import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
 import * as Simulated from "../../adapters/simulated/simulated-mail.ts"
-import { Category } from "../../domain/mail/category.ts"
+import { Provider } from "../../domain/mail/failover.ts"
 import { Mailer } from "../../domain/mail/mailer.ts"
 import { decodeSendRequest } from "../../domain/mail/message.ts"
-import { InvalidRequest } from "../../domain/mail/not-begun.ts"
-import { Provider } from "../../domain/mail/provider.ts"
-import type { SendResult } from "../../domain/mail/send-result.ts"
-import { embeddedProviders } from "../embedded-providers.ts"
-import { mailer } from "../mail-layers.ts"
-import { realProviders } from "../mail-providers.ts"
-import type { Settings } from "../settings.ts"
+import { InvalidRequest, type SendResult } from "../../domain/mail/send-result.ts"
+import { Category } from "../../domain/mail/suppression-policy.ts"
+import { realProviders } from "../layers/mail-providers.ts"
+import { mailer } from "../layers/mail.ts"
+import { embeddedProviders } from "../layers/simulated-mail.ts"
+import type { Settings } from "../settings/settings.ts"
 import { clients, type Installation, installation, missingDatabase } from "./installation.ts"
-import { CommandFailed, EndedBadly, print, telling } from "./outcome.ts"
-import { counted, visible } from "./text.ts"
+import { CommandFailed, EndedBadly, print, telling } from "./shell.ts"
+import { counted, visible } from "./table.ts"
 
 const many = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.atLeast(0))
@@ -166,7 +165,7 @@ const ADVICE = {
 } as const
 
 /** What became of a send, in words. */
-export const resultText = (result: SendResult, settings: Pick<Settings, "retryQueue">): string => {
+const resultText = (result: SendResult, settings: Pick<Settings, "retryQueue">): string => {
   const dropped = result.suppressedRecipients
   const lines = [
     ...(dropped.length > 0 && result.status !== "suppressed"

@@ -1,7 +1,7 @@
 import { Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
-import * as Suppressions from "../../adapters/postgres/suppression-list.ts"
+import * as Suppressions from "../../adapters/postgres/mail/suppression-list.ts"
 import { addressKey, parseMailbox, parsePublicMailbox } from "../../domain/mail/address.ts"
 import { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
 import {
@@ -9,12 +9,10 @@ import {
   SuppressionList,
   type SuppressionListUnavailable,
   type SuppressionRow
-} from "../../ports/suppression-list.ts"
+} from "../../ports/mail/suppression-list.ts"
 import { onDatabase } from "./installation.ts"
-import { CommandFailed, print, telling } from "./outcome.ts"
-import { Shell } from "./shell.ts"
-import { type Column, layoutTable } from "./table.ts"
-import { counted, visible } from "./text.ts"
+import { CommandFailed, print, telling, Shell } from "./shell.ts"
+import { type Column, layoutTable, counted, visible } from "./table.ts"
 
 const email = Argument.String("email").pipe(Argument.withDescription("The address, bare or with a name"))
 const note = (description: string) =>

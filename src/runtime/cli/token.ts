@@ -2,14 +2,12 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
-import * as PostgresAccess from "../../adapters/postgres/access.ts"
-import { Right } from "../../domain/principal.ts"
-import { Access, type AccessUnavailable, type ListedToken } from "../../ports/access.ts"
+import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
+import { Right } from "../../domain/accounts/principal.ts"
+import { Access, type AccessUnavailable, type ListedToken } from "../../ports/accounts/access.ts"
 import { onDatabase } from "./installation.ts"
-import { CommandFailed, EndedBadly, print, telling } from "./outcome.ts"
-import { Shell } from "./shell.ts"
-import { type Column, layoutTable } from "./table.ts"
-import { visible } from "./text.ts"
+import { CommandFailed, EndedBadly, print, telling, Shell } from "./shell.ts"
+import { type Column, layoutTable, visible } from "./table.ts"
 
 const DAY_MS = 24 * 60 * 60 * 1000
 

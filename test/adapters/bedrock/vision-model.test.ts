@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { type BedrockOptions, makeBedrockVision } from "../../../src/adapters/bedrock/vision-model.ts"
-import type { ConverseRequest } from "../../../src/domain/conversion/converse.ts"
-import { visionRequest } from "../../../src/domain/conversion/vision.ts"
+import type { ConverseRequest } from "../../../src/domain/conversion/cascade/converse.ts"
+import { visionRequest } from "../../../src/domain/conversion/cascade/vision.ts"
 import { bedrockError, fakeBedrock, type Says } from "../../support/fake-bedrock.ts"
 import type { Outcome } from "../../support/fake-http.ts"
 

@@ -2,8 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Stream } from "effect"
 
 import { takeIn } from "../../../src/adapters/cloudflare/email-delivery.ts"
-import { ConvertByEmail } from "../../../src/domain/intake/convert-by-email.ts"
-import { MAX_MAIL_BYTES } from "../../../src/domain/intake/mail-size.ts"
+import { ConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
+import { MAX_MAIL_BYTES } from "../../../src/domain/inbound/incoming-mail.ts"
 
 const RECIPIENTS = new Set(["convert@in.test"])
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { layer } from "../../../src/adapters/dns/resolver.ts"
-import { Dns } from "../../../src/ports/dns.ts"
+import { Dns } from "../../../src/ports/doctor/examinations.ts"
 import { startDns } from "../../support/fake-dns.ts"
 
 const LONG = `v=DKIM1; p=${"A".repeat(300)}`

@@ -1,12 +1,11 @@
 import { once } from "node:events"
-import { createServer } from "node:net"
-import type { Socket } from "node:net"
+import { createServer, type Socket } from "node:net"
 
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 
-import { acceptsConnections } from "../../../src/adapters/embedded-postgres/accepts.ts"
 import { EmbeddedPostgres } from "../../../src/adapters/embedded-postgres/embedded-postgres.ts"
+import { acceptsConnections } from "../../../src/adapters/embedded-postgres/port.ts"
 import { patience, temporaryFolder, withServer } from "./harness.ts"
 
 /** A server on loopback that does `answer` with whoever speaks to it. */

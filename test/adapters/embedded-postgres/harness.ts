@@ -9,8 +9,11 @@ import { fileURLToPath } from "node:url"
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Option, Stream } from "effect"
 
-import { EmbeddedPostgres, layer } from "../../../src/adapters/embedded-postgres/embedded-postgres.ts"
-import type { ServerState } from "../../../src/adapters/embedded-postgres/embedded-postgres.ts"
+import {
+  EmbeddedPostgres,
+  layer,
+  type ServerState
+} from "../../../src/adapters/embedded-postgres/embedded-postgres.ts"
 
 export const isRoot = process.getuid?.() === 0
 

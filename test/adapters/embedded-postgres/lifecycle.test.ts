@@ -17,9 +17,10 @@ import {
   serverPid,
   temporaryFolder,
   untilStatus,
-  withServer
+  withServer,
+  signalAndWait,
+  startProgram
 } from "./harness.ts"
-import { signalAndWait, startProgram } from "./harness.ts"
 
 /** Takes a port on loopback for as long as the scope is open. */
 const listenOn = (port: number) =>

@@ -5,9 +5,9 @@ import { Effect, Layer, Stream } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { layer as languageLayer } from "../../../src/adapters/eld/language-detector.ts"
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
-import { HtmlAssembly } from "../../../src/ports/html-assembly.ts"
+import { layer as languageLayer } from "../../../src/adapters/language-detection/eld.ts"
+import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 import { openBrowser } from "../../support/browser.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")

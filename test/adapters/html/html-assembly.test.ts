@@ -2,11 +2,11 @@ import { Effect, Layer, ManagedRuntime, Stream } from "effect"
 import fc from "fast-check"
 import { afterAll, assert, describe, it } from "vitest"
 
-import { layer as languageLayer } from "../../../src/adapters/eld/language-detector.ts"
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
 import { parseFragment } from "../../../src/adapters/html/parse-fragment.ts"
+import { layer as languageLayer } from "../../../src/adapters/language-detection/eld.ts"
 import { type HtmlNode, lineOf } from "../../../src/domain/conversion/html/tree.ts"
-import { HtmlAssembly } from "../../../src/ports/html-assembly.ts"
+import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 
 interface Given {
   readonly title?: string

@@ -2,12 +2,12 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { InvalidCursor } from "../../../src/ports/cursor.ts"
-import { type DeadLetter, DeferQueueError } from "../../../src/ports/defer-queue.ts"
 import {
   type EmailLogFilter,
   type EmailLogRow,
   EmailLogUnavailable
-} from "../../../src/ports/email-log-query.ts"
+} from "../../../src/ports/delivery/email-log-query.ts"
+import { type DeadLetter, DeferQueueError } from "../../../src/ports/mail/defer-queue.ts"
 import { admin, ADMIN_TOKEN, call, PROXY_SECRET, startServer, type TestServer } from "./harness.ts"
 
 const row: EmailLogRow = {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { layer as memoryPreferences } from "../../../src/adapters/memory/alert-preferences.ts"
 import { type AlertOutcome, Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
-import { SuppressionList, type SuppressionRow } from "../../../src/ports/suppression-list.ts"
+import { SuppressionList, type SuppressionRow } from "../../../src/ports/mail/suppression-list.ts"
 import { admin, call, relay, startServer, type TestServer } from "./harness.ts"
 
 const alert = {

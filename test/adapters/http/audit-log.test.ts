@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
-import { AuditLog, type AuditLogFilter, AuditLogUnavailable } from "../../../src/ports/audit-log.ts"
+import { AuditLog, type AuditLogFilter, AuditLogUnavailable } from "../../../src/ports/accounts/audit-log.ts"
 import { InvalidCursor } from "../../../src/ports/cursor.ts"
 import { accessWith, admin, ADMIN_TOKEN, call, startServer, type TestServer } from "./harness.ts"
 

@@ -4,8 +4,7 @@ import * as fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
 import * as MemoryAccess from "../../../src/adapters/memory/access.ts"
-import { Access, AccessUnavailable } from "../../../src/ports/access.ts"
-import { MagicLinks } from "../../../src/ports/magic-links.ts"
+import { Access, AccessUnavailable, MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { admin, ADMIN_TOKEN, type Answer, call, startServer, type TestServer } from "./harness.ts"
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }

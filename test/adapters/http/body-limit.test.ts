@@ -3,7 +3,7 @@ import { connect } from "node:net"
 import { Deferred, Effect } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
-import { MAX_RELAY_BODY } from "../../../src/adapters/http/api/relay.ts"
+import { MAX_RELAY_BODY } from "../../../src/adapters/http/routes/mail/relay.ts"
 import { call, mail, PROXY_SECRET, raw, relay, sent, startServer, type TestServer } from "./harness.ts"
 
 let sends = 0

@@ -1,17 +1,22 @@
 import { Effect, Layer } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
-import { renderMail } from "../../../src/adapters/parse5/mail-templates.ts"
-import { AccountClosing } from "../../../src/domain/callers/account-closing.ts"
-import { ContactForms } from "../../../src/domain/callers/contact-forms.ts"
-import { InviteUnderWay, NoSuchTeam, TeamInvitations } from "../../../src/domain/callers/team-invitations.ts"
+import { renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
+import { AccountClosing } from "../../../src/domain/accounts/account-closing.ts"
+import { ContactForms } from "../../../src/domain/accounts/contact-forms.ts"
+import type { Principal } from "../../../src/domain/accounts/principal.ts"
+import { InviteUnderWay, NoSuchTeam, TeamInvitations } from "../../../src/domain/accounts/team-invitations.ts"
 import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../src/domain/mail/template-samples.ts"
-import type { Principal } from "../../../src/domain/principal.ts"
-import { Access } from "../../../src/ports/access.ts"
-import { type AccountFunds, Accounts, AccountsUnavailable } from "../../../src/ports/accounts.ts"
-import { type ContactMessage, ContactMessagesUnavailable } from "../../../src/ports/contact-messages.ts"
-import { MagicLinks } from "../../../src/ports/magic-links.ts"
-import { TeamInvites, TeamInvitesUnavailable } from "../../../src/ports/team-invites.ts"
+import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
+import {
+  type AccountFunds,
+  Accounts,
+  AccountsUnavailable,
+  type ContactMessage,
+  ContactMessagesUnavailable,
+  TeamInvites,
+  TeamInvitesUnavailable
+} from "../../../src/ports/accounts/accounts.ts"
 import { call, startServer, type TestServer } from "./harness.ts"
 
 const OWNER = "owner-token-4711"

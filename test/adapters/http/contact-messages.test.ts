@@ -6,7 +6,7 @@ import {
   type ContactMessageRow,
   ContactMessages,
   ContactMessagesUnavailable
-} from "../../../src/ports/contact-messages.ts"
+} from "../../../src/ports/accounts/accounts.ts"
 import { InvalidCursor } from "../../../src/ports/cursor.ts"
 import { accessWith, admin, ADMIN_TOKEN, call, startServer, type TestServer } from "./harness.ts"
 

@@ -1,11 +1,10 @@
 import { Duration, Effect, Layer, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { ConvertByEmail } from "../../../src/domain/intake/convert-by-email.ts"
-import { Access } from "../../../src/ports/access.ts"
-import { MagicLinks } from "../../../src/ports/magic-links.ts"
+import { ConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
+import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
+import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../../src/ports/inbound/mails.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
-import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../../src/ports/reply-channel.ts"
 import { call, PROXY_SECRET, startServer, type TestServer } from "./harness.ts"
 
 const sent: Array<OutgoingReply> = []

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { type OutboxEntry, OutboxError } from "../../../src/ports/simulated-mail.ts"
+import { type OutboxEntry, OutboxError } from "../../../src/ports/mail/simulated-mail.ts"
 import { admin, call, startServer, type TestServer } from "./harness.ts"
 
 const HOSTILE = `<script>alert("x")</script>'&`

@@ -7,7 +7,7 @@ import {
   type DigestReport,
   RelayUnconfigured
 } from "../../../src/domain/delivery/audit-digest.ts"
-import { AuditDigestStoreError } from "../../../src/ports/audit-digest-store.ts"
+import { AuditDigestStoreError } from "../../../src/ports/delivery/audit-digest-store.ts"
 import { call, PROXY_SECRET, startServer } from "./harness.ts"
 
 let runs: Array<DigestCadence>

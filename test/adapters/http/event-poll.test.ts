@@ -2,8 +2,7 @@ import { Effect, Layer } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 
 import { EventPoll, PollFailure, type PollResult } from "../../../src/domain/delivery/poll.ts"
-import { PollLogError } from "../../../src/ports/poll-log.ts"
-import { ListFailure } from "../../../src/ports/sent-mails.ts"
+import { PollLogError, ListFailure } from "../../../src/ports/delivery/event-poll.ts"
 import { call, PROXY_SECRET, startServer, type TestServer } from "./harness.ts"
 
 const counts = { pages: 1, seen: 3, recorded: 2, backfilled: 1, alerts: 1, alertsFailed: 0 }

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { ConversionStore } from "../../../src/ports/conversion-store.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { pngOf } from "../../support/picture-files.ts"

@@ -9,9 +9,9 @@ import { makeMailDatabase, type MailDatabase } from "../../../src/adapters/memor
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import * as EventRecording from "../../../src/domain/delivery/event-recording.ts"
-import { DeliveryLog, DeliveryLogError } from "../../../src/ports/delivery-log.ts"
-import * as Intake from "../../../src/runtime/delivery-intake.ts"
-import { decodeSettings } from "../../../src/runtime/settings.ts"
+import { DeliveryLog, DeliveryLogError } from "../../../src/ports/delivery/delivery-log.ts"
+import * as Intake from "../../../src/runtime/layers/delivery-intake.ts"
+import { decodeSettings } from "../../../src/runtime/settings/settings.ts"
 import { call, type Json, startServer } from "./harness.ts"
 
 const SIGNING = `whsec_${Buffer.from("a secret that has 24 byt").toString("base64")}`

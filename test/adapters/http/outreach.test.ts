@@ -1,14 +1,14 @@
 import { Effect, Layer } from "effect"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
 
-import { IdempotencyInProgress, InvalidRequest } from "../../../src/domain/mail/not-begun.ts"
+import { IdempotencyInProgress, InvalidRequest } from "../../../src/domain/mail/send-result.ts"
 import {
   Outreach,
   type OutreachFailure,
   type OutreachMail,
   type OutreachResult
 } from "../../../src/domain/outreach/outreach.ts"
-import { CampaignBookUnavailable } from "../../../src/ports/campaign-book.ts"
+import { CampaignBookUnavailable } from "../../../src/ports/outreach/campaign-book.ts"
 import { admin, call, sent, startServer } from "./harness.ts"
 
 const ROW = "0199a000-0000-7000-8000-00000000000a"

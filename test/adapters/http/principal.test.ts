@@ -3,12 +3,11 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { CurrentOwner, OwnerAccess } from "../../../src/adapters/http/api/access.ts"
-import { ownerAccessLayer } from "../../../src/adapters/http/handlers/principal.ts"
-import type { Principal, Right } from "../../../src/domain/principal.ts"
-import { Access, AccessUnavailable } from "../../../src/ports/access.ts"
-import { MagicLinks } from "../../../src/ports/magic-links.ts"
-import { SuppressionList } from "../../../src/ports/suppression-list.ts"
+import { ownerAccessLayer } from "../../../src/adapters/http/server/access.ts"
+import { CurrentOwner, OwnerAccess } from "../../../src/adapters/http/server/session.ts"
+import type { Principal, Right } from "../../../src/domain/accounts/principal.ts"
+import { Access, AccessUnavailable, MagicLinks } from "../../../src/ports/accounts/access.ts"
+import { SuppressionList } from "../../../src/ports/mail/suppression-list.ts"
 import { call, startServer, type TestServer } from "./harness.ts"
 
 const holder = (actor: string, rights: ReadonlyArray<Right>, customerId?: string): Principal => ({

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { ConversionStore } from "../../../src/ports/conversion-store.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 

@@ -5,9 +5,9 @@ import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import {
   IdempotencyConflict,
   IdempotencyInProgress,
-  InvalidRequest
-} from "../../../src/domain/mail/not-begun.ts"
-import type { SendResult } from "../../../src/domain/mail/send-result.ts"
+  InvalidRequest,
+  type SendResult
+} from "../../../src/domain/mail/send-result.ts"
 import { call, mail, relay, sent, startServer, type TestServer } from "./harness.ts"
 
 /** What the next send does. */

@@ -5,11 +5,11 @@ import { Deferred, Effect, Layer, Result } from "effect"
 import { expect, it } from "vitest"
 
 import { layerNone as noQueue } from "../../../src/adapters/memory/defer-queue.ts"
-import { layerNone as noStore } from "../../../src/adapters/memory/no-mail-store.ts"
+import { layerNone as noStore } from "../../../src/adapters/memory/mail-store.ts"
 import { parseMailbox } from "../../../src/domain/mail/address.ts"
-import { MailerConfig } from "../../../src/domain/mail/mailer-config.ts"
 import * as MailerModule from "../../../src/domain/mail/mailer.ts"
-import { type MailProvider, MailProviders } from "../../../src/ports/mail-provider.ts"
+import { MailerConfig } from "../../../src/domain/mail/sending.ts"
+import { type MailProvider, MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { call, mail, PROXY_SECRET, raw, relay, sent, startServer } from "./harness.ts"
 
 const body = JSON.stringify(mail)

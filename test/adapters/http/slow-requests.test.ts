@@ -4,8 +4,8 @@ import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { afterAll, describe, expect, it } from "vitest"
 
-import { LEAST_BYTES } from "../../../src/adapters/http/body-watch.ts"
-import { nodeServerLayer } from "../../../src/adapters/http/node-server.ts"
+import { LEAST_BYTES } from "../../../src/adapters/http/server/body-watch.ts"
+import { nodeServerLayer } from "../../../src/adapters/http/server/node-server.ts"
 
 let bodies = 0
 

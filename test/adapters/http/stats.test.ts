@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
-import { EmailStats, EmailStatsUnavailable } from "../../../src/ports/email-stats.ts"
+import { EmailStats, EmailStatsUnavailable } from "../../../src/ports/delivery/email-log-query.ts"
 import { admin, call, startServer, type TestServer } from "./harness.ts"
 
 let server: TestServer

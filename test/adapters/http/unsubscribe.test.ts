@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest"
 
 import { type CampaignDatabase, makeCampaignDatabase } from "../../../src/adapters/memory/campaigns.ts"
 import { layer, Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
-import { Unsubscribes, UnsubscribesUnavailable } from "../../../src/ports/unsubscribes.ts"
+import { Unsubscribes, UnsubscribesUnavailable } from "../../../src/ports/outreach/campaign-book.ts"
 import { call, startServer } from "./harness.ts"
 
 let database: CampaignDatabase

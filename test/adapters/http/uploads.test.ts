@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 
-import { LEAST_BYTES } from "../../../src/adapters/http/body-watch.ts"
+import { LEAST_BYTES } from "../../../src/adapters/http/server/body-watch.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { FILE_ROOM } from "../../../src/domain/conversion/file-room.ts"
 import { makeFolder } from "../../support/child.ts"

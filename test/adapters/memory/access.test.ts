@@ -3,7 +3,7 @@ import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
 import { layer, makeAccessDatabase } from "../../../src/adapters/memory/access.ts"
-import { Access } from "../../../src/ports/access.ts"
+import { Access } from "../../../src/ports/accounts/access.ts"
 import { StoreWorld, suite } from "../../contracts/access.ts"
 
 const memory = Layer.unwrap(

@@ -5,8 +5,7 @@ import {
   type KnownDeferral,
   makeCampaignDatabase
 } from "../../../src/adapters/memory/campaigns.ts"
-import { CampaignBook } from "../../../src/ports/campaign-book.ts"
-import { Unsubscribes } from "../../../src/ports/unsubscribes.ts"
+import { CampaignBook, Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
 import { type CampaignWorld, suite } from "../../contracts/campaign-book.ts"
 
 /** How the deferral under a key stands, as the send log would tell it. */

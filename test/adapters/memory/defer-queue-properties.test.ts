@@ -4,8 +4,7 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 
 import { type DeferProcess, makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"
-import type { DeferredSend } from "../../../src/domain/mail/deferred-send.ts"
-import { MAX_RECEIVES } from "../../../src/domain/mail/retry-schedule.ts"
+import { type DeferredSend, MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
 import { deferredSend } from "../../contracts/defer-queue.ts"
 
 const VISIBILITY_SECONDS = 6

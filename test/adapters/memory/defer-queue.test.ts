@@ -3,8 +3,8 @@ import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
 import { layerNone, makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"
-import { MAX_RECEIVES } from "../../../src/domain/mail/retry-schedule.ts"
-import { DeferQueue } from "../../../src/ports/defer-queue.ts"
+import { MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
+import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { deferredSend, suite } from "../../contracts/defer-queue.ts"
 
 suite(

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 
 import { makeDeferrals } from "../../../src/adapters/memory/deferrals.ts"
-import { Deferrals } from "../../../src/ports/deferrals.ts"
+import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { suite } from "../../contracts/deferrals.ts"
 import { makeMemoryWorld } from "../../support/mail-world.ts"
 

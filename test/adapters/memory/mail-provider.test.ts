@@ -3,9 +3,9 @@ import { Deferred, Duration, Effect, Fiber, Ref, Result } from "effect"
 import { TestClock } from "effect/testing"
 
 import { makeMemoryProvider } from "../../../src/adapters/memory/mail-provider.ts"
+import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { plainKey } from "../../../src/domain/mail/plain-request.ts"
-import type { Provider } from "../../../src/domain/mail/provider.ts"
-import type { SimulatedOutcome } from "../../../src/ports/simulated-mail.ts"
+import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
 import { mailProviderContract, type PeerOutcome } from "../../contracts/mail-provider.ts"
 import { keyOf, mail } from "../../support/mail-message.ts"
 

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
-import { Pdf, type PdfFailure } from "../../../src/ports/pdf.ts"
+import { Pdf, type PdfFailure } from "../../../src/ports/conversion/pdf.ts"
 import { encryptPdf } from "../../support/pdf-encrypt.ts"
 import { foreignPdfs, temporaryPdf } from "../../support/pdf-files.ts"
 import * as hostile from "../../support/pdf-hostile.ts"

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
-import { MAX_PICTURE_PIXELS, Pdf } from "../../../src/ports/pdf.ts"
+import { MAX_PICTURE_PIXELS, Pdf } from "../../../src/ports/conversion/pdf.ts"
 import { decodePng } from "../../support/decode-png.ts"
 import { temporaryPdf } from "../../support/pdf-files.ts"
 import { withImage } from "../../support/pdf-samples.ts"

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
-import * as Accounts from "../../../src/adapters/postgres/accounts.ts"
+import * as Accounts from "../../../src/adapters/postgres/accounts/accounts.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { Accounts as AccountsPort } from "../../../src/ports/accounts.ts"
+import { Accounts as AccountsPort } from "../../../src/ports/accounts/accounts.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 
 /** A customer of the free plan who has used 4 pages of it. */

@@ -2,17 +2,19 @@ import { NodeCrypto } from "@effect/platform-node"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 
-import * as Access from "../../../src/adapters/postgres/access.ts"
-import * as Accounts from "../../../src/adapters/postgres/accounts.ts"
+import * as Access from "../../../src/adapters/postgres/accounts/access.ts"
+import * as Accounts from "../../../src/adapters/postgres/accounts/accounts.ts"
+import * as ContactMessages from "../../../src/adapters/postgres/accounts/contact-messages.ts"
+import * as TeamInvites from "../../../src/adapters/postgres/accounts/team-invites.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import * as ContactMessages from "../../../src/adapters/postgres/contact-messages.ts"
-import * as SuppressionList from "../../../src/adapters/postgres/suppression-list.ts"
-import * as TeamInvites from "../../../src/adapters/postgres/team-invites.ts"
-import { Access as AccessPort } from "../../../src/ports/access.ts"
-import { Accounts as AccountsPort } from "../../../src/ports/accounts.ts"
-import { ContactMessages as MessagesPort } from "../../../src/ports/contact-messages.ts"
-import { SuppressionList as SuppressionsPort } from "../../../src/ports/suppression-list.ts"
-import { TeamInvites as InvitesPort } from "../../../src/ports/team-invites.ts"
+import * as SuppressionList from "../../../src/adapters/postgres/mail/suppression-list.ts"
+import { Access as AccessPort } from "../../../src/ports/accounts/access.ts"
+import {
+  Accounts as AccountsPort,
+  ContactMessages as MessagesPort,
+  TeamInvites as InvitesPort
+} from "../../../src/ports/accounts/accounts.ts"
+import { SuppressionList as SuppressionsPort } from "../../../src/ports/mail/suppression-list.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 
 const layer = Layer.mergeAll(

@@ -4,8 +4,8 @@ import { layerWebCrypto } from "effect/crypto/SecureRandom"
 import { layer as layerClients, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as Leases from "../../../src/adapters/postgres/leadership.ts"
 import { Leadership } from "../../../src/ports/leadership.ts"
-import { layer as layerLeadership } from "../../../src/runtime/leadership.ts"
-import { Supervisors } from "../../../src/runtime/supervisor.ts"
+import { layer as layerLeadership } from "../../../src/runtime/process/leadership.ts"
+import { Supervisors } from "../../../src/runtime/process/supervisor.ts"
 
 const { DATABASE_URL = "", TTL_MS = "", HOLDER = "" } = process.env
 

@@ -1,4 +1,4 @@
-import type { FailureKind } from "../../../src/domain/mail/failure-kind.ts"
+import type { FailureKind } from "../../../src/domain/mail/failover.ts"
 import type { Outcome, Reply } from "../../support/fake-http.ts"
 
 /** A refusal in the vendor's shape. */

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 
 import { decodeListItem, makeSentMails } from "../../../src/adapters/resend/list-mails.ts"
-import type { ListFailure } from "../../../src/ports/sent-mails.ts"
+import type { ListFailure } from "../../../src/ports/delivery/event-poll.ts"
 import type { Outcome } from "../../support/fake-http.ts"
 import { fakeResend, type ListedItem } from "../../support/fake-resend.ts"
 

@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
 import { decodeBusEvents } from "../../../src/adapters/ses/bus-event.ts"
-import type { IncomingEvent } from "../../../src/domain/delivery/incoming-event.ts"
+import type { IncomingEvent } from "../../../src/domain/delivery/delivery-event.ts"
 
 type Sample = ReturnType<JSON["parse"]>
 const samples: ReadonlyArray<Sample> = JSON.parse(

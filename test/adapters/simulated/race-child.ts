@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { Effect, Result } from "effect"
 
 import { layer } from "../../../src/adapters/simulated/simulated-mail.ts"
-import { SimulatedMail } from "../../../src/ports/simulated-mail.ts"
+import { SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
 import { keyOf, mail } from "../../support/mail-message.ts"
 
 /** Says that it is ready, waits for a line, then sends every key once and writes what came of it as one line of JSON. */

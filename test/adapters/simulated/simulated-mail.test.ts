@@ -11,7 +11,7 @@ import { Context, Deferred, Duration, Effect, Fiber, Layer, Queue } from "effect
 import { TestClock } from "effect/testing"
 
 import { layer } from "../../../src/adapters/simulated/simulated-mail.ts"
-import { type SimulatedEvent, SimulatedMail } from "../../../src/ports/simulated-mail.ts"
+import { type SimulatedEvent, SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
 import { killAfterFirstLine } from "../../support/killed-process.ts"
 import { box, keyOf, mail } from "../../support/mail-message.ts"
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { PipelineError } from "../../../src/ports/convert-pipeline.ts"
+import { PipelineError } from "../../../src/ports/inbound/convert-pipeline.ts"
 import { type IntakeWorld, type Pages, startIntake } from "../../support/intake-world.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 

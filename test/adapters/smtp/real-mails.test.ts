@@ -8,7 +8,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { layer as layerReader } from "../../../src/adapters/postal-mime/mail-reader.ts"
 import { addressKey, parseMailbox } from "../../../src/domain/mail/address.ts"
-import { MailReader } from "../../../src/ports/mail-reader.ts"
+import { MailReader } from "../../../src/ports/inbound/mails.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
 import { strangeMails } from "../../support/strange-mails.ts"
 

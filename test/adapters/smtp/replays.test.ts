@@ -1,6 +1,6 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
-import { MAX_HINTS_AN_HOUR } from "../../../src/domain/intake/outcome.ts"
+import { MAX_HINTS_AN_HOUR } from "../../../src/domain/inbound/intake-config.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 

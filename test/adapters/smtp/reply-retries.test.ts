@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 
-import { type OutgoingReply, ReplyFailure } from "../../../src/ports/reply-channel.ts"
+import { type OutgoingReply, ReplyFailure } from "../../../src/ports/inbound/mails.ts"
 import { type IntakeWorld, startIntake } from "../../support/intake-world.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 

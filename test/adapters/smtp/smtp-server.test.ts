@@ -5,7 +5,7 @@ import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { MAX_CONNECTIONS, MAX_OF_STRANGER } from "../../../src/adapters/smtp/connections.ts"
 import { makePeerRate } from "../../../src/adapters/smtp/peer-rate.ts"
-import { MAX_MAIL_BYTES } from "../../../src/domain/intake/mail-size.ts"
+import { MAX_MAIL_BYTES } from "../../../src/domain/inbound/incoming-mail.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
 import { CERTIFICATE } from "../../support/certificate.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"

@@ -1,5 +1,4 @@
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
+import { createServer, type AddressInfo } from "node:net"
 
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Logger, Schedule, Scope } from "effect"
@@ -7,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { afterAll, beforeAll } from "vitest"
 
 import { layer, MAX_DELAY_SECONDS } from "../../../src/adapters/sqs/defer-queue.ts"
-import { DeferQueue } from "../../../src/ports/defer-queue.ts"
+import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { deferredSend, suite } from "../../contracts/defer-queue.ts"
 import { killAfterFirstLine } from "../../support/killed-process.ts"
 import { type SqsEmulator, sqsCredentials, sqsRegion, startSqs } from "../../support/sqs.ts"

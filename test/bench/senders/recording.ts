@@ -3,11 +3,11 @@ import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { isSqlError } from "effect/sql/SqlError"
 
+import { isAboutData } from "../../../src/adapters/postgres/answered.ts"
 import { makeBatcher } from "../../../src/adapters/postgres/batcher.ts"
 import { layer as clients, WriteSql } from "../../../src/adapters/postgres/client.ts"
-import * as PostgresMailStore from "../../../src/adapters/postgres/mail-store.ts"
-import { isAboutData } from "../../../src/adapters/postgres/sql-failure.ts"
-import { MailStore, type RecordSend } from "../../../src/ports/mail-store.ts"
+import * as PostgresMailStore from "../../../src/adapters/postgres/mail/mail-store.ts"
+import { MailStore, type RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { FROM, next, type OpenSender, recipient, type Sender, SUBJECT, type Targets } from "./sender.ts"
 
 const HASH = "0".repeat(64)

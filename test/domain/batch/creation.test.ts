@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { createQueuedJobs } from "../../../src/domain/conversion/executor.ts"
-import type { JobOptions } from "../../../src/domain/conversion/options.ts"
-import { ConversionStore } from "../../../src/ports/conversion-store.ts"
+import { createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
+import type { JobOptions } from "../../../src/domain/conversion/job.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { customer, pdf, WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { clean, jobOf, laneWorld } from "./world.ts"
 

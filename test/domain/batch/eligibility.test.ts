@@ -8,11 +8,12 @@ import {
   GRACE,
   MAX_COLLECTS,
   STUCK_AFTER,
-  waitingWindow
-} from "../../../src/domain/batch/driver-settings.ts"
-import { isEligible, statusAtCreation } from "../../../src/domain/batch/eligibility.ts"
+  waitingWindow,
+  isEligible,
+  statusAtCreation
+} from "../../../src/domain/batch/lane-settings.ts"
 import { MAX_BATCH_BYTES } from "../../../src/domain/batch/shards.ts"
-import type { JobOptions } from "../../../src/domain/conversion/options.ts"
+import type { JobOptions } from "../../../src/domain/conversion/job.ts"
 
 const lane = { on: true, minPages: 600 }
 

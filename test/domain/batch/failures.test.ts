@@ -5,10 +5,10 @@ import { Effect, Layer, Logger, References, Stream } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { batchPrefix } from "../../../src/domain/batch/keys.ts"
-import { BatchService, BatchServiceError } from "../../../src/ports/batch-service.ts"
+import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
+import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
+import { PdfError } from "../../../src/ports/conversion/pdf.ts"
 import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
-import { PageSources } from "../../../src/ports/page-sources.ts"
-import { PdfError } from "../../../src/ports/pdf.ts"
 import { until } from "../../contracts/batch-service.ts"
 import { driverTick } from "./tick.ts"
 import {

@@ -1,7 +1,7 @@
 import { Effect, Layer, Stream } from "effect"
 
-import { BatchService } from "../../../src/ports/batch-service.ts"
-import { BatchStore } from "../../../src/ports/batch-store.ts"
+import { BatchService } from "../../../src/ports/batch/batch-service.ts"
+import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 
 /** A process that died. */

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { MAX_DOCUMENT_BYTES } from "../../../src/domain/conversion/converse.ts"
-import { PageSources } from "../../../src/ports/page-sources.ts"
-import { PdfError } from "../../../src/ports/pdf.ts"
+import { MAX_DOCUMENT_BYTES } from "../../../src/domain/conversion/cascade/converse.ts"
+import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
+import { PdfError } from "../../../src/ports/conversion/pdf.ts"
 import { driverTick } from "./tick.ts"
 import {
   clean,

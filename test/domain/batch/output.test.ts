@@ -7,7 +7,7 @@ import { manifestKey } from "../../../src/domain/batch/keys.ts"
 import { readOutputLine } from "../../../src/domain/batch/output.ts"
 import { makeResultsWriter, readResults } from "../../../src/domain/batch/results.ts"
 import { type BatchLimits, BatchSkipped, linesOf, writeShards } from "../../../src/domain/batch/shards.ts"
-import type { BatchJob } from "../../../src/ports/batch-service.ts"
+import type { BatchJob } from "../../../src/ports/batch/batch-service.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { makeMapObjects } from "../../support/map-objects.ts"
 

@@ -5,7 +5,7 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { resultsKey } from "../../../src/domain/batch/keys.ts"
 import { BatchReplay } from "../../../src/domain/batch/replay.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
-import { BatchStore } from "../../../src/ports/batch-store.ts"
+import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import {

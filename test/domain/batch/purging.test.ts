@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
 import { purgeBatches } from "../../../src/domain/batch/driver.ts"
-import { BatchStore } from "../../../src/ports/batch-store.ts"
+import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { makeMapObjects } from "../../support/map-objects.ts"
 

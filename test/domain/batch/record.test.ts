@@ -2,9 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Base64 from "effect/encoding/Base64"
 import * as fc from "fast-check"
 
-import { recordLine } from "../../../src/domain/batch/record.ts"
-import { base64Length, writeBase64 } from "../../../src/domain/batch/write-base64.ts"
-import type { ContentBlock, ConverseRequest } from "../../../src/domain/conversion/converse.ts"
+import { recordLine, base64Length, writeBase64 } from "../../../src/domain/batch/record.ts"
+import type { ContentBlock, ConverseRequest } from "../../../src/domain/conversion/cascade/converse.ts"
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 const text = fc.string({ unit: "grapheme" }).map((one) => one.toWellFormed())

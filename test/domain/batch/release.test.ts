@@ -4,8 +4,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { BatchService } from "../../../src/ports/batch-service.ts"
-import { ConversionStore } from "../../../src/ports/conversion-store.ts"
+import { BatchService } from "../../../src/ports/batch/batch-service.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { driverTick } from "./tick.ts"
 import {
   clean,

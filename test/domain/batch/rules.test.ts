@@ -3,10 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 
-import { withoutCachePoints } from "../../../src/domain/batch/capture.ts"
+import { withoutCachePoints, promptHash } from "../../../src/domain/batch/capture.ts"
 import { batchCostEntry, type BatchTally, fallbackShare } from "../../../src/domain/batch/cost.ts"
-import { promptHash } from "../../../src/domain/batch/prompt-hash.ts"
-import { placeOf, recordId } from "../../../src/domain/batch/record-id.ts"
+import { placeOf, recordId } from "../../../src/domain/batch/record.ts"
 import {
   BatchRowState,
   BatchStatus,
@@ -15,8 +14,8 @@ import {
   verdictOf,
   whenUserActs
 } from "../../../src/domain/batch/row.ts"
-import type { ConverseRequest } from "../../../src/domain/conversion/converse.ts"
-import { visionRequest } from "../../../src/domain/conversion/vision.ts"
+import type { ConverseRequest } from "../../../src/domain/conversion/cascade/converse.ts"
+import { visionRequest } from "../../../src/domain/conversion/cascade/vision.ts"
 
 describe("a batch row", () => {
   it("moves as document 3 has it, and no other way", () => {

@@ -3,13 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
-import { STUCK_AFTER } from "../../../src/domain/batch/driver-settings.ts"
 import { prepareTick } from "../../../src/domain/batch/driver.ts"
+import { STUCK_AFTER } from "../../../src/domain/batch/lane-settings.ts"
 import { MAX_BATCH_BYTES } from "../../../src/domain/batch/shards.ts"
-import { BatchService } from "../../../src/ports/batch-service.ts"
-import { BatchStore } from "../../../src/ports/batch-store.ts"
+import { BatchService } from "../../../src/ports/batch/batch-service.ts"
+import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
+import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
-import { PageSources } from "../../../src/ports/page-sources.ts"
 
 describe("a document that cannot be prepared to an end", () => {
   it.effect("goes on-demand after two hours, so that the next one has its turn", () =>

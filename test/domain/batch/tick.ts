@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 
-import type { DriverSettings } from "../../../src/domain/batch/driver-settings.ts"
 import { pollTick, prepareTick, releaseTick } from "../../../src/domain/batch/driver.ts"
+import type { DriverSettings } from "../../../src/domain/batch/lane-settings.ts"
 
 /** All ticks of the driver, one after the other. */
 export const driverTick = (settings: DriverSettings, term: number) =>

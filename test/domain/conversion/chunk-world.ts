@@ -2,15 +2,15 @@ import { assert } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
-import { processChunk } from "../../../src/domain/conversion/chunk-processing.ts"
-import type { CostEntry } from "../../../src/domain/conversion/cost.ts"
+import type { CostEntry } from "../../../src/domain/conversion/cascade/cost.ts"
+import { processChunk } from "../../../src/domain/conversion/work/chunk-processing.ts"
 import {
   type ClaimedChunk,
   ConversionStore,
   ConversionStoreError
-} from "../../../src/ports/conversion-store.ts"
-import { PageSources } from "../../../src/ports/page-sources.ts"
-import { VisionModel, VisionModelError } from "../../../src/ports/vision-model.ts"
+} from "../../../src/ports/conversion/conversion-store.ts"
+import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
+import { VisionModel, VisionModelError } from "../../../src/ports/conversion/vision-model.ts"
 import { mapObjects, pageOf, plainCleaner } from "./world.ts"
 
 const HEARTBEAT = Duration.seconds(10)

@@ -8,7 +8,7 @@ import {
   ConversionStore,
   ConversionStoreError,
   type StoredFile
-} from "../../../src/ports/conversion-store.ts"
+} from "../../../src/ports/conversion/conversion-store.ts"
 import { storedFile } from "./stored-file.ts"
 
 /** A database of files that can be changed from outside, and what was asked of it. */

@@ -6,10 +6,14 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
-import { flyerPage, unreadablePage } from "../../../src/domain/conversion/flyer/flyer-page.ts"
-import { FLYER_END, flyerStart } from "../../../src/domain/conversion/flyer/flyer-shell.ts"
+import {
+  flyerPage,
+  unreadablePage,
+  FLYER_END,
+  flyerStart
+} from "../../../src/domain/conversion/flyer/flyer-page.ts"
 import { wordsFor } from "../../../src/domain/conversion/html/words.ts"
-import { Pdf } from "../../../src/ports/pdf.ts"
+import { Pdf } from "../../../src/ports/conversion/pdf.ts"
 import { openBrowser } from "../../support/browser.ts"
 import { temporaryPdf } from "../../support/pdf-files.ts"
 import { linked, tagged, withForm, withImage } from "../../support/pdf-samples.ts"

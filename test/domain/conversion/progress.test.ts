@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 
 import { JobStatus } from "../../../src/domain/conversion/job.ts"
 import { momentOf, momentOfDeleted, sameMoment } from "../../../src/domain/conversion/progress.ts"
-import type { FileStatus, StoredFile } from "../../../src/ports/conversion-store.ts"
+import type { FileStatus, StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
 import { storedFile } from "./stored-file.ts"
 
 const FILE_STATUSES: ReadonlyArray<FileStatus> = [

@@ -8,8 +8,8 @@ import {
   inlineResultKey,
   resultKey
 } from "../../../src/domain/conversion/chunk-result.ts"
-import { purgeFiles } from "../../../src/domain/conversion/purging.ts"
-import { ConversionStore } from "../../../src/ports/conversion-store.ts"
+import { purgeFiles } from "../../../src/domain/conversion/uploads.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects, ObjectStoreError, type ObjectStoreService } from "../../../src/ports/object-store.ts"
 import { makeMapObjects } from "../../support/map-objects.ts"
 

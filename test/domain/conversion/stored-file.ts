@@ -1,4 +1,4 @@
-import type { StoredFile } from "../../../src/ports/conversion-store.ts"
+import type { StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
 
 /** A PDF of five pages that was just uploaded, but for `parts`. */
 export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 
 import { MAX_FILE_BYTES, Uploads } from "../../../src/domain/conversion/uploads.ts"
-import { ConversionStore } from "../../../src/ports/conversion-store.ts"
-import { DocumentInspector } from "../../../src/ports/document-inspector.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { DocumentInspector } from "../../../src/ports/conversion/documents.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
 import { storedFile } from "./stored-file.ts"
 

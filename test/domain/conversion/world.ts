@@ -1,15 +1,15 @@
 import { Effect, Layer, Stream } from "effect"
 
-import type { ConverseRequest } from "../../../src/domain/conversion/converse.ts"
+import type { ConverseRequest } from "../../../src/domain/conversion/cascade/converse.ts"
 import type { PageSource } from "../../../src/domain/conversion/page-source.ts"
-import { HtmlAssembly } from "../../../src/ports/html-assembly.ts"
-import { FileObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
+import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 import {
   type CallPlace,
   type VisionAnswer,
   VisionModel,
   VisionModelError
-} from "../../../src/ports/vision-model.ts"
+} from "../../../src/ports/conversion/vision-model.ts"
+import { FileObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 
 /** A page with these words in its text layer. */
 export const pageOf = (index: number, text: string, parts: Partial<PageSource> = {}): PageSource => ({

@@ -3,13 +3,12 @@ import { Effect, Exit, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 
 import { makeAlarmBoard, NOTHING } from "../../../src/adapters/memory/alarm-board.ts"
-import { layer as layerNotices } from "../../../src/domain/delivery/alarm-notices.ts"
-import { watchAlarms } from "../../../src/domain/delivery/alarms.ts"
+import { layer as layerNotices, watchAlarms } from "../../../src/domain/delivery/alarms.ts"
 import { AlertConfig } from "../../../src/domain/delivery/alerts.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
-import { AlarmBoard, AlarmBoardUnavailable } from "../../../src/ports/alarm-board.ts"
-import { Chat, ChatFailure } from "../../../src/ports/chat.ts"
-import { DeferQueue } from "../../../src/ports/defer-queue.ts"
+import { AlarmBoard, AlarmBoardUnavailable } from "../../../src/ports/delivery/alarm-board.ts"
+import { Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
+import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 /** Leaders on alarms in memory, the mailer in memory and a chat, all in the test's hands. */

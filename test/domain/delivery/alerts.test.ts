@@ -5,8 +5,12 @@ import { Effect, Layer, Logger } from "effect"
 import { AlertConfig, Alerts, layer } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
-import { AlertPreferences, AlertPreferencesUnavailable } from "../../../src/ports/alert-preferences.ts"
-import { Chat, ChatFailure } from "../../../src/ports/chat.ts"
+import {
+  AlertPreferences,
+  AlertPreferencesUnavailable,
+  Chat,
+  ChatFailure
+} from "../../../src/ports/delivery/alert-channels.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 const INBOX = "Ops@X.test"

@@ -9,9 +9,10 @@ import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import {
   AuditDigestStore,
   AuditDigestStoreError,
-  type DigestEntry
-} from "../../../src/ports/audit-digest-store.ts"
-import { RelayFailed, SendRelay } from "../../../src/ports/send-relay.ts"
+  type DigestEntry,
+  RelayFailed,
+  SendRelay
+} from "../../../src/ports/delivery/audit-digest-store.ts"
 import { plainTemplates, shownData } from "../../support/plain-templates.ts"
 
 const NOW = Date.parse("2026-11-20T15:00:00Z")

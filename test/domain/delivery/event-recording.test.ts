@@ -4,11 +4,11 @@ import { TestClock } from "effect/testing"
 
 import * as MemoryLog from "../../../src/adapters/memory/delivery-log.ts"
 import { makeMailDatabase } from "../../../src/adapters/memory/mail-store.ts"
-import { alertText } from "../../../src/domain/delivery/alert-text.ts"
+import { alertText } from "../../../src/domain/delivery/alert-policy.ts"
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { EventRecording, layer } from "../../../src/domain/delivery/event-recording.ts"
-import { DeliveryLog, DeliveryLogError } from "../../../src/ports/delivery-log.ts"
+import { DeliveryLog, DeliveryLogError } from "../../../src/ports/delivery/delivery-log.ts"
 import { deliveryEvent } from "../../contracts/delivery-log.ts"
 import { attempt, mail } from "../../contracts/mail-store.ts"
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 
 import { statRows, summarize } from "../../../src/domain/delivery/stats.ts"
 import { EmailStatus } from "../../../src/domain/mail/status.ts"
-import type { EmailStat } from "../../../src/ports/email-stats.ts"
+import type { EmailStat } from "../../../src/ports/delivery/email-log-query.ts"
 
 const stat: fc.Arbitrary<EmailStat> = fc
   .record({

@@ -4,8 +4,7 @@ import { TestClock } from "effect/testing"
 
 import { examine } from "../../../src/domain/doctor/doctor.ts"
 import type { IdentityFacts, ProviderBFacts } from "../../../src/domain/doctor/provider-b.ts"
-import { Dns, DnsFailure } from "../../../src/ports/dns.ts"
-import { Examinations } from "../../../src/ports/examinations.ts"
+import { Dns, DnsFailure, Examinations } from "../../../src/ports/doctor/examinations.ts"
 
 const OPTIONS = { sender: "mail.test", region: "us-east-1", visibilitySeconds: 60 }
 

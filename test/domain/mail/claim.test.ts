@@ -8,7 +8,7 @@ import {
   settledState,
   type Trail
 } from "../../../src/domain/mail/claim.ts"
-import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/provider.ts"
+import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 
 const NOW = 10 * IDEMPOTENCY_WINDOW_MS

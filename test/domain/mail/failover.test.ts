@@ -1,9 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 
-import { failoverTarget, routeOf } from "../../../src/domain/mail/failover.ts"
-import { type FailureKind, provesNonAcceptance, stickyKind } from "../../../src/domain/mail/failure-kind.ts"
-import type { Provider } from "../../../src/domain/mail/provider.ts"
+import {
+  failoverTarget,
+  routeOf,
+  type FailureKind,
+  provesNonAcceptance,
+  stickyKind,
+  type Provider
+} from "../../../src/domain/mail/failover.ts"
 
 const providers: ReadonlyArray<Provider> = ["provider_a", "provider_b"]
 const kinds: ReadonlyArray<FailureKind> = ["rejected", "unavailable", "ambiguous"]

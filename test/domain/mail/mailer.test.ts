@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-import { MailStoreError } from "../../../src/ports/mail-store.ts"
+import { MailStoreError } from "../../../src/ports/mail/mail-store.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 const silent = <A>(): Effect.Effect<A> => Effect.never

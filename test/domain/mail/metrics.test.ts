@@ -10,7 +10,7 @@ import {
   countRetry,
   countSend
 } from "../../../src/domain/mail/metrics.ts"
-import { ProviderFailure } from "../../../src/ports/mail-provider.ts"
+import { ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
 
 /** The samples of a registry of its own, comments left out. */
 const samples = <E>(effect: Effect.Effect<unknown, E>) =>

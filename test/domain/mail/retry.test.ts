@@ -3,9 +3,9 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
 import type { DeferredSend } from "../../../src/domain/mail/deferred-send.ts"
+import type { Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
-import type { Provider } from "../../../src/domain/mail/provider.ts"
-import { MailStoreError } from "../../../src/ports/mail-store.ts"
+import { MailStoreError } from "../../../src/ports/mail/mail-store.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 /** A world in which one send was ambiguous, and the message that waits for it. */

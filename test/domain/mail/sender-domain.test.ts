@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import fc from "fast-check"
 
-import { formatMailbox, parseMailbox } from "../../../src/domain/mail/address.ts"
-import { rewriteSender } from "../../../src/domain/mail/sender-domain.ts"
+import { formatMailbox, parseMailbox, rewriteSender } from "../../../src/domain/mail/address.ts"
 
 const domains = { sender: "postlane.test", legacy: "legacy.example" }
 const rewritten = (from: string, on = domains) =>

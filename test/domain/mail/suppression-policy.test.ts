@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 
-import { Category } from "../../../src/domain/mail/category.ts"
 import {
+  Category,
   blockedAddresses,
   blocks,
   suppressedError,

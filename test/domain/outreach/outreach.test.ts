@@ -9,8 +9,11 @@ import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import * as CampaignEvents from "../../../src/domain/outreach/campaign-events.ts"
 import { layer, Outreach, OutreachConfig, type OutreachMail } from "../../../src/domain/outreach/outreach.ts"
 import * as Unsubscribe from "../../../src/domain/outreach/unsubscribe.ts"
-import { CampaignBook, CampaignBookUnavailable } from "../../../src/ports/campaign-book.ts"
-import { Unsubscribes } from "../../../src/ports/unsubscribes.ts"
+import {
+  CampaignBook,
+  CampaignBookUnavailable,
+  Unsubscribes
+} from "../../../src/ports/outreach/campaign-book.ts"
 import { deliveryEvent } from "../../contracts/delivery-log.ts"
 import { plainTemplates, shownData } from "../../support/plain-templates.ts"
 import { makeHarness } from "../mail/harness.ts"

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 
 import { MAX_TOKEN_LENGTH } from "../../../src/domain/outreach/unsubscribe-token.ts"
 import { layer, Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
-import { Unsubscribes, UnsubscribesUnavailable } from "../../../src/ports/unsubscribes.ts"
+import { Unsubscribes, UnsubscribesUnavailable } from "../../../src/ports/outreach/campaign-book.ts"
 
 interface Added {
   readonly email: string

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import type { CostReport } from "../../../src/ports/job-report.ts"
+import type { CostReport } from "../../../src/ports/conversion/job-report.ts"
 import { layerPostgres, TestDatabase } from "../../support/postgres.ts"
 import { jsonOf, run } from "./harness.ts"
 

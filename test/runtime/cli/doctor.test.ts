@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import type { Verdict } from "../../../src/domain/doctor/verdict.ts"
-import type { Env } from "../../../src/runtime/settings.ts"
+import type { Env } from "../../../src/runtime/settings/settings.ts"
 import { startDns } from "../../support/fake-dns.ts"
 import type { FakeHttp } from "../../support/fake-http.ts"
 import { fakeResend } from "../../support/fake-resend.ts"

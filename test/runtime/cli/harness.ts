@@ -3,7 +3,7 @@ import { Console, Effect, Exit, Layer, Logger } from "effect"
 
 import { runWith } from "../../../src/runtime/cli/main.ts"
 import { Shell } from "../../../src/runtime/cli/shell.ts"
-import type { Env } from "../../../src/runtime/settings.ts"
+import type { Env } from "../../../src/runtime/settings/settings.ts"
 
 /** What a command printed, and the code that its process would end with. */
 export interface Ran {

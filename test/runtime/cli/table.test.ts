@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { CliOutput } from "effect/cli"
 import fc from "fast-check"
 
-import { layoutTable } from "../../../src/runtime/cli/table.ts"
-import { cut, pad, visible } from "../../../src/runtime/cli/text.ts"
+import { layoutTable, cut, pad, visible } from "../../../src/runtime/cli/table.ts"
 
 /** Escape sequences, other controls, marks that turn the direction of writing, halves of characters. */
 const OBEYED = /[\p{Cc}\p{Bidi_Control}\p{Cs}]/u

@@ -2,8 +2,8 @@ import { NodeCrypto } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
-import * as PostgresAccess from "../../../src/adapters/postgres/access.ts"
-import { Access } from "../../../src/ports/access.ts"
+import * as PostgresAccess from "../../../src/adapters/postgres/accounts/access.ts"
+import { Access } from "../../../src/ports/accounts/access.ts"
 import { layerPostgres, TestDatabase } from "../../support/postgres.ts"
 import { jsonOf, run } from "./harness.ts"
 

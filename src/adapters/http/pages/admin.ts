@@ -1,14 +1,13 @@
 import { JobStatus } from "../../../domain/conversion/job.ts"
-import { Category, UNKNOWN_CATEGORY } from "../../../domain/mail/category.ts"
-import { Provider } from "../../../domain/mail/provider.ts"
+import { Provider } from "../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
-import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/contact-messages.ts"
+import { Category, UNKNOWN_CATEGORY, SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
+import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/accounts/accounts.ts"
 import { confirmDialog } from "./dashboard.ts"
 import type { AdminScreen } from "./shell.ts"
 
 /** An admin's screen: its heading, what is on it, and the module that fills it. */
-export interface Screen {
+interface Screen {
   readonly title: string
   readonly main: string
   readonly script: string

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 
-import { problem, problemResponse } from "../problem.ts"
+import { problem, problemResponse } from "../server/problem.ts"
 
 const FOLDER = new URL("assets/", import.meta.url)
 
@@ -37,7 +37,7 @@ const versionOf = (assets: ReadonlyArray<Asset>): string => {
 }
 
 /** Scripts and style sheets of the pages, as they are in `assets/`: read once, at the start. */
-export interface Assets {
+interface Assets {
   /** Where a page finds one of them. */
   readonly pathOf: (name: string) => string
   readonly asset: (version: string, name: string) => HttpServerResponse.HttpServerResponse

@@ -1,4 +1,4 @@
-import { FREE_LIFETIME_PAGES } from "../../../domain/intake/credit-rules.ts"
+import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 
 /** What every dialog begins with. */
 const dialog = (name: string, body: string): string =>

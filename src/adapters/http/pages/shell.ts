@@ -1,5 +1,5 @@
-import { may, type Principal } from "../../../domain/principal.ts"
-import { escape } from "../html-page.ts"
+import { may, type Principal } from "../../../domain/accounts/principal.ts"
+import { escape } from "./html-page.ts"
 
 /**
  * What a page of the dashboard may do: run and load what this server serves, and talk to it. No inline script or style, nothing

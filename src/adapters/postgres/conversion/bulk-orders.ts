@@ -1,9 +1,8 @@
 import { Effect, Layer, Schema } from "effect"
 
-import { BulkOrders, BulkOrdersUnavailable } from "../../../ports/bulk-orders.ts"
+import { BulkOrders, BulkOrdersUnavailable } from "../../../ports/conversion/bulk-orders.ts"
 import { WriteSql } from "../client.ts"
-import { toJsonText } from "../json-text.ts"
-import { timeColumn } from "../moment.ts"
+import { toJsonText, timeColumn } from "../values.ts"
 import { answerOf, firstOf, seconds } from "./statement.ts"
 
 const AnswerRow = Schema.Union([

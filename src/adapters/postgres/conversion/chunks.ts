@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 
 import { jobPrefix } from "../../../domain/conversion/chunk-result.ts"
-import type { ConversionStore } from "../../../ports/conversion-store.ts"
+import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { WriteSql } from "../client.ts"
 import { AssemblyRow, ChunkRow } from "./rows.ts"
 import { answerOf, costsText, done, firstOf, seconds } from "./statement.ts"

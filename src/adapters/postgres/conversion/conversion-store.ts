@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import { ConversionStore } from "../../../ports/conversion-store.ts"
+import { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { chunksOn } from "./chunks.ts"
 import { filesOn } from "./files.ts"

@@ -1,10 +1,10 @@
 import { Effect, Schema } from "effect"
 
 import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/file-room.ts"
-import type { ConversionStore } from "../../../ports/conversion-store.ts"
+import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
-import { toJsonText } from "../json-text.ts"
 import { newestFirst } from "../newest-first.ts"
+import { toJsonText } from "../values.ts"
 import { FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, toFile } from "./rows.ts"
 import { answerOf, done, firstOf, rowsOf, seconds } from "./statement.ts"
 

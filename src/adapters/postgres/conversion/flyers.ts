@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-import type { ConversionStore } from "../../../ports/conversion-store.ts"
+import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { ReadSql } from "../client.ts"
 import { FLYER_COLUMNS, FlyerJobRow, toFlyer } from "./rows.ts"
 import { firstOf, rowsOf } from "./statement.ts"

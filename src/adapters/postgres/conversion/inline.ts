@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 
-import type { ConversionStore } from "../../../ports/conversion-store.ts"
+import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { WriteSql } from "../client.ts"
-import { toJsonText } from "../json-text.ts"
+import { toJsonText } from "../values.ts"
 import { FlyerRow, InlineRow } from "./rows.ts"
 import { answerOf, costsText, firstOf, seconds } from "./statement.ts"
 

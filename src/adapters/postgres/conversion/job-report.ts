@@ -2,10 +2,10 @@ import { Effect, Layer, Schema } from "effect"
 
 import { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
 import { JobStatus } from "../../../domain/conversion/job.ts"
-import { JobReport, type JobRow } from "../../../ports/job-report.ts"
+import { JobReport, type JobRow } from "../../../ports/conversion/job-report.ts"
 import { ReadSql } from "../client.ts"
-import { timeColumn } from "../moment.ts"
 import { newestFirst } from "../newest-first.ts"
+import { timeColumn } from "../values.ts"
 import { StoredOptions } from "./rows.ts"
 import { firstOf, rowsOf } from "./statement.ts"
 

@@ -1,9 +1,8 @@
 import { Option, Schema, SchemaTransformation } from "effect"
 
-import { JobStatus } from "../../../domain/conversion/job.ts"
-import { JobOptions } from "../../../domain/conversion/options.ts"
-import type { StoredFile, StoredFlyer } from "../../../ports/conversion-store.ts"
-import { timeColumn } from "../moment.ts"
+import { JobStatus, JobOptions } from "../../../domain/conversion/job.ts"
+import type { StoredFile, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
+import { timeColumn } from "../values.ts"
 
 const TextOrNull = Schema.NullOr(Schema.String)
 

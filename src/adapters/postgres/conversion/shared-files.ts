@@ -1,6 +1,7 @@
 import { Clock, Effect, Layer, Redacted, Schema } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
+import { makeSignedTokens } from "../../../domain/accounts/tokens.ts"
 import {
   MAX_SHARE_TOKEN,
   payloadOf,
@@ -8,9 +9,8 @@ import {
   SHARE_SECONDS,
   type ShareSubject,
   subjectOf
-} from "../../../domain/callers/share-token.ts"
-import { makeSignedTokens } from "../../../domain/signed-token.ts"
-import { SharedFiles, SharedFilesUnavailable } from "../../../ports/shared-files.ts"
+} from "../../../domain/conversion/share-token.ts"
+import { SharedFiles, SharedFilesUnavailable } from "../../../ports/conversion/shared-files.ts"
 import { ReadSql } from "../client.ts"
 import { firstOf } from "./statement.ts"
 

@@ -2,11 +2,11 @@ import { Duration, Effect, Schedule, Schema } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
-import type { CostEntry } from "../../../domain/conversion/cost.ts"
+import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { withDeadline } from "../../../domain/deadline.ts"
-import { ConversionStoreError } from "../../../ports/conversion-store.ts"
-import { toJsonText } from "../json-text.ts"
-import { isTransient } from "../sql-failure.ts"
+import { ConversionStoreError } from "../../../ports/conversion/conversion-store.ts"
+import { isTransient } from "../answered.ts"
+import { toJsonText } from "../values.ts"
 
 /** Time limit of one statement. */
 const TIME_LIMIT = "10 seconds"

@@ -1,9 +1,8 @@
 import { append } from "../../lists.ts"
-import { pageId } from "./addresses.ts"
-import { startHeadings } from "./headings.ts"
+import { pageId } from "./allowed.ts"
 import { joinBlocks } from "./join.ts"
 import { PageRewriter } from "./rewrite-page.ts"
-import type { Plan } from "./survey.ts"
+import { startHeadings, type Plan } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, serialize } from "./tree.ts"
 import { filled } from "./words.ts"
 

@@ -1,4 +1,4 @@
-import { isUnspaced } from "../layout/unspaced.ts"
+import { isUnspaced } from "../layout/lines/script-direction.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 
 const SENTENCE_END = /[.!?:;…]["'”’»)\]]*$/

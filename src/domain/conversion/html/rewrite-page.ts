@@ -1,11 +1,11 @@
-import { languageTag, pageId } from "./addresses.ts"
-import { headingId, type HeadingState, placeHeading } from "./headings.ts"
+import { languageTag, pageId } from "./allowed.ts"
 import { BLOCKS, collectIds, columnsOf, firstRow, grouped, holdsBlocks, MAX_DEPTH } from "./repair.ts"
+import { headingId, type HeadingState, placeHeading } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
 import type { InterfaceWords } from "./words.ts"
 
 /** What a page is rewritten with. */
-export interface RewriteContext {
+interface RewriteContext {
   /** From 0. */
   readonly index: number
   readonly pageCount: number

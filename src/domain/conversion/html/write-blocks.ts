@@ -1,5 +1,15 @@
-import type { Block, Cell, Field, Footnote, List, Seam, Span, Table, TextSpan } from "../layout/block.ts"
-import { languageTag, pageId, safeAddress } from "./addresses.ts"
+import type {
+  Block,
+  Cell,
+  Field,
+  Footnote,
+  List,
+  Seam,
+  Span,
+  Table,
+  TextSpan
+} from "../layout/blocks/block.ts"
+import { languageTag, pageId, safeAddress } from "./allowed.ts"
 import { element, type HtmlNode, serialize } from "./tree.ts"
 
 /** The notes of a page: their ids by their marks. */

@@ -1,7 +1,7 @@
 import type { FontFace, PageContent, TextRun } from "../page-content.ts"
-import { drawnBullets } from "./drawn-bullets.ts"
-import { type Line, linesOf } from "./line.ts"
-import { type ReadableRuns, readableRuns, type Segment, segmentsOf } from "./segment.ts"
+import { drawnBullets } from "./blocks/lists.ts"
+import { type Line, linesOf } from "./lines/line.ts"
+import { type ReadableRuns, readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
 
 /** A page, taken apart once for the statistics and for the layout. */
 export interface PageAnalysis {

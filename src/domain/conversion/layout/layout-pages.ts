@@ -1,12 +1,12 @@
 import { writeBlocks } from "../html/write-blocks.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../page-content.ts"
 import { analyse, type PageAnalysis } from "./analysis.ts"
-import { contentsTargets, isContentsPage, withContentsLinks } from "./contents.ts"
-import { indexOutline } from "./headings.ts"
+import { contentsTargets, isContentsPage, withContentsLinks } from "./blocks/contents.ts"
+import { indexOutline } from "./blocks/headings.ts"
 import { untaggedBlocks } from "./page.ts"
 import { profileOf } from "./profile.ts"
 import { countPage, mergeStatistics, type PageStatistics } from "./statistics.ts"
-import { taggedBlocks } from "./tagged.ts"
+import { taggedBlocks } from "./tagged/tagged.ts"
 
 /** A page of the layout tier, or of that for tables of contents. */
 export interface LayoutPage {
@@ -21,7 +21,7 @@ export interface LayoutPage {
 }
 
 /** What a document's pages are laid out with. */
-export interface LayoutInput {
+interface LayoutInput {
   readonly facts: DocumentFacts
   /** The fonts that the pages' runs index. */
   readonly fonts: ReadonlyArray<FontFace>

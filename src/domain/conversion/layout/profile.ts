@@ -1,7 +1,7 @@
 import { greatest } from "../../lists.ts"
 import type { PageAnalysis } from "./analysis.ts"
-import type { Line } from "./line.ts"
-import { LEADER_LINE } from "./markers.ts"
+import type { Line } from "./lines/line.ts"
+import { LEADER_LINE } from "./lines/markers.ts"
 import {
   isBoldLine,
   marginKey,

@@ -1,6 +1,6 @@
 import { append } from "../../lists.ts"
-import type { Block } from "./block.ts"
-import type { Segment } from "./segment.ts"
+import type { Block } from "./blocks/block.ts"
+import type { Segment } from "./lines/segment.ts"
 
 /** A block that is recognised before the text around it is read: a table, a figure. It takes its place by its box. */
 export interface Placed {
@@ -12,7 +12,7 @@ export interface Placed {
 }
 
 /** Text of one column, or a placed block, in reading order. */
-export type Leaf =
+type Leaf =
   | {
       readonly kind: "text"
       readonly segments: ReadonlyArray<Segment>

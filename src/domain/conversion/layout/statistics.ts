@@ -1,7 +1,7 @@
 import type { PageAnalysis } from "./analysis.ts"
-import type { Line } from "./line.ts"
-import { romanValue } from "./markers.ts"
-import { isBold, isSizedByTypewriter } from "./segment.ts"
+import type { Line } from "./lines/line.ts"
+import { romanValue } from "./lines/markers.ts"
+import { isBold, isSizedByTypewriter } from "./lines/segment.ts"
 
 /** How often a style of lines is met: `size` in quarter points, bold or not. */
 export interface StyleCount {
@@ -28,7 +28,7 @@ export interface PageStatistics {
 export const NO_STATISTICS: PageStatistics = { indexes: [], styles: {}, margins: {} }
 
 /** Rows from the top and from the bottom of a page that may be running. */
-export const MARGIN_ROWS = 3
+const MARGIN_ROWS = 3
 /** Part of the page's height, at either end, that running lines stand in. */
 const MARGIN = 0.16
 /** Height of a slot that running lines are looked for in, in points. */

@@ -2,17 +2,20 @@ import { Effect, Layer } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
-import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../../src/ports/alert-preferences.ts"
-import { AuditLog, type AuditLogFilter, type AuditLogRow } from "../../../../src/ports/audit-log.ts"
 import {
   type ContactMessageFilter,
   type ContactMessageRow,
   ContactMessages
-} from "../../../../src/ports/contact-messages.ts"
-import type { EmailLogFilter, EmailLogRow } from "../../../../src/ports/email-log-query.ts"
-import { EmailStats } from "../../../../src/ports/email-stats.ts"
-import { JobReport, type JobRow } from "../../../../src/ports/job-report.ts"
-import { SuppressionList, type SuppressionRow } from "../../../../src/ports/suppression-list.ts"
+} from "../../../../src/ports/accounts/accounts.ts"
+import { AuditLog, type AuditLogFilter, type AuditLogRow } from "../../../../src/ports/accounts/audit-log.ts"
+import { JobReport, type JobRow } from "../../../../src/ports/conversion/job-report.ts"
+import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../../src/ports/delivery/alert-channels.ts"
+import {
+  type EmailLogFilter,
+  type EmailLogRow,
+  EmailStats
+} from "../../../../src/ports/delivery/email-log-query.ts"
+import { SuppressionList, type SuppressionRow } from "../../../../src/ports/mail/suppression-list.ts"
 import { openBrowser } from "../../../support/browser.ts"
 import { ADMIN_TOKEN, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, expectFocus, focused, openPage, tabTo } from "./browse.ts"

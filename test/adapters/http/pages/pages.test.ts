@@ -2,9 +2,8 @@ import { Effect, Layer, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { ADMIN_SCREENS } from "../../../../src/adapters/http/pages/shell.ts"
-import type { Principal, Right } from "../../../../src/domain/principal.ts"
-import { Access, AccessUnavailable } from "../../../../src/ports/access.ts"
-import { MagicLinks } from "../../../../src/ports/magic-links.ts"
+import type { Principal, Right } from "../../../../src/domain/accounts/principal.ts"
+import { Access, AccessUnavailable, MagicLinks } from "../../../../src/ports/accounts/access.ts"
 import { type Answer, call, startServer, type TestServer } from "../harness.ts"
 
 const PEOPLE: Readonly<Record<string, ReadonlyArray<Right>>> = {

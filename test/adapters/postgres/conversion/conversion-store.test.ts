@@ -6,7 +6,10 @@ import { Duration, Effect, Layer } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { CHUNK_PAGES, MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
-import { ConversionStore, type ConversionStoreError } from "../../../../src/ports/conversion-store.ts"
+import {
+  ConversionStore,
+  type ConversionStoreError
+} from "../../../../src/ports/conversion/conversion-store.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, cost, customer, funds, job, pdf, STALE, WINDOW } from "./world.ts"
 

@@ -6,7 +6,7 @@ import type { SqlError } from "effect/sql/SqlError"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
-import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { layerClients, layerDatabase } from "../../../support/postgres.ts"
 import { clean, customer, funds, job, pdf } from "./world.ts"
 

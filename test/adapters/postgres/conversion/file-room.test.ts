@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { FILE_ROOM } from "../../../../src/domain/conversion/file-room.ts"
-import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, customer } from "./world.ts"
 

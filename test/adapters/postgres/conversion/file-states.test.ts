@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { clean, laneWorld, parked } from "../../../domain/batch/world.ts"
 import { WINDOW } from "./world.ts"
 

@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import type { Legibility } from "../../../../src/domain/conversion/legibility.ts"
-import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, customer, funds, job, pdf, STALE, WINDOW } from "./world.ts"
 

@@ -5,7 +5,10 @@ import { Duration, Effect, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
-import { ConversionStore, type ConversionStoreError } from "../../../../src/ports/conversion-store.ts"
+import {
+  ConversionStore,
+  type ConversionStoreError
+} from "../../../../src/ports/conversion/conversion-store.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, cost, customer, funds, job, pdf, STALE, whileOpen, WINDOW } from "./world.ts"
 

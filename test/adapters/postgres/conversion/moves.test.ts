@@ -7,7 +7,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { type ChunkStatus, type JobMove, JobStatus, moveJob } from "../../../../src/domain/conversion/job.ts"
-import { ConversionStore, type ConversionStoreError } from "../../../../src/ports/conversion-store.ts"
+import {
+  ConversionStore,
+  type ConversionStoreError
+} from "../../../../src/ports/conversion/conversion-store.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, customer, job, pdf, STALE, WINDOW } from "./world.ts"
 

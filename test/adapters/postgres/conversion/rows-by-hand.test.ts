@@ -6,9 +6,9 @@ import { Effect } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { releaseTick } from "../../../../src/domain/batch/driver.ts"
 import { CHUNK_PAGES } from "../../../../src/domain/conversion/job.ts"
-import { BatchService } from "../../../../src/ports/batch-service.ts"
-import { BatchStore } from "../../../../src/ports/batch-store.ts"
-import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import { BatchService } from "../../../../src/ports/batch/batch-service.ts"
+import { BatchStore } from "../../../../src/ports/batch/batch-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { driverTick } from "../../../domain/batch/tick.ts"
 import {
   clean,

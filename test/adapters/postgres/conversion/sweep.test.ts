@@ -5,7 +5,7 @@ import { Duration, Effect, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
-import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, customer, funds, job, pdf, STALE, WINDOW } from "./world.ts"
 

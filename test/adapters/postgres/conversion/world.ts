@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto"
 import { Duration, Effect, Fiber, Latch } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import type { CostEntry } from "../../../../src/domain/conversion/cost.ts"
-import type { JobOptions } from "../../../../src/domain/conversion/options.ts"
-import { ConversionStore } from "../../../../src/ports/conversion-store.ts"
+import type { CostEntry } from "../../../../src/domain/conversion/cascade/cost.ts"
+import type { JobOptions } from "../../../../src/domain/conversion/job.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 
 export const WINDOW = Duration.minutes(90)
 export const STALE = Duration.minutes(1)

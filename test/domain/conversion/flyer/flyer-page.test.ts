@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
 
 import { flyerPage } from "../../../../src/domain/conversion/flyer/flyer-page.ts"
-import { plainWidth } from "../../../../src/domain/conversion/flyer/letter-widths.ts"
+import { plainWidth } from "../../../../src/domain/conversion/flyer/lines.ts"
 import { wordsFor } from "../../../../src/domain/conversion/html/words.ts"
 import type { PageContent, PageLink, TextRun } from "../../../../src/domain/conversion/page-content.ts"
 

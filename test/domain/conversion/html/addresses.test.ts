@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import { languageTag, safeAddress } from "../../../../src/domain/conversion/html/addresses.ts"
+import { languageTag, safeAddress } from "../../../../src/domain/conversion/html/allowed.ts"
 
 describe("addresses of links", () => {
   it.each([

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import { placeHeading, startHeadings } from "../../../../src/domain/conversion/html/headings.ts"
+import { placeHeading, startHeadings } from "../../../../src/domain/conversion/html/survey.ts"
 
 const placed = (levels: ReadonlyArray<number>, ownTitle: boolean): ReadonlyArray<number> => {
   let state = startHeadings(ownTitle)

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import { coverageOf, htmlWords, wordsOf } from "../../../../src/domain/conversion/coverage.ts"
+import { coverageOf, htmlWords, wordsOf } from "../../../../src/domain/conversion/cascade/coverage.ts"
 import {
   countPages,
   layoutPages,

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-import type { ConversionStoreError, FileKind } from "../../../../../src/ports/conversion-store.ts"
+import type { ConversionStoreError, FileKind } from "../../../../../src/ports/conversion/conversion-store.ts"
 import { STALE, WINDOW } from "../world.ts"
 import { costUnder, type World } from "./world.ts"
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
-import type { CostEntry } from "../../../../../src/domain/conversion/cost.ts"
+import type { CostEntry } from "../../../../../src/domain/conversion/cascade/cost.ts"
 import {
   type ClaimedAssembly,
   type ClaimedChunk,
@@ -11,7 +11,7 @@ import {
   type ClaimedInline,
   ConversionStore,
   type FileKind
-} from "../../../../../src/ports/conversion-store.ts"
+} from "../../../../../src/ports/conversion/conversion-store.ts"
 import { clean, cost } from "../world.ts"
 
 /** What the test did and was answered, to be compared with the database. Claims stay here when they are lost. */

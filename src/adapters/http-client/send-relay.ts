@@ -1,0 +1,88 @@
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
+
+import { withDeadline } from "../../domain/deadline.ts"
+import { failureText } from "../../domain/mail/failover.ts"
+import { RelayFailed, SendRelay } from "../../ports/delivery/audit-digest-store.ts"
+
+/** What the adapter is made from. */
+interface SendRelayOptions {
+  /** `INTERNAL_SEND_EMAIL_URL`; absent: not configured. */
+  readonly url: string | undefined
+  /** `PROXY_SHARED_SECRET`. */
+  readonly secret: Redacted.Redacted | undefined
+  /** Time limit of one call, milliseconds; 90,000 where absent: longer than the relay takes over two attempts. */
+  readonly deadlineMs?: number | undefined
+}
+
+const DEADLINE_MS = 90_000
+
+const Problem = Schema.fromJsonString(
+  Schema.Struct({
+    code: Schema.optionalKey(Schema.String),
+    detail: Schema.optionalKey(Schema.String),
+    kind: Schema.optionalKey(Schema.String)
+  })
+)
+const decodeProblem = Schema.decodeUnknownOption(Problem)
+
+/** Refusals that come before the relay looks at the mail, and so prove that it sent nothing. */
+const REFUSALS = new Set([400, 401, 403, 404, 405, 413, 415])
+
+/**
+ * Whether an answer proves that nothing was sent: a refusal, or a failure whose kind says so. A proxy's page, a conflict
+ * and a call under way prove nothing.
+ */
+const provesNothingSent = (status: number, problem: typeof Problem.Type | undefined): boolean =>
+  REFUSALS.has(status) ||
+  (problem?.code === "EMAIL_FAILED" && (problem.kind === "rejected" || problem.kind === "unavailable"))
+
+/** The relay over HTTP with `fetch`, which runs where there is no Node. */
+export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] => {
+  const { url } = options
+  if (url === undefined) {
+    return SendRelay.of({
+      configured: false,
+      send: () => Effect.fail(new RelayFailed({ message: "INTERNAL_SEND_EMAIL_URL is unset", certain: true }))
+    })
+  }
+  const secret = options.secret === undefined ? "" : Redacted.value(options.secret)
+  const deadlineMs = options.deadlineMs ?? DEADLINE_MS
+  const failed = (message: string, certain: boolean) =>
+    new RelayFailed({ message: `relay: ${failureText(message, [secret])}`, certain })
+
+  return SendRelay.of({
+    configured: true,
+    send: (request) =>
+      withDeadline(
+        Effect.tryPromise({
+          try: async (signal) => {
+            const response = await fetch(url, {
+              method: "POST",
+              headers: { "content-type": "application/json", "x-proxy-secret": secret },
+              body: JSON.stringify(request),
+              // A redirect would carry the secret elsewhere.
+              redirect: "manual",
+              signal
+            })
+            return { status: response.status, body: await response.text() }
+          },
+          catch: () => failed("the connection failed", false)
+        }),
+        {
+          duration: deadlineMs,
+          onTimeout: () => Effect.fail(failed(`no answer within ${deadlineMs} ms`, false))
+        }
+      ).pipe(
+        Effect.flatMap(({ body, status }) => {
+          if (status >= 200 && status < 300) return Effect.succeed("sent" as const)
+          if (status === 422) return Effect.succeed("suppressed" as const)
+          const problem = Option.getOrUndefined(decodeProblem(body))
+          const detail = problem?.detail ?? problem?.code ?? "without a problem document"
+          return Effect.fail(failed(`${status} ${detail}`, provesNothingSent(status, problem)))
+        })
+      )
+  })
+}
+
+export const layer = (options: SendRelayOptions): Layer.Layer<SendRelay> =>
+  Layer.sync(SendRelay, () => makeSendRelay(options))

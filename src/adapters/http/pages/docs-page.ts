@@ -1,0 +1,37 @@
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpApiScalar } from "effect/http-api"
+
+import { DocumentedApi } from "../routes/api.ts"
+
+/** The page is one file with its script and style inside; it may load nothing and talk to this server only. */
+const POLICY =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; " +
+  "connect-src 'self'; worker-src blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+/** Scalar's script is 3 MB: it is loaded when somebody first asks for the page, not at the start. */
+const makePage = Effect.gen(function* () {
+  const router = yield* HttpRouter.make
+  const scalar = { withDefaultFonts: false, showOperationId: true }
+  yield* Layer.build(HttpApiScalar.layer(DocumentedApi, { path: "/docs", scalar })).pipe(
+    Effect.provideService(HttpRouter.HttpRouter, router),
+    Effect.scoped
+  )
+  return router.asHttpEffect()
+})
+
+/** `GET /docs`: the API for people to read and try. */
+export const docsRoute = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const page = yield* Effect.cached(makePage)
+    yield* router.add(
+      "GET",
+      "/docs",
+      page.pipe(
+        Effect.flatten,
+        Effect.map(HttpServerResponse.setHeader("content-security-policy", POLICY)),
+        Effect.orDie
+      )
+    )
+  })
+)

@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto"
+
+export { PAGE_MEDIA_TYPE } from "./paths.ts"
+
+const STYLE = `
+:root {
+  color-scheme: light dark; font: 1rem/1.55 system-ui, sans-serif;
+  --ground: light-dark(#f5f6f4, #13171b); --surface: light-dark(#fff, #1b2127); --line: light-dark(#d5dad6, #37414a);
+  --edge: light-dark(#7b8580, #7f8c97); --text: light-dark(#1c2522, #e9edf0); --accent: light-dark(#0b6157, #6fd0bf);
+  --on-accent: light-dark(#fff, #06231f); background: var(--ground); color: var(--text)
+}
+body { max-width: 70rem; margin: 0 auto; padding: 1.5rem 1rem }
+h1 { font-size: 1.65rem; line-height: 1.2 }
+a { color: var(--accent) }
+table { border-collapse: collapse; width: 100% }
+caption { text-align: start; padding-block: .5rem }
+th, td { text-align: start; vertical-align: top; padding: .5rem .6rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 1rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--surface) }
+label { display: block; padding-block: .5rem; font-weight: 600 }
+input { font: inherit; width: 100%; max-width: 30rem; padding: .5rem .7rem; box-sizing: border-box; color: inherit; background: var(--surface); border: 1px solid var(--edge); border-radius: .5rem }
+button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; margin-block: 1rem; cursor: pointer; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .5rem }
+:is(a, button, input, pre):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+`
+
+const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64")
+
+/** Nothing runs on a page and nothing is loaded: the one style sheet is allowed by its hash. */
+export const pagePolicy = (formAction: "'none'" | "'self'"): string =>
+  `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ` +
+  `frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;"
+}
+
+/** Text as it stands in HTML, in an attribute as well. */
+export const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char]!)
+
+/** A whole page; `title` is text, `main` and what is to stand in `head` besides are HTML. */
+export const page = (title: string, main: string, head = ""): string =>
+  `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(title)} – Postlane</title>
+<style>${STYLE}</style>${head}
+</head>
+<body>
+<main>
+${main}
+</main>
+</body>
+</html>
+`

@@ -1,0 +1,83 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+
+import { API_NAME } from "../server/group-api.ts"
+import { AnyProblem, ProblemCode } from "../server/problem.ts"
+import { AuditLogGroup } from "./accounts/audit-log.ts"
+import { AuthGroup } from "./accounts/auth.ts"
+import { AccountGroup, FormGroup, InvitePageGroup, TeamGroup } from "./accounts/caller-api.ts"
+import { ContactMessageGroup } from "./accounts/contact-messages.ts"
+import { PromoGroup } from "./accounts/promo.ts"
+import { ReceiptGroup } from "./accounts/receipts.ts"
+import { BulkGroup } from "./conversion/bulk.ts"
+import { FileGroup } from "./conversion/file-api.ts"
+import { FlyerGroup } from "./conversion/flyers.ts"
+import { JobGroup } from "./conversion/jobs.ts"
+import { SharedGroup, SharingGroup } from "./conversion/sharing.ts"
+import { AdminGroup } from "./delivery/admin.ts"
+import { AlertGroup, NotificationGroup } from "./delivery/alerts.ts"
+import { DigestGroup } from "./delivery/digest.ts"
+import { EventPollGroup } from "./delivery/event-poll.ts"
+import { StatsGroup } from "./delivery/stats.ts"
+import { EventBusGroup, WebhookGroup } from "./delivery/webhooks.ts"
+import { DevTemplateGroup } from "./dev-templates.ts"
+import { DevGroup } from "./dev.ts"
+import { HealthGroup } from "./health.ts"
+import { ConvertEmailGroup, ConvertEmailTestGroup, MailResultsGroup } from "./inbound/convert-email.ts"
+import { PipelineGroup } from "./inbound/pipeline.ts"
+import { RelayGroup } from "./mail/relay.ts"
+import { SuppressionGroup } from "./mail/suppressions.ts"
+import { OutreachGroup } from "./outreach/outreach.ts"
+import { UnsubscribeGroup } from "./outreach/unsubscribe.ts"
+
+/** What every Postlane serves. A new group is added here and gets its handlers in `../handlers/`. */
+export class Api extends HttpApi.make(API_NAME)
+  .add(RelayGroup)
+  .add(ReceiptGroup)
+  .add(HealthGroup)
+  .add(AdminGroup)
+  .add(AuditLogGroup)
+  .add(ContactMessageGroup)
+  .add(AlertGroup)
+  .add(NotificationGroup)
+  .add(SuppressionGroup)
+  .add(StatsGroup)
+  .add(WebhookGroup)
+  .add(EventPollGroup)
+  .add(PromoGroup)
+  .add(AuthGroup)
+  .add(FormGroup)
+  .add(TeamGroup)
+  .add(InvitePageGroup)
+  .add(AccountGroup)
+  .add(DigestGroup)
+  .add(OutreachGroup)
+  .add(UnsubscribeGroup)
+  .add(EventBusGroup)
+  .add(ConvertEmailGroup)
+  .add(ConvertEmailTestGroup)
+  .add(MailResultsGroup)
+  .add(PipelineGroup)
+  .add(FileGroup)
+  .add(FlyerGroup)
+  .add(JobGroup)
+  .add(BulkGroup)
+  .add(SharingGroup)
+  .add(SharedGroup) {}
+
+/** What an embedded one serves besides. */
+export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup) {}
+
+/** All of it, as the OpenAPI document describes it. */
+export class DocumentedApi extends HttpApi.make("postlane-documented")
+  .addHttpApi(Api)
+  .addHttpApi(DevApi)
+  .annotate(HttpApi.AdditionalSchemas, [AnyProblem, ProblemCode])
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Postlane",
+      version: "0.1.0",
+      description:
+        "Outbound mail that is never sent twice. Every answer outside 2xx is a problem document (RFC 9457) whose `code` " +
+        "is one of `ProblemCode`; `retryable` says whether the same request may be sent again."
+    })
+  ) {}

@@ -1,0 +1,133 @@
+import { Schema, Effect } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
+
+import { BatchOutcome, BatchRowState } from "../../../../domain/batch/row.ts"
+import { JobStatus, JobOptions } from "../../../../domain/conversion/job.ts"
+import { MAX_COST_DAYS, MAX_JOBS_PAGE, JobReport } from "../../../../ports/conversion/job-report.ts"
+import { apiOf } from "../../server/group-api.ts"
+import { invalidCursor, problem } from "../../server/problem.ts"
+import { AdminAccess } from "../../server/session.ts"
+import { InvalidRequest } from "../mail/relay.ts"
+import { cursor, DEFAULT_PAGE, filter, page, Unavailable } from "../query.ts"
+
+/** Days of the cost report where the query names no number. */
+const DEFAULT_COST_DAYS = 30
+
+const TextOrNull = Schema.NullOr(Schema.String)
+
+const Batch = Schema.Struct({
+  state: BatchRowState,
+  outcome: Schema.NullOr(BatchOutcome),
+  reason: TextOrNull.annotate({
+    description: "Why it is closed; while it is open, why its batch job is to be stopped."
+  }),
+  arn: TextOrNull,
+  endState: TextOrNull.annotate({ description: "The status that the batch service ended with." }),
+  records: Schema.Int,
+  accepted: Schema.Int,
+  fallback: Schema.Int,
+  inputBytes: Schema.Finite,
+  costUsd: Schema.Finite,
+  attempts: Schema.Int,
+  submittedAt: TextOrNull,
+  closedAt: TextOrNull
+}).annotate({ identifier: "BatchRow" })
+
+const JobRow = Schema.Struct({
+  id: Schema.String,
+  fileId: Schema.String,
+  customerId: TextOrNull,
+  bulkId: TextOrNull,
+  status: JobStatus,
+  options: JobOptions,
+  totalPages: Schema.Int,
+  totalChunks: Schema.Int,
+  doneChunks: Schema.Int,
+  totalCostUsd: Schema.Finite,
+  error: TextOrNull,
+  createdAt: Schema.String,
+  finishedAt: TextOrNull,
+  batch: Schema.NullOr(Batch)
+}).annotate({ identifier: "ConversionJobRow" })
+
+const CostReport = Schema.Struct({
+  days: Schema.Int,
+  from: Schema.String,
+  totalUsd: Schema.Finite,
+  sources: Schema.Array(
+    Schema.Struct({
+      source: Schema.String,
+      entries: Schema.Int,
+      inputTokens: Schema.Finite,
+      outputTokens: Schema.Finite,
+      costUsd: Schema.Finite
+    })
+  ),
+  batch: Schema.Struct({
+    jobs: Schema.Int,
+    accepted: Schema.Finite,
+    fallback: Schema.Finite,
+    costUsd: Schema.Finite,
+    onDemandUsd: Schema.Finite,
+    savedUsd: Schema.Finite
+  })
+}).annotate({ identifier: "CostReport" })
+
+/** Conversion jobs and what they cost, for admins. */
+export class JobGroup extends HttpApiGroup.make("jobs")
+  .add(
+    HttpApiEndpoint.get("jobs", "/api/admin/jobs", {
+      query: {
+        status: filter(JobStatus),
+        limit: page(DEFAULT_PAGE, MAX_JOBS_PAGE),
+        cursor
+      },
+      success: Schema.Struct({ rows: Schema.Array(JobRow), nextCursor: TextOrNull }),
+      error: [InvalidRequest, Unavailable]
+    }).annotate(OpenApi.Summary, "Conversion jobs with their batch rows, newest first")
+  )
+  .add(
+    HttpApiEndpoint.get("costs", "/api/admin/costs", {
+      query: { days: page(DEFAULT_COST_DAYS, MAX_COST_DAYS) },
+      success: CostReport,
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "What models cost, and what the batch lane saved",
+        description:
+          "`days` days in UTC, the last of which is today. `onDemandUsd` is what the batch answers that were accepted would " +
+          "have cost on demand; `savedUsd` is that, less what the batch jobs cost."
+      })
+    )
+  )
+  .middleware(AdminAccess) {}
+
+const unavailable = (error: { readonly cause: unknown }) =>
+  Effect.logWarning("conversion jobs cannot be read", error.cause).pipe(
+    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Conversion jobs cannot be read now")))
+  )
+
+/** `GET /api/admin/jobs` and `GET /api/admin/costs`. */
+export const jobHandlers = HttpApiBuilder.group(
+  apiOf(JobGroup),
+  "jobs",
+  Effect.fnUntraced(function* (handlers) {
+    const report = yield* JobReport
+    return handlers.handleAll({
+      jobs: ({ query }) =>
+        report
+          .jobs({
+            status: query.status || undefined,
+            cursor: query.cursor || undefined,
+            limit: query.limit || DEFAULT_PAGE
+          })
+          .pipe(
+            Effect.catchTags({
+              ConversionStoreError: unavailable,
+              InvalidCursor: () => invalidCursor("list")
+            })
+          ),
+      costs: ({ query }) => report.costs(query.days || DEFAULT_COST_DAYS).pipe(Effect.catch(unavailable))
+    })
+  })
+)

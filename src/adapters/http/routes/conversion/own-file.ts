@@ -1,0 +1,44 @@
+import { Effect } from "effect"
+
+import type { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
+import { problem, invalidRequest, type Problem } from "../../server/problem.ts"
+import { CurrentOwner } from "../../server/session.ts"
+
+/** The form of ids. */
+export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+export const noFile = problem("FILE_NOT_FOUND", "There is no such file")
+export const noFlyer = problem("NOT_FOUND", "There is no such job")
+
+/** The answer where the store, or what else stands behind files, does not. */
+export const filesUnavailable = (error: { readonly cause?: unknown }) =>
+  Effect.logWarning("files and conversions cannot be reached", error.cause).pipe(
+    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Files and conversions cannot be reached now")))
+  )
+
+/** A file of the caller's; whatever is none is not found, and neither is somebody else's. */
+export const ownFile = (store: Pick<ConversionStore["Service"], "file">) =>
+  Effect.fnUntraced(function* (fileId: string) {
+    const { customerId } = yield* CurrentOwner
+    if (!UUID.test(fileId)) return yield* Effect.fail(noFile)
+    const file = yield* store.file(fileId, customerId).pipe(Effect.catch(filesUnavailable))
+    return file ?? (yield* Effect.fail(noFile))
+  })
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+/**
+ * Refuses a body whose `options` name one of Postlane's own (underscored): those are notes of the service about money and the
+ * batch lane, and dropping one without a word would let its sender believe that it counts.
+ */
+export const refuseInternalOptions = (body: unknown): Effect.Effect<unknown, Problem> => {
+  const options = isObject(body) && "options" in body ? body.options : undefined
+  const wrong = isObject(options) ? Object.keys(options).filter((name) => name.startsWith("_")) : []
+  return wrong.length === 0
+    ? Effect.succeed(body)
+    : Effect.fail(
+        invalidRequest(
+          wrong.map((name) => ({ path: `options.${name}`, message: "cannot be set from outside" }))
+        )
+      )
+}

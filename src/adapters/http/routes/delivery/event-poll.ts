@@ -1,0 +1,56 @@
+import { Schema, Effect } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
+
+import { EventPoll } from "../../../../domain/delivery/poll.ts"
+import { apiOf } from "../../server/group-api.ts"
+import { problemSchema } from "../../server/problem.ts"
+import { ProxySecret } from "../mail/relay.ts"
+import { pollAnswer } from "./function-answers.ts"
+
+const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** What one run of the poll counted. */
+const counts = {
+  pages: count,
+  seen: count,
+  recorded: count,
+  backfilled: count,
+  alerts: count,
+  alertsFailed: count
+}
+
+/** The poll of `provider_a`'s list (document 1, "Poll rules"). */
+export class EventPollGroup extends HttpApiGroup.make("eventPoll")
+  .add(
+    HttpApiEndpoint.post("poll", "/functions/v1/provider-a-events-fetcher", {
+      success: Schema.Struct({ ok: Schema.Boolean, truncated: Schema.Boolean, ...counts }).annotate({
+        identifier: "EventPollAnswer"
+      }),
+      error: [
+        problemSchema("POLL_FAILED", counts),
+        problemSchema("UNAVAILABLE", {}),
+        problemSchema("INTERNAL", {})
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Reads provider_a's list of mails for events that no webhook told",
+        description:
+          "One run reads five pages of 100 mails at most and records those that are new or whose last event changed. " +
+          "`ok: false` with `truncated: true` where more mails remain: the next run goes on with those that were sent since logging began. `alertsFailed` counts " +
+          "alerts that did not go out, which the next run raises again. 502 with the counts so far where the provider " +
+          "refuses or does not answer; 500 where an event was not recorded; 503 where PROVIDERA_API_KEY is unset. Safe to " +
+          "call again: nothing is recorded twice."
+      })
+    )
+  )
+  .middleware(ProxySecret) {}
+
+/** `POST /functions/v1/provider-a-events-fetcher`. */
+export const eventPollHandlers = HttpApiBuilder.group(
+  apiOf(EventPollGroup),
+  "eventPoll",
+  Effect.fnUntraced(function* (handlers) {
+    const poll = yield* EventPoll
+    return handlers.handleRaw("poll", () => pollAnswer(poll))
+  })
+)

@@ -1,0 +1,79 @@
+import { Schema, Effect } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
+
+import { statRows, summarize } from "../../../../domain/delivery/stats.ts"
+import { EmailStatus } from "../../../../domain/mail/status.ts"
+import { MAX_STATS_DAYS, EmailStats } from "../../../../ports/delivery/email-log-query.ts"
+import { apiOf } from "../../server/group-api.ts"
+import { problem } from "../../server/problem.ts"
+import { AdminAccess } from "../../server/session.ts"
+import { InvalidRequest } from "../mail/relay.ts"
+import { page, Unavailable } from "../query.ts"
+
+/** Days of the statistics where the query names no number. */
+const DEFAULT_STATS_DAYS = 30
+
+const Rate = Schema.NullOr(Schema.Finite)
+
+const summary = {
+  total: Schema.Int,
+  byStatus: Schema.Record(EmailStatus, Schema.Int),
+  failedOver: Schema.Int,
+  costUsd: Schema.Finite,
+  rates: Schema.Struct({ delivered: Rate, bounced: Rate, complained: Rate })
+}
+
+const EmailStatsRow = Schema.Struct({
+  day: Schema.String,
+  category: Schema.String,
+  provider: Schema.NullOr(Schema.String),
+  ...summary
+}).annotate({ identifier: "EmailStatsRow" })
+
+/** What became of the mail (contract, "Admin"). */
+export class StatsGroup extends HttpApiGroup.make("stats")
+  .add(
+    HttpApiEndpoint.get("emailStats", "/api/admin/email-stats", {
+      query: { days: page(DEFAULT_STATS_DAYS, MAX_STATS_DAYS) },
+      success: Schema.Struct({
+        days: Schema.Int,
+        from: Schema.String,
+        rows: Schema.Array(EmailStatsRow),
+        totals: Schema.Struct(summary).annotate({ identifier: "EmailStatsTotals" })
+      }),
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The send log by day, category and provider",
+        description:
+          "`days` days in UTC, the last of which is today; newest first. Rates are shares of what a provider accepted, " +
+          "null where it accepted nothing; what was opened or reported as spam counts as delivered."
+      })
+    )
+  )
+  .middleware(AdminAccess) {}
+
+/** `GET /api/admin/email-stats`. */
+export const statsHandlers = HttpApiBuilder.group(
+  apiOf(StatsGroup),
+  "stats",
+  Effect.fnUntraced(function* (handlers) {
+    const stats = yield* EmailStats
+    return handlers.handle("emailStats", ({ query }) => {
+      const days = query.days || DEFAULT_STATS_DAYS
+      return stats.since(days).pipe(
+        Effect.map(({ from, stats: counted }) => ({
+          days,
+          from,
+          rows: statRows(counted),
+          totals: summarize(counted)
+        })),
+        Effect.catch(({ cause }) =>
+          Effect.logWarning("The send log cannot be counted", cause).pipe(
+            Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The send log does not answer now")))
+          )
+        )
+      )
+    })
+  })
+)

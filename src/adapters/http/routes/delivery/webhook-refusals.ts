@@ -1,0 +1,52 @@
+import { Clock, Effect, Metric } from "effect"
+
+import type { Provider } from "../../../../domain/mail/failover.ts"
+
+/**
+ * Why a webhook's request was refused. `secret_unset`: the setting is missing, and everybody is refused. `secret`: the header's
+ * value is missing or wrong. `signature`: it does not hold, or its time is too far off. `body`, `size`: of a caller that was let in.
+ */
+export type RefusalReason = "secret_unset" | "secret" | "signature" | "body" | "size"
+
+/** One line a minute for each source and reason: anybody can send requests that are refused. */
+const LINE_EVERY = 60_000_000_000n
+
+interface Lines {
+  readonly at: bigint
+  /** Refusals since, which no line told. */
+  readonly untold: number
+}
+
+/** Of this process: on the edge every request builds its services anew. */
+const told = new Map<string, Lines>()
+
+/** Counts a refusal, and writes a line where none was written for a while. */
+export const countRefusal = Effect.fnUntraced(function* (
+  source: Provider,
+  reason: RefusalReason,
+  /** What the caller is answered. */
+  detail: string
+) {
+  const counter = Metric.counter("postlane_webhook_refused_total", {
+    description: "Requests to the providers' webhooks that were refused.",
+    incremental: true,
+    attributes: { source, reason }
+  })
+  yield* Metric.update(counter, 1)
+  const key = `${source} ${reason}`
+  const now = yield* Clock.monotonicTimeNanos
+  const last = told.get(key)
+  if (last !== undefined && now - last.at < LINE_EVERY) {
+    told.set(key, { at: last.at, untold: last.untold + 1 })
+    return
+  }
+  told.set(key, { at: now, untold: 0 })
+  yield* Effect.logWarning("a webhook was refused").pipe(
+    Effect.annotateLogs({
+      source,
+      reason,
+      detail,
+      ...(last === undefined ? {} : { sinceLastLine: last.untold })
+    })
+  )
+})

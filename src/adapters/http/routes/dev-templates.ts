@@ -1,0 +1,67 @@
+import { Schema, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
+
+import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../domain/mail/template-samples.ts"
+import { MailTemplates } from "../../../ports/mail/mail-provider.ts"
+import { PAGE_POLICY, templatesPage } from "../pages/dev-page.ts"
+import { PAGE_MEDIA_TYPE } from "../pages/html-page.ts"
+import { apiOf } from "../server/group-api.ts"
+import { problemSchema, problem } from "../server/problem.ts"
+import { DevAccess } from "./dev.ts"
+import { InvalidRequest } from "./mail/relay.ts"
+
+const Html = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
+
+/** The product's own mails with sample data; every route is 404 where nothing is embedded. */
+export class DevTemplateGroup extends HttpApiGroup.make("templates")
+  .add(
+    HttpApiEndpoint.get("templates", "/dev/templates", { success: Html }).annotate(
+      OpenApi.Summary,
+      "The mails that Postlane writes itself, as a page"
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("template", "/dev/templates/:kind", {
+      params: { kind: Schema.String },
+      query: { as: Schema.optionalKey(Schema.Literals(["html", "text"])) },
+      success: Html,
+      error: [problemSchema("NOT_FOUND", {}), InvalidRequest]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "One of these mails, with sample data",
+        description: `As HTML, or as plain text with \`as=text\`. Kinds: ${TEMPLATE_KINDS.join(", ")}.`
+      })
+    )
+  )
+  .middleware(DevAccess) {}
+
+/** A mail carries its styles itself, runs nothing and loads nothing. */
+const MAIL_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+const answer = (body: string, contentType: string, policy: string) =>
+  HttpServerResponse.text(body, { contentType, headers: { "content-security-policy": policy } })
+
+/** `/dev/templates`. */
+export const devTemplateHandlers = HttpApiBuilder.group(
+  apiOf(DevTemplateGroup),
+  "templates",
+  Effect.fnUntraced(function* (handlers) {
+    const { render } = yield* MailTemplates
+    return handlers.handleAll({
+      templates: () =>
+        Effect.forEach(TEMPLATE_KINDS, (kind) =>
+          Effect.map(render(TEMPLATE_SAMPLES[kind]), ({ subject }) => ({ kind, subject }))
+        ).pipe(Effect.map((mails) => answer(templatesPage(mails), PAGE_MEDIA_TYPE, PAGE_POLICY))),
+      template: Effect.fnUntraced(function* ({ params, query }) {
+        const kind = TEMPLATE_KINDS.find((one) => one === params.kind)
+        if (kind === undefined) return yield* Effect.fail(problem("NOT_FOUND", "There is no such mail"))
+        const { html, text } = yield* render(TEMPLATE_SAMPLES[kind])
+        return query.as === "text"
+          ? answer(text, "text/plain; charset=utf-8", MAIL_POLICY)
+          : answer(html, PAGE_MEDIA_TYPE, MAIL_POLICY)
+      })
+    })
+  })
+)

@@ -1,0 +1,168 @@
+import { Schema, Effect } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
+
+import { ConvertByEmail } from "../../../../domain/inbound/convert-by-email.ts"
+import { ReplyChannel } from "../../../../ports/inbound/mails.ts"
+import { MailObjects } from "../../../../ports/object-store.ts"
+import { makeJsonBodies } from "../../server/body.ts"
+import { apiOf } from "../../server/group-api.ts"
+import { problemSchema, problem, problemResponse } from "../../server/problem.ts"
+import { resultResponse } from "../../server/responses.ts"
+import { OwnerAccess, CurrentOwner } from "../../server/session.ts"
+import { InvalidRequest, ProxySecret } from "../mail/relay.ts"
+import { RateLimited, RequestsPerMinute } from "../query.ts"
+import { TestSendRequest, MAX_TEST_BODY, sendTestMessage } from "./test-message.ts"
+
+const Channel = Schema.Literals(["workspace", "library"]).annotate({
+  description: "How replies go out (`CONVERT_REPLY_CHANNEL`)."
+})
+
+/** The answer of the health check. */
+const Health = Schema.Struct({ status: Schema.Literal("ok"), channel: Channel }).annotate({
+  identifier: "ConvertEmailHealth"
+})
+
+/** Convert-by-email beside SMTP: health, and links to results that are too large to attach. */
+export class ConvertEmailGroup extends HttpApiGroup.make("convertEmail")
+  .add(
+    HttpApiEndpoint.get("convertEmailHealth", "/convert-email/health", { success: Health }).annotate(
+      OpenApi.Summary,
+      "Whether convert-by-email is there"
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("convertEmailResult", "/convert-email/results/:token", {
+      params: { token: Schema.String },
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html; charset=utf-8" })),
+      error: [problemSchema("NOT_FOUND", {}), problemSchema("UNAVAILABLE", {})]
+    })
+      .annotate(RequestsPerMinute, 120)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "A result that was too large to attach",
+          description: "The link of a reply: signed, and good for 7 days. Whoever has it may read the result."
+        })
+      )
+  )
+  .middleware(RateLimited) {}
+
+/** A result of convert-by-email that stands behind a link. */
+const MailResultView = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  pages: Schema.Int,
+  unreadablePages: Schema.Array(Schema.Int).annotate({
+    description: "Numbers of the pages that could not be read; they are not charged."
+  }),
+  hasText: Schema.Boolean.annotate({ description: "Whether the result holds a word of text." }),
+  creditsCharged: Schema.Int,
+  convertedAt: Schema.String,
+  reply: Schema.Literals(["queued", "sent", "failed"]).annotate({
+    description: "What became of the reply that was to bring it."
+  }),
+  url: Schema.String,
+  expiresAt: Schema.String
+}).annotate({ identifier: "MailResult" })
+
+/** What an owner has of convert-by-email. */
+export class MailResultsGroup extends HttpApiGroup.make("mailResults")
+  .add(
+    HttpApiEndpoint.get("listMailResults", "/api/v1/mail-results", {
+      success: Schema.Struct({ results: Schema.Array(MailResultView) }),
+      error: problemSchema("UNAVAILABLE", {})
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Results of your mails that no reply has brought as an attachment",
+        description:
+          "Newest first: those that went as a link, and those whose reply waits or did not go out. They stay for 7 days."
+      })
+    )
+  )
+  .middleware(OwnerAccess) {}
+
+/** A message that somebody sends by hand, through the channel of the replies. */
+export class ConvertEmailTestGroup extends HttpApiGroup.make("convertEmailTest")
+  .add(
+    HttpApiEndpoint.post("convertEmailTestSend", "/convert-email/test-send", {
+      payload: TestSendRequest,
+      success: Schema.Struct({ ok: Schema.Literal(true), channel: Channel }),
+      error: [
+        InvalidRequest,
+        problemSchema("PAYLOAD_TOO_LARGE", {}),
+        problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
+        problemSchema("UNAVAILABLE", {})
+      ]
+    }).annotate(OpenApi.Summary, "Sends a test message through the channel of the replies")
+  )
+  .middleware(ProxySecret) {}
+
+/** `/convert-email/health` and the links to results. */
+export const convertEmailHandlers = HttpApiBuilder.group(
+  apiOf(ConvertEmailGroup),
+  "convertEmail",
+  Effect.fnUntraced(function* (handlers) {
+    const intake = yield* ConvertByEmail
+    const channel = yield* ReplyChannel
+    const objects = yield* MailObjects
+    return handlers
+      .handle("convertEmailHealth", () => Effect.succeed({ status: "ok" as const, channel: channel.name }))
+      .handleRaw("convertEmailResult", ({ params }) =>
+        Effect.gen(function* () {
+          const found = yield* intake.result(params.token)
+          if (found === undefined) {
+            return problemResponse(problem("NOT_FOUND", "There is no such result, or its link has expired"))
+          }
+          return yield* resultResponse(objects, found.key)
+        }).pipe(
+          Effect.catch((cause) =>
+            Effect.logWarning("a result cannot be read", cause).pipe(
+              Effect.as(problemResponse(problem("UNAVAILABLE", "The result cannot be read now")))
+            )
+          )
+        )
+      )
+  })
+)
+
+/** `GET /api/v1/mail-results`. */
+export const mailResultsHandlers = HttpApiBuilder.group(
+  apiOf(MailResultsGroup),
+  "mailResults",
+  Effect.fnUntraced(function* (handlers) {
+    const intake = yield* ConvertByEmail
+    return handlers.handle("listMailResults", () =>
+      Effect.gen(function* () {
+        const { customerId } = yield* CurrentOwner
+        const results = yield* intake.keptResults(customerId)
+        return {
+          results: results.map((result) => ({
+            ...result,
+            expiresAt: new Date(result.expiresAt).toISOString()
+          }))
+        }
+      }).pipe(
+        Effect.catchTag("IntakeUnavailable", (cause) =>
+          Effect.andThen(
+            Effect.logWarning("results of mails cannot be listed", cause),
+            Effect.fail(problem("UNAVAILABLE", "Your results cannot be listed now"))
+          )
+        )
+      )
+    )
+  })
+)
+
+/** `POST /convert-email/test-send`. */
+export const convertEmailTestHandlers = HttpApiBuilder.group(
+  apiOf(ConvertEmailTestGroup),
+  "convertEmailTest",
+  Effect.fnUntraced(function* (handlers) {
+    const channel = yield* ReplyChannel
+    const bodies = yield* makeJsonBodies
+    return handlers.handleRaw("convertEmailTestSend", ({ request }) =>
+      Effect.flatMap(bodies.read(request, MAX_TEST_BODY), (body) => sendTestMessage(channel, body)).pipe(
+        Effect.catch((failure) => Effect.succeed(problemResponse(failure)))
+      )
+    )
+  })
+)

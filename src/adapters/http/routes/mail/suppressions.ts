@@ -1,0 +1,168 @@
+import { Schema, Effect, Result } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
+
+import { addressKey, parseMailbox, parsePublicMailbox } from "../../../../domain/mail/address.ts"
+import { SuppressionReason } from "../../../../domain/mail/suppression-policy.ts"
+import { MAX_SUPPRESSION_PAGE, SuppressionList } from "../../../../ports/mail/suppression-list.ts"
+import { makeJsonBodies } from "../../server/body.ts"
+import { bodyDecoder } from "../../server/decode-body.ts"
+import { apiOf } from "../../server/group-api.ts"
+import {
+  problemSchema,
+  invalidCursor,
+  invalidRequest,
+  problem,
+  problemResponse
+} from "../../server/problem.ts"
+import { AdminAccess, CurrentPrincipal } from "../../server/session.ts"
+import { DEFAULT_PAGE, filter, page, Text, Unavailable } from "../query.ts"
+import { InvalidRequest } from "./relay.ts"
+
+const Note = Text.check(Schema.isMaxLength(1000))
+
+/** The body that adds a suppression. */
+const SuppressionRequest = Schema.Struct({
+  email: Text.check(Schema.isMaxLength(320)),
+  note: Schema.optionalKey(Note)
+}).annotate({ identifier: "SuppressionRequest" })
+
+const SuppressionRow = Schema.Struct({
+  email: Schema.String,
+  reason: SuppressionReason,
+  note: Schema.NullOr(Schema.String),
+  created_at: Schema.String
+}).annotate({ identifier: "SuppressionRow" })
+
+const PATH = "/api/admin/email-suppressions"
+
+/** The suppression list as admins work with it (contract, "Admin"). */
+export class SuppressionGroup extends HttpApiGroup.make("suppressions")
+  .add(
+    HttpApiEndpoint.get("listSuppressions", PATH, {
+      query: {
+        email: filter(Text.check(Schema.isMaxLength(320))),
+        reason: filter(SuppressionReason),
+        limit: page(DEFAULT_PAGE, MAX_SUPPRESSION_PAGE),
+        cursor: filter(Text.check(Schema.isMaxLength(1000)))
+      },
+      success: Schema.Struct({
+        rows: Schema.Array(SuppressionRow),
+        nextCursor: Schema.NullOr(Schema.String)
+      }),
+      error: [InvalidRequest, Unavailable]
+    }).annotate(OpenApi.Summary, "Addresses that are not mailed, newest first")
+  )
+  .add(
+    HttpApiEndpoint.post("addSuppression", PATH, {
+      payload: SuppressionRequest,
+      success: SuppressionRow,
+      error: [
+        InvalidRequest,
+        problemSchema("PAYLOAD_TOO_LARGE", {}),
+        problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
+        Unavailable
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Adds a manual suppression",
+        description: "One `email_suppress` row in `admin_audit_log` tells of it, with the note."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.delete("removeSuppressions", `${PATH}/:email`, {
+      params: { email: Schema.String },
+      query: { note: filter(Note) },
+      success: Schema.Struct({ removed: Schema.Int }),
+      error: [InvalidRequest, problemSchema("NOT_FOUND", {}), Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Removes every suppression of an address",
+        description:
+          "Only where the address was fixed or its owner asked for mail again; `note` says why. One `email_unsuppress` row " +
+          "in `admin_audit_log` tells of it."
+      })
+    )
+  )
+  .middleware(AdminAccess) {}
+
+/** Largest body of these routes, bytes. */
+const MAX_BODY = 64 * 1024
+
+/** The stored form of an address; what is none is compared as it is, so that a row of it can be removed. */
+const keyOf = (email: string): string => {
+  const parsed = parseMailbox(email.trim())
+  return Result.isSuccess(parsed) ? addressKey(parsed.success) : email.trim().toLowerCase()
+}
+
+const unavailable = ({ cause }: { readonly cause: unknown }) =>
+  Effect.logWarning("The suppression list does not answer", cause).pipe(
+    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The suppression list does not answer now")))
+  )
+
+const decodeSuppression = bodyDecoder(SuppressionRequest)
+
+/** `/api/admin/email-suppressions`. */
+export const suppressionHandlers = HttpApiBuilder.group(
+  apiOf(SuppressionGroup),
+  "suppressions",
+  Effect.fnUntraced(function* (handlers) {
+    const list = yield* SuppressionList
+    const bodies = yield* makeJsonBodies
+
+    const add = Effect.fnUntraced(function* (body: typeof SuppressionRequest.Type) {
+      const parsed = parsePublicMailbox(body.email.trim())
+      if (Result.isFailure(parsed)) {
+        return yield* Effect.fail(invalidRequest([{ path: "email", message: parsed.failure }]))
+      }
+      const { actor } = yield* CurrentPrincipal
+      return yield* list
+        .add({ email: addressKey(parsed.success), actor, note: body.note || undefined })
+        .pipe(Effect.catch(unavailable))
+    })
+
+    return handlers
+      .handle("listSuppressions", ({ query }) =>
+        list
+          .page({
+            email: query.email ? keyOf(query.email) : undefined,
+            reason: query.reason || undefined,
+            cursor: query.cursor || undefined,
+            limit: query.limit || DEFAULT_PAGE
+          })
+          .pipe(
+            Effect.catchTags({
+              SuppressionListUnavailable: unavailable,
+              InvalidSuppressionCursor: () => invalidCursor("list")
+            })
+          )
+      )
+      .handleRaw("addSuppression", ({ request }) =>
+        bodies.read(request, MAX_BODY).pipe(
+          Effect.flatMap(decodeSuppression),
+          Effect.flatMap(add),
+          Effect.map((row) =>
+            HttpServerResponse.text(JSON.stringify(row), { contentType: "application/json" })
+          ),
+          Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
+        )
+      )
+      .handle(
+        "removeSuppressions",
+        Effect.fnUntraced(function* ({ params, query }) {
+          const email = keyOf(params.email)
+          const { actor } = yield* CurrentPrincipal
+          const removed = email.includes("\0")
+            ? 0
+            : yield* list
+                .remove({ email, actor, note: query.note || undefined })
+                .pipe(Effect.catch(unavailable))
+          if (removed === 0) {
+            return yield* Effect.fail(problem("NOT_FOUND", "The address is not suppressed"))
+          }
+          return { removed }
+        })
+      )
+  })
+)

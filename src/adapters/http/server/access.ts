@@ -1,0 +1,211 @@
+import { hash } from "node:crypto"
+
+import { Clock, Effect, Layer, Option, Redacted } from "effect"
+import { HttpServerRequest, HttpEffect } from "effect/http"
+
+import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
+import { Access } from "../../../ports/accounts/access.ts"
+import { noFile } from "../routes/conversion/own-file.ts"
+import { DevAccess } from "../routes/dev.ts"
+import { ProxySecret } from "../routes/mail/relay.ts"
+import { bearerToken, secretCheck, siteOf } from "./credentials.ts"
+import { problem, type Problem, problemResponse } from "./problem.ts"
+import {
+  AdminAccess,
+  CurrentOwner,
+  CurrentPrincipal,
+  OwnerAccess,
+  sessionCookieOf,
+  withSessionCookie
+} from "./session.ts"
+
+/** How long a token that was an admin's is taken for one while the database does not answer. */
+const REMEMBERED_MS = 3_600_000
+
+/** Most tokens that are remembered. */
+const MAX_REMEMBERED = 1000
+
+/** Whether an `Authorization` header is that of somebody who may read what admins may. */
+type AdminCheck = (authorization: string | undefined) => Effect.Effect<boolean>
+
+/**
+ * The check for what an admin wants to see most while the database is down (`/ready`, the outbox): it then goes by what
+ * it last saw of the token, within the hour. No route that reads or changes data goes by it.
+ */
+export const makeAdminCheck: Effect.Effect<AdminCheck, never, Access> = Effect.map(Access, (access) => {
+  const seen = new Map<string, number>()
+  return Effect.fnUntraced(function* (authorization) {
+    const token = bearerToken(authorization)
+    if (token === undefined) return false
+    const key = hash("sha256", token)
+    const now = yield* Clock.currentTimeMillis
+    return yield* access.byToken(token).pipe(
+      Effect.map((principal) => {
+        const admin = principal !== undefined && may(principal, "admin:read")
+        if (!admin) seen.delete(key)
+        else if (seen.has(key) || seen.size < MAX_REMEMBERED) seen.set(key, now)
+        return admin
+      }),
+      Effect.catch(() => Effect.succeed(now - (seen.get(key) ?? Number.NEGATIVE_INFINITY) < REMEMBERED_MS))
+    )
+  })
+})
+
+/** 403 for a wrong, missing or unset `x-proxy-secret`. */
+export const proxySecretLayer = (secret: Redacted.Redacted | undefined): Layer.Layer<ProxySecret> => {
+  const check = secretCheck(secret)
+  return Layer.succeed(
+    ProxySecret,
+    ProxySecret.of({
+      proxySecret: (handler, { credential }) =>
+        check(Redacted.value(credential))
+          ? handler
+          : Effect.fail(problem("FORBIDDEN", "The header x-proxy-secret is missing or wrong"))
+    })
+  )
+}
+
+const LOOPBACK_PEER = /^(?:127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3})$/i
+const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
+
+/** What proxies add: whoever sends it stands behind the peer. */
+const FORWARDED = [
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip"
+]
+
+const isForwarded = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  FORWARDED.some((name) => headers[name] !== undefined)
+
+/** A page of another site that a browser on this machine has open must not get through. */
+const fromAnotherSite = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {
+  const site = headers["sec-fetch-site"]
+  if (site !== undefined && site !== "same-origin" && site !== "none") return true
+  const origin = headers["origin"]
+  return (
+    origin !== undefined && origin !== `http://${headers["host"]}` && origin !== `https://${headers["host"]}`
+  )
+}
+
+type Refusal = Effect.Effect<never, Problem<"UNAUTHENTICATED"> | Problem<"FORBIDDEN">>
+
+const otherSite: Refusal = Effect.fail(problem("FORBIDDEN", "Another site may not use this"))
+const notLocal: Refusal = Effect.fail(
+  problem("UNAUTHENTICATED", "From another machine an admin's bearer token is required")
+)
+
+/** Loopback peers that name a loopback host and are no proxies, and admins. */
+export const devAccessLayer: Layer.Layer<DevAccess, never, Access> = Layer.effect(
+  DevAccess,
+  Effect.map(makeAdminCheck, (isAdmin) =>
+    DevAccess.of(
+      Effect.fnUntraced(function* (handler) {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const foreign = fromAnotherSite(request)
+        const local =
+          !isForwarded(request) &&
+          LOOPBACK_PEER.test(Option.getOrElse(request.remoteAddress, () => "")) &&
+          LOOPBACK_HOST.test(request.headers["host"] ?? "")
+        if (local && !foreign) return yield* handler
+        if (yield* isAdmin(request.headers["authorization"])) return yield* handler
+        return yield* foreign ? otherSite : notLocal
+      })
+    )
+  )
+)
+
+const READS = new Set(["GET", "HEAD"])
+
+const unavailable = problem("UNAVAILABLE", "Who calls cannot be looked up now")
+const sessionOfOtherSite = problem("FORBIDDEN", "Another site's page may not do this")
+
+/** Finds out who calls: a bearer token decides where there is one, else the session's cookie. */
+export const makeCaller = (baseUrl: string) =>
+  Effect.map(Access, (access) => {
+    const site = siteOf(baseUrl)
+    return Effect.fnUntraced(function* (
+      nobody: Problem
+    ): Effect.fn.Return<Principal, Problem, HttpServerRequest.HttpServerRequest> {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const token = bearerToken(request.headers["authorization"])
+      const lookedUp = Effect.catch(({ cause }: { readonly cause: unknown }) =>
+        Effect.logWarning("who calls cannot be looked up", cause).pipe(
+          Effect.andThen(Effect.fail(unavailable))
+        )
+      )
+      if (token !== undefined) {
+        return (yield* access.byToken(token).pipe(lookedUp)) ?? (yield* Effect.fail(nobody))
+      }
+      const cookie = sessionCookieOf(request)
+      if (cookie === undefined) return yield* Effect.fail(nobody)
+      if (!READS.has(request.method) && site(request) !== "own") return yield* Effect.fail(sessionOfOtherSite)
+      const use = yield* access.bySession(cookie).pipe(lookedUp)
+      if (use === undefined) return yield* Effect.fail(nobody)
+      const { expiresAt, principal, renewed } = use
+      if (renewed !== undefined) {
+        yield* HttpEffect.appendPreResponseHandler((_, response) =>
+          Effect.succeed(withSessionCookie(response, { baseUrl, cookie: renewed, expiresAt }))
+        )
+      }
+      return principal
+    })
+  })
+
+const mayNot = (right: Right) => problem("FORBIDDEN", `This needs the right ${right}`)
+
+const noAdmin = problem("UNAUTHENTICATED", "An admin's bearer token or session is required")
+
+/** 401 for nobody, 403 without the right. */
+export const adminAccessLayer = (options: {
+  readonly baseUrl: string
+}): Layer.Layer<AdminAccess, never, Access> =>
+  Layer.effect(
+    AdminAccess,
+    Effect.map(makeCaller(options.baseUrl), (caller) => {
+      type Scheme = AdminAccess["Service"]["adminToken"]
+      // Both schemes at once: the answer depends on which of the two a request has.
+      const pass: Scheme = (handler, { endpoint }) =>
+        Effect.matchEffect(caller(noAdmin), {
+          onFailure: (refused) => Effect.succeed(problemResponse(refused)),
+          onSuccess: (principal) => {
+            const right: Right = READS.has(endpoint.method) ? "admin:read" : "admin"
+            return may(principal, right)
+              ? Effect.provideService(handler, CurrentPrincipal, principal)
+              : Effect.succeed(problemResponse(mayNot(right)))
+          }
+        })
+      return AdminAccess.of({ adminToken: pass, sessionCookie: pass })
+    })
+  )
+
+const noOwner = problem("UNAUTHENTICATED", "A customer's bearer token or session is required")
+
+/** A file of somebody else's is not found, never forbidden (contract, "Errors"): nor is it to who can have none. */
+const noOwnerOf = ({ path }: { readonly path: string }) =>
+  path.includes("/:fileId") ? noFile : mayNot("owner")
+
+/** 401 for nobody; for somebody who acts for no customer, no file is there (404) and the rest is forbidden (403). */
+export const ownerAccessLayer = (options: {
+  readonly baseUrl: string
+}): Layer.Layer<OwnerAccess, never, Access> =>
+  Layer.effect(
+    OwnerAccess,
+    Effect.map(makeCaller(options.baseUrl), (caller) => {
+      type Scheme = OwnerAccess["Service"]["ownerToken"]
+      const pass: Scheme = (handler, { endpoint }) =>
+        Effect.matchEffect(caller(noOwner), {
+          onFailure: (refused) => Effect.succeed(problemResponse(refused)),
+          onSuccess: (principal) => {
+            const { actor, customerId } = principal
+            return customerId !== undefined && may(principal, "owner")
+              ? Effect.provideService(handler, CurrentOwner, { customerId, actor })
+              : Effect.succeed(problemResponse(noOwnerOf(endpoint)))
+          }
+        })
+      return OwnerAccess.of({ ownerToken: pass, sessionCookie: pass })
+    })
+  )

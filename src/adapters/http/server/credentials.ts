@@ -1,0 +1,51 @@
+import { hash, timingSafeEqual } from "node:crypto"
+
+import { Redacted } from "effect"
+import type { HttpServerRequest } from "effect/http"
+
+/** Whether a caller presented the secret. */
+type SecretCheck = (presented: string | undefined) => boolean
+
+/** Header values arrive as one character a byte; the secret may be written in UTF-8. */
+const digestOf = (value: string, encoding: "latin1" | "utf8"): Buffer =>
+  hash("sha256", Buffer.from(value, encoding), "buffer")
+
+/**
+ * Makes a check that takes the same time whatever is presented: both sides are hashed, then compared in constant time.
+ * An unset or empty secret refuses everybody (contract, "Settings").
+ */
+export const secretCheck = (secret: Redacted.Redacted | undefined): SecretCheck => {
+  const value = secret === undefined ? "" : Redacted.value(secret)
+  const expected = digestOf(value, "utf8")
+  return (presented) => {
+    const equal = timingSafeEqual(digestOf(presented ?? "", "latin1"), expected)
+    return value !== "" && equal
+  }
+}
+
+/** The token of an `Authorization: Bearer` header; the header's characters are bytes of UTF-8. */
+export const bearerToken = (authorization: string | undefined): string | undefined => {
+  const token = authorization === undefined ? undefined : /^Bearer +(\S.*)$/i.exec(authorization)?.[1]
+  return token === undefined ? undefined : Buffer.from(token, "latin1").toString("utf8")
+}
+
+/** Whose page a request comes from, by what the browser says; programs say nothing and count as `own`. */
+type Site = "own" | "other" | "unknown"
+
+/**
+ * Tells whose page sent a request. `Sec-Fetch-Site` decides where it is there; browsers leave it out on plain http, and a
+ * form on a page without referrers, or in a frame that is shut in, then says `Origin: null`, which is `unknown`.
+ */
+export const siteOf = (baseUrl: string) => {
+  const own = new URL(baseUrl).origin
+  return ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">): Site => {
+    const site = headers["sec-fetch-site"]
+    if (site !== undefined) return site === "same-origin" || site === "none" ? "own" : "other"
+    const origin = headers["origin"]
+    if (origin === undefined || origin === own) return "own"
+    if (origin === "null") return "unknown"
+    const host = headers["host"]
+    const sameHost = host !== undefined && (origin === `http://${host}` || origin === `https://${host}`)
+    return sameHost ? "own" : "other"
+  }
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto"
+
+import { Context, Effect, References } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+
+import { PAGE_MEDIA_TYPE } from "../pages/html-page.ts"
+import { asProblem, failureResponse, type MethodsOf } from "./failure.ts"
+import { invalidRequest, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.ts"
+
+/** An id that a caller may choose: it goes into logs as it is. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** On every answer. A route that serves a page sets a policy of its own, and that one stands. */
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "content-security-policy":
+    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY"
+}
+
+/** Where the public address is one of https: browsers ask for no other for a year (RFC 6797). */
+const ONLY_HTTPS = { "strict-transport-security": "max-age=31536000" }
+
+/** RFC 9110, section 11.6.1: a 401 names the scheme. */
+const CHALLENGE = { "www-authenticate": "Bearer" }
+
+/** How often a request has `Host`, each time as a field of its own: a parser of Node keeps the first. */
+const hosts = (source: object): number =>
+  "rawHeaders" in source && Array.isArray(source.rawHeaders)
+    ? source.rawHeaders.filter((name, at) => at % 2 === 0 && String(name).toLowerCase() === "host").length
+    : 1
+
+/** RFC 9112, section 3.2: HTTP/1.1 without `Host` is refused, and so are two. Checked here, where the answer is a problem. */
+const namesHost = ({ source }: HttpServerRequest.HttpServerRequest): boolean => {
+  const named = hosts(source)
+  return named === 1 || (named === 0 && (!("httpVersion" in source) || source.httpVersion !== "1.1"))
+}
+
+/** A problem, or the page that a person gets in its place; no part below the handlers makes either. */
+const isComplete = (contentType: string | undefined): boolean =>
+  contentType === PROBLEM_MEDIA_TYPE || contentType === PAGE_MEDIA_TYPE
+
+const noHost = Effect.succeed(
+  problemResponse(invalidRequest([{ path: "", message: "there must be one Host header" }]))
+)
+
+/**
+ * Around every route: each answer has the security headers and an `x-request-id` (the caller's, or a new one, which the
+ * log lines of the request have too), and each answer outside 2xx and 3xx is a problem document,
+ * but for the pages of links that people follow.
+ */
+export const envelope =
+  (methodsOf: MethodsOf, { baseUrl }: { readonly baseUrl?: string | undefined } = {}) =>
+  <E, R>(
+    handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
+    Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+      const given = request.headers["x-request-id"]
+      const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID()
+      const annotations = { ...Context.get(context, References.CurrentLogAnnotations), requestId }
+      return (namesHost(request) ? handler : noHost).pipe(
+        Effect.catchCause((cause) => failureResponse(request, cause, methodsOf)),
+        Effect.map((response) => {
+          const answered =
+            response.status < 400 || isComplete(response.headers["content-type"])
+              ? response
+              : asProblem(response)
+          return HttpServerResponse.setHeaders(answered, {
+            ...SECURITY_HEADERS,
+            ...(baseUrl?.startsWith("https:") === true ? ONLY_HTTPS : undefined),
+            ...answered.headers,
+            ...(answered.status === 401 ? CHALLENGE : undefined),
+            "x-request-id": requestId
+          })
+        }),
+        Effect.provideService(References.CurrentLogAnnotations, annotations)
+      )
+    })

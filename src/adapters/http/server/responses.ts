@@ -1,0 +1,53 @@
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+
+import type { ProgressMoment } from "../../../domain/conversion/progress.ts"
+import type { ObjectStoreError, ObjectStoreService } from "../../../ports/object-store.ts"
+import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
+
+/** A comment line this often keeps proxies from closing a quiet stream (contract). */
+const KEEP_OPEN_EVERY = "15 seconds"
+
+const encoder = new TextEncoder()
+
+/** An event in the format of server-sent events; the data is one line of JSON. */
+const eventText = ({ data, event }: ProgressMoment): string =>
+  `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+
+/** Moments as a response that ends with the last of them. */
+export const eventStream = (
+  moments: Stream.Stream<ProgressMoment>
+): HttpServerResponse.HttpServerResponse => {
+  const comments = Stream.fromEffectRepeat(Effect.as(Effect.sleep(KEEP_OPEN_EVERY), ": still here\n\n"))
+  const lines = Stream.merge(Stream.map(moments, eventText), comments, { haltStrategy: "left" })
+  return HttpServerResponse.stream(
+    Stream.map(lines, (text) => encoder.encode(text)),
+    {
+      contentType: "text/event-stream",
+      headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
+    }
+  )
+}
+
+/** A result is a stranger's document: it may show itself, and nothing else. */
+const RESULT_POLICY =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+
+/** Streams a result to whoever may see it, with these headers besides. */
+export const resultResponse = (
+  objects: Pick<ObjectStoreService, "get" | "stat">,
+  key: string,
+  headers: Readonly<Record<string, string>> = {}
+): Effect.Effect<HttpServerResponse.HttpServerResponse, ObjectStoreError> =>
+  Effect.map(objects.stat(key), ({ size }) =>
+    HttpServerResponse.stream(Stream.orDie(objects.get(key)), {
+      contentType: PAGE_MEDIA_TYPE,
+      contentLength: size,
+      headers: {
+        "content-security-policy": RESULT_POLICY,
+        "x-content-type-options": "nosniff",
+        "cache-control": "private, no-cache",
+        ...headers
+      }
+    })
+  )

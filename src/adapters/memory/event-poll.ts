@@ -1,0 +1,57 @@
+import { Effect, Layer } from "effect"
+
+import { least } from "../../domain/lists.ts"
+import { statusRank, TERMINAL_RANK } from "../../domain/mail/status.ts"
+import {
+  ListFailure,
+  SentMails,
+  type KnownMail,
+  PollLog,
+  type PollPosition
+} from "../../ports/delivery/event-poll.ts"
+import type { MailDatabase } from "./mail-store.ts"
+
+/** A list without mails. */
+export const layerEmpty: Layer.Layer<SentMails> = Layer.succeed(
+  SentMails,
+  SentMails.of({ page: () => Effect.succeed({ mails: [], unreadable: 0, next: undefined }) })
+)
+
+/** No list: the provider is not set up. */
+export const layerNone: Layer.Layer<SentMails> = Layer.succeed(
+  SentMails,
+  SentMails.of({
+    page: () => Effect.fail(new ListFailure({ kind: "unconfigured", message: "there is no API key" }))
+  })
+)
+
+/** The poll's view of a mail database in memory. */
+export const layer = (database: MailDatabase): Layer.Layer<PollLog> =>
+  Layer.sync(PollLog, () => {
+    let saved: { readonly position: PollPosition; readonly version: number } = {
+      position: { newest: undefined, gap: undefined },
+      version: 0
+    }
+    return PollLog.of({
+      known: (messageIds) =>
+        Effect.sync(() => {
+          const rows = database.rows()
+          const mails = new Map<string, KnownMail>()
+          for (const { alertedAt, lastEvent, provider, providerMessageId, status } of rows) {
+            if (provider !== "provider_a" || providerMessageId === null) continue
+            if (!messageIds.includes(providerMessageId)) continue
+            const alertDue = alertedAt === null && statusRank(status) === TERMINAL_RANK
+            mails.set(providerMessageId, { lastEvent: lastEvent ?? undefined, alertDue })
+          }
+          const oldest = rows.length === 0 ? undefined : least(rows.map(({ createdAt }) => createdAt))
+          return { mails, oldest }
+        }),
+      position: Effect.sync(() => saved),
+      savePosition: (position, version) =>
+        Effect.sync(() => {
+          if (version !== saved.version) return false
+          saved = { position, version: version + 1 }
+          return true
+        })
+    })
+  })

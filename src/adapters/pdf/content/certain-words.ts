@@ -1,0 +1,274 @@
+import { constants, inflateSync } from "node:zlib"
+
+import { IDENTITY, type Matrix, multiply } from "./geometry.ts"
+
+/** Painting operators that are looked at: as many as objects of a page are where it is asked of pdfium. */
+const MAX_OBJECTS = 32
+/** Characters, and different ones, that are certain to have ink among them whatever the font. */
+const MIN_CHARACTERS = 16
+const MIN_DIFFERENT = 6
+/** Size of type that is certain to be seen at the resolution that blank pages are found with, points. */
+const MIN_SIZE = 6
+/** The fill of text that stands out from white: no level of red, green and blue is higher. */
+const MAX_LEVEL = 0.6
+/** The least stretch of type, in percent. */
+const MIN_STRETCH = 50
+/** Width of a character, by its size: hardly any text is wider on average. */
+const WIDE = 0.6
+
+/** The part of the page that is shown, in its own units. */
+export interface Shown {
+  readonly x0: number
+  readonly y0: number
+  readonly x1: number
+  readonly y1: number
+}
+
+/** Characters that may be spaces, or belong to an escape. */
+const NO_INK = new Set([" ", "\\", "00", "20"])
+
+/** A string's characters; in hexadecimal, its bytes. */
+const charactersOf = (string: string): ReadonlyArray<string> =>
+  string.startsWith("<") ? (string.match(/[0-9A-Fa-f]{2}/g) ?? []) : string.slice(1, -1).split("")
+
+const shifted = (x: number, y: number): Matrix => ({ ...IDENTITY, e: x, f: y })
+
+/** A token of a content stream; a string with brackets within matches nothing, and ends the look. */
+const TOKEN =
+  /[\s\0]*(?:%[^\r\n]*|(\/[^\s\0()<>[\]{}/%]*)|(\((?:[^()\\]|\\[^])*\)|<[0-9A-Fa-f\s]*>)|(<<|>>|\[|\])|([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?![^\s\0()<>[\]{}/%])|([^\s\0()<>[\]{}/%]+))/y
+
+const PAINTS = new Set(["f", "F", "f*", "B", "B*", "b", "b*", "S", "s", "Do", "sh", "Tj", "TJ", "'", '"'])
+
+interface Graphics {
+  readonly matrix: Matrix
+  readonly dark: boolean
+  readonly size: number
+  readonly mode: number
+  readonly leading: number
+  /** Of characters and words together. */
+  readonly spacing: number
+}
+
+/**
+ * Whether the beginning of a page's content shows words that are certain to be seen: dark, filled, large enough and within the page.
+ * False says nothing. It asks what `showsText` asks of pdfium, without its reading all of the page; and gives up at whatever may
+ * change how text looks: layers, graphics states by name, pictures in line.
+ */
+export const hasCertainWords = (content: string, shown: Shown): boolean => {
+  let now: Graphics = { matrix: IDENTITY, dark: true, size: 0, mode: 0, leading: 0, spacing: 0 }
+  const saved: Array<Graphics> = []
+  let [text, line]: [Matrix, Matrix] = [IDENTITY, IDENTITY]
+  let numbers: Array<number> = []
+  let strings: Array<string> = []
+  let names: Array<string> = []
+  let objects = 0
+  let characters = 0
+  const different = new Set<string>()
+
+  const number = (fromEnd: number): number => numbers.at(-fromEnd) ?? Number.NaN
+  const matrixGiven = (): Matrix => ({
+    a: number(6),
+    b: number(5),
+    c: number(4),
+    d: number(3),
+    e: number(2),
+    f: number(1)
+  })
+  const move = (x: number, y: number) => {
+    line = multiply(shifted(x, y), line)
+    text = line
+  }
+  /** Whether so many characters from here on are within the page, and large enough. */
+  const isSeen = (advance: number): boolean => {
+    if (!now.dark || now.mode !== 0) return false
+    const { a, b, c, d, e: x, f: y } = multiply(text, now.matrix)
+    const [across, up] = [Math.hypot(a, b), Math.hypot(c, d)]
+    const size = Math.abs(now.size) * Math.min(across, up, Math.sqrt(Math.abs(a * d - b * c)))
+    const reach = Math.abs(now.size) * Math.max(across, up)
+    return (
+      size >= MIN_SIZE &&
+      [0, advance].every(
+        (far) =>
+          x + far * a - reach >= shown.x0 &&
+          y + far * b - reach >= shown.y0 &&
+          x + far * a + reach <= shown.x1 &&
+          y + far * b + reach <= shown.y1
+      )
+    )
+  }
+  const show = () => {
+    const given = strings.flatMap((string) => charactersOf(string))
+    const shifts = numbers.reduce((sum, shift) => sum + Math.max(0, -shift), 0) / 1_000
+    const advance = (given.length * WIDE + shifts) * Math.abs(now.size) + given.length * now.spacing
+    if (isSeen(advance)) {
+      for (const character of given) {
+        if (NO_INK.has(character)) continue
+        characters++
+        different.add(character)
+      }
+    }
+    text = multiply(shifted(advance, 0), text)
+  }
+  const isDark = (levels: ReadonlyArray<number>): boolean => levels.every((level) => level <= MAX_LEVEL)
+
+  /** False: the look ends here. */
+  const operate = (operator: string): boolean => {
+    if (PAINTS.has(operator) && ++objects > MAX_OBJECTS) return false
+    switch (operator) {
+      case "q":
+        saved.push(now)
+        return true
+      case "Q":
+        now = saved.pop() ?? now
+        return true
+      case "cm":
+        now = { ...now, matrix: multiply(matrixGiven(), now.matrix) }
+        return true
+      case "g":
+        now = { ...now, dark: isDark([number(1)]) }
+        return true
+      case "rg":
+        now = { ...now, dark: isDark([number(1), number(2), number(3)]) }
+        return true
+      case "k":
+        now = { ...now, dark: number(1) >= 1 - MAX_LEVEL }
+        return true
+      case "cs":
+      case "sc":
+      case "scn":
+        now = { ...now, dark: false }
+        return true
+      case "BT":
+        line = text = IDENTITY
+        return true
+      case "Tf":
+        now = { ...now, size: number(1) }
+        return true
+      case "Tr":
+        now = { ...now, mode: number(1) }
+        return true
+      case "TL":
+        now = { ...now, leading: number(1) }
+        return true
+      case "Tz":
+        return number(1) >= MIN_STRETCH && number(1) <= 100
+      case "Tc":
+      case "Tw":
+        now = { ...now, spacing: now.spacing + Math.max(0, number(1)) }
+        return true
+      case "Tm":
+        line = text = matrixGiven()
+        return true
+      case "TD":
+        now = { ...now, leading: -number(1) }
+        move(number(2), number(1))
+        return true
+      case "Td":
+        move(number(2), number(1))
+        return true
+      case "T*":
+        move(0, -now.leading)
+        return true
+      case "'":
+        move(0, -now.leading)
+        show()
+        return true
+      case "Tj":
+      case "TJ":
+        show()
+        return true
+      case "gs":
+      case "BI":
+      case '"':
+        return false
+      case "BDC":
+      case "BMC":
+        return !names.includes("/OC")
+      default:
+        return true
+    }
+  }
+
+  TOKEN.lastIndex = 0
+  for (let found = TOKEN.exec(content); found !== null && found[0] !== ""; found = TOKEN.exec(content)) {
+    const [, name, string, bracket, digits, operator] = found
+    if (digits !== undefined) numbers.push(Number(digits))
+    else if (string !== undefined) strings.push(string)
+    else if (name !== undefined) names.push(name)
+    else if (operator !== undefined) {
+      if (!operate(operator)) return false
+      if (characters >= MIN_CHARACTERS && different.size >= MIN_DIFFERENT) return true
+      ;[numbers, strings, names] = [[], [], []]
+    } else if (bracket === undefined && !found[0].includes("%")) return false
+  }
+  return false
+}
+
+/** Bytes of a content stream that are looked at, as they stand in the file: words come early on a page. */
+const HEAD_BYTES = 2_048
+/** Its text comes in pieces of this size: more of it is seldom asked for. */
+const INFLATED_BYTES = 8_192
+/** Most bytes of a dictionary, and of a cross-reference table, that are read. */
+const DICTIONARY_BYTES = 16 * 1024
+const TABLE_BYTES = 256 * 1024
+/** The last lines of a file. */
+const TAIL_BYTES = 64
+
+/** The only filter. */
+const FLATE_ALONE = /\/Filter\s*(?:\[\s*\/FlateDecode\s*\]|\/FlateDecode(?![A-Za-z]))/
+const ENTRY = /(\d{10}) \d{5} ([nf])/g
+
+/** Where each object stands: of a file with one plain table; undefined for any other. */
+const offsetsOf = (table: string): ReadonlyArray<number> | undefined => {
+  const head = /^xref\s+0 (\d+)\s+/.exec(table)
+  if (head === null) return undefined
+  const entries = [...table.slice(head[0].length).matchAll(ENTRY)]
+  return entries.length === Number(head[1])
+    ? entries.map(([, at, kind]) => (kind === "n" ? Number(at) : -1))
+    : undefined
+}
+
+/** The one object that `key` refers to; undefined where there is none or it is there twice, as it may be within another value. */
+const reference = (dictionary: string, key: string): number | undefined => {
+  const found = [...dictionary.matchAll(new RegExp(`/${key}\\s*(?:\\[\\s*)?(\\d+) 0 R\\s*(\\]|/|>>|$)`, "g"))]
+  const everywhere = dictionary.split(new RegExp(`/${key}(?![A-Za-z])`)).length - 1
+  return found.length === 1 && everywhere === 1 ? Number(found[0]?.[1]) : undefined
+}
+
+/** The beginning of the page's content in a file of one page, as pdfium and qpdf write them; undefined where that is not plain. */
+export const contentHead = (bytes: Uint8Array): string | undefined => {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const start = /startxref\s+(\d+)\s+%%EOF\s*$/.exec(
+    file.toString("latin1", Math.max(0, file.length - TAIL_BYTES))
+  )
+  if (start === null || file.length - Number(start[1]) > TABLE_BYTES) return undefined
+  const table = file.toString("latin1", Number(start[1]))
+  const offsets = offsetsOf(table.slice(0, table.lastIndexOf("trailer")))
+  if (offsets === undefined) return undefined
+
+  /** An object up to its end, or to where its stream begins, and that place. */
+  const object = (index: number | undefined) => {
+    const at = index === undefined ? -1 : (offsets[index] ?? -1)
+    if (at < 0) return undefined
+    const text = file.toString("latin1", at, at + DICTIONARY_BYTES)
+    const end = /\bstream\r?\n|\bendobj\b/.exec(text)
+    return end === null
+      ? undefined
+      : { dictionary: text.slice(0, end.index), from: at + end.index + end[0].length }
+  }
+  const root = object(reference(table.slice(table.lastIndexOf("trailer")), "Root"))
+  const pages = root && object(reference(root.dictionary, "Pages"))
+  const page = pages && object(reference(pages.dictionary, "Kids"))
+  const content = page && object(reference(page.dictionary, "Contents"))
+  if (content === undefined || /\/DecodeParms|\/DP\b|\/Crypt/.test(content.dictionary)) return undefined
+  const head = file.subarray(content.from, content.from + HEAD_BYTES)
+  if (!content.dictionary.includes("/Filter")) return head.toString("latin1").split("endstream", 1)[0]
+  if (!FLATE_ALONE.test(content.dictionary)) return undefined
+  try {
+    return inflateSync(head, { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: INFLATED_BYTES }).toString(
+      "latin1"
+    )
+  } catch {
+    return undefined
+  }
+}

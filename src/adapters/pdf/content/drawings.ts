@@ -1,0 +1,167 @@
+import type { Drawing } from "../../../domain/conversion/page-content.ts"
+import type { Pdfium } from "../engine/pdfium.ts"
+import { IDENTITY, type Matrix, mapBox, mapX, mapY, multiply, roundBox, scaleOf } from "./geometry.ts"
+import { type Mark, markOf, UNMARKED } from "./marks.ts"
+
+// FPDF_PAGEOBJ_…
+const TEXT = 1
+const PATH = 2
+const IMAGE = 3
+const FORM = 5
+const MOVE_TO = 2
+
+/** Forms within forms; deeper ones are a loop or malice. */
+const MAX_DEPTH = 12
+/** Objects of a page that are looked at; maps have some 100,000. */
+const MAX_OBJECTS = 500_000
+/** Drawings that are told. Pages with more are pictures, whose single strokes mean nothing. */
+const MAX_DRAWINGS = 20_000
+/** A path with more pieces than this is a curve: its outline is told, not its pieces. */
+const MAX_SEGMENTS = 2_000
+
+/** The page's paths and images, and the marks that text inside marked form XObjects inherits (by text object). */
+interface PageObjects {
+  readonly drawings: ReadonlyArray<Drawing>
+  readonly inherited: ReadonlyMap<number, Mark>
+  /** Image objects in the order of `Drawing.index`. */
+  readonly images: ReadonlyArray<number>
+}
+
+const matrixOf = ({ call, memory }: Pdfium, object: number): Matrix => {
+  const { scratch } = memory
+  if (call.FPDFPageObj_GetMatrix(object, scratch) === 0) return IDENTITY
+  const [a, b, c, d, e, f] = [0, 4, 8, 12, 16, 20].map((offset) => memory.float(scratch + offset))
+  return { a: a ?? 1, b: b ?? 0, c: c ?? 0, d: d ?? 1, e: e ?? 0, f: f ?? 0 }
+}
+
+const colorFrom = ({ memory }: Pdfium, given: number): number => {
+  const { scratch } = memory
+  return given === 0
+    ? 0
+    : (memory.int(scratch) << 16) | (memory.int(scratch + 4) << 8) | memory.int(scratch + 8)
+}
+
+const boundsOf = ({ call, memory }: Pdfium, object: number, matrix: Matrix) => {
+  const { scratch } = memory
+  if (call.FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12) === 0)
+    return undefined
+  return mapBox(
+    matrix,
+    memory.float(scratch),
+    memory.float(scratch + 4),
+    memory.float(scratch + 8),
+    memory.float(scratch + 12)
+  )
+}
+
+/** One rectangle a subpath: a table's rules are often one path. */
+const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) => {
+  const { call, memory } = pdfium
+  const { scratch } = memory
+  const whole = multiply(matrixOf(pdfium, path), matrix)
+  const reach = (width * scaleOf(whole)) / 2
+  const boxes: Array<{ x0: number; y0: number; x1: number; y1: number }> = []
+  let box: { x0: number; y0: number; x1: number; y1: number } | undefined
+  let points = 0
+  const close = () => {
+    if (box !== undefined && points > 1)
+      boxes.push({ x0: box.x0 - reach, y0: box.y0 - reach, x1: box.x1 + reach, y1: box.y1 + reach })
+  }
+  const count = call.FPDFPath_CountSegments(path)
+  for (let at = 0; at < count; at++) {
+    const segment = call.FPDFPath_GetPathSegment(path, at)
+    if (segment === 0 || call.FPDFPathSegment_GetPoint(segment, scratch, scratch + 4) === 0) continue
+    const [px, py] = [memory.float(scratch), memory.float(scratch + 4)]
+    const [x, y] = [mapX(whole, px, py), mapY(whole, px, py)]
+    if (box === undefined || call.FPDFPathSegment_GetType(segment) === MOVE_TO) {
+      close()
+      box = { x0: x, y0: y, x1: x, y1: y }
+      points = 1
+    } else {
+      box = {
+        x0: Math.min(box.x0, x),
+        y0: Math.min(box.y0, y),
+        x1: Math.max(box.x1, x),
+        y1: Math.max(box.y1, y)
+      }
+      points++
+    }
+  }
+  close()
+  return boxes
+}
+
+/** Walks through the page's objects, form XObjects included, in the order in which they are painted. */
+export const readObjects = (pdfium: Pdfium, page: number, matrix: Matrix): PageObjects => {
+  const { call, memory } = pdfium
+  const { scratch } = memory
+  const drawings: Array<Drawing> = []
+  const images: Array<number> = []
+  const inherited = new Map<number, Mark>()
+  let left = MAX_OBJECTS
+
+  const addPath = (object: number, at: Matrix, mark: Mark) => {
+    if (call.FPDFPath_GetDrawMode(object, scratch, scratch + 4) === 0) return
+    const filled = memory.int(scratch) !== 0
+    const stroked = memory.int(scratch + 4) !== 0
+    // A path that is neither is there to clip.
+    if (!filled && !stroked) return
+    const color = filled
+      ? colorFrom(
+          pdfium,
+          call.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)
+        )
+      : colorFrom(
+          pdfium,
+          call.FPDFPageObj_GetStrokeColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)
+        )
+    const width =
+      stroked && call.FPDFPageObj_GetStrokeWidth(object, scratch) !== 0 ? memory.float(scratch) : 0
+    const bounds = boundsOf(pdfium, object, at)
+    const boxes =
+      call.FPDFPath_CountSegments(object) <= MAX_SEGMENTS
+        ? subpaths(pdfium, object, at, width)
+        : bounds === undefined
+          ? []
+          : [bounds]
+    for (const box of boxes) {
+      if (drawings.length >= MAX_DRAWINGS) return
+      if (Number.isFinite(box.x0 + box.y0 + box.x1 + box.y1))
+        drawings.push({ kind: "path", box: roundBox(box), stroked, filled, color, ...mark })
+    }
+  }
+
+  const addImage = (object: number, at: Matrix, mark: Mark) => {
+    const index = images.push(object) - 1
+    const box = boundsOf(pdfium, object, at)
+    if (
+      box !== undefined &&
+      drawings.length < MAX_DRAWINGS &&
+      Number.isFinite(box.x0 + box.y0 + box.x1 + box.y1)
+    )
+      drawings.push({ kind: "image", box: roundBox(box), index, ...mark })
+  }
+
+  const visit = (object: number, at: Matrix, outer: Mark, depth: number): void => {
+    if (object === 0 || left-- <= 0) return
+    const type = call.FPDFPageObj_GetType(object)
+    if (type === TEXT) {
+      if (outer !== UNMARKED) inherited.set(object, outer)
+      return
+    }
+    const own = markOf(pdfium, object)
+    const mark = own === UNMARKED ? outer : own
+    if (type === PATH) addPath(object, at, mark)
+    else if (type === IMAGE) addImage(object, at, mark)
+    else if (type === FORM && depth < MAX_DEPTH) {
+      const inner = multiply(matrixOf(pdfium, object), at)
+      const count = call.FPDFFormObj_CountObjects(object)
+      for (let child = 0; child < count && left > 0; child++)
+        visit(call.FPDFFormObj_GetObject(object, child), inner, mark, depth + 1)
+    }
+  }
+
+  const count = call.FPDFPage_CountObjects(page)
+  for (let at = 0; at < count && left > 0; at++) visit(call.FPDFPage_GetObject(page, at), matrix, UNMARKED, 0)
+  return { drawings, inherited, images }
+}

@@ -1,0 +1,88 @@
+import type { FontFace } from "../../../domain/conversion/page-content.ts"
+import type { Pdfium } from "../engine/pdfium.ts"
+
+// Bits of a font descriptor's `Flags` (ISO 32000-2, table 121).
+const FIXED_PITCH = 1
+const SERIF = 1 << 1
+const SYMBOLIC = 1 << 2
+const ITALIC = 1 << 6
+const FORCE_BOLD = 1 << 18
+
+const REGULAR = 400
+/** What names say of the weight, tried in this order: `semibold` holds `bold`. */
+const WEIGHTS: ReadonlyArray<readonly [RegExp, number]> = [
+  [/semi-?bold|demi/i, 600],
+  [/extra-?bold|ultra-?bold|heavy/i, 800],
+  [/black(?!letter)/i, 900],
+  [/bold|[-,]bd\b/i, 700],
+  // URW's names for bold: "Medi" beside "Regu".
+  [/-Medi(Ital|Obli)?$/, 700],
+  // Computer Modern and its descendants: bold extended.
+  [/^(CM|SF|EC|EB)[A-Z]*BX|^LM[A-Za-z]+\d*-Bold|^CMB\d/, 700],
+  [/extra-?light|ultra-?light|thin|hairline/i, 200],
+  [/light/i, 300],
+  [/medium/i, 500],
+  // What says that it is plain is, whatever its stems: figures of TeX's fonts are often made up.
+  [/^(CM|SF|EC)[A-Z]+\d+$|-(Regular|Roman|Book|Italic|Oblique)(MT)?$/, REGULAR]
+]
+/** pdfium works out a weight from the width of the stems, which sets bold faces apart and no more. */
+const BOLD_BY_STEMS = 600
+
+const weightOf = (name: string, flags: number, byStems: number): number => {
+  const named = WEIGHTS.find(([pattern]) => pattern.test(name))
+  if (named !== undefined) return named[1]
+  if ((flags & FORCE_BOLD) !== 0) return 700
+  return byStems >= BOLD_BY_STEMS && byStems <= 900 ? Math.round(byStems / 100) * 100 : REGULAR
+}
+
+const faceOf = ({ call, memory }: Pdfium, font: number): FontFace => {
+  const name = memory
+    .ascii((buffer, size) => call.FPDFFont_GetBaseFontName(font, buffer, size))
+    .replace(/^[A-Z]{6}\+/, "")
+  // -1 where the document does not say.
+  const flags = Math.max(0, call.FPDFFont_GetFlags(font))
+  const slanted = call.FPDFFont_GetItalicAngle(font, memory.scratch) !== 0 && memory.int(memory.scratch) !== 0
+  return {
+    name,
+    weight: weightOf(name, flags, call.FPDFFont_GetWeight(font)),
+    italic: slanted || (flags & ITALIC) !== 0 || /italic|oblique|^CM(TI|BXTI|SL)\d/i.test(name),
+    monospace: (flags & FIXED_PITCH) !== 0 || /courier|mono(?!type)|consol|^CMTT\d|typewriter/i.test(name),
+    serif: (flags & SERIF) !== 0,
+    symbolic: (flags & SYMBOLIC) !== 0
+  }
+}
+
+/** The document's faces in the order in which its pages use them; two subsets of one face are one. */
+export class FontTable {
+  readonly faces: Array<FontFace>
+  readonly #pdfium: Pdfium
+  readonly #byValue = new Map<string, number>()
+  #byPointer = new Map<number, number>()
+
+  /** `known`: faces met before, which keep their places. */
+  constructor(pdfium: Pdfium, known: ReadonlyArray<FontFace>) {
+    this.#pdfium = pdfium
+    this.faces = [...known]
+    for (const [index, face] of known.entries()) this.#byValue.set(JSON.stringify(face), index)
+  }
+
+  /** The place of a font of pdfium's. */
+  indexOf(font: number): number {
+    const seen = this.#byPointer.get(font)
+    if (seen !== undefined) return seen
+    const face = faceOf(this.#pdfium, font)
+    const value = JSON.stringify(face)
+    let index = this.#byValue.get(value)
+    if (index === undefined) {
+      index = this.faces.push(face) - 1
+      this.#byValue.set(value, index)
+    }
+    this.#byPointer.set(font, index)
+    return index
+  }
+
+  /** To be called when pages are closed: pdfium may give a pointer out again for another font. */
+  forgetPointers(): void {
+    this.#byPointer = new Map()
+  }
+}

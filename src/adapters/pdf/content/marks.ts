@@ -1,0 +1,98 @@
+import type { Pdfium } from "../engine/pdfium.ts"
+
+/** Accents that stand as characters of their own, and the combining ones that they mean. */
+const COMBINING: ReadonlyMap<number, number> = new Map([
+  [0x5e, 0x302],
+  [0x60, 0x300],
+  [0x7e, 0x303],
+  [0xa8, 0x308],
+  [0xaf, 0x304],
+  [0xb4, 0x301],
+  [0xb8, 0x327],
+  [0x2c6, 0x302],
+  [0x2c7, 0x30c],
+  [0x2d8, 0x306],
+  [0x2d9, 0x307],
+  [0x2da, 0x30a],
+  [0x2db, 0x328],
+  [0x2dc, 0x303],
+  [0x2dd, 0x30b]
+])
+const DOTLESS_I = 0x131
+
+/** Whether a unit may be an accent over a letter: in most runs none is. */
+export const isAccent = (unit: number): boolean =>
+  (unit > 0x7d || unit === 0x5e || unit === 0x60) && COMBINING.has(unit)
+/** An accent that is set over a letter starts this near to it, in widths of the letter; beside it, it starts a width away. */
+const OVER = 0.4
+
+const composed = (letter: number, mark: number): number | undefined => {
+  const one = String.fromCharCode(letter === DOTLESS_I ? 0x69 : letter, mark).normalize("NFC")
+  return one.length === 1 ? one.charCodeAt(0) : undefined
+}
+
+/**
+ * Makes one letter of an accent and the letter that it is set over: TeX and older programs draw `¨` and `o` for `ö`. Works on
+ * the first `length` units and their left edges, in place; `end` is the right edge of the last. Answers how many are left.
+ */
+export const composeAccents = (
+  units: Uint16Array,
+  edges: Float64Array,
+  length: number,
+  end: number
+): number => {
+  let to = 0
+  for (let from = 0; from < length; from++) {
+    const unit = units[from] ?? 0
+    const start = edges[from] ?? 0
+    const mark = COMBINING.get(unit)
+    const edge = (at: number): number => (at < length ? (edges[at] ?? 0) : end)
+    if (mark !== undefined) {
+      const next = edge(from + 1)
+      const over = from + 1 < length && Math.abs(next - start) < OVER * (edge(from + 2) - next)
+      const after = over ? composed(units[from + 1] ?? 0, mark) : undefined
+      if (after !== undefined) {
+        units[to] = after
+        edges[to++] = Math.min(start, next)
+        from += 1
+        continue
+      }
+      const before = to === 0 ? 0 : (edges[to - 1] ?? 0)
+      const under = to > 0 && start - before < OVER * (next - before)
+      const whole = under ? composed(units[to - 1] ?? 0, mark) : undefined
+      if (whole !== undefined) {
+        units[to - 1] = whole
+        continue
+      }
+    }
+    units[to] = unit
+    edges[to++] = start
+  }
+  return to
+}
+
+/** What marked content says of a page object. */
+export interface Mark {
+  readonly mcid: number | undefined
+  readonly artifact: boolean
+}
+
+export const UNMARKED: Mark = { mcid: undefined, artifact: false }
+
+/** Marks around one object; more are nested by mistake or malice. */
+const MAX_MARKS = 32
+
+/** The marks of an object's own content stream; {@link UNMARKED} itself where there are none. */
+export const markOf = ({ call, memory }: Pdfium, object: number): Mark => {
+  const count = Math.min(MAX_MARKS, call.FPDFPageObj_CountMarks(object))
+  if (count <= 0) return UNMARKED
+  const mcid = call.FPDFPageObj_GetMarkedContentID(object)
+  let artifact = false
+  for (let at = 0; at < count && !artifact && mcid < 0; at++) {
+    const mark = call.FPDFPageObj_GetMark(object, at)
+    artifact =
+      memory.utf16By((buffer, size, length) => call.FPDFPageObjMark_GetName(mark, buffer, size, length)) ===
+      "Artifact"
+  }
+  return mcid < 0 && !artifact ? UNMARKED : { mcid: mcid < 0 ? undefined : mcid, artifact }
+}

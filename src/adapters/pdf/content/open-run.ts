@@ -1,0 +1,193 @@
+import type { Box, PageLink, TextRun } from "../../../domain/conversion/page-content.ts"
+import { round, roundBox } from "./geometry.ts"
+import { composeAccents, isAccent, type Mark } from "./marks.ts"
+
+const SPACE = 0x20
+const HYPHEN = 0x2d
+
+/** What all characters of a text object share. */
+export interface Style {
+  readonly font: number
+  readonly size: number
+  readonly angle: number
+  /** Unit vector of the writing direction on the shown page. */
+  readonly dx: number
+  readonly dy: number
+  readonly color: number
+  readonly mark: Mark
+  readonly invisible: boolean
+}
+
+const NO_EDGES: ReadonlyArray<number> = []
+
+/** UTF-16 units that there is room for at first. */
+const ROOM = 1024
+/** Largest unit of a text that is kept with a byte a character. */
+const NARROW = 0xff
+
+/**
+ * The run that is being gathered. Positions along the line are those of `edges`. A page has thousands of characters, so that
+ * nothing is made for one of them: they are collected in arrays that serve every run of every page.
+ */
+export class OpenRun {
+  /** Undefined: none is open. */
+  style: Style | undefined
+  /** Where the line lies across the writing direction. */
+  across = 0
+  end = 0
+  hyphenated = false
+  #baseline = 0
+  #units = new Uint16Array(ROOM)
+  /** The same as far as they are narrow, which most texts are. */
+  #bytes = Buffer.alloc(ROOM)
+  #wide = false
+  /** There may be an accent that is drawn over a letter. */
+  #accented = false
+  #edges = new Float64Array(ROOM)
+  #length = 0
+  #x0 = Infinity
+  #y0 = Infinity
+  #x1 = -Infinity
+  #y1 = -Infinity
+  /** A space that is in the text only if something follows. */
+  #space = false
+
+  begin(style: Style, baseline: number, across: number): void {
+    this.style = style
+    this.across = across
+    this.end = 0
+    this.hyphenated = false
+    this.#baseline = baseline
+    this.#length = 0
+    this.#wide = false
+    this.#accented = false
+    this.#x0 = Infinity
+    this.#y0 = Infinity
+    this.#x1 = -Infinity
+    this.#y1 = -Infinity
+    this.#space = false
+  }
+
+  addSpace(): void {
+    this.#space = true
+  }
+
+  #push(unit: number, edge: number): void {
+    const at = this.#length
+    if (at === this.#units.length) this.#grow()
+    this.#units[at] = unit
+    this.#bytes[at] = unit
+    if (unit > NARROW) this.#wide = true
+    if (isAccent(unit)) this.#accented = true
+    this.#edges[at] = edge
+    this.#length = at + 1
+  }
+
+  #grow(): void {
+    const room = 2 * this.#units.length
+    const [units, bytes, edges] = [this.#units, this.#bytes, this.#edges]
+    this.#units = new Uint16Array(room)
+    this.#bytes = Buffer.alloc(room)
+    this.#edges = new Float64Array(room)
+    this.#units.set(units)
+    this.#bytes.set(bytes)
+    this.#edges.set(edges)
+  }
+
+  /** A character, from `start` to `end` along the line, in the box of the other four. */
+  add(code: number, start: number, end: number, x0: number, y0: number, x1: number, y1: number): void {
+    if (this.hyphenated) {
+      // The line goes on after all: it was a plain one.
+      this.hyphenated = false
+      this.#push(HYPHEN, this.end)
+    }
+    if (this.#space) {
+      this.#space = false
+      this.#push(SPACE, this.end)
+    }
+    if (code <= 0xffff) this.#push(code, start)
+    else {
+      this.#push(0xd800 + ((code - 0x10000) >> 10), start)
+      this.#push(0xdc00 + ((code - 0x10000) & 0x3ff), start + (end - start) / 2)
+    }
+    this.end = end
+    if (x0 < this.#x0) this.#x0 = x0
+    if (y0 < this.#y0) this.#y0 = y0
+    if (x1 > this.#x1) this.#x1 = x1
+    if (y1 > this.#y1) this.#y1 = y1
+  }
+
+  /** The characters of a ligature share one box: it is dealt out among them. */
+  #dealOut(): void {
+    const edges = this.#edges
+    for (let from = 0; from < this.#length;) {
+      const start = edges[from] ?? 0
+      let to = from + 1
+      while (to < this.#length && edges[to] === start) to++
+      if (to > from + 1) {
+        const width = (to < this.#length ? (edges[to] ?? start) : this.end) - start
+        for (let at = from + 1; at < to; at++) edges[at] = start + (width * (at - from)) / (to - from)
+      }
+      from = to
+    }
+  }
+
+  #compose(): void {
+    this.#length = composeAccents(this.#units, this.#edges, this.#length, this.end)
+    this.#wide = false
+    for (let at = 0; at < this.#length; at++) {
+      const unit = this.#units[at] ?? 0
+      this.#bytes[at] = unit
+      if (unit > NARROW) this.#wide = true
+    }
+  }
+
+  #text(): string {
+    return this.#wide
+      ? Buffer.from(this.#units.buffer, 0, 2 * this.#length).toString("utf16le")
+      : this.#bytes.toString("latin1", 0, this.#length)
+  }
+
+  /** Whether anybody may ask where the run's single characters stand: over a slanted one links are not told by its box. */
+  #isUnder(links: ReadonlyArray<PageLink> | undefined, style: Style, box: Box): boolean {
+    if (links === undefined || style.angle !== 0) return true
+    const y = (box.y0 + box.y1) / 2
+    return links.some(({ box: link }) => link.y0 <= y && y <= link.y1 && link.x0 < box.x1 && link.x1 > box.x0)
+  }
+
+  #roundedEdges(): Array<number> {
+    this.#dealOut()
+    const edges: Array<number> = []
+    for (let at = 0; at < this.#length; at++) edges.push(round(this.#edges[at] ?? 0))
+    edges.push(round(this.end))
+    return edges
+  }
+
+  /**
+   * Ends the run. `next`: where the one starts that follows on the same line; the space between the two belongs to this one.
+   * `links`: only runs under one of them get their edges.
+   */
+  finish(style: Style, links: ReadonlyArray<PageLink> | undefined, next?: number): TextRun {
+    if (this.#space && next !== undefined) {
+      this.#push(SPACE, this.end)
+      this.end = Math.max(this.end, next)
+    }
+    if (this.#accented) this.#compose()
+    this.style = undefined
+    const box = roundBox({ x0: this.#x0, y0: this.#y0, x1: this.#x1, y1: this.#y1 })
+    return {
+      text: this.#text(),
+      box,
+      baseline: round(this.#baseline),
+      edges: this.#isUnder(links, style, box) ? this.#roundedEdges() : NO_EDGES,
+      font: style.font,
+      size: style.size,
+      angle: style.angle,
+      color: style.color,
+      mcid: style.mark.mcid,
+      artifact: style.mark.artifact,
+      hyphenated: this.hyphenated,
+      invisible: style.invisible
+    }
+  }
+}

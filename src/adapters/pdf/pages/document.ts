@@ -1,0 +1,271 @@
+import type { DocumentFacts, FontFace, PageContent } from "../../../domain/conversion/page-content.ts"
+import { MAX_PAGES, MAX_PAGE_POINTS, type SinglePage } from "../../../ports/conversion/pdf.ts"
+import { readObjects } from "../content/drawings.ts"
+import { readFields } from "../content/fields.ts"
+import { FontTable } from "../content/fonts.ts"
+import { type Matrix, pageMatrix, round } from "../content/geometry.ts"
+import { Destinations, readLinks } from "../content/links.ts"
+import { readOutline } from "../content/outline.ts"
+import { readStructure } from "../content/structure.ts"
+import { readRuns } from "../content/text-runs.ts"
+import { type FileReader, openFile } from "../engine/file-reader.ts"
+import type { Libraries } from "../engine/libraries.ts"
+import type { Pdfium } from "../engine/pdfium.ts"
+import type { Qpdf } from "../engine/qpdf.ts"
+import { pdfError } from "../failure.ts"
+import { showsWords } from "./shows-words.ts"
+import { copyPage, Splitter } from "./splitter.ts"
+
+// FPDF_GetLastError
+const NEEDS_PASSWORD = 4
+const UNKNOWN_SECURITY = 5
+// FPDF_GetFormType
+const NO_FORM = 0
+const XFA_FULL = 2
+const XFA_FOREGROUND = 3
+
+/** pdfium keeps what it has read of a document: after this much it is opened anew, so that memory stays bounded. */
+const REOPEN_AFTER_BYTES = 48 * 1024 * 1024
+
+/** From here on qpdf's look at the whole document, which it takes for each range, is what takes long. */
+const MANY_PAGES = 200
+/** Pages that are split both ways to see which one to take. */
+const SAMPLE_PAGES = 16
+/** pdfium's pages may be this much larger than qpdf's, */
+const MAX_SIZE_RATIO = 1.03
+/** and by this, which is nothing. */
+const SLACK_BYTES = 256
+
+/** What pdfium holds of an open document. */
+interface Handles {
+  readonly document: number
+  readonly form: number
+  readonly close: () => void
+}
+
+const openHandles = (pdfium: Pdfium, file: FileReader): Handles => {
+  const { call, memory } = pdfium
+  const reader = pdfium.callback((_parameter, position, target, length) => {
+    const [from, to] = [(target ?? 0) >>> 0, ((target ?? 0) >>> 0) + ((length ?? 0) >>> 0)]
+    return file.read(memory.bytes.subarray(from, to), (position ?? 0) >>> 0) ? 1 : 0
+  }, "iiiii")
+  // FPDF_FILEACCESS: length, callback, its parameter.
+  const access = call.malloc(12)
+  memory.setInt(access, file.size)
+  memory.setInt(access + 4, reader.pointer)
+  memory.setInt(access + 8, 0)
+  const release = () => {
+    call.free(access)
+    reader.free()
+  }
+  const document = memory.withString("", (password) => call.FPDF_LoadCustomDocument(access, password))
+  if (document === 0) {
+    const code = call.FPDF_GetLastError()
+    release()
+    throw pdfError(code === NEEDS_PASSWORD || code === UNKNOWN_SECURITY ? "encrypted" : "broken")
+  }
+  const info = call.FPDF_GetFormType(document) === NO_FORM ? 0 : call.PDFiumExt_OpenFormFillInfo()
+  const form = info === 0 ? 0 : call.PDFiumExt_InitFormFillEnvironment(document, info)
+  return {
+    document,
+    form,
+    close: () => {
+      if (form !== 0) call.PDFiumExt_ExitFormFillEnvironment(form)
+      if (info !== 0) call.PDFiumExt_CloseFormFillInfo(info)
+      call.FPDF_CloseDocument(document)
+      release()
+    }
+  }
+}
+
+/** A page while it is being read. */
+export interface OpenPage {
+  readonly page: number
+  readonly document: number
+  readonly form: number
+  readonly width: number
+  readonly height: number
+  readonly matrix: Matrix
+}
+
+/** A document that this thread has open. All its methods throw `PdfError`; one that traps leaves the module unusable. */
+export class OpenDocument {
+  readonly facts: DocumentFacts
+  readonly fonts: FontTable
+  readonly pdfium: Pdfium
+  readonly #path: string
+  readonly #file: FileReader
+  readonly #qpdf: Qpdf
+  #splitter: Splitter | undefined
+  /** Undefined until the first page is split. */
+  #copies: boolean | undefined
+  #handles: Handles
+  #destinations: Destinations
+  #bytesAtOpening = 0
+
+  /** `fonts`: those that were met before, whose indexes stay. */
+  constructor({ pdfium, qpdf }: Libraries, path: string, fonts: ReadonlyArray<FontFace> = []) {
+    this.pdfium = pdfium
+    this.fonts = new FontTable(pdfium, fonts)
+    this.#file = openFile(path)
+    this.#qpdf = qpdf
+    this.#path = path
+    try {
+      if (this.#file.size === 0) throw pdfError("broken")
+      this.#handles = openHandles(pdfium, this.#file)
+      const { call } = pdfium
+      const { document } = this.#handles
+      const pageCount = call.FPDF_GetPageCount(document)
+      if (pageCount <= 0) throw pdfError("empty")
+      if (pageCount > MAX_PAGES) throw pdfError("too-many-pages")
+      if (call.FPDF_GetFormType(document) === XFA_FULL) throw pdfError("xfa-only")
+      this.#destinations = new Destinations(pdfium, document, pageCount)
+      this.facts = this.#readFacts(pageCount)
+      if (pageCount === 1 && call.FPDF_GetFormType(document) === XFA_FOREGROUND) this.#refusePlaceholder()
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  close(): void {
+    // Not there yet where the constructor failed early.
+    this.#splitter?.close()
+    ;(this.#handles as Handles | undefined)?.close()
+    this.#file.close()
+  }
+
+  #readFacts(pageCount: number): DocumentFacts {
+    const { call, memory } = this.pdfium
+    const { document } = this.#handles
+    const meta = (key: string) =>
+      memory
+        .withString(key, (name) =>
+          memory.utf16((buffer, size) => call.FPDF_GetMetaText(document, name, buffer, size))
+        )
+        .trim()
+    const orNothing = (text: string) => (text === "" ? undefined : text)
+    return {
+      pageCount,
+      title: orNothing(meta("Title")),
+      author: orNothing(meta("Author")),
+      lang: orNothing(
+        memory.utf16((buffer, size) => call.FPDFCatalog_GetLanguage(document, buffer, size)).trim()
+      ),
+      tagged: call.FPDFCatalog_IsTagged(document) !== 0,
+      outline: readOutline(this.pdfium, document, this.#destinations),
+      fonts: []
+    }
+  }
+
+  /** The page that Adobe's designer puts into dynamic forms for viewers that cannot run them. */
+  #refusePlaceholder(): void {
+    const { fields, runs } = this.page(0)
+    const text = runs.map((run) => run.text).join(" ")
+    if (fields.length === 0 && /^please wait/i.test(text.trim())) throw pdfError("xfa-only")
+  }
+
+  #refresh(): void {
+    if (this.#file.bytesRead() - this.#bytesAtOpening < REOPEN_AFTER_BYTES) return
+    this.#handles.close()
+    this.fonts.forgetPointers()
+    this.#bytesAtOpening = this.#file.bytesRead()
+    this.#handles = openHandles(this.pdfium, this.#file)
+    this.#destinations = new Destinations(this.pdfium, this.#handles.document, this.facts.pageCount)
+  }
+
+  /** Opens a page for `use` and closes it again. A page that pdfium cannot load is `broken`. */
+  withPage<A>(index: number, use: (page: OpenPage) => A): A {
+    this.#refresh()
+    const { call, memory } = this.pdfium
+    const { document, form } = this.#handles
+    const page = call.FPDF_LoadPage(document, index)
+    if (page === 0) throw pdfError("broken", index)
+    // Makes the widgets, whose state and looks are otherwise not known.
+    if (form !== 0) call.FORM_OnAfterLoadPage(page, form)
+    try {
+      const { scratch } = memory
+      const boxed = call.FPDF_GetPageBoundingBox(page, scratch) !== 0
+      // FS_RECTF: left, top, right, bottom.
+      const crop = boxed
+        ? {
+            x0: memory.float(scratch),
+            y1: memory.float(scratch + 4),
+            x1: memory.float(scratch + 8),
+            y0: memory.float(scratch + 12)
+          }
+        : { x0: 0, y0: 0, x1: 612, y1: 792 }
+      const rotation = call.FPDFPage_GetRotation(page)
+      const [across, up] = [crop.x1 - crop.x0, crop.y1 - crop.y0]
+      const [width, height] = rotation % 2 === 0 ? [across, up] : [up, across]
+      if (!(width <= MAX_PAGE_POINTS && height <= MAX_PAGE_POINTS)) throw pdfError("too-large-page", index)
+      return use({ page, document, form, width, height, matrix: pageMatrix(crop, rotation) })
+    } finally {
+      if (form !== 0) call.FORM_OnBeforeClosePage(page, form)
+      call.FPDF_ClosePage(page)
+    }
+  }
+
+  /** All that is on a page. `forLayout`: runs that no link lies over come without their edges, which layout never asks for. */
+  page(index: number, forLayout = false): PageContent {
+    const { pdfium } = this
+    const { call, memory } = pdfium
+    return this.withPage(index, ({ document, form, height, matrix, page, width }) => {
+      const { drawings, inherited } = readObjects(pdfium, page, matrix)
+      const links = readLinks(pdfium, document, page, matrix, this.#destinations)
+      const runs = readRuns(pdfium, this.fonts, {
+        page,
+        index,
+        matrix,
+        inherited,
+        links: forLayout ? links : undefined
+      })
+      const label = memory.utf16((buffer, size) => call.FPDF_GetPageLabel(document, index, buffer, size))
+      return {
+        index,
+        label: label === "" ? String(index + 1) : label,
+        width: round(width),
+        height: round(height),
+        runs,
+        drawings,
+        links,
+        fields: form === 0 ? [] : readFields(pdfium, form, page, matrix),
+        structure: this.facts.tagged ? readStructure(pdfium, page) : []
+      }
+    })
+  }
+
+  /** The page as a PDF of its own. `end`: where the range ends that is being split, from this page on. `words`: looked at for words. */
+  singlePage(index: number, end: number, words: boolean): SinglePage {
+    this.#splitter ??= new Splitter(this.#qpdf, this.#path, this.#file.size, this.facts.pageCount)
+    this.#refresh()
+    const copy = () => copyPage(this.pdfium, this.#handles.document, index)
+    this.#copies ??= this.#copiesAreAsGood(this.#splitter)
+    const bytes = this.#copies
+      ? (copy() ?? this.#splitter.page(index, end))
+      : (this.#splitter.page(index, end) ?? copy())
+    if (bytes === undefined) throw pdfError("broken", index)
+    return words
+      ? { index, bytes, hasWords: showsWords(this.pdfium, this.#handles.document, index, bytes) }
+      : { index, bytes }
+  }
+
+  /**
+   * Whether pdfium may split this document: twice as quick as qpdf where there are many pages, in memory that does not grow,
+   * but it loses form fields, and carries all resources along that pages share. Pages spread over the document tell.
+   */
+  #copiesAreAsGood(splitter: Splitter): boolean {
+    const { pageCount } = this.facts
+    if (pageCount < MANY_PAGES || this.#handles.form !== 0) return false
+    const sample = Array.from({ length: SAMPLE_PAGES }, (_, at) =>
+      Math.floor((at * pageCount) / SAMPLE_PAGES)
+    )
+    const sizes = splitter.sizesOf(sample)
+    return (
+      sizes?.every((size, at) => {
+        const copy = copyPage(this.pdfium, this.#handles.document, sample[at] ?? 0)
+        return copy !== undefined && copy.length <= size * MAX_SIZE_RATIO + SLACK_BYTES
+      }) ?? false
+    )
+  }
+}

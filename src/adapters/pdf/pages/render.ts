@@ -1,0 +1,157 @@
+import { MAX_PICTURE_PIXELS, type Picture } from "../../../ports/conversion/pdf.ts"
+import { readObjects } from "../content/drawings.ts"
+import { showsText } from "../content/visible-text.ts"
+import type { Pdfium } from "../engine/pdfium.ts"
+import { pdfError } from "../failure.ts"
+import type { OpenDocument, OpenPage } from "./document.ts"
+import { encodePng, type Pixels, shrink } from "./png.ts"
+
+// FPDFBitmap_…: bytes a pixel by format.
+const GRAY = 1
+const BGR = 2
+const BYTES_PER_PIXEL: Readonly<Record<number, number>> = { 1: 1, 2: 3, 3: 4, 4: 4, 5: 4 }
+/** FPDF_ANNOT: annotations are part of what is seen. */
+const ANNOTATIONS = 1
+const WHITE = 0xffffffff
+
+/** Enough to see whether there is anything, quick enough to ask of every page. */
+const BLANK_DPI = 24
+/** Levels of grey that nobody tells apart. */
+const BLANK_SPREAD = 5
+
+/** Most pixels of an image that is decoded at all. */
+const MAX_IMAGE_PIXELS = 100_000_000
+/** A JPEG that is larger is decoded and made smaller. */
+const MAX_JPEG_BYTES = 4 * 1024 * 1024
+/** FPDF_COLORSPACE_… whose JPEGs every browser shows: grey, RGB, ICC. */
+const PLAIN_COLOR_SPACES = new Set([1, 2, 4, 5, 7])
+
+/** Rows of a bitmap of pdfium's without padding and alpha, red first. */
+const pixelsOf = ({ call, memory }: Pdfium, bitmap: number): Pixels | undefined => {
+  const [width, height] = [call.FPDFBitmap_GetWidth(bitmap), call.FPDFBitmap_GetHeight(bitmap)]
+  const stride = call.FPDFBitmap_GetStride(bitmap)
+  const size = BYTES_PER_PIXEL[call.FPDFBitmap_GetFormat(bitmap)]
+  const start = call.FPDFBitmap_GetBuffer(bitmap) >>> 0
+  if (size === undefined || start === 0 || width <= 0 || height <= 0) return undefined
+  const bytes = memory.bytes.subarray(start, start + stride * height)
+  const channels = size === 1 ? 1 : 3
+  const data = new Uint8Array(width * height * channels)
+  let to = 0
+  for (let y = 0; y < height; y++)
+    for (let x = 0, from = y * stride; x < width; x++, from += size) {
+      if (channels === 1) {
+        data[to++] = bytes[from] ?? 0
+        continue
+      }
+      data[to++] = bytes[from + 2] ?? 0
+      data[to++] = bytes[from + 1] ?? 0
+      data[to++] = bytes[from] ?? 0
+    }
+  return { width, height, channels, data }
+}
+
+const renderPixels = (
+  pdfium: Pdfium,
+  { form, height, page, width }: OpenPage,
+  dpi: number,
+  format: number
+) => {
+  const { call } = pdfium
+  const wanted = (dpi / 72) ** 2 * width * height
+  const scale = (dpi / 72) * Math.min(1, Math.sqrt(MAX_PICTURE_PIXELS / wanted))
+  const [across, down] = [Math.max(1, Math.floor(width * scale)), Math.max(1, Math.floor(height * scale))]
+  const bitmap = call.FPDFBitmap_CreateEx(across, down, format, 0, 0)
+  if (bitmap === 0) return undefined
+  try {
+    call.FPDFBitmap_FillRect(bitmap, 0, 0, across, down, WHITE)
+    call.FPDF_RenderPageBitmap(bitmap, page, 0, 0, across, down, 0, ANNOTATIONS)
+    if (form !== 0) call.FPDF_FFLDraw(form, bitmap, page, 0, 0, across, down, 0, ANNOTATIONS)
+    return pixelsOf(pdfium, bitmap)
+  } finally {
+    call.FPDFBitmap_Destroy(bitmap)
+  }
+}
+
+const asPicture = (pixels: Pixels): Picture => ({
+  mediaType: "image/png",
+  bytes: encodePng(pixels),
+  width: pixels.width,
+  height: pixels.height
+})
+
+/** The page as it is shown. */
+export const renderPage = (document: OpenDocument, index: number, dpi: number): Picture =>
+  document.withPage(index, (page) => {
+    const pixels = renderPixels(document.pdfium, page, dpi, BGR)
+    if (pixels === undefined) throw pdfError("bomb", index)
+    return asPicture(pixels)
+  })
+
+/** Whether the page is all of one colour. One with dark text at its beginning is not, and need not be drawn. */
+export const isBlankPage = (document: OpenDocument, index: number): boolean =>
+  document.withPage(index, (page) => {
+    if (showsText(document.pdfium, page)) return false
+    const pixels = renderPixels(document.pdfium, page, BLANK_DPI, GRAY)
+    if (pixels === undefined) return false
+    let [darkest, lightest] = [255, 0]
+    for (const level of pixels.data) {
+      if (level < darkest) darkest = level
+      if (level > lightest) lightest = level
+      if (lightest - darkest > BLANK_SPREAD) return false
+    }
+    return true
+  })
+
+/** The JPEG as it stands in the file, where a browser can show it. */
+const rawJpeg = (
+  pdfium: Pdfium,
+  page: number,
+  image: number,
+  width: number,
+  height: number
+): Picture | undefined => {
+  const { call, memory } = pdfium
+  const { scratch } = memory
+  if (call.FPDFImageObj_GetImageFilterCount(image) !== 1) return undefined
+  if (
+    memory.ascii((buffer, size) => call.FPDFImageObj_GetImageFilter(image, 0, buffer, size)) !== "DCTDecode"
+  )
+    return undefined
+  // FPDF_IMAGEOBJ_METADATA: width, height, two resolutions, bits a pixel, colour space, mcid.
+  if (call.FPDFImageObj_GetImageMetadata(image, page, scratch) === 0) return undefined
+  if (!PLAIN_COLOR_SPACES.has(memory.int(scratch + 20)) || memory.int(scratch + 16) > 24) return undefined
+  const length = call.FPDFImageObj_GetImageDataRaw(image, 0, 0)
+  if (length <= 0 || length > MAX_JPEG_BYTES || width * height > MAX_PICTURE_PIXELS) return undefined
+  const buffer = call.malloc(length)
+  try {
+    call.FPDFImageObj_GetImageDataRaw(image, buffer, length)
+    return { mediaType: "image/jpeg", bytes: memory.slice(buffer, length), width, height }
+  } finally {
+    call.free(buffer)
+  }
+}
+
+/** The page's n-th image, as its `Drawing` counts; null where there is none or it is too large to decode. */
+export const imageOfPage = (document: OpenDocument, index: number, image: number): Picture | null =>
+  document.withPage(index, ({ matrix, page }) => {
+    const { pdfium } = document
+    const { call, memory } = pdfium
+    const object = readObjects(pdfium, page, matrix).images[image]
+    if (
+      object === undefined ||
+      call.FPDFImageObj_GetImagePixelSize(object, memory.scratch, memory.scratch + 4) === 0
+    )
+      return null
+    const [width, height] = [memory.uint(memory.scratch), memory.uint(memory.scratch + 4)]
+    const jpeg = rawJpeg(pdfium, page, object, width, height)
+    if (jpeg !== undefined) return jpeg
+    if (width * height > MAX_IMAGE_PIXELS) return null
+    const bitmap = call.FPDFImageObj_GetBitmap(object)
+    if (bitmap === 0) return null
+    try {
+      const pixels = pixelsOf(pdfium, bitmap)
+      return pixels === undefined ? null : asPicture(shrink(pixels, MAX_PICTURE_PIXELS))
+    } finally {
+      call.FPDFBitmap_Destroy(bitmap)
+    }
+  })

@@ -1,0 +1,189 @@
+import { basename, dirname } from "node:path"
+
+import type { Pdfium } from "../engine/pdfium.ts"
+import { type Qpdf, QPDF_INPUT } from "../engine/qpdf.ts"
+
+/** qpdf reads the cross-reference table anew for each range, and keeps a range's pages in memory until they are taken. */
+const MAX_RANGE = 500
+/** Bytes that a range should come to. */
+const RANGE_BYTES = 32 * 1024 * 1024
+/** The first range is this long, or shorter where the file is large: no page is larger than its file. */
+const FIRST_RANGE = 25
+const FIRST_RANGE_BYTES = 256 * 1024 * 1024
+
+/** After so many failures in a row it is left alone: each costs a look at the whole file. */
+const MAX_FAILURES = 3
+
+// qpdf's exit codes.
+const SUCCESS = 0
+const FAILURE = 2
+const WARNINGS = 3
+
+let folders = 0
+
+/** Splits one document with qpdf, a range of pages at a time. */
+export class Splitter {
+  readonly #qpdf: Qpdf
+  readonly #path: string
+  readonly #pageCount: number
+  readonly #folder = `/out${folders++}`
+  #range: number
+  #failures = 0
+  /** Undefined until a warning of qpdf's asks for it: whether it counts the same pages in the damaged file. */
+  #sameCount: boolean | undefined
+  /** Files of pages that are split and not yet taken. */
+  readonly #ready = new Map<number, string>()
+
+  constructor(qpdf: Qpdf, path: string, size: number, pageCount: number) {
+    this.#qpdf = qpdf
+    this.#path = path
+    this.#pageCount = pageCount
+    this.#range = Math.max(1, Math.min(FIRST_RANGE, Math.floor(FIRST_RANGE_BYTES / size)))
+    qpdf.FS.mkdir(this.#folder)
+  }
+
+  /** Runs qpdf on the document. */
+  #run(args: ReadonlyArray<string>): number {
+    const { callMain, FS, NODEFS } = this.#qpdf
+    FS.mount(NODEFS, { root: dirname(this.#path) }, QPDF_INPUT)
+    try {
+      return callMain([`${QPDF_INPUT}/${basename(this.#path)}`, "--no-warn", ...args])
+    } finally {
+      FS.unmount(QPDF_INPUT)
+    }
+  }
+
+  /** pdfium counted the pages; where qpdf repairs a file otherwise, its n-th page may be another one. */
+  #countsTheSame(): boolean {
+    this.#sameCount ??=
+      this.#run(["--show-npages"]) !== FAILURE && Number(this.#qpdf.output()) === this.#pageCount
+    return this.#sameCount
+  }
+
+  #clear(): void {
+    for (const name of this.#files()) this.#qpdf.FS.unlink(`${this.#folder}/${name}`)
+    this.#ready.clear()
+  }
+
+  #files(): ReadonlyArray<string> {
+    return this.#qpdf.FS.readdir(this.#folder)
+      .filter((name) => name.endsWith(".pdf"))
+      .sort()
+  }
+
+  /** Splits these pages; false where qpdf cannot. */
+  #split(pages: ReadonlyArray<number>): boolean {
+    this.#clear()
+    // The same page gives the same bytes each time it is split, hence the deterministic id.
+    const options = ["--split-pages", "--decrypt", "--deterministic-id", `${this.#folder}/%d.pdf`]
+    const code = this.#run(["--pages", ".", pages.map((page) => page + 1).join(","), "--", ...options])
+    const files = this.#files()
+    const whole = (code === SUCCESS || code === WARNINGS) && files.length === pages.length
+    if (!whole || (code === WARNINGS && !this.#countsTheSame())) {
+      this.#clear()
+      return false
+    }
+    for (const [at, page] of pages.entries()) this.#ready.set(page, `${this.#folder}/${files[at]}`)
+    return true
+  }
+
+  /** How many bytes these pages come to as PDFs of their own; undefined where qpdf cannot tell. */
+  sizesOf(pages: ReadonlyArray<number>): ReadonlyArray<number> | undefined {
+    const sizes = this.#split(pages) ? this.#readySizes() : undefined
+    this.#clear()
+    return sizes
+  }
+
+  #readySizes(): ReadonlyArray<number> {
+    return [...this.#ready.values()].map((file) => this.#qpdf.FS.stat(file).size)
+  }
+
+  #take(index: number): Uint8Array<ArrayBuffer> | undefined {
+    const file = this.#ready.get(index)
+    if (file === undefined) return undefined
+    const bytes = this.#qpdf.FS.readFile(file)
+    this.#qpdf.FS.unlink(file)
+    this.#ready.delete(index)
+    return bytes
+  }
+
+  /** The page as a PDF of its own; those behind it up to `end` will be asked for next. Undefined where qpdf cannot. */
+  page(index: number, end: number): Uint8Array<ArrayBuffer> | undefined {
+    const ready = this.#take(index)
+    if (ready !== undefined) return ready
+    if (this.#failures >= MAX_FAILURES) return undefined
+    const stop = Math.min(end, index + this.#range)
+    if (!this.#split(Array.from({ length: stop - index }, (_, at) => index + at))) {
+      this.#failures++
+      // One page may be at fault: the others are tried singly.
+      this.#range = 1
+      return undefined
+    }
+    this.#failures = 0
+    const sizes = this.#readySizes()
+    const average = sizes.reduce((sum, size) => sum + size, 0) / sizes.length
+    this.#range = Math.max(1, Math.min(MAX_RANGE, sizes.length * 4, Math.floor(RANGE_BYTES / average)))
+    return this.#take(index)
+  }
+
+  close(): void {
+    this.#clear()
+    this.#qpdf.FS.rmdir(this.#folder)
+  }
+}
+
+const DATE = Buffer.from("/CreationDate(D:")
+const ID = Buffer.from("/ID[<")
+/** pdfium writes what it stamps a document with near its start, */
+const HEAD_BYTES = 2_048
+/** and its id at the end. */
+const TAIL_BYTES = 256
+const DIGITS = /^[0-9A-F]+/
+const ZERO = "0".charCodeAt(0)
+
+/** Writes noughts over the digits that follow `label`. */
+const blankOut = (bytes: Buffer, label: Buffer): number => {
+  const start = bytes.indexOf(label)
+  if (start < 0) return bytes.length
+  const from = start + label.length
+  const [digits = ""] = DIGITS.exec(bytes.toString("latin1", from, from + 64)) ?? []
+  bytes.fill(ZERO, from, from + digits.length)
+  return from + digits.length
+}
+
+/** Takes the date and the random id out, so that a page gives the same bytes each time. */
+const steady = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  blankOut(view.subarray(0, HEAD_BYTES), DATE)
+  const tail = view.subarray(Math.max(0, view.length - TAIL_BYTES))
+  const second = tail.subarray(blankOut(tail, ID))
+  blankOut(second, Buffer.from("><"))
+  return bytes
+}
+
+/** One page as a document of its own, by pdfium; undefined where it cannot. Form fields stay behind. */
+export const copyPage = (
+  { call, memory }: Pdfium,
+  document: number,
+  index: number
+): Uint8Array<ArrayBuffer> | undefined => {
+  const single = call.FPDF_CreateNewDocument()
+  try {
+    memory.setInt(memory.scratch, index)
+    if (call.FPDF_ImportPagesByIndex(single, document, memory.scratch, 1, 0) === 0) return undefined
+    const writer = call.PDFiumExt_OpenFileWriter()
+    try {
+      if (call.PDFiumExt_SaveAsCopy(single, writer) === 0) return undefined
+      const size = call.PDFiumExt_GetFileWriterSize(writer)
+      const buffer = call.malloc(size)
+      call.PDFiumExt_GetFileWriterData(writer, buffer, size)
+      const bytes = memory.slice(buffer >>> 0, size)
+      call.free(buffer)
+      return steady(bytes)
+    } finally {
+      call.PDFiumExt_CloseFileWriter(writer)
+    }
+  } finally {
+    call.FPDF_CloseDocument(single)
+  }
+}

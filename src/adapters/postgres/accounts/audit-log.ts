@@ -1,0 +1,33 @@
+import { Effect, Layer } from "effect"
+
+import { AuditLog, type AuditLogRow, AuditLogUnavailable } from "../../../ports/accounts/audit-log.ts"
+import { boundedBy } from "../answered.ts"
+import { ReadSql } from "../client.ts"
+import { newestFirst } from "../newest-first.ts"
+import { timeColumn } from "../values.ts"
+
+const COLUMNS = `id, action, actor, target, note, details, ${timeColumn("created_at")}`
+
+/** A page with its time limit. */
+const bounded = boundedBy("10 seconds", (cause) => new AuditLogUnavailable({ cause }))
+
+/** The audit log in Postgres. */
+export const layer: Layer.Layer<AuditLog, never, ReadSql> = Layer.effect(
+  AuditLog,
+  Effect.map(ReadSql, (sql) =>
+    AuditLog.of({
+      page: ({ action, cursor, limit, target }) =>
+        newestFirst((text, parameters) => bounded(sql.unsafe<AuditLogRow>(text, parameters)), {
+          from: "admin_audit_log",
+          name: "admin_audit_log",
+          columns: COLUMNS,
+          conditions: (bind) => [
+            ...(action === undefined ? [] : [`action = ${bind(action)}`]),
+            ...(target === undefined ? [] : [`lower(target) = lower(${bind(target)}::text)`])
+          ],
+          limit,
+          cursor
+        })
+    })
+  )
+)

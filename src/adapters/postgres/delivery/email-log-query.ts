@@ -1,0 +1,83 @@
+import { Effect, Layer, Result } from "effect"
+
+import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
+import {
+  type EmailLogFilter,
+  EmailLogQuery,
+  type EmailLogRow,
+  EmailLogUnavailable
+} from "../../../ports/delivery/email-log-query.ts"
+import { boundedBy } from "../answered.ts"
+import { ReadSql } from "../client.ts"
+import { newestFirst } from "../newest-first.ts"
+import { timeColumn } from "../values.ts"
+
+/** The stored form of a recipient; what is no address is compared as it is. */
+const recipientKey = (recipient: string): string => {
+  const parsed = parseMailbox(recipient.trim())
+  return Result.isSuccess(parsed) ? addressKey(parsed.success) : recipient.trim().toLowerCase()
+}
+
+const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
+
+const COLUMNS = [
+  "id",
+  "category",
+  "source",
+  "from_address",
+  "to_addresses",
+  "other_addresses",
+  "dropped_addresses",
+  "subject",
+  "outcome",
+  "status",
+  "last_event",
+  "error",
+  "error_kind",
+  "failed_over",
+  "cost_usd::float8 as cost_usd",
+  "idempotency_key",
+  "provider",
+  "provider_message_id",
+  "raw",
+  ...["created_at", "updated_at", "last_event_at", "alerted_at"].map((name) => timeColumn(name))
+].join(", ")
+
+/** As the index `email_log_recipient` has it. */
+const ALL_RECIPIENTS = "(to_addresses || other_addresses || dropped_addresses)"
+
+/** The filter in SQL. */
+const conditionsOf = (filter: EmailLogFilter) => (bind: (value: unknown) => string) => {
+  const conditions: Array<string> = []
+  if (filter.status !== undefined) conditions.push(`status = ${bind(filter.status)}`)
+  if (filter.category !== undefined) conditions.push(`category = ${bind(filter.category)}`)
+  if (filter.provider !== undefined) conditions.push(`provider = ${bind(filter.provider)}`)
+  if (filter.recipient !== undefined) {
+    conditions.push(`${ALL_RECIPIENTS} @> array[${bind(recipientKey(filter.recipient))}::text]`)
+  }
+  if (filter.subject !== undefined) {
+    conditions.push(`subject ilike ${bind(`%${escapeLike(filter.subject)}%`)}`)
+  }
+  return conditions
+}
+
+/** A page with its time limit. */
+const bounded = boundedBy("10 seconds", (cause) => new EmailLogUnavailable({ cause }))
+
+/** The send log in Postgres. */
+export const layer: Layer.Layer<EmailLogQuery, never, ReadSql> = Layer.effect(
+  EmailLogQuery,
+  Effect.map(ReadSql, (sql) =>
+    EmailLogQuery.of({
+      page: (filter) =>
+        newestFirst((text, parameters) => bounded(sql.unsafe<EmailLogRow>(text, parameters)), {
+          from: "email_log",
+          name: "email_log",
+          columns: COLUMNS,
+          conditions: conditionsOf(filter),
+          limit: filter.limit,
+          cursor: filter.cursor
+        })
+    })
+  )
+)

@@ -1,0 +1,74 @@
+import { Effect, Layer, Schema } from "effect"
+
+import { EmailStatus } from "../../../domain/mail/status.ts"
+import { type EmailStat, EmailStats, EmailStatsUnavailable } from "../../../ports/delivery/email-log-query.ts"
+import { boundedBy } from "../answered.ts"
+import { WriteSql } from "../client.ts"
+
+/** Time limit of one count: a year of five million rows takes a few seconds. */
+const TIME_LIMIT = "15 seconds"
+
+const bounded = boundedBy(TIME_LIMIT, (cause) => new EmailStatsUnavailable({ cause }))
+
+const FirstDay = { first_day: Schema.String }
+const Counted = Schema.Struct({
+  ...FirstDay,
+  day: Schema.String,
+  category: Schema.String,
+  provider: Schema.NullOr(Schema.String),
+  status: EmailStatus,
+  count: Schema.Int,
+  failed_over: Schema.Int,
+  cost_usd: Schema.Finite
+})
+const Nothing = Schema.Struct({ ...FirstDay, day: Schema.Null })
+const decodeCounted = Schema.decodeUnknownEffect(Schema.NonEmptyArray(Schema.Union([Counted, Nothing])))
+
+/** The first of `$1` days, the last of which is today, UTC. */
+const FIRST = `date_trunc('day', now() at time zone 'UTC') - make_interval(days => $1::int - 1)`
+
+/** What is counted: the index `email_log_created` answers it alone. */
+export const COUNTS = `select date_trunc('day', created_at at time zone 'UTC') as day, category, provider, status,
+  count(*)::int as count, (count(*) filter (where failed_over))::int as failed_over,
+  coalesce(sum(cost_usd), 0)::float8 as cost_usd
+from email_log
+where created_at >= (${FIRST}) at time zone 'UTC'
+group by 1, 2, 3, 4`
+
+/** The first day comes also from a log that has nothing since. */
+const STATS = `select to_char(first.day, 'YYYY-MM-DD') as first_day, to_char(c.day, 'YYYY-MM-DD') as day,
+  c.category, c.provider, c.status, c.count, c.failed_over, c.cost_usd
+from (select ${FIRST} as day) as first left join (${COUNTS}) as c on true
+order by c.day desc, c.category, c.provider, c.status`
+
+/**
+ * Counts in Postgres. It has a connection to itself: on the shared ones the look-ups that sends wait for would wait for it.
+ */
+export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
+  EmailStats,
+  Effect.map(WriteSql, (sql) =>
+    EmailStats.of({
+      since: (days) =>
+        bounded(Effect.flatMap(sql.unsafe(STATS, [days]), decodeCounted)).pipe(
+          Effect.map(([first, ...more]) => ({
+            from: first.first_day,
+            stats: [first, ...more].flatMap((row): ReadonlyArray<EmailStat> =>
+              row.day === null
+                ? []
+                : [
+                    {
+                      day: row.day,
+                      category: row.category,
+                      provider: row.provider,
+                      status: row.status,
+                      count: row.count,
+                      failedOver: row.failed_over,
+                      costUsd: row.cost_usd
+                    }
+                  ]
+            )
+          }))
+        )
+    })
+  )
+)

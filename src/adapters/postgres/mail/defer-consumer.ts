@@ -1,0 +1,203 @@
+import { Cause, Deferred, Duration, Effect, Exit, type Fiber, Schedule, Scope } from "effect"
+import { PersistedQueue } from "effect/persistence"
+import { SqlClient } from "effect/sql"
+
+import { withDeadline } from "../../../domain/deadline.ts"
+import { DeferredSend, MAX_RECEIVES } from "../../../domain/mail/deferred-send.ts"
+import { DeferQueueError } from "../../../ports/mail/defer-queue.ts"
+
+/** How often the consumer asks whether the queue still answers and still hands out what is due. */
+const WATCH_INTERVAL = "5 seconds"
+
+/** How long the queue may stay without an answer. */
+const ANSWER_TIME_LIMIT = "5 seconds"
+
+/** A message that is due and free for this long, while a worker is idle, shows that the consumer is stuck. */
+const OVERDUE_SECONDS = 10
+
+/** Time limit for handing messages back when the consumer stops. */
+const STOP_TIME_LIMIT = "8 seconds"
+
+/** How long a finished message is remembered, so that a late second enqueue of it is still known. */
+const FINISHED_TIME_TO_LIVE = "1 day"
+
+interface DeferConsumerOptions<E, R> {
+  readonly sql: SqlClient.SqlClient
+  readonly table: string
+  readonly name: string
+  readonly visibilitySeconds: number
+  readonly concurrency: number
+  readonly handler: (message: DeferredSend) => Effect.Effect<void, E, R>
+}
+
+interface Worker {
+  readonly fiber: Fiber.Fiber<void>
+  /** There while a handler runs, done when it has ended. */
+  readonly handling: () => Deferred.Deferred<void> | undefined
+}
+
+const unavailable = (message: string) => (cause: unknown) =>
+  new DeferQueueError({ reason: "Unavailable", message, cause })
+
+/** A handler that ends in an interruption of its own making has failed; only a shutdown hands its message back. */
+const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =>
+  Effect.catchCause(handler, (cause) =>
+    Cause.hasInterrupts(cause) ? Effect.die(cause) : Effect.failCause(cause)
+  )
+
+/** Effect's queue store and one queue on it, for as long as the scope is open. */
+const openQueue = (options: Omit<DeferConsumerOptions<never, never>, "handler" | "concurrency">) =>
+  Effect.gen(function* () {
+    const visibility = Duration.seconds(options.visibilitySeconds)
+    const store = yield* PersistedQueue.makeStoreSql({
+      tableName: options.table,
+      pollInterval: "1 second",
+      lockExpiration: visibility,
+      lockRefreshInterval: Duration.divideUnsafe(visibility, 3)
+    }).pipe(Effect.provideService(SqlClient.SqlClient, options.sql))
+    yield* store
+      .cleanup({ timeToLive: Duration.fromInputUnsafe(FINISHED_TIME_TO_LIVE), failedTimeToLive: undefined })
+      .pipe(
+        Effect.catch((cause) =>
+          Effect.logWarning("finished messages of the retry queue were not removed", cause)
+        ),
+        Effect.repeat(Schedule.spaced("1 hour")),
+        Effect.forkScoped
+      )
+    const factory = yield* Effect.provideService(
+      PersistedQueue.makeFactory,
+      PersistedQueue.PersistedQueueStore,
+      store
+    )
+    return yield* factory.make({
+      name: options.name,
+      schema: DeferredSend,
+      maxAttempts: MAX_RECEIVES,
+      retrySchedule: Schedule.spaced(visibility)
+    })
+  }).pipe(
+    // The store gives up with a defect where its tables cannot be looked at.
+    Effect.catchCause((cause) =>
+      Effect.fail(unavailable("The retry queue cannot be opened")(Cause.squash(cause)))
+    )
+  )
+
+/**
+ * Runs the workers and a watch beside them. Fails when the queue does not answer for five seconds, hands out nothing
+ * although something is due, or does not take a settlement; messages under way are finished first.
+ */
+const run = <E, R>(options: DeferConsumerOptions<E, R>) =>
+  Effect.gen(function* () {
+    const { sql, table, name, visibilitySeconds } = options
+    const queue = yield* withDeadline(openQueue(options), {
+      duration: ANSWER_TIME_LIMIT,
+      onTimeout: () => Effect.fail(unavailable("The retry queue took too long to open")(undefined))
+    })
+    const broken = yield* Deferred.make<never, DeferQueueError>()
+    let draining = false
+    let handed = 0
+
+    const startWorker: Effect.Effect<Worker, never, R | Scope.Scope> = Effect.gen(function* () {
+      let handling: Deferred.Deferred<void> | undefined
+      const next = Effect.gen(function* () {
+        let handled: Exit.Exit<void, unknown> | undefined
+        const taken = yield* Effect.exit(
+          queue.take((message) => {
+            const ended = Deferred.makeUnsafe<void>()
+            handling = ended
+            handed += 1
+            return Effect.onExit(failWhereItInterruptsItself(options.handler(message)), (exit) => {
+              handled = exit
+              handling = undefined
+              return Deferred.succeed(ended, undefined)
+            })
+          })
+        )
+        if (Exit.isSuccess(taken)) return
+        if (handled !== undefined && Exit.isFailure(handled)) {
+          return yield* Effect.logWarning(
+            "a queued message was not handled: it comes back, or is dead after its third receive",
+            handled.cause
+          )
+        }
+        draining = true
+        const cause = Cause.squash(taken.cause)
+        yield* Deferred.fail(broken, unavailable("The retry queue did not settle a message")(cause))
+      })
+      const fiber = yield* Effect.whileLoop({
+        while: () => !draining,
+        body: () => next,
+        step: () => {}
+      }).pipe(Effect.forkScoped)
+      return { fiber, handling: () => handling }
+    })
+
+    const workers = yield* Effect.forEach(Array.from({ length: options.concurrency }), () => startWorker)
+
+    const overdue = withDeadline(
+      sql`
+        SELECT 1 FROM ${sql(table)}
+        WHERE queue_name = ${name} AND state = 'pending' AND attempts < ${MAX_RECEIVES}
+        AND visible_at < NOW() - ${OVERDUE_SECONDS}::int * INTERVAL '1 second'
+        AND (acquired_at IS NULL OR acquired_at < NOW() - ${visibilitySeconds + OVERDUE_SECONDS}::int * INTERVAL '1 second')
+        LIMIT 1
+      `.pipe(Effect.retry(Schedule.spaced("500 millis"))),
+      {
+        duration: ANSWER_TIME_LIMIT,
+        onTimeout: () => Effect.fail(unavailable("The retry queue does not answer")(undefined))
+      }
+    )
+
+    const watch = Effect.gen(function* () {
+      let strikes = 0
+      let before = handed
+      while (true) {
+        yield* Effect.sleep(WATCH_INTERVAL)
+        const late =
+          (yield* overdue).length > 0 &&
+          handed === before &&
+          workers.some((worker) => worker.handling() === undefined)
+        strikes = late ? strikes + 1 : 0
+        if (strikes > 1)
+          return yield* Effect.fail(unavailable("The retry queue hands nothing out")(undefined))
+        before = handed
+      }
+    }).pipe(
+      Effect.mapError((error) =>
+        error._tag === "DeferQueueError" ? error : unavailable("The retry queue does not answer")(error)
+      )
+    )
+
+    return yield* Effect.raceFirst(watch, Deferred.await(broken)).pipe(
+      // A queue that no longer answers is no reason to cut what is under way. Settling it is up to the stop.
+      Effect.tapError(() => {
+        draining = true
+        return Effect.forEach(
+          workers,
+          ({ fiber, handling }) =>
+            Effect.suspend(() => {
+              const ended = handling()
+              return ended === undefined ? Effect.sync(() => fiber.interruptUnsafe()) : Deferred.await(ended)
+            }),
+          { concurrency: "unbounded", discard: true }
+        )
+      })
+    )
+  })
+
+/** Runs for ever. Stopping it hands back what it holds, for as long as the queue takes it within eight seconds. */
+export const consumeDeferred = <E, R>(
+  options: DeferConsumerOptions<E, R>
+): Effect.Effect<never, DeferQueueError, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make("parallel")
+      const exit = yield* Effect.exit(restore(Scope.provide(run(options), scope)))
+      yield* withDeadline(Scope.close(scope, exit), {
+        duration: STOP_TIME_LIMIT,
+        onTimeout: () =>
+          Effect.logWarning("messages were not handed back in time: they come back after the visibility time")
+      })
+      return yield* exit
+    })
+  )

@@ -1,0 +1,111 @@
+import { Effect, Layer, Option, Schema } from "effect"
+
+import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
+import {
+  InvalidSuppressionCursor,
+  type SuppressionFilter,
+  SuppressionList,
+  SuppressionListUnavailable,
+  type SuppressionRow
+} from "../../../ports/mail/suppression-list.ts"
+import { boundedBy } from "../answered.ts"
+import { ReadSql, WriteSql } from "../client.ts"
+import { isMoment, timeColumn } from "../values.ts"
+
+/** Time limit of one statement. */
+const TIME_LIMIT = "10 seconds"
+
+const bounded = boundedBy(TIME_LIMIT, (cause) => new SuppressionListUnavailable({ cause }))
+
+/** Where a page ended: its last row's place in the order. */
+const Cursor = Schema.fromJsonString(
+  Schema.Tuple([
+    Schema.String.check(Schema.makeFilter(isMoment)),
+    Schema.String.check(Schema.makeFilter((email) => !email.includes("\0"))),
+    SuppressionReason
+  ])
+)
+const decodeCursor = Schema.decodeUnknownOption(Cursor)
+
+const readCursor = (cursor: string) =>
+  Option.match(decodeCursor(Buffer.from(cursor, "base64url").toString("utf8")), {
+    onNone: () => Effect.fail(new InvalidSuppressionCursor({ cursor })),
+    onSome: Effect.succeed
+  })
+
+const cursorAfter = ({ created_at, email, reason }: SuppressionRow): string =>
+  Buffer.from(JSON.stringify([created_at, email, reason])).toString("base64url")
+
+const COLUMNS = `email, reason, note, ${timeColumn("created_at")}`
+
+/** One row more than asked for tells whether there is a next page. */
+const statementOf = (filter: SuppressionFilter, after: (typeof Cursor)["Type"] | undefined) => {
+  const parameters: Array<unknown> = []
+  const bind = (value: unknown) => `$${parameters.push(value)}`
+  const conditions: Array<string> = []
+  if (filter.email !== undefined) conditions.push(`email = ${bind(filter.email)}`)
+  if (filter.reason !== undefined) conditions.push(`reason = ${bind(filter.reason)}`)
+  if (after !== undefined) {
+    const at = `${bind(after[0])}::text::timestamptz`
+    // The first condition is implied; it is what bounds the scan of the index.
+    conditions.push(
+      `created_at <= ${at} and (created_at < ${at} or (email, reason) > (${bind(after[1])}::text, ${bind(after[2])}::text))`
+    )
+  }
+  const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")} `
+  const text = `select ${COLUMNS} from email_suppressions ${where}order by email_suppressions.created_at desc, email, reason limit ${filter.limit + 1}`
+  return { text, parameters }
+}
+
+const ADD = `with added as (
+  insert into email_suppressions (email, reason, note) values ($1, 'manual', $2)
+  on conflict (email, reason) do update set note = coalesce(excluded.note, email_suppressions.note)
+  returning ${COLUMNS}
+), noted as (
+  insert into admin_audit_log (action, actor, target, note, details)
+  select 'email_suppress', $3, $1, $2, jsonb_build_object('reasons', jsonb_build_array('manual'))
+)
+select * from added`
+
+const REMOVE = `with plain as (
+  delete from email_suppressions where email = $1 returning reason
+), erased as (
+  delete from erased_suppressions where address_hash = address_hash($1) returning reason
+), gone as (
+  select reason from plain union all select reason from erased
+), noted as (
+  insert into admin_audit_log (action, actor, target, note, details)
+  select 'email_unsuppress', $2, $1, $3, jsonb_build_object('reasons', jsonb_agg(reason order by reason))
+  from gone having count(*) > 0
+)
+select count(*)::int as removed from gone`
+
+/** The suppression list in Postgres. */
+export const layer: Layer.Layer<SuppressionList, never, ReadSql | WriteSql> = Layer.effect(
+  SuppressionList,
+  Effect.gen(function* () {
+    const readSql = yield* ReadSql
+    const writeSql = yield* WriteSql
+    return SuppressionList.of({
+      page: Effect.fnUntraced(function* (filter) {
+        const after = filter.cursor === undefined ? undefined : yield* readCursor(filter.cursor)
+        const { text, parameters } = statementOf(filter, after)
+        const found = yield* bounded(readSql.unsafe<SuppressionRow>(text, parameters))
+        const rows = found.slice(0, filter.limit)
+        const last = rows.at(-1)
+        return {
+          rows,
+          nextCursor: found.length > filter.limit && last !== undefined ? cursorAfter(last) : null
+        }
+      }),
+      add: ({ actor, email, note }) =>
+        bounded(writeSql.unsafe<SuppressionRow>(ADD, [email, note ?? null, actor])).pipe(
+          Effect.map((rows) => rows[0]!)
+        ),
+      remove: ({ actor, email, note }) =>
+        bounded(writeSql.unsafe<{ readonly removed: number }>(REMOVE, [email, actor, note ?? null])).pipe(
+          Effect.map((rows) => rows[0]!.removed)
+        )
+    })
+  })
+)

@@ -1,0 +1,35 @@
+import { Effect, Layer, Redacted, Schema } from "effect"
+
+import { Unsubscribes, UnsubscribesUnavailable } from "../../../ports/outreach/campaign-book.ts"
+import { answered } from "../answered.ts"
+import { WriteSql } from "../client.ts"
+import { storable } from "../values.ts"
+
+const Keys = Schema.NonEmptyArray(
+  Schema.Struct({ key: Schema.Uint8Array.check(Schema.makeFilter((key) => key.length === 32)) })
+)
+const decodeKeys = Schema.decodeUnknownEffect(Keys)
+
+const unavailable = (cause: unknown) => new UnsubscribesUnavailable({ cause })
+
+/** The table `unsubscribes` and the key of its links, in Postgres. */
+export const layer: Layer.Layer<Unsubscribes, never, WriteSql> = Layer.effect(
+  Unsubscribes,
+  Effect.map(WriteSql, (sql) =>
+    Unsubscribes.of({
+      key: answered(sql`select key from unsubscribe_keys`).pipe(
+        // The decoder's error would show what it was given.
+        Effect.flatMap((rows) =>
+          Effect.mapError(decodeKeys(rows), () => "unsubscribe_keys holds no key of 32 bytes")
+        ),
+        Effect.map(([{ key }]) => Redacted.make(key)),
+        Effect.mapError(unavailable)
+      ),
+      add: ({ campaign, email }) =>
+        answered(sql`select record_unsubscribe(${storable(email)}, ${storable(campaign)})`).pipe(
+          Effect.asVoid,
+          Effect.mapError(unavailable)
+        )
+    })
+  )
+)

@@ -1,0 +1,45 @@
+import { Context, Effect, Layer } from "effect"
+
+import { Accounts, type AccountsUnavailable } from "../../ports/accounts/accounts.ts"
+import type { Deferrals } from "../../ports/mail/deferrals.ts"
+import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import { isOk, makeTell } from "./tell.ts"
+
+/** Closes accounts (document 1, category `auth`: account deletion). */
+export class AccountClosing extends Context.Service<
+  AccountClosing,
+  {
+    /** Closes it and confirms that by mail, once; the account is closed also where the mail does not go out. */
+    readonly close: (
+      customerId: string
+    ) => Effect.Effect<{ readonly deleted: true; readonly confirmationSent: boolean }, AccountsUnavailable>
+  }
+>()("postlane/domain/AccountClosing") {}
+
+/** The service on the ports of the surroundings. */
+export const layer: Layer.Layer<AccountClosing, never, Accounts | Deferrals | MailTemplates | Mailer> =
+  Layer.effect(
+    AccountClosing,
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const tell = yield* makeTell
+      return AccountClosing.of({
+        close: Effect.fnUntraced(function* (customerId) {
+          const closed = yield* accounts.close(customerId)
+          if (closed === undefined) return { deleted: true, confirmationSent: false }
+          const { deletedAt, email } = closed
+          const told = yield* tell(
+            { kind: "account-deleted", email, deletedAt },
+            {
+              to: email,
+              category: "auth",
+              source: "api:account",
+              idempotencyKey: `account-deleted:${customerId}:${deletedAt}`
+            }
+          )
+          return { deleted: true, confirmationSent: isOk(told) }
+        })
+      })
+    })
+  )

@@ -1,0 +1,112 @@
+import { Context, Effect, Layer } from "effect"
+
+import {
+  type ContactMessage,
+  ContactMessages,
+  type ContactMessagesUnavailable
+} from "../../ports/accounts/accounts.ts"
+import type { Deferrals } from "../../ports/mail/deferrals.ts"
+import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import type { MailTemplate } from "../mail/template.ts"
+import { isOk, makeTell, type Told } from "./tell.ts"
+
+/** How often messages that wait for their notification are looked for, in one process at a time. */
+export const CONTACT_SWEEP_INTERVAL = "1 minute"
+
+/** What came of a message. `received`: it is stored. `notified`: a mail about it went out, or its retry is queued. */
+interface FormAnswer {
+  readonly received: true
+  readonly notified: boolean
+}
+
+/** The contact and the feedback form (document 1, `api:contact`, `api:feedback`). */
+export class ContactForms extends Context.Service<
+  ContactForms,
+  {
+    /** Fails only where the message could not be stored. */
+    readonly receive: (message: ContactMessage) => Effect.Effect<FormAnswer, ContactMessagesUnavailable>
+    /**
+     * Sends the notifications that are due: those that did not go out when their message came in, and those whose deferral
+     * ended without a mail. Gives how many went out.
+     */
+    readonly sweep: Effect.Effect<number, ContactMessagesUnavailable>
+  }
+>()("postlane/domain/ContactForms") {}
+
+const mailOf = ({ email, kind, message, name, page, rating }: ContactMessage): MailTemplate =>
+  kind === "contact"
+    ? { kind, name: name ?? email ?? "", email: email ?? "", message }
+    : { kind, email, rating, message, page }
+
+/** Forms whose messages go to `alertEmail` (`ALERT_EMAIL`); without one they are stored, and wait until there is one. */
+export const layer = (options: {
+  readonly alertEmail: string | undefined
+}): Layer.Layer<ContactForms, never, ContactMessages | Deferrals | MailTemplates | Mailer> =>
+  Layer.effect(
+    ContactForms,
+    Effect.gen(function* () {
+      const messages = yield* ContactMessages
+      const tell = yield* makeTell
+      const { alertEmail } = options
+
+      /** Every attempt asks for the same key, so that a message is mailed once. */
+      const notify = (id: string, message: ContactMessage, to: string) =>
+        tell(mailOf(message), {
+          to,
+          category: "notification",
+          source: `api:${message.kind}`,
+          idempotencyKey: `${message.kind}:${id}`,
+          ...(message.email === undefined ? {} : { replyTo: message.email })
+        })
+
+      /** A deferral is noted when it has ended: until then the message waits, and the sweep asks again. */
+      const note = (id: string, told: Told) => {
+        switch (told._tag) {
+          case "Sent":
+            return messages.notified(id)
+          case "Deferred":
+            return Effect.void
+          case "Unsent":
+            return messages.missed(id, told.error)
+        }
+      }
+
+      return ContactForms.of({
+        receive: Effect.fnUntraced(function* (message) {
+          const id = yield* messages.keep(message)
+          if (message.spam) return { received: true, notified: false }
+          if (alertEmail === undefined) {
+            yield* Effect.logWarning("a message of the contact form waits: ALERT_EMAIL is unset").pipe(
+              Effect.annotateLogs({ id, kind: message.kind })
+            )
+            return { received: true, notified: false }
+          }
+          const told = yield* notify(id, message, alertEmail)
+          yield* note(id, told).pipe(
+            Effect.catch(({ cause }) =>
+              Effect.logWarning(
+                "what came of a message's mail could not be noted: the sweep asks again",
+                cause
+              )
+            )
+          )
+          return { received: true, notified: isOk(told) }
+        }),
+        sweep: Effect.gen(function* () {
+          if (alertEmail === undefined) return 0
+          let sent = 0
+          while (true) {
+            const waiting = yield* messages.claimWaiting
+            if (waiting === undefined) return sent
+            // A stop lets a send that is under way be noted.
+            const told = yield* notify(waiting.id, waiting.message, alertEmail).pipe(
+              Effect.tap((end) => note(waiting.id, end)),
+              Effect.uninterruptible
+            )
+            if (told._tag === "Sent") sent += 1
+          }
+        })
+      })
+    })
+  )

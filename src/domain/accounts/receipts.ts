@@ -1,0 +1,49 @@
+import { Context, Effect, Layer } from "effect"
+
+import type { Deferrals } from "../../ports/mail/deferrals.ts"
+import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import { isOk, makeTell } from "./tell.ts"
+
+/** A payment that was taken. */
+interface Receipt {
+  /**
+   * The same payment has the same id: its mail goes out once, however often it is asked for within 24 hours; one
+   * whose retries ended without an answer goes out again when it is asked for again.
+   */
+  readonly receiptId: string
+  readonly email: string
+  readonly customer: string
+  /** ISO 8601. */
+  readonly paidAt: string
+  readonly lines: ReadonlyArray<{ readonly text: string; readonly amountUsd: number }>
+  readonly totalUsd: number
+}
+
+/** Mails receipts (document 1, category `transactional`). */
+export class Receipts extends Context.Service<
+  Receipts,
+  {
+    /** Whether the mail went out, now or at an earlier call. */
+    readonly send: (receipt: Receipt) => Effect.Effect<{ readonly receiptSent: boolean }>
+  }
+>()("postlane/domain/Receipts") {}
+
+/** The service on the mailer of the surroundings. */
+export const layer: Layer.Layer<Receipts, never, Deferrals | MailTemplates | Mailer> = Layer.effect(
+  Receipts,
+  Effect.map(makeTell, (tell) =>
+    Receipts.of({
+      send: ({ email, ...receipt }) =>
+        tell(
+          { kind: "receipt", ...receipt },
+          {
+            to: email,
+            category: "transactional",
+            source: "api:receipts",
+            idempotencyKey: `receipt:${receipt.receiptId}`
+          }
+        ).pipe(Effect.map((told) => ({ receiptSent: isOk(told) })))
+    })
+  )
+)

@@ -1,0 +1,82 @@
+import { Context, Data, Effect, Layer, Redacted } from "effect"
+
+import { TeamInvites, type TeamInvitesUnavailable } from "../../ports/accounts/accounts.ts"
+import type { Deferrals } from "../../ports/mail/deferrals.ts"
+import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import { isOk, makeTell } from "./tell.ts"
+
+/** The invitation's mail is being sent by another call. */
+export class InviteUnderWay extends Data.TaggedError("InviteUnderWay")<{ readonly inviteId: string }> {}
+
+/** The customer was deleted meanwhile. */
+export class NoSuchTeam extends Data.TaggedError("NoSuchTeam") {}
+
+/** An invitation, and whether its mail went out (document 1: true only on an `ok` send). */
+interface Invitation {
+  readonly inviteId: string
+  readonly inviteSent: boolean
+}
+
+/** Invites people into a customer's team (document 1, "Rules for callers"). */
+export class TeamInvitations extends Context.Service<
+  TeamInvitations,
+  {
+    /**
+     * Invites the reader of an address: `email` is its key, `to` the address as it was written. Asked again while the invitation is open, it is the same one; its mail goes
+     * out again only if it did not before, or was deferred and did not go out in the end.
+     */
+    readonly invite: (invite: {
+      readonly customerId: string
+      readonly email: string
+      readonly to: string
+    }) => Effect.Effect<Invitation, TeamInvitesUnavailable | InviteUnderWay | NoSuchTeam>
+  }
+>()("postlane/domain/TeamInvitations") {}
+
+/** Invitations whose links lead to `baseUrl`, which has no slash at its end. */
+export const layer = (options: {
+  readonly baseUrl: string
+}): Layer.Layer<TeamInvitations, never, Deferrals | TeamInvites | MailTemplates | Mailer> =>
+  Layer.effect(
+    TeamInvitations,
+    Effect.gen(function* () {
+      const invites = yield* TeamInvites
+      const tell = yield* makeTell
+
+      return TeamInvitations.of({
+        invite: Effect.fnUntraced(function* ({ customerId, email, to }) {
+          const begun = yield* invites.begin({ customerId, email })
+          if (begun === undefined) return yield* new NoSuchTeam()
+          const { inviteId } = begun
+          if (begun.todo === "Busy") return yield* new InviteUnderWay({ inviteId })
+          if (begun.todo === "Sent") return { inviteId, inviteSent: true }
+          const told = yield* tell(
+            {
+              kind: "team-invite",
+              inviter: begun.inviter,
+              team: `the team of ${begun.inviter}`,
+              url: `${options.baseUrl}/invites/${Redacted.value(begun.token)}`,
+              expiresAt: begun.expiresAt
+            },
+            {
+              to,
+              category: "transactional",
+              source: "api:team-invite",
+              idempotencyKey: begun.mailKey
+            }
+          )
+          const inviteSent = isOk(told)
+          // The lease ends by itself where this cannot be noted; then a repeat sends a new link.
+          yield* invites
+            .end(begun.token, inviteSent)
+            .pipe(
+              Effect.catch(({ cause }) =>
+                Effect.logWarning("how an invitation's mail went could not be noted", cause)
+              )
+            )
+          return { inviteId, inviteSent }
+        })
+      })
+    })
+  )

@@ -1,0 +1,192 @@
+import { Effect } from "effect"
+
+import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
+import type { PdfError } from "../../../ports/conversion/pdf.ts"
+import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
+import { type ConversionOptions, usesCascade } from "../job.ts"
+import type { LayoutPage } from "../layout/layout-pages.ts"
+import type { PageSource } from "../page-source.ts"
+import { isUsable } from "./converse.ts"
+import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
+import {
+  agenticPrompt,
+  coveragePrompt,
+  pagePrompt,
+  ask,
+  convertPageWithVision,
+  documentBlock,
+  imageBlock
+} from "./vision.ts"
+
+/** What a page's HTML came from; an `unreadable` one says so in its place. */
+type PageTier =
+  | "blank"
+  | LayoutPage["tier"]
+  | "hifi-single-pass"
+  | "coverage-retry"
+  | "agentic"
+  | "unreadable"
+
+/** A page, converted. */
+export interface PageResult {
+  /** From 0, in the document. */
+  readonly page: number
+  readonly label: string
+  readonly tier: PageTier
+  /** A clean fragment; empty for a blank page. */
+  readonly html: string
+  /** The single pass was answered from the batch. */
+  readonly fromBatch: boolean
+  /** A model was wanted and none answered: the layout tier stands in. */
+  readonly degraded: boolean
+}
+
+/** Rounds of the agentic tier: look at page and draft, mend, until it stops improving. */
+const MAX_ROUNDS = 4
+
+/** What the models have done for a page so far. */
+interface Work {
+  /** What the text layer says of the page. */
+  readonly layout: LayoutPage
+  fromBatch: boolean
+  /** A call that gave no answer now, and may give one later. */
+  noAnswer: VisionModelError | undefined
+}
+
+/** How a page is to be converted. */
+export interface CascadeSettings {
+  readonly options: ConversionOptions
+  readonly modelId: string
+  /** Whether the layout tier may stand in for a model that does not answer now; else the page fails, to be tried again later. */
+  readonly mayDegrade: boolean
+}
+
+interface Candidate {
+  readonly html: string
+  readonly tier: PageTier
+  readonly share: number
+  readonly missing: ReadonlyArray<string>
+}
+
+/** An answer as a candidate; undefined where it cannot be used, or nothing is left of it when it is clean. */
+const candidateOf = Effect.fnUntraced(function* (tier: PageTier, answer: VisionAnswer, work: Work) {
+  if (answer.fromBatch) work.fromBatch = true
+  if (!isUsable(answer)) return undefined
+  const { clean } = yield* HtmlAssembly
+  const html = (yield* clean(answer.text)).trim()
+  const { missing, share } = coverageOf(work.layout.text, html)
+  const found: Candidate = { html, tier, share, missing }
+  return html === "" ? undefined : found
+})
+
+const better = (a: Candidate | undefined, b: Candidate | undefined): Candidate | undefined =>
+  a === undefined || (b !== undefined && b.share > a.share) ? b : a
+
+/** Asks again, with the words that are missing. */
+const coverageRetry = Effect.fnUntraced(function* (
+  page: PageSource,
+  modelId: string,
+  first: Candidate,
+  work: Work
+) {
+  const document = yield* documentBlock(page)
+  const answer = yield* ask(
+    modelId,
+    [
+      { role: "user", content: [document, { text: pagePrompt() }] },
+      { role: "assistant", content: [{ text: first.html }] },
+      { role: "user", content: [{ text: coveragePrompt(first.missing) }] }
+    ],
+    { tier: "coverage-retry", page: page.index }
+  )
+  return yield* candidateOf("coverage-retry", answer, work)
+})
+
+/** The iterative loop: look at the page and the draft, mend, until it stops improving. */
+const agentic = Effect.fnUntraced(function* (
+  page: PageSource,
+  modelId: string,
+  draft: Candidate,
+  work: Work
+) {
+  const picture = yield* imageBlock(page)
+  let best = draft
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const answer = yield* ask(
+      modelId,
+      [{ role: "user", content: [picture, { text: agenticPrompt(best.html, best.missing) }] }],
+      { tier: "agentic", page: page.index }
+    )
+    const mended = yield* candidateOf("agentic", answer, work)
+    if (mended === undefined) return best
+    // The model has looked, and would leave it as it is.
+    if (mended.html === best.html) return mended
+    const improved = mended.share > best.share || (round === 0 && mended.share >= MIN_COVERAGE)
+    if (mended.share >= best.share) best = mended
+    if (!improved || best.share >= MIN_COVERAGE) return best
+  }
+  return best
+})
+
+const draftOfLayout = ({ html, text }: LayoutPage): Candidate => ({
+  html,
+  tier: "layout",
+  ...coverageOf(text, html)
+})
+
+/** A tier that gives no answer leaves the page to the next one; a recorded call is no failure of a tier. */
+const orNothing = <A, R>(work: Work, tier: Effect.Effect<A, PdfError | VisionModelError, R>) =>
+  tier.pipe(
+    Effect.catchTag("VisionModelError", (error) => {
+      if (error.reason === "captured") return Effect.fail(error)
+      if (error.reason !== "refused") work.noAnswer = error
+      return Effect.as(Effect.logDebug(`no answer for a page: ${error.message}`), undefined)
+    })
+  )
+
+const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, work: Work) {
+  const first = yield* orNothing(
+    work,
+    Effect.flatMap(convertPageWithVision(page, modelId), (answer) =>
+      candidateOf("hifi-single-pass", answer, work)
+    )
+  )
+  let best = first
+  if (first !== undefined && first.share < MIN_COVERAGE) {
+    best = better(first, yield* orNothing(work, coverageRetry(page, modelId, first, work)))
+  }
+  if (best !== undefined && best.share >= MIN_COVERAGE) return best
+  // Quality escalation, or fail-over where there was no answer at all.
+  return better(
+    best,
+    yield* orNothing(work, agentic(page, modelId, best ?? draftOfLayout(work.layout), work))
+  )
+})
+
+/**
+ * The smart cascade for one page (document 3): a blank page is nothing; where no model is wanted the layout tier, or that for
+ * tables of contents; else the hi-fi single pass, asked again and then mended where it does not cover the text layer. Where no
+ * model gave an answer, the layout tier stands in if it may, so that a page never goes missing.
+ */
+export const convertPage = (
+  page: PageSource,
+  { mayDegrade, modelId, options }: CascadeSettings
+): Effect.Effect<PageResult, PdfError | VisionModelError, VisionModel | HtmlAssembly> =>
+  Effect.gen(function* () {
+    const layout = yield* page.layout
+    const work: Work = { layout, fromBatch: false, noAnswer: undefined }
+    const result = (tier: PageTier, html: string, degraded = false): PageResult => ({
+      page: page.index,
+      label: layout.label,
+      tier,
+      html,
+      fromBatch: work.fromBatch,
+      degraded
+    })
+    if (yield* page.isBlank) return result("blank", "")
+    if (!usesCascade(options)) return result(layout.tier, layout.html)
+    const best = yield* hifi(page, modelId, work)
+    if (best !== undefined && best.tier !== "layout") return result(best.tier, best.html)
+    if (work.noAnswer !== undefined && !mayDegrade) return yield* work.noAnswer
+    return result("layout", layout.html, true)
+  })

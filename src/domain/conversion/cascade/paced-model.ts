@@ -1,0 +1,131 @@
+import { Clock, Duration, Effect, Latch, Random } from "effect"
+
+import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
+import { addUsage, NO_TOKENS, type TokenUsage } from "./cost.ts"
+
+/** Calls under way at once, at most. */
+const MAX_AT_ONCE = 16
+
+/** Tries of one call. */
+const MAX_TRIES = 6
+
+/** The first wait after a throttled call; every further one twice as long, up to the longest, half of each by chance. */
+const WAIT_FIRST = Duration.seconds(1)
+const WAIT_MAX = Duration.seconds(30)
+
+/** Answers in a row after which one more call at once is tried. */
+const RAISE_AFTER = 8
+
+/** A burst of refusals is one piece of news: within this time the limit is lowered once. */
+const LOWER_ONCE_IN = Duration.seconds(1)
+
+interface Pace {
+  limit: number
+  running: number
+  /** Answers since the limit was last changed. */
+  answers: number
+  loweredAt: number
+}
+
+const waitBefore = (tries: number) =>
+  Effect.map(Random.next, (chance) => {
+    const full = Duration.min(Duration.times(WAIT_FIRST, 2 ** (tries - 1)), WAIT_MAX)
+    return Duration.times(full, 0.5 + chance / 2)
+  })
+
+/**
+ * A model whose calls are paced: as many at once as it bears (half as many after a refusal for rate, one more after every eight
+ * answers), a throttled call or one without an answer tried again with growing, jittered waits.
+ */
+export const pacedModel = (
+  model: VisionModel["Service"],
+  options: { readonly maxAtOnce?: number } = {}
+): Effect.Effect<VisionModel["Service"]> =>
+  Effect.sync(() => {
+    const most = options.maxAtOnce ?? MAX_AT_ONCE
+    const pace: Pace = { limit: most, running: 0, answers: 0, loweredAt: -Infinity }
+    const freed = Latch.makeUnsafe(true)
+
+    const mayEnter: Effect.Effect<void> = Effect.suspend(() => {
+      if (pace.running < pace.limit) return Effect.void
+      freed.closeUnsafe()
+      return freed.whenOpen(mayEnter)
+    })
+    const leave = Effect.sync(() => {
+      pace.running--
+      freed.openUnsafe()
+    })
+    const raise = Effect.sync(() => {
+      if (++pace.answers >= RAISE_AFTER && pace.limit < most) {
+        pace.limit++
+        pace.answers = 0
+        freed.openUnsafe()
+      }
+    })
+    const lower = Effect.map(Clock.currentTimeMillis, (now) => {
+      if (now - pace.loweredAt < Duration.toMillis(LOWER_ONCE_IN)) return
+      pace.limit = Math.max(1, Math.floor(pace.limit / 2))
+      pace.answers = 0
+      pace.loweredAt = now
+    })
+
+    const converse: VisionModel["Service"]["converse"] = (request, place) => {
+      const once: Effect.Effect<VisionAnswer, VisionModelError> = Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(restore(mayEnter), () => {
+          // Several may have been let through at once; the others wait again.
+          if (pace.running >= pace.limit) return restore(once)
+          pace.running++
+          return Effect.ensuring(restore(model.converse(request, place)), leave)
+        })
+      )
+      const attempt = (tries: number): Effect.Effect<VisionAnswer, VisionModelError> =>
+        once.pipe(
+          Effect.tap(raise),
+          Effect.catch((error) => {
+            const again = error.reason === "throttled" || error.reason === "unavailable"
+            const told = error.reason === "throttled" ? lower : Effect.void
+            if (!again || tries >= MAX_TRIES) return Effect.andThen(told, Effect.fail(error))
+            return told.pipe(
+              Effect.andThen(waitBefore(tries)),
+              Effect.flatMap(Effect.sleep),
+              Effect.andThen(Effect.suspend(() => attempt(tries + 1)))
+            )
+          })
+        )
+      return attempt(1)
+    }
+    return { converse }
+  })
+
+/** What was called for, so far. */
+export interface Meter {
+  /** Tokens of on-demand answers, used or not (document 3: batch-served pages are left out). */
+  usage: TokenUsage
+  /** On-demand answers. */
+  calls: number
+  /** Answers from the batch. */
+  batchServed: number
+}
+
+/** A model that counts what its answers cost, whatever becomes of them. */
+export const meteredModel = (
+  model: VisionModel["Service"]
+): { readonly model: VisionModel["Service"]; readonly meter: Meter } => {
+  const meter: Meter = { usage: NO_TOKENS, calls: 0, batchServed: 0 }
+  return {
+    meter,
+    model: {
+      converse: (request, place) =>
+        Effect.tap(model.converse(request, place), (answer) =>
+          Effect.sync(() => {
+            if (answer.fromBatch) {
+              meter.batchServed += 1
+            } else {
+              meter.usage = addUsage(meter.usage, answer.usage)
+              meter.calls += 1
+            }
+          })
+        )
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { Effect, Result } from "effect"
+
+import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
+import type { OpenPages } from "../../../ports/conversion/page-sources.ts"
+import type { PdfError } from "../../../ports/conversion/pdf.ts"
+import type { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
+import type { PageLine } from "../chunk-result.ts"
+import { element, serialize } from "../html/tree.ts"
+import type { ConversionOptions } from "../job.ts"
+import type { LayoutPage } from "../layout/layout-pages.ts"
+import type { CascadeSettings } from "./cascade.ts"
+import { isUsable } from "./converse.ts"
+import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
+import { chunkPrompt, ask, imageBlock } from "./vision.ts"
+
+/** Why a picture has no text version. */
+type NoText = "not-asked" | "too-large" | "no-answer"
+
+const NOTES: Readonly<Record<NoText, string>> = {
+  "not-asked": "This file is a picture. No text version of it was made: high fidelity was not asked for.",
+  "too-large":
+    "This file is a picture. It is too large for the model that reads pictures, so no text version was made.",
+  "no-answer":
+    "This file is a picture. The model that reads pictures gave no answer, so no text version was made."
+}
+
+/** What is said of a picture that nobody looked at: what it is, never what might be on it. */
+const figure = (source: string, alt: string, caption: string) =>
+  element("figure", {}, [
+    element("img", { src: source, alt, lang: "en" }),
+    element("figcaption", { lang: "en" }, [caption])
+  ])
+
+/** A picture that stands for itself. */
+export const pictureOnly = (name: string, source: string, why: NoText): string =>
+  serialize([figure(source, `Picture of the uploaded file ${name}; no text version was made`, NOTES[why])])
+
+/** What a model read from a picture, clean, and the picture itself. */
+export const readPicture = (name: string, source: string, html: string): string =>
+  html +
+  serialize([
+    figure(
+      source,
+      `Picture of the uploaded file ${name}; its text version stands before it`,
+      "The picture that was uploaded. The text before it was read from it by a model."
+    )
+  ])
+
+/** Pictures that were made for one call at once. */
+const PICTURES_AT_ONCE = 2
+
+/** Most tokens of a chunk's HTML: what the model can answer at once. */
+const MAX_TOKENS = 60_000
+
+/** Whether a chunk goes to the model as a whole: the harness model, or math OCR of all its pages. */
+export const isWholeChunk = ({ mathOcr, parser }: ConversionOptions): boolean =>
+  parser === "harness" || (mathOcr === true && parser !== "layout")
+
+/** The sections of an answer, one a page; undefined where there are not as many as pages. */
+export const sectionsOf = (answer: string, pages: number): ReadonlyArray<string> | undefined => {
+  const sections = answer.split(/<section(?:\s[^<>]*)?>/i).slice(1)
+  if (sections.length !== pages) return undefined
+  return sections.map((section) => section.split(/<\/section\s*>/i)[0] ?? "")
+}
+
+const layoutLine = ({ html, index, label }: LayoutPage): PageLine => ({
+  page: index,
+  label,
+  tier: "layout",
+  html
+})
+
+/**
+ * Converts several pages in one call, which sees them as pictures (document 3: "single calls and run to the end"). A page whose
+ * part of the answer is missing, or lacks much of its text layer, is the layout tier's; so are all where the model refuses, or
+ * does not answer and the layout tier may stand in.
+ */
+export const convertWhole = (
+  pages: OpenPages,
+  indexes: ReadonlyArray<number>,
+  { mayDegrade, modelId, options }: CascadeSettings
+): Effect.Effect<ReadonlyArray<PageLine>, PdfError | VisionModelError, VisionModel | HtmlAssembly> =>
+  Effect.gen(function* () {
+    const { clean } = yield* HtmlAssembly
+    const sources = yield* Effect.forEach(indexes, pages.page)
+    const layouts = yield* Effect.forEach(sources, ({ layout }) => layout)
+    const tier = options.parser === "harness" ? "harness" : "math-ocr"
+    const answered = yield* Effect.result(
+      Effect.gen(function* () {
+        const pictures = yield* Effect.forEach(sources, imageBlock, { concurrency: PICTURES_AT_ONCE })
+        return yield* ask(
+          modelId,
+          [{ role: "user", content: [...pictures, { text: chunkPrompt(sources.length) }] }],
+          { tier, page: indexes[0] ?? 0 },
+          MAX_TOKENS
+        )
+      })
+    )
+    if (Result.isFailure(answered)) {
+      const { failure } = answered
+      if (failure._tag === "PdfError") return yield* failure
+      if (failure.reason !== "refused" && !mayDegrade) return yield* failure
+      yield* Effect.logWarning(`the model did not convert ${sources.length} pages: ${failure.message}`)
+      return layouts.map(layoutLine)
+    }
+    const { success: answer } = answered
+    const sections = isUsable(answer) ? sectionsOf(answer.text, sources.length) : undefined
+    return yield* Effect.forEach(layouts, (page, n) =>
+      Effect.gen(function* () {
+        const html = (yield* clean(sections?.[n] ?? "")).trim()
+        if (html === "" || coverageOf(page.text, html).share < MIN_COVERAGE) return layoutLine(page)
+        return { page: page.index, label: page.label, tier, html } as const
+      })
+    )
+  })

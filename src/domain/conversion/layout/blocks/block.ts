@@ -1,0 +1,162 @@
+/** What a page holds in a reader's words: the layout tier's result before it is HTML. */
+
+/** A stretch of text in one style. */
+export interface TextSpan {
+  readonly kind: "text"
+  readonly text: string
+  readonly bold: boolean
+  readonly italic: boolean
+  readonly code: boolean
+  readonly raise: "sup" | "sub" | undefined
+  /** BCP 47, where it is not the surrounding text's. */
+  readonly lang: string | undefined
+}
+
+/** Where a link leads: an address, or a page of the document (from 0). */
+export type LinkTarget =
+  | { readonly kind: "uri"; readonly uri: string }
+  | { readonly kind: "page"; readonly page: number }
+
+/** Text that leads elsewhere. */
+export interface LinkSpan {
+  readonly kind: "link"
+  readonly target: LinkTarget
+  readonly spans: ReadonlyArray<TextSpan>
+}
+
+/** The mark of a footnote of the same page. */
+interface NoteReference {
+  readonly kind: "noteref"
+  /** The mark as it is printed: `3`, `*`. */
+  readonly mark: string
+}
+
+export type Span = TextSpan | LinkSpan | NoteReference
+
+/** What a block says of its edges, so that what a page or chunk border cut can be joined again. */
+export interface Seam {
+  /** The structure element that it stands for; the same on every page that the element touches. */
+  readonly element: number | undefined
+  /** Its last line is full and ends no sentence: it may go on on the next page. */
+  readonly open: boolean
+  /** Its last word is cut by a hyphen that does not belong to it. */
+  readonly hyphenated: boolean
+  /** Set smaller than running text: a notice at a column's foot, which the text goes on behind. */
+  readonly small: boolean
+}
+
+export const NO_SEAM: Seam = { element: undefined, open: false, hyphenated: false, small: false }
+
+export interface Heading {
+  readonly kind: "heading"
+  /** 1 is the document's title; normalised when the document is put together. */
+  readonly level: number
+  readonly spans: ReadonlyArray<Span>
+}
+
+export interface Paragraph {
+  readonly kind: "paragraph"
+  readonly spans: ReadonlyArray<Span>
+  readonly seam: Seam
+  readonly lang: string | undefined
+}
+
+export interface ListItem {
+  readonly blocks: ReadonlyArray<Block>
+}
+
+export interface List {
+  readonly kind: "list"
+  readonly ordered: boolean
+  /** Number of the first item, where it is not 1. */
+  readonly start: number | undefined
+  /** How an ordered list counts (`a`, `A`, `i`, `I`), where not in figures. */
+  readonly style: "a" | "A" | "i" | "I" | undefined
+  readonly items: ReadonlyArray<ListItem>
+  readonly seam: Seam
+}
+
+export interface Cell {
+  readonly blocks: ReadonlyArray<Block>
+  readonly header: "column" | "row" | undefined
+  readonly colSpan: number
+  readonly rowSpan: number
+}
+
+export interface Table {
+  readonly kind: "table"
+  readonly caption: ReadonlyArray<Span>
+  readonly rows: ReadonlyArray<ReadonlyArray<Cell>>
+  /** How many of the first rows are its head. */
+  readonly headRows: number
+  readonly seam: Seam
+}
+
+interface Figure {
+  readonly kind: "figure"
+  /** The page's n-th image; undefined where the figure is drawn. */
+  readonly image: number | undefined
+  /** The document's own words for it; never made up. */
+  readonly alt: string | undefined
+  /** The words that a drawn figure holds, line by line. */
+  readonly labels: ReadonlyArray<string>
+  readonly caption: ReadonlyArray<Span>
+}
+
+export interface Code {
+  readonly kind: "code"
+  readonly text: string
+}
+
+export interface Footnote {
+  readonly kind: "footnote"
+  readonly mark: string
+  readonly blocks: ReadonlyArray<Block>
+}
+
+export interface Field {
+  readonly kind: "field"
+  readonly control: "text" | "checkbox" | "radio" | "choice" | "signature" | "button"
+  readonly label: string
+  readonly value: string
+  readonly checked: boolean
+  readonly options: ReadonlyArray<string>
+}
+
+interface Quote {
+  readonly kind: "quote"
+  readonly blocks: ReadonlyArray<Block>
+}
+
+/** A formula: its text, and MathML where the document carries it. */
+interface Formula {
+  readonly kind: "formula"
+  readonly text: string
+}
+
+export type Block = Heading | Paragraph | List | Table | Figure | Code | Footnote | Field | Quote | Formula
+
+const spanText = (span: Span): string => {
+  switch (span.kind) {
+    case "text":
+      return span.text
+    case "link":
+      return span.spans.map(({ text }) => text).join("")
+    case "noteref":
+      return span.mark
+  }
+}
+
+/** The words of spans, styles left out. */
+export const textOfSpans = (spans: ReadonlyArray<Span>): string => spans.map(spanText).join("")
+
+/** A span in the plainest style. */
+export const plain = (text: string): TextSpan => ({
+  kind: "text",
+  text,
+  bold: false,
+  italic: false,
+  code: false,
+  raise: undefined,
+  lang: undefined
+})

@@ -1,0 +1,107 @@
+import type { OutlineEntry } from "../../page-content.ts"
+import type { PageAnalysis } from "../analysis.ts"
+import type { DocumentProfile } from "../profile.ts"
+import { pageNumberLead } from "../statistics.ts"
+import { type Block, type LinkSpan, type ListItem, type Span, textOfSpans, type TextSpan } from "./block.ts"
+import { lettersOf, unnumbered } from "./headings.ts"
+
+/** Lines with leaders that make a page a table of contents, and the least part of its lines that they are. */
+const MIN_ENTRIES = 5
+const MIN_SHARE = 0.5
+/** Most of its entries that may name a page before the one that the entry above names: a price list goes up and down. */
+const MAX_BACK = 0.1
+
+const NUMBERED_ENTRY = /(?<!\.\s?)(?:\.\s?){4,}\s*(?<number>\d{1,4}|[ivxlc]{1,7})\s*$/i
+
+/** Whether a page is a table of contents: most of its lines are words, leaders and a page's number, and those go up. */
+export const isContentsPage = ({ rows }: PageAnalysis): boolean => {
+  const numbers = rows.flatMap(({ text }) => NUMBERED_ENTRY.exec(text)?.groups?.["number"] ?? [])
+  if (numbers.length < MIN_ENTRIES || numbers.length < MIN_SHARE * rows.length) return false
+  const printed = numbers.flatMap((number) => (/^\d/.test(number) ? Number(number) : []))
+  const back = printed.filter((number, at) => number < (printed[at - 1] ?? 0)).length
+  return back <= MAX_BACK * printed.length
+}
+
+/** The pages that entries of a table of contents name. */
+interface ContentsTargets {
+  readonly pageCount: number
+  /** Pages (from 0) by the letters of the outline's titles. */
+  readonly titles: ReadonlyMap<string, ReadonlySet<number>>
+  /** By how much printed numbers are ahead of pages counted from 0; undefined where the margins do not tell. */
+  readonly lead: number | undefined
+}
+
+/** What the outline and the page numbers in the margins tell of where entries lead. */
+export const contentsTargets = (
+  pageCount: number,
+  outline: ReadonlyArray<OutlineEntry>,
+  { statistics }: DocumentProfile
+): ContentsTargets => {
+  const titles = new Map<string, Set<number>>()
+  for (const { page, title } of outline) {
+    if (page === undefined) continue
+    for (const key of new Set([lettersOf(title), lettersOf(unnumbered(title))])) {
+      if (key === "") continue
+      const pages = titles.get(key)
+      if (pages === undefined) titles.set(key, new Set([page]))
+      else pages.add(page)
+    }
+  }
+  return { pageCount, titles, lead: pageNumberLead(statistics) }
+}
+
+/** An entry's words, what stands between them and its page's number, and that number. */
+const ENTRY = /^(?<title>.*?[^\s.…])(?<between>[\s.…]+)(?<number>\d{1,4}|[ivxlc]{1,7})\s*$/isu
+
+/** The page (from 0) that an entry names; undefined where neither outline nor margins tell. */
+export const targetOf = (
+  text: string,
+  { lead, pageCount, titles }: ContentsTargets,
+  listed: boolean
+): number | undefined => {
+  const { between = "", number = "", title } = ENTRY.exec(text)?.groups ?? {}
+  if (title === undefined) return undefined
+  const printed = /^\d/.test(number) && lead !== undefined ? Number(number) - lead : undefined
+  const pages = titles.get(lettersOf(title)) ?? titles.get(lettersOf(unnumbered(title)))
+  // "Exercises" may be in every chapter.
+  if (pages?.size === 1) return [...pages][0]
+  const isEntry = listed || between.includes("…")
+  return isEntry && printed !== undefined && printed >= 0 && printed < pageCount ? printed : undefined
+}
+
+const isText = (span: Span): span is TextSpan => span.kind === "text"
+
+/** An entry's words as one link; as they are where they hold a link of the document's own, or lead nowhere. */
+const linkedEntry = (
+  spans: ReadonlyArray<Span>,
+  targets: ContentsTargets,
+  listed: boolean
+): ReadonlyArray<Span> => {
+  if (!spans.every(isText)) return spans
+  const page = targetOf(textOfSpans(spans), targets, listed)
+  if (page === undefined) return spans
+  const link: LinkSpan = { kind: "link", target: { kind: "page", page }, spans }
+  return [link]
+}
+
+/** The blocks of a table of contents, with its entries as links to the pages that they name. */
+export const withContentsLinks = (
+  blocks: ReadonlyArray<Block>,
+  targets: ContentsTargets,
+  listed = false
+): ReadonlyArray<Block> =>
+  blocks.map((block): Block => {
+    switch (block.kind) {
+      case "paragraph":
+        return { ...block, spans: linkedEntry(block.spans, targets, listed) }
+      case "list":
+        return {
+          ...block,
+          items: block.items.map((item): ListItem => ({
+            blocks: withContentsLinks(item.blocks, targets, true)
+          }))
+        }
+      default:
+        return block
+    }
+  })

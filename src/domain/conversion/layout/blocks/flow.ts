@@ -1,0 +1,270 @@
+import { append, least } from "../../../lists.ts"
+import { type InlineContext, spansOf } from "../lines/inline.ts"
+import { type Line, linesOf } from "../lines/line.ts"
+import { endsInPageNumber, LEADER_LINE, type Marker } from "../lines/markers.ts"
+import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs.ts"
+import type { Segment } from "../lines/segment.ts"
+import { alignedTables } from "../tables/aligned-table.ts"
+import { tableOf } from "../tables/table-cells.ts"
+import {
+  type Block,
+  type Code,
+  type Heading,
+  NO_SEAM,
+  type Paragraph,
+  plain,
+  type Seam,
+  textOfSpans
+} from "./block.ts"
+import { footnotesFrom, noteMark } from "./footnotes.ts"
+import { type HeadingContext, headingLevel, isBulleted, isLabelAlone } from "./headings.ts"
+import { listsOf, type LooseItem } from "./lists.ts"
+
+/** What a column's text is read with. */
+export interface FlowContext {
+  readonly inline: InlineContext
+  readonly heading: HeadingContext
+  /** Below it notes may stand. */
+  readonly bottomHalf: number
+  /** The page is a table of contents: entries without leaders are entries, too. */
+  readonly contents: boolean
+}
+
+/** Width of a typewriter's letter in font sizes. */
+const LETTER = 0.6
+
+/** Lines of code with the white at their start, as columns of letters. */
+const codeOf = (lines: ReadonlyArray<Line>): Code => {
+  const left = least(lines.map(({ x0 }) => x0))
+  const rows: Array<string> = []
+  let before: Line | undefined
+  for (const line of lines) {
+    // A blank line in between shows as a double step.
+    if (before !== undefined && line.baseline - before.baseline > 1.9 * line.size) rows.push("")
+    const width = Math.max(1, LETTER * line.size)
+    let text = ""
+    for (const segment of line.segments) {
+      const column = Math.max(0, Math.round((segment.x0 - left) / width))
+      const gap = text === "" ? column : Math.max(1, column - text.length)
+      text += " ".repeat(Math.min(200, gap)) + segment.pieces.map((piece) => piece.text).join("")
+    }
+    rows.push(text)
+    before = line
+  }
+  return { kind: "code", text: rows.join("\n") }
+}
+
+/** Text that is smaller than running text by this factor stands aside. */
+const SMALL = 0.94
+
+const seamOf = (group: Group, context: FlowContext, right: number): Seam => ({
+  element: undefined,
+  open: isOpen(group, right),
+  hyphenated: group.lines.at(-1)?.hyphenated ?? false,
+  small: (group.lines[0]?.size ?? 0) < SMALL * context.heading.profile.bodySize
+})
+
+const paragraph = (group: Group, context: FlowContext, right: number): Paragraph => ({
+  kind: "paragraph",
+  spans: spansOf(group.lines, context.inline),
+  seam: seamOf(group, context, right),
+  lang: undefined
+})
+
+/** Entries of a table of contents are a list without marks. */
+const ENTRY: Marker = { ordered: false, length: 0, number: undefined, style: undefined, dress: "" }
+
+/** Whether a group is an entry of a table of contents. */
+const isEntry = ({ lines }: Group, { contents }: FlowContext): boolean => {
+  const last = lines.at(-1)
+  return last !== undefined && (LEADER_LINE.test(last.text) || (contents && endsInPageNumber(last)))
+}
+
+/** Items gathered so far, and what takes them up. */
+class Gathering {
+  readonly blocks: Array<Block> = []
+  #items: Array<{ group: Group; item: LooseItem }> = []
+  #code: Array<Line> = []
+  #leaders: Array<Group> = []
+  readonly #context: FlowContext
+  readonly #right: number
+
+  constructor(context: FlowContext, right: number) {
+    this.#context = context
+    this.#right = right
+  }
+
+  item(group: Group): void {
+    if (group.marker === undefined) return
+    this.#flushCode()
+    this.#flushLeaders()
+    const spans = spansOf(group.lines, this.#context.inline, group.marker.length)
+    const seam = seamOf(group, this.#context, this.#right)
+    const x0 = group.lines[0]?.x0 ?? 0
+    const blocks: ReadonlyArray<Block> = [{ kind: "paragraph", spans, seam, lang: undefined }]
+    this.#items.push({ group, item: { marker: group.marker, x0, blocks } })
+  }
+
+  /** Whether a plain group stands where the last item's words do: another paragraph of it. */
+  continuesItem(group: Group): boolean {
+    const last = this.#items.at(-1)
+    const line = group.lines[0]
+    if (last === undefined || line === undefined) return false
+    const words = last.group.lines[1]?.x0 ?? (last.group.lines[0]?.x0 ?? 0) + 1.2 * line.size
+    return Math.abs(line.x0 - words) < 0.6 * line.size && group.gap < 3.5
+  }
+
+  addToItem(group: Group): void {
+    const last = this.#items.pop()
+    if (last === undefined) return
+    const more = paragraph(group, this.#context, this.#right)
+    this.#items.push({ ...last, item: { ...last.item, blocks: [...last.item.blocks, more] } })
+  }
+
+  code(group: Group): void {
+    this.#flushItems()
+    this.#flushLeaders()
+    append(this.#code, group.lines)
+  }
+
+  leader(group: Group): void {
+    this.#flushItems()
+    this.#flushCode()
+    this.#leaders.push(group)
+  }
+
+  add(block: Block): void {
+    this.flush()
+    this.blocks.push(block)
+  }
+
+  flush(): void {
+    this.#flushItems()
+    this.#flushCode()
+    this.#flushLeaders()
+  }
+
+  #flushItems(): void {
+    const items = this.#items
+    this.#items = []
+    const [only] = items
+    // "1984. It was …": one number does not make a list, unless the list goes on from the page before.
+    if (
+      items.length === 1 &&
+      only !== undefined &&
+      only.group.marker?.ordered === true &&
+      (only.group.marker.number ?? 0) < 2
+    )
+      this.blocks.push(paragraph(only.group, this.#context, this.#right))
+    else append(this.blocks, listsOf(items.map(({ item }) => item)))
+  }
+
+  #flushCode(): void {
+    if (this.#code.length > 0) this.blocks.push(codeOf(this.#code))
+    this.#code = []
+  }
+
+  #flushLeaders(): void {
+    const entries = this.#leaders.map((group): LooseItem => ({
+      marker: ENTRY,
+      x0: group.lines[0]?.x0 ?? 0,
+      // A page's number ends it, wherever its line ends.
+      blocks: [{ ...paragraph(group, this.#context, this.#right), seam: NO_SEAM }]
+    }))
+    this.#leaders = []
+    append(this.blocks, entries.length < 3 ? entries.flatMap(({ blocks }) => blocks) : listsOf(entries))
+  }
+}
+
+const headingOf = (group: Group, level: number, context: FlowContext): Heading => ({
+  kind: "heading",
+  level,
+  spans: spansOf(
+    group.lines,
+    { ...context.inline, ignoreBold: true },
+    isBulleted(group) ? group.marker?.length : 0
+  )
+})
+
+/** Lines between tables. */
+const textBlocks = (
+  lines: ReadonlyArray<Line>,
+  right: number,
+  context: FlowContext
+): ReadonlyArray<Block> => {
+  const groups = groupsOf(lines, {
+    right,
+    bodySize: context.heading.profile.bodySize,
+    entries: context.contents
+  })
+  const notes = footnotesFrom(groups, context.heading.profile.bodySize, context.bottomHalf)
+  const gathering = new Gathering(context, right)
+  for (const group of groups.slice(0, notes)) {
+    const level = headingLevel(group, context.heading)
+    const last = gathering.blocks.at(-1)
+    if (level !== undefined) {
+      const heading = headingOf(group, level, context)
+      gathering.flush()
+      if (
+        last?.kind === "heading" &&
+        last === gathering.blocks.at(-1) &&
+        last.level === level &&
+        isLabelAlone(textOfSpans(last.spans)) &&
+        group.gap < 3.5
+      )
+        gathering.blocks[gathering.blocks.length - 1] = {
+          ...last,
+          spans: [...last.spans, plain(" "), ...heading.spans]
+        }
+      else gathering.add(heading)
+    } else if (group.code) gathering.code(group)
+    else if (context.contents && isEntry(group, context)) gathering.leader(group)
+    else if (group.marker !== undefined) gathering.item(group)
+    else if (isEntry(group, context)) gathering.leader(group)
+    else if (gathering.continuesItem(group)) gathering.addToItem(group)
+    else gathering.add(paragraph(group, context, right))
+  }
+  gathering.flush()
+  const blocks = [...gathering.blocks]
+  for (const group of groups.slice(notes)) {
+    const line = group.lines[0]
+    const mark = line === undefined ? undefined : noteMark(line, context.heading.profile.bodySize)
+    const last = blocks.at(-1)
+    if (mark !== undefined)
+      blocks.push({
+        kind: "footnote",
+        mark: mark.mark,
+        blocks: [
+          {
+            kind: "paragraph",
+            spans: spansOf(group.lines, context.inline, mark.length),
+            seam: NO_SEAM,
+            lang: undefined
+          }
+        ]
+      })
+    else if (last?.kind === "footnote")
+      blocks[blocks.length - 1] = { ...last, blocks: [...last.blocks, paragraph(group, context, right)] }
+  }
+  return blocks
+}
+
+/** The blocks of one column's text. */
+export const flowBlocks = (
+  segments: ReadonlyArray<Segment>,
+  right: number,
+  context: FlowContext
+): ReadonlyArray<Block> => {
+  const lines = linesOf(segments, context.inline.fonts)
+  const step = paragraphStep(lines, context.heading.profile.bodySize)
+  const within: FlowContext = { ...context, heading: { ...context.heading, step } }
+  const blocks: Array<Block> = []
+  let from = 0
+  for (const table of alignedTables(lines)) {
+    append(blocks, textBlocks(lines.slice(from, table.from), right, within))
+    blocks.push(tableOf(table.rows, context.inline, undefined))
+    from = table.to
+  }
+  append(blocks, textBlocks(lines.slice(from), right, within))
+  return blocks
+}

@@ -1,0 +1,98 @@
+import type { Line } from "../lines/line.ts"
+import type { Group } from "../lines/paragraphs.ts"
+import type { Block, Footnote, Span } from "./block.ts"
+
+/** Notes are set smaller than the text by this factor at least. */
+const SMALLER = 0.94
+const MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})$/
+const PLAIN_MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})[.)]?\s+\S/
+
+/** A footnote's group: its mark, and how many characters of its text the mark takes up. */
+interface NoteGroup {
+  readonly mark: string
+  readonly length: number
+}
+
+/** The mark that a line begins with, where it looks like a footnote's. */
+export const noteMark = (line: Line, bodySize: number): NoteGroup | undefined => {
+  if (line.size > SMALLER * bodySize) return undefined
+  const first = line.segments[0]?.pieces[0]
+  if (first === undefined) return undefined
+  const mark = first.text.trim()
+  if (first.raise === "sup" && MARK.test(mark)) return { mark, length: first.text.length }
+  const plainly = PLAIN_MARK.exec(line.text)
+  return plainly === null ? undefined : { mark: plainly[1] ?? "", length: line.text.search(/\s/) }
+}
+
+/**
+ * Where the footnotes of a column begin: the first marked group of those at its end that are all set smaller than the text.
+ * The number of groups where there are none.
+ */
+export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, bottomHalf: number): number => {
+  let from = groups.length
+  while (from > 0) {
+    const line = groups[from - 1]?.lines[0]
+    if (line === undefined || line.size > SMALLER * bodySize || line.baseline < bottomHalf) break
+    from -= 1
+  }
+  while (from < groups.length) {
+    const line = groups[from]?.lines[0]
+    if (line !== undefined && noteMark(line, bodySize) !== undefined) break
+    from += 1
+  }
+  return from
+}
+
+const marked = (span: Span, marks: ReadonlySet<string>): Span => {
+  if (span.kind === "link") {
+    const [only] = span.spans
+    return span.target.kind === "page" &&
+      span.spans.length === 1 &&
+      only !== undefined &&
+      only.raise === "sup" &&
+      marks.has(only.text.trim())
+      ? { kind: "noteref", mark: only.text.trim() }
+      : span
+  }
+  if (span.kind !== "text" || span.raise !== "sup" || !marks.has(span.text.trim())) return span
+  return { kind: "noteref", mark: span.text.trim() }
+}
+
+const inBlock = (block: Block, marks: ReadonlySet<string>): Block => {
+  const spans = (all: ReadonlyArray<Span>) => all.map((span) => marked(span, marks))
+  switch (block.kind) {
+    case "heading":
+    case "paragraph":
+      return { ...block, spans: spans(block.spans) }
+    case "list":
+      return {
+        ...block,
+        items: block.items.map((item) => ({ blocks: item.blocks.map((one) => inBlock(one, marks)) }))
+      }
+    case "table":
+      return {
+        ...block,
+        caption: spans(block.caption),
+        rows: block.rows.map((row) =>
+          row.map((cell) => ({ ...cell, blocks: cell.blocks.map((one) => inBlock(one, marks)) }))
+        )
+      }
+    case "quote":
+      return { ...block, blocks: block.blocks.map((one) => inBlock(one, marks)) }
+    case "figure":
+      return { ...block, caption: spans(block.caption) }
+    case "code":
+    case "field":
+    case "footnote":
+    case "formula":
+      return block
+  }
+}
+
+/** Turns raised marks into references to the page's notes. */
+export const withNoteReferences = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
+  const marks = new Set(
+    blocks.filter((block): block is Footnote => block.kind === "footnote").map(({ mark }) => mark)
+  )
+  return marks.size === 0 ? blocks : blocks.map((block) => inBlock(block, marks))
+}

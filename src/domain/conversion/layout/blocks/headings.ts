@@ -1,0 +1,219 @@
+import type { OutlineEntry } from "../../page-content.ts"
+import { endsInPageNumber, CAPTION } from "../lines/markers.ts"
+import type { Group } from "../lines/paragraphs.ts"
+import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
+import { isBoldLine } from "../statistics.ts"
+import { type Block, NO_SEAM, textOfSpans } from "./block.ts"
+
+/** What stands above a box beside the text, in the languages that documents are met in most. */
+const BOX =
+  /^(?:notes?|tips?|hints?|warnings?|cautions?|important|attention|danger|hinweise?|achtung|warnung|vorsicht|tipps?|wichtig|anmerkung|remarques?|avertissement|astuce|conseil|mise en garde|nota|aviso|advertencia|sugerencia|consejo|importante|precaución|atención|avviso|avvertenza|attenzione|suggerimento|dica|cuidado|atenção|opmerking|waarschuwing|let op|belangrijk|uwaga|wskazówka|ostrzeżenie|ważne|poznámka|upozornění|varování|примечани[ея]|внимание|предупреждение|замечание|подсказка|совет|важно|увага|примітка|注意|注|注记|备注|備註|提示|警告|小心|重要|注記|補足|ヒント|참고|주의|경고|팁|힌트)$/iu
+
+/** What stands above a table of contents, or another list of what the document has. */
+const CONTENTS =
+  /^(?:(?:table of )?contents|list of \p{L}+|inhalt(?:sverzeichnis|sübersicht)?|(?:abbildungs|tabellen)verzeichnis|sommaire|table des \p{L}+|liste des \p{L}+|índice(?: general)?|contenidos?|tabla de contenidos|indice|sommario|sumário|conteúdo|inhoud(?:sopgave)?|spis (?:treści|rysunków|tabel)|obsah|содержание|оглавление|зміст|目录|目錄|目次|차례|목차)$/iu
+
+/** An example's caption. */
+const EXAMPLE =
+  /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|示例|例)\s*(?:\d+|[A-Z])(?:[.-]\d+)*[.:]?(?:\s|$)/iu
+
+/**
+ * Whether the words of a bold line of the text's size name no section: a letter of an index, a note's kind, the
+ * contents, an example.
+ */
+export const isLabel = (text: string): boolean => {
+  const words = text.trim()
+  return (
+    /^\p{L}$/u.test(words) ||
+    BOX.test(words.replace(/(?<![\s!.])[\s!.]+$/u, "")) ||
+    CONTENTS.test(words) ||
+    EXAMPLE.test(words)
+  )
+}
+
+/** Longest heading, characters and lines. */
+const MAX_CHARACTERS = 220
+const MAX_LINES = 4
+/** A bold line of the text's own size is a heading up to this length only. */
+const MAX_BOLD = 110
+
+/** Titles of the outline by page: their levels by their letters. */
+export type OutlineIndex = ReadonlyMap<number, ReadonlyMap<string, number>>
+
+/** A title's letters and digits, as titles are compared by. */
+export const lettersOf = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "")
+
+/** Takes a leading number off: outlines have it or leave it out. */
+export const unnumbered = (text: string): string =>
+  text.replace(
+    /^\s*(?:(?:chapter|appendix|part|kapitel|anhang|teil|chapitre|annexe)\s+)?(?:[A-Z]|\d+)(?:\.\d+)*[.:)]?\s+/i,
+    ""
+  )
+
+/** Makes the index. An entry also counts on the page before and after: targets are set a little above what they mean. */
+export const indexOutline = (outline: ReadonlyArray<OutlineEntry>): OutlineIndex => {
+  const index = new Map<number, Map<string, number>>()
+  for (const { level, page, title } of outline) {
+    if (page === undefined) continue
+    for (const near of [page, page + 1]) {
+      const titles = index.get(near) ?? new Map<string, number>()
+      index.set(near, titles)
+      for (const key of [lettersOf(title), lettersOf(unnumbered(title))])
+        if (key !== "" && (near === page || !titles.has(key))) titles.set(key, level)
+    }
+  }
+  return index
+}
+
+/** What headings are told by. */
+export interface HeadingContext {
+  readonly profile: DocumentProfile
+  /** Of the page at hand. */
+  readonly outline: ReadonlyMap<string, number> | undefined
+  /** The document has an outline: what it names stands below the title. */
+  readonly outlined: boolean
+  /** Step from paragraph to paragraph in the column at hand, in font sizes, where white parts them; see `paragraphStep`. */
+  readonly step?: number | undefined
+}
+
+/** Bold lines that are smaller than the text by this factor are headings only where they have a section's number. */
+const SMALL = 0.93
+const SECTION = /^(?:\d{1,2}(?:\.\d{1,2})*[.)]?|(?:[IVX]{1,5}|[A-Z])[.)])\s+\p{L}/u
+
+/** White above and below, in font sizes, that a line stands alone with. */
+const ALONE = 1.6
+
+/** Whether a group stands alone: white around it, and nothing above that announces it as an example. */
+const standsAlone = ({ announced, below, gap, lines }: Group): boolean =>
+  gap > ALONE && below > ALONE && lines.length <= 2 && !announced
+
+/** By how much more than paragraphs a heading of the text's own size stands apart, in font sizes. */
+const APART = 0.27
+
+/**
+ * Whether a group stands as far from its neighbours as paragraphs do. Where a document has headings of other sizes, too, bold
+ * words set so are a paragraph.
+ */
+const isSetLikeText = ({ below, gap }: Group, { profile, step }: HeadingContext): boolean =>
+  step !== undefined &&
+  profile.ranked &&
+  Math.min(gap, below) < Infinity &&
+  [gap, below].every((white) => white === Infinity || Math.abs(white - step) <= APART)
+
+/** A line as near as this below another, in font sizes, stands beside it: a cell. */
+const BESIDE = 1.08
+/** A heading of the text's own size is bold throughout, but for a mark. */
+const ALL_BOLD = 0.85
+
+/** Whether a bold group of the text's own size is set like a heading, and says what a heading may. */
+const isBoldHeading = (group: Group, text: string, context: HeadingContext): boolean => {
+  if (SECTION.test(text)) return true
+  return (
+    !isLabel(text) &&
+    (standsAlone(group) || !/[:：]$/u.test(text)) &&
+    group.gap > BESIDE &&
+    group.below > BESIDE &&
+    group.lines.every(({ bold }) => bold > ALL_BOLD) &&
+    !isSetLikeText(group, context)
+  )
+}
+
+/** White within a heading, in font sizes. Wider is that between the cells of a table's head. */
+const WORD_GAP = 0.85
+
+/** Whether a group looks like a row of cells. What has a section's number has none; lines above a last one may be justified. */
+const hasCells = ({ lines }: Group, text: string): boolean => {
+  const [line, second] = lines
+  if (line === undefined || second !== undefined || SECTION.test(text)) return false
+  return line.segments.some((segment, at) => {
+    const before = line.segments[at - 1]
+    return before !== undefined && segment.x0 - before.x1 > WORD_GAP * line.size
+  })
+}
+
+/** Whether a group could be a heading that stands in a list's item: bold and alone, with a bullet. */
+export const isBulleted = (group: Group): boolean =>
+  group.marker?.ordered === false && standsAlone(group) && group.lines.every(isBoldLine)
+
+/** A letter of an index may be set so: its dash is no bullet. */
+const BETWEEN_DASHES = /^([-–—]) .* \1$/
+
+const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
+
+/** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
+export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
+  const { outline, outlined, profile } = context
+  const [first] = group.lines
+  if (first === undefined || group.lines.length > MAX_LINES) return undefined
+  const alone =
+    isBoldLine(first) && !profile.typewritten && standsAlone(group) && group.lines.every(isBoldLine)
+  if (group.code && !alone) return undefined
+  const text = textOf(group)
+  if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text)) return undefined
+  if (group.lines.some(endsInPageNumber)) return undefined
+  const looks = levelOf(profile, first)
+  const named = outline?.get(lettersOf(text)) ?? outline?.get(lettersOf(unnumbered(text)))
+  // Running text may repeat a title; a heading stands out, or alone.
+  if (named !== undefined && (looks !== undefined || (group.lines.length <= 2 && group.gap > 1.3)))
+    return named + 1
+  if (looks === undefined || (CAPTION.test(text) && /\d/.test(text))) return undefined
+  // A command that is explained is set in a typewriter's face, and larger; one that heads a section is bold, too.
+  const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
+  const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
+  if (typewritten > 0.5 * letters && !alone) return undefined
+  const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
+  if (bulleted && !isBulleted(group)) return undefined
+  const size = textSizeOf(profile, first)
+  const larger = size >= profile.bodySize * 1.06
+  if (bulleted && !larger) return undefined
+  if (!larger) {
+    if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
+    if (size < profile.bodySize * SMALL && !SECTION.test(text)) return undefined
+    if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
+    if (!isBoldHeading(group, text, context)) return undefined
+    if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
+  } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined
+  return outlined ? Math.max(2, looks + (size > profile.bodySize * 1.06 ? 0 : 1)) : looks
+}
+
+const LABEL_ALONE =
+  /^(chapter|appendix|part|section|kapitel|anhang|teil|chapitre|annexe|partie|capítulo|capitolo)\s+[\dA-ZIVX]{1,5}[.:]?$/i
+
+/** Whether a heading is but the first half of one: "Chapter 3", its title set below. */
+export const isLabelAlone = (text: string): boolean => LABEL_ALONE.test(text.trim())
+
+/** Blocks that navigation at the head of a page takes up at most. */
+const NAVIGATION = 4
+
+const wordsOf = (block: Block | undefined): string =>
+  block?.kind === "heading" ? textOfSpans(block.spans).replaceAll(/\s+/g, " ").trim() : ""
+
+/**
+ * Manuals that were printed from a browser begin with a bar of navigation, which says the section's title, the chapter's and where
+ * to go. Where the larger heading below repeats the bar's first words, what stands before it is no heading.
+ */
+export const withoutRepeatedTitles = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
+  const navigation = new Set<number>()
+  for (const [at, block] of blocks.entries()) {
+    if (block.kind !== "heading") continue
+    const words = wordsOf(block)
+    for (let below = at + 1; below <= at + NAVIGATION && below < blocks.length; below++) {
+      const title = blocks[below]
+      const repeated = wordsOf(title)
+      if (title?.kind !== "heading" || title.level >= block.level || repeated === "") continue
+      if (!words.startsWith(repeated)) continue
+      for (let between = at; between < below; between++) navigation.add(between)
+      break
+    }
+  }
+  if (navigation.size === 0) return blocks
+  return blocks.map((block, at): Block =>
+    block.kind === "heading" && navigation.has(at)
+      ? { kind: "paragraph", spans: block.spans, seam: NO_SEAM, lang: undefined }
+      : block
+  )
+}

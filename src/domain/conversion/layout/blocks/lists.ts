@@ -1,0 +1,105 @@
+import type { PageContent, TextRun } from "../../page-content.ts"
+import { follows, type Marker } from "../lines/markers.ts"
+import { type Block, type List, type ListItem, NO_SEAM } from "./block.ts"
+
+/** A list item before items are put together. */
+export interface LooseItem {
+  readonly marker: Marker
+  /** Where its marker stands. */
+  readonly x0: number
+  readonly blocks: ReadonlyArray<Block>
+}
+
+/** Markers of one list stand this near, points. */
+const SAME_INDENT = 6
+/** Deepest nesting; what goes on deeper stays on the last. */
+const MAX_DEPTH = 8
+
+interface OpenList {
+  readonly x0: number
+  readonly first: Marker
+  last: Marker
+  readonly items: Array<{ blocks: Array<Block> }>
+}
+
+const closed = ({ first, items }: OpenList): List => ({
+  kind: "list",
+  ordered: first.ordered,
+  start: first.ordered && first.number !== undefined && first.number !== 1 ? first.number : undefined,
+  style: first.style === "1" ? undefined : first.style,
+  items: items.map((item): ListItem => ({ blocks: item.blocks })),
+  seam: NO_SEAM
+})
+
+/** Puts items together to lists: one further right is nested, one that does not follow begins another list. */
+export const listsOf = (items: ReadonlyArray<LooseItem>): ReadonlyArray<List> => {
+  const done: Array<List> = []
+  const open: Array<OpenList> = []
+  const closeLast = () => {
+    const last = open.pop()
+    if (last === undefined) return
+    const outer = open.at(-1)?.items.at(-1)
+    if (outer === undefined) done.push(closed(last))
+    else outer.blocks.push(closed(last))
+  }
+  for (const { blocks, marker, x0 } of items) {
+    while (open.length > 0 && x0 < (open.at(-1)?.x0 ?? 0) - SAME_INDENT) closeLast()
+    const last = open.at(-1)
+    if (last !== undefined && (x0 <= last.x0 + SAME_INDENT || open.length >= MAX_DEPTH)) {
+      if (follows(last.last, marker)) {
+        last.items.push({ blocks: [...blocks] })
+        last.last = marker
+        continue
+      }
+      closeLast()
+    }
+    open.push({ x0, first: marker, last: marker, items: [{ blocks: [...blocks] }] })
+  }
+  while (open.length > 0) closeLast()
+  return done
+}
+
+/** Sides of a bullet, points. */
+const SMALLEST = 1.5
+const LARGEST = 8
+/** How far the words stand behind it, points. */
+const NEAREST = 2
+const FURTHEST = 26
+/** Height of the slots that lines are found by, points. */
+const SLOT = 8
+/** More small shapes are a diagram's dots. */
+const MOST = 300
+
+/** Bullets that are drawn as shapes, as browsers print them, told as letters: a small disc or square just before a line. */
+export const drawnBullets = (page: PageContent, runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
+  const shapes = page.drawings.filter(({ artifact, box, kind }) => {
+    const [width, height] = [box.x1 - box.x0, box.y1 - box.y0]
+    return (
+      kind === "path" &&
+      !artifact &&
+      width >= SMALLEST &&
+      width <= LARGEST &&
+      Math.abs(width - height) < 0.2 * width + 0.3
+    )
+  })
+  if (shapes.length === 0 || shapes.length > MOST) return []
+  const slots = new Map<number, Array<TextRun>>()
+  for (const run of runs) {
+    const slot = Math.floor((run.box.y0 + run.box.y1) / 2 / SLOT)
+    const same = slots.get(slot)
+    if (same === undefined) slots.set(slot, [run])
+    else same.push(run)
+  }
+  return shapes.flatMap(({ box }): ReadonlyArray<TextRun> => {
+    const y = (box.y0 + box.y1) / 2
+    const slot = Math.floor(y / SLOT)
+    const level = [slot - 1, slot, slot + 1]
+      .flatMap((near) => slots.get(near) ?? [])
+      .filter(({ box: line }) => line.y0 < y && y < line.y1)
+    const words = level.find(({ box: line }) => line.x0 - box.x1 > NEAREST && line.x0 - box.x1 < FURTHEST)
+    if (words === undefined || level.some(({ box: line }) => line.x0 < box.x0 && line.x1 > box.x0 - FURTHEST))
+      return []
+    const at = { x0: box.x0, y0: words.box.y0, x1: box.x1, y1: words.box.y1 }
+    return [{ ...words, text: "•", box: at, edges: [box.x0, box.x1], hyphenated: false, mcid: undefined }]
+  })
+}

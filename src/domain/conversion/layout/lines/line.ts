@@ -1,0 +1,99 @@
+import type { FontFace } from "../../page-content.ts"
+import { isRightToLeft, textFromRight } from "./script-direction.ts"
+import { isBold, isSizedByTypewriter, isTypewriter, segmentText, type Segment } from "./segment.ts"
+
+/** Segments that stand on one baseline, from left to right. */
+export interface Line {
+  readonly segments: ReadonlyArray<Segment>
+  readonly x0: number
+  readonly y0: number
+  readonly x1: number
+  readonly y1: number
+  readonly baseline: number
+  readonly size: number
+  /** That size is a typewriter's face's. */
+  readonly typewriter: boolean
+  /** In the order of reading. */
+  readonly text: string
+  /** Read from right to left; see `segmentsAsRead`. */
+  readonly rightToLeft: boolean
+  /** Shares of its characters, 0 to 1. */
+  readonly bold: number
+  readonly italic: number
+  readonly monospace: number
+  readonly hyphenated: boolean
+}
+
+/** Baselines this near, in font sizes, are one line. */
+const SAME_LINE = 0.35
+
+const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line => {
+  segments.sort((a, b) => a.x0 - b.x0)
+  let x0 = Infinity
+  let y0 = Infinity
+  let x1 = -Infinity
+  let y1 = -Infinity
+  let characters = 0
+  let bold = 0
+  let italic = 0
+  let monospace = 0
+  let main = segments[0]
+  for (const segment of segments) {
+    x0 = Math.min(x0, segment.x0)
+    y0 = Math.min(y0, segment.y0)
+    x1 = Math.max(x1, segment.x1)
+    y1 = Math.max(y1, segment.y1)
+    if (main === undefined || segment.characters > main.characters) main = segment
+    for (const { run, text } of segment.pieces) {
+      const face = fonts[run.font]
+      characters += text.length
+      if (isBold(face)) bold += text.length
+      if (face?.italic === true) italic += text.length
+      if (isTypewriter(face)) monospace += text.length
+    }
+  }
+  const all = Math.max(1, characters)
+  const plain = segments.map(segmentText).join(" ")
+  const rightToLeft = segments.length > 1 && isRightToLeft(plain)
+  return {
+    segments,
+    x0,
+    y0,
+    x1,
+    y1,
+    baseline: main?.baseline ?? 0,
+    size: main?.size ?? 0,
+    typewriter: monospace > 0 && main !== undefined && isSizedByTypewriter(main, fonts),
+    text: rightToLeft ? textFromRight(segments) : plain,
+    rightToLeft,
+    bold: bold / all,
+    italic: italic / all,
+    monospace: monospace / all,
+    hyphenated: segments.at(-1)?.hyphenated ?? false
+  }
+}
+
+/** Lines from top to bottom. */
+export const linesOf = (
+  segments: ReadonlyArray<Segment>,
+  fonts: ReadonlyArray<FontFace>
+): ReadonlyArray<Line> => {
+  const sorted = [...segments].sort((a, b) => a.baseline - b.baseline || a.x0 - b.x0)
+  const lines: Array<Line> = []
+  let row: Array<Segment> = []
+  let anchor: Segment | undefined
+  for (const segment of sorted) {
+    if (
+      anchor !== undefined &&
+      segment.baseline - anchor.baseline > SAME_LINE * Math.min(anchor.size, segment.size)
+    ) {
+      lines.push(lineOf(row, fonts))
+      row = []
+      anchor = undefined
+    }
+    if (anchor === undefined || segment.size > anchor.size) anchor = segment
+    row.push(segment)
+  }
+  if (row.length > 0) lines.push(lineOf(row, fonts))
+  return lines
+}

@@ -1,0 +1,96 @@
+import type { Line } from "./line.ts"
+import { segmentText } from "./segment.ts"
+
+/** What a list item begins with. */
+export interface Marker {
+  readonly ordered: boolean
+  /** Characters up to the item's words. */
+  readonly length: number
+  /** The item's number, where it is ordered. */
+  readonly number: number | undefined
+  readonly style: "1" | "a" | "A" | "i" | "I" | undefined
+  /** What stands around the number, so that `1.` and `(1)` are not one list. */
+  readonly dress: string
+}
+
+const BULLET = /^([•◦▪▫‣⁃∙●○■□◆◇►▶➢➤✓✔✦❖·*–—-]|[\ue000-\uf8ff])(?:\s+|$)/u
+/** Bullets that are nothing else, even when the words follow without a space. */
+const SURE_BULLET = /^[•◦▪‣●■◆►➢❖\ue000-\uf8ff]\s*/u
+const NUMBERED = /^(\(?)(\d{1,3}|[ivxlcdm]{1,6}|[IVXLCDM]{1,6}|[a-zA-Z])([.)])(?:\s+|$)/
+
+const ROMAN: Readonly<Record<string, number>> = { i: 1, v: 5, x: 10, l: 50, c: 100, d: 500, m: 1000 }
+
+/** What a Roman figure stands for; undefined where it is none. */
+export const romanValue = (text: string): number | undefined => {
+  let sum = 0
+  let last = 0
+  for (const letter of text.toLowerCase().split("").reverse()) {
+    const value = ROMAN[letter]
+    if (value === undefined) return undefined
+    sum += value < last ? -value : value
+    last = Math.max(last, value)
+  }
+  return sum
+}
+
+/** The marker that a line begins with. A single letter that is also a Roman figure is taken for one where it is `i`, `v` or `x`. */
+export const markerOf = (text: string): Marker | undefined => {
+  const bullet = SURE_BULLET.exec(text) ?? BULLET.exec(text)
+  if (bullet !== null)
+    return {
+      ordered: false,
+      length: bullet[0].length,
+      number: undefined,
+      style: undefined,
+      dress: text.charAt(0)
+    }
+  const numbered = NUMBERED.exec(text)
+  if (numbered === null) return undefined
+  const [all, open = "", value = "", close = ""] = numbered
+  const dress = open + close
+  const length = all.length
+  if (/^\d/.test(value)) return { ordered: true, length, number: Number(value), style: "1", dress }
+  const upper = value === value.toUpperCase()
+  if (value.length > 1 || /^[ivx]$/i.test(value))
+    return { ordered: true, length, number: romanValue(value), style: upper ? "I" : "i", dress }
+  return {
+    ordered: true,
+    length,
+    number: value.toLowerCase().charCodeAt(0) - 96,
+    style: upper ? "A" : "a",
+    dress
+  }
+}
+
+/** Whether an item with `next` may follow one with `before` in one list. */
+export const follows = (before: Marker, next: Marker): boolean => {
+  if (before.ordered !== next.ordered) return false
+  if (!before.ordered) return true
+  return before.dress === next.dress && next.number === (before.number ?? 0) + 1
+}
+
+/** A line of a table of contents: words, leaders, a page. */
+export const LEADER_LINE = /(?<!\.\s?)(?:\.\s?){4,}\s*(?:(?:\d+|[ivxlc]+)\s*)?$/i
+
+/** What a figure's or table's caption begins with, in the languages that documents are met in most; `number` is its number. */
+export const CAPTION =
+  /^(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|figura|figuur|figur|tableau|tabla|tabela|tabell?a?|tabel|tabulka|taulukko|kuva|rysunek|obrázek|táblázat|ábra|şekil|tablo|bảng|hình|рис\.|рисунок|таблица|таблиця|listing|chart|exhibit|表|図|图|圖|그림|표)\s*(?<number>\d+(?:[.-]\d+)*|[A-Z][.-]?\d+|[IVX]+)?\s*[.:–-]?(?:\s|$)/iu
+
+/** Whether a caption is a table's. */
+export const isTableCaption = (text: string): boolean =>
+  /^(?:tab[le.u]|taulukko|táblázat|bảng|таблиц|表|표)/iu.test(text)
+
+/** White before the page number of a table of contents, in font sizes. */
+const PAGE_GAP = 1.5
+
+/** Whether a line is an entry of a table of contents: words, white or leaders, a page number. */
+export const endsInPageNumber = ({ segments, size, text }: Line): boolean => {
+  const [before, last] = [segments.at(-2), segments.at(-1)]
+  if (LEADER_LINE.test(text)) return true
+  return (
+    before !== undefined &&
+    last !== undefined &&
+    last.x0 - before.x1 > PAGE_GAP * size &&
+    /^(\d{1,4}|[ivxlc]{1,7})$/.test(segmentText(last).trim())
+  )
+}

@@ -1,0 +1,206 @@
+import { least } from "../../../lists.ts"
+import { isBoldLine } from "../statistics.ts"
+import type { Line } from "./line.ts"
+import { endsInPageNumber, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
+
+/** Lines that belong together: a paragraph, a heading, a list item, lines of code. */
+export interface Group {
+  readonly lines: ReadonlyArray<Line>
+  readonly marker: Marker | undefined
+  /** All of its lines are set in a typewriter's face. */
+  readonly code: boolean
+  /** White above it, in font sizes of its first line; infinite at the top. */
+  readonly gap: number
+  /** White below it, in the same; infinite at the bottom. */
+  readonly below: number
+  /** The line above it announces something: it ends in a colon. */
+  readonly announced: boolean
+}
+
+/** From how much of a difference in size on two lines are no paragraph. */
+const OTHER_SIZE = 1.09
+/** White above the usual line spacing that ends a paragraph, as a factor. */
+const WIDER = 1.22
+/** Line spacing where a text has too few lines to tell, in font sizes. */
+const USUAL_LEADING = 1.2
+/** From this size on lines are titles, in sizes of running text. */
+const DISPLAY = 1.12
+/** What a sentence ends with. */
+export const SENTENCE_END = /[.!?:;]["'”’»)\]]*$/
+
+const leadingOf = (lines: ReadonlyArray<Line>): number => {
+  const all: Array<number> = []
+  for (let at = 1; at < lines.length; at++) {
+    const above = lines[at - 1]
+    const line = lines[at]
+    if (above === undefined || line === undefined) continue
+    const size = Math.max(above.size, line.size)
+    const leading = (line.baseline - above.baseline) / size
+    if (leading > 0.7 && leading < 2.3 && Math.abs(above.size - line.size) < 0.05 * size) all.push(leading)
+  }
+  if (all.length < 3) return Math.min(1.35, all.length === 0 ? USUAL_LEADING + 0.15 : least(all))
+  // A little below the middle: headings and short paragraphs pull it up, never down.
+  return all.sort((a, b) => a - b)[Math.floor(all.length * 0.4)] ?? USUAL_LEADING
+}
+
+/** Width of a line's first word, points; estimated from its share of the line. */
+const firstWordWidth = ({ text, x0, x1 }: Line): number => {
+  const space = text.indexOf(" ")
+  return space < 0 ? x1 - x0 : ((x1 - x0) * space) / Math.max(1, text.length)
+}
+
+const isCode = (line: Line): boolean => line.monospace > 0.9
+
+/** What the lines of a column are grouped by. */
+interface Measures {
+  /** Where its lines end, points. */
+  readonly right: number
+  /** Size of running text, points. */
+  readonly bodySize: number
+  /** They are a table of contents: a page's number ends an entry, leaders or not. */
+  readonly entries: boolean
+}
+
+/** Whether a line begins something new after `above`, the last line of the paragraph `group`. */
+const begins = (
+  group: ReadonlyArray<Line>,
+  above: Line,
+  line: Line,
+  next: Line | undefined,
+  measures: Measures & { readonly leading: number; readonly marked: Marker | undefined }
+): boolean => {
+  const size = Math.max(above.size, line.size)
+  const step = line.baseline - above.baseline
+  if (step <= 0 || step > measures.leading * size * WIDER + 0.5) return true
+  if (above.size / line.size > OTHER_SIZE || line.size / above.size > OTHER_SIZE) return true
+  if (isCode(above) !== isCode(line)) return true
+  if (isCode(line)) return false
+  if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true
+  if (measures.entries ? endsInPageNumber(above) : LEADER_LINE.test(above.text)) return true
+  const first = group[0] ?? above
+  // A raised figure begins a note, never a line in the midst of a text.
+  if (line.segments[0]?.pieces[0]?.raise === "sup") return true
+  if (markerOf(line.text) !== undefined) {
+    const marker = markerOf(line.text)
+    // A line of prose may begin with a dash or with "I."; an item stands where its list's markers stand, or further right.
+    if (marker?.ordered === false || measures.marked !== undefined || SENTENCE_END.test(above.text)) {
+      if (
+        line.x0 <= first.x0 + 0.5 * size ||
+        measures.marked !== undefined ||
+        line.x0 > above.x0 + 0.5 * size
+      )
+        return true
+    }
+  }
+  const centred =
+    Math.abs(above.x0 + above.x1 - line.x0 - line.x1) < size && Math.abs(above.x0 - line.x0) > size
+  if (centred) return false
+  if (above.hyphenated) return false
+  const indent = line.x0 - above.x0
+  if (measures.marked === undefined) {
+    if (indent > 0.7 * size && group.length > 1) return true
+    if (indent > 0.7 * size && group.length === 1) {
+      // A hanging indent goes on; a first line's does not.
+      const hanging = next !== undefined && Math.abs(next.x0 - line.x0) < 0.4 * size
+      if (!hanging || SENTENCE_END.test(above.text)) return true
+    }
+  } else if (indent > 0.7 * size && group.length > 1) return true
+  // An item may be set like a paragraph: its first line alone stands further right. A full line goes on.
+  const flush = indent > -4 * size && group.length === 1 && measures.right - above.x1 < 1.5 * size
+  if (indent < 0 && measures.marked !== undefined && flush && !SENTENCE_END.test(above.text)) return false
+  if (indent < -0.7 * size && (group.length > 1 || indent < -4 * size || measures.marked !== undefined))
+    return true
+  // Titles are broken where they read well.
+  if (line.size > DISPLAY * measures.bodySize) return false
+  // There was room for the line's first word: somebody ended the line above on purpose.
+  const room = measures.right - above.x1 - firstWordWidth(line) - 0.3 * size
+  return room > 0.6 * size && (SENTENCE_END.test(above.text) || room > 0.12 * (measures.right - first.x0))
+}
+
+/** Groups the lines of one column. */
+export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): ReadonlyArray<Group> => {
+  const leading = leadingOf(lines)
+  const groups: Array<Group> = []
+  let open: Array<Line> = []
+  let marker: Marker | undefined
+  let gap = Infinity
+  let announced = false
+  const close = (next?: Line) => {
+    const last = open.at(-1)
+    const below =
+      next === undefined || last === undefined ? Infinity : (next.baseline - last.baseline) / last.size
+    if (open.length > 0) groups.push({ lines: open, marker, code: open.every(isCode), gap, below, announced })
+    open = []
+  }
+  for (const [at, line] of lines.entries()) {
+    const above = lines[at - 1]
+    if (
+      above === undefined ||
+      open.length === 0 ||
+      begins(open, above, line, lines[at + 1], { ...measures, leading, marked: marker })
+    ) {
+      close(line)
+      announced = above !== undefined && (above.text.endsWith(":") || above.text.endsWith("："))
+      marker = isCode(line) ? undefined : markerOf(line.text)
+      gap = above === undefined ? Infinity : (line.baseline - above.baseline) / line.size
+    }
+    open.push(line)
+  }
+  close()
+  return groups
+}
+
+/** Whether the last line says that the paragraph may go on elsewhere. */
+export const isOpen = ({ lines }: Group, right: number): boolean => {
+  const last = lines.at(-1)
+  if (last === undefined) return false
+  return last.hyphenated || (!SENTENCE_END.test(last.text) && right - last.x1 < 4 * last.size)
+}
+
+/** Steps of baselines that are looked at, in font sizes. */
+const NEAREST = 0.8
+const FURTHEST = 3
+/** Lines of one paragraph are no further apart; what is set so wide tells no paragraphs apart. */
+const WITHIN = 1.75
+/** By how much paragraphs stand further apart than their lines, as a factor. */
+const MAX_STEP = 1.3
+/** Steps this near are the same, in font sizes. */
+const SAME = 0.0625
+/** Times that a step has to be met to be the usual one. */
+const USUAL = 2
+
+/** The step that is met most, the smaller of two; undefined where none is met twice. */
+const mostUsual = (counts: ReadonlyMap<number, number>, from: number, to: number): number | undefined => {
+  let usual: number | undefined
+  let most = USUAL - 1
+  for (const [slot, count] of counts)
+    if (
+      slot * SAME > from &&
+      slot * SAME < to &&
+      (count > most || (count === most && usual !== undefined && slot < usual))
+    ) {
+      usual = slot
+      most = count
+    }
+  return usual === undefined ? undefined : usual * SAME
+}
+
+/** The usual step of baselines from paragraph to paragraph, in font sizes; undefined where white does not part them, or too few are seen. */
+export const paragraphStep = (lines: ReadonlyArray<Line>, bodySize: number): number | undefined => {
+  const counts = new Map<number, number>()
+  let above: Line | undefined
+  for (const line of lines) {
+    const running =
+      Math.abs(line.size - bodySize) < 0.06 * bodySize && !isBoldLine(line) && line.monospace < 0.9
+    if (running && above !== undefined) {
+      const step = (line.baseline - above.baseline) / bodySize
+      if (step > NEAREST && step < FURTHEST) {
+        const slot = Math.round(step / SAME)
+        counts.set(slot, (counts.get(slot) ?? 0) + 1)
+      }
+    }
+    above = running ? line : undefined
+  }
+  const leading = mostUsual(counts, 0, WITHIN)
+  return leading === undefined ? undefined : mostUsual(counts, leading * MAX_STEP, Infinity)
+}

@@ -1,0 +1,56 @@
+import { type Segment, segmentText, SPACE_GAP } from "./segment.ts"
+
+/** Hebrew, Arabic and their neighbours, with the forms that old fonts name. */
+const LETTERS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/g
+const STARTS = /^[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/
+const ENDS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]$/
+
+/** Whether most of a text's letters are of a script that is written from right to left. */
+export const isRightToLeft = (text: string): boolean => {
+  const letters = text.match(LETTERS)?.length ?? 0
+  return letters > 0 && 2 * letters > (text.match(/\p{L}/gu)?.length ?? 0)
+}
+
+/** A line's segments in the order in which they are read; `segments` stand from left to right. */
+export const segmentsAsRead = ({
+  rightToLeft,
+  segments
+}: {
+  readonly rightToLeft: boolean
+  readonly segments: ReadonlyArray<Segment>
+}): ReadonlyArray<Segment> => (rightToLeft ? segments.toReversed() : segments)
+
+/**
+ * Whether there is a space between two segments that are read one after the other. From left to right there is: they would be
+ * one segment otherwise. From right to left every run begins a segment, also within a word.
+ */
+export const apart = (before: Segment, after: Segment, rightToLeft: boolean): boolean => {
+  if (!rightToLeft) return true
+  const [last, first] = [before.pieces.at(-1)?.text ?? "", after.pieces[0]?.text ?? ""]
+  return (
+    before.x0 - after.x1 > SPACE_GAP * Math.max(before.size, after.size) ||
+    last.endsWith(" ") ||
+    first.startsWith(" ") ||
+    // A figure, or words in another script.
+    !ENDS.test(last) ||
+    !STARTS.test(first)
+  )
+}
+
+/** The text of a line that is read from right to left. */
+export const textFromRight = (segments: ReadonlyArray<Segment>): string => {
+  let text = ""
+  let before: Segment | undefined
+  for (const segment of segments.toReversed()) {
+    if (before !== undefined && apart(before, segment, true)) text += " "
+    text += segmentText(segment)
+    before = segment
+  }
+  return text
+}
+
+const END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60ー]$/u
+const START = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60ー]/u
+
+/** Whether a text goes on over the end of a line without a space, as Chinese and Japanese do. */
+export const isUnspaced = (before: string, after: string): boolean => END.test(before) && START.test(after)

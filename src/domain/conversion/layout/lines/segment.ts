@@ -1,0 +1,234 @@
+import type { Box, FontFace, PageContent, TextRun } from "../../page-content.ts"
+
+/** A run, or a part of it, within a line. */
+export interface Piece {
+  readonly run: TextRun
+  readonly text: string
+  readonly x0: number
+  readonly x1: number
+  /** A smaller one that stands higher or lower than its line. */
+  readonly raise: "sup" | "sub" | undefined
+}
+
+/** Pieces that follow one another on a line, with no gap as wide as a column's. */
+export interface Segment extends Box {
+  readonly baseline: number
+  /** Of most of its characters. */
+  readonly size: number
+  readonly pieces: ReadonlyArray<Piece>
+  /** Place of its first run in the content stream. */
+  readonly order: number
+  readonly characters: number
+  /** Its last word goes on in the next line. */
+  readonly hyphenated: boolean
+}
+
+/** Gap from which two runs on a line are two segments, in font sizes. */
+const SEGMENT_GAP = 0.9
+/** How far baselines of one line may differ, in font sizes. */
+const SAME_BASELINE = 0.12
+/** Largest part of the line's size that a raised mark has. */
+const RAISED_SIZE = 0.86
+/** Two drawings of one text this near are one that was thickened, in font sizes. */
+const TWICE = 0.2
+
+const isBlankText = (text: string): boolean => !/\S/.test(text)
+
+/** Horizontal (as shown) or turned by a quarter; text at other angles is read last. */
+const quarter = (angle: number): number => (Math.round(angle / 90) * 90) % 360
+
+/** Turns a run that is written upwards, downwards or upside down into a horizontal one. */
+const upright = (run: TextRun, turn: number): TextRun => {
+  const { box, baseline } = run
+  const flat = { ...run, angle: 0 }
+  switch (turn) {
+    case 90:
+      return {
+        ...flat,
+        box: { x0: box.y0, y0: -box.x1, x1: box.y1, y1: -box.x0 },
+        baseline: -((box.x0 * 4 + box.x1) / 5)
+      }
+    case 180:
+      return { ...flat, box: { x0: -box.x1, y0: -box.y1, x1: -box.x0, y1: -box.y0 }, baseline: -baseline }
+    case 270:
+      return {
+        ...flat,
+        box: { x0: -box.y1, y0: box.x0, x1: -box.y0, y1: box.x1 },
+        baseline: (box.x0 + box.x1 * 4) / 5
+      }
+    default:
+      return flat
+  }
+}
+
+/** Drops what a thickened text draws a second time. */
+const withoutTwins = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
+  const seen = new Map<string, TextRun>()
+  return runs.filter((run) => {
+    const key = `${Math.round(run.baseline)}:${run.text}`
+    const twin = seen.get(key)
+    seen.set(key, run)
+    return (
+      twin === undefined ||
+      Math.abs(twin.box.x0 - run.box.x0) > TWICE * run.size ||
+      Math.abs(twin.baseline - run.baseline) > TWICE * run.size
+    )
+  })
+}
+
+/** Runs of a page that a reader is meant to see, by the direction in which they are written. */
+export interface ReadableRuns {
+  /** In the direction of most of the page's text, made horizontal. */
+  readonly main: ReadonlyArray<TextRun>
+  /** Written in another direction, each direction made horizontal in turn. */
+  readonly turned: ReadonlyArray<ReadonlyArray<TextRun>>
+  /** By how much the page was turned, clockwise degrees. */
+  readonly turn: number
+}
+
+/** Leaves out artifacts, and the text that is there for search only unless the page has no other. */
+export const readableRuns = (page: PageContent): ReadableRuns => {
+  const all = page.runs.filter((run) => !run.artifact && run.size > 0.5 && !isBlankText(run.text))
+  const seen = all.filter(({ invisible }) => !invisible)
+  const count = (runs: ReadonlyArray<TextRun>) => runs.reduce((sum, { text }) => sum + text.length, 0)
+  const runs = count(seen) * 4 >= count(all) ? seen : all
+  const turns = new Map<number, Array<TextRun>>()
+  for (const run of withoutTwins(runs)) {
+    const turn = quarter(run.angle)
+    const same = turns.get(turn)
+    if (same === undefined) turns.set(turn, [run])
+    else same.push(run)
+  }
+  const sorted = [...turns].sort(([, a], [, b]) => count(b) - count(a))
+  const [first, ...rest] = sorted.map(([turn, of]) => ({
+    turn,
+    of: turn === 0 ? of : of.map((run) => upright(run, turn))
+  }))
+  return { main: first?.of ?? [], turned: rest.map(({ of }) => of), turn: first?.turn ?? 0 }
+}
+
+/** A segment under construction. */
+interface Open {
+  pieces: Array<Piece>
+  x0: number
+  y0: number
+  x1: number
+  y1: number
+  baseline: number
+  size: number
+  sized: number
+  order: number
+  characters: number
+  hyphenated: boolean
+}
+
+const opened = (run: TextRun, order: number): Open => ({
+  pieces: [{ run, text: run.text, x0: run.box.x0, x1: run.box.x1, raise: undefined }],
+  ...run.box,
+  baseline: run.baseline,
+  size: run.size,
+  sized: run.text.length,
+  order,
+  characters: run.text.length,
+  hyphenated: run.hyphenated
+})
+
+const append = (open: Open, run: TextRun, raise: Piece["raise"]): void => {
+  open.pieces.push({ run, text: run.text, x0: run.box.x0, x1: run.box.x1, raise })
+  open.x0 = Math.min(open.x0, run.box.x0)
+  open.x1 = Math.max(open.x1, run.box.x1)
+  open.y0 = Math.min(open.y0, run.box.y0)
+  open.y1 = Math.max(open.y1, run.box.y1)
+  open.characters += run.text.length
+  open.hyphenated = run.hyphenated
+  if (raise === undefined && run.text.length > open.sized) {
+    open.size = run.size
+    open.sized = run.text.length
+    open.baseline = run.baseline
+  }
+}
+
+/** How a run continues the segment before it in the stream; undefined where it does not. */
+const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under" | undefined => {
+  const size = Math.max(open.size, run.size)
+  const gap = run.box.x0 - open.x1
+  if (gap > SEGMENT_GAP * size || gap < -0.35 * size) return undefined
+  const shift = open.baseline - run.baseline
+  if (Math.abs(shift) <= SAME_BASELINE * size) return "same"
+  if (Math.abs(shift) > 0.75 * size) return undefined
+  if (run.size <= RAISED_SIZE * open.size) return shift > 0 ? "sup" : "sub"
+  // The segment so far is a mark (a footnote's number) before the text that it belongs to.
+  if (open.size <= RAISED_SIZE * run.size && open.characters <= 4) return "under"
+  // A fraction, an accent, a badly set word: one line all the same where they overlap by half.
+  return Math.abs(shift) < 0.3 * size ? "same" : undefined
+}
+
+/** The page's segments, in the order of the content stream. Linear in the number of runs. */
+export const segmentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<Segment> => {
+  const segments: Array<Open> = []
+  let open: Open | undefined
+  for (const [order, run] of runs.entries()) {
+    const how = open === undefined ? undefined : continuation(open, run)
+    if (open === undefined || how === undefined) {
+      open = opened(run, order)
+      segments.push(open)
+    } else if (how === "under") {
+      const raise = open.baseline < run.baseline ? "sup" : "sub"
+      open.pieces = open.pieces.map((piece) => ({ ...piece, raise: piece.raise ?? raise }))
+      append(open, run, undefined)
+      open.size = run.size
+      open.sized = run.text.length
+      open.baseline = run.baseline
+    } else append(open, run, how === "same" ? undefined : how)
+  }
+  return segments
+}
+
+/** Gap that stands for a space, in font sizes. */
+export const SPACE_GAP = 0.13
+
+/** Whether a reader sees a space between two pieces of a line. */
+export const spaced = (before: Piece, after: Piece): boolean =>
+  after.x0 - before.x1 > SPACE_GAP * Math.max(before.run.size, after.run.size) ||
+  before.text.endsWith(" ") ||
+  after.text.startsWith(" ")
+
+/** The segment's text, spaces between its pieces as seen. */
+export const segmentText = ({ pieces }: Pick<Segment, "pieces">): string => {
+  let text = ""
+  let before: Piece | undefined
+  for (const piece of pieces) {
+    if (before !== undefined && spaced(before, piece) && !text.endsWith(" ")) text += " "
+    text += piece.text
+    before = piece
+  }
+  return text
+}
+
+/** Whether a face is read as bold. */
+export const isBold = (face: FontFace | undefined): boolean => face !== undefined && face.weight >= 600
+
+const typewriters = new WeakMap<FontFace, boolean>()
+
+/** Whether a face is a typewriter's. TeX's slanted and bold ones do not say so but by their names. */
+export const isTypewriter = (face: FontFace | undefined): boolean => {
+  if (face === undefined) return false
+  let known = typewriters.get(face)
+  if (known === undefined) {
+    known = face.monospace || /^(?:CM|SF|EC|EB)[A-Z]*TT/.test(face.name)
+    typewriters.set(face, known)
+  }
+  return known
+}
+
+/** Whether the run that gave a segment its size is set in a typewriter's face. */
+export const isSizedByTypewriter = (
+  { pieces }: Pick<Segment, "pieces">,
+  fonts: ReadonlyArray<FontFace>
+): boolean => {
+  let longest = pieces[0]
+  if (pieces.length > 1)
+    for (const piece of pieces)
+      if (piece.raise === undefined && piece.text.length > (longest?.text.length ?? 0)) longest = piece
+  return longest !== undefined && isTypewriter(fonts[longest.run.font])
+}

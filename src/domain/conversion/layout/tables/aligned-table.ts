@@ -1,0 +1,311 @@
+import { append, greatest, least } from "../../../lists.ts"
+import { isLabel } from "../blocks/headings.ts"
+import type { Line } from "../lines/line.ts"
+import { LEADER_LINE, markerOf } from "../lines/markers.ts"
+import type { Segment } from "../lines/segment.ts"
+import { isBoldLine } from "../statistics.ts"
+import { flowsOn, nearColumns } from "./near-columns.ts"
+import { boundsOf, cellsOf, type Column, type Row, ROW_STEP, type RawCell } from "./table-cells.ts"
+
+/** Rows of a table that is told by its alignment alone, and the lines that they take up. */
+interface AlignedTable {
+  /** First line, and the one after the last. */
+  readonly from: number
+  readonly to: number
+  readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>
+  /** Baseline of each row's first line. */
+  readonly tops: ReadonlyArray<number>
+}
+
+/** Most lines of one table: keeps the search linear on a page of nothing but short words. */
+const MAX_LINES = 300
+
+/** Whether cells of two lines begin or end below one another, the first's beginning and the last's end left out. */
+const areAligned = (a: Line, b: Line | undefined): boolean =>
+  b !== undefined &&
+  b.segments.length > 1 &&
+  a.segments.some((one, at) =>
+    b.segments.some(
+      (other, below) =>
+        (at > 0 && below > 0 && Math.abs(one.x0 - other.x0) < 1) ||
+        (at < a.segments.length - 1 && below < b.segments.length - 1 && Math.abs(one.x1 - other.x1) < 1)
+    )
+  )
+
+/** Widest gaps of a justified line, in font sizes, and the most words that it has. */
+const JUSTIFIED_GAP = 5
+const JUSTIFIED_WORDS = 12
+
+/** Whether a line's white is dealt out evenly between the margins: a justified line of few words, not cells. */
+const isJustified = (
+  line: Line,
+  near: ReadonlyArray<Line | undefined>,
+  left: number,
+  right: number
+): boolean => {
+  const { segments, size, x0, x1 } = line
+  if (segments.length < 3 || segments.length > JUSTIFIED_WORDS || x0 - left > 3 * size || right - x1 > size)
+    return false
+  const gaps = segments.slice(1).map((segment, at) => segment.x0 - (segments[at]?.x1 ?? 0))
+  const most = greatest(gaps)
+  return (
+    most < JUSTIFIED_GAP * size &&
+    most - least(gaps) < Math.max(1, 0.15 * most) &&
+    !near.some((other) => areAligned(line, other))
+  )
+}
+
+/** What is left of the width when all cells are laid over one another. */
+const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> => {
+  const columns: Array<{ x0: number; x1: number }> = []
+  for (const { x0, x1 } of [...cells].sort((a, b) => a.x0 - b.x0)) {
+    const last = columns.at(-1)
+    if (last === undefined || x0 > last.x1 + 1) columns.push({ x0, x1 })
+    else last.x1 = Math.max(last.x1, x1)
+  }
+  return columns
+}
+
+const overlaps = (column: Column, { x0, x1 }: Column): boolean => column.x0 < x1 - 0.5 && column.x1 > x0 + 0.5
+
+/** The number of cells that most rows have; the larger of two. */
+const usualCount = (rows: ReadonlyArray<Row>): number => {
+  const counts = new Map<number, number>()
+  for (const { cells } of rows)
+    if (cells.length > 1) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1)
+  return [...counts].sort(([a, x], [b, y]) => y - x || b - a)[0]?.[0] ?? 0
+}
+
+/** Steps of lines in one cell may differ by this factor. */
+const SAME_STEP = 1.12
+/** How much further apart rows of wrapped cells stand than their lines. */
+const ROW_APART = 1.18
+
+/** Baselines nearer than this, in font sizes, cannot be two rows. */
+const OVERLAPPING = 0.85
+
+interface PlacedCell {
+  readonly segments: Array<Segment>
+  readonly from: number
+  readonly to: number
+}
+
+/** The columns of a line's cells. */
+const inColumns = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): Array<PlacedCell> =>
+  cells.map((segments, index) => {
+    const cell = bounds[index] ?? boundsOf(segments)
+    const over = columns.flatMap((column, number) => (overlaps(column, cell) ? [number] : []))
+    const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
+    const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
+    return { segments: [...segments], from, to: over.at(-1) ?? from }
+  })
+
+/**
+ * Lines that make up one row where cells are wrapped: told by rows that stand further apart than lines, and by lines that fill
+ * some columns only. Gives the row of each line; each its own where nothing is wrapped.
+ */
+const rowNumbers = (
+  rows: ReadonlyArray<Row>,
+  placed: ReadonlyArray<ReadonlyArray<PlacedCell>>,
+  columns: number
+): ReadonlyArray<number> => {
+  const last = new Map<number, number>()
+  const steps: Array<{ readonly from: number; readonly to: number; readonly step: number }> = []
+  for (const [at, cells] of placed.entries())
+    for (const { from } of cells) {
+      const above = last.get(from)
+      const [line, before] = [rows[at]?.line, above === undefined ? undefined : rows[above]?.line]
+      if (above !== undefined && line !== undefined && before !== undefined)
+        steps.push({ from: above, to: at, step: line.baseline - before.baseline })
+      last.set(from, at)
+    }
+  const joins = new Set<number>()
+  for (const [at, { line }] of rows.entries()) {
+    const above = rows[at - 1]?.line
+    // Lines that overlap stand beside one another: cells with fewer lines, set in the middle of their row.
+    if (above !== undefined && line.baseline - above.baseline < OVERLAPPING * line.size) joins.add(at)
+  }
+  const numbered = (): ReadonlyArray<number> => {
+    let number = -1
+    return rows.map((_, at) => (joins.has(at) ? number : (number += 1)))
+  }
+  const narrowest = least(steps.map(({ step }) => step))
+  const tight = steps.filter(({ step }) => step <= narrowest * SAME_STEP)
+  const full = (at: number) => (placed[at]?.length ?? 0) >= columns
+  const wholeRows = tight.filter(({ from, to }) => to === from + 1 && full(from) && full(to)).length
+  if (!steps.some(({ step }) => step > narrowest * ROW_APART) || wholeRows > 0.5 * tight.length)
+    return numbered()
+  for (const { from, to } of tight) for (let at = from + 1; at <= to; at++) joins.add(at)
+  return numbered()
+}
+
+const place = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): AlignedTable["rows"] => {
+  const lines = rows.map((row) => inColumns(row, columns))
+  const numbers = rowNumbers(rows, lines, columns.length)
+  const placed: Array<Array<PlacedCell>> = []
+  let bottom = -Infinity
+  for (const [at, cells] of lines.entries()) {
+    const line = rows[at]?.line
+    const last = placed.at(-1)
+    const wrapped = at > 0 && numbers[at] === numbers[at - 1]
+    // A row without a first cell, set tight under another, goes on in its cells.
+    const goesOn =
+      last !== undefined &&
+      line !== undefined &&
+      (wrapped ||
+        (cells.every(({ from }) => from > 0) &&
+          cells.length < columns.length &&
+          line.baseline - bottom < 1.35 * line.size &&
+          cells.every(({ from }) => last.some((cell) => cell.from === from))))
+    if (goesOn)
+      for (const cell of cells) {
+        const same = last.find(({ from }) => from === cell.from)
+        if (same === undefined) last.push(cell)
+        else append(same.segments, cell.segments)
+      }
+    else placed.push(cells)
+    bottom = line?.baseline ?? bottom
+  }
+  return placed.map((row) => {
+    const cells: Array<RawCell> = []
+    let column = 0
+    for (const { from, segments, to } of row.sort((a, b) => a.from - b.from)) {
+      if (from < column) {
+        const before = cells.pop()
+        if (before !== undefined) cells.push({ ...before, segments: [...before.segments, ...segments] })
+        continue
+      }
+      for (; column < from; column++) cells.push({ segments: [], colSpan: 1, rowSpan: 1 })
+      cells.push({ segments, colSpan: to - from + 1, rowSpan: 1 })
+      column = to + 1
+    }
+    for (; column < columns.length; column++) cells.push({ segments: [], colSpan: 1, rowSpan: 1 })
+    return cells
+  })
+}
+
+/** Two columns whose lines are all filled are running text. */
+const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
+  const cells = rows.flatMap(({ bounds, cells: of }) =>
+    of.map((segments, at) => ({ segments, box: bounds[at] ?? boundsOf(segments) }))
+  )
+  const long = cells.filter(({ box, segments }) => {
+    const column = columns.find((one) => overlaps(one, box))
+    const characters = segments.reduce((sum, segment) => sum + segment.characters, 0)
+    return column !== undefined && characters > 24 && box.x1 - box.x0 > 0.8 * (column.x1 - column.x0)
+  })
+  return columns.length <= 3 && long.length > 0.6 * cells.length
+}
+
+/** How often a table's end is looked for anew. */
+const MAX_ROUNDS = 3
+
+/** The columns of rows that make up a table; undefined where they do not. */
+const columnsIn = (rows: ReadonlyArray<Row>): ReadonlyArray<Column> | undefined => {
+  const usual = usualCount(rows)
+  const full = rows.filter(({ cells }) => cells.length === usual)
+  if (full.length < (usual >= 3 ? 2 : 3)) return undefined
+  // Wrapped cells leave lines with fewer cells than there are columns: all lines together know best, unless some span.
+  const together = columnsOf(rows.flatMap(({ bounds, cells }) => (cells.length > 1 ? bounds : [])))
+  const columns =
+    together.length >= Math.max(2, usual) ? together : columnsOf(full.flatMap(({ bounds }) => bounds))
+  return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
+}
+
+/** A line this much larger than a table's first one is a heading, and white above a bold line, in font sizes, that makes it one. */
+const LARGER = 1.15
+const HEADING_STEP = 2
+
+/** Whether a line between rows is a heading: it stands alone, larger than they are, or bold and apart from them. */
+const isHeading = ({ cells, line }: Row, above: Line, first: Line): boolean =>
+  cells.length === 1 &&
+  (line.size > LARGER * first.size ||
+    (isBoldLine(line) && !isLabel(line.text) && line.baseline - above.baseline > HEADING_STEP * line.size))
+
+const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefined => {
+  // As far as rows have several cells, with lines between that could be the rest of one.
+  const first = lines[from]
+  let to = from
+  let several = from
+  for (; to < Math.min(lines.length, from + MAX_LINES); to++) {
+    const row = lines[to]
+    const above = lines[to - 1]
+    if (row === undefined) break
+    if (
+      to > from &&
+      above !== undefined &&
+      row.line.baseline - above.line.baseline > ROW_STEP * row.line.size
+    )
+      break
+    if (to > from && above !== undefined && first !== undefined && isHeading(row, above.line, first.line))
+      break
+    if (row.line.monospace > 0.9 || LEADER_LINE.test(row.line.text)) break
+    if (row.cells.length > 1) several = to + 1
+    else if (to - several >= 3) break
+  }
+  // The last lines of a cell that is wrapped stand below those of its neighbours.
+  for (; several < to; several++) {
+    const [above, row] = [lines[several - 1], lines[several]]
+    if (above === undefined || row === undefined) break
+    if (row.line.baseline - above.line.baseline >= OVERLAPPING * row.line.size) break
+  }
+  let kept = lines.slice(from, several)
+  let columns: ReadonlyArray<Column> = []
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const found = columnsIn(kept)
+    if (found === undefined) return undefined
+    columns = found
+    // Lines that cross columns are text: the table ends before the first of them.
+    const stop = kept.findIndex(
+      ({ bounds, cells }, index) =>
+        index > 0 &&
+        cells.length === 1 &&
+        columns.filter((column) => bounds.some((cell) => overlaps(column, cell))).length > 1
+    )
+    if (stop === -1) break
+    kept = kept.slice(0, stop)
+  }
+  const inFirst = kept.map(({ cells }) => cells[0] ?? [])
+  const markers = inFirst.filter((cell) => {
+    const text = cell.map(({ pieces }) => pieces.map((piece) => piece.text).join("")).join(" ")
+    const marker = markerOf(`${text} `)
+    return marker !== undefined && marker.length >= text.length
+  })
+  if (columns.length === 2 && markers.length > 0.5 * kept.length) return undefined
+  if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
+  const told = place(kept, columns)
+  if (told.length < 2) return undefined
+  return { from, to: from + kept.length, rows: told, tops: kept.map(({ line }) => line.baseline) }
+}
+
+/** Tables among the lines of a column, told by alignment. Linear but for sorting. */
+export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<AlignedTable> => {
+  const left = least(lines.map(({ x0 }) => x0))
+  const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
+  const near = nearColumns(lines)
+  const rows = lines.map((line, at): Row => {
+    const starts = near[at] ?? []
+    const justified = starts.length === 0 && isJustified(line, [lines[at - 1], lines[at + 1]], left, right)
+    const cells = justified ? [line.segments] : cellsOf(line, starts)
+    return { line, cells, bounds: cells.map(boundsOf), near: starts.length > 0 }
+  })
+  const tables: Array<AlignedTable> = []
+  for (let at = 0; at < rows.length;) {
+    const table = (rows[at]?.cells.length ?? 0) > 1 ? tableAt(rows, at) : undefined
+    if (table === undefined) at += 1
+    else {
+      // The first line of a wrapped head stands above those of its neighbours.
+      const above = rows[at - 1]
+      const first = rows[at]
+      const before =
+        above !== undefined &&
+        first !== undefined &&
+        at > (tables.at(-1)?.to ?? 0) &&
+        above.cells.length === 1 &&
+        first.line.baseline - above.line.baseline < OVERLAPPING * first.line.size
+      tables.push((before ? tableAt(rows, at - 1) : undefined) ?? table)
+      at = table.to
+    }
+  }
+  return tables
+}

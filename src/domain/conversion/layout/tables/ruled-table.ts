@@ -1,0 +1,318 @@
+import { append, greatest, least } from "../../../lists.ts"
+import type { Drawing } from "../../page-content.ts"
+import type { InlineContext } from "../lines/inline.ts"
+import { linesOf } from "../lines/line.ts"
+import type { Segment } from "../lines/segment.ts"
+import type { Placed } from "../reading-order.ts"
+import { alignedTables } from "./aligned-table.ts"
+import { type RawCell, tableOf } from "./table-cells.ts"
+
+/** A straight line on the page: along the width at `at`, or along the height. */
+interface Rule {
+  readonly at: number
+  readonly from: number
+  readonly to: number
+}
+
+/** What is thicker is a box, points. */
+const THICK = 2.5
+/** Part of the page's height up to which a box may be a cell. */
+const TALLEST = 0.5
+/** Part of the segments that may go over a border; where more do the lines are a drawing's. */
+const OVER_BORDERS = 0.1
+/** Lines that nearly meet do, points. */
+const NEAR = 3
+/** A page with more is a drawing, not tables; also keeps the search for neighbours small. */
+const MAX_RULES = 3000
+const MAX_ROWS = 400
+const MAX_COLUMNS = 60
+/** Part of the cells that hold words in a table; fewer are a diagram or a form. */
+const FILLED = 0.35
+
+interface Rules {
+  readonly across: ReadonlyArray<Rule>
+  readonly down: ReadonlyArray<Rule>
+}
+
+const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height: number): Rules => {
+  const across: Array<Rule> = []
+  const down: Array<Rule> = []
+  for (const drawing of drawings) {
+    if (drawing.kind !== "path") continue
+    const { x0, x1, y0, y1 } = drawing.box
+    const w = x1 - x0
+    const h = y1 - y0
+    if (h <= THICK && w > 8) across.push({ at: (y0 + y1) / 2, from: x0, to: x1 })
+    else if (w <= THICK && h > 5) down.push({ at: (x0 + x1) / 2, from: y0, to: y1 })
+    else if (w > 12 && h > 6 && x0 > -THICK && y0 > -THICK && x1 < width + THICK && h < TALLEST * height) {
+      across.push({ at: y0, from: x0, to: x1 }, { at: y1, from: x0, to: x1 })
+      down.push({ at: x0, from: y0, to: y1 }, { at: x1, from: y0, to: y1 })
+    }
+  }
+  return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down }
+}
+
+/** Rules that touch, directly or by others. */
+const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
+  const parents = Array.from({ length: across.length + down.length }, (_, at) => at)
+  const root = (at: number): number => {
+    let top = at
+    while (parents[top] !== top) {
+      const up = parents[parents[top] ?? top] ?? top
+      parents[top] = up
+      top = up
+    }
+    return top
+  }
+  const sorted = down.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.at - b.rule.at)
+  for (const [index, rule] of across.entries()) {
+    // The first upright rule that is not left of this one.
+    let low = 0
+    let high = sorted.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((sorted[middle]?.rule.at ?? 0) < rule.from - NEAR) low = middle + 1
+      else high = middle
+    }
+    for (; low < sorted.length; low++) {
+      const other = sorted[low]
+      if (other === undefined || other.rule.at > rule.to + NEAR) break
+      if (other.rule.from - NEAR <= rule.at && rule.at <= other.rule.to + NEAR)
+        parents[root(across.length + other.index)] = root(index)
+    }
+  }
+  const found = new Map<number, { across: Array<Rule>; down: Array<Rule> }>()
+  for (const at of parents.keys()) {
+    const top = root(at)
+    const network = found.get(top) ?? { across: [], down: [] }
+    found.set(top, network)
+    const rule = across[at]
+    if (rule !== undefined) network.across.push(rule)
+    else {
+      const upright = down[at - across.length]
+      if (upright !== undefined) network.down.push(upright)
+    }
+  }
+  return [...found.values()]
+}
+
+/** Borders go from one upright rule to another, or further than all of them; what ends in between underlines a cell's words. */
+const borders = ({ across, down }: Rules): Rules => {
+  const xs = placesOf(down)
+  const [left, right] = [xs[0] ?? 0, xs.at(-1) ?? 0]
+  const meets = (x: number): boolean =>
+    x < left || x > right || xs.some((place) => Math.abs(place - x) < NEAR + 2)
+  return { across: across.filter(({ from, to }) => meets(from) && meets(to)), down }
+}
+
+/** A table that is too wide for its page is cut off by the page's edge: that closes it where its rules go on over it. */
+const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
+  const cut = across.filter(({ to }) => to > width + NEAR)
+  if (cut.length < 2) return { across, down }
+  const ats = cut.map(({ at }) => at)
+  return { across, down: [...down, { at: width, from: least(ats), to: greatest(ats) }] }
+}
+
+/** Places of rules, those that nearly agree taken for one. */
+const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
+  const places: Array<number> = []
+  for (const at of rules.map((rule) => rule.at).sort((a, b) => a - b))
+    if (places.length === 0 || at - (places.at(-1) ?? at) > NEAR + 1) places.push(at)
+  return places
+}
+
+const slotOf = (places: ReadonlyArray<number>, value: number): number => {
+  let slot = -1
+  while (slot + 1 < places.length && (places[slot + 1] ?? Infinity) <= value) slot += 1
+  return slot
+}
+
+/** Which borders between neighbouring cells are drawn: `walls[place][slot]`. */
+const wallsOf = (
+  rules: ReadonlyArray<Rule>,
+  places: ReadonlyArray<number>,
+  slots: ReadonlyArray<number>
+): ReadonlyArray<ReadonlyArray<boolean>> => {
+  const walls = places.map(() => Array.from({ length: Math.max(0, slots.length - 1) }, () => false))
+  for (const rule of rules) {
+    const wall = walls[slotOf(places, rule.at + NEAR)]
+    if (wall === undefined) continue
+    for (let slot = 0; slot < wall.length; slot++) {
+      const middle = ((slots[slot] ?? 0) + (slots[slot + 1] ?? 0)) / 2
+      if (rule.from <= middle && middle <= rule.to) wall[slot] = true
+    }
+  }
+  return walls
+}
+
+/** Deals out segments to the cells of a grid; a segment over a border is cut between its pieces. */
+const fill = (
+  segments: ReadonlyArray<Segment>,
+  xs: ReadonlyArray<number>,
+  ys: ReadonlyArray<number>
+): Map<number, Array<Segment>> => {
+  const cells = new Map<number, Array<Segment>>()
+  for (const segment of segments) {
+    const row = slotOf(ys, (segment.y0 + segment.y1) / 2)
+    const parts = new Map<number, Array<Segment["pieces"][number]>>()
+    for (const piece of segment.pieces) {
+      const column = slotOf(xs, (piece.x0 + piece.x1) / 2)
+      const same = parts.get(column)
+      if (same === undefined) parts.set(column, [piece])
+      else same.push(piece)
+    }
+    for (const [column, pieces] of parts) {
+      const key = row * MAX_COLUMNS + column
+      const same = cells.get(key) ?? []
+      cells.set(key, same)
+      same.push({
+        ...segment,
+        pieces,
+        x0: least(pieces.map(({ x0 }) => x0)),
+        x1: greatest(pieces.map(({ x1 }) => x1)),
+        characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
+      })
+    }
+  }
+  return cells
+}
+
+/** A table of a grid of rules, with the segments in it. */
+const gridTable = (
+  { across, down }: Rules,
+  segments: ReadonlyArray<Segment>,
+  context: InlineContext
+): { readonly placed: Placed; readonly taken: ReadonlyArray<Segment> } | undefined => {
+  if (across.length < 2 || down.length < 2) return undefined
+  const xs = placesOf(down)
+  const ys = placesOf(across)
+  const [columns, rows] = [xs.length - 1, ys.length - 1]
+  if (columns < 2 || rows < 2 || columns > MAX_COLUMNS || rows > MAX_ROWS) return undefined
+  const box = { x0: xs[0] ?? 0, y0: ys[0] ?? 0, x1: xs.at(-1) ?? 0, y1: ys.at(-1) ?? 0 }
+  const taken = segments.filter(({ x0, x1, y0, y1 }) => {
+    const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
+    return x > box.x0 && x < box.x1 && y > box.y0 && y < box.y1
+  })
+  const cells = fill(taken, xs, ys)
+  const upright = wallsOf(down, xs, ys)
+  const level = wallsOf(across, ys, xs)
+  const overBorders = taken.filter(({ pieces, y0, y1 }) => {
+    const row = slotOf(ys, (y0 + y1) / 2)
+    return pieces.some((piece) =>
+      xs.some((x, place) => x > piece.x0 + NEAR && x < piece.x1 - NEAR && upright[place]?.[row] === true)
+    )
+  })
+  if (overBorders.length > OVER_BORDERS * taken.length) return undefined
+  const used = new Set<number>()
+  let filled = 0
+  let all = 0
+  const told = Array.from({ length: rows }, (_, row) => {
+    const made: Array<RawCell> = []
+    for (let column = 0; column < columns; column++) {
+      if (used.has(row * MAX_COLUMNS + column)) continue
+      let colSpan = 1
+      while (
+        column + colSpan < columns &&
+        upright[column + colSpan]?.[row] !== true &&
+        !used.has(row * MAX_COLUMNS + column + colSpan)
+      )
+        colSpan += 1
+      let rowSpan = 1
+      const opensBelow = (at: number): boolean => {
+        for (let c = column; c < column + colSpan; c++) if (level[at]?.[c] === true) return false
+        return true
+      }
+      while (row + rowSpan < rows && opensBelow(row + rowSpan)) rowSpan += 1
+      const inside: Array<Segment> = []
+      for (let r = row; r < row + rowSpan; r++)
+        for (let c = column; c < column + colSpan; c++) {
+          used.add(r * MAX_COLUMNS + c)
+          append(inside, cells.get(r * MAX_COLUMNS + c) ?? [])
+        }
+      all += 1
+      if (inside.length > 0) filled += 1
+      made.push({ segments: inside, colSpan, rowSpan })
+    }
+    return made
+  }).filter((row) => row.length > 0)
+  const several = told.filter((row) => row.length > 1).length
+  if (all < 4 || filled < FILLED * all || filled < 3 || several < 2) return undefined
+  return { placed: { block: tableOf(told, context, undefined), ...box }, taken }
+}
+
+/** Tables with rules above, below and under their head, and none between columns. */
+const openTables = (
+  across: ReadonlyArray<Rule>,
+  segments: ReadonlyArray<Segment>,
+  context: InlineContext
+): ReadonlyArray<{ readonly placed: Placed; readonly taken: ReadonlyArray<Segment> }> => {
+  const alike = new Map<string, Array<Rule>>()
+  for (const rule of across) {
+    const key = `${Math.round(rule.from / 4)}:${Math.round(rule.to / 4)}`
+    const same = alike.get(key)
+    if (same === undefined) alike.set(key, [rule])
+    else same.push(rule)
+  }
+  const found: Array<{ readonly placed: Placed; readonly taken: ReadonlyArray<Segment> }> = []
+  for (const rules of alike.values()) {
+    const [first] = rules
+    const ys = placesOf(rules)
+    const [top, second, bottom] = [ys[0], ys[1], ys.at(-1)]
+    if (first === undefined || top === undefined || second === undefined || bottom === undefined) continue
+    if (first.to - first.from < 60) continue
+    const taken = segments.filter(
+      ({ baseline, x0, x1 }) =>
+        baseline > top && baseline < bottom && x0 > first.from - 12 && x1 < first.to + 12
+    )
+    const lines = linesOf(taken, context.fonts)
+    const [table] = alignedTables(lines)
+    if (table === undefined || table.to - table.from < 0.8 * lines.length || table.from > 1) continue
+    const head = ys.length > 2 ? table.tops.filter((baseline) => baseline < second).length : undefined
+    const rows = lines.slice(0, table.from).map(({ segments: of }) => [
+      {
+        segments: of,
+        colSpan: table.rows[0]?.reduce((sum, { colSpan }) => sum + colSpan, 0) ?? 1,
+        rowSpan: 1
+      }
+    ])
+    const rest = lines.slice(table.to).map(({ segments: of }) => [
+      {
+        segments: of,
+        colSpan: table.rows[0]?.reduce((sum, { colSpan }) => sum + colSpan, 0) ?? 1,
+        rowSpan: 1
+      }
+    ])
+    const headRows = head === undefined || head >= table.rows.length ? undefined : head + rows.length
+    found.push({
+      placed: {
+        block: tableOf([...rows, ...table.rows, ...rest], context, headRows),
+        x0: first.from,
+        y0: top,
+        x1: first.to,
+        y1: bottom
+      },
+      taken
+    })
+  }
+  return found
+}
+
+/** The page's tables that rules show, and the segments that they hold. */
+export const ruledTables = (
+  page: { readonly drawings: ReadonlyArray<Drawing>; readonly width: number; readonly height: number },
+  segments: ReadonlyArray<Segment>,
+  context: InlineContext
+): { readonly placed: ReadonlyArray<Placed>; readonly taken: ReadonlySet<Segment> } => {
+  const rules = rulesOf(page.drawings, page.width, page.height)
+  const placed: Array<Placed> = []
+  const taken = new Set<Segment>()
+  const accept = (found: { readonly placed: Placed; readonly taken: ReadonlyArray<Segment> } | undefined) => {
+    if (found === undefined || found.taken.some((segment) => taken.has(segment))) return
+    placed.push(found.placed)
+    for (const segment of found.taken) taken.add(segment)
+  }
+  for (const network of networks(rules))
+    accept(gridTable(borders(closedByEdge(network, page.width)), segments, context))
+  for (const found of openTables(rules.across, segments, context)) accept(found)
+  return { placed, taken }
+}

@@ -1,0 +1,158 @@
+import { type Block, type Cell, type Table, NO_SEAM } from "../blocks/block.ts"
+import { type InlineContext, spansOf } from "../lines/inline.ts"
+import { type Line, linesOf } from "../lines/line.ts"
+import { markerOf } from "../lines/markers.ts"
+import type { Segment } from "../lines/segment.ts"
+import { isBoldLine } from "../statistics.ts"
+
+/** A cell that is being filled. */
+export interface RawCell {
+  readonly segments: ReadonlyArray<Segment>
+  readonly colSpan: number
+  readonly rowSpan: number
+}
+
+/** What is known of a cell's looks. */
+interface Told {
+  readonly lines: ReadonlyArray<Line>
+  readonly text: string
+  readonly bold: boolean
+  readonly numeric: boolean
+}
+
+const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE]*$/
+
+const tell = ({ segments }: RawCell, context: InlineContext): Told => {
+  const lines = linesOf(segments, context.fonts)
+  const text = lines.map((line) => line.text).join(" ")
+  return { lines, text, bold: lines.length > 0 && lines.every(isBoldLine), numeric: NUMERIC.test(text) }
+}
+
+/** A cell's words; items of a list in it stay apart. */
+const blocksOf = ({ lines }: Told, context: InlineContext, ignoreBold: boolean): ReadonlyArray<Block> => {
+  if (lines.length === 0) return []
+  const groups: Array<Array<Line>> = []
+  for (const line of lines) {
+    const marker = markerOf(line.text)
+    if (groups.length === 0 || (marker !== undefined && !marker.ordered)) groups.push([line])
+    else groups.at(-1)?.push(line)
+  }
+  return groups.map((group) => ({
+    kind: "paragraph",
+    spans: spansOf(group, { ...context, ignoreBold: context.ignoreBold || ignoreBold }),
+    seam: NO_SEAM,
+    lang: undefined
+  }))
+}
+
+/** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
+const namesColumns = (rows: ReadonlyArray<ReadonlyArray<Told>>): boolean => {
+  const [first, ...rest] = rows
+  if (first === undefined || rest.length === 0) return false
+  const filled = first.filter(({ text }) => text !== "")
+  if (filled.length === 0 || filled.some(({ numeric, text }) => numeric && !/^(19|20)\d\d$/.test(text)))
+    return false
+  if (filled.every(({ bold }) => bold)) return true
+  if (filled.length < Math.min(2, first.length)) return false
+  const figuresBelow = rest.some((row) => row.some(({ numeric }) => numeric))
+  return figuresBelow || (rest.length >= 2 && filled.every(({ text }) => text.length <= 60))
+}
+
+/** Whether the first cells name their rows: bold where the others are not, or words before figures. */
+const namesRows = (body: ReadonlyArray<ReadonlyArray<Told>>): boolean => {
+  if (body.length < 2 || body.some((row) => row.length < 2)) return false
+  const firsts = body.map((row) => row[0])
+  const others = body.flatMap((row) => row.slice(1)).filter(({ text }) => text !== "")
+  if (others.length === 0) return false
+  if (firsts.every((cell) => cell?.text !== "" && cell?.bold === true) && others.some(({ bold }) => !bold))
+    return true
+  const words = firsts.filter((cell) => cell !== undefined && cell.text !== "" && !cell.numeric).length
+  return words >= 0.8 * firsts.length && others.filter(({ numeric }) => numeric).length >= 0.6 * others.length
+}
+
+/** Makes a table of filled cells. `headRows`: how many are known to be its head; else the cells' looks say. */
+export const tableOf = (
+  rows: ReadonlyArray<ReadonlyArray<RawCell>>,
+  context: InlineContext,
+  headRows: number | undefined
+): Table => {
+  const told = rows.map((row) => row.map((cell) => tell(cell, context)))
+  const head = headRows ?? (namesColumns(told) ? 1 : 0)
+  const rowHeaders = namesRows(told.slice(head))
+  const cells = rows.map((row, at) =>
+    row.map((cell, column): Cell => {
+      const header = at < head ? "column" : rowHeaders && column === 0 ? "row" : undefined
+      const looks = told[at]?.[column]
+      return {
+        blocks: looks === undefined ? [] : blocksOf(looks, context, header !== undefined),
+        header,
+        colSpan: cell.colSpan,
+        rowSpan: cell.rowSpan
+      }
+    })
+  )
+  return { kind: "table", caption: [], rows: cells, headRows: head, seam: NO_SEAM }
+}
+
+/** From where to where something reaches along the width, points. */
+export interface Column {
+  readonly x0: number
+  readonly x1: number
+}
+
+/** A line and its cells, with what each takes up of the width. */
+export interface Row {
+  readonly line: Line
+  readonly cells: ReadonlyArray<ReadonlyArray<Segment>>
+  readonly bounds: ReadonlyArray<Column>
+  /** Some of its cells are told by the columns of its neighbours alone. */
+  readonly near: boolean
+}
+
+/** White between rows, in font sizes, that a table does not have. */
+export const ROW_STEP = 3.6
+
+/** Gap between cells, in font sizes: wider than justified text sets its words. */
+const CELL_GAP = 1.1
+
+/** Cuts a segment where columns begin. */
+const cutAt = (segment: Segment, starts: ReadonlyArray<number>): ReadonlyArray<Segment> => {
+  if (!starts.some((x) => segment.x0 < x - 1 && segment.x1 > x + 1)) return [segment]
+  const parts = new Map<number, Array<Segment["pieces"][number]>>()
+  for (const piece of segment.pieces) {
+    const column = starts.filter((x) => x <= piece.x0 + 1).length
+    const same = parts.get(column)
+    if (same === undefined) parts.set(column, [piece])
+    else same.push(piece)
+  }
+  return [...parts.values()].map((pieces) => ({
+    ...segment,
+    pieces,
+    x0: pieces.reduce((least, { x0 }) => Math.min(least, x0), Infinity),
+    x1: pieces.reduce((most, { x1 }) => Math.max(most, x1), -Infinity),
+    characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
+  }))
+}
+
+/** A line's cells: segments, those that stand near to one another taken together, unless a column begins there. */
+export const cellsOf = (
+  { segments, size }: Line,
+  starts: ReadonlyArray<number>
+): ReadonlyArray<ReadonlyArray<Segment>> => {
+  const cells: Array<Array<Segment>> = []
+  let x1 = -Infinity
+  for (const segment of starts.length === 0 ? segments : segments.flatMap((one) => cutAt(one, starts))) {
+    const begins = starts.some((x) => x <= segment.x0 + 1 && x >= x1 - 1)
+    if (segment.x0 - x1 > CELL_GAP * size || begins || cells.length === 0) cells.push([segment])
+    else cells.at(-1)?.push(segment)
+    x1 = Math.max(x1, segment.x1)
+  }
+  return cells
+}
+
+/** What cells take up of the width. */
+export const boundsOf = (cell: ReadonlyArray<Segment>): Column =>
+  cell.reduce((sum, { x0, x1 }) => ({ x0: Math.min(sum.x0, x0), x1: Math.max(sum.x1, x1) }), {
+    x0: Infinity,
+    x1: -Infinity
+  })

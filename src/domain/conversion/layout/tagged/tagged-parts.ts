@@ -1,0 +1,154 @@
+import type { StructureElement } from "../../page-content.ts"
+import { type Block, type Cell, type ListItem, NO_SEAM, type Span, textOfSpans } from "../blocks/block.ts"
+import { markerOf } from "../lines/markers.ts"
+import { inlineSpans, isStructure, linesUnder, type TaggedContext } from "./tagged-content.ts"
+
+const elements = ({ children }: StructureElement): ReadonlyArray<StructureElement> =>
+  children.filter(isStructure)
+
+const ORDERED: Readonly<Record<string, "1" | "a" | "A" | "i" | "I">> = {
+  Decimal: "1",
+  LowerAlpha: "a",
+  UpperAlpha: "A",
+  LowerRoman: "i",
+  UpperRoman: "I"
+}
+
+interface Item {
+  readonly label: string
+  readonly item: ListItem
+}
+
+/** An item without a label element may have its marker in its words. */
+const withoutMarker = (blocks: ReadonlyArray<Block>): Item => {
+  const [first, ...rest] = blocks
+  if (first?.kind !== "paragraph") return { label: "", item: { blocks } }
+  const text = textOfSpans(first.spans)
+  const marker = markerOf(text)
+  if (marker === undefined || marker.length >= text.length) return { label: "", item: { blocks } }
+  const [span, ...others] = first.spans
+  if (span?.kind !== "text" || span.text.length < marker.length) return { label: "", item: { blocks } }
+  const spans: ReadonlyArray<Span> = [{ ...span, text: span.text.slice(marker.length) }, ...others]
+  return { label: text.slice(0, marker.length), item: { blocks: [{ ...first, spans }, ...rest] } }
+}
+
+const itemOf = (node: StructureElement, context: TaggedContext, depth: number): Item => {
+  const label = elements(node).find(({ type }) => type === "Lbl")
+  const rest = node.children.filter((child) => child !== label)
+  const blocks = rest.flatMap((child) =>
+    isStructure(child) && child.type === "LBody"
+      ? context.blocks(child.children, context, depth + 1, child)
+      : context.blocks([child], context, depth + 1)
+  )
+  if (label === undefined) return withoutMarker(blocks)
+  return {
+    label: linesUnder([label], context.inline)
+      .map(({ text }) => text)
+      .join(" "),
+    item: { blocks }
+  }
+}
+
+/** A list of the structure tree. */
+export const taggedList = (
+  node: StructureElement,
+  context: TaggedContext,
+  depth: number
+): ReadonlyArray<Block> => {
+  const captions = elements(node).filter(({ type }) => type === "Caption")
+  const items: Array<Item> = []
+  for (const child of elements(node)) {
+    if (child.type === "LI") items.push(itemOf(child, context, depth + 1))
+    else if (child.type === "L") {
+      // A nested list that hangs on the list instead of on an item belongs to the item before it.
+      const nested = taggedList(child, context, depth + 1)
+      const last = items.pop()
+      items.push(
+        last === undefined
+          ? { label: "", item: { blocks: nested } }
+          : { ...last, item: { blocks: [...last.item.blocks, ...nested] } }
+      )
+    } else if (child.type !== "Caption")
+      items.push({ label: "", item: { blocks: context.blocks([child], context, depth + 1) } })
+  }
+  const filled = items.filter(({ item, label }) => item.blocks.length > 0 || label.trim() !== "")
+  const before = captions.flatMap((caption) => context.blocks(caption.children, context, depth + 1, caption))
+  if (filled.length === 0) return before
+  const numbering = ORDERED[String(node.attributes["ListNumbering"] ?? "")]
+  const marker = markerOf(`${filled[0]?.label.trim() ?? ""} `)
+  const style = numbering ?? (marker?.ordered === true ? marker.style : undefined)
+  const number = marker?.ordered === true ? marker.number : undefined
+  return [
+    ...before,
+    {
+      kind: "list",
+      ordered: style !== undefined,
+      start: style !== undefined && number !== undefined && number !== 1 ? number : undefined,
+      style: style === "1" ? undefined : style,
+      items: filled.map(({ item }) => item),
+      seam: { ...NO_SEAM, element: node.id }
+    }
+  ]
+}
+
+const MAX_SPAN = 1000
+const spanOf = (value: string | number | undefined): number => {
+  const told = Math.floor(Number(value ?? 1))
+  return told >= 1 && told <= MAX_SPAN ? told : 1
+}
+
+interface Row {
+  readonly cells: ReadonlyArray<StructureElement>
+  readonly head: boolean
+}
+
+const rowsOf = (node: StructureElement, head: boolean, depth = 0): ReadonlyArray<Row> =>
+  elements(node).flatMap((child): ReadonlyArray<Row> => {
+    if (child.type === "TR")
+      return [{ cells: elements(child).filter(({ type }) => type === "TH" || type === "TD"), head }]
+    if (child.type === "Caption" || depth > 8) return []
+    return rowsOf(child, child.type === "THead", depth + 1)
+  })
+
+/** A table of the structure tree. */
+export const taggedTable = (
+  node: StructureElement,
+  context: TaggedContext,
+  depth: number
+): ReadonlyArray<Block> => {
+  const rows = rowsOf(node, false).filter(({ cells }) => cells.length > 0)
+  if (rows.length === 0) return context.blocks(node.children, context, depth + 1)
+  const caption = inlineSpans(
+    elements(node).filter(({ type }) => type === "Caption"),
+    context.inline
+  )
+  const isHead = ({ cells, head }: Row): boolean =>
+    head || cells.every(({ attributes, type }) => type === "TH" && attributes["Scope"] !== "Row")
+  const firstBody = rows.findIndex((row) => !isHead(row))
+  // A table of nothing but headers has none.
+  const headRows = firstBody === -1 ? Math.min(1, rows.length - 1) : firstBody
+  const cells = rows.map((row, at) =>
+    row.cells.map((cell): Cell => {
+      const th = cell.type === "TH" || at < headRows
+      const inline = {
+        ...context.inline,
+        context: { ...context.inline.context, ignoreBold: context.inline.context.ignoreBold || th }
+      }
+      return {
+        blocks: context.blocks(cell.children, { ...context, inline, looksLike: () => undefined }, depth + 1),
+        header: at < headRows ? "column" : cell.type === "TH" ? "row" : undefined,
+        colSpan: spanOf(cell.attributes["ColSpan"]),
+        rowSpan: spanOf(cell.attributes["RowSpan"])
+      }
+    })
+  )
+  return [
+    {
+      kind: "table",
+      caption,
+      rows: cells,
+      headRows,
+      seam: { ...NO_SEAM, element: node.id }
+    }
+  ]
+}

@@ -1,0 +1,250 @@
+import { append } from "../../../lists.ts"
+import type { StructureElement } from "../../page-content.ts"
+import type { PageAnalysis } from "../analysis.ts"
+import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
+import { fieldsOf } from "../blocks/fields.ts"
+import { withCaptions } from "../blocks/figures.ts"
+import { flowBlocks } from "../blocks/flow.ts"
+import { withNoteReferences } from "../blocks/footnotes.ts"
+import { headingLevel } from "../blocks/headings.ts"
+import { LinkIndex } from "../lines/inline.ts"
+import { markerOf } from "../lines/markers.ts"
+import type { PageContext } from "../page.ts"
+import { runningLines } from "../profile.ts"
+import {
+  idsUnder,
+  inlineSpans,
+  isStructure,
+  linesUnder,
+  markedRuns,
+  MAX_DEPTH,
+  type StructureNode,
+  type TaggedContext,
+  type TaggedInline
+} from "./tagged-content.ts"
+import { taggedList, taggedTable } from "./tagged-parts.ts"
+
+/** Part of the page's characters that its structure has to account for. */
+const ACCOUNTED = 0.85
+
+/** Elements that only group others. */
+const GROUPS: ReadonlySet<string> = new Set([
+  "Document",
+  "DocumentFragment",
+  "Part",
+  "Art",
+  "Sect",
+  "Div",
+  "NonStruct",
+  "Private",
+  "Aside",
+  "TOC",
+  "Index",
+  "StructTreeRoot",
+  "Annot",
+  "Warichu",
+  "Ruby"
+])
+const INLINE: ReadonlySet<string> = new Set([
+  "Span",
+  "Quote",
+  "Link",
+  "Reference",
+  "BibEntry",
+  "Em",
+  "Strong",
+  "Sub",
+  "Lbl",
+  "LBody",
+  "RB",
+  "RT",
+  "RP",
+  "WT",
+  "WP"
+])
+
+const paragraphOf = (
+  nodes: ReadonlyArray<StructureNode>,
+  context: TaggedContext,
+  from?: StructureElement
+): ReadonlyArray<Block> => {
+  const level = context.looksLike(nodes)
+  const spans =
+    from?.actualText === undefined ? inlineSpans(nodes, context.inline) : inlineSpans([from], context.inline)
+  if (textOfSpans(spans).trim() === "") return []
+  if (level !== undefined) return [{ kind: "heading", level, spans }]
+  const last = linesUnder(nodes, context.inline).at(-1)
+  const seam = { ...NO_SEAM, element: from?.id, hyphenated: last?.hyphenated ?? false }
+  return [{ kind: "paragraph", spans, seam, lang: from?.lang }]
+}
+
+/** The blocks of an element's children: inline ones in a row are a paragraph. */
+const childBlocks = (
+  nodes: ReadonlyArray<StructureNode>,
+  context: TaggedContext,
+  depth: number,
+  of?: StructureElement
+): ReadonlyArray<Block> => {
+  const blocks: Array<Block> = []
+  let inline: Array<StructureNode> = []
+  const close = () => {
+    if (inline.length > 0) append(blocks, paragraphOf(inline, context, of))
+    inline = []
+  }
+  for (const node of nodes) {
+    if (!isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))) inline.push(node)
+    else {
+      close()
+      append(blocks, blocksOf(node, context, depth + 1))
+    }
+  }
+  close()
+  return blocks
+}
+
+const holdsBlocks = ({ children }: StructureElement): boolean =>
+  children.some(
+    (child) =>
+      isStructure(child) && !INLINE.has(child.type) && child.type !== "NonStruct" && child.type !== "Artifact"
+  )
+
+const figureOf = (node: StructureElement, context: TaggedContext, depth: number): ReadonlyArray<Block> => {
+  const ids = new Set(idsUnder([node]))
+  const image = context.page.drawings.find(
+    (drawing) => drawing.kind === "image" && drawing.mcid !== undefined && ids.has(drawing.mcid)
+  )
+  const captions = node.children.filter((child) => isStructure(child) && child.type === "Caption")
+  const rest = node.children.filter((child) => !captions.includes(child))
+  const words = childBlocks(rest, context, depth + 1)
+  const figure: Block = {
+    kind: "figure",
+    image: image?.kind === "image" ? image.index : undefined,
+    alt: node.alt ?? node.actualText,
+    labels: [],
+    caption: inlineSpans(captions, context.inline)
+  }
+  const shown = figure.image !== undefined || figure.alt !== undefined || figure.caption.length > 0
+  return [...(shown ? [figure] : []), ...words]
+}
+
+const noteOf = (node: StructureElement, context: TaggedContext, depth: number): ReadonlyArray<Block> => {
+  const blocks = childBlocks(node.children, context, depth)
+  const [first, ...rest] = blocks
+  if (first?.kind !== "paragraph") return blocks
+  const mark = /^\s*\[?(\d{1,3}|[*†‡§¶]{1,3})\]?[.)]?\s*/.exec(textOfSpans(first.spans))
+  if (mark === null) return blocks
+  const spans = inlineSpans(node.children, context.inline, mark[0].trimEnd().length)
+  const body: Paragraph = { ...first, spans: rest.length === 0 ? spans : first.spans, seam: NO_SEAM }
+  return [{ kind: "footnote", mark: mark[1] ?? "", blocks: [body, ...rest] }]
+}
+
+/** The blocks of one element. */
+const blocksOf = (node: StructureElement, context: TaggedContext, depth: number): ReadonlyArray<Block> => {
+  if (depth > MAX_DEPTH) return []
+  const { children, type } = node
+  const heading = /^H([1-6])?$/.exec(type)
+  if (heading !== null || type === "Title") {
+    const spans = inlineSpans([node], {
+      ...context.inline,
+      context: { ...context.inline.context, ignoreBold: true }
+    })
+    const level = type === "Title" ? 1 : heading?.[1] === undefined ? 2 : Number(heading[1])
+    return textOfSpans(spans).trim() === ""
+      ? childBlocks(children, context, depth)
+      : [{ kind: "heading", level, spans }]
+  }
+  switch (type) {
+    case "Artifact":
+      return []
+    case "L":
+      return taggedList(node, context, depth)
+    case "Table":
+      return taggedTable(node, context, depth)
+    case "Figure":
+      return figureOf(node, context, depth)
+    case "Formula": {
+      const text = node.actualText ?? node.alt ?? textOfSpans(inlineSpans(children, context.inline))
+      return text.trim() === "" ? [] : [{ kind: "formula", text }]
+    }
+    case "Note":
+    case "FENote":
+      return noteOf(node, context, depth)
+    case "BlockQuote":
+      return [{ kind: "quote", blocks: childBlocks(children, context, depth) }]
+    case "Code": {
+      const lines = linesUnder(children, context.inline)
+      return lines.length === 0 ? [] : [{ kind: "code", text: lines.map(({ text }) => text).join("\n") }]
+    }
+    case "Form": {
+      const field = context.fields.shift()
+      return [...(field === undefined ? [] : [field]), ...childBlocks(children, context, depth)]
+    }
+    default:
+      return GROUPS.has(type)
+        ? childBlocks(children, context, depth)
+        : childBlocks(children, context, depth, node)
+  }
+}
+
+/** The blocks of a page by its structure tree; undefined where that says nothing, or too little. */
+export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): ReadonlyArray<Block> | undefined => {
+  const { structure } = analysis.page
+  const { main, turned } = analysis.readable
+  if (structure.length === 0 || turned.length > 0 || analysis.readable.turn !== 0) return undefined
+  const running = new Set(
+    [...runningLines(page.profile, analysis)].flatMap(({ segments }) =>
+      segments.flatMap(({ pieces }) => pieces.map(({ run }) => run))
+    )
+  )
+  const runs = main.filter((run) => !running.has(run))
+  const ids = new Set(idsUnder(structure))
+  const told = runs.filter(({ mcid }) => mcid !== undefined && ids.has(mcid))
+  const count = (of: typeof runs) => of.reduce((sum, { text }) => sum + text.length, 0)
+  if (told.length === 0 || count(told) < ACCOUNTED * count(runs)) return undefined
+  const inlineContext = {
+    fonts: page.fonts,
+    links: new LinkIndex(analysis.page.links),
+    ignoreBold: page.profile.bodyBold
+  }
+  const heading = {
+    profile: page.profile,
+    outline: page.outline.get(analysis.page.index),
+    outlined: page.outlined
+  }
+  const inline: TaggedInline = { context: inlineContext, marked: markedRuns(told) }
+  const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
+  const context: TaggedContext = {
+    inline,
+    page: analysis.page,
+    blocks: childBlocks,
+    fields: fieldsOf(analysis.page, analysis.rows).map(({ block }) => block),
+    looksLike: (nodes) => {
+      if (hasHeadings) return undefined
+      const lines = linesUnder(nodes, inline)
+      const [first] = lines
+      // Somebody who tags paragraphs but no headings left them to their size.
+      if (first === undefined || first.size < 1.15 * page.profile.bodySize) return undefined
+      return headingLevel(
+        { lines, marker: markerOf(first.text), code: false, gap: 2, below: 2, announced: false },
+        heading
+      )
+    }
+  }
+  const blocks = childBlocks(structure, context, 0)
+  const known = new Set(told)
+  const left = analysis.segments.filter(({ pieces }) =>
+    pieces.every(({ run }) => !known.has(run) && !running.has(run))
+  )
+  const right = left.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
+  const rest = flowBlocks(left, right, {
+    inline: inlineContext,
+    heading,
+    bottomHalf: analysis.page.height * 0.4,
+    contents: false
+  })
+  return withNoteReferences(withCaptions([...blocks, ...context.fields, ...rest]))
+}
+
+const hasType = (nodes: ReadonlyArray<StructureNode>, type: RegExp, depth = 0): boolean =>
+  depth < MAX_DEPTH &&
+  nodes.some((node) => isStructure(node) && (type.test(node.type) || hasType(node.children, type, depth + 1)))

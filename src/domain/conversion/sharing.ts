@@ -1,0 +1,71 @@
+import { Context, Data, Effect, Layer } from "effect"
+
+import { SharedFiles, type SharedFilesUnavailable } from "../../ports/conversion/shared-files.ts"
+import type { Deferrals } from "../../ports/mail/deferrals.ts"
+import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import { isOk, makeTell } from "../accounts/tell.ts"
+import type { Mailer } from "../mail/mailer.ts"
+
+/** Most people that one call shares a file with. */
+export const MAX_SHARE_RECIPIENTS = 50
+
+/** Mails under way at once of one call. */
+const CONCURRENCY = 4
+
+/** There is no such file, or it is somebody else's. */
+class NoSuchFile extends Data.TaggedError("NoSuchFile") {}
+
+/** A file that goes to people. */
+export interface ShareRequest {
+  readonly fileId: string
+  readonly customerId: string
+  /** Bare addresses; each gets a mail of its own, and none sees the others. */
+  readonly recipients: ReadonlyArray<string>
+  readonly message: string | undefined
+}
+
+/** Whose mails went out, and whose did not (document 1, "Rules for callers"). */
+interface ShareAnswer {
+  readonly recipients: number
+  readonly unsentRecipients: ReadonlyArray<string>
+}
+
+/** Shares files by mail. */
+export class Sharing extends Context.Service<
+  Sharing,
+  {
+    readonly share: (request: ShareRequest) => Effect.Effect<ShareAnswer, NoSuchFile | SharedFilesUnavailable>
+  }
+>()("postlane/domain/Sharing") {}
+
+/** The service on the ports of the surroundings. */
+export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTemplates | Mailer> =
+  Layer.effect(
+    Sharing,
+    Effect.gen(function* () {
+      const files = yield* SharedFiles
+      const tell = yield* makeTell
+      return Sharing.of({
+        share: Effect.fnUntraced(function* ({ customerId, fileId, message, recipients }) {
+          const link = yield* files.link({ fileId, customerId })
+          if (link === undefined) return yield* new NoSuchFile()
+          const sent = yield* Effect.forEach(
+            [...new Set(recipients)],
+            (to) =>
+              Effect.map(
+                tell(
+                  { kind: "share", message, ...link },
+                  { to, category: "transactional", source: "api:share" }
+                ),
+                (told) => ({ to, ok: isOk(told) })
+              ),
+            { concurrency: CONCURRENCY }
+          )
+          return {
+            recipients: sent.filter(({ ok }) => ok).length,
+            unsentRecipients: sent.filter(({ ok }) => !ok).map(({ to }) => to)
+          }
+        })
+      })
+    })
+  )

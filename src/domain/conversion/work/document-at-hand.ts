@@ -1,0 +1,100 @@
+import { Effect, Stream } from "effect"
+
+import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
+import { type OpenPages, PageSources } from "../../../ports/conversion/page-sources.ts"
+import { PdfError, type PageRange } from "../../../ports/conversion/pdf.ts"
+import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
+import { notice, type PageLine } from "../chunk-result.ts"
+import { CHUNK_PAGES } from "../job.ts"
+import { type Legibility, LegibilityTally, NOTHING_READABLE } from "../legibility.ts"
+import { pagesOf } from "./assembling.ts"
+
+/** A PDF that is converted here and now, without a job: by the layout tier. */
+interface DocumentAtHand {
+  readonly objectKey: string
+  /** Its file's name. */
+  readonly name: string
+  /** All pages where there is none; cut where the document has less. */
+  readonly range: PageRange | undefined
+  /** Told after each page. */
+  readonly onPage: (progress: { readonly done: number; readonly total: number }) => Effect.Effect<void>
+}
+
+/** What became of it. */
+export interface ConvertedAtHand extends Legibility {
+  readonly pages: number
+  /** The whole file, part by part. */
+  readonly html: Stream.Stream<string, ObjectStoreError>
+}
+
+const encoder = new TextEncoder()
+
+const lineOf = Effect.fnUntraced(function* (pages: OpenPages, index: number) {
+  const page = yield* pages.page(index)
+  const { html, label, tier } = yield* page.layout
+  const isBlank = yield* page.isBlank
+  const line: PageLine = {
+    page: index,
+    label,
+    tier: isBlank ? "blank" : tier,
+    html: isBlank ? "" : html
+  }
+  return line
+})
+
+/** The pages that are wanted; fails where the document has none of them. */
+const rangeOf = (range: PageRange | undefined, pageCount: number) => {
+  const first = range?.first ?? 0
+  if (first < pageCount) return Effect.succeed({ first, end: Math.min(range?.end ?? pageCount, pageCount) })
+  return Effect.fail(
+    new PdfError({
+      reason: "empty",
+      message: `It has ${pageCount} ${pageCount === 1 ? "page" : "pages"} only: there is no page ${first + 1}`
+    })
+  )
+}
+
+/** Converts chunk by chunk, as workers do, so that memory does not grow with the document; what is done waits in the objects. */
+export const convertAtHand = Effect.fnUntraced(function* ({
+  name,
+  objectKey,
+  onPage,
+  range: wanted
+}: DocumentAtHand) {
+  const sources = yield* PageSources
+  const objects = yield* FileObjects
+  const { assemble } = yield* HtmlAssembly
+  const facts = yield* sources.facts(objectKey)
+  const range = yield* rangeOf(wanted, facts.pageCount)
+  const total = range.end - range.first
+  const tally = new LegibilityTally()
+  const keys: Array<string> = []
+  let done = 0
+
+  const page = (pages: OpenPages, index: number) =>
+    lineOf(pages, index).pipe(
+      Effect.catchTag("PdfError", () => Effect.succeed(notice(index))),
+      Effect.tap((line) => Effect.sync(() => tally.add(line))),
+      Effect.tap(() => onPage({ done: ++done, total }))
+    )
+
+  for (let first = range.first; first < range.end; first += CHUNK_PAGES) {
+    const end = Math.min(first + CHUNK_PAGES, range.end)
+    const key = `chunks/${first}.jsonl`
+    yield* Effect.gen(function* () {
+      const pages = yield* sources.open(objectKey, { first, end })
+      const lines = Stream.range(first, end - 1).pipe(
+        Stream.mapEffect((index) => page(pages, index)),
+        Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`))
+      )
+      yield* objects.put(key, lines, { contentType: "application/x-ndjson" })
+    }).pipe(Effect.scoped)
+    keys.push(key)
+  }
+  const { legibility } = tally
+  if (legibility.unreadablePages.length === total)
+    return yield* new PdfError({ reason: "broken", message: NOTHING_READABLE })
+  const pages = Stream.flatMap(Stream.fromIterable(keys), (key) => pagesOf(objects, key, tally))
+  const result: ConvertedAtHand = { pages: total, ...legibility, html: assemble({ facts, name, pages }) }
+  return result
+})

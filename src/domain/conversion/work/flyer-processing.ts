@@ -1,0 +1,165 @@
+import { type Duration, Effect, Option, Result, Stream } from "effect"
+import { encode } from "effect/encoding/Base64"
+
+import {
+  type ClaimedFlyer,
+  ConversionStore,
+  type ConversionStoreError
+} from "../../../ports/conversion/conversion-store.ts"
+import { LanguageDetector } from "../../../ports/conversion/html-assembly.ts"
+import { Pdf, type PdfDocument, type PdfError } from "../../../ports/conversion/pdf.ts"
+import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
+import { flyerResultKey } from "../chunk-result.ts"
+import { flyerPage, unreadablePage, FLYER_END, flyerStart } from "../flyer/flyer-page.ts"
+import { languageTag } from "../html/allowed.ts"
+import { type InterfaceWords, wordsFor } from "../html/words.ts"
+import { HOLD_WINDOW } from "../job.ts"
+import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
+import { isTransient, makeRetries } from "./transient.ts"
+
+/** How flyer jobs are worked on. */
+interface FlyerSettings {
+  readonly heartbeat: Duration.Duration
+}
+
+/** Attempts of a flyer job, crashes of its worker included. */
+export const MAX_FLYER_ATTEMPTS = 3
+
+/** Dots an inch of the pages' pictures: fewer for long documents, so that a browser can hold them. */
+const dpiFor = (pages: number): number => (pages <= 20 ? 144 : pages <= 200 ? 110 : 80)
+
+/** Pages whose text the language is told by, where the document does not say. */
+const SAMPLE_PAGES = 3
+
+type Failure = PdfError | ObjectStoreError
+
+const contentOf = (document: PdfDocument, index: number) =>
+  Stream.runHead(document.pages({ first: index, end: index + 1 }))
+
+/** The document's language: as it says, else by the words of its first pages. */
+const languageOf = Effect.fnUntraced(function* (document: PdfDocument) {
+  const told = languageTag(document.facts.lang)
+  if (told !== undefined) return told
+  const { detect } = yield* LanguageDetector
+  const end = Math.min(SAMPLE_PAGES, document.facts.pageCount)
+  const sample = yield* Stream.runCollect(document.pages({ first: 0, end })).pipe(
+    Effect.map((pages) => pages.flatMap(({ runs }) => runs.map(({ text }) => text)).join(" ")),
+    Effect.orElseSucceed(() => "")
+  )
+  return languageTag(detect(sample)) ?? "en"
+})
+
+const dataUri = ({ bytes, mediaType }: { readonly bytes: Uint8Array; readonly mediaType: string }): string =>
+  `data:${mediaType};base64,${encode(bytes)}`
+
+/** One page. One that cannot be drawn shows its text; one that cannot be read says so, unless it was a passing fault. */
+const onePage = Effect.fnUntraced(function* (
+  document: PdfDocument,
+  index: number,
+  words: InterfaceWords,
+  retrying: ReturnType<typeof makeRetries>
+) {
+  const { pageCount } = document.facts
+  const found = yield* retrying(contentOf(document, index))
+  if (Option.isNone(found)) return yield* Effect.die(new Error("a page that was asked for did not come"))
+  const picture = yield* retrying(document.render(index, dpiFor(pageCount))).pipe(
+    Effect.map(dataUri),
+    Effect.catchTag("PdfError", (error) =>
+      Effect.as(Effect.logWarning(`page ${index + 1} could not be drawn: ${error.message}`), undefined)
+    )
+  )
+  return flyerPage({ content: found.value, picture }, words, pageCount)
+})
+
+/** All pages in order; those that could not be read are gathered. A document none of whose pages can be read has failed. */
+const pagesOf = (
+  document: PdfDocument,
+  words: InterfaceWords,
+  unreadable: Array<number>
+): Stream.Stream<string, PdfError> => {
+  const retrying = makeRetries()
+  let last: PdfError | undefined
+  return Stream.range(0, document.facts.pageCount - 1).pipe(
+    Stream.mapEffect((index) =>
+      onePage(document, index, words, retrying).pipe(
+        Effect.catchTag("PdfError", (error) => {
+          last = error
+          unreadable.push(index + 1)
+          return Effect.as(
+            Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`),
+            unreadablePage(index, words)
+          )
+        })
+      )
+    ),
+    Stream.concat(
+      Stream.suspend(() =>
+        unreadable.length === document.facts.pageCount && last !== undefined
+          ? Stream.fail(last)
+          : Stream.empty
+      )
+    )
+  )
+}
+
+const convert = Effect.fnUntraced(function* (claim: ClaimedFlyer) {
+  const objects = yield* FileObjects
+  const pdf = yield* Pdf
+  const document = yield* Effect.flatMap(objects.localPath(claim.objectKey), pdf.open)
+  const lang = yield* languageOf(document)
+  const words = wordsFor(lang)
+  const unreadablePages: Array<number> = []
+  const parts = Stream.make(flyerStart(claim.name, lang, words)).pipe(
+    Stream.concat(pagesOf(document, words, unreadablePages)),
+    Stream.concat(Stream.make(FLYER_END))
+  )
+  const key = flyerResultKey(claim.fileId, claim.lease)
+  yield* objects.put(key, Stream.encodeText(parts), { contentType: "text/html; charset=utf-8" })
+  return { key, unreadablePages }
+})
+
+/** Whether the same document would fail in the same way again. */
+const isFinal = (failure: Failure): boolean =>
+  failure._tag === "PdfError" ? !isTransient(failure) : failure.reason === "missing"
+
+const wordsOf = (failure: Failure): string => {
+  if (failure._tag === "PdfError") return failure.message
+  return failure.reason === "missing" ? "The uploaded file is gone" : "The file store does not answer"
+}
+
+/**
+ * Makes the layout-true result of a claimed flyer job, page by page: each as it looks, with its words over it. Alive by
+ * heartbeats, the result stored before it is told; once the lease is lost (document 3: the job was cancelled, or handed on) the
+ * work is ended. What failed is tried again, at most three times in all; when the program stops, it is handed back. No model is
+ * asked, so there are no costs.
+ */
+export const processFlyer = (
+  claim: ClaimedFlyer,
+  settings: FlyerSettings
+): Effect.Effect<void, ConversionStoreError, ConversionStore | FileObjects | Pdf | LanguageDetector> =>
+  Effect.gen(function* () {
+    const store = yield* ConversionStore
+    const fail = (error: string, maxAttempts: number) =>
+      store.failFlyer(claim, { error, costs: [], maxAttempts })
+    // Workers before this one died over it.
+    if (claim.attempts > MAX_FLYER_ATTEMPTS) {
+      yield* fail("This document could not be converted", 1)
+      return
+    }
+    const ended = yield* whileHeld(
+      Effect.scoped(convert(claim)),
+      store.heartbeatFlyer(claim, HOLD_WINDOW),
+      settings.heartbeat
+    ).pipe(
+      Effect.result,
+      Effect.onInterrupt(() => lastWord(fail("The program stopped", claim.attempts + 1)))
+    )
+    if (Result.isFailure(ended)) {
+      yield* Effect.logWarning(`flyer job ${claim.id} failed: ${wordsOf(ended.failure)}`, ended.failure)
+      yield* fail(wordsOf(ended.failure), isFinal(ended.failure) ? 1 : MAX_FLYER_ATTEMPTS)
+    } else if (Option.isSome(ended.success)) {
+      const { key, unreadablePages } = ended.success.value
+      const answer = yield* store.finishFlyer(claim, key, [], unreadablePages)
+      if (answer !== "completed") yield* dropResult(key)
+    }
+  }).pipe(Effect.annotateLogs({ flyer: claim.id, file: claim.fileId }))

@@ -1,0 +1,122 @@
+import { Effect, Fiber, Layer, Option, Stream } from "effect"
+
+import { type OpenPages, PageSources } from "../../../ports/conversion/page-sources.ts"
+import { Pdf, type PdfDocument, type PdfError, type PageRange } from "../../../ports/conversion/pdf.ts"
+import { FileObjects } from "../../../ports/object-store.ts"
+import type { LayoutPage } from "../layout/layout-pages.ts"
+import { makeReadAhead } from "./read-ahead.ts"
+import { makeRetries } from "./transient.ts"
+
+/** Resolution of the picture that a model looks at: text of 6 points can be read. */
+const PICTURE_DPI = 144
+
+/** The only element of a stream that has one. */
+const only = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(
+    Stream.runHead(stream),
+    Option.match({
+      onNone: () => Effect.die(new Error("a page that was asked for did not come")),
+      onSome: Effect.succeed
+    })
+  )
+
+const pageAlone = (index: number): PageRange => ({ first: index, end: index + 1 })
+
+/** Split pages that are kept for a second call, bytes. */
+const MAX_KEPT_BYTES = 24 * 1024 * 1024
+
+/** Pages of which it is remembered whether they are blank. */
+const MAX_KEPT_BLANKS = 1_000
+
+type Retrying = ReturnType<typeof makeRetries>
+
+/** The pages of a range are laid out together; where one of them cannot be read, the others one by one. */
+const makeLayouts = Effect.fnUntraced(function* (
+  document: PdfDocument,
+  range: PageRange,
+  retrying: Retrying
+) {
+  const scope = yield* Effect.scope
+  let underWay: Fiber.Fiber<ReadonlyMap<number, LayoutPage>> | undefined
+  const together = Effect.option(Effect.suspend(() => Stream.runCollect(document.layout(range)))).pipe(
+    Effect.map(Option.getOrElse((): ReadonlyArray<LayoutPage> => [])),
+    Effect.map((pages) => new Map(pages.map((page) => [page.index, page])))
+  )
+  return (index: number): Effect.Effect<LayoutPage, PdfError> =>
+    Effect.gen(function* () {
+      underWay ??= yield* Effect.forkIn(together, scope)
+      const found = (yield* Fiber.join(underWay)).get(index)
+      return found ?? (yield* retrying(only(document.layout(pageAlone(index)))))
+    })
+})
+
+/** Gives the memory back now: what is made outside of the heap makes the collector of garbage look through all of it. */
+const free = ({ buffer }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
+const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange) {
+  const retrying = makeRetries()
+  const layout = yield* makeLayouts(document, range, retrying)
+  const looked = (index: number) => retrying(document.isBlank(index))
+  const blanks = yield* makeReadAhead({
+    range,
+    read: document.blanks,
+    alone: looked,
+    sizeOf: () => 1,
+    maxKept: MAX_KEPT_BLANKS
+  })
+  const split = yield* makeReadAhead({
+    range,
+    read: (pages) => document.split(pages, { words: true }),
+    alone: (index) => retrying(only(document.split(pageAlone(index), { words: true }))),
+    sizeOf: ({ bytes }) => bytes.length,
+    maxKept: MAX_KEPT_BYTES
+  })
+  /** Splitting a page may have told already; the few that it could not tell of are looked at alone. */
+  const isBlank = (index: number): Effect.Effect<boolean, PdfError> =>
+    Effect.suspend(() => {
+      const single = split.kept(index)
+      if (single?.hasWords === undefined || blanks.kept(index) !== undefined) return blanks.of(index)
+      return single.hasWords ? Effect.succeed(false) : looked(index)
+    })
+  const pages: OpenPages = {
+    page: (index) =>
+      Effect.succeed({
+        index,
+        isBlank: isBlank(index),
+        layout: layout(index),
+        pdf: Effect.map(split.of(index), ({ bytes }) => bytes),
+        image: Effect.map(retrying(document.render(index, PICTURE_DPI)), ({ bytes }) => bytes)
+      }),
+    release: (index) =>
+      Effect.sync(() => {
+        const kept = split.drop(index)
+        if (kept !== undefined) free(kept.bytes)
+      })
+  }
+  return pages
+})
+
+/** Pages of stored PDFs, read through the ports of the surroundings. */
+export const layer: Layer.Layer<PageSources, never, Pdf | FileObjects> = Layer.effect(
+  PageSources,
+  Effect.gen(function* () {
+    const pdf = yield* Pdf
+    const objects = yield* FileObjects
+    const opened = (path: string) => makeRetries()(pdf.open(path))
+    return PageSources.of({
+      facts: (objectKey) =>
+        objects.localPath(objectKey).pipe(
+          Effect.flatMap(opened),
+          Effect.map(({ facts }) => facts),
+          Effect.scoped
+        ),
+      open: (objectKey, range) =>
+        objects.localPath(objectKey).pipe(
+          Effect.flatMap(opened),
+          Effect.flatMap((document) => open(document, range))
+        )
+    })
+  })
+)

@@ -1,0 +1,88 @@
+import { Effect } from "effect"
+
+import { DocxConverter, DocxError, type DocxPart } from "../../../ports/conversion/documents.ts"
+import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
+
+/** What stands outside of tags. */
+const textLength = (html: string): number => html.replaceAll(/<[^<>]*>/g, "").length
+
+/** Cleaning takes markup away, never text; some characters have no place in HTML. */
+const KEPT = 0.99
+
+const tooLong = new DocxError({
+  reason: "too-large",
+  message: "This Word document has a part that is too long to be converted. Split it up, then send the parts."
+})
+
+/** Parts put together again: what was closed and opened only for the cut is left out. */
+export const joinParts = (parts: ReadonlyArray<DocxPart>): string => {
+  const all: Array<string> = []
+  for (const { goesOn, html } of parts) {
+    const before = all.at(-1)
+    const closing = goesOn.split(/(?=<)/).toReversed().join("").replaceAll("<", "</")
+    if (goesOn !== "" && before?.endsWith(closing) === true && html.startsWith(goesOn)) {
+      all[all.length - 1] = before.slice(0, -closing.length)
+      all.push(html.slice(goesOn.length))
+    } else all.push(html)
+  }
+  return all.join("")
+}
+
+/**
+ * A Word document as a clean fragment. Each part is cleaned for itself; pictures take their places after that, since they were
+ * never the document's words. Fails where cleaning would lose words.
+ */
+export const docxHtml = Effect.fnUntraced(function* (path: string) {
+  const { clean } = yield* HtmlAssembly
+  const { convert } = yield* DocxConverter
+  const { pages, parts, pictures, title } = yield* convert(path)
+  const cleaned = yield* Effect.forEach(parts, ({ goesOn, html }) =>
+    Effect.flatMap(clean(html), (found) =>
+      textLength(found) < KEPT * textLength(html)
+        ? Effect.fail(tooLong)
+        : Effect.succeed({ goesOn, html: found })
+    )
+  )
+  const html = joinParts(cleaned).replaceAll(/src="([^"]{1,200})"/g, (whole, place: string) => {
+    const source = pictures.get(place)
+    return source === undefined ? whole : `src="${source}"`
+  })
+  return { title, html, pages }
+})
+
+/** Most pages that a Word document counts for. */
+export const MAX_WORD_PAGES = 10_000
+
+/** Words of an ordinary page. */
+const WORDS_A_PAGE = 400
+
+/** Words of the densest page that can still be read. */
+const MOST_WORDS = 1200
+
+/** Words of the emptiest pages that one long paragraph goes over. */
+const LEAST_WORDS = 100
+
+/** What a Word document shows of its length. It has no pages until a program lays it out. */
+interface WordLength {
+  /** What the program that saved it noted, if anything. */
+  readonly stated: number | undefined
+  readonly words: number
+  readonly paragraphs: number
+  /** Page breaks: set by hand, or where the program that saved it last broke the page. */
+  readonly breaks: number
+}
+
+/** Whether a noted number can be true: not more words on a page than fit, nor more pages than there are paragraphs for. */
+const isSane = (stated: number, { paragraphs, words }: WordLength): boolean =>
+  Number.isInteger(stated) &&
+  stated >= 1 &&
+  stated <= MAX_WORD_PAGES &&
+  stated >= words / MOST_WORDS &&
+  stated <= Math.max(1, paragraphs) + words / LEAST_WORDS
+
+/** Pages of a Word document: as noted where that can be true, else by its words and breaks. At least 1, at most 10,000. */
+export const wordPages = (length: WordLength): number => {
+  const { breaks, stated, words } = length
+  if (stated !== undefined && isSane(stated, length)) return stated
+  return Math.min(MAX_WORD_PAGES, Math.max(1, breaks + 1, Math.ceil(words / WORDS_A_PAGE)))
+}

@@ -1,0 +1,295 @@
+import { Effect, Result, Stream } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+
+import { ConvertPipeline } from "../../ports/inbound/convert-pipeline.ts"
+import {
+  type ClaimedMail,
+  type Customer,
+  IntakeStore,
+  type IntakeUnavailable,
+  type Shortage
+} from "../../ports/inbound/intake-store.ts"
+import { MailReader } from "../../ports/inbound/mails.ts"
+import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import { addressKey } from "../mail/address.ts"
+import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
+import { automaticReason, isAnswer } from "./automatic-mail.ts"
+import {
+  type About,
+  endIfUnreachable,
+  endInError,
+  endInsufficient,
+  endMail,
+  isFinal,
+  MAX_ATTEMPTS,
+  MAIL_HOLD_WINDOW
+} from "./ending.ts"
+import { headerValues, type IncomingMail } from "./incoming-mail.ts"
+import { IntakeConfig, sourceKey, MAX_HINTS_AN_HOUR, MAX_MAILS_AN_HOUR } from "./intake-config.ts"
+import { isWrittenTo, malformation } from "./mail-addressing.ts"
+import { identityText, messageIdOf, referencesOf, signatureTexts } from "./mail-identity.ts"
+import { countEnded } from "./metrics.ts"
+import { estimatePages } from "./page-class.ts"
+import type { ReplyContent } from "./reply-content.ts"
+import { authenticityOf, senderOf } from "./sender-authenticity.ts"
+
+const encoder = new TextEncoder()
+
+/**
+ * The raw mail in memory; its size is limited where it is taken in. It is there until the mail has ended: where the store has none, or
+ * less of it, the store is at fault, and is asked again.
+ */
+const rawOf = Effect.fnUntraced(function* (mail: ClaimedMail) {
+  const objects = yield* MailObjects
+  const raw = new Uint8Array(mail.rawBytes)
+  const lost = (cause: unknown) => new ObjectStoreError({ reason: "unavailable", key: mail.rawKey, cause })
+  let at = 0
+  yield* Stream.runForEach(objects.get(mail.rawKey), (bytes) =>
+    Effect.sync(() => {
+      if (at + bytes.length <= raw.length) raw.set(bytes, at)
+      at += bytes.length
+    })
+  ).pipe(Effect.mapError(lost))
+  if (at !== raw.length) return yield* lost(new Error(`${at} of ${raw.length} bytes`))
+  return raw
+})
+
+/** Who sent it, or why it is not answered. */
+const senderOrEnd = Effect.fnUntraced(function* (mail: ClaimedMail, parsed: IncomingMail) {
+  const config = yield* IntakeConfig
+  const sender = senderOf(parsed)
+  const automatic = automaticReason(parsed, mail.envelopeFrom, sender, config.ownAddresses)
+  if (automatic !== undefined) {
+    yield* endMail(mail, { outcome: "automatic", reason: automatic })
+    return undefined
+  }
+  if (sender === undefined) {
+    yield* endMail(mail, { outcome: "no_sender", reason: "it names no sender, or several" })
+    return undefined
+  }
+  const authenticity = authenticityOf(parsed, sender, mail.peerTrusted, config.authenticity)
+  if (!authenticity.verified) {
+    yield* endMail(mail, { outcome: "unverified", reason: authenticity.reason })
+    return undefined
+  }
+  const malformed = malformation(parsed)
+  if (malformed !== undefined) {
+    yield* endMail(mail, { outcome: "malformed", reason: malformed })
+    return undefined
+  }
+  return sender
+})
+
+/** The hash of the file that is converted; where there is none, of all that is attached. */
+const contentHash = Effect.fnUntraced(function* (parsed: IncomingMail, choice: AttachmentChoice) {
+  const digest = yield* Digest
+  if (choice._tag === "Pdf") return yield* digest.digestHex(sha256, choice.content)
+  const hashes = yield* Effect.forEach(parsed.parts, ({ content }) => digest.digestHex(sha256, content))
+  return yield* digest.digestHex(sha256, encoder.encode(hashes.join(",")))
+})
+
+/** Claims the mail's identity, before any work for it; false where this delivery ends here. */
+const isOurs = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  parsed: IncomingMail,
+  rawSha256: string,
+  sender: string,
+  choice: AttachmentChoice
+) {
+  const store = yield* IntakeStore
+  const digest = yield* Digest
+  const contentSha256 = yield* contentHash(parsed, choice)
+  const identity = identityText(parsed.headers, sender, contentSha256, rawSha256)
+  const hash = (text: string) => digest.digestHex(sha256, encoder.encode(text))
+  const answer = yield* store.identify(
+    mail,
+    {
+      identity: yield* hash(identity),
+      signatures: yield* Effect.forEach(signatureTexts(parsed.headers, sender), hash),
+      messageId: messageIdOf(parsed.headers),
+      sender,
+      contentSha256,
+      subject: parsed.subject ?? headerValues(parsed, "subject")[0],
+      references: referencesOf(parsed.headers)
+    },
+    MAX_MAILS_AN_HOUR
+  )
+  if (answer === "duplicate" || answer === "limited") {
+    yield* countEnded(answer)
+    yield* Effect.logInfo(`a mail ended: ${answer}`).pipe(
+      Effect.annotateLogs({ mail: mail.id, outcome: answer })
+    )
+  }
+  return answer === "claimed"
+})
+
+/** Stores the PDF, counts its pages, sets their price aside and lets its conversion begin. */
+const admitPdf = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  customer: Customer,
+  { content, filename, ignored }: AttachmentChoice & { readonly _tag: "Pdf" }
+) {
+  const store = yield* IntakeStore
+  const objects = yield* MailObjects
+  const pipeline = yield* ConvertPipeline
+  const about: About = {
+    customerId: customer.id,
+    recipient: customer.email,
+    filename,
+    fileBytes: content.length
+  }
+  if (yield* endIfUnreachable(mail, about, { begun: false })) return
+  const key = sourceKey(mail.id, mail.lease)
+  yield* objects.put(key, Stream.make(content), { contentType: "application/pdf" })
+  const counted = yield* Effect.result(pipeline.countPages(key))
+  if (Result.isFailure(counted)) {
+    const { message, reason } = counted.failure
+    if (isFinal(mail, reason)) return yield* endInError(mail, about, message)
+    return yield* counted.failure
+  }
+  const real = counted.success
+  const expected = real ?? estimatePages(content.length)
+  const admit = Effect.fnUntraced(function* (
+    left: Shortage
+  ): Effect.fn.Return<Shortage | undefined, IntakeUnavailable> {
+    if (left.balance <= 0) return left
+    const answer = yield* store.admit(mail, {
+      customerId: customer.id,
+      filename,
+      fileBytes: content.length,
+      // An estimate may be above the truth and turns nobody away: no more than there is goes aside for it.
+      pages: real ?? Math.min(expected, left.balance),
+      ignored,
+      sourceKey: key,
+      recipient: customer.email,
+      acknowledgement: { kind: "processing-started", fileName: filename, pages: expected, ignored },
+      window: MAIL_HOLD_WINDOW
+    })
+    if (typeof answer !== "object") return undefined
+    // Other work took some of the funds meanwhile.
+    return real === undefined && answer.balance < left.balance ? yield* admit(answer) : answer
+  })
+  const short = yield* admit(customer)
+  if (short !== undefined) yield* endInsufficient(mail, about, real ?? 1, short)
+})
+
+/** What a mail of a customer gets. */
+const answerCustomer = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  customer: Customer,
+  choice: AttachmentChoice,
+  writtenToUs: boolean
+) {
+  const { convertAddress } = yield* IntakeConfig
+  const { email: recipient, id: customerId } = customer
+  const hint = (content: ReplyContent) => ({ recipient, content, brake: MAX_HINTS_AN_HOUR })
+  switch (choice._tag) {
+    case "None":
+      return yield* endMail(mail, {
+        outcome: "no_attachment",
+        reason: "it has no attachment",
+        customerId,
+        reply: hint({ kind: "no-attachment", convertAddress })
+      })
+    case "Unsupported":
+      return yield* endMail(mail, {
+        outcome: "unsupported",
+        reason: `the attachment is ${choice.found}`,
+        customerId,
+        filename: choice.filename,
+        reply: hint({ kind: "unsupported-file", fileName: choice.filename, found: choice.found })
+      })
+    case "TooLarge":
+      return yield* endMail(mail, {
+        outcome: "too_large",
+        reason: `the attachment has ${choice.bytes} bytes`,
+        customerId,
+        filename: choice.filename,
+        fileBytes: choice.bytes,
+        reply: {
+          recipient,
+          content: {
+            kind: "error",
+            fileName: choice.filename,
+            reason: "The file is larger than 25 MB, which is the most that can be converted by email."
+          }
+        }
+      })
+    case "Pdf":
+      if (!writtenToUs) {
+        return yield* endMail(mail, {
+          outcome: "misaddressed",
+          reason: "neither To nor Cc names the convert address",
+          customerId,
+          filename: choice.filename,
+          reply: hint({ kind: "misaddressed", convertAddress })
+        })
+      }
+      return yield* admitPdf(mail, customer, choice)
+  }
+})
+
+/** Ends a mail that ended its worker too often, or that could not be worked on for too long; whoever is known to have sent it hears so. */
+export const abandonMail = Effect.fnUntraced(function* (mail: ClaimedMail, reason: string) {
+  const store = yield* IntakeStore
+  const customer = mail.sender === undefined ? undefined : yield* store.customer(mail.sender)
+  yield* endMail(mail, {
+    outcome: "error",
+    reason,
+    customerId: customer?.id,
+    reply:
+      customer === undefined
+        ? undefined
+        : {
+            recipient: customer.email,
+            content: { kind: "error", fileName: "Your file", reason: "The mail could not be worked on." }
+          }
+  })
+})
+
+/** The first half of document 2's flow: from the raw mail to a reply that says why not, or to a conversion that may begin. */
+export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
+  const store = yield* IntakeStore
+  const reader = yield* MailReader
+  const digest = yield* Digest
+  const { convertAddresses, registerUrl } = yield* IntakeConfig
+  if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
+  if (!mail.peerTrusted) {
+    // Its headers prove nothing, whatever they say: it is not read at all.
+    return yield* endMail(mail, { outcome: "unverified", reason: "it did not come from a trusted mail hop" })
+  }
+  const read = yield* Effect.result(
+    // The raw mail is let go as soon as it is read: it is larger than all that it holds.
+    Effect.flatMap(rawOf(mail), (raw) =>
+      Effect.all({ parsed: reader.read(raw), rawSha256: digest.digestHex(sha256, raw) })
+    )
+  )
+  if (Result.isFailure(read)) {
+    const { failure } = read
+    if (failure._tag !== "UnreadableMail") return yield* failure
+    // Nobody knows whose it is: it is logged as an error, and not answered.
+    return yield* endMail(mail, { outcome: failure.deadly ? "error" : "no_sender", reason: failure.message })
+  }
+  const { parsed, rawSha256 } = read.success
+  const sender = yield* senderOrEnd(mail, parsed)
+  if (sender === undefined) return
+  const choice = chooseAttachment(parsed.parts)
+  if (choice._tag === "None" && isAnswer(parsed)) {
+    return yield* endMail(mail, { outcome: "automatic", reason: "an answer without a file" })
+  }
+  const key = addressKey(sender)
+  if (!(yield* isOurs(mail, parsed, rawSha256, key, choice))) return
+  const customer = yield* store.customer(key)
+  if (customer !== undefined) {
+    return yield* answerCustomer(mail, customer, choice, isWrittenTo(parsed, sender, convertAddresses))
+  }
+  yield* endMail(mail, {
+    outcome: "unregistered",
+    reason: "the sender has no account",
+    reply: {
+      recipient: key,
+      content: { kind: "unregistered", address: key, registerUrl },
+      stranger: true
+    }
+  })
+})

@@ -1,0 +1,122 @@
+import { cleanFileName } from "../conversion/document-limits.ts"
+import type { MailPart } from "./incoming-mail.ts"
+
+/** How far into a file `%PDF-` may stand: what readers of PDF have always allowed. */
+const PDF_WITHIN = 1024
+
+const startsWith = (bytes: Uint8Array, signature: ReadonlyArray<number>, at = 0): boolean =>
+  signature.every((byte, index) => bytes[at + index] === byte)
+
+const PDF = [0x25, 0x50, 0x44, 0x46, 0x2d]
+
+/** Whether the bytes are a PDF, by content (document 2: PDF is the only accepted input format). */
+export const isPdf = (bytes: Uint8Array): boolean => {
+  const end = Math.min(bytes.length - PDF.length, PDF_WITHIN)
+  for (let at = 0; at <= end; at++) if (startsWith(bytes, PDF, at)) return true
+  return false
+}
+
+const SIGNATURES: ReadonlyArray<readonly [ReadonlyArray<number>, string]> = [
+  [[0x78, 0x9f, 0x3e, 0x22], "an Outlook file (winmail.dat)"],
+  [[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1], "an Office document"],
+  [[0x89, 0x50, 0x4e, 0x47], "a picture"],
+  [[0xff, 0xd8, 0xff], "a picture"],
+  [[0x47, 0x49, 0x46, 0x38], "a picture"],
+  [[0x49, 0x49, 0x2a, 0x00], "a picture"],
+  [[0x4d, 0x4d, 0x00, 0x2a], "a picture"],
+  [[0x42, 0x4d], "a picture"],
+  [[0x7b, 0x5c, 0x72, 0x74, 0x66], "an RTF document"],
+  [[0x52, 0x61, 0x72, 0x21], "an archive"],
+  [[0x37, 0x7a, 0xbc, 0xaf], "an archive"],
+  [[0x1f, 0x8b], "an archive"]
+]
+
+/** By their extension: containers that look alike, and texts. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  docx: "a Word document",
+  doc: "a Word document",
+  odt: "a text document",
+  xlsx: "a spreadsheet",
+  xls: "a spreadsheet",
+  ods: "a spreadsheet",
+  pptx: "a presentation",
+  ppt: "a presentation",
+  epub: "an e-book",
+  html: "an HTML page",
+  htm: "an HTML page",
+  txt: "a text file",
+  md: "a text file",
+  csv: "a table of values",
+  zip: "an archive",
+  eml: "a mail"
+}
+
+/** What a file that is no PDF seems to be, in words that follow "it is". Total. */
+export const describeFile = (bytes: Uint8Array, filename: string, mediaType: string): string => {
+  if (bytes.length === 0) return "an empty file"
+  const extension = /\.([A-Za-z0-9]{1,8})$/.exec(filename)?.[1]?.toLowerCase() ?? ""
+  const zip = startsWith(bytes, [0x50, 0x4b, 0x03, 0x04])
+  if (zip) return Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension]! : "an archive"
+  const known = SIGNATURES.find(([signature]) => startsWith(bytes, signature))
+  if (known !== undefined) return known[1]
+  if (extension !== "pdf" && Object.hasOwn(EXTENSIONS, extension)) return EXTENSIONS[extension]!
+  if (mediaType.startsWith("message/")) return "a mail"
+  if (mediaType.startsWith("image/")) return "a picture"
+  if (mediaType.startsWith("audio/") || mediaType.startsWith("video/")) return "a recording"
+  return "a file of another kind"
+}
+
+/** Largest attachment, decoded bytes: 25 MB (document 2, "Limits"). */
+export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
+
+/** What a mail brings. */
+export type AttachmentChoice =
+  | { readonly _tag: "None" }
+  /** Files, and no PDF among them; the first stands for all. */
+  | { readonly _tag: "Unsupported"; readonly filename: string; readonly found: string }
+  | { readonly _tag: "TooLarge"; readonly filename: string; readonly bytes: number }
+  /** The first PDF; `ignored` names the other files, in order. */
+  | {
+      readonly _tag: "Pdf"
+      readonly filename: string
+      readonly content: Uint8Array
+      readonly ignored: ReadonlyArray<string>
+    }
+
+/** Parts that mail programs add by themselves: signatures, cards, invitations, reports. */
+const BY_PROGRAMS =
+  /^(?:application\/(?:pgp-signature|pgp-encrypted|pkcs7-signature|x-pkcs7-signature|ics)|text\/(?:calendar|vcard|x-vcard|rfc822-headers)|message\/(?:delivery-status|disposition-notification))$/
+
+/** The name that a part is called by. */
+const nameOf = (part: Pick<MailPart, "filename" | "content">): string =>
+  cleanFileName(part.filename ?? (isPdf(part.content) ? "document.pdf" : "attachment"))
+
+/** Whether a person handed the part over: not what stands in the text, nor what programs add. A PDF always counts. */
+const isHandedOver = (part: MailPart): boolean =>
+  isPdf(part.content) ||
+  !(
+    BY_PROGRAMS.test(part.mediaType) ||
+    (part.inline && (part.mediaType.startsWith("image/") || part.mediaType.startsWith("text/"))) ||
+    (part.content.length === 0 && part.filename === undefined)
+  )
+
+/** The one file that a mail converts: its first PDF, by content, whatever its name and type say (document 2, steps 1 and 3). */
+export const chooseAttachment = (parts: ReadonlyArray<MailPart>): AttachmentChoice => {
+  const files = parts.filter(isHandedOver)
+  const pdf = files.find(({ content }) => isPdf(content))
+  if (pdf !== undefined) {
+    const filename = nameOf(pdf)
+    const bytes = pdf.content.length
+    if (bytes > MAX_ATTACHMENT_BYTES) return { _tag: "TooLarge", filename, bytes }
+    return {
+      _tag: "Pdf",
+      filename,
+      content: pdf.content,
+      ignored: files.filter((file) => file !== pdf).map(nameOf)
+    }
+  }
+  const first = files[0]
+  if (first === undefined) return { _tag: "None" }
+  const filename = nameOf(first)
+  return { _tag: "Unsupported", filename, found: describeFile(first.content, filename, first.mediaType) }
+}

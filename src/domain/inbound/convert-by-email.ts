@@ -1,0 +1,262 @@
+import { Cause, Context, Duration, Effect, Exit, Layer, Option, Schedule, Stream } from "effect"
+import type { Digest } from "effect/crypto/Digest"
+import type * as Mac from "effect/crypto/Mac"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { ConversionStoreError } from "../../ports/conversion/conversion-store.ts"
+import type { ConvertPipeline, PipelineError } from "../../ports/inbound/convert-pipeline.ts"
+import {
+  type ClaimedMail,
+  type FailingPart,
+  IntakeStore,
+  type IntakeUnavailable,
+  type KeptResult
+} from "../../ports/inbound/intake-store.ts"
+import { type MailReader, type MailReaderUnavailable, ReplyChannel } from "../../ports/inbound/mails.ts"
+import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import { staleAfter, untilLost } from "../conversion/work/leased-work.ts"
+import { withDeadline } from "../deadline.ts"
+import { drain } from "../drain.ts"
+import { abandonMail, admitMail } from "./admission.ts"
+import { abandonConversion, convertMail } from "./converting.ts"
+import { MAIL_HOLD_WINDOW, OUTAGE_GAP, OUTLASTED, retryAfter } from "./ending.ts"
+import { IntakeConfig, mailPrefix, rawKey } from "./intake-config.ts"
+import { countReceived, underWay } from "./metrics.ts"
+import { sweepOrphans } from "./orphan-objects.ts"
+import { replyHold, sendReply } from "./replying.ts"
+import { LINK_LIVES_MS, makeResultLinks, resultUrl } from "./result-link.ts"
+
+/** A step that crashed is tried again after this, and the next time after three times that. */
+const CRASH_RETRY_FIRST = Duration.seconds(5)
+
+/** How often a mail is offered back to a database that does not answer. */
+const UNTIL_ANSWERED = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("15 seconds")])
+
+/** How long handing a mail back may take when the program stops. */
+const LAST_WORD = Duration.seconds(5)
+
+/** Mails that one round of cleaning looks at, and objects of one delete. */
+const CLEANED_AT_ONCE = 50
+const KEYS_AT_ONCE = 500
+
+const PART_NAMES: Readonly<Record<FailingPart, string>> = {
+  database: "database",
+  objects: "object store",
+  pipeline: "conversion service",
+  reader: "reader of mails"
+}
+
+type StepFailure = IntakeUnavailable | ObjectStoreError | PipelineError | MailReaderUnavailable
+
+const partOf = (failure: StepFailure): FailingPart => {
+  switch (failure._tag) {
+    case "IntakeUnavailable":
+      return "database"
+    case "ObjectStoreError":
+      return "objects"
+    case "PipelineError":
+      return "pipeline"
+    case "MailReaderUnavailable":
+      return "reader"
+  }
+}
+
+/** Whether it was the mail that ended its reader: an attempt on it is lost, and there are few. */
+const isCrash = (failure: StepFailure): boolean =>
+  failure._tag === "PipelineError" && failure.reason === "crashed"
+
+/** What is done with a mail under its lease, and how it ends where that was not possible for too long. */
+interface Step {
+  readonly step: (mail: ClaimedMail) => Effect.Effect<void, StepFailure>
+  readonly abandon: (mail: ClaimedMail, reason: string) => Effect.Effect<void, StepFailure>
+}
+
+/** A mail as it comes in. */
+interface Delivery<E, R> {
+  readonly envelopeFrom: string
+  readonly peerTrusted: boolean
+  readonly raw: Stream.Stream<Uint8Array, E, R>
+}
+
+/** Convert-by-email (document 2), step by step; each step takes up where a crash left it. */
+export class ConvertByEmail extends Context.Service<
+  ConvertByEmail,
+  {
+    /** Takes a mail in: durable when it ends, its raw form and its row. Answers its id. */
+    readonly accept: <E, R>(
+      delivery: Delivery<E, R>
+    ) => Effect.Effect<string, E | ObjectStoreError | IntakeUnavailable, R>
+    /** Reads the mail that waits longest, and answers it or lets its conversion begin. False: there is none. */
+    readonly admitNext: Effect.Effect<boolean, IntakeUnavailable>
+    /** Converts the mail that waits longest. False: there is none. */
+    readonly convertNext: Effect.Effect<boolean, IntakeUnavailable>
+    /** Sends the reply that waits longest. False: there is none. */
+    readonly replyNext: Effect.Effect<boolean, IntakeUnavailable>
+    /** Removes the objects of mails that have ended, and forgets old ones (document 2, step 12). */
+    readonly clean: Effect.Effect<void, IntakeUnavailable | ObjectStoreError>
+    /** Removes objects that belong to no mail; answers how many. */
+    readonly sweep: Effect.Effect<number, IntakeUnavailable | ObjectStoreError>
+    /**
+     * Results of a customer's mails, newest first, that no reply has brought as an attachment: their links work until then, whatever
+     * became of the replies.
+     */
+    readonly keptResults: (
+      customerId: string
+    ) => Effect.Effect<ReadonlyArray<KeptResult & { readonly url: string }>, IntakeUnavailable>
+    /** The result that a link leads to; undefined for what is no link of ours, or not any more. */
+    readonly result: (
+      token: string
+    ) => Effect.Effect<{ readonly key: string; readonly filename: string } | undefined, IntakeUnavailable>
+  }
+>()("postlane/domain/ConvertByEmail") {}
+
+type Needs =
+  | IntakeConfig
+  | IntakeStore
+  | MailObjects
+  | MailReader
+  | MailTemplates
+  | ConvertPipeline
+  | ReplyChannel
+  | Digest
+  | SecureRandom
+  | Mac.Mac
+
+const make = Effect.gen(function* () {
+  const context = yield* Effect.context<Needs>()
+  const config = yield* IntakeConfig
+  const store = yield* IntakeStore
+  const objects = yield* MailObjects
+  const channel = yield* ReplyChannel
+  const random = yield* SecureRandom
+  const links = yield* makeResultLinks
+
+  const handBack = (mail: ClaimedMail, after: Duration.Duration, counts: boolean) =>
+    withDeadline(store.handBack(mail, { after, counts }), {
+      duration: LAST_WORD,
+      onTimeout: () => Effect.succeed(false)
+    }).pipe(Effect.ignore({ log: true }))
+
+  /** Gives a mail back without an attempt lost, as soon as the database takes that. False: it has waited long enough. */
+  const defer = (mail: ClaimedMail, part: FailingPart) =>
+    store
+      .defer(mail, {
+        after: retryAfter(mail.failures + 1),
+        part,
+        gap: OUTAGE_GAP,
+        limit: OUTLASTED,
+        window: MAIL_HOLD_WINDOW
+      })
+      .pipe(
+        Effect.tapError((cause) => Effect.logWarning("a mail cannot be handed back yet", cause)),
+        Effect.retry(UNTIL_ANSWERED),
+        Effect.map((answer) => answer !== "over")
+      )
+
+  /** Runs a step of a mail under its lease. What fails is handed back and tried again later, or given up. */
+  const underLease = Effect.fnUntraced(function* (mail: ClaimedMail, { abandon, step }: Step) {
+    const beat = Effect.mapError(
+      store.heartbeat(mail, MAIL_HOLD_WINDOW),
+      (cause) => new ConversionStoreError({ cause })
+    )
+    const held = (work: ReturnType<Step["step"]>) =>
+      Effect.exit(
+        Effect.raceFirst(
+          Effect.as(work, "done" as const),
+          Effect.as(untilLost(beat, config.heartbeat), "lost" as const)
+        )
+      ).pipe(Effect.onInterrupt(() => handBack(mail, Duration.zero, false)))
+    const exit = yield* held(step(mail))
+    if (Exit.isSuccess(exit) && exit.value === "done") return
+    const failure = Exit.isFailure(exit)
+      ? Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      : undefined
+    if (Exit.isFailure(exit)) {
+      yield* Effect.logWarning("a step of a mail failed, and is tried again", exit.cause)
+      if (failure === undefined || isCrash(failure)) {
+        return yield* handBack(mail, Duration.times(CRASH_RETRY_FIRST, 3 ** (mail.attempts - 1)), true)
+      }
+    }
+    // A lease that is lost without a word of the step means that the database did not answer, or that this process stood still.
+    const part = failure === undefined ? "database" : partOf(failure)
+    if (yield* defer(mail, part)) return
+    const ended = yield* held(abandon(mail, `the ${PART_NAMES[part]} did not answer for 23 hours`))
+    if (Exit.isSuccess(ended)) return
+    yield* Effect.logWarning("a mail could not be given up, and is tried again", ended.cause)
+    yield* handBack(mail, retryAfter(mail.failures), false)
+  })
+
+  const next = Effect.fnUntraced(function* (at: "received" | "converting", steps: Step) {
+    const mail = yield* store.claim(at, yield* random.uuidV7(), staleAfter(config.heartbeat))
+    if (mail === undefined) return false
+    yield* Effect.annotateLogs(underWay(at === "received" ? "reading" : at, underLease(mail, steps)), {
+      mail: mail.id
+    })
+    return true
+  })
+
+  const provided = <A, E, R extends Needs>(effect: Effect.Effect<A, E, R>) =>
+    Effect.provideContext(effect, context)
+
+  return ConvertByEmail.of({
+    accept: Effect.fnUntraced(
+      function* ({ envelopeFrom, peerTrusted, raw }) {
+        const id = yield* random.uuidV7()
+        const key = rawKey(id)
+        const rawBytes = yield* objects.put(key, raw, { contentType: "message/rfc822" })
+        yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted }).pipe(
+          // Nobody will look for it: the sender keeps the mail and sends it again.
+          Effect.onError(() => Effect.ignore(objects.remove([key])))
+        )
+        yield* countReceived
+        return id
+      },
+      (work) => underWay("receiving", work)
+    ),
+    admitNext: next("received", {
+      step: (mail) => provided(admitMail(mail)),
+      abandon: (mail, reason) => provided(abandonMail(mail, reason))
+    }),
+    convertNext: next("converting", {
+      step: (mail) => provided(convertMail(mail)),
+      abandon: (mail, reason) => provided(abandonConversion(mail, reason))
+    }),
+    replyNext: Effect.gen(function* () {
+      const reply = yield* store.claimReply(yield* random.uuidV7(), replyHold(channel))
+      if (reply === undefined) return false
+      yield* underWay("replying", Effect.provideContext(sendReply(reply, links), context))
+      return true
+    }),
+    clean: Effect.gen(function* () {
+      const mails = yield* store.toClean(CLEANED_AT_ONCE, Duration.millis(LINK_LIVES_MS))
+      for (const { everything, id } of mails) {
+        yield* objects.list(mailPrefix(id)).pipe(
+          Stream.map(({ key }) => key),
+          Stream.filter((key) => everything || !key.startsWith(`${mailPrefix(id)}result-`)),
+          Stream.grouped(KEYS_AT_ONCE),
+          Stream.runForEach((keys) => objects.remove(keys))
+        )
+        yield* store.cleaned(id, everything ? "all" : "source")
+      }
+      return mails.length
+    }).pipe((round) => Effect.andThen(drain(CLEANED_AT_ONCE, round), store.purge)),
+    sweep: provided(sweepOrphans),
+    keptResults: Effect.fnUntraced(function* (customerId) {
+      const kept = yield* store.keptResults(customerId, Duration.millis(LINK_LIVES_MS))
+      return yield* Effect.forEach(kept, (result) =>
+        Effect.map(links.token(result.id, result.expiresAt), (token) => ({
+          ...result,
+          url: resultUrl(config.baseUrl, token)
+        }))
+      )
+    }),
+    result: Effect.fnUntraced(function* (token) {
+      const id = yield* links.verify(token)
+      return id === undefined ? undefined : yield* store.result(id)
+    })
+  })
+})
+
+/** The service on the ports of the surroundings. */
+export const layer: Layer.Layer<ConvertByEmail, never, Needs> = Layer.effect(ConvertByEmail, make)

@@ -1,0 +1,131 @@
+import { Effect, Duration } from "effect"
+
+import type { PipelineError } from "../../ports/inbound/convert-pipeline.ts"
+import {
+  type ClaimedMail,
+  IntakeStore,
+  type IntakeUnavailable,
+  type MailEnd,
+  type Shortage
+} from "../../ports/inbound/intake-store.ts"
+import { ReplyChannel } from "../../ports/inbound/mails.ts"
+import { blocks, suppressedError } from "../mail/suppression-policy.ts"
+import { IntakeConfig } from "./intake-config.ts"
+import { countEnded } from "./metrics.ts"
+import { creditsFor } from "./page-class.ts"
+import type { ReplyContent } from "./reply-content.ts"
+
+/** Attempts at one step of a mail before it is given up: a mail that ends its worker must not do so for ever. */
+export const MAX_ATTEMPTS = 4
+
+/** Whether the pipeline's failure ends the mail. An outage never does by the number of its attempts. */
+export const isFinal = (mail: ClaimedMail, reason: PipelineError["reason"]): boolean =>
+  reason === "document" || (reason === "crashed" && mail.attempts >= MAX_ATTEMPTS)
+
+/** Writes down how a mail ended, and says so in the log; nothing where the lease was lost. */
+export const endMail = (
+  mail: ClaimedMail,
+  end: MailEnd
+): Effect.Effect<void, IntakeUnavailable, IntakeStore> =>
+  Effect.gen(function* () {
+    const store = yield* IntakeStore
+    if (!(yield* store.end(mail, end))) return
+    yield* countEnded(end.outcome)
+    const line = `a mail ended: ${end.outcome} (${end.reason})`
+    yield* end.outcome === "error" ? Effect.logWarning(line) : Effect.logInfo(line)
+  }).pipe(Effect.annotateLogs({ mail: mail.id, outcome: end.outcome }))
+
+/** Whom the mail is from, and which of their files it is about. */
+export interface About {
+  readonly customerId: string
+  readonly recipient: string
+  readonly filename: string
+  readonly fileBytes: number
+}
+
+/**
+ * Whether a customer's mail ended because no reply could reach them: a result that nobody gets is not made. The workspace's mail
+ * knows no suppressions.
+ */
+export const endIfUnreachable = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  about: About,
+  options: { readonly begun: boolean }
+) {
+  const store = yield* IntakeStore
+  const channel = yield* ReplyChannel
+  if (channel.name !== "library") return false
+  const found = yield* store.suppressions(about.recipient)
+  const reasons = found.filter((reason) => blocks("transactional", reason))
+  if (reasons.length === 0) return false
+  const reason = suppressedError(reasons)
+  yield* endMail(mail, {
+    outcome: "suppressed",
+    reason,
+    customerId: about.customerId,
+    filename: about.filename,
+    fileBytes: about.fileBytes,
+    jobError: options.begun ? reason : undefined
+  })
+  return true
+})
+
+/** Ends a mail whose conversion failed: an error reply, a row in `conversion_jobs`, no charge. */
+export const endInError = (mail: ClaimedMail, about: About, reason: string) =>
+  endMail(mail, {
+    outcome: "error",
+    reason,
+    customerId: about.customerId,
+    filename: about.filename,
+    fileBytes: about.fileBytes,
+    jobError: reason,
+    reply: {
+      recipient: about.recipient,
+      content: { kind: "error", fileName: about.filename, reason }
+    }
+  })
+
+/** Ends a mail that its sender cannot pay for: the balance, and where to buy more. */
+export const endInsufficient = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  about: About,
+  pages: number,
+  { balance, plan }: Shortage
+) {
+  const { buyUrl } = yield* IntakeConfig
+  const needed = creditsFor({ standard: pages, complex: 0 })
+  const content: ReplyContent = {
+    kind: "insufficient-credits",
+    fileName: about.filename,
+    needed,
+    balance: Math.max(0, balance),
+    plan,
+    buyUrl
+  }
+  yield* endMail(mail, {
+    outcome: "insufficient",
+    reason: `${needed} credits needed, ${balance} there`,
+    customerId: about.customerId,
+    filename: about.filename,
+    fileBytes: about.fileBytes,
+    reply: { recipient: about.recipient, content }
+  })
+})
+
+/** What failed through no fault of a mail or reply is tried again after this, then after twice as long each time … */
+const RETRY_FIRST = Duration.seconds(10)
+/** … up to the most, so that work goes on soon after an outage. */
+const RETRY_MOST = Duration.minutes(15)
+
+/** How long the wait is after this many failures in a row. */
+export const retryAfter = (failures: number): Duration.Duration =>
+  Duration.min(Duration.times(RETRY_FIRST, 2 ** Math.min(Math.max(failures, 1) - 1, 20)), RETRY_MOST)
+
+/** A part that fails for as long as this is not waited for any more: the library remembers a key for an hour longer. */
+export const OUTLASTED = Duration.hours(23)
+
+/** Failures further apart are two outages: in between nobody looked. */
+export const OUTAGE_GAP = Duration.hours(2)
+
+/** Funds of a mail stay set aside through all that it outlasts. */
+export const MAIL_HOLD_WINDOW = Duration.hours(26)

@@ -1,0 +1,109 @@
+import type { MailHeader } from "./incoming-mail.ts"
+
+/** A `DKIM-Signature` header (RFC 6376, section 3.5), as far as it says what a mail is; whether it holds is the mail hop's to say. */
+export interface DkimSignature {
+  /** `d=`, in lower case. */
+  readonly domain: string
+  /** Names of the headers that it covers, in lower case. */
+  readonly covers: ReadonlySet<string>
+  /** `b=` in the one form of base64 that its bytes have. */
+  readonly value: string
+}
+
+/** Longest header that is read, characters: a key of 4,096 bits makes 700 of them. */
+const MAX_LENGTH = 10_000
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+/** Base64 without what may differ between two writings of the same bytes: spaces, padding, bits that stand for nothing. */
+const canonical = (base64: string): string => {
+  const text = base64.replaceAll(/[^A-Za-z\d+/]/g, "")
+  const spare = [0, 6, 4, 2][text.length % 4] ?? 0
+  if (spare === 0) return text
+  if (spare === 6) return text.slice(0, -1)
+  const last = ALPHABET.indexOf(text.charAt(text.length - 1))
+  return text.slice(0, -1) + ALPHABET.charAt((last >> spare) << spare)
+}
+
+const parse = (header: string): DkimSignature | undefined => {
+  if (header.length > MAX_LENGTH) return undefined
+  const tags = new Map<string, string>()
+  for (const tag of header.split(";")) {
+    const at = tag.indexOf("=")
+    if (at > 0) tags.set(tag.slice(0, at).trim(), tag.slice(at + 1).trim())
+  }
+  const value = canonical(tags.get("b") ?? "")
+  if (value === "") return undefined
+  return {
+    domain: (tags.get("d") ?? "").toLowerCase(),
+    covers: new Set((tags.get("h") ?? "").split(":").map((name) => name.trim().toLowerCase())),
+    value
+  }
+}
+
+/** The signatures of a mail, those that can be read. Total. */
+export const dkimSignatures = (headers: ReadonlyArray<MailHeader>): ReadonlyArray<DkimSignature> =>
+  headers.flatMap(({ name, value }) => (name === "dkim-signature" ? (parse(value) ?? []) : []))
+
+/** Longest identifier that is kept, characters; RFC 5322 lines have 998. */
+const MAX_ID = 998
+
+/** `<id>` of a header that holds one, with its brackets. */
+const ID = /<[^<>\s]+>/
+
+const value = (headers: ReadonlyArray<MailHeader>, name: string): string =>
+  headers.find((header) => header.name === name)?.value.trim() ?? ""
+
+/** The Message-ID, as it stands in the mail; undefined where there is none that could be answered to. */
+export const messageIdOf = (headers: ReadonlyArray<MailHeader>): string | undefined => {
+  const id = ID.exec(value(headers, "message-id"))?.[0]
+  return id === undefined || id.length > MAX_ID || !/^[\x21-\x7e]+$/.test(id) ? undefined : id
+}
+
+/**
+ * What makes two deliveries one mail, as a text to be hashed: Message-ID, sender and the hash of the decoded attachment. Without a
+ * Message-ID its place is taken by the hash of the mail as it came: every server on a mail's way would have added one, so that such a
+ * mail comes from its writer, byte for byte the same each time.
+ */
+export const identityText = (
+  headers: ReadonlyArray<MailHeader>,
+  sender: string,
+  contentSha256: string,
+  rawSha256: string
+): string => JSON.stringify([messageIdOf(headers) ?? ["none", rawSha256], sender, contentSha256])
+
+/**
+ * What else makes a mail that mail, as texts to be hashed: each signature that it carries, with its sender. Whoever sends a signed mail
+ * again can change its Message-ID where that was not signed, and add signatures of their own, but cannot do without the genuine one.
+ */
+export const signatureTexts = (headers: ReadonlyArray<MailHeader>, sender: string): ReadonlyArray<string> =>
+  dkimSignatures(headers).map((signature) => JSON.stringify(["dkim", signature.value, sender]))
+
+/** Most entries of a `References` header that are repeated: the first and the newest (RFC 5322, section 3.6.4). */
+const MAX_REFERENCES = 20
+
+/** `References` of an answer to a mail: its own references, else what it answered, and the mail itself. */
+export const referencesOf = (headers: ReadonlyArray<MailHeader>): string | undefined => {
+  const own = messageIdOf(headers)
+  if (own === undefined) return undefined
+  const earlier = value(headers, "references") || value(headers, "in-reply-to")
+  const ids = [...earlier.slice(0, 20_000).matchAll(/<[^<>\s]+>/g)]
+    .map(([id]) => id)
+    .filter((id) => id.length <= MAX_ID && /^[\x21-\x7e]+$/.test(id) && id !== own)
+  const kept = ids.length > MAX_REFERENCES ? [ids[0]!, ...ids.slice(1 - MAX_REFERENCES)] : ids
+  return [...kept, own].join(" ")
+}
+
+/** Longest subject that an answer repeats, characters. */
+const MAX_SUBJECT = 200
+
+/** The subject of an answer, `Re: …`; undefined where the mail has none, so that the answer has its own. */
+export const replySubject = (subject: string | undefined): string | undefined => {
+  const clean = (subject ?? "")
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, " ")
+    .replaceAll(/\s+/g, " ")
+    .replace(/^(?:\s*re\s*:\s*)+/i, "")
+    .trim()
+  return clean === "" ? undefined : `Re: ${Array.from(clean).slice(0, MAX_SUBJECT).join("")}`
+}

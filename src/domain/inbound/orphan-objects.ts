@@ -1,0 +1,48 @@
+import { Clock, Effect, Stream } from "effect"
+
+import { IntakeStore } from "../../ports/inbound/intake-store.ts"
+import { MailObjects } from "../../ports/object-store.ts"
+import { madeAt, mailIdOf, MAILS } from "./intake-config.ts"
+
+/**
+ * Objects of a mail that came in earlier than this and that nobody knows are orphans: an hour, several times as long as a mail may
+ * take to come in, since its row is written when all of it is stored.
+ */
+const ORPHAN_AGE_MS = 60 * 60 * 1000
+
+/** Objects that are looked up, and removed, together. */
+const AT_ONCE = 500
+
+/** Most objects that one round removes; the next one goes on. */
+const MOST = 5_000
+
+/**
+ * Removes objects of mails that have no row (their process died before it wrote it, or the row was forgotten), and what a worker that
+ * had lost its lease wrote after all the rest had been removed. Answers how many. Several processes may do it at once.
+ */
+export const sweepOrphans = Effect.gen(function* () {
+  const store = yield* IntakeStore
+  const objects = yield* MailObjects
+  const before = (yield* Clock.currentTimeMillis) - ORPHAN_AGE_MS
+  const removed = yield* objects.list(MAILS).pipe(
+    Stream.map(({ key }) => ({ key, id: mailIdOf(key) })),
+    Stream.filter(({ id }) => id !== undefined && madeAt(id) < before),
+    Stream.grouped(AT_ONCE),
+    Stream.mapEffect((group) =>
+      Effect.map(
+        store.withoutObjects([...new Set(group.flatMap(({ id }) => (id === undefined ? [] : [id])))]),
+        (ids) => {
+          const orphans = new Set<string | undefined>(ids)
+          return group.filter(({ id }) => orphans.has(id)).map(({ key }) => key)
+        }
+      )
+    ),
+    Stream.flattenIterable,
+    Stream.take(MOST),
+    Stream.grouped(AT_ONCE),
+    Stream.mapEffect((keys) => Effect.as(objects.remove(keys), keys.length)),
+    Stream.runSum
+  )
+  if (removed > 0) yield* Effect.logInfo(`${removed} objects that belonged to no mail were removed`)
+  return removed
+})

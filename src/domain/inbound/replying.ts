@@ -1,0 +1,152 @@
+import { Clock, Duration, Effect, Result, Stream } from "effect"
+
+import { type ClaimedReply, IntakeStore } from "../../ports/inbound/intake-store.ts"
+import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/inbound/mails.ts"
+import { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import { MailObjects } from "../../ports/object-store.ts"
+import { withDeadline } from "../deadline.ts"
+import { OUTLASTED, retryAfter } from "./ending.ts"
+import { IntakeConfig } from "./intake-config.ts"
+import { replySubject } from "./mail-identity.ts"
+import { countReply, timeReply } from "./metrics.ts"
+import { templateOf } from "./reply-content.ts"
+import { LINK_LIVES_MS, type ResultLinks, resultUrl } from "./result-link.ts"
+
+/** Tries of a reply whose outcome nobody can tell: once more, since a result that is lost is worse than one that comes twice. */
+const MAX_UNKNOWN = 2
+
+/** How long a delivery event may take that proves what an attempt's answer left open. */
+const EVIDENCE_COMES = Duration.minutes(2)
+
+/** When the retries of a deferred send have ended, by the usual delays; until then its result stays. */
+const RETRIES_END = Duration.minutes(30)
+
+/** How long putting a reply together may take, and how long writing down what became of it. */
+const COMPOSE_LIMIT = Duration.minutes(1)
+const RECORD_LIMIT = Duration.seconds(30)
+
+/** How long a claimed reply is left alone: longer than its sender is at it, or a channel without keys sends it twice. */
+export const replyHold = ({ sendsWithin }: Pick<ReplyChannel["Service"], "sendsWithin">): Duration.Duration =>
+  Duration.sum(Duration.sum(COMPOSE_LIMIT, sendsWithin), RECORD_LIMIT)
+
+/** `Report 2024.pdf` → `Report 2024.html`. */
+const resultName = (filename: string | undefined): string =>
+  `${(filename ?? "document").replace(/\.pdf$/i, "")}.html`
+
+const attachmentOf = Effect.fnUntraced(function* (reply: ClaimedReply) {
+  if (reply.result === undefined || reply.asLink || reply.content.kind !== "success") return undefined
+  const objects = yield* MailObjects
+  const parts = yield* Stream.runCollect(objects.get(reply.result.key))
+  const content = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    content.set(part, at)
+    at += part.length
+  }
+  return { filename: resultName(reply.filename), contentType: "text/html; charset=utf-8", content }
+})
+
+const TOO_SLOW = "it took too long to put together"
+
+/** The reply as it goes out: the same each time, so that its key stands for one mail. */
+const compose = Effect.fnUntraced(function* (reply: ClaimedReply, links: ResultLinks) {
+  const { baseUrl } = yield* IntakeConfig
+  const templates = yield* MailTemplates
+  const expiresAt = reply.createdAt + LINK_LIVES_MS
+  const url = reply.asLink ? resultUrl(baseUrl, yield* links.token(reply.mailId, expiresAt)) : undefined
+  const rendered = yield* templates.render(templateOf(reply.content, url))
+  const outgoing: OutgoingReply = {
+    // A mail with a link is another mail than one with the result itself.
+    key: `convert-email:${reply.mailId}:${reply.asLink ? "link:" : ""}${reply.content.kind}`,
+    to: reply.recipient,
+    subject: replySubject(reply.subject) ?? rendered.subject,
+    html: rendered.html,
+    text: rendered.text,
+    inReplyTo: reply.messageId,
+    references: reply.references,
+    automatic: true,
+    attachment: yield* attachmentOf(reply)
+  }
+  return outgoing
+})
+
+const giveUp = Effect.fnUntraced(function* (reply: ClaimedReply, error: string) {
+  const store = yield* IntakeStore
+  yield* Effect.logError(`a reply did not go out: ${error}`)
+  yield* store.replyFailed(reply, error)
+  yield* countReply(reply.content.kind, "failed")
+})
+
+/** What becomes of a reply that did not go out. An acknowledgement is tried once: nothing waits for it. */
+const afterFailure = Effect.fnUntraced(function* (
+  reply: ClaimedReply,
+  { message, reason }: ReplyFailure,
+  attached: boolean
+) {
+  const store = yield* IntakeStore
+  const unknown = reason === "unknown" || reason === "unrepeatable"
+  const again = (after: Duration.Duration, asLink: boolean) =>
+    Effect.andThen(
+      Effect.logWarning(`a reply is tried again: ${message}`),
+      store.retryReply(reply, { after, error: message, asLink, unknown })
+    ).pipe(Effect.andThen(countReply(reply.content.kind, "retried")))
+  // It may have been too large as it was, or can never go out as it is: a link may.
+  const otherwise = attached ? again(Duration.zero, true) : giveUp(reply, message)
+  if (reply.content.kind === "processing-started") return yield* giveUp(reply, message)
+  switch (reason) {
+    case "refused":
+      return yield* otherwise
+    case "unknown":
+      return yield* reply.unknowns + 1 >= MAX_UNKNOWN
+        ? giveUp(reply, message)
+        : again(retryAfter(reply.attempts), false)
+    case "unrepeatable":
+      return yield* reply.unknowns + 1 >= MAX_UNKNOWN ? otherwise : again(EVIDENCE_COMES, false)
+    case "later": {
+      const age = (yield* Clock.currentTimeMillis) - reply.createdAt
+      return yield* age > Duration.toMillis(OUTLASTED)
+        ? giveUp(reply, message)
+        : again(retryAfter(reply.attempts), false)
+    }
+  }
+})
+
+/** Sends a claimed reply. A failure is logged on its own: the conversion that it tells of stays as it is (document 2, "Errors"). */
+export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
+  Effect.gen(function* () {
+    const store = yield* IntakeStore
+    const channel = yield* ReplyChannel
+    const begun = yield* Clock.currentTimeMillis
+    const composed = yield* Effect.result(
+      withDeadline(compose(reply, links), {
+        duration: COMPOSE_LIMIT,
+        onTimeout: () => Effect.fail(new ReplyFailure({ reason: "later", message: TOO_SLOW }))
+      })
+    )
+    if (Result.isFailure(composed)) {
+      const { failure } = composed
+      if (failure._tag === "IntakeUnavailable") return yield* failure
+      return yield* afterFailure(
+        reply,
+        failure._tag === "ReplyFailure"
+          ? failure
+          : new ReplyFailure({ reason: "later", message: `the result cannot be read: ${failure.reason}` }),
+        false
+      )
+    }
+    // A process that stood still does not know whose the reply is by now.
+    if ((yield* Clock.currentTimeMillis) - begun > Duration.toMillis(COMPOSE_LIMIT)) {
+      return yield* afterFailure(reply, new ReplyFailure({ reason: "later", message: TOO_SLOW }), false)
+    }
+    const sent = yield* Effect.result(channel.send(composed.success))
+    if (Result.isFailure(sent)) {
+      return yield* afterFailure(reply, sent.failure, composed.success.attachment !== undefined)
+    }
+    if (sent.success === "deferred" && reply.content.kind !== "processing-started") {
+      yield* store.retryReply(reply, { after: RETRIES_END, error: "deferred", asLink: false, unknown: false })
+      return yield* countReply(reply.content.kind, "retried")
+    }
+    yield* store.replySent(reply)
+    yield* countReply(reply.content.kind, "sent")
+    if (reply.content.kind !== "processing-started") yield* timeReply(reply.mailId)
+  }).pipe(Effect.annotateLogs({ mail: reply.mailId, reply: reply.content.kind }))

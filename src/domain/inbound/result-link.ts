@@ -1,0 +1,50 @@
+import { Clock, Effect } from "effect"
+import type * as Mac from "effect/crypto/Mac"
+
+import { IntakeStore, type IntakeUnavailable } from "../../ports/inbound/intake-store.ts"
+import { makeSignedTokens } from "../accounts/tokens.ts"
+
+/** How long the link to a result works, milliseconds: 7 days. */
+export const LINK_LIVES_MS = 7 * 24 * 60 * 60 * 1000
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** A token holds 36 characters of id and 13 of time; longer ones are not looked at. */
+const MAX_TOKEN = 200
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
+/** Makes and checks the tokens of links to results. */
+export interface ResultLinks {
+  /** The same mail and time give the same token, so that a reply that is sent again is the same. */
+  readonly token: (mailId: string, expiresAt: number) => Effect.Effect<string, IntakeUnavailable>
+  /** The mail of a genuine token whose time is not over. */
+  readonly verify: (token: string) => Effect.Effect<string | undefined, IntakeUnavailable>
+}
+
+/** Where the result stands that a token leads to. */
+export const resultUrl = (baseUrl: string, token: string): string =>
+  `${baseUrl}/convert-email/results/${token}`
+
+/** {@link ResultLinks} on the key of the database: signed tokens of the mail's id and the end of its time. */
+export const makeResultLinks: Effect.Effect<ResultLinks, never, IntakeStore | Mac.Mac> = Effect.gen(
+  function* () {
+    const { linkKey } = yield* IntakeStore
+    const tokens = yield* makeSignedTokens({
+      label: "postlane convert result 1",
+      maxLength: MAX_TOKEN,
+      key: linkKey
+    })
+    return {
+      token: (mailId: string, expiresAt: number) => tokens.write(encoder.encode(`${mailId}\n${expiresAt}`)),
+      verify: Effect.fnUntraced(function* (token: string) {
+        const payload = yield* tokens.read(token)
+        if (payload === undefined) return undefined
+        const [id, until] = decoder.decode(payload).split("\n")
+        if (id === undefined || !UUID.test(id)) return undefined
+        return (yield* Clock.currentTimeMillis) < Number(until) ? id : undefined
+      })
+    }
+  }
+)

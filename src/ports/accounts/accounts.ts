@@ -1,0 +1,177 @@
+import { Context, Data, type Effect, type Redacted } from "effect"
+
+import type { InvalidCursor } from "../cursor.ts"
+
+/** Accounts cannot be changed now. */
+export class AccountsUnavailable extends Data.TaggedError("AccountsUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+/** An account and what can be spent on it now: what live holds set aside is taken off already. */
+export interface AccountFunds {
+  readonly id: string
+  readonly email: string
+  readonly name: string | null
+  readonly planType: "free" | "paid"
+  /** Credits of a paid plan; null on the free plan. */
+  readonly creditsRemaining: number | null
+  /** Pages left of the free plan's lifetime; null on a paid plan. */
+  readonly freePagesLeft: number | null
+  /** What live holds set aside: credits, or pages of the free plan (1 credit each). */
+  readonly heldCredits: number
+}
+
+/** Accounts: what is left on them, and their ends. */
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    /** The account and its funds; `undefined` where it is closed. */
+    readonly funds: (customerId: string) => Effect.Effect<AccountFunds | undefined, AccountsUnavailable>
+    /**
+     * Closes the account: sign-ins, tokens, links and open invitations end with it, at once and together. `undefined` where
+     * it is closed already.
+     */
+    readonly close: (
+      customerId: string
+    ) => Effect.Effect<
+      { readonly email: string; /** ISO 8601. */ readonly deletedAt: string } | undefined,
+      AccountsUnavailable
+    >
+    /**
+     * Erases a person: takes the address (its key) from the account, the forms and the send log. A suppression of it stays,
+     * as a hash that still blocks (P3). False where nothing was known of it.
+     */
+    readonly erase: (person: {
+      readonly email: string
+      readonly actor: string
+    }) => Effect.Effect<boolean, AccountsUnavailable>
+  }
+>()("postlane/ports/Accounts") {}
+
+/** Invitations cannot be read or written now. */
+export class TeamInvitesUnavailable extends Data.TaggedError("TeamInvitesUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+/** An invitation, and what is to be done about its mail. */
+export type InviteTodo =
+  /** The caller sends the mail, and nobody else does until it says how that went. */
+  | {
+      readonly todo: "Send"
+      readonly inviteId: string
+      readonly token: Redacted.Redacted
+      /** The name or the address of whose team it is. */
+      readonly inviter: string
+      /** ISO 8601. */
+      readonly expiresAt: string
+      /** The idempotency key of this sending: the end of a deferral is found by it. */
+      readonly mailKey: string
+    }
+  /** Its mail went out before or its retry is queued, and the link in it still works. */
+  | { readonly todo: "Sent"; readonly inviteId: string }
+  /** Another call is sending it. */
+  | { readonly todo: "Busy"; readonly inviteId: string }
+
+/** Invitations into a customer's team (`team_invites`): one open one an address. Only a hash of the token is stored. */
+export class TeamInvites extends Context.Service<
+  TeamInvites,
+  {
+    /** Makes the invitation, or finds the open one; `undefined` where the customer is gone. `email` is the key of an address. */
+    readonly begin: (invite: {
+      readonly customerId: string
+      readonly email: string
+    }) => Effect.Effect<InviteTodo | undefined, TeamInvitesUnavailable>
+    /** Says how the mail of that token went. */
+    readonly end: (token: Redacted.Redacted, sent: boolean) => Effect.Effect<void, TeamInvitesUnavailable>
+    /** Accepts, once; `undefined` for a token that is unknown, used or too old. */
+    readonly accept: (
+      token: string
+    ) => Effect.Effect<
+      { readonly inviteId: string; readonly inviter: string } | undefined,
+      TeamInvitesUnavailable
+    >
+  }
+>()("postlane/ports/TeamInvites") {}
+
+/** What somebody wrote in the contact or the feedback form. */
+export interface ContactMessage {
+  readonly kind: ContactKind
+  readonly name: string | undefined
+  readonly email: string | undefined
+  readonly message: string
+  /** 1 to 5. */
+  readonly rating: number | undefined
+  readonly page: string | undefined
+  /** A robot wrote it. */
+  readonly spam: boolean
+}
+
+export const CONTACT_KINDS = ["contact", "feedback"] as const
+type ContactKind = (typeof CONTACT_KINDS)[number]
+
+/** Where a message's notification stands; nobody is notified of spam. */
+export const CONTACT_STATES = ["waiting", "notified", "spam"] as const
+type ContactState = (typeof CONTACT_STATES)[number]
+
+/** Most rows of one page. */
+export const MAX_CONTACT_PAGE = 200
+
+/** One row of `contact_messages`, with the columns' names as keys; times are ISO 8601 in UTC with microseconds. */
+export interface ContactMessageRow {
+  readonly id: string
+  readonly kind: ContactKind
+  readonly name: string | null
+  readonly email: string | null
+  readonly message: string
+  readonly rating: number | null
+  readonly page: string | null
+  readonly spam: boolean
+  readonly notified_at: string | null
+  /** When the sweep tries next, while it waits. */
+  readonly notify_after: string
+  readonly notify_attempts: number
+  readonly notify_error: string | null
+  readonly created_at: string
+}
+
+/** Which rows to show. Every filter that is there must hold. */
+export interface ContactMessageFilter {
+  readonly kind?: ContactKind | undefined
+  readonly state?: ContactState | undefined
+  /** 1 to {@link MAX_CONTACT_PAGE}. */
+  readonly limit: number
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+
+/** Messages cannot be stored or read now. */
+export class ContactMessagesUnavailable extends Data.TaggedError("ContactMessagesUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+type Store<A> = Effect.Effect<A, ContactMessagesUnavailable>
+
+/** Keeps every message, so that none is lost with its mail (`contact_messages`). */
+export class ContactMessages extends Context.Service<
+  ContactMessages,
+  {
+    /** Stores it and gives its id. */
+    readonly keep: (message: ContactMessage) => Store<string>
+    /** Notes that a provider accepted its mail. */
+    readonly notified: (id: string) => Store<void>
+    /** Notes why its mail did not go out. */
+    readonly missed: (id: string, error: string) => Store<void>
+    /**
+     * The message that waits for its mail for longest, two minutes after it came in at the earliest. Claimed, it is due again
+     * after 5 minutes, later up to 6 hours. Of several callers at once each message goes to one.
+     */
+    readonly claimWaiting: Store<{ readonly id: string; readonly message: ContactMessage } | undefined>
+    /** Newest first; rows that arrive meanwhile neither repeat nor hide any. */
+    readonly page: (
+      filter: ContactMessageFilter
+    ) => Effect.Effect<
+      { readonly rows: ReadonlyArray<ContactMessageRow>; readonly nextCursor: string | null },
+      ContactMessagesUnavailable | InvalidCursor
+    >
+  }
+>()("postlane/ports/ContactMessages") {}

@@ -1,0 +1,51 @@
+import { Context, Data, type Effect, type Schema } from "effect"
+
+import type { InvalidCursor } from "../cursor.ts"
+
+/** Most rows of one page. */
+export const MAX_AUDIT_PAGE = 200
+
+/** One row of `admin_audit_log`, with the columns' names as keys; the time is ISO 8601 in UTC with microseconds. */
+export interface AuditLogRow {
+  readonly id: string
+  /** What was done, such as `email_unsuppress`. */
+  readonly action: string
+  /** Who did it. */
+  readonly actor: string
+  readonly target: string | null
+  /** Why, in that person's words. */
+  readonly note: string | null
+  readonly details: Schema.Json
+  readonly created_at: string
+}
+
+/** Which rows to show. Every filter that is there must hold. */
+export interface AuditLogFilter {
+  /** Matches exactly. */
+  readonly action?: string | undefined
+  /** Matches exactly, ignoring case. */
+  readonly target?: string | undefined
+  /** 1 to {@link MAX_AUDIT_PAGE}. */
+  readonly limit: number
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+
+/** The audit log cannot be read now. */
+export class AuditLogUnavailable extends Data.TaggedError("AuditLogUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+/** What admins did, for admins who ask later. */
+export class AuditLog extends Context.Service<
+  AuditLog,
+  {
+    /** Newest first; rows that arrive meanwhile neither repeat nor hide any. */
+    readonly page: (
+      filter: AuditLogFilter
+    ) => Effect.Effect<
+      { readonly rows: ReadonlyArray<AuditLogRow>; readonly nextCursor: string | null },
+      AuditLogUnavailable | InvalidCursor
+    >
+  }
+>()("postlane/ports/AuditLog") {}

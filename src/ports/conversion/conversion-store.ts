@@ -1,0 +1,306 @@
+import { Context, Data, type Duration, type Effect } from "effect"
+
+import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
+import type { NoRoomForFile } from "../../domain/conversion/file-room.ts"
+import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
+import type { Legibility } from "../../domain/conversion/legibility.ts"
+import type { InvalidCursor } from "../cursor.ts"
+
+/** The store did not answer, or its answer was lost: what was asked may or may not have happened. */
+export class ConversionStoreError extends Data.TaggedError("ConversionStoreError")<{
+  readonly cause: unknown
+}> {}
+
+/** What a file is, by its content. */
+export type FileKind = "pdf" | "docx" | "png" | "jpeg"
+
+/** Statuses of a file; `processing` is the inline path (DOCX, images). */
+export type FileStatus = "uploaded" | "processing" | "chunked_processing" | "completed" | "failed"
+
+/** A file as its owner sees it. Times are ISO 8601. */
+export interface StoredFile {
+  readonly id: string
+  readonly customerId: string
+  readonly name: string
+  readonly kind: FileKind
+  readonly sizeBytes: number
+  readonly pages: number
+  readonly status: FileStatus
+  readonly phase: string | null
+  /** Its job is `waiting_batch`. Computed from the job. */
+  readonly batchWaiting: boolean
+  readonly jobId: string | null
+  /** Of the job `jobId`; null where there is none (yet). */
+  readonly jobStatus: JobStatus | null
+  /** Pages. */
+  readonly progress: { readonly done: number; readonly total: number }
+  readonly error: string | null
+  readonly createdAt: string
+  readonly objectKey: string
+  /** The newest paid result, whatever has become of later conversions. */
+  readonly resultKey: string | null
+  /** Of the result: pages from 1 that could not be read, and whether there is a word of text in it; null: not known. */
+  readonly unreadablePages: ReadonlyArray<number>
+  readonly hasText: boolean | null
+}
+
+/** A conversion that was asked for and has no job yet. */
+interface QueuedConversion {
+  readonly jobId: string
+  readonly fileId: string
+  readonly pages: number
+  readonly options: JobOptions
+}
+
+/** A chunk that this worker holds, until it tells its end or its lease is lost. */
+export interface ClaimedChunk {
+  readonly id: string
+  /** Proof of the claim. */
+  readonly lease: string
+  readonly jobId: string
+  readonly chunkIndex: number
+  /** Pages from 0, the last one included. */
+  readonly firstPage: number
+  readonly lastPage: number
+  /** This one included. */
+  readonly attempts: number
+  readonly fileId: string
+  readonly objectKey: string
+  readonly options: JobOptions
+  readonly totalPages: number
+}
+
+/** A job whose chunks are all there, to be assembled by the holder of the lease. */
+export interface ClaimedAssembly {
+  readonly jobId: string
+  readonly lease: string
+  readonly fileId: string
+  readonly fileName: string
+  readonly attempts: number
+  readonly options: JobOptions
+  readonly totalPages: number
+  /** Results of the chunks, in the order of the pages. */
+  readonly chunkKeys: ReadonlyArray<string>
+}
+
+/** A DOCX or an image to be converted inline. */
+export interface ClaimedInline {
+  readonly fileId: string
+  readonly lease: string
+  readonly jobId: string
+  readonly name: string
+  readonly kind: FileKind
+  readonly objectKey: string
+  readonly attempts: number
+  readonly options: JobOptions
+}
+
+/** A PDF to be converted layout-true. */
+export interface ClaimedFlyer {
+  readonly id: string
+  readonly lease: string
+  readonly fileId: string
+  readonly name: string
+  readonly objectKey: string
+  readonly pages: number
+  readonly attempts: number
+}
+
+/** Statuses of a flyer job; one that was stopped is `failed`. */
+type FlyerStatus = "pending" | "processing" | "completed" | "failed"
+
+/** A flyer job as its owner sees it. */
+export interface StoredFlyer {
+  readonly id: string
+  readonly fileId: string
+  readonly status: FlyerStatus
+  /** Of one that has failed for good; null while it is tried again. */
+  readonly error: string | null
+  /** The free reflow that was chosen instead. */
+  readonly compConversionId: string | null
+  /** ISO 8601. */
+  readonly createdAt: string
+  /** Where the layout-true result stands. */
+  readonly resultKey: string | null
+  /** Of the result: pages from 1 that could not be read. */
+  readonly unreadablePages: ReadonlyArray<number>
+}
+
+type Store<A> = Effect.Effect<A, ConversionStoreError>
+
+/** Most files of one page. */
+export const MAX_FILES_PAGE = 1000
+
+/** Some of an owner's files; `nextCursor` is null at the end. */
+interface FilePage {
+  readonly files: ReadonlyArray<StoredFile>
+  readonly nextCursor: string | null
+}
+
+/** How a request for work was answered. */
+export type Requested = "queued" | "not_found" | "active" | "insufficient"
+
+/**
+ * Files, jobs, chunks and their funds. Each method is one guarded statement or function of the database, and tells whether
+ * it won. A call whose answer was lost may be made again with the same ids.
+ */
+export class ConversionStore extends Context.Service<
+  ConversionStore,
+  {
+    // Files
+    /** As long as its owner has room for one more (`FILE_ROOM`). */
+    readonly addFile: (
+      file: Pick<StoredFile, "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey">
+    ) => Effect.Effect<StoredFile, ConversionStoreError | NoRoomForFile>
+    /** Of this owner only; newest first, the page after `cursor`. */
+    readonly files: (
+      customerId: string,
+      page: { readonly limit: number; readonly cursor: string | undefined }
+    ) => Effect.Effect<FilePage, ConversionStoreError | InvalidCursor>
+    readonly file: (fileId: string, customerId: string) => Store<StoredFile | undefined>
+    /** Files by id, for progress streams: many in one call. */
+    readonly filesById: (fileIds: ReadonlyArray<string>) => Store<ReadonlyArray<StoredFile>>
+    readonly deleteFile: (fileId: string, customerId: string) => Store<"deleted" | "not_found" | "finishing">
+    /** Deleted files whose objects are still there, with every job that they had (flyer jobs too). */
+    readonly filesToPurge: (
+      limit: number
+    ) => Store<ReadonlyArray<{ readonly id: string; readonly jobIds: ReadonlyArray<string> }>>
+    readonly filePurged: (fileId: string) => Store<void>
+
+    // Requests
+    readonly request: (request: {
+      readonly jobId: string
+      readonly fileId: string
+      readonly customerId: string
+      readonly options: JobOptions
+      readonly window: Duration.Duration
+      readonly bulkId?: string | undefined
+    }) => Store<Requested>
+    /** The oldest request in the queue `convert`, if any. */
+    readonly nextQueued: Store<QueuedConversion | undefined>
+    readonly createJob: (
+      jobId: string,
+      job: {
+        readonly status: "pending" | "waiting_batch"
+        readonly options: JobOptions
+        readonly chunkPages: number
+      }
+    ) => Store<boolean>
+    readonly cancel: (jobId: string) => Store<"cancelled" | "finishing" | "not_active">
+
+    // Chunks
+    readonly claimChunk: (worker: string, lease: string) => Store<ClaimedChunk | undefined>
+    /** False: stop at once, the chunk is not this worker's any more. */
+    readonly heartbeatChunk: (
+      chunk: Pick<ClaimedChunk, "id" | "lease">,
+      pagesDone: number,
+      window: Duration.Duration
+    ) => Store<boolean>
+    readonly completeChunk: (
+      chunk: Pick<ClaimedChunk, "id" | "lease">,
+      resultKey: string,
+      costs: ReadonlyArray<CostEntry>
+    ) => Store<"stale" | "completed" | "assembling">
+    readonly failChunk: (
+      chunk: Pick<ClaimedChunk, "id" | "lease">,
+      failure: {
+        readonly error: string
+        readonly costs: ReadonlyArray<CostEntry>
+        readonly retryIn: Duration.Duration
+        readonly maxAttempts: number
+      }
+    ) => Store<"stale" | "pending" | "failed">
+    readonly handBackChunk: (
+      chunk: Pick<ClaimedChunk, "id" | "lease">,
+      costs: ReadonlyArray<CostEntry>
+    ) => Store<boolean>
+    /** With a lease: nothing, where the assembly is not its holder's any more. */
+    readonly failJob: (jobId: string, error: string, lease?: string) => Store<boolean>
+    readonly bookCosts: (costs: ReadonlyArray<CostEntry>) => Store<void>
+
+    // Assembly
+    readonly claimAssembly: (lease: string, stale: Duration.Duration) => Store<ClaimedAssembly | undefined>
+    readonly heartbeatAssembly: (
+      assembly: Pick<ClaimedAssembly, "jobId" | "lease">,
+      window: Duration.Duration
+    ) => Store<boolean>
+    readonly handBackAssembly: (assembly: Pick<ClaimedAssembly, "jobId" | "lease">) => Store<boolean>
+    readonly finishJob: (
+      assembly: Pick<ClaimedAssembly, "jobId" | "lease">,
+      resultKey: string,
+      legibility?: Legibility
+    ) => Store<"completed" | "stale" | "insufficient" | "unreadable">
+
+    // Inline and layout-true
+    readonly claimInline: (lease: string, stale: Duration.Duration) => Store<ClaimedInline | undefined>
+    readonly heartbeatInline: (
+      inline: Pick<ClaimedInline, "fileId" | "lease">,
+      window: Duration.Duration
+    ) => Store<boolean>
+    readonly finishInline: (
+      inline: Pick<ClaimedInline, "fileId" | "lease">,
+      resultKey: string,
+      costs: ReadonlyArray<CostEntry>,
+      /** `pages`: counted from the result, and charged; undefined: as they were counted before. */
+      found?: { readonly pages: number | undefined; readonly hasText: boolean }
+    ) => Store<"completed" | "stale" | "insufficient">
+    readonly failInline: (
+      inline: Pick<ClaimedInline, "fileId" | "lease">,
+      failure: {
+        readonly error: string
+        readonly costs: ReadonlyArray<CostEntry>
+        readonly maxAttempts: number
+      }
+    ) => Store<"stale" | "waiting" | "failed">
+    readonly requestFlyer: (request: {
+      readonly id: string
+      readonly fileId: string
+      readonly customerId: string
+      readonly window: Duration.Duration
+    }) => Store<Requested | "unsupported">
+    /** Undefined where there is none, where it is somebody else's, and where its file is deleted. */
+    readonly flyer: (flyerId: string, customerId: string) => Store<StoredFlyer | undefined>
+    /** Those of a file, newest first. */
+    readonly flyersOf: (fileId: string, customerId: string) => Store<ReadonlyArray<StoredFlyer>>
+    readonly claimFlyer: (lease: string, stale: Duration.Duration) => Store<ClaimedFlyer | undefined>
+    readonly heartbeatFlyer: (
+      flyer: Pick<ClaimedFlyer, "id" | "lease">,
+      window: Duration.Duration
+    ) => Store<boolean>
+    readonly finishFlyer: (
+      flyer: Pick<ClaimedFlyer, "id" | "lease">,
+      resultKey: string,
+      costs: ReadonlyArray<CostEntry>,
+      unreadablePages?: ReadonlyArray<number>
+    ) => Store<"completed" | "stale" | "insufficient">
+    readonly failFlyer: (
+      flyer: Pick<ClaimedFlyer, "id" | "lease">,
+      failure: {
+        readonly error: string
+        readonly costs: ReadonlyArray<CostEntry>
+        readonly maxAttempts: number
+      }
+    ) => Store<"stale" | "pending" | "failed">
+    /** Stops one that is being made, and gives its funds back; the same call again is answered as before. */
+    readonly cancelFlyer: (
+      flyerId: string,
+      customerId: string
+    ) => Store<"cancelled" | "not_active" | "not_found">
+    readonly requestReflow: (request: {
+      readonly flyerId: string
+      readonly customerId: string
+      readonly jobId: string
+      readonly options: JobOptions
+      readonly window: Duration.Duration
+    }) => Store<Requested | "resolved">
+
+    // Upkeep
+    /** One orphan a call; answers how many (0 or 1). */
+    readonly recoverOrphan: (stale: Duration.Duration, maxAttempts: number) => Store<number>
+    /** Pauses and resumes by the daily model budget, USD; undefined: no budget. Answers how many changed. */
+    readonly applyBudget: (budgetUsd: number | undefined) => Store<number>
+    /** One file of a closed account a call; answers how many (0 or 1). */
+    readonly deleteFileOfClosedAccount: Store<number>
+    readonly sweep: (window: Duration.Duration, stale: Duration.Duration) => Store<number>
+  }
+>()("postlane/ports/ConversionStore") {}

@@ -1,0 +1,88 @@
+import { Context, type Effect } from "effect"
+
+import type { BatchOutcome, BatchRowState } from "../../domain/batch/row.ts"
+import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
+import type { InvalidCursor } from "../cursor.ts"
+import type { ConversionStoreError } from "./conversion-store.ts"
+
+/** Most jobs of one page, and days of one cost report. */
+export const MAX_JOBS_PAGE = 200
+export const MAX_COST_DAYS = 366
+
+/** A job as admins see it. Times are ISO 8601 in UTC. */
+export interface JobRow {
+  readonly id: string
+  readonly fileId: string
+  readonly customerId: string | null
+  readonly bulkId: string | null
+  readonly status: JobStatus
+  readonly options: JobOptions
+  readonly totalPages: number
+  readonly totalChunks: number
+  readonly doneChunks: number
+  /** USD; of an unfinished job what its models cost so far. */
+  readonly totalCostUsd: number
+  readonly error: string | null
+  readonly createdAt: string
+  readonly finishedAt: string | null
+  /** Null where the batch lane has no row for it. */
+  readonly batch: {
+    readonly state: BatchRowState
+    readonly outcome: BatchOutcome | null
+    readonly reason: string | null
+    readonly arn: string | null
+    readonly endState: string | null
+    readonly records: number
+    readonly accepted: number
+    readonly fallback: number
+    readonly inputBytes: number
+    readonly costUsd: number
+    readonly attempts: number
+    readonly submittedAt: string | null
+    readonly closedAt: string | null
+  } | null
+}
+
+/** What models cost in some days, by source, and what the batch lane saved. USD. */
+export interface CostReport {
+  readonly days: number
+  /** `YYYY-MM-DD`, UTC. */
+  readonly from: string
+  readonly totalUsd: number
+  readonly sources: ReadonlyArray<{
+    readonly source: string
+    readonly entries: number
+    readonly inputTokens: number
+    readonly outputTokens: number
+    readonly costUsd: number
+  }>
+  readonly batch: {
+    readonly jobs: number
+    readonly accepted: number
+    readonly fallback: number
+    readonly costUsd: number
+    /** What the answers that were accepted would have cost on demand. */
+    readonly onDemandUsd: number
+    /** Less than zero where more was paid for answers that were not used. */
+    readonly savedUsd: number
+  }
+}
+
+/** Reads jobs and costs, for admins and the command line. */
+export class JobReport extends Context.Service<
+  JobReport,
+  {
+    /** Newest first; pages follow (`created_at`, `id`). */
+    readonly jobs: (filter: {
+      readonly status?: JobStatus | undefined
+      /** 1 to {@link MAX_JOBS_PAGE}. */
+      readonly limit: number
+      readonly cursor?: string | undefined
+    }) => Effect.Effect<
+      { readonly rows: ReadonlyArray<JobRow>; readonly nextCursor: string | null },
+      ConversionStoreError | InvalidCursor
+    >
+    /** Today and the `days` − 1 days before it, UTC; 1 to {@link MAX_COST_DAYS}. */
+    readonly costs: (days: number) => Effect.Effect<CostReport, ConversionStoreError>
+  }
+>()("postlane/ports/JobReport") {}

@@ -1,0 +1,101 @@
+import { Context, Data, type Effect, type Scope, type Stream } from "effect"
+
+import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
+import type { DocumentFacts, FontFace, PageContent } from "../../domain/conversion/page-content.ts"
+
+/**
+ * Why a document, or a page of it, cannot be had:
+ * - `encrypted`: it opens with a password only (an empty one is tried);
+ * - `broken`: not a PDF, or damaged beyond repair;
+ * - `empty`: it has no page;
+ * - `xfa-only`: an XFA form whose pages are made by a viewer's program, with nothing but "Please wait" in the file;
+ * - `too-large-page`, `too-many-pages`, `bomb`: beyond the limits below, so that one document cannot stop the rest;
+ * - `timeout`: a page took longer than the limit; `crashed`: reading it ended the reader. Others go on.
+ */
+export type PdfFailure =
+  | "encrypted"
+  | "broken"
+  | "empty"
+  | "xfa-only"
+  | "too-large-page"
+  | "bomb"
+  | "too-many-pages"
+  | "timeout"
+  | "crashed"
+
+/** The message is for the person who sent the document: what is wrong and what to do. */
+export class PdfError extends Data.TaggedError("PdfError")<{
+  readonly reason: PdfFailure
+  readonly message: string
+  /** From 0, where one page is at fault. */
+  readonly page?: number
+  /** For the log: what the library said. */
+  readonly cause?: unknown
+}> {}
+
+/** Pages from `first` up to and without `end`, from 0. */
+export interface PageRange {
+  readonly first: number
+  readonly end: number
+}
+
+/** A page as a PDF of its own. */
+export interface SinglePage {
+  readonly index: number
+  readonly bytes: Uint8Array
+  /** True: words are certain to be seen on it, so that it is not blank. False says nothing; absent where nobody has looked. */
+  readonly hasWords?: boolean
+}
+
+/** A picture that models and browsers take. */
+export interface Picture {
+  readonly mediaType: "image/png" | "image/jpeg"
+  readonly bytes: Uint8Array
+  readonly width: number
+  readonly height: number
+}
+
+/** An open document. What it hands out lazily is made page by page, as it is asked for. */
+export interface PdfDocument {
+  /** `fonts` is empty here: see {@link PdfDocument.fonts}. */
+  readonly facts: DocumentFacts
+  /** The fonts of the pages read so far, which their runs' `font` indexes; it only ever grows at its end. */
+  readonly fonts: Effect.Effect<ReadonlyArray<FontFace>>
+  readonly pages: (range: PageRange) => Stream.Stream<PageContent, PdfError>
+  /**
+   * Each page as a PDF of its own, with all that it shows and no more; the structure tree stays behind. With `words` each is looked
+   * at for words.
+   */
+  readonly split: (
+    range: PageRange,
+    options?: { readonly words?: boolean }
+  ) => Stream.Stream<SinglePage, PdfError>
+  /** The page as it is shown, at `dpi` or as many dots as {@link MAX_PICTURE_PIXELS} allow. */
+  readonly render: (index: number, dpi: number) => Effect.Effect<Picture, PdfError>
+  /** The page's n-th image (`Drawing.index`), made smaller where it is larger than {@link MAX_PICTURE_PIXELS}; null: no such image, or one too large to decode. */
+  readonly image: (page: number, index: number) => Effect.Effect<Picture | null, PdfError>
+  /** Whether nothing is to be seen on it. */
+  readonly isBlank: (index: number) => Effect.Effect<boolean, PdfError>
+  /** The same of each page of a range. */
+  readonly blanks: (range: PageRange) => Stream.Stream<boolean, PdfError>
+  /** The layout tier's pages, laid out where the document is read; pages of one range are laid out with each other. */
+  readonly layout: (range: PageRange) => Stream.Stream<LayoutPage, PdfError>
+}
+
+/** Most pages of a document. */
+export const MAX_PAGES = 50_000
+/** Longest side of a page, in points: 200 inches, PDF's own limit. */
+export const MAX_PAGE_POINTS = 14_400
+/** Most pixels of a picture that is handed out. */
+export const MAX_PICTURE_PIXELS = 8_000_000
+/** Most characters of a page: a wall poster has 100,000. */
+export const MAX_PAGE_CHARACTERS = 400_000
+
+/** Reads PDFs, in threads of its own: the caller's stays free. */
+export class Pdf extends Context.Service<
+  Pdf,
+  {
+    /** Opens a file, which stays as it is until the scope closes. Reads only what is asked for, never the whole file. */
+    readonly open: (path: string) => Effect.Effect<PdfDocument, PdfError, Scope.Scope>
+  }
+>()("postlane/ports/Pdf") {}

@@ -1,0 +1,40 @@
+import { Context, Data, type Effect } from "effect"
+
+import type { AlertType, PerChannel } from "../../domain/delivery/alert-policy.ts"
+
+/** Which channels each type of alert goes to. */
+type AlertPreferenceTable = Readonly<Record<AlertType, PerChannel<boolean>>>
+
+/** What holds where nobody has chosen: everything is on. */
+export const DEFAULT_PREFERENCES: AlertPreferenceTable = {
+  email_delivery_failure: { email: true, chat: true }
+}
+
+/** The preferences cannot be read or written now. */
+export class AlertPreferencesUnavailable extends Data.TaggedError("AlertPreferencesUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+/** What admins chose on the notifications page (`admin_notification_preferences`). */
+export class AlertPreferences extends Context.Service<
+  AlertPreferences,
+  {
+    readonly read: Effect.Effect<AlertPreferenceTable, AlertPreferencesUnavailable>
+    /** Replaces all of them, whole or not at all. */
+    readonly write: (table: AlertPreferenceTable) => Effect.Effect<void, AlertPreferencesUnavailable>
+  }
+>()("postlane/ports/AlertPreferences") {}
+
+/** The chat did not take the message, or it is not known whether it did. `message` holds no secret. */
+export class ChatFailure extends Data.TaggedError("ChatFailure")<{ readonly message: string }> {}
+
+/** The chat that admin alerts go to. */
+export class Chat extends Context.Service<
+  Chat,
+  {
+    /** False where no bot or no chat is set: nothing can be posted. */
+    readonly configured: boolean
+    /** Posts plain text; what is too long for the chat is cut. Ends within about ten seconds. */
+    readonly post: (text: string) => Effect.Effect<void, ChatFailure>
+  }
+>()("postlane/ports/Chat") {}

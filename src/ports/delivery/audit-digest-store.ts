@@ -1,0 +1,140 @@
+import { Context, Data, type Effect } from "effect"
+
+import type { DigestCadence, DigestPeriod } from "../../domain/delivery/audit-digest-period.ts"
+import type { SendRequest } from "../../domain/mail/message.ts"
+
+/** The database does not answer, or not with what it should. */
+export class AuditDigestStoreError extends Data.TaggedError("AuditDigestStoreError")<{
+  readonly operation: string
+  readonly cause: unknown
+}> {}
+
+/** One row of `audit_digest_subscriptions`. */
+export interface DigestSubscription {
+  readonly id: string
+  /** As somebody wrote it. */
+  readonly email: string
+  readonly cadence: DigestCadence
+  /** Null: the whole service. Else what concerns this customer and mail to this address, no more. */
+  readonly customerId: string | null
+}
+
+/** Which subscriptions are asked for. */
+interface PendingQuery {
+  readonly period: DigestPeriod
+  /** The last id of the page before. */
+  readonly after: string | undefined
+  readonly limit: number
+  /** Only those that were there before this time, milliseconds since the epoch. */
+  readonly createdBefore: number | undefined
+}
+
+/** What became of the mail of a period. */
+export interface MailCounts {
+  /** Handed to a provider. */
+  readonly sent: number
+  readonly delivered: number
+  readonly bounced: number
+  readonly complained: number
+  readonly failed: number
+  readonly suppressed: number
+}
+
+/** One thing that happened, newest first. */
+export type DigestEntry =
+  /** A row of `admin_audit_log`. */
+  | {
+      readonly _tag: "Admin"
+      /** Milliseconds since the epoch. */
+      readonly at: number
+      readonly actor: string
+      readonly action: string
+      readonly target: string | null
+    }
+  /** A mail that ended badly. */
+  | {
+      readonly _tag: "Mail"
+      readonly at: number
+      readonly source: string | null
+      readonly status: "bounced" | "complained" | "failed" | "suppressed"
+      readonly recipients: ReadonlyArray<string>
+      readonly error: string | null
+    }
+
+/** What happened in a period. */
+export interface DigestActivity {
+  readonly counts: MailCounts
+  readonly entries: ReadonlyArray<DigestEntry>
+  /** How many entries there were, those left out included. */
+  readonly total: number
+}
+
+/** Which digest: of one subscription for one period. */
+export interface DigestKey {
+  readonly subscriptionId: string
+  readonly period: DigestPeriod
+}
+
+/** Whether a digest may be sent, and which mail; see `claim_audit_digest`. */
+export type DigestClaim =
+  | { readonly _tag: "Claimed"; readonly request: SendRequest }
+  | { readonly _tag: "Settled" | "Busy" | "Waiting" | "Unknown" }
+
+/** How a claimed digest ended. */
+export type DigestEnd =
+  | { readonly state: "sent" | "suppressed" }
+  /** `certain`: this attempt surely sent nothing. */
+  | { readonly state: "failed"; readonly certain: boolean; readonly error: string }
+
+/** The time for which the relay remembers an idempotency key (contract, "Sending"), milliseconds. */
+export const RELAY_MEMORY_MS = 24 * 3_600_000
+
+/** Who gets a digest, what goes into it, and who sends it. */
+export class AuditDigestStore extends Context.Service<
+  AuditDigestStore,
+  {
+    /** Active subscriptions, by id, whose digest of the period is neither sent nor suppressed; those after `after`. */
+    readonly pending: (
+      query: PendingQuery
+    ) => Effect.Effect<ReadonlyArray<DigestSubscription>, AuditDigestStoreError>
+    /** What happened, with the newest `limit` entries. */
+    readonly activity: (query: {
+      readonly period: DigestPeriod
+      /** Absent: the whole service. */
+      readonly customer: { readonly id: string; readonly email: string } | undefined
+      readonly limit: number
+    }) => Effect.Effect<DigestActivity, AuditDigestStoreError>
+    /** One guarded statement: of two runs at once one gets `Claimed`. `patient`: one that failed lately waits. */
+    readonly claim: (
+      entry: DigestKey & {
+        readonly owner: string
+        readonly leaseMs: number
+        readonly patient: boolean
+        readonly request: SendRequest
+      }
+    ) => Effect.Effect<DigestClaim, AuditDigestStoreError>
+    /** Ends what `owner` holds; false where it holds it no more. */
+    readonly settle: (
+      entry: DigestKey & { readonly owner: string; readonly end: DigestEnd }
+    ) => Effect.Effect<boolean, AuditDigestStoreError>
+  }
+>()("postlane/ports/AuditDigestStore") {}
+
+/** The relay did not send. */
+export class RelayFailed extends Data.TaggedError("RelayFailed")<{
+  /** In words, without a secret. */
+  readonly message: string
+  /** True where the answer proves that this call sent nothing; false where it may have. */
+  readonly certain: boolean
+}> {}
+
+/** `POST /internal/send-email`, from wherever the caller runs (document 1, "What the service does", 5). */
+export class SendRelay extends Context.Service<
+  SendRelay,
+  {
+    /** False where `INTERNAL_SEND_EMAIL_URL` is unset. */
+    readonly configured: boolean
+    /** Sends through the library; `suppressed` is the relay's 422. */
+    readonly send: (request: SendRequest) => Effect.Effect<"sent" | "suppressed", RelayFailed>
+  }
+>()("postlane/ports/SendRelay") {}

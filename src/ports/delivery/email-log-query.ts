@@ -1,0 +1,121 @@
+import { Context, Data, type Effect, type Schema } from "effect"
+
+import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
+import type { SendStatus } from "../../domain/mail/send-result.ts"
+import type { EmailStatus } from "../../domain/mail/status.ts"
+import type { InvalidCursor } from "../cursor.ts"
+
+/** Most rows of one page. */
+export const MAX_EMAIL_LOG_PAGE = 200
+
+/**
+ * One row of `email_log`, with the columns' names as keys (document 1, "email_log"; contract, "Admin"). Times are ISO 8601
+ * in UTC with microseconds.
+ */
+export interface EmailLogRow {
+  readonly id: string
+  readonly created_at: string
+  readonly updated_at: string
+  /** A category of a send, or `unknown` where only delivery events wrote the row. */
+  readonly category: string
+  readonly source: string | null
+  readonly from_address: string | null
+  readonly to_addresses: ReadonlyArray<string>
+  /** Cc and Bcc. */
+  readonly other_addresses: ReadonlyArray<string>
+  /** Who was left out since they are suppressed. */
+  readonly dropped_addresses: ReadonlyArray<string>
+  readonly subject: string | null
+  readonly outcome: SendStatus | null
+  readonly status: EmailStatus
+  readonly last_event: string | null
+  readonly last_event_at: string | null
+  readonly error: string | null
+  readonly error_kind: FailureKind | null
+  readonly failed_over: boolean
+  /** USD. */
+  readonly cost_usd: number | null
+  readonly idempotency_key: string | null
+  readonly provider: string | null
+  readonly provider_message_id: string | null
+  /** When the failure alert was claimed. */
+  readonly alerted_at: string | null
+  /** The latest provider event, as it came. */
+  readonly raw: Schema.Json
+}
+
+/** Which rows to show. Every filter that is there must hold. */
+export interface EmailLogFilter {
+  readonly status?: EmailStatus | undefined
+  readonly category?: string | undefined
+  readonly provider?: Provider | undefined
+  /** An address; matches a recipient exactly, ignoring case: To, Cc, Bcc, or left out. */
+  readonly recipient?: string | undefined
+  /** Matches a part of the subject, ignoring case; `%` and `_` stand for themselves. */
+  readonly subject?: string | undefined
+  /** 1 to {@link MAX_EMAIL_LOG_PAGE}. */
+  readonly limit: number
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+
+/** Rows, newest first, and where the next page begins; null where this was the last. */
+export interface EmailLogPage {
+  readonly rows: ReadonlyArray<EmailLogRow>
+  readonly nextCursor: string | null
+}
+
+/** The log cannot be read now. */
+export class EmailLogUnavailable extends Data.TaggedError("EmailLogUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+/**
+ * Reads the send log. Pages follow (`created_at`, `id`), newest first: a page is found by where the last one ended, so
+ * that rows which arrive meanwhile neither repeat nor hide any.
+ */
+export class EmailLogQuery extends Context.Service<
+  EmailLogQuery,
+  {
+    readonly page: (
+      filter: EmailLogFilter
+    ) => Effect.Effect<EmailLogPage, EmailLogUnavailable | InvalidCursor>
+  }
+>()("postlane/ports/EmailLogQuery") {}
+
+/** Most days of one question. */
+export const MAX_STATS_DAYS = 366
+
+/** Rows of the send log of one UTC day, category, provider and status. */
+export interface EmailStat {
+  /** `YYYY-MM-DD`. */
+  readonly day: string
+  /** A category of a send, or `unknown` where only delivery events wrote the rows. */
+  readonly category: string
+  /** Null where no provider was asked. */
+  readonly provider: string | null
+  readonly status: EmailStatus
+  readonly count: number
+  readonly failedOver: number
+  /** USD. */
+  readonly costUsd: number
+}
+
+/** The log cannot be counted now. */
+export class EmailStatsUnavailable extends Data.TaggedError("EmailStatsUnavailable")<{
+  readonly cause: unknown
+}> {}
+
+/** Counts the send log. */
+export class EmailStats extends Context.Service<
+  EmailStats,
+  {
+    /** Today and the `days` − 1 days before it, UTC; 1 to {@link MAX_STATS_DAYS}. `from` is the first day. */
+    readonly since: (
+      days: number
+    ) => Effect.Effect<
+      { readonly from: string; readonly stats: ReadonlyArray<EmailStat> },
+      EmailStatsUnavailable
+    >
+  }
+>()("postlane/ports/EmailStats") {}

@@ -1,0 +1,96 @@
+import { Context, Data, type Effect } from "effect"
+
+/** The log did not answer the poll. */
+export class PollLogError extends Data.TaggedError("PollLogError")<{
+  readonly operation: "known" | "position" | "savePosition"
+  readonly cause: unknown
+}> {}
+
+/** A mail that the log has a row for. */
+export interface KnownMail {
+  readonly lastEvent: string | undefined
+  /** The provider reported a failure, and nobody holds the claim of its alert: it has not gone out. */
+  readonly alertDue: boolean
+}
+
+/** A point in the list: the mail that a run had reached, or, without an id, a moment. */
+export interface ListMark {
+  readonly id: string | undefined
+  /** When that mail was sent, milliseconds since the epoch: what holds where the list does not have it any more. */
+  readonly sentAt: number | undefined
+}
+
+/** How far the poll has come. */
+export interface PollPosition {
+  /** The newest mail that was read; absent before the first run. */
+  readonly newest: ListMark | undefined
+  /** Mails that one run had no pages left for: those older than `after`, down to `until` (absent: to where logging began). */
+  readonly gap: { readonly after: string; readonly until: ListMark | undefined } | undefined
+}
+
+/** What the poll reads of the log, and where it keeps its position. */
+export class PollLog extends Context.Service<
+  PollLog,
+  {
+    /** The rows of these mails of `provider_a`, and when the oldest row of the whole log was made (milliseconds). */
+    readonly known: (
+      messageIds: ReadonlyArray<string>
+    ) => Effect.Effect<
+      { readonly mails: ReadonlyMap<string, KnownMail>; readonly oldest: number | undefined },
+      PollLogError
+    >
+    /** The position, and the version that saving it asks for. */
+    readonly position: Effect.Effect<
+      { readonly position: PollPosition; readonly version: number },
+      PollLogError
+    >
+    /** Saves the position where nobody else has saved one since `version`; tells whether it did. */
+    readonly savePosition: (position: PollPosition, version: number) => Effect.Effect<boolean, PollLogError>
+  }
+>()("postlane/ports/PollLog") {}
+
+/** A mail of `provider_a`'s list, in the core's words. */
+export interface ListedMail {
+  readonly id: string
+  /** The newest event, without a prefix: `sent`, `delivered`, `bounced`, …; open-ended. */
+  readonly lastEvent: string
+  /** When it was sent, milliseconds since the epoch; absent where the list gave no readable time. */
+  readonly sentAt: number | undefined
+  /** Bare lower-case addresses of To, Cc and Bcc. */
+  readonly recipients: ReadonlyArray<string>
+  readonly from: string | undefined
+  readonly subject: string | undefined
+  /** The item as it came. */
+  readonly raw: unknown
+}
+
+/** One page of the list, newest first. */
+export interface MailPage {
+  readonly mails: ReadonlyArray<ListedMail>
+  /** Items that could not be read. */
+  readonly unreadable: number
+  /** Where older mails go on; absent at the end of the list. */
+  readonly next: string | undefined
+}
+
+/**
+ * The list could not be read. `unconfigured`: there is no key. `refused`: the key may not, or the request is wrong.
+ * `cursor`: the vendor does not take this cursor (any more). `throttled`: too many requests. `unavailable`: no answer, or
+ * none that can be read.
+ */
+export class ListFailure extends Data.TaggedError("ListFailure")<{
+  readonly kind: "unconfigured" | "refused" | "cursor" | "throttled" | "unavailable"
+  /** What the vendor said, fit for a log. */
+  readonly message: string
+  /** What the vendor asks a throttled caller to wait, milliseconds. */
+  readonly retryAfterMs?: number | undefined
+}> {}
+
+/** The mails that `provider_a` knows of, and how each of them stands. */
+export class SentMails extends Context.Service<
+  SentMails,
+  {
+    /** Up to 100 mails: the newest, or those that are older than the cursor's. */
+    readonly page: (after: string | undefined) => Effect.Effect<MailPage, ListFailure>
+  }
+>()("postlane/ports/SentMails") {}

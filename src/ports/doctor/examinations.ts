@@ -1,0 +1,35 @@
+import { Context, Data, type Effect } from "effect"
+
+import type { DatabaseFacts } from "../../domain/doctor/database.ts"
+import type { MxRecord } from "../../domain/doctor/dns-records.ts"
+import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
+import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
+import type { QueueFacts } from "../../domain/doctor/queue.ts"
+
+/** The resolver did not answer, or refused. `message` is for people. */
+export class DnsFailure extends Data.TaggedError("DnsFailure")<{ readonly message: string }> {}
+
+/** Looks names up. A name that does not exist has no records: an empty list, no failure. */
+export class Dns extends Context.Service<
+  Dns,
+  {
+    readonly cname: (name: string) => Effect.Effect<ReadonlyArray<string>, DnsFailure>
+    readonly mx: (name: string) => Effect.Effect<ReadonlyArray<MxRecord>, DnsFailure>
+    /** The strings of each record are joined. */
+    readonly txt: (name: string) => Effect.Effect<ReadonlyArray<string>, DnsFailure>
+  }
+>()("postlane/ports/Dns") {}
+
+/**
+ * What the doctor asks of the parts outside. Nothing is sent or changed by asking, and nothing fails: what cannot be found
+ * out is a fact of its own. Absent: the part is simulated or not used. Texts in the facts hold no secret.
+ */
+export class Examinations extends Context.Service<
+  Examinations,
+  {
+    readonly database: Effect.Effect<DatabaseFacts> | undefined
+    readonly providerA: Effect.Effect<ProviderAFacts> | undefined
+    readonly providerB: Effect.Effect<ProviderBFacts> | undefined
+    readonly queue: Effect.Effect<QueueFacts> | undefined
+  }
+>()("postlane/ports/Examinations") {}

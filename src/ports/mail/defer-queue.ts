@@ -1,0 +1,50 @@
+import { Context, Data, type Effect } from "effect"
+
+import type { DeferredSend } from "../../domain/mail/deferred-send.ts"
+
+/** The queue did not take or give a message. */
+export class DeferQueueError extends Data.TaggedError("DeferQueueError")<{
+  readonly reason: "TooLarge" | "Unavailable"
+  readonly message: string
+  readonly cause?: unknown
+}> {}
+
+/** A message that was received three times without an end, or that cannot be read. */
+export interface DeadLetter {
+  readonly id: string
+  /** ISO 8601. */
+  readonly diedAt: string | null
+  readonly receives: number
+  /** Why it died, where the queue knows. */
+  readonly reason: string | null
+  /** The message, where it can be read. */
+  readonly message: DeferredSend | null
+}
+
+/**
+ * The delayed retry queue (document 1). At least once, in no order. A received message stays hidden while its handler
+ * works (the adapter keeps extending it), is gone when the handler succeeds, and comes back after the visibility time
+ * when the handler fails or its process dies; after {@link MAX_RECEIVES} receives it is a dead letter. A handler that is
+ * interrupted (shutdown) hands its message back at once where the queue can.
+ */
+export class DeferQueue extends Context.Service<
+  DeferQueue,
+  {
+    /** False where there is no queue: an ambiguous send then ends `failed`. */
+    readonly configured: boolean
+    /** Durable once it succeeds. Fails with `TooLarge` over about 250 KB, before anything is sent. */
+    readonly enqueue: (message: DeferredSend, delaySeconds: number) => Effect.Effect<void, DeferQueueError>
+    /** Runs for ever: receives, hands each message to the handler, several at a time. Fails only when the queue does. */
+    readonly consume: <E, R>(
+      handler: (message: DeferredSend) => Effect.Effect<void, E, R>,
+      options: { readonly concurrency: number }
+    ) => Effect.Effect<never, DeferQueueError, R>
+    readonly deadLetters: (options: {
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<DeadLetter>, DeferQueueError>
+    /** Puts a dead letter back, due now and with its receives counted anew; false where there is none of that id. */
+    readonly redrive: (id: string) => Effect.Effect<boolean, DeferQueueError>
+    /** Fails where the queue does not answer: for readiness. */
+    readonly check: Effect.Effect<void, DeferQueueError>
+  }
+>()("postlane/ports/DeferQueue") {}

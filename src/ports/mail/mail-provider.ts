@@ -1,0 +1,63 @@
+import { Context, Data, type Effect } from "effect"
+
+import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
+import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
+import type { Message } from "../../domain/mail/message.ts"
+import type { MailTemplate, RenderedMail } from "../../domain/mail/template.ts"
+
+/** A provider did not answer with an accepted message id. */
+export class ProviderFailure extends Data.TaggedError("ProviderFailure")<{
+  readonly provider: Provider
+  readonly kind: FailureKind
+  /** For the log and for the caller: what the provider said, without secrets and without a message's content. */
+  readonly message: string
+  /** The provider's own error name, where it gave one. */
+  readonly code?: string | undefined
+}> {}
+
+/** The provider's answer that proves acceptance. */
+export interface Accepted {
+  /** Never empty: an answer without an id is `ambiguous`. */
+  readonly messageId: string
+}
+
+/**
+ * One provider of outbound mail. `send` makes one attempt: no retries of its own, no time limit of its own (the mailer
+ * interrupts it, and the adapter then aborts the request where its SDK can).
+ */
+export interface MailProvider {
+  readonly provider: Provider
+  /** Makes the vendor's request; the same message and key give the same bytes. Pure. */
+  readonly prepare: (
+    message: Message,
+    key: { readonly key: string; readonly keyHash: string }
+  ) => ProviderRequest
+  /**
+   * The same request without these recipients (bare lower-case addresses); `undefined` where no To recipient is left.
+   * Without any of them in it, the request comes back unchanged, byte for byte.
+   */
+  readonly withoutRecipients: (
+    request: ProviderRequest,
+    blocked: ReadonlySet<string>
+  ) => ProviderRequest | undefined
+  /** One attempt. Every way in which it can end without a proven acceptance is a {@link ProviderFailure}; it never dies. */
+  readonly send: (request: ProviderRequest) => Effect.Effect<Accepted, ProviderFailure>
+}
+
+/** The providers that are configured. */
+export class MailProviders extends Context.Service<
+  MailProviders,
+  {
+    /** `undefined` where the provider is not configured: a send that needs it is `unavailable`. */
+    readonly get: (provider: Provider) => MailProvider | undefined
+  }
+>()("postlane/ports/MailProviders") {}
+
+/** Writes the product's own mails: accessible, safe in dark mode, plain text beside HTML, every value escaped. */
+export class MailTemplates extends Context.Service<
+  MailTemplates,
+  {
+    /** Never fails: any data gives a mail. */
+    readonly render: (template: MailTemplate) => Effect.Effect<RenderedMail>
+  }
+>()("postlane/ports/MailTemplates") {}

@@ -1,0 +1,128 @@
+import { Context, Data, type Effect } from "effect"
+
+import type { ClaimDecision, ClaimState, Evidence } from "../../domain/mail/claim.ts"
+import type { SendDetails } from "../../domain/mail/deferred-send.ts"
+import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
+import type { SendResult, SendStatus } from "../../domain/mail/send-result.ts"
+import type { EmailStatus } from "../../domain/mail/status.ts"
+import type { Suppression } from "../../domain/mail/suppression-policy.ts"
+
+/** The store did not answer, or not with what it should have. */
+export class MailStoreError extends Data.TaggedError("MailStoreError")<{
+  readonly operation: string
+  readonly cause?: unknown
+}> {}
+
+/** A claim on a key that the caller chose. */
+export interface ClaimEntry {
+  readonly payloadHash: string
+  /** Where a fresh attempt goes first. */
+  readonly provider: Provider
+  /** Unique to this call. */
+  readonly owner: string
+  readonly leaseMs: number
+}
+
+/** Asked before a send. */
+export interface BeginSend {
+  readonly keyHash: string
+  /** Bare lower-case addresses of all recipients. */
+  readonly addresses: ReadonlyArray<string>
+  /** Absent where the key was made here: nobody else can know it. */
+  readonly claim: ClaimEntry | undefined
+}
+
+/** Answered before a send, in one round trip. */
+export interface BeganSend {
+  readonly suppressions: ReadonlyArray<Suppression>
+  /** `Claimed` without sticky where no claim was asked for. */
+  readonly decision: ClaimDecision
+  /** Proof that an earlier attempt on this key was accepted; looked up only where a claim found an earlier attempt. */
+  readonly evidence: Evidence | undefined
+}
+
+/** Asked before a queued retry. */
+export interface BeginRetry {
+  readonly keyHash: string
+  readonly provider: Provider
+  /** The row that this retry writes. */
+  readonly rowId: string
+  readonly addresses: ReadonlyArray<string>
+  readonly owner: string
+  readonly leaseMs: number
+}
+
+/** Answered before a queued retry. */
+export type BeganRetry =
+  /** Nothing proves acceptance and nobody else works on the key: it is leased to the asker. */
+  | { readonly _tag: "Go"; readonly suppressions: ReadonlyArray<Suppression> }
+  /** An attempt on this key was accepted. */
+  | { readonly _tag: "Settled"; readonly evidence: Evidence }
+  /** This retry's row is there already: its outcome was recorded before its message came back. */
+  | { readonly _tag: "Recorded" }
+  /** Another process works on the key. */
+  | { readonly _tag: "Busy" }
+
+/** One row to write, and the claim or lease to settle with it. */
+export interface RecordSend {
+  readonly rowId: string
+  readonly details: SendDetails
+  readonly outcome: SendStatus
+  readonly provider: Provider | null
+  readonly providerMessageId: string | null
+  readonly failedOver: boolean
+  readonly error: string | null
+  readonly errorKind: FailureKind | null
+  /** USD, where a provider accepted; of a deferral, what it costs once it turns out to have been accepted. */
+  readonly costUsd: number | null
+  /** Settles what `owner` holds; a claim that has passed on to another owner is left alone. */
+  readonly settle:
+    | {
+        readonly owner: string
+        readonly state: ClaimState
+        readonly ambiguous: boolean
+        /** Absent for a retry: the first call's result stands. */
+        readonly result: SendResult | undefined
+      }
+    | undefined
+}
+
+/** What became of a recorded row. */
+export interface RecordedSend {
+  /** Differs from the asked-for id where an event had made the row before. */
+  readonly sendId: string
+  /** May be further than the outcome, where events came first. */
+  readonly status: EmailStatus
+  readonly providerMessageId: string | null
+}
+
+/**
+ * What the mailer needs from the database. Every operation is one round trip, safe to repeat, and decided under the
+ * database's own locks and clock. Time limits are the caller's.
+ */
+export class MailStore extends Context.Service<
+  MailStore,
+  {
+    /** False where no database is configured: nothing is looked up or written, and evidence cannot exist. */
+    readonly configured: boolean
+    /** Suppression look-up and claim. */
+    readonly begin: (entry: BeginSend) => Effect.Effect<BeganSend, MailStoreError>
+    /** Notes that the call that holds the claim now goes to another provider; false where it holds it no more. */
+    readonly moveClaim: (entry: {
+      readonly keyHash: string
+      readonly owner: string
+      readonly provider: Provider
+    }) => Effect.Effect<boolean, MailStoreError>
+    /** Proof that this provider accepted an attempt on the key. */
+    readonly findEvidence: (entry: {
+      readonly keyHash: string
+      readonly provider: Provider
+    }) => Effect.Effect<Evidence | undefined, MailStoreError>
+    readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, MailStoreError>
+    /**
+     * Upserts the row (`record_email_send`). Events may have come first: the row that they made is completed, never set
+     * back. A `deferred` outcome whose key has evidence becomes that evidence's row.
+     */
+    readonly record: (entry: RecordSend) => Effect.Effect<RecordedSend, MailStoreError>
+  }
+>()("postlane/ports/MailStore") {}

@@ -1,0 +1,75 @@
+import { Clock, Context, Effect, Exit, Layer, Logger, Result, Scope } from "effect"
+
+import { withDeadline } from "../../domain/deadline.ts"
+import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
+import type { IntakeUnavailable } from "../../ports/inbound/intake-store.ts"
+import type { Settings } from "../settings/settings.ts"
+import { type Bindings, readBindings } from "./bindings.ts"
+import { edgeConvertByEmail, MAIL_WORKER_GROUPS, mailWorkerParts } from "./email-layers.ts"
+
+/** How long an invocation waits for its connection to close. */
+const CLOSE_TIME_LIMIT = "1 second"
+
+/** Convert-by-email within one invocation; what it opened cannot be used in another. */
+export interface OpenIntake {
+  readonly settings: Settings
+  /** Rejects with what the effect failed with. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E, ConvertByEmail>) => Promise<A>
+  /** Never rejects. */
+  readonly close: () => Promise<void>
+}
+
+/** Opens it on the bindings; rejects with an error that names what is missing, and repeats no secret. */
+export const openIntake = async (env: Bindings): Promise<OpenIntake> => {
+  const { loggers, settings } = readBindings(env, MAIL_WORKER_GROUPS)
+  const log = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.runPromise(Effect.provideService(effect, Logger.CurrentLoggers, loggers))
+  const refuse = async (problems: ReadonlyArray<string>): Promise<never> => {
+    const message = `convert-email cannot work: ${problems.join("; ")}`
+    await log(Effect.logError(message))
+    throw new Error(message)
+  }
+  if (Result.isFailure(settings)) {
+    return refuse(settings.failure.map(({ message, setting }) => `${setting} ${message}`))
+  }
+  const parts = mailWorkerParts(settings.success, env)
+  if (Result.isFailure(parts)) return refuse(parts.failure)
+  const scope = Scope.makeUnsafe()
+  const context = await log(
+    Effect.map(
+      Layer.buildWithMemoMap(edgeConvertByEmail(parts.success), Layer.makeMemoMapUnsafe(), scope),
+      Context.pick(ConvertByEmail)
+    )
+  )
+  return {
+    settings: settings.success,
+    run: (effect) => log(Effect.provideContext(effect, context)),
+    close: () =>
+      log(
+        withDeadline(Scope.close(scope, Exit.void), {
+          duration: CLOSE_TIME_LIMIT,
+          onTimeout: () => Effect.void
+        }).pipe(Effect.catchCause((cause) => Effect.logWarning("an invocation did not close", cause)))
+      )
+  }
+}
+
+/**
+ * Works on the mails and replies that wait, one after another, as long as there are any; begins nothing more after
+ * `milliseconds`. What is cut off has its lease, and is taken up again.
+ */
+export const work = (milliseconds: number): Effect.Effect<void, IntakeUnavailable, ConvertByEmail> =>
+  Effect.gen(function* () {
+    const { admitNext, convertNext, replyNext } = yield* ConvertByEmail
+    const until = (yield* Clock.currentTimeMillis) + milliseconds
+    // The acknowledgement goes out before the conversion.
+    const steps = [admitNext, replyNext, convertNext]
+    let worked = true
+    while (worked) {
+      worked = false
+      for (const step of steps) {
+        if ((yield* Clock.currentTimeMillis) >= until) return
+        if (yield* step) worked = true
+      }
+    }
+  })

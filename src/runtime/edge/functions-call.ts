@@ -1,0 +1,96 @@
+import { Effect, Exit, Logger, Result, Scope } from "effect"
+import { HttpServerResponse } from "effect/http"
+
+import { problem, type Problem, problemResponse } from "../../adapters/http/server/problem.ts"
+import { withDeadline } from "../../domain/deadline.ts"
+import type { Settings } from "../settings/settings.ts"
+import { type Bindings, readBindings, presents, readBody } from "./bindings.ts"
+
+/**
+ * A function of the edge: a request and the bindings that hold its settings; without bindings, the process environment where the
+ * runtime has one. It never rejects.
+ */
+export type EdgeFunction = (request: Request, env?: Readonly<Record<string, unknown>>) => Promise<Response>
+
+/** What one function does. */
+interface FunctionParts {
+  /** `POST` unless given. */
+  readonly method?: "GET" | "POST"
+  /** True: the caller has to present `PROXY_SHARED_SECRET` as `x-proxy-secret`. */
+  readonly guarded: boolean
+  /** Largest body that is read, bytes; 0: none is. */
+  readonly maxBody: number
+  /** Groups of settings that it reads; those of the three functions unless given. */
+  readonly groups?: ReadonlySet<string>
+  readonly answer: (call: {
+    readonly request: Request
+    readonly env: Bindings
+    readonly settings: Settings
+    readonly body: Uint8Array
+  }) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem, Scope.Scope>
+}
+
+/** How long an answer waits for its connection to close. */
+const CLOSE_TIME_LIMIT = "1 second"
+
+const GROUPS: ReadonlySet<string> = new Set([
+  "access",
+  "database",
+  "providerA",
+  "events",
+  "domains",
+  "service"
+])
+
+const answered = (parts: FunctionParts, request: Request, env: Bindings, settings: Settings) =>
+  Effect.gen(function* () {
+    const method = parts.method ?? "POST"
+    if (request.method !== method) {
+      return problemResponse(problem("METHOD_NOT_ALLOWED", `Only ${method} is allowed here`), {
+        allow: method
+      })
+    }
+    if (parts.guarded && !(yield* presents(request, settings.access.proxySharedSecret))) {
+      return yield* Effect.fail(problem("FORBIDDEN", "The header x-proxy-secret is missing or wrong"))
+    }
+    const body = parts.maxBody === 0 ? new Uint8Array() : yield* readBody(request, parts.maxBody)
+    const scope = yield* Scope.make()
+    return yield* parts.answer({ request, env, settings, body }).pipe(
+      Scope.provide(scope),
+      Effect.ensuring(
+        withDeadline(Scope.close(scope, Exit.void), {
+          duration: CLOSE_TIME_LIMIT,
+          onTimeout: () => Effect.void
+        }).pipe(Effect.catchCause((cause) => Effect.logWarning("a function did not close", cause)))
+      )
+    )
+  }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
+
+const failedInside = problemResponse(problem("INTERNAL", "Something failed inside"))
+
+/** The settings of a runtime that hands over no bindings; not every one has a process. */
+const ambientEnv = (): Bindings => {
+  const { process } = globalThis as { readonly process?: { readonly env?: Bindings } }
+  return process?.env ?? {}
+}
+
+/** Makes the plain fetch handler of a function. Settings are read at each call: bindings belong to it. */
+export const makeFunction =
+  (parts: FunctionParts): EdgeFunction =>
+  async (request, env) => {
+    const bindings = env ?? ambientEnv()
+    const { loggers, settings } = readBindings(bindings, parts.groups ?? GROUPS)
+    const answer = Result.isFailure(settings)
+      ? Effect.as(
+          Effect.logError("the settings cannot be used", { problems: settings.failure }),
+          failedInside
+        )
+      : answered(parts, request, bindings, settings.success)
+    const response = await Effect.runPromise(
+      answer.pipe(
+        Effect.catchCause((cause) => Effect.as(Effect.logError("a function died", cause), failedInside)),
+        Effect.provideService(Logger.CurrentLoggers, loggers)
+      )
+    )
+    return HttpServerResponse.toWeb(HttpServerResponse.setHeader(response, "cache-control", "no-store"))
+  }

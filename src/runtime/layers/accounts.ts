@@ -1,0 +1,93 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Effect, Layer, type Redacted } from "effect"
+
+import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
+import * as PostgresMagicLinks from "../../adapters/postgres/accounts/access-magic-links.ts"
+import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
+import * as Accounts from "../../adapters/postgres/accounts/accounts.ts"
+import * as ContactMessages from "../../adapters/postgres/accounts/contact-messages.ts"
+import * as TeamInvites from "../../adapters/postgres/accounts/team-invites.ts"
+import * as AccountClosing from "../../domain/accounts/account-closing.ts"
+import * as ContactForms from "../../domain/accounts/contact-forms.ts"
+import type { Right } from "../../domain/accounts/principal.ts"
+import * as PromoClaims from "../../domain/accounts/promo-claims.ts"
+import * as Receipts from "../../domain/accounts/receipts.ts"
+import * as TeamInvitations from "../../domain/accounts/team-invitations.ts"
+import { Access } from "../../ports/accounts/access.ts"
+import { leaderTicking } from "../process/leadership.ts"
+import { CannotStart } from "../process/run-program.ts"
+import type { Settings } from "../settings/settings.ts"
+
+/** What the dev owner starts with (contract, "Defaults that a newcomer meets"). */
+const DEV_OWNER_CREDITS = 100_000
+
+/** Who may call, by the tables. Embedded, dev tokens are good, and every promotion runs that `promos` does not name. */
+const stored = (settings: Settings) =>
+  Layer.merge(
+    PostgresAccess.layer({ embedded: settings.embedded }),
+    PostgresMagicLinks.layer({ anyPromo: settings.embedded })
+  ).pipe(Layer.provide(NodeCrypto.layer))
+
+/** Stores the two dev tokens of an embedded run. */
+const devTokens = ({ access, domains, embedded }: Settings) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      if (!embedded) return
+      const { keepDevToken } = yield* Access
+      const keep = (
+        name: string,
+        token: Redacted.Redacted | undefined,
+        rights: ReadonlyArray<Right>,
+        owner?: string
+      ) =>
+        token === undefined
+          ? Effect.void
+          : keepDevToken({
+              name,
+              token,
+              rights,
+              owner:
+                owner === undefined
+                  ? undefined
+                  : { email: owner, name: "Dev Owner", credits: DEV_OWNER_CREDITS }
+            })
+      yield* keep("dev admin", access.adminToken, ["admin"])
+      yield* keep("dev owner", access.ownerToken, ["owner"], `owner@${domains.sender}`)
+    }).pipe(
+      Effect.mapError(
+        ({ cause }) => new CannotStart({ message: `The dev tokens cannot be stored: ${String(cause)}` })
+      )
+    )
+  )
+
+/** Who may call: tokens, sessions, magic links. */
+export const access = (settings: Settings) => Layer.provideMerge(devTokens(settings), stored(settings))
+
+/** Claims of promotions, whose links lead to this server's address. */
+export const promoClaims = ({ http: { baseUrl } }: Settings) =>
+  Layer.provide(PromoClaims.layer({ baseUrl }), MailTemplates.layer)
+
+/**
+ * Who sends the product's own mail (document 1), and the mails themselves. Where no real provider could carry a mail away
+ * and `ALERT_EMAIL` is unset, messages of the forms go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
+ */
+export const callers = (settings: Settings, options: { readonly onlySimulated: boolean }) => {
+  const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
+  return Layer.mergeAll(
+    ContactForms.layer({ alertEmail: settings.alerts.email ?? fallback }),
+    TeamInvitations.layer({ baseUrl: settings.http.baseUrl }),
+    AccountClosing.layer,
+    Receipts.layer
+  ).pipe(
+    Layer.provideMerge(ContactMessages.layer),
+    Layer.provideMerge(Accounts.layer),
+    Layer.provideMerge(Layer.merge(Layer.provide(TeamInvites.layer, NodeCrypto.layer), MailTemplates.layer))
+  )
+}
+
+/** The leader sees to notifications of the forms that did not go out. */
+export const contactSweepTicks = leaderTicking(
+  "contact-sweep",
+  ContactForms.CONTACT_SWEEP_INTERVAL,
+  ContactForms.ContactForms.use(({ sweep }) => sweep)
+)

@@ -1,0 +1,134 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Duration, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { makeBedrockBatch } from "../../adapters/bedrock/batch-service.ts"
+import { makeLocalBatch } from "../../adapters/local-batch/batch-service.ts"
+import * as PostgresBatch from "../../adapters/postgres/batch/batch-store.ts"
+import * as PostgresReport from "../../adapters/postgres/conversion/job-report.ts"
+import type { CredentialSource } from "../../adapters/ses/credentials.ts"
+import { BatchControls } from "../../domain/batch/controls.ts"
+import { pollTick, prepareTick, purgeBatches, releaseTick } from "../../domain/batch/driver.ts"
+import type { DriverSettings } from "../../domain/batch/lane-settings.ts"
+import { BatchReplay } from "../../domain/batch/replay.ts"
+import { MAX_BATCH_BYTES, MEGABYTE } from "../../domain/batch/shards.ts"
+import { BatchService, BatchServiceError } from "../../ports/batch/batch-service.ts"
+import { VisionModel } from "../../ports/conversion/vision-model.ts"
+import { Leadership } from "../../ports/leadership.ts"
+import { BatchObjects } from "../../ports/object-store.ts"
+import { leaderTicking } from "../process/leadership.ts"
+import type { Settings } from "../settings/settings.ts"
+
+/** How often objects of ended batches are looked for. */
+const PURGE_EVERY = Duration.minutes(10)
+
+/** Whether the batch lane is on: switched on, with a bucket and a role (document 3, "Flags"). */
+export const laneOf = ({ batch }: Settings) => ({
+  on: batch.enabled && batch.bucket !== undefined && batch.roleArn !== undefined,
+  minPages: batch.minPages
+})
+
+/** Whether the local batch service stands in: embedded, without cloud credentials or an endpoint of its own. */
+export const usesLocalBatch = ({ cloud, embedded }: Settings): boolean =>
+  embedded && cloud.credentials === undefined && cloud.bedrockEndpoint === undefined
+
+const localService = ({ batch }: Settings) =>
+  Effect.gen(function* () {
+    const { expires, failed, fails, stop, stops, unfinished } = batch.local.faults
+    return yield* makeLocalBatch({
+      objects: yield* BatchObjects,
+      model: yield* VisionModel,
+      delayMs: batch.local.delaySeconds * 1000,
+      faults: {
+        failed,
+        unfinished,
+        expires,
+        stops,
+        fails: fails === true ? "the drill wants it" : undefined,
+        stopLatencyMs: (stop ?? 0) * 1000
+      }
+    })
+  })
+
+/** Without a bucket or a role there is no batch job that it could be asked for. */
+const noService = Effect.sync(() => {
+  const refused = Effect.fail(
+    new BatchServiceError({ reason: "unavailable", message: "the batch lane has no bucket or no role" })
+  )
+  return BatchService.of({
+    create: () => refused,
+    get: () => refused,
+    findByName: () => refused,
+    stop: () => refused
+  })
+})
+
+const service = (settings: Settings, credentials: CredentialSource) => {
+  if (usesLocalBatch(settings)) return Layer.effect(BatchService, localService(settings))
+  const { bucket, roleArn } = settings.batch
+  if (bucket === undefined || roleArn === undefined) return Layer.effect(BatchService, noService)
+  return Layer.effect(
+    BatchService,
+    makeBedrockBatch({
+      region: settings.cloud.region,
+      endpoint: settings.cloud.bedrockEndpoint,
+      credentials,
+      bucket,
+      roleArn
+    })
+  )
+}
+
+/** What the batch lane is made of, beside what conversions are made with. */
+export const batchLane = (settings: Settings, credentials: CredentialSource) =>
+  Layer.mergeAll(BatchControls.layer, BatchReplay.layer).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(service(settings, credentials), PostgresBatch.layer, PostgresReport.layer)
+    ),
+    Layer.provide(NodeCrypto.layer)
+  )
+
+const driverSettings = ({ batch, conversion }: Settings, preparer: string): DriverSettings => {
+  const { id, ...price } = conversion.model
+  return {
+    preparer,
+    model: id,
+    price,
+    limits: {
+      minRecords: batch.minRecords,
+      maxRecords: batch.maxRecords,
+      maxShardBytes: batch.maxFileMb * MEGABYTE,
+      maxBytes: MAX_BATCH_BYTES
+    },
+    timeoutHours: batch.timeoutHours,
+    pollEvery: Duration.seconds(batch.pollSeconds)
+  }
+}
+
+const driver = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const random = yield* SecureRandom
+      const mine = driverSettings(settings, yield* random.uuidV7())
+      const leadership = yield* Leadership
+      const every = Duration.seconds(settings.batch.driverTickSeconds)
+      return Layer.mergeAll(
+        leaderTicking("batch-driver", every, pollTick(mine)),
+        leaderTicking("batch-releaser", every, releaseTick(mine)),
+        leaderTicking(
+          "batch-preparer",
+          every,
+          Effect.flatMap(leadership.term, (term) =>
+            term === undefined ? Effect.void : prepareTick(mine, term)
+          )
+        )
+      )
+    })
+  )
+
+/** What the leader does for the batch lane: drives it where it is on, and tidies up in any case. */
+export const batchAnchor = (settings: Settings) =>
+  Layer.mergeAll(
+    laneOf(settings).on ? driver(settings) : Layer.empty,
+    leaderTicking("batch-tidying", PURGE_EVERY, purgeBatches)
+  ).pipe(Layer.provide(NodeCrypto.layer))

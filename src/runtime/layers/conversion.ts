@@ -1,0 +1,160 @@
+import { hostname } from "node:os"
+
+import { NodeCrypto } from "@effect/platform-node"
+import { Effect, Layer, Duration } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { makeBedrockVision } from "../../adapters/bedrock/vision-model.ts"
+import * as Inspector from "../../adapters/document-inspection/inspector.ts"
+import { layerDocx } from "../../adapters/docx/docx-converter.ts"
+import * as Html from "../../adapters/html/html-assembly.ts"
+import * as Eld from "../../adapters/language-detection/eld.ts"
+import * as LocalModel from "../../adapters/local-model/vision-model.ts"
+import { layerPdf } from "../../adapters/pdf/pdf.ts"
+import * as PostgresConversion from "../../adapters/postgres/conversion/conversion-store.ts"
+import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
+import type { CredentialSource } from "../../adapters/ses/credentials.ts"
+import { BatchReplay } from "../../domain/batch/replay.ts"
+import { pacedModel } from "../../domain/conversion/cascade/paced-model.ts"
+import { Conversions, createQueuedJobs } from "../../domain/conversion/conversions.ts"
+import { FileWatch } from "../../domain/conversion/file-watch.ts"
+import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../domain/conversion/job.ts"
+import { Uploads, purgeFiles } from "../../domain/conversion/uploads.ts"
+import { assembleJob } from "../../domain/conversion/work/assembling.ts"
+import { processChunk } from "../../domain/conversion/work/chunk-processing.ts"
+import { processFlyer } from "../../domain/conversion/work/flyer-processing.ts"
+import { processInline } from "../../domain/conversion/work/inline-processing.ts"
+import { staleAfter } from "../../domain/conversion/work/leased-work.ts"
+import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
+import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
+import { VisionModel } from "../../ports/conversion/vision-model.ts"
+import { leaderTicking } from "../process/leadership.ts"
+import { background, ticking } from "../process/supervisor.ts"
+import type { Settings } from "../settings/settings.ts"
+import { batchLane, batchAnchor, laneOf } from "./batch.ts"
+import { usesLocalModel, objects } from "./objects.ts"
+
+/** The hi-fi model, paced. */
+const model = (settings: Settings, credentials: CredentialSource) => {
+  if (usesLocalModel(settings)) return LocalModel.layer
+  return Layer.effect(
+    VisionModel,
+    Effect.flatMap(
+      makeBedrockVision({
+        region: settings.cloud.region,
+        endpoint: settings.cloud.bedrockRuntimeEndpoint,
+        credentials
+      }),
+      pacedModel
+    )
+  )
+}
+
+/** What conversions are made with, on a database; the batch lane among it. */
+export const conversion = (settings: Settings, credentials: CredentialSource) =>
+  Layer.provideMerge(batchLane(settings, credentials), core(settings, credentials))
+
+const core = (settings: Settings, credentials: CredentialSource) =>
+  Layer.mergeAll(Uploads.layer, Conversions.layer, FileWatch.layer).pipe(
+    Layer.provide(Inspector.layer),
+    Layer.provideMerge(ReadPages.layer),
+    Layer.provideMerge(model(settings, credentials)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        layerPdf(),
+        objects(settings, credentials),
+        PostgresConversion.layer,
+        Layer.provide(layerDocx(), ReaderProcess.layer),
+        Layer.provideMerge(Html.layer, Eld.layer)
+      )
+    ),
+    Layer.provide(NodeCrypto.layer)
+  )
+
+/** Pieces of work under way at once in one process. */
+const WORKERS = 2
+
+/** How long a worker that found nothing to do waits. */
+const IDLE = Duration.millis(400)
+
+/** How often the queue `convert` is looked at. */
+const EXECUTE_EVERY = Duration.millis(300)
+
+/** How often orphans, stuck files and the budget are looked after; half a lease at most. */
+const upkeepEvery = (heartbeat: Duration.Duration): Duration.Duration =>
+  Duration.clamp(heartbeat, { minimum: Duration.millis(200), maximum: Duration.seconds(10) })
+
+const heartbeatOf = (settings: Settings): Duration.Duration =>
+  Duration.millis(settings.conversion.heartbeatIntervalMs)
+
+/** Does the first work that there is; false where there is none. */
+const workOnce = (settings: Settings, worker: string) =>
+  Effect.gen(function* () {
+    const store = yield* ConversionStore
+    const random = yield* SecureRandom
+    const heartbeat = heartbeatOf(settings)
+    const lease = yield* random.uuidV7()
+    const assembly = yield* store.claimAssembly(lease, staleAfter(heartbeat))
+    if (assembly !== undefined) {
+      yield* assembleJob(assembly, { heartbeat })
+      return true
+    }
+    const { id: modelId, ...price } = settings.conversion.model
+    const inline = yield* store.claimInline(lease, staleAfter(heartbeat))
+    if (inline !== undefined) {
+      yield* processInline(inline, { heartbeat, modelId, price })
+      return true
+    }
+    const chunk = yield* store.claimChunk(worker, lease)
+    if (chunk !== undefined) {
+      yield* Effect.provideService(
+        processChunk(chunk, { heartbeat, modelId, price }),
+        BatchReplay,
+        yield* BatchReplay
+      )
+      return true
+    }
+    const flyer = yield* store.claimFlyer(lease, staleAfter(heartbeat))
+    if (flyer !== undefined) {
+      yield* processFlyer(flyer, { heartbeat })
+      return true
+    }
+    return false
+  })
+
+const worker = (settings: Settings, slot: number) => {
+  const name = `${hostname()}/${process.pid}/${slot}`
+  return background(
+    `chunk-worker-${slot}`,
+    workOnce(settings, name).pipe(
+      Effect.flatMap((worked) => (worked ? Effect.void : Effect.sleep(IDLE))),
+      Effect.forever
+    )
+  )
+}
+
+/** The workers of a process: chunks, assemblies and what is converted inline. */
+export const conversionWorkers = (settings: Settings) =>
+  Layer.mergeAll(
+    worker(settings, 1),
+    ...Array.from({ length: WORKERS - 1 }, (_, n) => worker(settings, n + 2))
+  ).pipe(Layer.provide(NodeCrypto.layer))
+
+const upkeep = (settings: Settings) =>
+  Effect.gen(function* () {
+    const store = yield* ConversionStore
+    const stale = staleAfter(heartbeatOf(settings))
+    while ((yield* store.recoverOrphan(stale, MAX_CHUNK_ATTEMPTS)) > 0);
+    yield* store.sweep(HOLD_WINDOW, stale)
+    while ((yield* store.deleteFileOfClosedAccount) > 0);
+    yield* store.applyBudget(settings.conversion.dailyBudgetUsd)
+    yield* purgeFiles
+  })
+
+/** What the anchor does: makes the jobs that were asked for, and, while it leads, looks after all of them. */
+export const conversionAnchor = (settings: Settings) =>
+  Layer.mergeAll(
+    ticking("convert-executor", EXECUTE_EVERY, createQueuedJobs(laneOf(settings))),
+    leaderTicking("conversion-upkeep", upkeepEvery(heartbeatOf(settings)), upkeep(settings)),
+    batchAnchor(settings)
+  )

@@ -1,0 +1,69 @@
+import { fileURLToPath } from "node:url"
+
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer, Redacted } from "effect"
+import { isSqlError } from "effect/sql/SqlError"
+
+import * as Postgres from "../../adapters/postgres/client.ts"
+import { migrate, type MigrationError, pending } from "../../adapters/postgres/migrator.ts"
+import { CannotStart } from "../process/run-program.ts"
+
+/** The numbered migrations, beside the source as beside the published files. */
+export const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url))
+
+/** Host, port and database of a URL: what may be shown of it. */
+export const shownUrl = (url: Redacted.Redacted): string => {
+  const { host, pathname } = new URL(Redacted.value(url))
+  return `${host}${pathname}`
+}
+
+/** What the system or the server said of a connection that could not be made; `undefined` for any other failure. */
+const whyNotConnected = (cause: unknown): string | undefined => {
+  if (!isSqlError(cause) || cause.reason.operation !== "connect") return undefined
+  const said = cause.reason.cause
+  if (!(said instanceof Error)) return cause.message
+  // Where a name has several addresses, the errors of all of them come as one without words.
+  return said instanceof AggregateError && said.message === ""
+    ? said.errors.map((one) => (one instanceof Error ? one.message : String(one))).join("; ")
+    : said.message
+}
+
+const onDatabase = <A>(
+  url: Redacted.Redacted,
+  run: Effect.Effect<
+    A,
+    MigrationError,
+    Layer.Success<typeof Postgres.layerSqlClient> | NodeServices.NodeServices
+  >
+): Effect.Effect<A, CannotStart> =>
+  run.pipe(
+    Effect.provide(
+      Layer.provideMerge(Postgres.layerSqlClient, Postgres.layerSingle({ url, statementTimeoutMs: 0 }))
+    ),
+    Effect.provide(NodeServices.layer),
+    Effect.mapError((error) => {
+      const why = whyNotConnected(error.cause)
+      return new CannotStart({
+        message:
+          why === undefined
+            ? `${shownUrl(url)}: ${error.message}`
+            : `The database ${shownUrl(url)} cannot be reached: ${why}. Is it running, and is DB_URL right?`
+      })
+    })
+  )
+
+/** Applies what is pending; answers the names of what it applied. */
+export const migrateDatabase = (url: Redacted.Redacted): Effect.Effect<ReadonlyArray<string>, CannotStart> =>
+  Effect.map(onDatabase(url, migrate(MIGRATIONS)), (applied) => applied.map(({ name }) => name))
+
+/** Refuses a database that lacks a migration, with the command that applies it. */
+export const requireMigrated = (url: Redacted.Redacted): Effect.Effect<void, CannotStart> =>
+  Effect.flatMap(onDatabase(url, pending(MIGRATIONS)), (missing) =>
+    missing.length === 0
+      ? Effect.void
+      : Effect.fail(
+          new CannotStart({
+            message: `The database ${shownUrl(url)} lacks ${missing.length} migration(s). Apply them with: npm run migrate`
+          })
+        )
+  )

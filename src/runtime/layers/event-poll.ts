@@ -1,0 +1,50 @@
+import { Effect, Layer } from "effect"
+
+import * as NoSentMails from "../../adapters/memory/event-poll.ts"
+import type { ReadSql, WriteSql } from "../../adapters/postgres/client.ts"
+import * as PollLog from "../../adapters/postgres/delivery/poll-log.ts"
+import * as SentMailList from "../../adapters/resend/list-mails.ts"
+import type { EventRecording } from "../../domain/delivery/event-recording.ts"
+import * as Poll from "../../domain/delivery/poll.ts"
+import { EventPoll } from "../../domain/delivery/poll.ts"
+import type { SentMails } from "../../ports/delivery/event-poll.ts"
+import type { Leadership } from "../../ports/leadership.ts"
+import { leaderTicking } from "../process/leadership.ts"
+import type { Supervisors } from "../process/supervisor.ts"
+import type { Settings } from "../settings/settings.ts"
+
+/** A run that breaks off waits for its next turn: whoever asks a provider that refuses again at once helps nobody. */
+const tick = Effect.gen(function* () {
+  const { run } = yield* EventPoll
+  const { truncated, ...counts } = yield* run
+  if (truncated) {
+    yield* Effect.logWarning("the poll read its five pages, and more mails remain", counts)
+  } else if (counts.recorded > 0) {
+    yield* Effect.logInfo("the poll found events that no webhook had told", counts)
+  }
+}).pipe(
+  Effect.catchTag("PollFailure", ({ cause, counts }) =>
+    cause._tag === "ListFailure"
+      ? Effect.logError("the poll broke off", { kind: cause.kind, message: cause.message, ...counts })
+      : Effect.logError("the poll broke off: the log does not answer", cause.cause)
+  )
+)
+
+/** The leader polls every `EVENTS_POLL_SECONDS`; nobody does without a real `provider_a`. */
+export const ticks = (settings: Settings): Layer.Layer<never, never, EventPoll | Leadership | Supervisors> =>
+  settings.providerA.apiKey === undefined
+    ? Layer.empty
+    : leaderTicking("provider-a-events-poll", `${settings.events.pollSeconds} seconds`, tick)
+
+/** The list of `provider_a`; an empty one where it is simulated, whose events all come by themselves. */
+const sentMails = ({ embedded, providerA }: Settings): Layer.Layer<SentMails> => {
+  const { apiKey, baseUrl } = providerA
+  if (apiKey !== undefined) return SentMailList.layer({ apiKey, baseUrl })
+  return embedded ? NoSentMails.layerEmpty : NoSentMails.layerNone
+}
+
+/** The poll of `provider_a`'s list. */
+export const layer = (
+  settings: Settings
+): Layer.Layer<Poll.EventPoll, never, EventRecording | ReadSql | WriteSql> =>
+  Poll.layer().pipe(Layer.provide([sentMails(settings), PollLog.layer]))

@@ -1,0 +1,69 @@
+import { Duration, Layer } from "effect"
+import type { Digest } from "effect/crypto/Digest"
+
+import * as Gmail from "../../adapters/gmail/gmail-replies.ts"
+import { ACCOUNT_PAGES } from "../../adapters/http/pages/paths.ts"
+import { IntakeConfig } from "../../domain/inbound/intake-config.ts"
+import * as LibraryReplies from "../../domain/inbound/library-replies.ts"
+import type { AuthenticityRules } from "../../domain/inbound/sender-authenticity.ts"
+import { addressKey, addressOf, formatMailbox } from "../../domain/mail/address.ts"
+import type { Mailer } from "../../domain/mail/mailer.ts"
+import type { ReplyChannel } from "../../ports/inbound/mails.ts"
+import type { Deferrals } from "../../ports/mail/deferrals.ts"
+import type { Settings } from "../settings/settings.ts"
+
+/** The mailbox of convert-by-email, on the legacy and on the inbound domain. */
+const CONVERT = "convert"
+
+/** Where people write to, and Reply-To of the replies. */
+export const convertAddress = ({ domains }: Pick<Settings, "domains">): string =>
+  `${CONVERT}@${domains.legacy}`
+
+/** Addresses that mail is taken for. */
+export const intakeRecipients = ({ domains }: Pick<Settings, "domains">): ReadonlySet<string> =>
+  new Set([`${CONVERT}@${domains.legacy}`, `${CONVERT}@${domains.inbound}`])
+
+/** What convert-by-email takes from the settings. */
+export const intakeConfig = (settings: Settings, authenticity: AuthenticityRules) =>
+  Layer.succeed(IntakeConfig, {
+    convertAddress: convertAddress(settings),
+    convertAddresses: intakeRecipients(settings),
+    ownAddresses: new Set([
+      ...intakeRecipients(settings),
+      addressKey(settings.sending.from),
+      `noreply@${settings.domains.sender}`,
+      ...(settings.intake.mailApi.sender === undefined
+        ? []
+        : [addressOf(settings.intake.mailApi.sender).toLowerCase()])
+    ]),
+    authenticity,
+    registerUrl: settings.intake.registerUrl ?? `${settings.http.baseUrl}${ACCOUNT_PAGES.register}`,
+    buyUrl: settings.intake.buyCreditsUrl ?? `${settings.http.baseUrl}${ACCOUNT_PAGES.credits}`,
+    baseUrl: settings.http.baseUrl,
+    heartbeat: Duration.millis(settings.conversion.heartbeatIntervalMs)
+  })
+
+/** How replies go out: through the workspace mail API, or through the library. */
+export const replyChannel = (
+  settings: Settings
+): Layer.Layer<ReplyChannel, never, Deferrals | Digest | Mailer> => {
+  const { mailApi, replyChannel: channel } = settings.intake
+  if (channel === "workspace" && mailApi.serviceAccountKey !== undefined) {
+    return Gmail.layer({
+      serviceAccountKey: mailApi.serviceAccountKey,
+      mailbox: mailApi.sender === undefined ? convertAddress(settings) : addressOf(mailApi.sender),
+      name: mailApi.sender?.name ?? settings.sending.from.name,
+      replyTo: convertAddress(settings),
+      baseUrl: mailApi.baseUrl,
+      authUrl: mailApi.authUrl
+    })
+  }
+  return LibraryReplies.layer({
+    from: formatMailbox({
+      name: settings.sending.from.name,
+      local: "noreply",
+      domain: settings.domains.sender
+    }),
+    replyTo: convertAddress(settings)
+  })
+}

@@ -1,0 +1,33 @@
+import { Effect, Layer } from "effect"
+
+import type * as Postgres from "../../adapters/postgres/client.ts"
+import type { Settings } from "../settings/settings.ts"
+
+/** What the parts that work on the database ask for. */
+export type Database = Postgres.ReadSql | Postgres.WriteSql
+
+/**
+ * The database of the settings; `undefined` where its address or its password is missing (document 1, "Hooks and degraded
+ * modes"). Connections are opened when they are needed, so that one that cannot be reached fails calls, not the start.
+ * The driver is loaded here and not before: whoever has no database does without.
+ */
+export const mailDatabase = (
+  settings: Settings,
+  connect: (
+    postgres: typeof Postgres,
+    url: Postgres.PostgresOptions["url"]
+  ) => ReturnType<typeof Postgres.layer>
+): Layer.Layer<Database> | undefined => {
+  const { database } = settings
+  if (database === undefined || !database.hasPassword) return undefined
+  return Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("../../adapters/postgres/client.ts")),
+      (postgres) => connect(postgres, database.url)
+    )
+  ).pipe(Layer.orDie)
+}
+
+/** For a call on the edge: one connection, closed with it; what was opened for one request cannot be used in another. */
+export const edgeDatabase = (settings: Settings): Layer.Layer<Database> | undefined =>
+  mailDatabase(settings, (postgres, url) => postgres.layerSingle({ url }))

@@ -1,0 +1,151 @@
+import { Effect, Layer, Redacted } from "effect"
+import type { Digest } from "effect/crypto/Digest"
+import type { SecureRandom } from "effect/crypto/SecureRandom"
+
+import * as NoDeferQueue from "../../adapters/memory/defer-queue.ts"
+import * as NoMailStore from "../../adapters/memory/mail-store.ts"
+import { type CredentialSource, credentialSource } from "../../adapters/ses/credentials.ts"
+import * as Mailer from "../../domain/mail/mailer.ts"
+import * as Retry from "../../domain/mail/retry.ts"
+import { MailerConfig } from "../../domain/mail/sending.ts"
+import type { DeferQueue } from "../../ports/mail/defer-queue.ts"
+import type { MailProviders } from "../../ports/mail/mail-provider.ts"
+import type { MailStore } from "../../ports/mail/mail-store.ts"
+import type { Settings } from "../settings/settings.ts"
+import type { Database } from "./mail-database.ts"
+
+/** What a mailer is built on that the settings alone do not decide. */
+interface MailParts {
+  readonly providers: Layer.Layer<MailProviders>
+  /** Signs the calls to the queue. */
+  readonly credentials: CredentialSource
+  readonly crypto: Layer.Layer<Digest | SecureRandom>
+}
+
+/** The cloud keys of the settings, else `otherwise` (the instance role on Node, nothing on the edge). */
+export const cloudCredentials = (settings: Settings, otherwise?: CredentialSource): CredentialSource => {
+  const { credentials } = settings.cloud
+  return credentialSource(
+    {
+      accessKeyId: credentials === undefined ? undefined : Redacted.value(credentials.accessKeyId),
+      secretAccessKey: credentials?.secretAccessKey,
+      sessionToken: credentials?.sessionToken
+    },
+    otherwise
+  )
+}
+
+/** The mailer's part of the settings. */
+const mailerConfig = ({ domains, retryQueue, sending }: Settings): Layer.Layer<MailerConfig> =>
+  Layer.succeed(MailerConfig, {
+    primary: sending.primary,
+    fallback: sending.fallback,
+    defaults: { from: sending.from, domains: { sender: domains.sender, legacy: domains.legacy } },
+    attemptTimeoutMs: sending.attemptTimeoutMs,
+    dbTimeoutMs: sending.dbTimeoutMs,
+    deferDelaysSeconds: retryQueue.delaysSeconds,
+    costUsd: sending.costUsd
+  })
+
+/** Log, suppressions and claims in the database. */
+const mailStore: Layer.Layer<MailStore, never, Database> = Layer.unwrap(
+  Effect.map(
+    Effect.promise(() => import("../../adapters/postgres/mail/mail-store.ts")),
+    (adapter) => adapter.layer
+  )
+)
+
+/** The delayed retry queue of the settings; one in the database is none without it. */
+const queueWithoutDatabase = (
+  settings: Settings,
+  parts: Pick<MailParts, "credentials">
+): Layer.Layer<DeferQueue> => {
+  const { address, visibilitySeconds } = settings.retryQueue
+  if (address._tag !== "Sqs") return NoDeferQueue.layerNone
+  const { region, sqsEndpoint } = settings.cloud
+  return Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("../../adapters/sqs/defer-queue.ts")),
+      (adapter) =>
+        adapter.layer({
+          queueUrl: address.url,
+          visibilitySeconds,
+          region,
+          credentials: parts.credentials,
+          ...(sqsEndpoint === undefined ? {} : { endpoint: sqsEndpoint })
+        })
+    )
+  )
+}
+
+/** The delayed retry queue of the settings. */
+export const deferQueue = (
+  settings: Settings,
+  parts: Pick<MailParts, "credentials">
+): Layer.Layer<DeferQueue, never, Database> => {
+  const { address, visibilitySeconds } = settings.retryQueue
+  if (address._tag !== "Postgres") return queueWithoutDatabase(settings, parts)
+  return Layer.unwrap(
+    Effect.map(
+      Effect.promise(() =>
+        Promise.all([
+          import("../../adapters/postgres/client.ts"),
+          import("../../adapters/postgres/mail/defer-queue.ts")
+        ])
+      ),
+      ([postgres, adapter]) =>
+        adapter
+          .layer({ name: adapter.QueueName.make(address.name), visibilitySeconds })
+          .pipe(Layer.provide(postgres.layerSqlClient))
+    )
+  )
+}
+
+const ports = (settings: Settings, parts: MailParts) =>
+  Layer.mergeAll(
+    mailerConfig(settings),
+    parts.providers,
+    parts.crypto,
+    mailStore,
+    deferQueue(settings, parts)
+  )
+
+/**
+ * The mailer alone: whoever only sends leaves the retries to a process that consumes the queue. Without a database it is
+ * degraded: mail goes out without logging or suppression.
+ */
+export const mailer = (
+  settings: Settings,
+  parts: MailParts,
+  database: Layer.Layer<Database> | undefined
+): Layer.Layer<Mailer.Mailer> =>
+  Mailer.layer.pipe(
+    Layer.provide(
+      database === undefined
+        ? Layer.mergeAll(
+            mailerConfig(settings),
+            parts.providers,
+            parts.crypto,
+            NoMailStore.layerNone,
+            queueWithoutDatabase(settings, parts)
+          )
+        : Layer.provide(ports(settings, parts), database)
+    )
+  )
+
+/** The mailer and the handler of its retries, on the same ports, which stay visible. */
+export const mailerWithRetries = (
+  settings: Settings,
+  parts: MailParts
+): Layer.Layer<
+  | Mailer.Mailer
+  | Retry.RetryHandler
+  | MailerConfig
+  | MailStore
+  | DeferQueue
+  | MailProviders
+  | Digest
+  | SecureRandom,
+  never,
+  Database
+> => Layer.mergeAll(Mailer.layer, Retry.layer).pipe(Layer.provideMerge(ports(settings, parts)))

@@ -1,0 +1,116 @@
+import { Console, Effect, Redacted } from "effect"
+import type { HttpServer } from "effect/http"
+
+import type { Provider } from "../../domain/mail/failover.ts"
+import { convertAddress } from "../layers/inbound-parts.ts"
+import { usesLocalModel } from "../layers/objects.ts"
+import { advice, type Settings } from "../settings/settings.ts"
+
+/** What turned out at the start. */
+export interface Place {
+  readonly address: HttpServer.HttpServer["Service"]["address"]
+  readonly database: string
+  readonly queue: boolean
+  readonly simulates: Readonly<Record<Provider, boolean>>
+  readonly seconds: number
+}
+
+const shown = (secret: Redacted.Redacted | undefined) =>
+  secret === undefined ? "unset" : Redacted.value(secret)
+
+const listening = ({ address }: Place): string => {
+  switch (address._tag) {
+    case "InetAddressV4":
+      return `http://${String(address.address)}:${address.port}`
+    case "InetAddressV6":
+      return `http://[${String(address.address)}]:${address.port}`
+    default:
+      return "a socket of this machine"
+  }
+}
+
+const providerLine = (settings: Settings, place: Place): string => {
+  const one = (provider: Provider) =>
+    `${provider} (${place.simulates[provider] ? "simulated" : provider === "provider_a" ? "Resend" : "Amazon SES"})`
+  const { primary, fallback } = settings.sending
+  return fallback === undefined ? `${one(primary)}, no fallback` : `${one(primary)}, then ${one(fallback)}`
+}
+
+/** Where mail to be converted comes in. */
+const mailLine = (settings: Settings): string => {
+  const { host } = settings.http
+  const { smtpPort } = settings.intake
+  if (!settings.roles.includes("intake")) return "none here: the role intake is off"
+  const place =
+    smtpPort === 0
+      ? "a port that the log tells"
+      : `smtp://${host.includes(":") ? `[${host}]` : host}:${smtpPort}`
+  return `${place}, for ${convertAddress(settings)}`
+}
+
+/** How to mail a file to it; `demo:mail` is told what is not at its usual place. */
+const mailHint = (settings: Settings, place: Place): string => {
+  if (!settings.roles.includes("intake")) return ""
+  const { host } = settings.http
+  const { smtpPort } = settings.intake
+  const url = listening(place)
+  const to = convertAddress(settings)
+  const options = [
+    ["127.0.0.1", "0.0.0.0", "::"].includes(host) ? "" : `--host ${host} `,
+    smtpPort === 2525 ? "" : `--port ${smtpPort === 0 ? "PORT" : smtpPort} `,
+    url.endsWith("127.0.0.1:8787") ? "" : `--url ${url} `,
+    to === "convert@legacy.postlane.test" ? "" : `--to ${to} `
+  ]
+  return `
+  or mail it to ${to}, and read the answers at ${url}/dev:
+
+    npm run demo:mail -- ${options.join("")}FILE.pdf
+`
+}
+
+/** Tells where everything is: to a person as a page, to a machine as one log line without secrets. */
+export const announce = (settings: Settings, place: Place): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const url = listening(place)
+    const notes = settings.embedded ? settings.warnings : advice(settings)
+    for (const { setting, message } of notes) yield* Effect.logWarning(`${setting} ${message}`)
+    if (!settings.embedded) {
+      return yield* Effect.logInfo("Postlane is up").pipe(
+        Effect.annotateLogs({
+          url,
+          database: place.database,
+          providers: providerLine(settings, place),
+          roles: settings.roles.join(",")
+        })
+      )
+    }
+    const secret = shown(settings.access.proxySharedSecret)
+    yield* Console.log(`
+  Postlane is up (${place.seconds.toFixed(1)} s)
+
+  dashboard   ${url}/dashboard   (sign in with the owner token; with the admin token: ${url}/admin)
+  outbox      ${url}/dev
+  API         ${url}   (${url}/openapi.json)
+  mail in     ${mailLine(settings)}
+  health      ${url}/health   ${url}/ready   ${url}/metrics
+  sends by    ${providerLine(settings, place)}
+  database    ${place.database}
+  retries     ${place.queue ? "queued" : "none: an ambiguous send ends failed"}
+  converts by ${usesLocalModel(settings) ? "the layout tier, which also stands in for the model" : settings.conversion.model.id}
+  data        ${settings.dataDir}
+
+  admin token ${shown(settings.access.adminToken)}
+  owner token ${shown(settings.access.ownerToken)}
+
+  Send a mail:
+
+    curl -sS ${url}/internal/send-email -H "x-proxy-secret: ${secret}" -H "content-type: application/json" \\
+      -d '{"to":"you@example.com","subject":"Hello","text":"First mail","category":"transactional","source":"api:readme"}'
+
+  and read it at ${url}/dev. Convert a PDF (Word documents, PNG and JPEG go as well):
+
+    npm run postlane -- convert FILE.pdf
+${mailHint(settings, place)}
+  or upload it: see "Documents" in the README. Ctrl-C stops everything; the data stays.
+`)
+  })

@@ -1,0 +1,123 @@
+import { Redacted, Cause, Context, Formatter, Logger, References, Tracer } from "effect"
+
+/** Takes known secrets out of a text. */
+export type Scrub = (text: string) => string
+
+/** Anything shorter would blank out ordinary words. */
+const SHORTEST = 6
+
+const MASK = "<redacted>"
+
+const collect = (value: unknown, into: Set<string>): void => {
+  if (Redacted.isRedacted(value)) collectSecret(String(Redacted.value(value)), into)
+  else if (typeof value === "object" && value !== null)
+    for (const part of Object.values(value)) collect(part, into)
+}
+
+/** The secret, the password in it where it is an address, and both as they stand in a URL or in JSON. */
+const collectSecret = (secret: string, into: Set<string>): void => {
+  const spellings = (text: string) => {
+    for (const spelling of [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]) {
+      if (spelling.length >= SHORTEST) into.add(spelling)
+    }
+  }
+  spellings(secret)
+  const url = /^[a-z]+:\/\//.test(secret) && URL.canParse(secret) ? new URL(secret) : undefined
+  if (url !== undefined && url.password !== "") {
+    spellings(url.password)
+    spellings(decodeURIComponent(url.password))
+  }
+}
+
+/**
+ * Masks every secret that stands anywhere in these values as `Redacted`. The second line of defence: a foreign library
+ * may put what it was given into an error's message.
+ */
+export const scrubOf = (values: unknown): Scrub => {
+  const secrets = new Set<string>()
+  collect(values, secrets)
+  if (secrets.size === 0) return (text) => text
+  const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
+  const literal = longestFirst.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"))
+  const pattern = new RegExp(literal.join("|"), "g")
+  return (text) => text.replace(pattern, MASK)
+}
+
+/** Where log lines go: the part of a Node stream that is needed. */
+export interface LogSink {
+  readonly isTTY?: boolean | undefined
+  readonly write: (line: string) => unknown
+}
+
+interface Entry {
+  readonly date: Date
+  readonly level: string
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly cause: string | undefined
+}
+
+const messageOf = (message: unknown): string =>
+  (Array.isArray(message) ? message : [message])
+    .map((part: unknown) => (typeof part === "string" ? part : Formatter.formatJson(part)))
+    .join(" ")
+
+const entryOf = ({ message, logLevel, cause, fiber, date }: Logger.Options<unknown>): Entry => {
+  const fields: Record<string, unknown> = { ...fiber.getRef(References.CurrentLogAnnotations) }
+  for (const [label, since] of fiber.getRef(References.CurrentLogSpans))
+    fields[`${label}Ms`] = date.getTime() - since
+  const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+  if (span !== undefined) {
+    fields["traceId"] = span.traceId
+    fields["spanId"] = span.spanId
+  }
+  return {
+    date,
+    level: logLevel.toLowerCase(),
+    message: messageOf(message),
+    fields,
+    cause: cause.reasons.length > 0 ? Cause.pretty(cause) : undefined
+  }
+}
+
+/** One JSON object a line; annotations are members of it, and cannot take the place of the members that every line has. */
+const jsonLine = ({ date, level, message, fields, cause }: Entry): string =>
+  Formatter.formatJson({
+    ...fields,
+    timestamp: date.toISOString(),
+    level,
+    message,
+    ...(cause === undefined ? {} : { cause })
+  })
+
+const COLOURS: Readonly<Record<string, number>> = {
+  trace: 90,
+  debug: 90,
+  info: 32,
+  warn: 33,
+  error: 31,
+  fatal: 31
+}
+const paint = (colour: number, text: string): string => `\u001b[${colour}m${text}\u001b[0m`
+
+/** For people: time, level, message, then the annotations; a cause on lines of its own. */
+const prettyLine = ({ date, level, message, fields, cause }: Entry): string => {
+  const time = paint(90, date.toISOString().slice(11, 23))
+  const label = paint(COLOURS[level] ?? 0, level.toUpperCase().padEnd(5))
+  const rest = Object.entries(fields)
+    .filter(([name]) => name !== "traceId" && name !== "spanId")
+    .map(
+      ([name, value]) =>
+        ` ${paint(90, `${name}=`)}${typeof value === "string" ? value : Formatter.formatJson(value)}`
+    )
+  const below = cause === undefined ? "" : `\n${cause.replace(/^/gm, "  ")}`
+  return `${time} ${label} ${message}${rest.join("")}${below}`
+}
+
+/** Writes each log entry as one line of JSON, or for a terminal as text. */
+export const lineLogger = (sink: LogSink, scrub: Scrub): Logger.Logger<unknown, void> => {
+  const format = sink.isTTY === true ? prettyLine : jsonLine
+  return Logger.make((options) => {
+    sink.write(`${scrub(format(entryOf(options)))}\n`)
+  })
+}

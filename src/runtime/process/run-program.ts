@@ -1,0 +1,65 @@
+import { Cause, Data, Console, Effect, Exit, Runtime } from "effect"
+
+/** What may be told of a crash: which error, what it says, where it happened. */
+interface CrashReport {
+  /** One line for `/ready` and for the log. */
+  readonly summary: string
+  /** The places in the code, without the errors' texts. */
+  readonly stack: string
+}
+
+const SUMMARY_CHARACTERS_MAX = 300
+
+/** Errors whose text quotes the value that was refused, which can be a message or an address. */
+const QUOTES_ITS_INPUT = new Set(["SchemaError", "ParseError", "SyntaxError"])
+
+const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return "a value that is no error"
+  const text = QUOTES_ITS_INPUT.has(error.name) ? "" : error.message.replaceAll(/\s+/g, " ").trim()
+  return text === "" ? error.name : `${error.name}: ${text}`
+}
+
+const places = (error: unknown): string =>
+  error instanceof Error
+    ? (error.stack ?? "")
+        .split("\n")
+        .filter((line) => /^\s+at /.test(line))
+        .join("\n")
+    : ""
+
+/**
+ * Describes a crash without the content of messages: of every error its name and its own text, cut to one short line, never
+ * what it carries along (causes, rows, requests), and no text at all where errors of that kind quote their input.
+ */
+export const describeCrash = (cause: Cause.Cause<unknown>): CrashReport => {
+  const errors = cause.reasons.flatMap((reason) => {
+    if (Cause.isFailReason(reason)) return [reason.error]
+    return Cause.isDieReason(reason) ? [reason.defect] : []
+  })
+  const summary = errors.length === 0 ? "It was interrupted from inside" : errors.map(describe).join("; ")
+  return {
+    summary: summary.slice(0, SUMMARY_CHARACTERS_MAX),
+    stack: errors.map(places).join("\n")
+  }
+}
+
+/** The program ends before it has begun, with words for whoever started it: what is wrong, and what to do. */
+export class CannotStart extends Data.TaggedError("CannotStart")<{ readonly message: string }> {}
+
+/** Ends the process with code 1 and plain words where it cannot start; a defect keeps its stack. */
+export const endWithWords = <A, E extends { readonly message: string }, R>(
+  program: Effect.Effect<A, E | CannotStart, R>
+): Effect.Effect<A, E | CannotStart, R> =>
+  Effect.tapCause(program, (cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.void
+    const failure = Cause.findErrorOption(cause)
+    return Console.error(
+      failure._tag === "Some" ? `\nPostlane cannot start. ${failure.value.message}\n` : Cause.pretty(cause)
+    )
+  })
+
+/** A stop that was asked for (SIGTERM, SIGINT) has gone well once everything is closed: code 0. A start that failed: 1. */
+export const teardown: Runtime.Teardown = (exit, onExit) =>
+  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
+    ? onExit(0)
+    : Runtime.defaultTeardown(exit, onExit)

@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { basename } from "node:path"
+
+import { Effect } from "effect"
+
+import type { Env } from "../settings/settings.ts"
+
+/** How often a process looks whether it was left behind. */
+const LOOK_EVERY = "1 second"
+
+const SHELL = /^-?(?:ba|da|a|k|z)?sh$/
+
+interface Ancestor {
+  readonly name: string
+  readonly parent: number
+}
+
+/** The name and the parent of a process; undefined where the system does not tell. */
+const ancestorOf = (pid: number): Ancestor | undefined => {
+  try {
+    if (process.platform === "linux") {
+      // `pid (name) state parent …`, where the name may hold brackets.
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+      const end = stat.lastIndexOf(")")
+      const [, parent] = stat.slice(end + 2).split(" ")
+      return { name: stat.slice(stat.indexOf("(") + 1, end), parent: Number(parent) }
+    }
+    const told = execFileSync("ps", ["-o", "ppid=,comm=", "-p", String(pid)], { encoding: "utf8" })
+    const [parent = "", ...name] = told.trim().split(/\s+/)
+    return { name: basename(name.join(" ")), parent: Number(parent) }
+  } catch {
+    return undefined
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
+
+/**
+ * The processes that `npm start` put above this one: npm, and the shell that npm runs scripts in. Npm hands a signal to its
+ * shell and not to what runs in it, so that a killed npm leaves the server behind. None where something else started this
+ * process, which may want to end before it does.
+ */
+export const startersOf = (env: Env, ppid: number): ReadonlyArray<number> => {
+  if (env["npm_lifecycle_event"] !== "start") return []
+  const parent = ancestorOf(ppid)
+  return parent !== undefined && SHELL.test(parent.name) ? [ppid, parent.parent] : [ppid]
+}
+
+/** Ends once one of these is gone; never where there is none. */
+export const starterGone = (starters: ReadonlyArray<number>): Effect.Effect<void> => {
+  if (starters.length === 0) return Effect.never
+  const [parent] = starters
+  const isGone = Effect.sync(() => process.ppid !== parent || !starters.every(isAlive))
+  return Effect.gen(function* () {
+    while (!(yield* isGone)) yield* Effect.sleep(LOOK_EVERY)
+  })
+}

@@ -1,0 +1,116 @@
+import { Effect, Layer, Logger, Redacted, References, type LogLevel } from "effect"
+import { FetchHttpClient, HttpBody } from "effect/http"
+import { Otlp, OtlpSerialization } from "effect/observability"
+
+import { Mailer } from "../../domain/mail/mailer.ts"
+import { RetryHandler } from "../../domain/mail/retry.ts"
+import type { Settings } from "../settings/settings.ts"
+import { lineLogger, type LogSink, type Scrub, scrubOf } from "./log-lines.ts"
+
+const LEVELS: Readonly<Record<Settings["telemetry"]["logLevel"], LogLevel.LogLevel>> = {
+  trace: "Trace",
+  debug: "Debug",
+  info: "Info",
+  warn: "Warn",
+  error: "Error",
+  fatal: "Fatal"
+}
+
+/** `a=1,b=two%20words` as headers; what has no `=` is left out. */
+const parseHeaders = (text: string): Record<string, string> => {
+  const headers: Record<string, string> = {}
+  for (const pair of text.split(",")) {
+    const at = pair.indexOf("=")
+    if (at < 1) continue
+    const value = pair.slice(at + 1).trim()
+    headers[pair.slice(0, at).trim()] = /^(?:[^%]|%[0-9A-Fa-f]{2})*$/.test(value)
+      ? decodeURIComponent(value)
+      : value
+  }
+  return headers
+}
+
+/** OTLP in JSON, with known secrets taken out of spans and log records. */
+const scrubbedJson = (scrub: Scrub) => {
+  const body = (data: unknown) =>
+    HttpBody.text(
+      scrub(
+        JSON.stringify(data, (_, value: unknown) =>
+          typeof value === "number" && !Number.isFinite(value) ? String(value) : value
+        )
+      ),
+      "application/json"
+    )
+  return Layer.succeed(OtlpSerialization.OtlpSerialization, { traces: body, metrics: body, logs: body })
+}
+
+const otlp = (settings: Settings["telemetry"], endpoint: string, version: string, scrub: Scrub) =>
+  Otlp.layer({
+    baseUrl: endpoint,
+    resource: { serviceName: settings.serviceName, serviceVersion: version },
+    headers:
+      settings.otlpHeaders === undefined ? undefined : parseHeaders(Redacted.value(settings.otlpHeaders)),
+    loggerMergeWithExisting: true
+  }).pipe(Layer.provide([scrubbedJson(scrub), FetchHttpClient.layer]))
+
+/**
+ * Logs to the sink at the level of `POSTLANE_LOG_LEVEL`, and, where `OTEL_EXPORTER_OTLP_ENDPOINT` is set, traces, metrics
+ * and logs to that collector. Provide it last, so that every span and line is seen.
+ */
+export const layerTelemetry = (
+  settings: Settings,
+  options: { readonly sink: LogSink; readonly version: string }
+): Layer.Layer<never> => {
+  const scrub = scrubOf(settings)
+  const logs = Layer.merge(
+    Logger.layer([lineLogger(options.sink, scrub)]),
+    Layer.succeed(References.MinimumLogLevel, LEVELS[settings.telemetry.logLevel])
+  )
+  const endpoint = settings.telemetry.otlpEndpoint
+  return endpoint === undefined
+    ? logs
+    : Layer.provideMerge(otlp(settings.telemetry, endpoint, options.version, scrub), logs)
+}
+
+/** The part of a Node stream on which errors are reported. */
+interface ErrorSource {
+  readonly on: (event: "error", listener: (error: Error) => void) => unknown
+}
+
+/**
+ * Keeps the process alive when whoever read its output is gone (EPIPE), or the disk behind it is full: without a listener
+ * a stream's error ends the process. Lines are then lost; the service goes on. Holds for the rest of the process.
+ */
+export const surviveClosedOutput = (streams: ReadonlyArray<ErrorSource>): Effect.Effect<void> =>
+  Effect.sync(() => {
+    for (const stream of streams) stream.on("error", () => undefined)
+  })
+
+/**
+ * A span around every send and every retry. Only where traces are collected: spans that nobody sees would cost a tenth of
+ * the time of a send.
+ */
+export const layerTraced: Layer.Layer<Mailer | RetryHandler, never, Mailer | RetryHandler> = Layer.merge(
+  Layer.effect(
+    Mailer,
+    Effect.map(Mailer, ({ send }) =>
+      Mailer.of({
+        send: (request) =>
+          Effect.withSpan(send(request), "Mailer.send", {
+            attributes: { category: request.category, source: request.source }
+          })
+      })
+    )
+  ),
+  Layer.effect(
+    RetryHandler,
+    Effect.map(RetryHandler, ({ handle }) =>
+      RetryHandler.of({
+        handle: (message) =>
+          Effect.withSpan(handle(message), "RetryHandler.handle", {
+            attributes: { provider: message.request.provider, attempt: message.attempt }
+          })
+      })
+    )
+  )
+)

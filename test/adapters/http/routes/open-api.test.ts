@@ -1,0 +1,179 @@
+import { readFileSync } from "node:fs"
+
+import { describe, expect, it } from "vitest"
+
+import { openApiDocument, openApiText } from "../../../../src/adapters/http/routes/open-api.ts"
+import { PROBLEMS } from "../../../../src/adapters/http/server/problem.ts"
+import type { Json } from "../harness.ts"
+
+const document = openApiDocument() as Json
+const operations: ReadonlyArray<readonly [string, Json]> = Object.entries<Json>(document.paths).flatMap(
+  ([path, item]) =>
+    Object.entries<Json>(item).map(
+      ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const
+    )
+)
+
+/** Every object in the document, with where it stands. */
+const objects = (value: Json, at = "#"): ReadonlyArray<readonly [string, Json]> =>
+  typeof value !== "object" || value === null
+    ? []
+    : [[at, value], ...Object.entries(value).flatMap(([key, inner]) => objects(inner, `${at}/${key}`))]
+
+describe("the OpenAPI document", () => {
+  it("is the snapshot, byte for byte", () => {
+    expect(readFileSync(new URL("../../../../public/openapi.json", import.meta.url), "utf8")).toBe(
+      openApiText()
+    )
+  })
+
+  it("names the routes that the contract names", () => {
+    expect(operations.map(([name]) => name).sort()).toEqual([
+      "DELETE /api/admin/email-suppressions/{email}",
+      "DELETE /api/v1/account",
+      "DELETE /api/v1/files/{fileId}",
+      "GET /api/admin/audit-log",
+      "GET /api/admin/contact-messages",
+      "GET /api/admin/costs",
+      "GET /api/admin/dead-letters",
+      "GET /api/admin/email-log",
+      "GET /api/admin/email-stats",
+      "GET /api/admin/email-suppressions",
+      "GET /api/admin/jobs",
+      "GET /api/admin/notifications",
+      "GET /api/convert/{fileId}/stream",
+      "GET /api/files",
+      "GET /api/v1/account",
+      "GET /api/v1/files/{fileId}",
+      "GET /api/v1/files/{fileId}/flyer-jobs",
+      "GET /api/v1/files/{fileId}/result",
+      "GET /api/v1/flyer-jobs/{id}",
+      "GET /api/v1/flyer-jobs/{id}/result",
+      "GET /api/v1/mail-results",
+      "GET /auth/magic",
+      "GET /auth/session",
+      "GET /convert-email/health",
+      "GET /convert-email/results/{token}",
+      "GET /dev",
+      "GET /dev/messages/{id}",
+      "GET /dev/outbox",
+      "GET /dev/outbox/{id}",
+      "GET /dev/templates",
+      "GET /dev/templates/{kind}",
+      "GET /health",
+      "GET /invites/{token}",
+      "GET /metrics",
+      "GET /openapi.json",
+      "GET /ready",
+      "GET /shared/{token}",
+      "GET /unsubscribe/{token}",
+      "POST /api/admin/dead-letters/{id}/redrive",
+      "POST /api/admin/email-suppressions",
+      "POST /api/admin/outreach/sends",
+      "POST /api/contact",
+      "POST /api/feedback",
+      "POST /api/promo/{promo}/claim",
+      "POST /api/send-email",
+      "POST /api/v1/bulk",
+      "POST /api/v1/files",
+      "POST /api/v1/files/{fileId}/cancel",
+      "POST /api/v1/files/{fileId}/convert",
+      "POST /api/v1/files/{fileId}/preserve-formatting",
+      "POST /api/v1/files/{fileId}/process-now",
+      "POST /api/v1/files/{fileId}/share",
+      "POST /api/v1/flyer-jobs/{id}/cancel",
+      "POST /api/v1/flyer-jobs/{id}/reflow",
+      "POST /api/v1/team/invites",
+      "POST /api/webhooks/providerb-events",
+      "POST /auth/logout",
+      "POST /auth/magic",
+      "POST /auth/session",
+      "POST /convert-email/test-send",
+      "POST /dev/simulate",
+      "POST /functions/v1/audit-digest",
+      "POST /functions/v1/provider-a-events-fetcher",
+      "POST /functions/v1/provider-a-webhook",
+      "POST /internal/convert-email/convert",
+      "POST /internal/convert-email/pages",
+      "POST /internal/email-alert",
+      "POST /internal/receipts",
+      "POST /internal/send-email",
+      "POST /invites/{token}",
+      "POST /unsubscribe/{token}",
+      "PUT /api/admin/notifications"
+    ])
+  })
+
+  it("holds the closed set of codes, each with its status and title", () => {
+    const codes = document.components.schemas.ProblemCode
+    expect(codes.enum).toEqual(Object.keys(PROBLEMS))
+    for (const [code, { status, title }] of Object.entries(PROBLEMS)) {
+      expect(codes.description).toContain(`\`${code}\` (${status}): ${title}`)
+    }
+  })
+
+  it("describes every answer outside 2xx as a problem of one code and its status", () => {
+    for (const [name, { responses }] of operations) {
+      for (const [status, response] of Object.entries<Json>(responses)) {
+        if (status.startsWith("2")) continue
+        const types = Object.keys(response.content)
+        expect([name, status, types]).toEqual([name, status, ["application/problem+json"]])
+        const schema = response.content["application/problem+json"].schema
+        for (const { $ref } of schema.anyOf ?? [schema]) {
+          const problem = document.components.schemas[$ref.replace("#/components/schemas/", "")]
+          const code: keyof typeof PROBLEMS = problem.properties.code.enum[0]
+          expect(problem.properties.status.enum).toEqual([PROBLEMS[code].status])
+          expect(String(PROBLEMS[code].status)).toBe(status)
+        }
+      }
+    }
+  })
+
+  it("asks for the secret on the relay and for a bearer token on the admin routes", () => {
+    expect(document.components.securitySchemes.proxySecret).toMatchObject({
+      type: "apiKey",
+      in: "header",
+      name: "x-proxy-secret"
+    })
+    expect(document.components.securitySchemes.adminToken).toMatchObject({
+      type: "http",
+      scheme: expect.stringMatching(/^bearer$/i)
+    })
+    for (const [name, { security }] of operations) {
+      const wanted =
+        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts)/.test(
+          name
+        )
+          ? [{ proxySecret: [] }]
+          : name.includes("/api/admin/")
+            ? [{ adminToken: [] }, { sessionCookie: [] }]
+            : /\/api\/(?:v1|files|convert)\b/.test(name)
+              ? [{ ownerToken: [] }, { sessionCookie: [] }]
+              : name.includes("providerb-events")
+                ? [{ webhookSecret: [] }]
+                : []
+      expect([name, security]).toEqual([name, wanted])
+    }
+  })
+
+  it("is sound: version 3.1, references that lead somewhere, path parameters declared, operation ids unique", () => {
+    expect(document.openapi).toMatch(/^3\.1\./)
+    expect(document.info).toMatchObject({ title: "Postlane", version: expect.any(String) })
+    for (const [at, { $ref }] of objects(document)) {
+      if (typeof $ref !== "string") continue
+      const target = $ref
+        .replace("#/", "")
+        .split("/")
+        .reduce((inner, key) => inner?.[key], document)
+      expect(target, `${at} → ${$ref}`).toBeDefined()
+    }
+    for (const [name, { parameters, responses }] of operations) {
+      const declared = parameters.filter((one: Json) => one.in === "path").map((one: Json) => `{${one.name}}`)
+      expect(declared).toEqual(name.match(/\{[^}]+\}/g) ?? [])
+      for (const response of Object.values<Json>(responses))
+        expect(response.description).toEqual(expect.any(String))
+    }
+    const ids = operations.map(([, { operationId }]) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})

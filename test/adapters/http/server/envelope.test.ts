@@ -1,0 +1,161 @@
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+import { PROBLEMS } from "../../../../src/adapters/http/server/problem.ts"
+import { admin, type Answer, call, mail, raw, relay, sent, startServer, type TestServer } from "../harness.ts"
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({
+    send: (request) => Effect.as(Effect.logInfo(`sending ${request.subject}`), sent)
+  })
+})
+afterAll(() => server.stop())
+
+const isProblem = (answer: Answer, code: keyof typeof PROBLEMS) => {
+  expect(answer.headers["content-type"]).toBe("application/problem+json")
+  expect(answer.json).toMatchObject({
+    type: `urn:postlane:problem:${code.toLowerCase().replaceAll("_", "-")}`,
+    title: PROBLEMS[code].title,
+    status: answer.status,
+    code,
+    retryable: PROBLEMS[code].retryable
+  })
+  expect(typeof answer.json.detail).toBe("string")
+  expect(answer.status).toBe(PROBLEMS[code].status)
+}
+
+describe("routes that are not there", () => {
+  it.each([
+    "/",
+    "/nothing",
+    "/api",
+    "/api/admin/email-logs",
+    "/../etc/passwd",
+    "/%2e%2e/x",
+    "/api/%ZZ",
+    "/dev/outbox/a/b",
+    `/${"x".repeat(5000)}`
+  ])("404 for %s", async (path) => {
+    const answer = await call(server, path, { headers: admin })
+    expect(answer.status).toBe(404)
+    isProblem(answer, "NOT_FOUND")
+  })
+
+  it.each([
+    ["GET", "/api/send-email", "POST"],
+    ["DELETE", "/health", "GET, HEAD"],
+    ["OPTIONS", "/internal/send-email", "POST"],
+    ["PUT", "/api/admin/dead-letters/x/redrive", "POST"],
+    ["POST", "/docs", "GET, HEAD"],
+    ["POST", "/dev/outbox/x", "GET, HEAD"]
+  ])("405 for %s %s", async (method, path, allow) => {
+    const answer = await call(server, path, { method, headers: admin })
+    isProblem(answer, "METHOD_NOT_ALLOWED")
+    expect(answer.headers["allow"]).toBe(allow)
+  })
+
+  it("a HEAD is answered like a GET, without the body", async () => {
+    const answer = await call(server, "/health", { method: "HEAD" })
+    expect([answer.status, answer.text]).toEqual([200, ""])
+  })
+})
+
+describe("what every answer carries", () => {
+  it.each(["/health", "/nothing", "/api/admin/email-log", "/openapi.json", "/dev", "/docs", "/metrics"])(
+    "security headers on %s",
+    async (path) => {
+      const { headers } = await call(server, path)
+      expect(headers["x-content-type-options"]).toBe("nosniff")
+      expect(headers["referrer-policy"]).toBe("no-referrer")
+      expect(headers["cache-control"]).toBe("no-store")
+      expect(headers["x-frame-options"]).toBe("DENY")
+      expect(headers["content-security-policy"]).toMatch(/^default-src 'none'/)
+      expect(headers["content-security-policy"]).not.toMatch(/https?:|\*|unsafe-eval/)
+      expect(headers["x-powered-by"]).toBeUndefined()
+    }
+  )
+
+  it("the caller's request id, in the answer and in the log lines", async () => {
+    const answer = await relay(server, mail, { "x-request-id": "req-1.2_3" })
+    expect(answer.headers["x-request-id"]).toBe("req-1.2_3")
+    expect(server.logs.find((line) => line.includes("sending s"))).toContain('"requestId":"req-1.2_3"')
+  })
+
+  it.each(["", "a b", "x".repeat(129), 'a"b', "a\u00e4"])("a fresh id in place of %j", async (given) => {
+    const { headers } = await call(server, "/health", { headers: { "x-request-id": given } })
+    expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it("no log line for an accepted call, nor for a caller's mistake", async () => {
+    const before = server.logs.length
+    await call(server, "/health")
+    await call(server, "/nothing")
+    await relay(server, "{")
+    expect(server.logs.slice(before)).toEqual([])
+  })
+})
+
+describe("what is no request", () => {
+  const problemOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4))
+
+  it.each([
+    "nonsense\r\n\r\n",
+    "GET / HTTP/9.9\r\n\r\n",
+    "GET /health HTTP/1.1\r\nconnection: close\r\n\r\n",
+    "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\nhost: x\r\n\r\n",
+    "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\nHost: y\r\n\r\n",
+    "GET /health HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n"
+  ])("400 for %j", async (bytes) => {
+    const answer = await raw(server, bytes)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer.toLowerCase()).toContain("content-type: application/problem+json")
+    expect(problemOf(answer)).toMatchObject({ code: "INVALID_REQUEST", status: 400 })
+  })
+
+  it("has browsers ask by https alone where the public address says so", async () => {
+    const secure = await startServer({ baseUrl: "https://api.x.test" })
+    const policyOf = async (at: TestServer) =>
+      (await call(at, "/health")).headers["strict-transport-security"]
+    expect([await policyOf(secure), await policyOf(server)]).toEqual(["max-age=31536000", undefined])
+    await secure.stop()
+  })
+
+  it("serves what HTTP leaves open: 1.0 without a Host, an unknown expectation", async () => {
+    expect(await raw(server, "GET /health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 /)
+    const expecting = "GET /health HTTP/1.1\r\nhost: x\r\nexpect: tea\r\nconnection: close\r\n\r\n"
+    expect(await raw(server, expecting)).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it("400 for a body with two lengths, so that nothing can be smuggled behind it", async () => {
+    for (const lengths of [
+      "content-length: 5\r\ncontent-length: 6",
+      "content-length: 5\r\ntransfer-encoding: chunked"
+    ]) {
+      const answer = await raw(
+        server,
+        `POST /api/send-email HTTP/1.1\r\nhost: x\r\n${lengths}\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\nhost: x\r\n\r\n`
+      )
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+      expect(answer).not.toContain('"ok"')
+    }
+  })
+
+  it("431 for headers over 16 kB", async () => {
+    const answer = await raw(
+      server,
+      `GET /health HTTP/1.1\r\nhost: x\r\nx-large: ${"y".repeat(20_000)}\r\n\r\n`
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /)
+    expect(problemOf(answer)).toMatchObject({ code: "HEADERS_TOO_LARGE" })
+  })
+
+  it("pipelined requests are answered in order", async () => {
+    const one = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}\r\n`
+    const answer = await raw(
+      server,
+      one("/health") + one("/nothing") + one("/health", "connection: close\r\n")
+    )
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual(["200", "404", "200"])
+  })
+})

@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+
+import {
+  clientKey,
+  RequestLimits,
+  requestLimitsLayer
+} from "../../../../src/adapters/http/server/rate-limit.ts"
+import { call, startServer } from "../harness.ts"
+
+describe("whose requests count together", () => {
+  it.each([
+    ["192.0.2.7", "192.0.2.7"],
+    ["::ffff:192.0.2.7", "192.0.2.7"],
+    ["::FFFF:192.0.2.7", "192.0.2.7"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:0DB8:0001:0002::1", "2001:db8:1:2::/64"],
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["::1", "0:0:0:0::/64"],
+    ["", ""]
+  ])("%s: %s", (address, key) => {
+    assert.strictEqual(clientKey(address), key)
+  })
+
+  it("all addresses of one /64 network, however they are written, and no others", () => {
+    const group = fc.nat(0xffff)
+    fc.assert(
+      fc.property(
+        fc.tuple(group, group, group, group),
+        fc.tuple(group, group, group, group),
+        fc.tuple(group, group, group, group),
+        fc.boolean(),
+        (network, one, other, upper) => {
+          const text = (host: ReadonlyArray<number>, pad: number) =>
+            [...network, ...host].map((part) => part.toString(16).padStart(pad, "0")).join(":")
+          const long = text(other, 4)
+          assert.strictEqual(clientKey(text(one, 1)), clientKey(upper ? long.toUpperCase() : long))
+          const neighbour = [...network.slice(0, 3), (network[3] + 1) % 0x10000, ...one]
+          assert.notStrictEqual(
+            clientKey(neighbour.map((part) => part.toString(16)).join(":")),
+            clientKey(text(one, 1))
+          )
+        }
+      )
+    )
+  })
+
+  it("never fails, whatever the address is", () => {
+    fc.assert(fc.property(fc.string(), (text) => assert.isString(clientKey(text))))
+  })
+})
+
+describe("an allowance", () => {
+  it.effect("is used up, says when to come again, and refills evenly; each key has its own", () =>
+    Effect.gen(function* () {
+      const limits = yield* RequestLimits
+      const take = (key: string) => Effect.exit(limits.take({ key, limit: 3, window: "1 minute" }))
+      for (let index = 0; index < 3; index += 1) assert.isTrue(Exit.isSuccess(yield* take("a")))
+      const refused = yield* Effect.flip(limits.take({ key: "a", limit: 3, window: "1 minute" }))
+      assert.deepStrictEqual(
+        [refused.problem.code, refused.problem.status, refused.retryAfterSeconds],
+        ["RATE_LIMITED", 429, 20]
+      )
+      assert.isTrue(Exit.isSuccess(yield* take("b")))
+      yield* TestClock.adjust("19 seconds")
+      assert.isTrue(Exit.isFailure(yield* take("a")))
+      yield* TestClock.adjust("1 seconds")
+      assert.isTrue(Exit.isSuccess(yield* take("a")))
+      assert.isTrue(Exit.isFailure(yield* take("a")))
+    }).pipe(Effect.provide(requestLimitsLayer))
+  )
+
+  it.effect("of a stranger is forgotten before strangers fill the memory", () =>
+    Effect.gen(function* () {
+      const limits = yield* RequestLimits
+      const take = (key: string) => Effect.exit(limits.take({ key, limit: 1, window: "1 hour" }))
+      yield* take("first")
+      assert.isTrue(Exit.isFailure(yield* take("first")))
+      for (let index = 1; index < 20_000; index += 1) yield* take(`stranger ${index}`)
+      assert.isTrue(Exit.isFailure(yield* take("first")))
+      yield* take("one too many")
+      assert.isTrue(Exit.isSuccess(yield* take("first")))
+    }).pipe(Effect.provide(requestLimitsLayer))
+  )
+})
+
+it.live("a client that asks too often: 429, Retry-After, before its body is read; other routes go on", () =>
+  Effect.promise(async () => {
+    const server = await startServer()
+    try {
+      // A header that says where a request came from is anybody's to write.
+      const knock = (index: number) =>
+        call(server, "/auth/logout", { method: "POST", headers: { "x-forwarded-for": `192.0.2.${index}` } })
+      let passed = 0
+      let answer = await knock(0)
+      for (; answer.status === 200 && passed < 400; answer = await knock(passed)) passed += 1
+      assert.isAtLeast(passed, 60)
+      assert.strictEqual(answer.status, 429)
+      assert.match(answer.headers["retry-after"]!, /^1$/)
+      assert.deepStrictEqual([answer.json.code, answer.json.retryable], ["RATE_LIMITED", true])
+      assert.strictEqual((await call(server, "/auth/session")).status, 200)
+      assert.strictEqual((await call(server, "/health")).status, 200)
+    } finally {
+      await server.stop()
+    }
+  })
+)

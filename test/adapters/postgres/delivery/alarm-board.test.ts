@@ -1,0 +1,149 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layer } from "../../../../src/adapters/postgres/delivery/alarm-board.ts"
+import { layer as layerLog } from "../../../../src/adapters/postgres/delivery/delivery-log.ts"
+import { AlarmBoard } from "../../../../src/ports/delivery/alarm-board.ts"
+import { DeliveryLog } from "../../../../src/ports/delivery/delivery-log.ts"
+import { suite } from "../../../contracts/alarm-board.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
+
+const layerBoard = Layer.fresh(Layer.merge(layer, layerLog).pipe(Layer.provideMerge(layerPostgres)))
+
+suite("PostgreSQL", layerBoard, (time) =>
+  WriteSql.use(
+    (sql) =>
+      sql`update email_alarm_notices set due_at = due_at - ${Duration.toMillis(time)} * interval '1 millisecond'`
+  ).pipe(Effect.orDie)
+)
+
+/** A row that is `minutes` old. */
+const row = (minutes: number, values: Record<string, unknown> = {}) =>
+  WriteSql.use(
+    (sql) =>
+      sql`insert into email_log ${sql.insert({
+        category: "transactional",
+        status: "sent",
+        outcome: "sent",
+        provider: "provider_b",
+        idempotency_key: crypto.randomUUID(),
+        provider_message_id: crypto.randomUUID(),
+        created_at: new Date(Date.now() - minutes * 60_000),
+        ...values
+      })}`
+  )
+
+const measured = AlarmBoard.use((board) => board.measure)
+
+describe("what the alarms measure", () => {
+  it.live("nothing in an empty log", () =>
+    Effect.gen(function* () {
+      const { at, ...counts } = yield* measured
+      assert.isAbove(at, Date.parse("2026-01-01"))
+      assert.deepStrictEqual(counts, {
+        failovers: 0,
+        providerB: { sends: 0, bounced: 0, complained: 0 },
+        accepted: { byFallback: 0, byPrimary: 0 },
+        unsettled: { deferred: 0, failed: 0 },
+        silent: { provider_a: 0, provider_b: 0 }
+      })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("fail-overs of a quarter of an hour, each send once, notices of alarms never", () =>
+    Effect.gen(function* () {
+      yield* row(1, { failed_over: true })
+      yield* row(2, {
+        failed_over: true,
+        idempotency_key: "deferred",
+        outcome: "deferred",
+        status: "deferred"
+      })
+      yield* row(1, { failed_over: true, idempotency_key: "deferred" })
+      yield* row(3, { failed_over: true, outcome: "failed", status: "failed", provider_message_id: null })
+      yield* row(14, { failed_over: true })
+      yield* row(16, { failed_over: true })
+      yield* row(1, { failed_over: true, source: "api:email-alarm" })
+      yield* row(1)
+      assert.strictEqual((yield* measured).failovers, 4)
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("what the fallback took, and what the provider before it took", () =>
+    Effect.gen(function* () {
+      for (const minutes of [1, 20, 31]) yield* row(minutes, { failed_over: true })
+      yield* row(1)
+      yield* row(2, { outcome: "failed", status: "failed", provider: "provider_a" })
+      yield* row(2, { outcome: "deferred", status: "deferred", provider: "provider_a" })
+      assert.deepStrictEqual((yield* measured).accepted, { byFallback: 2, byPrimary: 0 })
+      yield* row(2, { provider: "provider_a" })
+      assert.deepStrictEqual((yield* measured).accepted, { byFallback: 2, byPrimary: 1 })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("what waits for a retry, and what failed without having been refused, each send once", () =>
+    Effect.gen(function* () {
+      const failed = { outcome: "failed", status: "failed", provider_message_id: null }
+      const deferred = { outcome: "deferred", status: "deferred", provider_message_id: null }
+      for (const minutes of [2, 14, 27]) yield* row(minutes, { ...deferred, idempotency_key: "k-1" })
+      yield* row(3, { ...deferred, idempotency_key: "k-2" })
+      // Moved on by an event: it was deferred nevertheless.
+      yield* row(4, { ...deferred, idempotency_key: "k-3", status: "delivered" })
+      yield* row(31, deferred)
+      yield* row(1, { ...failed, error_kind: "ambiguous", idempotency_key: "k-1" })
+      yield* row(5, { ...failed, error_kind: "unavailable" })
+      yield* row(5, { ...failed, error_kind: "rejected" })
+      yield* row(31, { ...failed, error_kind: "ambiguous" })
+      yield* row(1, { ...failed, error_kind: "unavailable", source: "api:email-alarm" })
+      assert.deepStrictEqual((yield* measured).unsettled, { deferred: 3, failed: 2 })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("what became of a day's mail of provider_b", () =>
+    Effect.gen(function* () {
+      for (const status of ["sent", "delivered", "bounced", "bounced", "complained"])
+        yield* row(60, { status })
+      for (const status of ["failed", "deferred", "suppressed"]) yield* row(60, { status })
+      yield* row(60, { status: "bounced", provider: "provider_a" })
+      yield* row(25 * 60, { status: "bounced" })
+      assert.deepStrictEqual((yield* measured).providerB, { sends: 5, bounced: 2, complained: 1 })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("the mails that no event is about since the newest one that has any", () =>
+    Effect.gen(function* () {
+      for (const minutes of [25 * 60, 90, 80, 40, 20]) yield* row(minutes)
+      for (const minutes of [90, 80]) yield* row(minutes, { provider: "provider_a" })
+      yield* row(70, { outcome: "failed", status: "failed" })
+      assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 3 })
+      yield* row(85, { last_event: "delivered", status: "delivered" })
+      assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 2 })
+      yield* row(5, { last_event: "sent", outcome: null, category: "unknown" })
+      assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 0 })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("the mails of provider_a since its webhook brought an event, whatever the poll found of them", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const log = yield* DeliveryLog
+      const silent = Effect.map(measured, (counts) => counts.silent.provider_a)
+      for (const minutes of [90, 80, 40, 20]) {
+        yield* row(minutes, { provider: "provider_a", last_event: "delivered", status: "delivered" })
+      }
+      assert.strictEqual(yield* silent, 3)
+      yield* log.heard("provider_b")
+      assert.strictEqual(yield* silent, 3)
+      yield* log.heard("provider_a")
+      assert.strictEqual(yield* silent, 0)
+      yield* sql`update event_intakes set heard_at = now() - interval '85 minutes'`
+      assert.strictEqual(yield* silent, 2)
+      yield* Effect.all(
+        Array.from({ length: 20 }, () => log.heard("provider_a")),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(yield* silent, 0)
+    }).pipe(Effect.provide(layerBoard))
+  )
+})

@@ -1,0 +1,138 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layer } from "../../../../src/adapters/postgres/delivery/email-log-query.ts"
+import { EmailLogQuery, type EmailLogFilter } from "../../../../src/ports/delivery/email-log-query.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
+
+const page = (filter: Partial<EmailLogFilter> = {}) =>
+  EmailLogQuery.use((log) => log.page({ limit: 50, ...filter }))
+
+const subjects = (filter: Partial<EmailLogFilter>) =>
+  Effect.map(page(filter), ({ rows }) => rows.map(({ subject }) => subject))
+
+const insert = (rows: ReadonlyArray<Record<string, unknown>>) =>
+  WriteSql.use((sql) =>
+    Effect.forEach(
+      rows,
+      (row) =>
+        sql`insert into email_log ${sql.insert({ category: "transactional", status: "sent", ...row })}`,
+      { discard: true }
+    )
+  )
+
+const clean = WriteSql.use((sql) => sql`delete from email_log`)
+
+suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Postgres", (it) => {
+  it.effect("gives rows with the columns' names as keys", () =>
+    Effect.gen(function* () {
+      yield* clean
+      yield* insert([
+        {
+          source: "api:contact",
+          from_address: "noreply@x.test",
+          to_addresses: ["a@x.test", "b@x.test"],
+          subject: "Hello",
+          outcome: "sent",
+          provider: "provider_a",
+          provider_message_id: "m-1",
+          cost_usd: "0.0004",
+          idempotency_key: "k-1",
+          raw: JSON.stringify({ type: "email.sent" }),
+          created_at: "2026-01-02T03:04:05.678901Z"
+        }
+      ])
+      const { rows, nextCursor } = yield* page()
+      assert.strictEqual(nextCursor, null)
+      const row = rows[0]!
+      assert.strictEqual(row.created_at, "2026-01-02T03:04:05.678901Z")
+      assert.deepStrictEqual(row.to_addresses, ["a@x.test", "b@x.test"])
+      assert.strictEqual(row.cost_usd, 0.0004)
+      assert.strictEqual(row.alerted_at, null)
+      assert.strictEqual(row.error_kind, null)
+      assert.strictEqual(row.failed_over, false)
+      assert.deepStrictEqual(row.raw, { type: "email.sent" })
+      assert.strictEqual(row.provider_message_id, "m-1")
+    })
+  )
+
+  it.effect("filters by each field, and by all together", () =>
+    Effect.gen(function* () {
+      yield* clean
+      yield* insert([
+        {
+          subject: "Your receipt",
+          to_addresses: ["a@x.test"],
+          provider: "provider_a",
+          provider_message_id: "1"
+        },
+        { subject: "100% off_er", to_addresses: ["b@x.test"], category: "marketing", status: "bounced" },
+        {
+          subject: "1000 offXer",
+          to_addresses: ["aa@x.test"],
+          other_addresses: ["copy@x.test", "blind@x.test"],
+          dropped_addresses: ["out@x.test"],
+          provider: "provider_b",
+          provider_message_id: "2"
+        }
+      ])
+      assert.deepStrictEqual(yield* subjects({ status: "bounced" }), ["100% off_er"])
+      assert.deepStrictEqual(yield* subjects({ category: "marketing" }), ["100% off_er"])
+      assert.deepStrictEqual(yield* subjects({ provider: "provider_b" }), ["1000 offXer"])
+      assert.deepStrictEqual(yield* subjects({ recipient: "A@X.Test" }), ["Your receipt"])
+      assert.deepStrictEqual(yield* subjects({ recipient: "Anna <a@x.test>" }), ["Your receipt"])
+      assert.deepStrictEqual(yield* subjects({ recipient: "x.test" }), [])
+      for (const recipient of ["copy@x.test", "Blind@x.test", "out@x.test"]) {
+        assert.deepStrictEqual(yield* subjects({ recipient }), ["1000 offXer"], recipient)
+      }
+      assert.deepStrictEqual((yield* page({ recipient: "out@x.test" })).rows[0]?.dropped_addresses, [
+        "out@x.test"
+      ])
+      assert.deepStrictEqual(yield* subjects({ subject: "RECEIPT" }), ["Your receipt"])
+      assert.deepStrictEqual(yield* subjects({ subject: "0% off_" }), ["100% off_er"])
+      assert.deepStrictEqual(yield* subjects({ subject: "receipt", provider: "provider_b" }), [])
+      assert.deepStrictEqual(yield* subjects({ subject: "'; drop table email_log; --" }), [])
+    })
+  )
+
+  it.effect(
+    "pages newest first, each row once, though rows share a microsecond and new ones arrive meanwhile",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const times = [
+          "2026-01-01T00:00:00.000001Z",
+          "2026-01-01T00:00:00.000002Z",
+          "2026-01-01T00:00:00.000002Z"
+        ]
+        yield* insert([0, 1, 2, 3, 4, 5, 6].map((n) => ({ subject: `s${n}`, created_at: times[n % 3] })))
+        const seen: Array<string> = []
+        let cursor: string | undefined
+        do {
+          const { rows, nextCursor } = yield* page({ limit: 2, cursor })
+          seen.push(...rows.map(({ created_at, id }) => `${created_at} ${id}`))
+          cursor = nextCursor ?? undefined
+          yield* insert([{ subject: "new" }])
+        } while (cursor !== undefined)
+        assert.strictEqual(seen.length, 7)
+        assert.strictEqual(new Set(seen).size, 7)
+        assert.deepStrictEqual(seen, [...seen].sort().reverse())
+      })
+  )
+
+  it.effect("refuses a cursor that it did not give out", () =>
+    Effect.gen(function* () {
+      const forged = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
+      for (const cursor of [
+        "",
+        "x",
+        forged({}),
+        forged(["now()", "x"]),
+        forged(["2026-01-01T00:00:00.000000Z", "1"])
+      ]) {
+        assert.strictEqual((yield* Effect.flip(page({ cursor })))._tag, "InvalidCursor", cursor)
+      }
+    })
+  )
+})

@@ -1,0 +1,117 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layer as preferencesLayer } from "../../../../src/adapters/postgres/delivery/alert-preferences.ts"
+import { layer } from "../../../../src/adapters/postgres/mail/suppression-list.ts"
+import { AlertPreferences } from "../../../../src/ports/delivery/alert-channels.ts"
+import { SuppressionList } from "../../../../src/ports/mail/suppression-list.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
+
+const clean = WriteSql.use((sql) =>
+  Effect.all([sql`delete from email_suppressions`, sql`delete from admin_audit_log`], { discard: true })
+)
+
+const insert = (email: string, reason: string, at: string) =>
+  WriteSql.use((sql) => sql`insert into email_suppressions ${sql.insert({ email, reason, created_at: at })}`)
+
+suiteLayer(Layer.mergeAll(layer, preferencesLayer).pipe(Layer.provideMerge(layerPostgres)))(
+  "SuppressionList on Postgres",
+  (it) => {
+    it.effect("pages newest first; ties in time neither repeat nor hide a row", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const list = yield* SuppressionList
+        const early = "2026-01-01T00:00:00.000001Z"
+        const late = "2026-01-01T00:00:00.000002Z"
+        yield* insert("b@x.test", "manual", early)
+        yield* insert("a@x.test", "manual", early)
+        yield* insert("a@x.test", "complaint", early)
+        yield* insert("z@x.test", "hard_bounce", late)
+        const seen: Array<string> = []
+        let cursor: string | undefined
+        do {
+          const { nextCursor, rows } = yield* list.page({ limit: 1, cursor })
+          for (const { email, reason } of rows) seen.push(`${email} ${reason}`)
+          cursor = nextCursor ?? undefined
+          yield* insert(`n${seen.length}@x.test`, "manual", "2026-02-01T00:00:00Z")
+        } while (cursor !== undefined)
+        assert.deepStrictEqual(seen, [
+          "z@x.test hard_bounce",
+          "a@x.test complaint",
+          "a@x.test manual",
+          "b@x.test manual"
+        ])
+        const only = yield* list.page({ limit: 9, email: "a@x.test", reason: "manual" })
+        assert.deepStrictEqual(
+          only.rows.map(({ email, reason, created_at }) => [email, reason, created_at]),
+          [["a@x.test", "manual", early]]
+        )
+        const forged = yield* Effect.flip(list.page({ limit: 1, cursor: "forged" }))
+        assert.strictEqual(forged._tag, "InvalidSuppressionCursor")
+      })
+    )
+
+    it.effect("P3: adds a manual one once; removal takes every reason and leaves one audit row", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const list = yield* SuppressionList
+        const sql = yield* WriteSql
+        const added = yield* list.add({ email: "a@x.test", actor: "ann", note: "asked" })
+        assert.deepStrictEqual([added.email, added.reason, added.note], ["a@x.test", "manual", "asked"])
+        const again = yield* list.add({ email: "a@x.test", actor: "bob", note: undefined })
+        assert.deepStrictEqual(again, added)
+        yield* insert("a@x.test", "complaint", "2026-01-01T00:00:00Z")
+        yield* insert("b@x.test", "complaint", "2026-01-01T00:00:00Z")
+        const entry = { email: "a@x.test", actor: "admin", note: "address fixed" }
+        assert.strictEqual(yield* list.remove(entry), 2)
+        assert.strictEqual(yield* list.remove(entry), 0)
+        const audit =
+          yield* sql`select action, actor, target, note, details from admin_audit_log order by created_at, actor`
+        assert.deepStrictEqual(
+          [...audit],
+          [
+            {
+              action: "email_suppress",
+              actor: "ann",
+              target: "a@x.test",
+              note: "asked",
+              details: { reasons: ["manual"] }
+            },
+            {
+              action: "email_suppress",
+              actor: "bob",
+              target: "a@x.test",
+              note: null,
+              details: { reasons: ["manual"] }
+            },
+            {
+              action: "email_unsuppress",
+              actor: "admin",
+              target: "a@x.test",
+              note: "address fixed",
+              details: { reasons: ["complaint", "manual"] }
+            }
+          ]
+        )
+        assert.strictEqual((yield* list.page({ limit: 9 })).rows.length, 1)
+      })
+    )
+
+    it.effect("preferences: on by default, replaced as a whole, a missing row counts as on", () =>
+      Effect.gen(function* () {
+        const preferences = yield* AlertPreferences
+        const sql = yield* WriteSql
+        const both = { email_delivery_failure: { email: true, chat: true } }
+        assert.deepStrictEqual(yield* preferences.read, both)
+        const chosen = { email_delivery_failure: { email: false, chat: true } }
+        yield* preferences.write(chosen)
+        assert.deepStrictEqual(yield* preferences.read, chosen)
+        yield* sql`delete from admin_notification_preferences`
+        assert.deepStrictEqual(yield* preferences.read, both)
+        yield* preferences.write(chosen)
+        assert.deepStrictEqual(yield* preferences.read, chosen)
+      })
+    )
+  }
+)

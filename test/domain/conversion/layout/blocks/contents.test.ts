@@ -1,0 +1,151 @@
+import fc from "fast-check"
+import { assert, describe, it } from "vitest"
+
+import { contentsTargets, targetOf } from "../../../../../src/domain/conversion/layout/blocks/contents.ts"
+import { type LayoutPage, layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { profileOf } from "../../../../../src/domain/conversion/layout/profile.ts"
+import { NO_STATISTICS, type PageStatistics } from "../../../../../src/domain/conversion/layout/statistics.ts"
+import type {
+  DocumentFacts,
+  PageContent,
+  PageLink
+} from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONTS, lines, page, prose, run } from "../page-builder.ts"
+
+const LEADERS = " .".repeat(20)
+
+/** Entries of two levels, some without leaders. Printed numbers are two behind the pages counted from 1. */
+const ENTRIES: ReadonlyArray<readonly [text: string, number: number, indent: number, leaders: boolean]> = [
+  ["1 Beginnings", 1, 0, false],
+  ["1.1 What is there", 1, 20, true],
+  ["1.2 What is not", 2, 20, true],
+  ["2 Middles", 3, 0, false],
+  ["2.1 What is there", 3, 20, true],
+  ["2.2 Further on", 4, 20, true],
+  ["3. Ends", 5, 0, true],
+  ["4. Beyond", 999, 0, true]
+]
+
+const entries = (of: typeof ENTRIES) =>
+  of.flatMap(([text, number, indent, leaders], at) => [
+    run(text + (leaders ? LEADERS : ""), 60 + indent, 100 + 14 * at),
+    run(String(number), 520, 100 + 14 * at)
+  ])
+
+const contents = (of = ENTRIES, links: ReadonlyArray<PageLink> = []): PageContent =>
+  page(entries(of), 0, { links })
+
+/** Pages of text with their number at the foot; the first of them is the third of the document. */
+const numbered = (numbers = true) =>
+  Array.from({ length: 5 }, (_, at) =>
+    page([...lines(prose(120, at), 60, 100, 80), ...(numbers ? [run(String(at + 1), 300, 810)] : [])], at + 2)
+  )
+
+const laidOut = (pages: ReadonlyArray<PageContent>, facts: Partial<DocumentFacts> = {}): LayoutPage =>
+  layoutPages({
+    facts: { ...FACTS, pageCount: 7, ...facts },
+    fonts: FONTS,
+    pages,
+    others: NO_STATISTICS
+  })[0] ?? assert.fail("no page")
+
+describe("a table of contents", () => {
+  it("is a tier of its own: nested lists, entries without leaders too, each a link to the page that its number names", () => {
+    const { html, tier } = laidOut([contents(), ...numbered()])
+    assert.strictEqual(tier, "table-of-contents")
+    assert.strictEqual(
+      html,
+      "<ul>" +
+        '<li><a href="#page-3">1 Beginnings 1</a><ul>' +
+        '<li><a href="#page-3">1.1 What is there … 1</a></li><li><a href="#page-4">1.2 What is not … 2</a></li></ul></li>' +
+        '<li><a href="#page-5">2 Middles 3</a><ul>' +
+        '<li><a href="#page-5">2.1 What is there … 3</a></li><li><a href="#page-6">2.2 Further on … 4</a></li></ul></li>' +
+        '<li><a href="#page-7">3. Ends … 5</a></li>' +
+        "<li>4. Beyond … 999</li></ul>"
+    )
+  })
+
+  it("goes by the outline first; a title that is there twice by its number", () => {
+    const outline = [
+      { title: "Beginnings", page: 6, level: 1 },
+      { title: "What is there", page: 2, level: 2 },
+      { title: "What is there", page: 4, level: 2 }
+    ]
+    const { html } = laidOut([contents(), ...numbered()], { outline })
+    assert.include(html, '<a href="#page-7">1 Beginnings 1</a>')
+    assert.include(html, '<a href="#page-3">1.1 What is there … 1</a>')
+    assert.include(html, '<a href="#page-5">2.1 What is there … 3</a>')
+    const bare = laidOut([contents(), ...numbered(false)], { outline }).html
+    assert.strictEqual(bare.match(/<a /g)?.length, 1)
+    assert.include(bare, '<a href="#page-7">1 Beginnings 1</a>')
+  })
+
+  it("keeps the links that the document has", () => {
+    const link: PageLink = {
+      box: { x0: 50, y0: 90, x1: 560, y1: 104 },
+      target: { kind: "page", page: 1, y: undefined }
+    }
+    const { html } = laidOut([contents(ENTRIES, [link]), ...numbered()])
+    assert.include(html, '<li><a href="#page-2">1 Beginnings 1</a>')
+    assert.include(html, '<a href="#page-6">2.2 Further on … 4</a>')
+  })
+
+  it("is not a price list, a form with dotted lines, a page of text with some entries", () => {
+    const prices = ENTRIES.map(
+      ([text, , , leaders], at) => [text, [5, 1, 4, 2, 5, 1, 3, 2][at] ?? 0, 0, leaders] as const
+    )
+    const form = page(Array.from({ length: 8 }, (_, at) => run(`Field ${at} ${LEADERS}`, 60, 100 + 14 * at)))
+    const text = page([...entries(ENTRIES), ...lines(prose(300), 60, 300, 80)])
+    for (const other of [contents(prices), form, text]) {
+      const { html, tier } = laidOut([other, ...numbered()])
+      assert.strictEqual(tier, "layout")
+      assert.notInclude(html, "<a ")
+    }
+  })
+
+  it("names pages of the document only, and says the same words", () => {
+    const margins = fc.dictionary(
+      fc.tuple(fc.nat(60), fc.integer({ min: -5, max: 5 })).map(([slot, lead]) => `${slot} @${lead}`),
+      fc.integer({ min: 1, max: 9 })
+    )
+    const title = fc.constantFrom("Ends", "Means", "1 Means", "Ends … 3", "… 4", "")
+    const outline = fc.array(
+      fc.record({
+        title,
+        page: fc.option(fc.nat(6), { nil: undefined }),
+        level: fc.integer({ min: 1, max: 3 })
+      })
+    )
+    const between = fc.constantFrom(" ", " … ", " . . . . ", "")
+    const number = fc.oneof(fc.nat(12_000).map(String), fc.constantFrom("iv", "x", ""))
+    let named = 0
+    fc.assert(
+      fc.property(
+        margins,
+        outline,
+        fc.tuple(title, between, number).map((parts) => parts.join("")),
+        fc.boolean(),
+        (counts, told, text, listed) => {
+          const statistics: PageStatistics = { ...NO_STATISTICS, margins: counts }
+          const target = targetOf(text, contentsTargets(7, told, profileOf(statistics)), listed)
+          if (target === undefined) return
+          named += 1
+          assert.isTrue(Number.isInteger(target) && target >= 0 && target < 7, `${target}`)
+        }
+      ),
+      { numRuns: 2_000 }
+    )
+    assert.isAbove(named, 100)
+  })
+
+  it("of hostile lines is read in linear time", () => {
+    const targets = contentsTargets(7, [], profileOf(NO_STATISTICS))
+    for (const text of [
+      ". ".repeat(200_000),
+      "a . ".repeat(100_000),
+      `${" ".repeat(200_000)}x`,
+      "1".repeat(200_000)
+    ])
+      assert.isUndefined(targetOf(text, targets, true))
+  })
+})

@@ -1,0 +1,126 @@
+import { assert, describe, it } from "vitest"
+
+import { picturesIn, withPictures } from "../../../../../src/domain/conversion/html/write-blocks.ts"
+import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
+import type { PageContent } from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONTS, lines, page, picture, prose, rule, run } from "../page-builder.ts"
+
+const lay = (content: PageContent) =>
+  layoutPages({ facts: FACTS, fonts: FONTS, pages: [content], others: NO_STATISTICS })[0]
+
+const body = lines(prose(60), 60, 400, 80)
+/** Boxes and arrows. */
+const boxes = Array.from({ length: 8 }, (_, at) => ({
+  ...rule(0, 0, 0, 0),
+  box: { x0: 100 + 40 * at, y0: 120 + 8 * at, x1: 130 + 40 * at, y1: 180 + 8 * at }
+}))
+
+describe("figures", () => {
+  it("that are drawn keep their labels to themselves", () => {
+    const runs = [
+      ...lines(prose(30), 60, 60, 80),
+      run("Start", 105, 150),
+      run("Middle", 225, 190),
+      run("End", 385, 220),
+      run("Figure 4: From start to end", 60, 262),
+      ...body
+    ]
+    assert.strictEqual(
+      lay(page(runs, 0, { drawings: boxes }))?.html.replaceAll(/ data-open=""/g, ""),
+      `<p>${prose(30)}</p><figure><p>Start<br>Middle<br>End</p><figcaption>Figure 4: From start to end</figcaption></figure><p>${prose(60)}</p>`
+    )
+  })
+
+  it("are none without a caption, or with prose in them", () => {
+    const uncaptioned = [run("Start", 105, 150), ...body]
+    assert.notInclude(lay(page(uncaptioned, 0, { drawings: boxes }))?.html ?? "", "<figure")
+    const framed = [...lines(prose(90), 105, 130, 75), run("Figure 4: A frame", 60, 262), ...body]
+    assert.notInclude(lay(page(framed, 0, { drawings: boxes }))?.html ?? "", "<figure")
+  })
+
+  it("that are decoration, tiles or the page's background are left out", () => {
+    const drawings = [picture(0, 0, 0, 595, 842), picture(1, 60, 60, 70, 70)]
+    assert.notInclude(lay(page(body, 0, { drawings }))?.html ?? "", "<img")
+    const tiles = Array.from({ length: 60 }, (_, at) =>
+      picture(at, (at % 8) * 60, Math.floor(at / 8) * 60, (at % 8) * 60 + 58, Math.floor(at / 8) * 60 + 58)
+    )
+    assert.notInclude(lay(page(body, 0, { drawings: tiles }))?.html ?? "", "<img")
+  })
+
+  it("get their pixels by their numbers, and nothing but pixels", () => {
+    const html =
+      lay(page(body, 0, { drawings: [picture(2, 60, 60, 200, 200), picture(5, 60, 220, 200, 300)] }))?.html ??
+      ""
+    assert.deepStrictEqual(picturesIn(html), [2, 5])
+    const filled = withPictures(
+      html,
+      new Map([
+        [2, "data:image/png;base64,AAAA"],
+        [5, 'x" onerror="alert(1)']
+      ])
+    )
+    assert.include(filled, '<img src="data:image/png;base64,AAAA"')
+    assert.include(filled, '<img data-image="5"')
+    assert.notInclude(filled, "onerror")
+  })
+})
+
+describe("a page's columns", () => {
+  it("go on behind a notice at a column's foot", () => {
+    const words = `${prose(60, 1).slice(0, -1)} ${prose(60, 2)}`
+    const all = lines(words, 0, 0, 44)
+    const half = Math.ceil(all.length / 2)
+    const html = lay(
+      page([
+        ...all.slice(0, half).map(({ text }, at) => run(text, 50, 100 + 12 * at)),
+        ...lines("Permission to copy is granted without a fee.", 50, 400, 44, { size: 7 }),
+        ...all.slice(half).map(({ text }, at) => run(text, 310, 100 + 12 * at))
+      ])
+    )?.html
+    assert.strictEqual(html, `<p>${words}</p><p>Permission to copy is granted without a fee.</p>`)
+  })
+
+  it("are told as the text layer, cut words put together", () => {
+    const made = lay(page([run("hyphen", 60, 100, { hyphenated: true }), run("ated words", 60, 112)]))
+    assert.strictEqual(made?.text, "hyphenated words ")
+  })
+})
+
+describe("bullets", () => {
+  it("that are drawn make a list", () => {
+    const dot = (y: number) => ({
+      ...rule(0, 0, 0, 0),
+      filled: true,
+      box: { x0: 60, y0: y - 5, x1: 63.5, y1: y - 1.5 }
+    })
+    const runs = [...lines(prose(30), 60, 60, 80), run("first point", 70, 150), run("second point", 70, 164)]
+    const made = lay(page(runs, 0, { drawings: [dot(150), dot(164), dot(400)] }))
+    assert.strictEqual(
+      made?.html.replaceAll(/ data-open=""/g, ""),
+      `<p>${prose(30)}</p><ul><li>first point</li><li>second point</li></ul>`
+    )
+  })
+})
+
+describe("a table's head", () => {
+  it("that is wrapped and set in the middle is one row", () => {
+    const row = (texts: ReadonlyArray<string>, y: number) =>
+      texts.map((text, at) => run(text, 60 + 100 * at, y))
+    const made = lay(
+      page([
+        run("Very long", 160, 100),
+        run("Name", 60, 106),
+        run("Other", 260, 106),
+        run("heading", 160, 112),
+        ...row(["alpha", "1", "2"], 130),
+        ...row(["beta", "3", "4"], 148),
+        ...row(["gamma", "5", "6"], 166)
+      ])
+    )
+    assert.include(
+      made?.html,
+      '<th scope="col">Name</th><th scope="col">Very long heading</th><th scope="col">Other</th>'
+    )
+  })
+})

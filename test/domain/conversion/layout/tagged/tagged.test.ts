@@ -1,0 +1,172 @@
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
+import type {
+  PageContent,
+  StructureElement,
+  TextRun
+} from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONTS, lines, page, picture, prose, run, tag } from "../page-builder.ts"
+
+const htmlOf = (content: PageContent): string =>
+  (
+    layoutPages({
+      facts: { ...FACTS, tagged: true },
+      fonts: FONTS,
+      pages: [content],
+      others: NO_STATISTICS
+    })[0]?.html ?? ""
+  ).replaceAll(/ data-(open|cut|element)="\d*"/g, "")
+
+/** Runs with the marked-content ids 0, 1, 2, … from top to bottom. */
+const marked = (...texts: ReadonlyArray<string>): ReadonlyArray<TextRun> =>
+  texts.map((text, mcid) => run(text, 60, 60 + 14 * mcid, { mcid }))
+
+const made = (runs: ReadonlyArray<TextRun>, ...structure: ReadonlyArray<StructureElement>): string =>
+  htmlOf(page(runs, 0, { structure }))
+
+describe("a tagged page", () => {
+  it("has the headings, paragraphs and order of its structure, not of its place on paper", () => {
+    const html = made(
+      marked("Second in the file", "The title", "A section"),
+      tag("Document", [tag("H1", [1]), tag("Sect", [tag("H2", [2]), tag("P", [0])])])
+    )
+    assert.strictEqual(html, "<h1>The title</h1><h2>A section</h2><p>Second in the file</p>")
+  })
+
+  it("has lists, nested, with labels dropped and numbers kept", () => {
+    const item = (label: number, body: number, ...more: ReadonlyArray<StructureElement>) =>
+      tag("LI", [tag("Lbl", [label]), tag("LBody", [body, ...more])])
+    const html = made(
+      marked("c.", "third", "•", "inner", "d.", "fourth"),
+      tag("L", [item(0, 1, tag("L", [item(2, 3)])), item(4, 5)])
+    )
+    assert.strictEqual(
+      html,
+      '<ol start="3" type="a"><li>third<ul><li>inner</li></ul></li><li>fourth</li></ol>'
+    )
+  })
+
+  it("has tables with heads, row headers, spans and captions", () => {
+    const html = made(
+      marked("Fruit of the year", "Name", "In numbers", "Apple", "12", "3.50"),
+      tag("Table", [
+        tag("Caption", [0]),
+        tag("THead", [tag("TR", [tag("TH", [1]), tag("TH", [2], { attributes: { ColSpan: 2 } })])]),
+        tag("TBody", [
+          tag("TR", [tag("TH", [3], { attributes: { Scope: "Row" } }), tag("TD", [4]), tag("TD", [5])])
+        ])
+      ])
+    )
+    assert.strictEqual(
+      html,
+      '<table><caption>Fruit of the year</caption><thead><tr><th scope="col">Name</th><th scope="colgroup" colspan="2">In numbers</th></tr></thead><tbody><tr><th scope="row">Apple</th><td>12</td><td>3.50</td></tr></tbody></table>'
+    )
+  })
+
+  it("has figures with the document's own words for them", () => {
+    const content = page(marked("Below the picture", "A river"), 0, {
+      structure: [tag("Figure", [7, tag("Caption", [1])], { alt: "A river at night" }), tag("P", [0])],
+      drawings: [picture(4, 60, 200, 200, 300, 7)]
+    })
+    assert.strictEqual(
+      htmlOf(content),
+      '<figure><img data-image="4" alt="A river at night"><figcaption>A river</figcaption></figure><p>Below the picture</p>'
+    )
+  })
+
+  it("says in which language its parts are, and what stands for what", () => {
+    const html = made(
+      marked("In English", "mais oui", "*", "after"),
+      tag("P", [0, tag("Span", [1], { lang: "fr" }), tag("Span", [2], { actualText: "star" })]),
+      tag("P", [3], { lang: "de" })
+    )
+    assert.strictEqual(html, '<p>In English <span lang="fr">mais oui</span> star</p><p lang="de">after</p>')
+  })
+
+  it("has notes, and references to them", () => {
+    const html = made(
+      [
+        run("A claim", 60, 60, { mcid: 0 }),
+        run("1", 96, 56, { mcid: 1, size: 6 }),
+        run("1 The note.", 60, 400, { mcid: 2 })
+      ],
+      tag("P", [0, tag("Reference", [1])]),
+      tag("Note", [2])
+    )
+    assert.strictEqual(
+      html,
+      '<p>A claim<a role="doc-noteref" href="#fn-1"><sup>1</sup></a></p><div role="doc-footnote" id="fn-1"><p><sup>1</sup> The note.</p></div>'
+    )
+  })
+
+  it("leaves out artifacts and keeps what its structure forgot", () => {
+    const runs = [
+      run("Running head", 60, 30, { artifact: true }),
+      ...lines(prose(60), 60, 100, 80, { mcid: 0 }),
+      run("Forgotten", 60, 700)
+    ]
+    assert.strictEqual(made(runs, tag("P", [0])), `<p>${prose(60)}</p><p>Forgotten</p>`)
+  })
+
+  it("leaves out what its structure says is an artifact", () => {
+    const html = made(marked("A paragraph.", "Draft"), tag("P", [0]), tag("Artifact", [1]))
+    assert.strictEqual(html, "<p>A paragraph.</p>")
+  })
+
+  it("leaves out running lines that were tagged as text", () => {
+    const pages = Array.from({ length: 6 }, (_, index) =>
+      page(
+        [
+          run("A book of running heads", 60, 40, { size: 8, mcid: 0 }),
+          ...lines(prose(120, index), 60, 100, 80, { mcid: 1 })
+        ],
+        index,
+        { structure: [tag("P", [0]), tag("P", [1])] }
+      )
+    )
+    const laidOut = layoutPages({
+      facts: { ...FACTS, pageCount: 6, tagged: true },
+      fonts: FONTS,
+      pages,
+      others: NO_STATISTICS
+    })
+    for (const [index, { html }] of laidOut.entries())
+      assert.strictEqual(html.replaceAll(/ data-element="\d+"/g, ""), `<p>${prose(120, index)}</p>`)
+  })
+
+  it("has headings by their looks where its structure names none, and only there", () => {
+    const runs = [
+      run("Large words", 60, 60, { size: 18, mcid: 0 }),
+      ...lines(prose(60), 60, 100, 80, { mcid: 1 })
+    ]
+    assert.strictEqual(made(runs, tag("P", [0]), tag("P", [1])), `<h1>Large words</h1><p>${prose(60)}</p>`)
+    const named = made(
+      [...runs, run("Named", 60, 400, { mcid: 2 })],
+      tag("P", [0]),
+      tag("P", [1]),
+      tag("H2", [2])
+    )
+    assert.strictEqual(named, `<p>Large words</p><p>${prose(60)}</p><h2>Named</h2>`)
+  })
+
+  it("says what a whole paragraph stands for", () => {
+    assert.strictEqual(
+      made(marked("D r o p c a p"), tag("P", [0], { actualText: "Drop cap" })),
+      "<p>Drop cap</p>"
+    )
+  })
+
+  it("is read by its looks where the structure tells of little", () => {
+    const runs = [run("Tagged", 60, 60, { mcid: 0 }), ...lines(prose(60), 60, 100, 80)]
+    assert.include(made(runs, tag("H1", [0])), `<p>${prose(60)}</p>`)
+    assert.notInclude(made(runs, tag("H1", [0])), "<h1>")
+  })
+
+  it("ends, however deep its structure is", () => {
+    let deep = tag("P", [0])
+    for (let at = 0; at < 5000; at++) deep = tag("Div", [deep])
+    assert.include(made(marked("Some words"), deep), "Some words")
+  })
+})

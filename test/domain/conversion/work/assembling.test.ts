@@ -1,0 +1,158 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
+
+import { notice, type PageLine } from "../../../../src/domain/conversion/chunk-result.ts"
+import { MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
+import type { Legibility } from "../../../../src/domain/conversion/legibility.ts"
+import { assembleJob } from "../../../../src/domain/conversion/work/assembling.ts"
+import { type ClaimedAssembly, ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { HtmlAssembly } from "../../../../src/ports/conversion/html-assembly.ts"
+import { PageSources } from "../../../../src/ports/conversion/page-sources.ts"
+import { mapObjects } from "../world.ts"
+
+const HEARTBEAT = Duration.seconds(10)
+const KEY = "jobs/job/result-lease.html"
+
+const claim = (parts: Partial<ClaimedAssembly> = {}): ClaimedAssembly => ({
+  jobId: "job",
+  lease: "lease",
+  fileId: "file",
+  fileName: "a.pdf",
+  attempts: 1,
+  options: {},
+  totalPages: 3,
+  chunkKeys: ["c0", "c1"],
+  ...parts
+})
+
+const line = (page: number): string => {
+  const one: PageLine = { page, label: String(page + 1), tier: "layout", html: `<p>${page}</p>` }
+  return `${JSON.stringify(one)}\n`
+}
+
+const facts = {
+  pageCount: 3,
+  title: "T",
+  author: undefined,
+  lang: "en",
+  tagged: false,
+  outline: [],
+  fonts: []
+}
+
+/** Two chunks of a document, and what the store was told. */
+const world = (
+  assembly: ClaimedAssembly,
+  store: Partial<ConversionStore["Service"]> = {},
+  delay: Duration.Duration = Duration.zero
+) => {
+  const told: Array<string> = []
+  const found: Array<Legibility | undefined> = []
+  const { layer, objects } = mapObjects()
+  objects.set("c0", line(0) + line(1))
+  objects.set("c1", line(2))
+  const note = (what: string) => Effect.sync(() => void told.push(what))
+  const layers = Layer.mergeAll(
+    layer,
+    Layer.mock(ConversionStore, {
+      heartbeatAssembly: () => Effect.succeed(true),
+      handBackAssembly: () => Effect.as(note("handed back"), true),
+      finishJob: (_, key, legibility) => {
+        found.push(legibility)
+        return Effect.as(note(`finished ${key}`), "completed")
+      },
+      failJob: (_, error, lease) => Effect.as(note(`failed ${error} ${lease}`), true),
+      ...store
+    }),
+    Layer.mock(PageSources, { facts: () => Effect.as(Effect.sleep(delay), facts) }),
+    Layer.mock(HtmlAssembly, {
+      assemble: ({ facts: { title }, name, pages }) =>
+        Stream.concat(
+          Stream.make(`${title} ${name}: `),
+          Stream.map(pages, ({ html, index, label }) => `${index}/${label}${html}`)
+        )
+    })
+  )
+  return {
+    told,
+    found,
+    objects,
+    run: Effect.provide(assembleJob(assembly, { heartbeat: HEARTBEAT }), layers)
+  }
+}
+
+describe("an assembly", () => {
+  it.effect("writes every page of every chunk in order, and tells it once it is stored", () =>
+    Effect.gen(function* () {
+      const { objects, run, told } = world(claim())
+      yield* run
+      assert.strictEqual(objects.get(KEY), "T a.pdf: 0/1<p>0</p>1/2<p>1</p>2/3<p>2</p>")
+      assert.deepStrictEqual(told, [`finished ${KEY}`])
+    })
+  )
+
+  it.effect("R2: tells which pages could not be read, and whether there is text", () =>
+    Effect.gen(function* () {
+      const { found, objects, run } = world(claim())
+      objects.set("c1", `${JSON.stringify(notice(2))}\n`)
+      yield* run
+      assert.deepStrictEqual(found, [{ unreadablePages: [3], hasText: true }])
+    })
+  )
+
+  it.effect.each(["stale", "insufficient", "unreadable"] as const)(
+    "that ended %s leaves no object",
+    (answer) =>
+      Effect.gen(function* () {
+        const { objects, run } = world(claim(), { finishJob: () => Effect.succeed(answer) })
+        yield* run
+        assert.isFalse(objects.has(KEY))
+      })
+  )
+
+  it.effect("that lacks a chunk is left to its lease, and fails the job at the last attempt", () =>
+    Effect.gen(function* () {
+      const first = world(claim({ chunkKeys: ["c0", "gone"] }))
+      yield* first.run
+      assert.deepStrictEqual(first.told, [])
+      const last = world(claim({ chunkKeys: ["c0", "gone"], attempts: MAX_CHUNK_ATTEMPTS }))
+      yield* last.run
+      assert.deepStrictEqual(last.told, ["failed The result could not be put together lease"])
+      assert.isFalse(last.objects.has(KEY))
+    })
+  )
+
+  it.effect("a chunk's line that cannot be read is no page", () =>
+    Effect.gen(function* () {
+      const { objects, run, told } = world(claim({ attempts: MAX_CHUNK_ATTEMPTS }))
+      objects.set("c1", '{"page": 2, "label": "3", "tier": "la')
+      yield* run
+      assert.deepStrictEqual(told, ["failed The result could not be put together lease"])
+    })
+  )
+
+  it.effect("whose process died every time is given up before it is tried again", () =>
+    Effect.gen(function* () {
+      const { objects, run, told } = world(claim({ attempts: MAX_CHUNK_ATTEMPTS + 1 }))
+      yield* run
+      assert.deepStrictEqual(told, ["failed The result could not be put together lease"])
+      assert.isFalse(objects.has(KEY))
+    })
+  )
+
+  it.effect("that is another's by now is dropped; one that is interrupted is handed back", () =>
+    Effect.gen(function* () {
+      const lost = world(claim(), { heartbeatAssembly: () => Effect.succeed(false) }, Duration.hours(1))
+      const fiber = yield* Effect.forkChild(lost.run)
+      yield* TestClock.adjust("2 minutes")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(lost.told, [])
+      const stopped = world(claim(), {}, Duration.hours(1))
+      const other = yield* Effect.forkChild(stopped.run, { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(other)
+      assert.deepStrictEqual(stopped.told, ["handed back"])
+    })
+  )
+})

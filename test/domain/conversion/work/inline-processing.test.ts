@@ -1,0 +1,289 @@
+import { randomUUID } from "node:crypto"
+
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+
+import { layerDocx } from "../../../../src/adapters/docx/docx-converter.ts"
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import * as ReaderProcess from "../../../../src/adapters/reader-process/reader-process.ts"
+import type { ConversionOptions } from "../../../../src/domain/conversion/job.ts"
+import {
+  MAX_INLINE_ATTEMPTS,
+  processInline
+} from "../../../../src/domain/conversion/work/inline-processing.ts"
+import { type ClaimedInline, ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { DocxConverter } from "../../../../src/ports/conversion/documents.ts"
+import { FileObjects } from "../../../../src/ports/object-store.ts"
+import { customer, funds, STALE } from "../../../adapters/postgres/conversion/world.ts"
+import { jpeg, pngOf } from "../../../support/picture-files.ts"
+import { paragraph, pictureOf, wordOf } from "../../../support/word-files.ts"
+import { asked, HEARTBEAT, keysWith, layerWorld, seen, stored, textOf } from "../inline-world.ts"
+import { type Script, scriptedModel } from "../world.ts"
+
+const SETTINGS = {
+  heartbeat: HEARTBEAT,
+  modelId: "m",
+  price: { inputUsdPerMtok: 1000, outputUsdPerMtok: 10_000 }
+}
+
+const claimed = Effect.fnUntraced(function* (options: ConversionOptions = {}) {
+  const store = yield* ConversionStore
+  const claim = yield* store.claimInline(randomUUID(), STALE)
+  if (claim === undefined) return yield* Effect.die(new Error("nothing to claim"))
+  const inline: ClaimedInline = { ...claim, options }
+  return inline
+})
+
+const silent: Script = () => "refused"
+
+const process = (claim: ClaimedInline, script: Script = silent) =>
+  processInline(claim, SETTINGS).pipe(Effect.provide(scriptedModel(script).layer))
+
+/** Claims what was asked for and works on it. */
+const run = (options: ConversionOptions = {}, script: Script = silent) =>
+  Effect.flatMap(claimed(options), (claim) => process(claim, script))
+
+/** A converter that begins and does not end. */
+const endless = Effect.map(Deferred.make<void>(), (begun) => ({
+  begun,
+  layer: Layer.mock(DocxConverter, {
+    convert: () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+  })
+}))
+
+const clean = WriteSql.use(
+  (sql) => sql`truncate customers, files, cost_ledger, funds_holds, credit_charges cascade`
+)
+
+const layerAll = Layer.merge(layerWorld, Layer.provide(layerDocx(), ReaderProcess.layer))
+
+const HIFI: ConversionOptions = { highFidelity: true }
+
+layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
+  const begin = Effect.gen(function* () {
+    yield* clean
+    return yield* customer(10)
+  })
+
+  it.effect("a Word document becomes one accessible file, charged once", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const png = pngOf()
+      const body =
+        paragraph("The Report", "Title") +
+        paragraph("Part one", "Heading1") +
+        paragraph("Cats &lt;script&gt; and dogs") +
+        pictureOf("rId1", "A cat")
+      const bytes = wordOf({ body, title: "Annual report", pages: 3, pictures: [["a.png", png]] })
+      const file = yield* stored(owner, "docx", "report.docx", bytes, 3)
+      yield* asked(owner, file.id)
+      const claim = yield* claimed()
+      yield* process(claim)
+      const { error, progress, resultKey, status } = yield* seen(owner, file.id)
+      assert.deepStrictEqual([status, error, progress], ["completed", null, { done: 3, total: 3 }])
+      assert.strictEqual(resultKey, `files/${file.id}/result-${claim.lease}.html`)
+      assert.deepStrictEqual(yield* funds(owner), { credits: 7, held: 0, charged: 3 })
+      const html = yield* textOf(resultKey)
+      assert.match(html, /^<!doctype html>/)
+      assert.include(html, "<title>Annual report</title>")
+      assert.include(html, "Cats &lt;script&gt; and dogs")
+      assert.match(html, /<img[^>]* alt="A cat"/)
+      assert.include(html, `src="data:image/png;base64,${png.toString("base64")}"`)
+      assert.notMatch(html, /<script|src="(?!data:)/)
+    })
+  )
+
+  it.effect("a long document keeps all its words", () =>
+    Effect.gen(function* () {
+      yield* begin
+      const owner = yield* customer(400)
+      const body = Array.from({ length: 2000 }, (_, at) =>
+        paragraph(`Number${at} ${"word ".repeat(60)}`)
+      ).join("")
+      const file = yield* stored(owner, "docx", "long.docx", wordOf({ body }))
+      yield* asked(owner, file.id)
+      yield* run()
+      const html = yield* textOf((yield* seen(owner, file.id)).resultKey)
+      assert.lengthOf(html.match(/Number\d+ (word ?){60}/g) ?? [], 2000)
+      // It is charged by the words of its result, whatever it was taken for.
+      assert.deepStrictEqual(yield* funds(owner), { credits: 400 - 305, held: 0, charged: 305 })
+    })
+  )
+
+  it.effect("a picture without a model stands for itself, and that is said", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "jpeg", "cat <1>.jpg", jpeg())
+      yield* asked(owner, file.id)
+      yield* run()
+      const { resultKey, status } = yield* seen(owner, file.id)
+      assert.strictEqual(status, "completed")
+      const html = yield* textOf(resultKey)
+      assert.include(html, `src="data:image/jpeg;base64,${jpeg().toString("base64")}"`)
+      assert.include(html, 'alt="Picture of the uploaded file cat &lt;1&gt;.jpg; no text version was made"')
+      assert.include(html, "high fidelity was not asked for")
+    })
+  )
+
+  it.effect("with a model its text comes first, and what it cost is booked once", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "png", "scan.png", pngOf())
+      yield* asked(owner, file.id)
+      const model = scriptedModel(() => "<h2>Menu</h2><p>Soup<script>alert(1)</script></p>")
+      const claim = yield* claimed(HIFI)
+      yield* processInline(claim, SETTINGS).pipe(Effect.provide(model.layer))
+      const html = yield* textOf((yield* seen(owner, file.id)).resultKey)
+      assert.include(html, "<p>Soup</p>")
+      assert.isBelow(html.indexOf("Soup"), html.indexOf("<img"))
+      assert.deepInclude(model.requests[0]?.messages[0]?.content[0], {
+        image: { format: "png", source: { bytes: new Uint8Array(pngOf()) } }
+      })
+      const sql = yield* WriteSql
+      const costs = yield* sql`select id, source, cost_usd::float8 as usd from cost_ledger`
+      assert.deepStrictEqual(costs, [{ id: claim.lease, source: "inline", usd: 0.2 }])
+    })
+  )
+
+  it.effect("a model that does not answer: tried again, then the picture alone", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "png", "scan.png", pngOf())
+      yield* asked(owner, file.id)
+      for (let attempt = 1; attempt < MAX_INLINE_ATTEMPTS; attempt++) {
+        yield* run(HIFI, () => "unavailable")
+        assert.deepInclude(yield* seen(owner, file.id), { status: "processing", phase: "Queued" })
+      }
+      yield* run(HIFI, () => "unavailable")
+      assert.include(yield* textOf((yield* seen(owner, file.id)).resultKey), "gave no answer")
+    })
+  )
+
+  it.effect(
+    "an answer that was cut off, and a picture that is too large for the model, are said as well",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* begin
+        const cut = yield* stored(owner, "png", "scan.png", pngOf())
+        yield* asked(owner, cut.id)
+        yield* run(HIFI, () => ({ text: "<p>Half", stopReason: "max_tokens" }))
+        assert.include(yield* textOf((yield* seen(owner, cut.id)).resultKey), "gave no answer")
+        const large = yield* stored(owner, "png", "big.png", pngOf(4, 2, [["teSt", Buffer.alloc(4_000_000)]]))
+        yield* asked(owner, large.id)
+        const model = scriptedModel(() => "<p>never asked</p>")
+        yield* processInline(yield* claimed(HIFI), SETTINGS).pipe(Effect.provide(model.layer))
+        assert.deepStrictEqual(model.calls, [])
+        assert.include(yield* textOf((yield* seen(owner, large.id)).resultKey), "too large for the model")
+      })
+  )
+
+  it.effect("a broken document fails at once, nothing is charged", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "docx", "x.docx", Buffer.from("no document"))
+      yield* asked(owner, file.id)
+      yield* run()
+      const { error, status } = yield* seen(owner, file.id)
+      assert.strictEqual(status, "failed")
+      assert.match(error ?? "", /^This Word document is damaged/)
+      assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
+    })
+  )
+
+  it.effect("a worker that lost its lease writes nothing", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "docx", "x.docx", wordOf({ body: paragraph("Kept") }))
+      yield* asked(owner, file.id)
+      const { begun, layer: layerEndless } = yield* endless
+      const claim = yield* claimed()
+      const worker = yield* Effect.forkScoped(Effect.provide(process(claim), layerEndless))
+      yield* Deferred.await(begun)
+      const sql = yield* WriteSql
+      yield* sql`update files set heartbeat_at = now() - interval '1 hour' where id = ${file.id}::uuid`
+      const other = yield* claimed()
+      assert.strictEqual(other.attempts, 2)
+      yield* TestClock.adjust(HEARTBEAT)
+      yield* Fiber.join(worker)
+      assert.deepStrictEqual(yield* keysWith(`${file.id}/result-`), [])
+      yield* process(other)
+      assert.strictEqual(
+        (yield* seen(owner, file.id)).resultKey,
+        `files/${file.id}/result-${other.lease}.html`
+      )
+      // One that never looked and comes late with a result takes it away again.
+      yield* process(claim)
+      assert.lengthOf(yield* keysWith(`${file.id}/result-`), 1)
+      assert.include(yield* textOf((yield* seen(owner, file.id)).resultKey), "Kept")
+      assert.deepStrictEqual(yield* funds(owner), { credits: 9, held: 0, charged: 1 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("K1: a worker that lost its lease books what its model cost", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "png", "scan.png", pngOf())
+      yield* asked(owner, file.id)
+      const objects = yield* FileObjects
+      const writing = yield* Deferred.make<void>()
+      const stuck = Layer.succeed(FileObjects, {
+        ...objects,
+        put: () => Effect.andThen(Deferred.succeed(writing, undefined), Effect.never)
+      })
+      const claim = yield* claimed(HIFI)
+      const worker = yield* Effect.forkScoped(process(claim, () => "<p>Soup</p>").pipe(Effect.provide(stuck)))
+      yield* Deferred.await(writing)
+      const store = yield* ConversionStore
+      yield* store.deleteFile(file.id, owner)
+      yield* TestClock.adjust(HEARTBEAT)
+      yield* Fiber.join(worker)
+      const sql = yield* WriteSql
+      const costs = yield* sql`select id, cost_usd::float8 as usd from cost_ledger`
+      assert.deepStrictEqual(costs, [{ id: claim.lease, usd: 0.2 }])
+      assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a program that stops hands the file back, and the attempt is not its last", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "docx", "x.docx", wordOf())
+      yield* asked(owner, file.id)
+      const sql = yield* WriteSql
+      yield* sql`update files set attempts = 2 where id = ${file.id}::uuid`
+      const { begun, layer: layerEndless } = yield* endless
+      const worker = yield* Effect.forkScoped(
+        Effect.flatMap(claimed(), (claim) => Effect.provide(process(claim), layerEndless))
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(worker)
+      assert.deepInclude(yield* seen(owner, file.id), { status: "processing", phase: "Queued", error: null })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("one that its workers died over is given up", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "docx", "x.docx", wordOf())
+      yield* asked(owner, file.id)
+      const sql = yield* WriteSql
+      yield* sql`update files set attempts = ${MAX_INLINE_ATTEMPTS} where id = ${file.id}::uuid`
+      yield* run()
+      assert.strictEqual((yield* seen(owner, file.id)).status, "failed")
+    })
+  )
+
+  it.effect("a file that was deleted meanwhile leaves no result behind", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const file = yield* stored(owner, "docx", "x.docx", wordOf())
+      yield* asked(owner, file.id)
+      const claim = yield* claimed()
+      const store = yield* ConversionStore
+      yield* store.deleteFile(file.id, owner)
+      yield* process(claim)
+      assert.deepStrictEqual(yield* keysWith(`${file.id}/result-`), [])
+    })
+  )
+})

@@ -1,0 +1,121 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+
+import type { DocumentFacts } from "../../../src/domain/conversion/page-content.ts"
+import { layer } from "../../../src/domain/inbound/in-process-pipeline.ts"
+import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
+import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
+import { Pdf, type PdfDocument, PdfError } from "../../../src/ports/conversion/pdf.ts"
+import { VisionModel } from "../../../src/ports/conversion/vision-model.ts"
+import { ConvertPipeline } from "../../../src/ports/inbound/convert-pipeline.ts"
+import { MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
+import { makeMapObjects } from "../../support/map-objects.ts"
+import { pageOf } from "../conversion/world.ts"
+
+/** What the pipeline makes of a document that cannot be opened for this reason, counted and converted. */
+const reasons = (failure: PdfError | ObjectStoreError) =>
+  ConvertPipeline.use(({ convert, countPages }) =>
+    Effect.all([
+      Effect.flip(countPages("a.pdf")),
+      Effect.flip(convert({ sourceKey: "a.pdf", resultKey: "a.html", name: "a.pdf" }))
+    ])
+  ).pipe(
+    Effect.map((errors) => errors.map(({ reason }) => reason)),
+    Effect.provide(
+      layer.pipe(
+        Layer.provide([
+          Layer.mock(Pdf, {}),
+          Layer.mock(PageSources, { facts: () => Effect.fail(failure) }),
+          Layer.mock(MailObjects, {}),
+          Layer.mock(HtmlAssembly, {}),
+          Layer.mock(VisionModel, {})
+        ])
+      )
+    )
+  )
+
+it.effect(
+  "a document that cannot be read is at fault; that its reader died is told apart from what failed around it",
+  () =>
+    Effect.gen(function* () {
+      for (const reason of ["encrypted", "bomb", "too-many-pages"] as const) {
+        assert.deepStrictEqual(yield* reasons(new PdfError({ reason, message: "m" })), [
+          "document",
+          "document"
+        ])
+      }
+      for (const reason of ["timeout", "crashed"] as const) {
+        assert.deepStrictEqual(yield* reasons(new PdfError({ reason, message: "m" })), ["crashed", "crashed"])
+      }
+      for (const reason of ["unavailable", "missing"] as const) {
+        assert.deepStrictEqual(yield* reasons(new ObjectStoreError({ reason, key: "a.pdf" })), [
+          "unavailable",
+          "unavailable"
+        ])
+      }
+    })
+)
+
+/** What the pipeline makes of a document of three pages, of which these cannot be read. */
+const convertedWithout = (lost: ReadonlySet<number>) => {
+  const objects = new Map<string, Uint8Array>()
+  const facts: DocumentFacts = {
+    pageCount: 3,
+    title: undefined,
+    author: undefined,
+    lang: undefined,
+    tagged: false,
+    outline: [],
+    fonts: []
+  }
+  const unused = () => Stream.die("not asked for")
+  const document: PdfDocument = {
+    facts,
+    fonts: Effect.succeed([]),
+    pages: () => Stream.empty,
+    split: unused,
+    layout: unused,
+    blanks: unused,
+    render: () => Effect.die("not asked for"),
+    image: () => Effect.die("not asked for"),
+    isBlank: () => Effect.die("not asked for")
+  }
+  const page = (index: number) =>
+    lost.has(index)
+      ? Effect.fail(new PdfError({ reason: "timeout", message: "slow" }))
+      : Effect.succeed(pageOf(index, `words of page ${index}`))
+  return ConvertPipeline.use(({ convert }) =>
+    convert({ sourceKey: "a.pdf", resultKey: "a.html", name: "a.pdf" })
+  ).pipe(
+    Effect.provide(
+      layer.pipe(
+        Layer.provide([
+          Layer.mock(Pdf, { open: () => Effect.succeed(document) }),
+          Layer.mock(PageSources, {
+            facts: () => Effect.succeed(facts),
+            open: () => Effect.succeed({ page })
+          }),
+          Layer.succeed(MailObjects, {
+            ...makeMapObjects(objects),
+            localPath: () => Effect.succeed("/a.pdf")
+          }),
+          Layer.mock(HtmlAssembly, { assemble: ({ pages }) => Stream.map(pages, ({ html }) => html) }),
+          Layer.mock(VisionModel, {})
+        ])
+      )
+    ),
+    Effect.map((converted) => ({ converted, objects }))
+  )
+}
+
+it.effect("R2: pages that cannot be read are named and not counted; where none can, there is no result", () =>
+  Effect.gen(function* () {
+    const { converted, objects } = yield* convertedWithout(new Set([1]))
+    const { complexPages, hasText, standardPages, unreadablePages } = converted
+    assert.deepStrictEqual([standardPages + complexPages, unreadablePages, hasText], [2, [2], true])
+    assert.include(new TextDecoder().decode(objects.get("a.html")), "Page 2 could not be read.")
+    const failure = yield* Effect.flip(convertedWithout(new Set([0, 1, 2])))
+    assert.strictEqual(failure.reason, "document")
+    assert.match(failure.message, /No page of this document could be read/)
+  })
+)

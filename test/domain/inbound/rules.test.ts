@@ -1,0 +1,308 @@
+import * as fc from "fast-check"
+import { assert, describe, it } from "vitest"
+
+import type { TextRun } from "../../../src/domain/conversion/page-content.ts"
+import {
+  chooseAttachment,
+  MAX_ATTACHMENT_BYTES,
+  describeFile,
+  isPdf
+} from "../../../src/domain/inbound/attachment-choice.ts"
+import { automaticReason } from "../../../src/domain/inbound/automatic-mail.ts"
+import type { MailHeader, MailPart } from "../../../src/domain/inbound/incoming-mail.ts"
+import {
+  dkimSignatures,
+  identityText,
+  messageIdOf,
+  referencesOf,
+  replySubject
+} from "../../../src/domain/inbound/mail-identity.ts"
+import {
+  creditsFor,
+  estimatePages,
+  HIGH_FIDELITY_CREDIT_MULTIPLIER,
+  classifyPage
+} from "../../../src/domain/inbound/page-class.ts"
+import type { Mailbox } from "../../../src/domain/mail/address.ts"
+
+const text = fc.string({ unit: "binary", maxLength: 80 })
+const bytes = fc.uint8Array({ maxLength: 2_000 })
+const PDF = new TextEncoder().encode("%PDF-1.7\n")
+const ann: Mailbox = { name: undefined, local: "ann", domain: "reader.test" }
+
+const partArb: fc.Arbitrary<MailPart> = fc.record({
+  filename: fc.option(text, { nil: undefined }),
+  mediaType: fc.oneof(
+    fc.constantFrom("application/pdf", "image/png", "text/calendar", "message/rfc822"),
+    text
+  ),
+  inline: fc.boolean(),
+  content: fc.oneof(bytes, fc.constant(PDF), fc.constant(new Uint8Array()))
+})
+
+describe("attachment rules", () => {
+  it("any mail gives one choice: its first PDF by content, whatever its name and type say", () => {
+    fc.assert(
+      fc.property(fc.array(partArb, { maxLength: 8 }), (parts) => {
+        const choice = chooseAttachment(parts)
+        const first = parts.find(({ content }) => isPdf(content))
+        if (first === undefined) return assert.notStrictEqual(choice._tag, "Pdf")
+        assert.strictEqual(choice._tag, "Pdf")
+        if (choice._tag !== "Pdf") return
+        assert.strictEqual(choice.content, first.content)
+        assert.isBelow(choice.ignored.length, parts.length)
+        for (const name of [choice.filename, ...choice.ignored]) assert.match(name, /^[^\p{Cc}/\\]+$/u)
+      })
+    )
+  })
+
+  it("of several PDFs the first is converted, and all else that was handed over is named", () => {
+    const part = (filename: string, content: string, mediaType = "application/pdf", inline = false) => ({
+      filename,
+      mediaType,
+      inline,
+      content: new TextEncoder().encode(content)
+    })
+    const parts = [
+      part("notes.txt", "x", "text/plain"),
+      part("one.pdf", "%PDF-1.7 one", "application/octet-stream"),
+      part("logo.png", "x", "image/png", true),
+      part("two.pdf", "%PDF-1.7 two")
+    ]
+    assert.deepStrictEqual(chooseAttachment(parts), {
+      _tag: "Pdf",
+      filename: "one.pdf",
+      content: parts[1]!.content,
+      ignored: ["notes.txt", "two.pdf"]
+    })
+  })
+
+  it("a PDF may begin within the first kilobyte, and no later", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2_000 }), (at) => {
+        const file = new Uint8Array(at + PDF.length).fill(0x20)
+        file.set(PDF, at)
+        assert.strictEqual(isPdf(file), at <= 1024)
+      })
+    )
+  })
+
+  it("25 MB goes, a byte more does not", () => {
+    const of = (size: number) => {
+      const content = new Uint8Array(size)
+      content.set(PDF)
+      return chooseAttachment([{ filename: "a.pdf", mediaType: "application/pdf", inline: false, content }])
+        ._tag
+    }
+    assert.strictEqual(MAX_ATTACHMENT_BYTES, 25 * 1024 * 1024)
+    assert.deepStrictEqual([of(MAX_ATTACHMENT_BYTES), of(MAX_ATTACHMENT_BYTES + 1)], ["Pdf", "TooLarge"])
+  })
+
+  it("every file can be described", () => {
+    fc.assert(
+      fc.property(bytes, text, text, (content, name, type) => {
+        assert.match(describeFile(content, name, type), /^an? \w/)
+      })
+    )
+  })
+})
+
+describe("automatic mail (RFC 3834)", () => {
+  const none = new Set<string>()
+  const reason = (
+    headers: ReadonlyArray<MailHeader>,
+    from = "ann@reader.test",
+    sender: Mailbox | undefined = ann,
+    own = none
+  ) => automaticReason({ headers }, from, sender, own)
+
+  it("a person's mail is none", () => {
+    for (const headers of [
+      [],
+      [{ name: "auto-submitted", value: "no" }],
+      [{ name: "precedence", value: "first-class" }],
+      [{ name: "x-auto-response-suppress", value: "DR, RN" }],
+      [{ name: "return-path", value: "<ann@reader.test>" }]
+    ]) {
+      assert.isUndefined(reason(headers))
+    }
+  })
+
+  it("any one mark is enough, beside whatever else a mail holds", () => {
+    const marks: ReadonlyArray<MailHeader> = [
+      { name: "auto-submitted", value: "auto-generated" },
+      { name: "auto-submitted", value: "Auto-Replied; owner-email=x" },
+      { name: "return-path", value: "<>" },
+      { name: "precedence", value: "Bulk" },
+      { name: "precedence", value: "list" },
+      { name: "precedence", value: "junk" },
+      { name: "list-unsubscribe", value: "<mailto:x>" },
+      { name: "x-auto-response-suppress", value: "DR, OOF" },
+      { name: "x-autoreply", value: "yes" },
+      { name: "content-type", value: "multipart/report; report-type=delivery-status" }
+    ]
+    const header = fc.record({ name: fc.constantFrom("subject", "x-other", "received", "to"), value: text })
+    fc.assert(
+      fc.property(fc.constantFrom(...marks), fc.array(header), fc.array(header), (mark, before, after) => {
+        assert.isString(reason([...before, mark, ...after]))
+      })
+    )
+    assert.isString(reason([], ""))
+    assert.isString(reason([], "<>"))
+    for (const local of ["MAILER-DAEMON", "postmaster", "no-reply", "noreply+x", "bounces-17"]) {
+      assert.isString(reason([], "x@y", { ...ann, local }))
+    }
+    for (const local of ["norepl", "replyno", "bouncer"])
+      assert.isUndefined(reason([], "x@y", { ...ann, local }))
+    assert.isString(reason([], "x@y", ann, new Set(["ann@reader.test"])))
+  })
+})
+
+describe("credit rules", () => {
+  it("every page costs 1 credit, complex or not", () => {
+    assert.strictEqual(HIGH_FIDELITY_CREDIT_MULTIPLIER, 1)
+    fc.assert(
+      fc.property(fc.nat(100_000), fc.nat(100_000), (standard, complex) => {
+        assert.strictEqual(creditsFor({ standard, complex }), standard + complex)
+      })
+    )
+  })
+
+  it("an estimate is a whole page at least, and grows with the file", () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.nat(), (a, b) => {
+        assert.isTrue(Number.isInteger(estimatePages(a)) && estimatePages(a) >= 1)
+        if (a <= b) assert.isAtMost(estimatePages(a), estimatePages(b))
+      })
+    )
+  })
+})
+
+describe("page classes", () => {
+  const run = (line: number, x0: number, x1: number, words = "some words", font = 0): TextRun => ({
+    text: words,
+    box: { x0, x1, y0: line * 14, y1: line * 14 + 10 },
+    baseline: line * 14 + 9,
+    edges: [],
+    font,
+    size: 10,
+    angle: 0,
+    color: 0,
+    mcid: undefined,
+    artifact: false,
+    hyphenated: false,
+    invisible: false
+  })
+  const lines = Array.from({ length: 40 }, (_, n) => n)
+  const page = (runs: ReadonlyArray<TextRun>) => ({ runs, fields: [], width: 600 })
+  const fonts = [{ name: "Times" }, { name: "CMMI10" }]
+
+  it("running text is standard; formulas, tables, forms and columns are complex", () => {
+    const plain = page(lines.map((line) => run(line, 72, 520)))
+    assert.strictEqual(classifyPage("<p>x</p>", plain, fonts), "standard")
+    assert.strictEqual(classifyPage("<table><tr><td>x</table>", plain, fonts), "complex")
+    assert.strictEqual(classifyPage("<p><math></math>", plain, fonts), "complex")
+    const columns = page(lines.flatMap((line) => [run(line, 50, 285), run(line, 315, 550)]))
+    assert.strictEqual(classifyPage("", columns, fonts), "complex")
+    assert.strictEqual(classifyPage("", page([run(1, 72, 90, "abc", 1)]), fonts), "complex")
+    assert.strictEqual(classifyPage("", page([run(1, 72, 90, "x ∈ ℝ")]), fonts), "complex")
+    assert.strictEqual(classifyPage("", page([]), fonts), "standard")
+  })
+
+  it("any page has a class", () => {
+    const arb = fc.record({
+      line: fc.integer({ min: -5, max: 100 }),
+      x0: fc.float(),
+      x1: fc.float(),
+      words: text,
+      font: fc.integer({ min: -1, max: 3 })
+    })
+    fc.assert(
+      fc.property(text, fc.array(arb, { maxLength: 60 }), (html, runs) => {
+        const content = page(runs.map(({ font, line, words, x0, x1 }) => run(line, x0, x1, words, font)))
+        assert.include(["standard", "complex"], classifyPage(html, content, fonts))
+      })
+    )
+  })
+})
+
+describe("identity and thread of a mail", () => {
+  it("differs by Message-ID, sender and content, and by nothing else where there is a Message-ID", () => {
+    const id = fc.stringMatching(/^<[a-z]{1,9}@[a-z]{1,9}>$/)
+    fc.assert(
+      fc.property(
+        fc.tuple(id, text, text),
+        fc.tuple(id, text, text),
+        text,
+        text,
+        ([a, b, c], [x, y, z], raw, other) => {
+          const one = identityText([{ name: "message-id", value: a }], b, c, raw)
+          const two = identityText([{ name: "message-id", value: x }], y, z, other)
+          assert.strictEqual(one === two, a === x && b === y && c === z)
+        }
+      )
+    )
+    assert.notStrictEqual(identityText([], "a", "b", "raw 1"), identityText([], "a", "b", "raw 2"))
+    assert.strictEqual(identityText([], "a", "b", "raw"), identityText([], "a", "b", "raw"))
+  })
+
+  it("a signature is its bytes, however they are written; whatever else stands there gives none, and no failure", () => {
+    const signed = (b: string) => [
+      { name: "dkim-signature", value: `v=1; d=Reader.Test; h=From:TO; bh=x=; b=${b}` }
+    ]
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.nat(40), (content, width) => {
+        const b = Buffer.from(content).toString("base64")
+        const folded = b.replaceAll(new RegExp(`.{${width + 1}}`, "g"), "$& \t")
+        const [one] = dkimSignatures(signed(b))
+        assert.deepStrictEqual(dkimSignatures(signed(folded.replaceAll("=", "")))[0], one)
+        assert.deepStrictEqual([one?.domain, one?.covers], ["reader.test", new Set(["from", "to"])])
+        assert.deepStrictEqual([...Buffer.from(one?.value ?? "", "base64")], [...content])
+      })
+    )
+    // Bits of the last character that stand for no byte.
+    assert.deepStrictEqual(dkimSignatures(signed("QUI=")), dkimSignatures(signed("QUJ=")))
+    assert.deepStrictEqual(dkimSignatures(signed("QQ==")), dkimSignatures(signed("QR")))
+    fc.assert(
+      fc.property(text, (value) => {
+        for (const { value: b } of dkimSignatures([{ name: "dkim-signature", value }]))
+          assert.notStrictEqual(b, "")
+      })
+    )
+  })
+
+  it("headers of an answer fit into a mail, whatever the mail held", () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({ name: fc.constantFrom("message-id", "references", "in-reply-to"), value: text })
+        ),
+        text,
+        (headers, subject) => {
+          for (const header of [messageIdOf(headers), referencesOf(headers), replySubject(subject)]) {
+            if (header !== undefined) assert.match(header, /^[^\p{Cc}]+$/u)
+          }
+        }
+      )
+    )
+  })
+
+  it("References begin a thread or go on with one, and do not grow for ever", () => {
+    const own = { name: "message-id", value: "<own@x>" }
+    assert.strictEqual(referencesOf([own]), "<own@x>")
+    assert.strictEqual(referencesOf([own, { name: "in-reply-to", value: "<a@x>" }]), "<a@x> <own@x>")
+    assert.isUndefined(referencesOf([{ name: "references", value: "<a@x>" }]))
+    const many = Array.from({ length: 200 }, (_, n) => `<${n}@x>`).join(" ")
+    const kept = referencesOf([own, { name: "references", value: many }])?.split(" ")
+    assert.deepStrictEqual(
+      [kept?.length, kept?.[0], kept?.at(-2), kept?.at(-1)],
+      [21, "<0@x>", "<199@x>", "<own@x>"]
+    )
+  })
+
+  it("a subject is answered once, not Re: Re:", () => {
+    assert.strictEqual(replySubject("RE: re:  Report\r\n 7"), "Re: Report 7")
+    assert.isUndefined(replySubject(" Re: "))
+    assert.isUndefined(replySubject(undefined))
+  })
+})

@@ -1,0 +1,165 @@
+import * as fc from "fast-check"
+import { assert, describe, it } from "vitest"
+
+import {
+  parseAuthenticationResults,
+  authenticityOf,
+  senderOf
+} from "../../../src/domain/inbound/sender-authenticity.ts"
+
+const ann = { name: undefined, local: "ann", domain: "reader.test" }
+const rules = { trustedHops: ["mx.hop.test"], trustsLoopback: false }
+const headersOf = (...values: ReadonlyArray<string>) =>
+  values.map((value) => ({ name: "authentication-results", value }))
+const verified = (...values: ReadonlyArray<string>) =>
+  authenticityOf({ headers: headersOf(...values) }, ann, true, rules).verified
+
+describe("Authentication-Results (RFC 8601)", () => {
+  it("reads what the RFC shows", () => {
+    assert.deepStrictEqual(
+      parseAuthenticationResults(
+        'example.com 1; auth=pass (cram-md5) smtp.auth="send\\"er@example.com"; spf = fail smtp.mailfrom=example.com; none'
+      ),
+      {
+        server: "example.com",
+        results: [
+          {
+            method: "auth",
+            result: "pass",
+            properties: new Map([["smtp.auth", 'send"er@example.com']])
+          },
+          {
+            method: "spf",
+            result: "fail",
+            properties: new Map([["smtp.mailfrom", "example.com"]])
+          }
+        ]
+      }
+    )
+    assert.deepStrictEqual(parseAuthenticationResults("foo.example.net (foobar (nested)) 1; none"), {
+      server: "foo.example.net",
+      results: []
+    })
+    assert.deepStrictEqual(
+      parseAuthenticationResults('mx; dkim=pass reason="good; dmarc=pass" header.d=x')?.results?.map(
+        ({ method }) => method
+      ),
+      ["dkim"]
+    )
+  })
+
+  it("takes any text, in time that its length bounds", () => {
+    const nasty = fc.array(
+      fc.constantFrom("(", ")", '"', "\\", ";", "=", ".", " ", "dmarc", "pass", "mx.hop.test", "header.from"),
+      { maxLength: 400 }
+    )
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: "binary" }),
+          nasty.map((parts) => parts.join(""))
+        ),
+        (value) => {
+          const read = parseAuthenticationResults(value)
+          if (read !== undefined) assert.notMatch(read.server, /[\s;]/)
+        }
+      )
+    )
+    for (const one of ["(", '"', "\\", "a.b=", ";", "dmarc=pass "])
+      parseAuthenticationResults(one.repeat(19_000))
+  })
+
+  it("words in comments and in quotes prove nothing", () => {
+    for (const value of [
+      "mx.hop.test; spf=pass (dmarc=pass)",
+      "mx.hop.test (; dmarc=pass)",
+      'mx.hop.test; spf=pass smtp.mailfrom="; dmarc=pass"',
+      "mx.hop.test; x-dmarc=pass",
+      "mx.hop.test; dmarc=passed",
+      "mx.hop.test; dmarc=pass-not",
+      'evil.test "mx.hop.test"; dmarc=pass',
+      "mx.hop.test; dmarc=pass (unclosed"
+    ]) {
+      assert.isFalse(verified(value), value)
+    }
+    assert.isTrue(verified("mx.hop.test; dmarc=pass (p=none) header.from=reader.test"))
+  })
+})
+
+describe("verified senders (contract, Convert-by-email)", () => {
+  it("headers of others change nothing, above or below", () => {
+    const other = fc.string({ maxLength: 60 }).map((rest) => `evil.test; ${rest}`)
+    fc.assert(
+      fc.property(fc.array(other), fc.array(other), fc.boolean(), (above, below, passes) => {
+        const own = `mx.hop.test; dmarc=${passes ? "pass" : "fail"} header.from=reader.test`
+        assert.strictEqual(verified(...above, own, ...below), passes)
+        assert.isFalse(verified(...above, ...below))
+      })
+    )
+  })
+
+  it("what the hop says and nobody can read proves nothing, and what stands below it neither", () => {
+    const pass = "mx.hop.test; dmarc=pass header.from=reader.test"
+    assert.isTrue(verified(pass, '"'))
+    for (const unreadable of [
+      '"',
+      "(",
+      "mx.hop.test; dmarc=fail (",
+      'mx.hop.test; dmarc=fail reason="',
+      "mx.hop.test; dmarc fail",
+      "mx.hop.test; =pass; dmarc=pass",
+      `mx.hop.test; dmarc=fail ${"x".repeat(9_000)}`,
+      "spf=pass smtp.mailfrom=reader.test; dkim=pass",
+      "mx.hop.test x; dmarc=fail"
+    ]) {
+      assert.isFalse(verified(unreadable, pass), unreadable)
+    }
+    assert.isTrue(verified("evil.test; dmarc=fail (", pass), "another server's, by its name")
+    assert.isFalse(verified("in.mx.hop.test; dmarc=pass"), "a name below the hop's is not the hop's")
+  })
+
+  it("without a DMARC record of its domain a signature or return path of the sender's own is enough", () => {
+    for (const [result, said] of [
+      [true, "dkim=pass header.d=reader.test"],
+      [true, "dkim=fail header.d=reader.test; dkim=pass header.i=@Reader.test"],
+      [true, "spf=pass smtp.mailfrom=ann@reader.test"],
+      [true, "spf=pass smtp.mailfrom=reader.test"],
+      [false, "dkim=pass header.d=evil.test; spf=pass smtp.mailfrom=evil.test"],
+      [false, "dkim=pass header.d=evil.reader.test"],
+      [false, "dkim=pass header.d=evilreader.test"],
+      [false, "dkim=none; spf=softfail smtp.mailfrom=reader.test"],
+      [false, "dkim=pass; spf=pass"],
+      [false, "dkim=pass header.d="],
+      [false, 'x-a=b reason="dkim=pass header.d=reader.test"'],
+      [false, 'dkim=pass reason="header.d=reader.test"']
+    ] as const) {
+      assert.strictEqual(verified(`mx.hop.test; dmarc=none header.from=reader.test; ${said}`), result, said)
+      assert.isFalse(verified(`mx.hop.test; ${said}`), "the hop has to say that there is no record")
+      assert.isFalse(verified(`mx.hop.test; dmarc=fail; ${said}`))
+      assert.isFalse(verified(`mx.hop.test; dmarc=none; dmarc=fail; ${said}`))
+      assert.isFalse(verified(`mx.hop.test; dmarc=none header.from=evil.test; ${said}`))
+    }
+    const below = { name: undefined, local: "ann", domain: "post.reader.test" }
+    const signed = headersOf("mx.hop.test; dmarc=none; dkim=pass header.d=reader.test")
+    assert.isTrue(
+      authenticityOf({ headers: signed }, below, true, rules).verified,
+      "the owner of what is above"
+    )
+  })
+
+  it("without a named hop nobody is believed but loopback of an embedded run", () => {
+    const pass = headersOf("mx.hop.test; dmarc=pass")
+    const none = { trustedHops: [], trustsLoopback: false }
+    assert.isFalse(authenticityOf({ headers: pass }, ann, true, none).verified)
+    assert.isTrue(authenticityOf({ headers: [] }, ann, true, { ...none, trustsLoopback: true }).verified)
+    assert.isFalse(authenticityOf({ headers: pass }, ann, false, rules).verified)
+  })
+
+  it("a mail has one sender, or none", () => {
+    const headers = [{ name: "from", value: "x" }]
+    assert.strictEqual(senderOf({ headers, from: ["Ann@Reader.test"] })?.domain, "reader.test")
+    assert.isUndefined(senderOf({ headers, from: ["a@x.test", "b@x.test"] }))
+    assert.isUndefined(senderOf({ headers: [...headers, ...headers], from: ["a@x.test"] }))
+    assert.isUndefined(senderOf({ headers, from: ["nobody"] }))
+  })
+})

@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Result, Stream } from "effect"
+
+import { MailObjects } from "../../../src/ports/object-store.ts"
+import { objectChecks, objects } from "../../../src/runtime/layers/objects.ts"
+import { decodeSettings, type Env } from "../../../src/runtime/settings/settings.ts"
+import { makeFolder } from "../../support/child.ts"
+
+const folder = Effect.map(
+  Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) => Effect.promise(remove)),
+  ({ path }) => path
+)
+
+/** Where the mails of an embedded run are kept. Nobody listens where S3 is said to be. */
+const placeOfMails = (env: Env) =>
+  Effect.gen(function* () {
+    const given = { S3_ENDPOINT: "http://127.0.0.1:1", POSTLANE_DATA_DIR: yield* folder, ...env }
+    const settings = decodeSettings(given, { embedded: true })
+    if (Result.isFailure(settings)) return yield* Effect.die(settings.failure)
+    const credentials = () => Promise.resolve({ accessKeyId: "AK", secretAccessKey: "SK" })
+    const mails = Context.get(yield* Layer.build(objects(settings.success, credentials)), MailObjects)
+    const listed = yield* Effect.result(Stream.runCollect(mails.list("")))
+    return Result.isSuccess(listed) ? "disk" : "S3"
+  }).pipe(Effect.scoped)
+
+const KEYS = { CLOUD_ACCESS_KEY_ID: "AK", CLOUD_SECRET_ACCESS_KEY: "SK" }
+
+describe("objects of an embedded run", () => {
+  it.live("are on disk where no bucket is set, whatever else of the cloud is configured", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* placeOfMails(KEYS), "disk")
+      assert.strictEqual(yield* placeOfMails({ ...KEYS, CONVERT_EMAIL_BUCKET: " " }), "disk")
+    })
+  )
+
+  it.live("are in the bucket that is set, also by its default name", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* placeOfMails({ ...KEYS, CONVERT_EMAIL_BUCKET: "convert-email-files" }), "S3")
+    })
+  )
+})
+
+/** The checks of a production process that fail while no bucket answers, and those that pass. */
+const checksOf = (env: Env) =>
+  Effect.gen(function* () {
+    const settings = decodeSettings(
+      {
+        DB_URL: "postgres://u:p@127.0.0.1/x",
+        S3_ENDPOINT: "http://127.0.0.1:1",
+        PROVIDERA_API_KEY: "re_x",
+        POSTLANE_DATA_DIR: yield* folder,
+        ...KEYS,
+        ...env
+      },
+      { embedded: false }
+    )
+    if (Result.isFailure(settings)) return yield* Effect.die(settings.failure)
+    const credentials = () => Promise.resolve({ accessKeyId: "AK", secretAccessKey: "SK" })
+    const stores = yield* Layer.build(objects(settings.success, credentials))
+    const checks = yield* Effect.provide(objectChecks(settings.success), stores)
+    return yield* Effect.forEach(checks, ({ name, run }) =>
+      Effect.map(Effect.result(run), (result) => `${name}: ${Result.isSuccess(result) ? "up" : "down"}`)
+    )
+  }).pipe(Effect.scoped)
+
+describe("readiness", () => {
+  it.live("asks every bucket that the process works with, and no other", () =>
+    Effect.gen(function* () {
+      const batch = { BATCH_CONVERSION_S3_BUCKET: "batches" }
+      for (const [roles, env, expected] of [
+        ["api", {}, ["objects: up"]],
+        ["api", { FILES_BUCKET: "files", ...batch }, ["objects: down"]],
+        ["api", { CONVERT_EMAIL_BUCKET: "mails" }, ["objects: up", "mail-objects: down"]],
+        ["leader", batch, ["objects: up", "batch-objects: down"]],
+        ["worker", batch, ["objects: up", "batch-objects: down"]],
+        ["worker", { CONVERT_EMAIL_BUCKET: "mails" }, ["objects: up"]],
+        ["intake", batch, ["objects: up"]],
+        ["intake", { TRUSTED_MAIL_HOPS: "mx.x.test" }, ["objects: up", "mail-objects: down"]],
+        ["intake", { CONVERT_EMAIL_BUCKET: "mails" }, ["objects: up", "mail-objects: down"]]
+      ] as const) {
+        assert.deepStrictEqual(yield* checksOf({ POSTLANE_ROLES: roles, ...env }), [...expected], roles)
+      }
+    })
+  )
+})

@@ -1,0 +1,350 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  Clock,
+  Context,
+  Deferred,
+  Effect,
+  Exit,
+  Layer,
+  Logger,
+  Metric,
+  Random,
+  References,
+  Schema,
+  Scope
+} from "effect"
+import { TestClock } from "effect/testing"
+
+import {
+  background,
+  supervise,
+  Supervisors,
+  superviseTicks,
+  ticking
+} from "../../../src/runtime/process/supervisor.ts"
+
+const supervised = (name: string) =>
+  Effect.gen(function* () {
+    const found = (yield* (yield* Supervisors).snapshot).find((one) => one.name === name)
+    return found ?? assert.fail(`no supervised fiber ${name}`)
+  })
+
+/** Chance takes nothing off the delays, so that they are exact. */
+const noJitter = Effect.provideService(Random.Random, {
+  nextDoubleUnsafe: () => 0,
+  nextIntUnsafe: () => 0
+})
+
+const startsOf = (run: Effect.Effect<unknown, unknown>) => {
+  const starts: Array<number> = []
+  return {
+    starts,
+    run: Effect.andThen(
+      Effect.map(Clock.currentTimeMillis, (now) => starts.push(now)),
+      run
+    )
+  }
+}
+
+const silent = Logger.layer([])
+
+const test = <E>(name: string, body: Effect.Effect<void, E, Supervisors | Scope.Scope>) =>
+  it.effect(name, () => body.pipe(noJitter, Effect.provide(Layer.merge(Supervisors.layer, silent))))
+
+describe("a supervised fiber", () => {
+  test(
+    "comes back after 200 ms, then after twice as long each time, up to 5 s",
+    Effect.gen(function* () {
+      const { run, starts } = startsOf(Effect.die(new Error("boom")))
+      yield* supervise("x", run)
+      yield* TestClock.adjust("22 seconds")
+      const delays = starts.slice(1).map((at, index) => at - (starts[index] ?? 0))
+      assert.deepStrictEqual(delays, [200, 400, 800, 1600, 3200, 5000, 5000, 5000])
+      assert.strictEqual((yield* supervised("x")).restarts, 9)
+    })
+  )
+
+  test(
+    "begins its backoff anew after a healthy minute, and not after a shorter run",
+    Effect.gen(function* () {
+      const lengths = [0, 0, 59, 60, 0]
+      const { run, starts } = startsOf(
+        Effect.suspend(() => Effect.sleep(`${lengths[starts.length - 1] ?? 0} seconds`)).pipe(
+          Effect.andThen(Effect.fail("no luck"))
+        )
+      )
+      yield* supervise("x", run)
+      yield* TestClock.adjust("3 minutes")
+      const delays = starts
+        .slice(1, 6)
+        .map((at, index) => at - (starts[index] ?? 0) - (lengths[index] ?? 0) * 1000)
+      assert.deepStrictEqual(delays, [200, 400, 800, 200, 400])
+    })
+  )
+
+  test(
+    "comes back after a failure, a defect, a return and an interruption from inside",
+    Effect.gen(function* () {
+      const ends = [Effect.fail("no luck"), Effect.die("boom"), Effect.void, Effect.interrupt]
+      const { run, starts } = startsOf(
+        Effect.suspend((): Effect.Effect<unknown, unknown> => ends[starts.length - 1] ?? Effect.never)
+      )
+      yield* supervise("x", run)
+      yield* TestClock.adjust("10 seconds")
+      const { lastRunAt, restarts, state } = yield* supervised("x")
+      assert.deepStrictEqual(
+        { lastRunAt, restarts, state },
+        { lastRunAt: 3000, restarts: 4, state: "running" }
+      )
+    })
+  )
+
+  test(
+    "takes no other along when it crashes",
+    Effect.gen(function* () {
+      const { run, starts } = startsOf(Effect.never)
+      yield* supervise("good", run)
+      yield* supervise("bad", Effect.die(new Error("boom")))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(starts, [0])
+      assert.strictEqual((yield* supervised("good")).state, "running")
+      assert.isAbove((yield* supervised("bad")).restarts, 10)
+    })
+  )
+
+  test(
+    "shows its state: starting, running, restarting with the error, running again, stopped",
+    Effect.gen(function* () {
+      const crash = yield* Deferred.make<never, Error>()
+      const scope = yield* Scope.make()
+      let runs = 0
+      const run = Effect.suspend(() => (runs++ === 0 ? Deferred.await(crash) : Effect.never))
+      yield* Scope.provide(supervise("x", run), scope)
+      assert.strictEqual((yield* supervised("x")).state, "starting")
+      yield* TestClock.adjust(0)
+      assert.strictEqual((yield* supervised("x")).state, "running")
+      yield* Deferred.fail(crash, new TypeError("no luck"))
+      yield* TestClock.adjust("100 millis")
+      const { lastError, state } = yield* supervised("x")
+      assert.deepStrictEqual({ lastError, state }, { lastError: "TypeError: no luck", state: "restarting" })
+      yield* TestClock.adjust("100 millis")
+      assert.strictEqual((yield* supervised("x")).state, "running")
+      assert.strictEqual((yield* supervised("x")).lastError, "TypeError: no luck")
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual((yield* supervised("x")).state, "stopped")
+    })
+  )
+
+  test(
+    "gives every run a scope of its own",
+    Effect.gen(function* () {
+      let open = 0
+      const resource = Effect.acquireRelease(
+        Effect.sync(() => void open++),
+        () => Effect.sync(() => void open--)
+      )
+      yield* supervise("x", Effect.andThen(resource, Effect.fail("no luck")))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(open, 0)
+    })
+  )
+
+  test(
+    "has a name of its own while it runs, and frees it when it stops",
+    Effect.gen(function* () {
+      yield* Effect.scoped(supervise("x", Effect.never))
+      yield* supervise("x", Effect.never)
+      const second = yield* Effect.exit(Effect.scoped(supervise("x", Effect.never)))
+      assert.isTrue(Exit.hasDies(second))
+    })
+  )
+
+  test(
+    "counts its restarts in a metric",
+    Effect.gen(function* () {
+      yield* supervise("counted", Effect.die(new Error("boom")))
+      yield* TestClock.adjust("1 second")
+      const metric = (yield* Metric.snapshot).find(
+        ({ attributes, id }) =>
+          id === "postlane_supervisor_restarts_total" && attributes?.["name"] === "counted"
+      )
+      assert.strictEqual(metric?.type === "Counter" ? metric.state.count : undefined, 3)
+    })
+  )
+})
+
+describe("the delay's jitter", () => {
+  it.effect("shortens a delay by at most a fifth", () =>
+    Effect.gen(function* () {
+      const { run, starts } = startsOf(Effect.die(new Error("boom")))
+      yield* supervise("x", run)
+      yield* TestClock.adjust("22 seconds")
+      const delays = starts.slice(1).map((at, index) => at - (starts[index] ?? 0))
+      for (const [index, full] of [200, 400, 800, 1600, 3200, 5000, 5000].entries()) {
+        const delay = delays[index] ?? 0
+        assert.isTrue(delay >= full * 0.8 && delay < full, `${delay} of ${full}`)
+      }
+    }).pipe(
+      Effect.provideService(Random.Random, { nextDoubleUnsafe: () => 0.999, nextIntUnsafe: () => 0 }),
+      Effect.provide(Layer.merge(Supervisors.layer, silent))
+    )
+  )
+})
+
+describe("a ticking fiber", () => {
+  test(
+    "ticks at once and then at the interval",
+    Effect.gen(function* () {
+      const { run, starts } = startsOf(Effect.sleep("1 second"))
+      yield* superviseTicks("x", "10 seconds", run)
+      yield* TestClock.adjust("35 seconds")
+      assert.deepStrictEqual(starts, [0, 10_000, 20_000, 30_000])
+      assert.strictEqual((yield* supervised("x")).lastRunAt, 30_000)
+    })
+  )
+
+  test(
+    "never overlaps itself, and leaves out the ticks it missed",
+    Effect.gen(function* () {
+      let under = 0
+      let most = 0
+      const { run, starts } = startsOf(
+        Effect.acquireUseRelease(
+          Effect.sync(() => (most = Math.max(most, ++under))),
+          () => Effect.sleep(starts.length === 1 ? "25 seconds" : "1 second"),
+          () => Effect.sync(() => void under--)
+        )
+      )
+      yield* superviseTicks("x", "10 seconds", run)
+      yield* TestClock.adjust("46 seconds")
+      assert.strictEqual(most, 1)
+      assert.deepStrictEqual(starts, [0, 25_000, 35_000, 45_000])
+    })
+  )
+
+  test(
+    "tries a tick that crashed again after the backoff, and counts a restart",
+    Effect.gen(function* () {
+      const { run, starts } = startsOf(
+        Effect.suspend(() => (starts.length === 2 ? Effect.die(new Error("boom")) : Effect.void))
+      )
+      yield* superviseTicks("x", "10 seconds", run)
+      yield* TestClock.adjust("25 seconds")
+      assert.deepStrictEqual(starts, [0, 10_000, 10_200, 20_200])
+      assert.strictEqual((yield* supervised("x")).restarts, 1)
+    })
+  )
+})
+
+describe("stopping", () => {
+  test(
+    "waits until the fiber has handed back what it claimed",
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      let handedBack = false
+      const handBack = Effect.andThen(
+        Effect.sleep("9 seconds"),
+        Effect.sync(() => void (handedBack = true))
+      )
+      yield* Scope.provide(
+        supervise(
+          "x",
+          Effect.onInterrupt(Effect.never, () => handBack)
+        ),
+        scope
+      )
+      yield* TestClock.adjust(0)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("8 seconds")
+      assert.isUndefined(closing.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(handedBack)
+      assert.isDefined(closing.pollUnsafe())
+    })
+  )
+
+  test(
+    "leaves a fiber behind that does not stop within ten seconds",
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      yield* Scope.provide(supervise("x", Effect.uninterruptible(Effect.never)), scope)
+      yield* TestClock.adjust(0)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("9999 millis")
+      assert.isUndefined(closing.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.isDefined(closing.pollUnsafe())
+      assert.strictEqual((yield* supervised("x")).state, "stopped")
+    })
+  )
+
+  test(
+    "ends a restart that is waiting, and nothing runs afterwards",
+    Effect.gen(function* () {
+      const { run, starts } = startsOf(Effect.fail("no luck"))
+      yield* Effect.scoped(Effect.andThen(supervise("x", run), TestClock.adjust("1 second")))
+      const runs = starts.length
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(starts.length, runs)
+    })
+  )
+
+  class Database extends Context.Service<Database, { readonly isOpen: () => boolean }>()("test/Database") {}
+
+  test(
+    "as a layer, ends before the layers that it uses",
+    Effect.gen(function* () {
+      const seen: Array<boolean> = []
+      let open = true
+      const database = Layer.effect(
+        Database,
+        Effect.acquireRelease(Effect.succeed({ isOpen: () => open }), () =>
+          Effect.sync(() => void (open = false))
+        )
+      )
+      const look = Effect.map(Database, ({ isOpen }) => void seen.push(isOpen()))
+      const fibers = Layer.mergeAll(
+        background(
+          "background",
+          Effect.onInterrupt(Effect.never, () => Effect.orDie(look))
+        ),
+        ticking("ticking", "1 minute", Effect.void)
+      )
+      const context = yield* Effect.context<Supervisors>()
+      yield* Effect.scoped(
+        Effect.andThen(
+          Layer.build(fibers.pipe(Layer.provide(database), Layer.provide(Layer.succeedContext(context)))),
+          TestClock.adjust(0)
+        )
+      )
+      assert.deepStrictEqual(seen, [true])
+      assert.isFalse(open)
+    })
+  )
+})
+
+describe("what is told of a crash", () => {
+  test(
+    "holds neither what a schema refused nor what an error carries along",
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const collect = Logger.make(({ fiber, message }) => {
+        lines.push(JSON.stringify([message, fiber.getRef(References.CurrentLogAnnotations)]))
+      })
+      const refused = Schema.decodeUnknownEffect(Schema.Struct({ body: Schema.Int }))({ body: "dear anna" })
+      const carrying = Effect.die(new Error("the row was refused", { cause: "dear anna" }))
+      const parses = Effect.sync(() => JSON.parse("dear anna"))
+      yield* Effect.all([
+        supervise("decodes", refused),
+        supervise("dies", carrying),
+        supervise("parses", parses)
+      ]).pipe(Effect.andThen(TestClock.adjust(0)), Effect.provide(Logger.layer([collect])))
+      assert.strictEqual((yield* supervised("decodes")).lastError, "SchemaError")
+      assert.strictEqual((yield* supervised("dies")).lastError, "Error: the row was refused")
+      assert.strictEqual((yield* supervised("parses")).lastError, "SyntaxError")
+      assert.isAtLeast(lines.length, 3)
+      assert.notInclude(lines.join("\n"), "anna")
+      assert.include(lines.join("\n"), "supervisor.test.ts")
+    })
+  )
+})
