@@ -4,18 +4,18 @@ import { type Context, Effect, type Duration, type Fiber } from "effect"
  * Waits for `operation` at most `duration`, then runs `onTimeout` and moves on.
  *
  * `Effect.timeout` waits until the interruption has finished, which a half-open socket can hold for minutes. Here the
- * operation runs in a fiber of its own; past the deadline that fiber is told to stop and left to its fate.
+ * operation runs in a fiber of its own; past the deadline that fiber is interrupted and not waited for.
  */
 export const withDeadline = <A, E, R, B, E2, R2>(
   operation: Effect.Effect<A, E, R>,
   options: {
     readonly duration: Duration.Input
     readonly onTimeout: () => Effect.Effect<B, E2, R2>
-    /** Sees the fiber that runs the operation, so that a shutdown can end it early. */
+    /** Receives the fiber that runs the operation, so that a shutdown can end it early. */
     readonly onFork?: (fiber: Fiber.Fiber<A, E>) => void
   }
 ): Effect.Effect<A | B, E | E2, R | R2> =>
-  // Three of these stand in the way of every mail: two fibers each, where a race would take five.
+  // Every mail passes three of these: this takes two fibers each, where a race would take five.
   Effect.contextWith((context: Context.Context<R | R2>): Effect.Effect<A | B, E | E2, R | R2> => {
     const fork = Effect.runForkWith(context)
     const fiber = fork(operation)

@@ -1,4 +1,4 @@
 import { Data } from "effect"
 
-/** The cursor is none that this list gave out. */
+/** The cursor was not issued by this list. */
 export class InvalidCursor extends Data.TaggedError("InvalidCursor")<{ readonly cursor: string }> {}

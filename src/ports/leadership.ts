@@ -1,44 +1,45 @@
 import { Context, type Effect, Data } from "effect"
 
-/** Who runs the work that one process at a time should do. Correctness never rests on it: every write is guarded by itself. */
+/**
+ * Elects the process that runs work for one process at a time. Correctness never depends on it: every write has its own
+ * guard.
+ */
 export class Leadership extends Context.Service<
   Leadership,
   {
-    /** The term that this process holds the lease for, if it may trust it now; doubt means not leader. */
+    /** The term of this process's lease, if it is certainly still valid; in doubt the process is not leader. */
     readonly term: Effect.Effect<number | undefined>
-    /**
-     * Runs `work` if this process leads, and interrupts it as soon as it does not any more; tells whether it ran to its end.
-     */
+    /** Runs `work` if this process leads, and interrupts it once it no longer leads; returns whether it ran to its end. */
     readonly whileLeading: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<boolean, E, R>
   }
 >()("postlane/ports/Leadership") {}
 
-/** The leases did not answer: whether the call did something is open. */
+/** The lease store did not answer: the call may or may not have taken effect. */
 export class LeaseStoreError extends Data.TaggedError("LeaseStoreError")<{
   readonly operation: "take" | "renew" | "release"
   readonly cause: unknown
 }> {}
 
-/** Who asks for a lease. */
+/** The applicant for a lease. */
 export interface LeaseClaim {
   readonly name: string
-  /** One incarnation of one process: never used again by another. */
+  /** Unique to one run of one process; never reused. */
   readonly holder: string
 }
 
-/** Where leases are kept; one clock, the store's own, judges them all. */
+/** Where leases are kept; all are judged by the store's own clock. */
 export class LeaseStore extends Context.Service<
   LeaseStore,
   {
     /** The new term, higher than every one before; undefined while another process holds the lease. */
     readonly take: (claim: LeaseClaim, ttlMs: number) => Effect.Effect<number | undefined, LeaseStoreError>
-    /** Prolongs the lease of that term; false where it has run out or is another's. */
+    /** Renews the lease of that term; false where it has expired or belongs to another process. */
     readonly renew: (
       claim: LeaseClaim,
       term: number,
       ttlMs: number
     ) => Effect.Effect<boolean, LeaseStoreError>
-    /** Gives back what the process holds, whatever its term; false where it holds nothing. */
+    /** Releases the lease of this process, whatever its term; false where it holds none. */
     readonly release: (claim: LeaseClaim) => Effect.Effect<boolean, LeaseStoreError>
   }
 >()("postlane/ports/LeaseStore") {}

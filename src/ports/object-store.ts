@@ -1,6 +1,6 @@
 import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 
-/** The object store did not take or give an object. `missing`: there is none of that key. */
+/** The object store could not write or read an object. `missing`: no object has that key. */
 export class ObjectStoreError extends Data.TaggedError("ObjectStoreError")<{
   readonly reason: "missing" | "unavailable"
   readonly key: string
@@ -14,13 +14,13 @@ export interface ObjectFacts {
 }
 
 /**
- * Objects by key: uploaded files, chunk results, results, batch shards. A key is made of `[A-Za-z0-9._-]` parts joined by `/`.
- * An object is there whole or not at all, whatever happens while it is written; the last writer of a key wins.
+ * Objects by key: uploaded files, chunk results, results, batch shards. A key is made of `[A-Za-z0-9._-]` parts joined by
+ * `/`. A write is atomic: the object is there whole or not at all. The last writer of a key wins.
  */
 export interface ObjectStoreService {
   /**
-   * Streams an object in; durable once it ends. Answers its size, bytes. Memory does not grow with it. The bytes of a piece are
-   * the caller's again, to be written over, once the next piece is asked for.
+   * Streams an object in; durable once it ends. Returns its size in bytes. Memory does not grow with it. The caller may
+   * overwrite the bytes of a chunk once the next chunk is requested.
    */
   readonly put: <E, R>(
     key: string,
@@ -28,38 +28,38 @@ export interface ObjectStoreService {
     options: { readonly contentType: string }
   ) => Effect.Effect<number, ObjectStoreError | E, R>
   /**
-   * Streams an object out, from byte `from` (0) on. `passing`: the bytes of a piece may be the store's again, to be read over,
-   * once the next piece is asked for.
+   * Streams an object out, from byte `from` (0) on. `passing`: the store may overwrite the bytes of a chunk once the next
+   * chunk is requested.
    */
   readonly get: (
     key: string,
     options?: { readonly from?: number | undefined; readonly passing?: boolean }
   ) => Stream.Stream<Uint8Array, ObjectStoreError>
   /**
-   * A file on this machine that holds the object, for programs that read by path; it stays as it is until the scope closes.
-   * Several readers of one object share it.
+   * A file on this machine that holds the object, for programs that read by path; it stays unchanged until the scope
+   * closes. Several readers of one object share it.
    */
   readonly localPath: (key: string) => Effect.Effect<string, ObjectStoreError, Scope.Scope>
   readonly stat: (key: string) => Effect.Effect<ObjectFacts, ObjectStoreError>
   /** Every object whose key begins with `prefix`, in no order. */
   readonly list: (prefix: string) => Stream.Stream<ObjectFacts, ObjectStoreError>
-  /** Removes objects; those that are not there count as removed. */
+  /** Removes objects; missing ones count as removed. */
   readonly remove: (keys: ReadonlyArray<string>) => Effect.Effect<void, ObjectStoreError>
   /** Fails where the store does not answer: for readiness. */
   readonly check: Effect.Effect<void, ObjectStoreError>
 }
 
-/** Where uploaded files and results are. */
+/** Uploaded files and results. */
 export class FileObjects extends Context.Service<FileObjects, ObjectStoreService>()(
   "postlane/ports/FileObjects"
 ) {}
 
-/** Where batch inputs and outputs are. */
+/** Batch inputs and outputs. */
 export class BatchObjects extends Context.Service<BatchObjects, ObjectStoreService>()(
   "postlane/ports/BatchObjects"
 ) {}
 
-/** Where mails under way are. */
+/** Mails under way. */
 export class MailObjects extends Context.Service<MailObjects, ObjectStoreService>()(
   "postlane/ports/MailObjects"
 ) {}

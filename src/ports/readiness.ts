@@ -4,11 +4,11 @@ import { Context, type Effect } from "effect"
 export interface ReadinessCheck {
   readonly name: string
   readonly ok: boolean
-  /** What the check failed with, for admins; null where it did not fail. */
+  /** The error of a failed check, for admins; null where it passed. */
   readonly lastError: string | null
 }
 
-/** What a supervised part does: not yet run, at work, waiting to run again after a crash, or ended. */
+/** The state of a supervised part: not yet run, running, waiting to restart after a crash, or ended. */
 export const SUPERVISOR_STATES = ["starting", "running", "backing-off", "stopped"] as const
 type SupervisorState = (typeof SUPERVISOR_STATES)[number]
 
@@ -32,11 +32,14 @@ export interface ReadinessReport {
   readonly supervisors: ReadonlyArray<SupervisorSnapshot>
 }
 
-/** Answers whether this process can do its work now (contract, "Health and metrics"). */
+/** Reports whether this process can do its work now (HTTP-7). */
 export class Readiness extends Context.Service<
   Readiness,
   {
-    /** Runs every check, each within its own time limit, all at once. Never fails: a check that does is a failed check. */
+    /**
+     * Runs every check, each within its own time limit, all at once. Never fails: an error in a check makes it a failed
+     * check.
+     */
     readonly report: Effect.Effect<ReadinessReport>
   }
 >()("postlane/ports/Readiness") {}

@@ -54,7 +54,7 @@ import { decodeSettings, type Env, formatProblems, type Settings } from "./setti
 /** Retries under way at once in one process. */
 const RETRY_CONCURRENCY = 8
 
-/** The version that is told to collectors and shown at the start. */
+/** The version that is reported to collectors and shown at the start. */
 const { version: VERSION } = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
 )(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
@@ -64,7 +64,10 @@ const refuse = (problems: Parameters<typeof formatProblems>[0]) =>
     message: `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: docs/configuration.md`
   })
 
-/** The settings of this process: decoded, complete, and with every problem told at once; and what they were decoded from. */
+/**
+ * The settings of this process: decoded, complete, with every problem reported at once; and the environment they were decoded
+ * from.
+ */
 const readSettings = Effect.fnUntraced(function* (given: Env, embeddedByDefault: boolean) {
   const first = decodeSettings(given, { embedded: embeddedByDefault, server: true })
   if (Result.isFailure(first)) return yield* refuse(first.failure)

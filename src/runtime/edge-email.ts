@@ -15,7 +15,7 @@ const TAKE_IN_LIMIT = Duration.minutes(1)
 /** Work begins within this time after a mail came in, milliseconds: the platform ends it some 30 s after the mail was taken. */
 const WORK_AFTER_MAIL = 20_000
 
-/** What is under way then is handed back, so that being cut off by the platform never counts as a crash of its worker. */
+/** Work still under way then is released, so that being cut off by the platform never counts as a worker crash. */
 const WORK_ENDS = Duration.seconds(24)
 
 /** Work begins within this time of a scheduled invocation, milliseconds: then the next one begins. */
@@ -36,9 +36,9 @@ const workAfter = async ({ close, run }: OpenIntake): Promise<void> => {
 }
 
 /**
- * Takes a mail in. It resolves once the mail is durable, in the bucket and as a row, or refused for ever; it rejects where
- * neither is so, and the platform has the sender's server try again. What is done with the mail comes after that: a mail whose
- * work is cut off is taken up by {@link scheduled}.
+ * Takes a mail in. It resolves once the mail is durable, in the bucket and as a row, or permanently refused; otherwise it
+ * rejects, and the platform has the sender's server try again. Processing comes after that: a mail whose processing is cut off is
+ * taken up by {@link scheduled}.
  */
 const email = async (message: EmailMessage, env: Bindings, ctx: Invocation): Promise<void> => {
   const intake = await openIntake(env)
@@ -66,7 +66,7 @@ const email = async (message: EmailMessage, env: Bindings, ctx: Invocation): Pro
   ctx.waitUntil(workAfter(intake))
 }
 
-/** Takes up the work that invocations left behind, and removes what nobody needs any more. Every minute will do. */
+/** Takes up the work that invocations left behind, and removes what nobody needs any more. Once a minute is enough. */
 const scheduled = async (_event: unknown, env: Bindings): Promise<void> => {
   const intake = await openIntake(env)
   const done = await intake.run(
@@ -83,7 +83,7 @@ const scheduled = async (_event: unknown, env: Bindings): Promise<void> => {
 }
 
 /**
- * The Email Worker of convert-by-email (document 2), in the form that the platform takes: mail, the routes (health, the test
+ * The Email Worker of convert-by-email (INBOUND-1), in the form that the platform expects: mail, the routes (health, the test
  * message, links to results), and the schedule.
  */
 const worker = { email, fetch: handleMailRoute, scheduled }

@@ -15,7 +15,7 @@ const CLOSE_TIME_LIMIT = "1 second"
 // oxlint-disable-next-line no-console -- a worker's console is its log
 const logSink: LogSink = { write: (line) => console.log(line.trimEnd()) }
 
-/** A mailer a call: what was opened for one request cannot be used in another. */
+/** One mailer per call: what was opened for one request cannot be used in another. */
 const runtime: MailRuntime = {
   ambientEnv: () => undefined,
   withMailer: (env, use) =>
@@ -37,7 +37,7 @@ const runtime: MailRuntime = {
 }
 
 /**
- * `sendEmail` where there is no process environment (Cloudflare Workers, with the flag `nodejs_compat`): pass the bindings
- * as `env`. Without `env` it sends with the `apiKey` it is given, writes no row and checks no suppression (document 1).
+ * `sendEmail` where there is no process environment (Cloudflare Workers, with the flag `nodejs_compat`): pass the bindings as
+ * `env`. Without `env` it sends with the `apiKey` it is given, writes no row and checks no suppression (MAIL-8).
  */
 export const sendEmail: SendEmail = makeSendEmail(runtime)

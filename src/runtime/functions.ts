@@ -41,7 +41,7 @@ const recording = (settings: Settings) =>
     )
   )
 
-/** `POST {functions_url}/provider-a-webhook` (document 1, "Edge functions"). */
+/** `POST {functions_url}/provider-a-webhook` (EVENT-1). */
 export const providerAWebhook: EdgeFunction = makeFunction({
   guarded: false,
   maxBody: MAX_INTAKE_BODY,
@@ -56,7 +56,7 @@ export const providerAWebhook: EdgeFunction = makeFunction({
     })
 })
 
-/** `POST {functions_url}/provider-a-events-fetcher` (document 1, "Poll rules"). */
+/** `POST {functions_url}/provider-a-events-fetcher` (EVENT-30 to EVENT-32). */
 export const providerAEventsFetcher: EdgeFunction = makeFunction({
   guarded: true,
   maxBody: 0,
@@ -68,7 +68,7 @@ export const providerAEventsFetcher: EdgeFunction = makeFunction({
       )
       const context = yield* Layer.build(services)
       const answer = yield* Effect.provideContext(Effect.flatMap(EventPoll, pollAnswer), context)
-      // Where only functions run, nobody else finds an alert whose process died.
+      // Where only functions run, nothing else finds an alert whose process died.
       yield* sweepAlerts.pipe(
         Effect.catch((error) => Effect.logError("the alerts that are due cannot be read", error.cause)),
         Effect.provideContext(context)
@@ -77,7 +77,7 @@ export const providerAEventsFetcher: EdgeFunction = makeFunction({
     })
 })
 
-/** `POST {functions_url}/audit-digest?cadence=daily|weekly` (document 1, "Edge functions"). */
+/** `POST {functions_url}/audit-digest?cadence=daily|weekly` (EVENT-50). */
 export const auditDigest: EdgeFunction = makeFunction({
   guarded: true,
   maxBody: 0,

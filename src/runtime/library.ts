@@ -29,15 +29,15 @@ export type { SendResult } from "../domain/mail/send-result.ts"
 export { type SendEmail, type SendOptions, SettingsRefused } from "./edge/plain-send-email.ts"
 
 /**
- * How long the mailer of an environment that nobody sends with keeps its connections. They keep a process alive, and so
- * this is also how long a script stays after its last send; {@link close} spares it the wait.
+ * How long an unused mailer keeps its connections. They keep a process alive, so this is also how long a script runs on after its
+ * last send; {@link close} spares it the wait.
  */
 const IDLE_TIME_TO_LIVE = "1 second"
 
 /** How long {@link close} waits for what is under way; a drain takes 9 seconds at most. */
 const CLOSE_TIME_LIMIT = "10 seconds"
 
-/** A guest in somebody else's process is modest. */
+/** Few connections: the process belongs to somebody else. */
 const MAX_WRITE_CONNECTIONS = 4
 
 /** Stdout is the host's. */
@@ -63,7 +63,7 @@ const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
   return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)
 }
 
-/** One mailer an environment, shared by all calls and closed when nobody has used it for a while. */
+/** One mailer per environment, shared by all calls and closed when it has been idle for a while. */
 interface Shared {
   readonly scope: Scope.Closeable
   readonly mailers: RcMap.RcMap<Env, OpenMailer, SettingsRefused>
@@ -100,8 +100,8 @@ const runtime: MailRuntime = {
 export const sendEmail: SendEmail = makeSendEmail(runtime)
 
 /**
- * Finishes what is under way and closes all connections. Nobody has to call it: they close by themselves once they are
- * idle. `sendEmail` can be called again afterwards.
+ * Finishes what is under way and closes all connections. Calling it is optional: they close by themselves once they are idle.
+ * `sendEmail` can be called again afterwards.
  */
 export const close = (): Promise<void> => {
   if (shared === undefined) return Promise.resolve()

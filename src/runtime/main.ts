@@ -3,6 +3,6 @@ import { NodeRuntime } from "@effect/platform-node"
 import { run } from "./app.ts"
 import { endWithWords, teardown } from "./process/run-program.ts"
 
-/** Runs this process until it is told to stop. `embedded` is what holds where `POSTLANE_EMBEDDED` is unset. */
+/** Runs this process until it is stopped. `embedded` is what holds where `POSTLANE_EMBEDDED` is unset. */
 export const main = (options: { readonly embedded: boolean }): void =>
   NodeRuntime.runMain(endWithWords(run(options)), { disableErrorReporting: true, teardown })

@@ -4,5 +4,5 @@ import { enableCompileCache } from "node:module"
 enableCompileCache()
 const { main } = await import("./main.ts")
 
-/** `npm run serve`: production. Nothing is embedded or simulated; what is missing is told, and it ends. */
+/** `npm run serve`: production. Nothing is embedded or simulated; where something is missing it says so and exits. */
 main({ embedded: false })

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url"
 
 import { assert, describe, it } from "vitest"
 
+import { findLongFunctions, listedLongFunctions, MAX_FUNCTION_LINES } from "../../scripts/long-functions.ts"
 import { readSourceFiles } from "../../scripts/source-files.ts"
 import { BANS, findUntidy, MAX_LINES } from "../../scripts/tidy.ts"
 
@@ -25,6 +26,10 @@ describe("the house", () => {
     )
   })
 
+  it("has no function that is long, but for a list that only shrinks", () => {
+    assert.deepStrictEqual(findLongFunctions(readSourceFiles(root, ["src"]), listedLongFunctions()), [])
+  })
+
   it("has files to look at", () => {
     assert.isAbove(files.length, 50)
   })
@@ -39,6 +44,20 @@ describe("each rule can fail", () => {
     const lines = (count: number) => "\n".repeat(count - 1) + "export {}\n"
     assert.deepStrictEqual(rulesBroken("src/runtime/x.ts", lines(MAX_LINES)), [])
     assert.deepStrictEqual(rulesBroken("src/runtime/x.ts", lines(MAX_LINES + 1)), ["at most 350 lines"])
+  })
+
+  it("a function that is too long, or longer than its place in the list", () => {
+    const of = (lines: number) => ({
+      path: "src/runtime/x.ts",
+      text: `export const f = () => {${"\n".repeat(lines - 1)}}\n`
+    })
+    const long = MAX_FUNCTION_LINES + 1
+    assert.deepStrictEqual(findLongFunctions([of(MAX_FUNCTION_LINES)], {}), [])
+    assert.lengthOf(findLongFunctions([of(long)], {}), 1)
+    assert.lengthOf(findLongFunctions([of(long + 1)], { "src/runtime/x.ts": [long] }), 1)
+    assert.deepStrictEqual(findLongFunctions([of(long)], { "src/runtime/x.ts": [long] }), [])
+    assert.lengthOf(findLongFunctions([of(long)], { "src/runtime/x.ts": [long, long] }), 1)
+    assert.lengthOf(findLongFunctions([], { "src/runtime/gone.ts": [long] }), 1)
   })
 
   it("any, but not the word", () => {

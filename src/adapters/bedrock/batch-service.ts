@@ -52,7 +52,7 @@ const idOf = (arn: string): string => arn.slice(arn.lastIndexOf("/") + 1)
 
 /**
  * Batch inference of Bedrock (`CreateModelInvocationJob`, type `Converse`). A job's name is also its client token, so that it is
- * created once; where the service refuses the name as taken, the job that has it is the answer.
+ * created once; where the service refuses the name as taken, the job of that name is returned.
  */
 export const makeBedrockBatch = Effect.fnUntraced(function* (
   options: BedrockBatchOptions

@@ -26,7 +26,7 @@ const TIME_LIMIT_MS = 5 * 60_000
 /** Calls under way at once on this machine; how many the account may make is found out by the pacing. */
 const MAX_SOCKETS = 64
 
-/** Names of the vendor's errors (Bedrock Runtime, Converse) that another try may mend, and those that say: slow down. */
+/** Names of the vendor's errors (Bedrock Runtime, Converse) that are worth a retry, and those that mean throttling. */
 const THROTTLED = new Set(["ThrottlingException", "ModelNotReadyException", "TooManyRequestsException"])
 const UNAVAILABLE = new Set([
   "InternalServerException",
@@ -43,7 +43,7 @@ const statusOf = (cause: Error): number | undefined => {
   return typeof metadata.httpStatusCode === "number" ? metadata.httpStatusCode : undefined
 }
 
-/** Tells what an SDK error means for the call. No answer at all is worth another try: a call has no effect but its cost. */
+/** Classifies an SDK error. No answer at all is worth a retry: a call has no effect but its cost. */
 export const classifyBedrockError = (cause: unknown): VisionModelError["reason"] => {
   if (!(cause instanceof Error)) return "unavailable"
   if (THROTTLED.has(cause.name)) return "throttled"

@@ -47,7 +47,7 @@ export interface ServiceBinding {
   readonly fetch: (request: Request) => Promise<Response>
 }
 
-/** A mail as the routing service hands it over; `from` and `to` are the envelope's (workers-types 5, `ForwardableEmailMessage`). */
+/** A mail from the routing service; `from` and `to` are the envelope's (workers-types 5, `ForwardableEmailMessage`). */
 export interface EmailMessage {
   readonly from: string
   readonly to: string
@@ -55,7 +55,7 @@ export interface EmailMessage {
   /** Can be read once. */
   readonly raw: ReadableStream<Uint8Array>
   readonly rawSize: number
-  /** Refuses the mail for ever: the sender's server gets a 5xx with this reason. */
+  /** Refuses the mail permanently: the sender's server gets a 5xx with this reason. */
   readonly setReject: (reason: string) => void
 }
 

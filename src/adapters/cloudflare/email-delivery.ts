@@ -9,13 +9,13 @@ import type { EmailMessage } from "./bindings.ts"
 /** The routing service's name in the `Authentication-Results` that it writes on top of each mail. */
 export const ROUTING_SERVICE = "mx.cloudflare.net"
 
-/** Whoever sends more than {@link MAX_MAIL_BYTES}. */
+/** The mail has more than {@link MAX_MAIL_BYTES}. */
 class TooLarge extends Data.TaggedError("TooLarge") {}
 
 /** The mail stopped coming. */
 class Cut extends Data.TaggedError("Cut")<{ readonly cause: unknown }> {}
 
-/** What became of a mail that the routing service handed over: taken in, or refused for ever, and why. */
+/** Outcome of a mail from the routing service: accepted, or permanently refused, and why. */
 type Taken = { readonly id: string } | { readonly refused: string }
 
 const tooLarge: Taken = { refused: `Mail is larger than ${MAX_MAIL_BYTES} bytes` }

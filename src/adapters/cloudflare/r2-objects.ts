@@ -84,7 +84,7 @@ const put =
       parts.push(yield* call(key, () => open.uploadPart(parts.length + 1, bytes)))
     })
 
-    /** From here on nobody can say any more that the object is not there: it is waited for. */
+    /** From here on the object may exist whatever happens, so the write is waited for. */
     const finish = Effect.uninterruptible(
       Effect.suspend(() => {
         const open = upload

@@ -17,7 +17,7 @@ const CONVERSION_TIME_LIMIT = Duration.minutes(12)
 /** A binding looks at the path only. */
 const ORIGIN = "https://pipeline.internal"
 
-/** What an answer says of the document, where it does: at most so much of it is read. */
+/** Most bytes read of an answer that describes the document. */
 const MAX_PROBLEM_BYTES = 64 * 1024
 
 const NOT_NOW = "The document could not be converted: the conversion service does not answer."
@@ -31,7 +31,7 @@ const decodeNumber = Schema.decodeUnknownOption(
   Schema.NumberFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
 )
 
-/** The way to the pipeline fails; `why` is for the log. */
+/** The pipeline cannot be reached; `why` is for the log. */
 const unavailable = (why: string, cause?: unknown) =>
   new PipelineError({ reason: "unavailable", message: NOT_NOW, cause: cause ?? new Error(why) })
 
@@ -69,7 +69,7 @@ const failureOf = Effect.fnUntraced(function* (response: Response): Effect.fn.Re
   return yield* unavailable(`the pipeline answered ${response.status}${why}`)
 })
 
-/** A body that is a stream is sent while it is read; the declarations of `RequestInit` do not know how that is said. */
+/** A stream body is sent while it is read; the types of `RequestInit` lack the option for it. */
 interface StreamedRequest extends RequestInit {
   readonly duplex: "half"
 }
@@ -84,8 +84,8 @@ interface ServicePipelineOptions {
 }
 
 /**
- * The pipeline behind a service binding (document 2, step 7): the PDF is streamed to it out of the object store, the HTML back
- * into it. Every request may be made again.
+ * The pipeline behind a service binding (INBOUND-8): the PDF is streamed to it out of the object store, the HTML back into it.
+ * Every request may be made again.
  */
 export const layer = (options: ServicePipelineOptions): Layer.Layer<ConvertPipeline, never, MailObjects> =>
   Layer.effect(

@@ -26,7 +26,7 @@ const UNFINISHED = ".unfinished"
 /** Reads of a file that are handed on together; a read has 64 KiB. */
 const READS_AT_ONCE = 4
 
-/** Bytes of a read into a place that is used again. */
+/** Bytes of a read into a reused buffer. */
 const PASSING_BYTES = 1024 * 1024
 
 const isMissing = (cause: unknown): boolean =>
@@ -41,9 +41,8 @@ const attempt = <A>(key: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: failure(key) })
 
 /**
- * A file's bytes in two places by turns, one of which is read into while the other is used: nothing is left over for the collector
- * of garbage, which looks through all of the heap for what lies outside of it. They are `Buffer`s, whose `indexOf` takes a
- * fraction of the time of other arrays'.
+ * A file's bytes in two alternating buffers, one being filled while the other is used: no garbage, whose collection would scan
+ * the whole heap for memory outside of it. They are `Buffer`s, whose `indexOf` takes a fraction of the time of other arrays'.
  */
 const readPassing = (key: string, path: string, from: number) =>
   Stream.unwrap(
@@ -61,7 +60,7 @@ const readPassing = (key: string, path: string, from: number) =>
           position += bytesRead
           return into.subarray(0, bytesRead)
         })
-        // Whoever wants it sees the error; nobody may.
+        // The reader sees the error; there may be none, and it must not go unhandled.
         done.catch(() => undefined)
         return done
       }
@@ -132,7 +131,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
 /** Attempts to move a file into a folder that others may remove as soon as it is empty. */
 const MOVES = 10
 
-/** A folder that outlasts a power cut: so does the name of each one above it that had to be made. */
+/** Makes a folder that survives a power cut, with each parent that had to be made. */
 const makeFolder = async (folder: string) => {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return
@@ -164,7 +163,7 @@ const openNew = async (path: string) => {
   }
 }
 
-/** Removes the folders above a file that is gone, as far as they are empty: nothing has to walk through them again. */
+/** Removes the folders above a file that is gone, as far as they are empty, so that no listing walks through them again. */
 const removeEmpty = async (folder: string, root: string) => {
   try {
     for (let at = folder; at !== root; at = dirname(at)) await rmdir(at)

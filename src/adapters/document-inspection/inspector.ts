@@ -16,7 +16,7 @@ import { inspectJpeg, inspectPng } from "./pictures.ts"
 /** Where a PDF's header may stand (PDF 1.7 reference, implementation note 13). */
 const PDF_HEADER_WITHIN = 1024
 
-/** Bytes that a kind is told by. */
+/** Magic bytes of a kind. */
 const HEAD_BYTES = 16_384
 
 type Leading = "pdf" | "png" | "jpeg" | "zip" | "compound"
@@ -39,7 +39,7 @@ const isText = (head: Buffer): boolean => !head.includes(0) && !head.toString("u
 /** What a file that is not converted seems to be. */
 const unsupported = Effect.fnUntraced(function* (head: Buffer) {
   if (head.length === 0) return yield* new UnsupportedDocument({ found: "an empty file" })
-  // What it makes of strange bytes does not matter: they are of no kind that is converted.
+  // Its result for other bytes does not matter: they are of no kind that is converted.
   const type = yield* Effect.orElseSucceed(
     Effect.tryPromise(() => fileTypeFromBuffer(head)),
     () => undefined
@@ -72,7 +72,7 @@ interface Inspected {
   readonly pages: number
 }
 
-/** Tells kinds by content: PDFs through the port `Pdf`, archives through `DocxConverter`, pictures by their headers. */
+/** Detects kinds by content: PDFs through the port `Pdf`, archives through `DocxConverter`, pictures by their headers. */
 export const layer: Layer.Layer<DocumentInspector, never, Pdf | DocxConverter> = Layer.effect(
   DocumentInspector,
   Effect.gen(function* () {

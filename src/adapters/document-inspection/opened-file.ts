@@ -2,7 +2,7 @@ import { open } from "node:fs/promises"
 
 import { Effect } from "effect"
 
-/** A file that is read here and there. What the disk refuses is a defect: it says nothing about the document. */
+/** A file with random access. A disk error is a defect: it says nothing about the document. */
 export interface OpenedFile {
   readonly path: string
   readonly size: number

@@ -47,7 +47,7 @@ const listed = async (zip: ZipFile): Promise<ReadonlyArray<Entry>> => {
   return entries
 }
 
-/** The directory, looked at before anything is unpacked. */
+/** The directory, checked before anything is unpacked. */
 const checked = async (zip: ZipFile): Promise<ReadonlyMap<string, Entry>> => {
   if (zip.entryCount > MAX_PARTS) throw tooLarge()
   const all = await listed(zip)
@@ -60,8 +60,8 @@ const checked = async (zip: ZipFile): Promise<ReadonlyMap<string, Entry>> => {
 }
 
 /**
- * Opens an archive for whatever is done with it, inspected or converted: there is no second reader, which might find other parts in
- * the same bytes. `zip.fileSize` is what the limits are measured by.
+ * Opens an archive, to inspect or to convert it: a second reader might find other parts in the same bytes. Limits are measured by
+ * `zip.fileSize`.
  */
 export const openArchive = async (path: string): Promise<Archive> => {
   try {

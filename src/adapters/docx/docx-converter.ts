@@ -100,7 +100,7 @@ export const layerDocx = ({
     DocxConverter,
     Effect.map(ReaderProcess, (readers) => {
       const turns = Semaphore.makeUnsafe(processes)
-      // Who uploads a document does not wait for those that are being converted.
+      // An upload does not wait for conversions.
       const looks = Semaphore.makeUnsafe(processes)
       const onePictureBytes = Math.min(pictureBytes, ONE_PICTURE_BYTES)
       const ask = (

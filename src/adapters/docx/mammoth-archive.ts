@@ -1,7 +1,7 @@
 import type { Archive } from "./archive.ts"
 import { MAIN_RELATION } from "./package.ts"
 
-/** What mammoth asks of an archive, in its own words. */
+/** The archive interface of mammoth. */
 interface MammothFile {
   readonly exists: (name: string) => boolean
   readonly read: (name: string, encoding?: string) => Promise<string | Uint8Array>
@@ -23,8 +23,8 @@ const decoded = (bytes: Buffer, encoding: string | undefined): string | Uint8Arr
 }
 
 /**
- * The archive for mammoth, which reads the very parts that were looked at. Its own ZIP reader takes no part, nor does it look for the
- * main part by itself.
+ * The archive for mammoth, which reads exactly the parts that were inspected. Neither its own ZIP reader nor its own search for
+ * the main part is used.
  */
 export const mammothFile = (archive: Archive, main: string): MammothFile => ({
   exists: (name) => name === RELATIONS || archive.has(name),

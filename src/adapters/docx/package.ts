@@ -2,7 +2,7 @@ import { type Archive, Unreadable } from "./archive.ts"
 import { wordLength } from "./word-length.ts"
 import { readXml } from "./xml.ts"
 
-/** Longest part that says what the others are, bytes. */
+/** Longest part that describes the others, bytes. */
 const MAX_LIST = 1024 * 1024
 
 /** Longest title, characters. */
@@ -38,7 +38,7 @@ const withoutSlash = (path: string): string => path.replace(/^\//, "")
 export const MAIN_RELATION =
   "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
 
-/** Where the document itself stands: as its package says, else where every program puts it. */
+/** Path of the main part: as the package names it, else the usual one. */
 const mainPartOf = async (archive: Archive): Promise<string> => {
   const relations = archive.has("_rels/.rels")
     ? await elements(await archive.bytes("_rels/.rels", MAX_LIST), ["Relationship"])
@@ -69,7 +69,7 @@ const OTHERS: ReadonlyArray<readonly [(type: string) => boolean, string]> = [
 
 const nameOf = (type: string): string => OTHERS.find(([is]) => is(type.toLowerCase()))?.[1] ?? "a ZIP archive"
 
-/** What the package says that its main part is; refuses what is no Word document. */
+/** Checks the main part's declared type; refuses what is no Word document. */
 const checkType = async (archive: Archive, main: string): Promise<void> => {
   if (!archive.has("[Content_Types].xml")) {
     const kind = archive.has("mimetype") ? await archive.bytes("mimetype", 200) : Buffer.alloc(0)
@@ -92,7 +92,7 @@ const checkType = async (archive: Archive, main: string): Promise<void> => {
     throw new Unreadable("broken", "This Word document holds no text part. Save it anew, then send it again.")
 }
 
-/** What cannot be read of the document's properties is not said; nothing depends on them. */
+/** Unreadable document properties are left out; nothing depends on them. */
 const orNothing = async <A>(reading: Promise<A>): Promise<A | undefined> => {
   try {
     return await reading
@@ -131,12 +131,12 @@ export const titleIn = async (archive: Archive): Promise<string | undefined> => 
   return title === undefined || title.length > MAX_TITLE ? undefined : title
 }
 
-/** Where the document stands in its package, and how long it says to be. */
+/** The document's path in its package, its length in words, and its declared page count. */
 export const readPackage = async (archive: Archive) => {
   const main = await mainPartOf(archive)
   await checkType(archive, main)
   const length = await wordLength(archive.stream(main))
-  // Notes are converted, too; where they stand is taken from the names that every program gives them.
+  // Notes are converted, too; they are found by the file names that every program uses.
   for (const notes of ["word/footnotes.xml", "word/endnotes.xml"])
     if (archive.has(notes)) length.words += (await wordLength(archive.stream(notes))).words
   const pages = await noted(archive, "docProps/app.xml", "Pages")
@@ -144,7 +144,7 @@ export const readPackage = async (archive: Archive) => {
   return { main, length: { ...length, stated } }
 }
 
-/** Unpacks every part once, so that none is longer than the directory says. */
+/** Unpacks every part once, to check that none is longer than the directory says. */
 export const unpackAll = async (archive: Archive): Promise<void> => {
   for (const name of archive.names) {
     const parts = archive.stream(name)[Symbol.asyncIterator]()

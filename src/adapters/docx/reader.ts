@@ -36,7 +36,7 @@ class Pictures {
     const left = (why: string) => ({ src: "", alt: told === "" ? why : told })
     if (!SHOWN.test(image.contentType)) return left("A picture in a format that browsers do not show")
     if (this.#left <= 0) return left("A picture that was left out for its size")
-    // It stands outside of the document, or is damaged: the rest is not.
+    // The picture is outside of the document, or damaged: the rest is not.
     const data = await image.readAsBase64String().catch(() => undefined)
     if (data === undefined) return left("A picture that is not in the document")
     if (data.length > this.#task.onePictureBytes * (4 / 3) + 4 || data.length > this.#left * (4 / 3) + 4)
@@ -98,7 +98,7 @@ export default async (task: Task): Promise<FromReader> => {
     const archive = await openArchive(task.path)
     return await (task.kind === "convert" ? convert(task, archive) : inspect(archive)).finally(archive.close)
   } catch (error) {
-    // The file system's fault says nothing of the document: this process ends with it, and another may succeed.
+    // A file system error says nothing about the document: it ends this process, and another may succeed.
     if (error instanceof Error && "syscall" in error) throw error
     if (error instanceof Unsupported) return { kind: "unsupported", found: error.found }
     if (error instanceof Unreadable) return { kind: "unreadable", message: error.message, why: error.why }

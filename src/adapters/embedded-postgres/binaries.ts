@@ -23,7 +23,7 @@ import { type Account, canPass } from "./run-program.ts"
 /** Where things stand that PostgreSQL's system user must reach and cannot reach where they were wanted. */
 const parents = (): ReadonlyArray<string> => ["/var/lib/postlane", join(tmpdir(), "postlane-shared")]
 
-/** A folder under the world-writable temporary folder could be another user's trap: only root's own will do. */
+/** A folder under the world-writable temporary folder could be planted by another user: only root's own is accepted. */
 const prepare = async (parent: string) => {
   const created = await mkdir(parent, { recursive: true })
   if (created !== undefined) await chmod(parent, 0o755)

@@ -24,7 +24,7 @@ const mustSucceed = (doing: string, result: ProgramResult) =>
         })
       )
 
-/** Runs statements, one a line, on a cluster whose server is down; `options` are further ones of the server's. */
+/** Runs statements, one per line, on a cluster whose server is down; `options` are further ones of the server's. */
 const runAlone = (
   binaries: Binaries,
   place: ClusterPlace,

@@ -14,7 +14,7 @@ export const ROLE = "postlane"
 export interface DataFolder {
   /** The data folder itself. */
   readonly root: string
-  /** Everything of ours: the other paths stand in it. */
+  /** Postlane's own folder: it holds the other paths. */
   readonly folder: string
   /** The cluster, unless {@link location} names another place. */
   readonly cluster: string
@@ -69,7 +69,7 @@ export const readIfThere = (path: string) =>
     })
   )
 
-/** Writes a file so that after a crash it is either the old one or the new one. It belongs to whom its folder belongs. */
+/** Writes a file so that after a crash it is either the old one or the new one. Its owner is that of its folder. */
 export const writeWhole = (path: string, text: string, mode: number) =>
   fileWork(`write ${path}`, async () => {
     const file = await open(`${path}.new`, "w", mode)

@@ -31,10 +31,10 @@ export type ServerState =
 const BACKOFF_FIRST = Duration.millis(200)
 const BACKOFF_MAX = Duration.seconds(5)
 
-/** A server that ran for this long was well: its next crash is a new story. */
+/** A server that ran for this long was healthy: its next crash is counted anew. */
 const HEALTHY_AFTER = Duration.minutes(1)
 
-/** What a first start may try before its failure is the caller's: leftovers of a killed server take a moment to go. */
+/** Attempts of the first start before it fails to the caller: leftovers of a killed server take a moment to go. */
 const FIRST_START_RETRIES = 3
 
 /**
@@ -79,7 +79,7 @@ const prepare = Effect.fnUntraced(function* (dataFolder: string) {
 /** A reason that comes back differs in process ids only; it is logged once, not every five seconds. */
 const withoutNumbers = (reason: string): string => reason.replaceAll(/\d+/g, "")
 
-/** Starts the server again whenever it has ended. `first` runs. */
+/** Restarts the server whenever it has ended. `first` is already running. */
 const keepUp = Effect.fnUntraced(function* (
   first: Server,
   start: Effect.Effect<Server, EmbeddedPostgresError>,

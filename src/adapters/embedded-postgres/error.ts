@@ -14,7 +14,7 @@ export class EmbeddedPostgresError extends Data.TaggedError("EmbeddedPostgresErr
   readonly message: string
 }> {}
 
-/** What a foreign exception says, as one line. */
+/** The message of a foreign exception, as one line. */
 export const causeText = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 /** Runs file work of the data folder; `doing` completes "Cannot …". */

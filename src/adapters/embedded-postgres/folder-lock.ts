@@ -12,8 +12,8 @@ const isBusy = (cause: unknown): boolean =>
   cause instanceof Error && "errcode" in cause && cause.errcode === SQLITE_BUSY
 
 /**
- * An exclusive SQLite transaction on an empty file is a lock that the operating system holds for the process (`fcntl`): it
- * ends with the process however that dies, and a later process with the same id does not inherit it. Node has no `flock`.
+ * An exclusive SQLite transaction on an empty file is a lock that the operating system holds for the process (`fcntl`): it ends
+ * with the process, however that dies, and a later process with the same id does not inherit it. Node has no `flock`.
  */
 const lock = (path: string): DatabaseSync => {
   const database = new DatabaseSync(path, { timeout: 0 })

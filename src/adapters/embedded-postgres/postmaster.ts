@@ -10,12 +10,12 @@ import { runProgram } from "./run-program.ts"
 /** How long PostgreSQL gets to stop the clean way: connections ended, checkpoint written. */
 const CLEAN_STOP = Duration.seconds(8)
 
-/** How long it then gets to give up at once (it recovers at the next start), before it is killed. */
+/** How long an immediate shutdown may then take before it is killed; it recovers at the next start. */
 const HARD_STOP = Duration.seconds(2)
 
 const POLL = Duration.millis(20)
 
-/** What `postmaster.pid` tells: the server's process id and what it says of itself (`starting`, `ready`, `stopping`). */
+/** Content of `postmaster.pid`: the server's process id and status (`starting`, `ready`, `stopping`). */
 interface Postmaster {
   readonly pid: number
   readonly status: string
@@ -73,7 +73,7 @@ const signal = (pid: number, name: NodeJS.Signals): Effect.Effect<void> =>
     }
   })
 
-/** Stops a server by steps: cleanly, at once, dead. `gone` ends when it has ended. */
+/** Stops a server in steps: clean, immediate, killed. `gone` ends when it has ended. */
 export const stopBySteps = (pid: number, gone: Effect.Effect<unknown>): Effect.Effect<void> =>
   Effect.gen(function* () {
     yield* signal(pid, "SIGINT")

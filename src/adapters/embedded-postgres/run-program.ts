@@ -15,8 +15,8 @@ export interface Account {
 export const isRoot = (): boolean => process.getuid?.() === 0
 
 /**
- * The whole environment of PostgreSQL's programs. Ours is not handed down: it holds secrets, and any `PG…` variable in it
- * would change what they do. With `TZ` given, `initdb` need not search the time zone folders.
+ * The whole environment of PostgreSQL's programs. Ours is not inherited: it holds secrets, and any `PG…` variable in it would
+ * change what they do. With `TZ` given, `initdb` need not search the time zone folders.
  */
 const PROGRAM_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

@@ -61,7 +61,7 @@ const complaint = (text: string): string | undefined => {
   const lines = text.split("\n").filter((line) => line !== "")
   const severe = lines.filter((line) => /\b(?:PANIC|FATAL|ERROR): /.test(line))
   const panic = severe.findLast((line) => line.includes("PANIC:"))
-  // What the loader says of a missing library has no severity.
+  // The loader's message about a missing library has no severity.
   const plain = lines.findLast((line) => !/\b[A-Z]+: {2}/.test(line))
   return (panic ?? severe.at(-1) ?? plain)?.replace(/^.*?\b(?:PANIC|FATAL|ERROR):\s+/, "")
 }
@@ -75,7 +75,7 @@ const diskState = async (cluster: string): Promise<string | undefined> => {
 
 const orUndefined = (text: Promise<string | undefined>) => text.catch(() => undefined)
 
-/** Why the server ended, for a person: `ending`, whether the disk is full, and its last complaint after byte `from` of the log. */
+/** Why the server ended, for a person: `ending`, whether the disk is full, and its last error after byte `from` of the log. */
 export const whyEnded = (ending: string, cluster: string, log: string, from: number): Effect.Effect<string> =>
   Effect.promise(async () => {
     const disk = await orUndefined(diskState(cluster))

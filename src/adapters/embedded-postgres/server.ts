@@ -14,7 +14,7 @@ import { boundLog, logEnd, whyEnded } from "./server-log.ts"
 
 const POLL = Duration.millis(20)
 
-/** A start that takes longer says so (it is recovering); while its process lives, it is waited for. */
+/** A start that takes longer is logged (it is recovering) and waited for while its process lives. */
 const SLOW_START = Duration.seconds(10)
 
 /** What a server runs on. */
@@ -35,9 +35,9 @@ export interface Server {
 
 /**
  * Everything else is PostgreSQL's default, `fsync` and `synchronous_commit` included. A failing statement is not logged and
- * errors are terse: statements and details hold addresses and messages. A crash ends the whole server, and it is started
- * again from here: left to itself it recovers in the same process, and where that fails (a full disk) PostgreSQL 18.4 can
- * stay for ever without a startup process, refusing every connection.
+ * errors are terse: statements and details hold addresses and messages. A crash ends the whole server, and it is started again
+ * from here: left to itself it recovers in the same process, and where that fails (a full disk) PostgreSQL 18.4 can stay forever
+ * without a startup process, refusing every connection.
  */
 const serverArguments = ({ cluster, port }: ServerPlace): ReadonlyArray<string> => {
   const settings = {
@@ -55,7 +55,7 @@ const serverArguments = ({ cluster, port }: ServerPlace): ReadonlyArray<string> 
   return ["-D", cluster, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])]
 }
 
-/** Where the program ends without closing its scopes, the server is told to stop; nobody is left to wait for it. */
+/** Where the program ends without closing its scopes, the server gets SIGINT; nothing waits for it. */
 const stopAtExit = (child: ChildProcess) => {
   const stop = () => child.kill("SIGINT")
   process.once("exit", stop)

@@ -62,7 +62,7 @@ const Refused = Schema.fromJsonString(
   Schema.Struct({ error: Schema.String, error_description: Schema.optionalKey(Schema.String) })
 )
 
-/** Access tokens of one mailbox, kept in memory for their time: up to 1 hour (document 2, "Limits"). */
+/** Access tokens of one mailbox, kept in memory for their time: up to 1 hour (INBOUND-13). */
 export const makeAccessTokens = (options: {
   readonly account: ServiceAccount
   readonly mailbox: string

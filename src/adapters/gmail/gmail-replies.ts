@@ -47,8 +47,8 @@ const decodeProblem = Schema.decodeUnknownOption(Problem)
 const encoder = new TextEncoder()
 
 /**
- * What an answer other than success says: `refused`, this message never; `later`, nothing was taken (limits, rights that are
- * being put in order); `unknown`, a failure inside that may have come after the message was taken.
+ * What an error answer means: `refused`, never retry this message; `later`, not accepted for now (limits, rights being fixed);
+ * `unknown`, an internal failure that may have come after acceptance.
  */
 const classify = (status: number): ReplyFailure["reason"] => {
   if (status === 400 || status === 413 || status === 422) return "refused"
@@ -97,7 +97,7 @@ const make = (options: GmailOptions) =>
       }
       const problem = Option.getOrUndefined(decodeProblem(body))?.error
       const reason = problem?.errors?.[0]?.reason ?? ""
-      // A 2xx that names no message may stand for one.
+      // A 2xx without a message id may still be an acceptance.
       const kind = status < 300 ? "unknown" : classify(status)
       return yield* failure(kind, `${status} ${reason} ${problem?.message ?? ""}`, [token])
     })
@@ -111,7 +111,7 @@ const make = (options: GmailOptions) =>
         const message = composeReply(reply, {
           from: { name: options.name, address: options.mailbox },
           replyTo: options.replyTo,
-          // That of the key, so that a mailbox that gets a repetition can tell.
+          // Derived from the key, so that a mailbox can recognise a duplicate.
           messageId: `<${hash.slice(0, 32)}@${domain}>`,
           date: new Date(yield* Clock.currentTimeMillis)
         })
@@ -120,6 +120,6 @@ const make = (options: GmailOptions) =>
     })
   })
 
-/** Replies through the Gmail API, by a service account with domain-wide delegation (document 2, "Authentication"). */
+/** Replies through the Gmail API, by a service account with domain-wide delegation (INBOUND-13). */
 export const layer = (options: GmailOptions): Layer.Layer<ReplyChannel, never, Digest> =>
   Layer.effect(ReplyChannel, make(options))

@@ -77,7 +77,7 @@ const mailbox = ({ address, name }: MessageFrame["from"]): string => {
   return `${phrase} <${address}>`
 }
 
-/** A parameter of letters beyond ASCII (RFC 2231), in pieces that fit into lines, and beside it one for readers that know none. */
+/** A non-ASCII parameter (RFC 2231), in pieces that fit into lines, with an ASCII fallback for readers without RFC 2231. */
 const fileParameter = (parameter: "name" | "filename", value: string): ReadonlyArray<string> => {
   const text = value.toWellFormed().replaceAll(/[\p{Cc}"\\]/gu, "_")
   if (isPlain(text) && text.length <= 60) return [`${parameter}="${text}"`]

@@ -14,7 +14,7 @@ const KeyFile = Schema.Struct({
   token_uri: Schema.optionalKey(Schema.String)
 })
 
-/** A service account, as its JSON key tells. */
+/** A service account, as in its JSON key. */
 export interface ServiceAccount {
   readonly email: string
   readonly keyId: string | undefined
@@ -27,7 +27,7 @@ export interface ServiceAccount {
 const derOf = (pem: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(pem.replaceAll(/-----[^-]+-----|\s/g, "")), (char) => char.charCodeAt(0))
 
-/** Reads the JSON key; throws what does not repeat it. */
+/** Reads the JSON key; its errors never quote the key. */
 export const readServiceAccount = (json: Redacted.Redacted): ServiceAccount => {
   try {
     const key = Schema.decodeUnknownSync(Schema.fromJsonString(KeyFile))(Redacted.value(json))

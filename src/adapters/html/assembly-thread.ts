@@ -17,8 +17,8 @@ interface Waiting {
 }
 
 /**
- * The thread that reads and writes HTML, so that a long page keeps nobody waiting but its own document. Started when it is needed,
- * and anew after it has ended; what was under way then is lost, and its work begins again.
+ * The thread that reads and writes HTML, so that a long page delays no other document. Started on demand and restarted after it
+ * has ended; what was under way then is lost and must be redone.
  */
 export class AssemblyThread {
   #worker: Worker | undefined
@@ -27,7 +27,7 @@ export class AssemblyThread {
 
   #start(): Worker {
     const worker = new Worker(WORKER, {
-      // What strangers wrote is read there, which needs no secret of the environment.
+      // It parses hostile input and needs no secret of the environment.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB }
@@ -57,7 +57,7 @@ export class AssemblyThread {
     for (const id of this.#waiting.keys()) this.#settle(id, Effect.die(error))
   }
 
-  /** A deed of the thread. A defect where the thread ends over it. */
+  /** Runs an operation on the thread. A defect where the thread ends during it. */
   ask<K extends keyof Deeds>(deed: K, asks: Deeds[K]["asks"]): Effect.Effect<Deeds[K]["answers"]> {
     return Effect.callback<unknown>((resume) => {
       const id = this.#asked++
@@ -70,12 +70,12 @@ export class AssemblyThread {
       worker.ref()
       const request: ToThread<K> = { id, deed, asks }
       worker.postMessage(request, [])
-      // What nobody waits for is done all the same, and its answer dropped.
+      // An operation that nobody waits for still runs; its answer is dropped.
       return Effect.sync(() => this.#settle(id, Effect.void))
     }).pipe(Effect.map((answers) => answers as Deeds[K]["answers"]))
   }
 
-  /** Lets go of what the thread keeps of a document. */
+  /** Frees the thread's state of a document. */
   drop(document: number): void {
     const request: ToThread<"drop"> = { id: this.#asked++, deed: "drop", asks: { document } }
     this.#worker?.postMessage(request, [])

@@ -20,8 +20,8 @@ type TopLevel = Extract<Nodes, { type: "root" }>["children"][number]
 type Properties = Element["properties"]
 
 /**
- * Longest answer that is read, characters: several times what a model writes for a page. Finding open elements takes time with
- * the square of their depth, so that a longer one could stop a worker.
+ * Longest answer that is read, characters: several times what a model writes for a page. Finding open elements is quadratic in
+ * their depth, so that a longer one could stall a worker.
  */
 const MAX_FRAGMENT = 200_000
 
@@ -32,7 +32,7 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   datetime: "dateTime"
 }
 const properties = (names: ReadonlyArray<string>): Array<string> =>
-  // What only the layout tier may say of its own pages is not taken from a model.
+  // Attributes that only the layout tier may set are not accepted from a model.
   names.filter((name) => !name.startsWith("data-")).map((name) => PROPERTIES[name] ?? name)
 
 const SCHEMA: Schema = {
@@ -93,8 +93,8 @@ const unfenced = (html: string): string => {
 }
 
 /**
- * What may stay of a fragment that a model wrote. Sanitised as a tree, written out and read again: what two readings would
- * understand differently does not survive both.
+ * What may stay of a fragment that a model wrote. Sanitised as a tree, written out and read again: markup that two parses read
+ * differently does not survive both.
  */
 export const cleanFragment = (html: string): string => {
   const tree = fromParse5(parseShallow(unfenced(html.slice(0, MAX_FRAGMENT))))

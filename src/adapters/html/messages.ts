@@ -4,7 +4,7 @@ import type { Plan, Survey } from "../../domain/conversion/html/survey.ts"
 /** A page whose fragment was not read yet. */
 type UnreadPage = Omit<FragmentPage, "nodes"> & { readonly html: string }
 
-/** What the thread does, and what each deed answers. A document keeps its state there, by its number, until it is ended or dropped. */
+/** The thread's operations, with arguments and results. It keeps a document's state by number until that is ended or dropped. */
 export interface Deeds {
   readonly clean: { readonly asks: { readonly html: string }; readonly answers: string }
   readonly survey: {

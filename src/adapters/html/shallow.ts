@@ -1,6 +1,6 @@
 import { defaultTreeAdapter as adapter, type DefaultTreeAdapterTypes, parseFragment } from "parse5"
 
-/** Deepest nesting that is kept: what walks the tree calls itself for each level. Pages have twenty levels. */
+/** Deepest nesting that is kept: the tree walkers are recursive. Pages have twenty levels. */
 const MAX_DEPTH = 200
 
 /** Elements whose text is not for readers. */
@@ -11,7 +11,7 @@ type Child = DefaultTreeAdapterTypes.ChildNode
 
 const hasChildren = (node: Child): node is DefaultTreeAdapterTypes.Element => "childNodes" in node
 
-/** The text under a node, without calling itself. */
+/** The text under a node, without recursion. */
 const textUnder = (node: Parent): string => {
   let text = ""
   const open: Array<Child> = [...node.childNodes].reverse()

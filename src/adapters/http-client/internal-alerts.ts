@@ -32,7 +32,7 @@ const decodeProblem = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ code: Schema.String }))
 )
 
-/** What the alert route's answer means (document 1, "/internal/email-alert responses"); a proxy's page is a failure. */
+/** What the alert route's answer means (EVENT-21); a proxy's page is a failure. */
 const outcomeOf = (status: number, body: string): AlertOutcome => {
   if (status === 200) {
     const taken = decodeTaken(body)
@@ -56,7 +56,7 @@ const post = (url: string, secret: Redacted.Redacted, failed: FailedSend) =>
           method: "POST",
           headers: { "content-type": "application/json", "x-proxy-secret": Redacted.value(secret) },
           body: JSON.stringify(failed),
-          // The secret goes to nobody else.
+          // A redirect would carry the secret elsewhere.
           redirect: "manual",
           signal
         })

@@ -59,11 +59,11 @@ const router = Layer.provide(
   Layer.succeed(HttpRouter.RouterConfig, { maxParamLength: MAX_PATH_PARAMETER })
 )
 
-/** `POST /api/v1/files`: a large file on a slow line takes its time. */
+/** `POST /api/v1/files`: a large file on a slow line may take long. */
 const isUpload = ({ method, url }: Pick<IncomingMessage, "method" | "url">): boolean =>
   method === "POST" && url?.split("?", 1)[0] === "/api/v1/files"
 
-/** What the HTTP side is told. An unset secret refuses every caller of what it guards. */
+/** Options of the HTTP server. An unset secret refuses every caller of the routes it guards. */
 interface HttpOptions {
   readonly host: string
   /** 0 lets the system choose. */
@@ -72,19 +72,19 @@ interface HttpOptions {
   readonly beforeListen?: Effect.Effect<void> | undefined
   /** `PROXY_SHARED_SECRET`, the header `x-proxy-secret` of the relay. */
   readonly proxySecret: Redacted.Redacted | undefined
-  /** `BASE_URL`, without a slash at its end: whose pages may use a session's cookie, and whether that is for https only. */
+  /** `BASE_URL`, without a trailing slash: the origin whose pages may use the session cookie, which is `Secure` on https. */
   readonly baseUrl: string
-  /** `TRUSTED_PROXIES`: none where it is left out. */
+  /** `TRUSTED_PROXIES`: none by default. */
   readonly trustedProxies?: TrustedProxies | undefined
   /** `PROVIDERB_WEBHOOK_SECRET`, the header `X-Webhook-Secret` of the event bus. */
   readonly webhookSecret: Redacted.Redacted | undefined
-  /** False: a process without the role `api`, which answers for its health and metrics only. */
+  /** False: a process without the role `api`, which serves health and metrics only. */
   readonly api?: boolean | undefined
   /** Tests shorten them. */
   readonly times?: ListenerTimes | undefined
 }
 
-/** Routes of the API. Later parts merge their own layers of routes beside these. */
+/** Routes of the API. */
 const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webhookSecret">) =>
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
@@ -140,7 +140,7 @@ const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
   Layer.provide(devAccessLayer)
 )
 
-/** Serves routes on a listener of their own. Fails with a `ListenError` that says what to do. */
+/** Serves routes on their own listener. Fails with a `ListenError` that says what to do. */
 export const serveRoutes = <R>(
   options: Pick<HttpOptions, "host" | "port" | "beforeListen" | "api" | "times" | "trustedProxies"> & {
     readonly embedded: boolean
@@ -158,7 +158,7 @@ export const serveRoutes = <R>(
     })
   ).pipe(
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(DEFAULT_MAX_BODY))),
-    // A magic link's token stands in its URL, which spans record; those of other links in their paths.
+    // Spans record URLs: a magic link has its token in the query (redacted here), other links in the path.
     Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token"])),
     Layer.provide(layerUntracedLinks),
     Layer.provide(NodeHttpServer.layerHttpServices),
@@ -166,10 +166,10 @@ export const serveRoutes = <R>(
   )
 }
 
-/** The whole HTTP side of a production run. */
+/** The HTTP server of a production run. */
 export const httpLayer = (options: HttpOptions) =>
   serveRoutes({ ...options, embedded: false }, apiRoutes(options))
 
-/** The whole HTTP side of an embedded run: the outbox and the simulation besides. */
+/** The HTTP server of an embedded run, with the outbox and the simulation. */
 export const embeddedHttpLayer = (options: HttpOptions) =>
   serveRoutes({ ...options, embedded: true }, Layer.merge(apiRoutes(options), devRoutes))

@@ -29,9 +29,9 @@ const missing = (arn: string) =>
   new BatchServiceError({ reason: "missing", message: `there is no batch job ${arn}` })
 
 /**
- * Stands in for the batch service where there is none: reads the same records from the object store, answers them with the model
- * after a while, and writes the same output. Jobs are notes in the object store and outlive the process; one that a crash
- * interrupted is run again when it is next asked for. Several processes on one machine may share it.
+ * Replaces the batch service where there is none: reads the same records from the object store, answers them with the model after
+ * a while, and writes the same output. Jobs are notes in the object store and outlive the process; one that a crash interrupted
+ * is run again when it is next asked for. Several processes on one machine may share it.
  */
 export const makeLocalBatch = Effect.fnUntraced(function* (
   options: LocalBatchOptions
@@ -69,7 +69,7 @@ export const makeLocalBatch = Effect.fnUntraced(function* (
       const stopping = askedToStop(id)
       if (yield* stopping) return
       const ended = yield* runJob(job, outputOf(id, job), { objects, model, faults, stopping })
-      // How a stop ends is told by when it was asked for.
+      // The end of a requested stop follows from the time of the request.
       const asked = ended.status === "Stopped" && (yield* notes.read(Stopping, id, "stop")) !== undefined
       if (!asked && (yield* notes.read(Ended, id, "end")) === undefined) yield* notes.write(id, "end", ended)
     }).pipe(

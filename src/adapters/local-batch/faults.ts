@@ -1,4 +1,4 @@
-/** What goes wrong at the local batch service, for drills and tests. All of it repeats: the same records fail each time. */
+/** Faults of the local batch service, for drills and tests. Deterministic: the same records fail each time. */
 export interface LocalBatchFaults {
   /** Share of the records, 0 to 1, that come back as errors. */
   readonly failed?: number | undefined
@@ -22,7 +22,7 @@ const share = (text: string): number => {
   return (Math.imul(hash, 0x2c1b3c6d) >>> 0) / 2 ** 32
 }
 
-/** What becomes of a record. */
+/** The outcome of a record. */
 export const fateOf = (recordId: string, faults: LocalBatchFaults): "answered" | "failed" | "unfinished" => {
   const at = share(recordId)
   if (at < (faults.failed ?? 0)) return "failed"

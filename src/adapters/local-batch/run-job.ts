@@ -6,7 +6,7 @@ import { fateOf, type LocalBatchFaults } from "./faults.ts"
 import { decodeRecord, type Record, requestOf } from "./record.ts"
 import type { Asked, Ended } from "./state.ts"
 
-/** Records that are answered at once. */
+/** Records that are answered concurrently. */
 const AT_ONCE = 2
 
 /** What running a job needs. */
@@ -14,7 +14,7 @@ interface RunOptions {
   readonly objects: ObjectStoreService
   readonly model: VisionModel["Service"]
   readonly faults: LocalBatchFaults
-  /** Whether it was told to stop; asked before each record. */
+  /** Whether a stop was requested; checked before each record. */
   readonly stopping: Effect.Effect<boolean>
 }
 

@@ -13,7 +13,7 @@ export const Asked = Schema.Struct({
 })
 export type Asked = typeof Asked.Type
 
-/** That it is to stop, and when it will have. */
+/** A requested stop, and when it takes effect. */
 export const Stopping = Schema.Struct({ stoppedAt: Schema.Finite })
 
 /** How it ended. */

@@ -48,8 +48,8 @@ const temporaryFile = (bytes: Uint8Array) =>
   )
 
 /**
- * Stands in for the hi-fi model where there is none: answers a call that holds a page with the layout tier's HTML, the same
- * for the same bytes, and counts tokens as a model would. What it cannot read, and calls that show a picture only, it refuses.
+ * Replaces the hi-fi model where there is none: answers a call that holds a page with the layout tier's HTML, the same for the
+ * same bytes, and counts tokens as a model would. It refuses unreadable pages, and calls with a picture only.
  */
 export const layer: Layer.Layer<VisionModel, never, Pdf> = Layer.effect(
   VisionModel,

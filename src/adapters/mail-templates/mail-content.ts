@@ -1,4 +1,4 @@
-/** Words of a mail: plain, emphasised, or a link; values of strangers are cleaned before they get here. */
+/** Words of a mail: plain, emphasised, or a link; untrusted values are cleaned before they get here. */
 export type Words =
   | string
   | { readonly strong: string }
@@ -29,7 +29,7 @@ export type Block =
       readonly total?: readonly [string, ...ReadonlyArray<string>]
     }
 
-/** What one mail says, before it has a look. Both the HTML and the plain text are made of this, and so say the same. */
+/** The content of one mail, without style. Both HTML and plain text are made from it, so that they say the same. */
 export interface MailContent {
   readonly subject: string
   /** The one first-level heading. */
@@ -40,7 +40,7 @@ export interface MailContent {
   readonly footer: ReadonlyArray<ReadonlyArray<Words>>
 }
 
-/** How much of what strangers gave fits into one mail. */
+/** Limits of untrusted values in one mail. */
 export interface Limits {
   /** Characters of a value on one line. */
   readonly line: number

@@ -78,7 +78,7 @@ const block = (part: Block): Child => {
   }
 }
 
-/** The mail as an HTML document: laid out by tables that say they are, with one first-level heading. */
+/** The mail as an HTML document: laid out by tables marked as presentation, with one first-level heading. */
 export const writeHtml = ({ blocks, footer, preview, subject, title }: MailContent): string => {
   const head = element(
     "head",

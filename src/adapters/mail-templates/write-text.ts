@@ -4,7 +4,7 @@ import type { Block, MailContent, Words } from "./mail-content.ts"
 const word = (part: Words): string => {
   if (typeof part === "string") return part
   if ("strong" in part) return part.strong
-  // A mail address says where it leads.
+  // A mail address shows its own target.
   const told = part.url === undefined || part.url === mailtoUrl(part.link)
   return told ? part.link : `${part.link} <${part.url}>`
 }

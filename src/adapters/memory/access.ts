@@ -26,7 +26,7 @@ interface StoredToken {
   readonly expiresAt: number | undefined
 }
 
-/** A use is written down to the minute. */
+/** The last use is recorded to the minute. */
 const USE_MS = 60_000
 
 interface StoredSession {
@@ -42,7 +42,7 @@ interface StoredLink {
   readonly expiresAt: number
 }
 
-/** What several adapters may share, as processes share a database. */
+/** State that several adapters can share, as processes share a database. */
 export const makeAccessDatabase = () => ({
   /** Ids by address. */
   customers: new Map<string, string>(),
@@ -52,12 +52,12 @@ export const makeAccessDatabase = () => ({
   links: new Map<string, StoredLink>()
 })
 
-/** What the adapter is told. */
+/** Options of the adapter. */
 export interface MemoryAccessOptions {
   readonly database?: ReturnType<typeof makeAccessDatabase> | undefined
-  /** Whether dev tokens are good. */
+  /** Whether dev tokens are accepted. */
   readonly embedded: boolean
-  /** The promotions that run; `undefined`: every name does. */
+  /** The running promotions; `undefined`: every name is one. */
   readonly promos?: ReadonlyArray<string> | undefined
 }
 
@@ -67,7 +67,7 @@ const principal = (
   via: Principal["via"]
 ): Principal => ({ actor, customerId, rights, via })
 
-/** Access that lives as long as the process; it has the same rules as the tables. */
+/** Access that lives as long as the process, by the same rules as in Postgres. */
 export const layer = (
   options: MemoryAccessOptions
 ): Layer.Layer<Access | MagicLinks, never, Digest | SecureRandom> =>

@@ -9,14 +9,14 @@ import {
 } from "../../domain/delivery/alarm-rules.ts"
 import { AlarmBoard, type AlarmNotice } from "../../ports/delivery/alarm-board.ts"
 
-/** How long a claimed notice is left to its claimer, milliseconds. */
+/** Lease of a claimed notice, milliseconds. */
 const LEASE_MS = 180_000
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 
 interface Waiting {
   readonly notice: AlarmNotice
-  /** Null once it went out. */
+  /** Null once it has gone out. */
   readonly dueAt: number | null
   readonly attempts: number
 }
@@ -27,13 +27,13 @@ const sameState = (a: AlarmState, b: AlarmState): boolean =>
 const sameNotice = (a: AlarmNotice, b: AlarmNotice): boolean =>
   a.alarm === b.alarm && a.episode === b.episode && a.kind === b.kind
 
-/** What the log of {@link makeAlarmBoard} says; a test writes it. */
+/** The measures that {@link makeAlarmBoard} reads; tests set them. */
 export class MemoryMeasures extends Context.Service<
   MemoryMeasures,
   { now: Omit<Measures, "deadLetters" | "at"> }
 >()("postlane/adapters/memory/MemoryMeasures") {}
 
-/** Alarms in memory on Effect's `Clock`, which several "processes" can share. */
+/** Alarms in memory on Effect's `Clock`; several "processes" can share them. */
 export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard["Service"] => {
   const states = new Map<AlarmName, AlarmState>()
   let waiting: ReadonlyArray<Waiting> = []

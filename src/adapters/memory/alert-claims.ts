@@ -49,7 +49,7 @@ export const makeAlertClaims = () => {
       const wait = Math.min(FIRST_WAIT_MS * 2 ** (known.attempts - 1), MAX_WAIT_MS)
       claims.set(sendId, { ...known, dueAt: now + wait })
     },
-    /** False where it was confirmed already. */
+    /** False if it was already confirmed. */
     confirm: (sendId: string): boolean => {
       if (isConfirmed(sendId)) return false
       claims.set(sendId, { failed: undefined, dueAt: null, attempts: claims.get(sendId)?.attempts ?? 1 })

@@ -28,8 +28,8 @@ const rowOf = ({ period, subscriptionId }: DigestKey): string =>
   `${subscriptionId} ${period.cadence} ${period.from}`
 
 /**
- * Digests in memory: the same decisions as `claim_audit_digest`. Subscriptions and the activity are the caller's; times
- * come from the `Clock` of whoever calls.
+ * Digests in memory: the same decisions as `claim_audit_digest`. The caller supplies the subscriptions and the activity;
+ * times come from the caller's `Clock`.
  */
 export const makeAuditDigestStore = (options: {
   readonly subscriptions: ReadonlyArray<

@@ -32,20 +32,20 @@ export interface EmailSendRow {
   readonly complainedAt: number | undefined
 }
 
-/** An event that counts, and when it was. */
+/** An event that counts, and when it occurred. */
 interface Booked {
   readonly event: CampaignEventName
   readonly at: number
 }
 
-/** Campaigns in memory: both ports, and the tables for whoever looks. */
+/** Campaigns in memory: both ports, and the tables for tests. */
 export interface CampaignDatabase {
   readonly book: CampaignBook["Service"]
   readonly unsubscribes: Unsubscribes["Service"]
   readonly sends: () => ReadonlyArray<EmailSendRow>
   readonly prospects: () => Readonly<Record<string, ProspectStatus>>
   readonly unsubscribed: () => Readonly<Record<string, "one_click" | "complaint" | "manual">>
-  /** What somebody does by hand. */
+  /** What an operator does by hand. */
   readonly resubscribe: (email: string) => void
 }
 
@@ -88,7 +88,7 @@ export const makeCampaignDatabase = (
       ...row
     })
 
-  /** What the events of a send's message say, on top of what the library said. */
+  /** Applies the events of a send's message on top of what the library recorded. */
   const refresh = (id: string) => {
     const row = sends.get(id)
     if (row?.providerMessageId === undefined) return
@@ -109,7 +109,7 @@ export const makeCampaignDatabase = (
     })
   }
 
-  /** Brings a deferred send to the end that the log knows; whether it did. */
+  /** Moves a deferred send to its end in the log; returns whether it did. */
   const settle = (row: EmailSendRow): boolean => {
     if (row.status !== "deferred" || row.idempotencyKey === undefined) return false
     const { ended, state } = deferralOf(row.idempotencyKey)

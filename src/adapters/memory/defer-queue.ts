@@ -12,10 +12,10 @@ import { type DeadLetter, DeferQueue, DeferQueueError } from "../../ports/mail/d
 interface Entry {
   readonly id: string
   readonly body: string
-  /** Due from here on (milliseconds): the end of its delay, or of the visibility time of who holds it. */
+  /** Due from this time on (milliseconds): the end of its delay, or of its holder's visibility time. */
   visibleAt: number
   receives: number
-  /** Grows with each receive: what an earlier receiver still tries to settle is not the message any more. */
+  /** Grows with each receive, so that an earlier receiver can no longer settle the message. */
   receipt: number
   held: boolean
 }
@@ -30,7 +30,7 @@ interface Dead {
 export interface DeferProcess {
   readonly queue: DeferQueue["Service"]
   /**
-   * SIGKILL as the queue sees it: from now on this process settles, extends and enqueues nothing, what it held comes
+   * SIGKILL as the queue sees it: from now on this process settles, extends and enqueues nothing, its messages come
    * back after the visibility time, and its consumers and their handlers are interrupted.
    */
   readonly kill: Effect.Effect<void>
@@ -39,7 +39,7 @@ export interface DeferProcess {
 /** A retry queue that lives in this process's memory and on Effect's `Clock`; several "processes" can share it. */
 export interface DeferBroker {
   readonly attach: () => DeferProcess
-  /** Adds a second copy of each message of this row that is not dead (at least once); answers how many there were. */
+  /** Adds a second copy of each message of this row that is not dead (at least once); returns how many there were. */
   readonly duplicate: (rowId: string) => Effect.Effect<number>
   /** Puts any text on the queue, due now: a poison message. */
   readonly inject: (body: string) => Effect.Effect<void>
@@ -59,7 +59,7 @@ const toDeadLetter = ({ entry, diedAt, reason }: Dead): DeadLetter => ({
   message: Option.getOrNull(decodeDeferredSend(entry.body))
 })
 
-/** A handler that ends in an interruption of its own making has failed; only a shutdown hands its message back. */
+/** A handler that interrupts itself has failed; only an interruption by a shutdown returns its message to the queue. */
 const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =>
   Effect.catchCause(handler, (cause) =>
     Cause.hasInterrupts(cause) ? Effect.die(cause) : Effect.failCause(cause)
@@ -111,7 +111,7 @@ export const makeDeferBroker = (options: { readonly visibilitySeconds: number })
     const killed = Deferred.makeUnsafe<never>()
     let alive = true
 
-    /** Whether this process still holds what it received as `receipt`, and the broker hears it say so. */
+    /** Whether this process still holds the message received as `receipt`, and can reach the broker. */
     const holds = (entry: Entry, receipt: number) =>
       alive && answering && entries.has(entry) && entry.receipt === receipt
 

@@ -12,7 +12,7 @@ const deferralEnd = (
   now: number
 ): "sent" | "deferred" | "failed" | "suppressed" | undefined => {
   const keyHash = rows.find(({ idempotencyKey }) => idempotencyKey === key)?.keyHash ?? undefined
-  // Rows that events made name the key by its hash alone.
+  // Rows made by events hold only the hash of the key.
   const own = keyHash === undefined ? [] : rows.filter((row) => row.keyHash === keyHash)
   if (own.every(({ outcome }) => outcome !== "deferred")) return undefined
   if (own.some(({ outcome, providerMessageId }) => outcome === "sent" || providerMessageId !== null))
@@ -22,7 +22,7 @@ const deferralEnd = (
   return newest.createdAt > now - IDEMPOTENCY_WINDOW_MS ? "deferred" : "failed"
 }
 
-/** How deferred sends ended, by a mail database in memory. */
+/** How deferred sends ended, according to a mail database in memory. */
 export const makeDeferrals = (database: Pick<MailDatabase, "rows">): Deferrals["Service"] =>
   Deferrals.of({
     openKey: (key) =>

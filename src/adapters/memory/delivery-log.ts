@@ -15,7 +15,7 @@ export const layer = (database: MailDatabase): Layer.Layer<DeliveryLog> =>
           backfill: options?.backfill,
           listed: options?.polled
         }),
-      // The alarms in memory are given their measures.
+      // Nothing to note: the alarms in memory get their measures from the test.
       heard: () => Effect.void,
       releaseAlert: database.releaseAlert,
       confirmAlert: database.confirmAlert,

@@ -8,7 +8,7 @@ interface Lease {
   readonly expiresAt: number
 }
 
-/** Leases in memory on Effect's `Clock`, which several "processes" can share. */
+/** Leases in memory on Effect's `Clock`; several "processes" can share them. */
 export const makeLeases = (): LeaseStore["Service"] => {
   const leases = new Map<string, Lease>()
   const now = Clock.currentTimeMillis
@@ -41,7 +41,7 @@ export const makeLeases = (): LeaseStore["Service"] => {
 /** Leases of one process alone. */
 export const layer: Layer.Layer<LeaseStore> = Layer.sync(LeaseStore, makeLeases)
 
-/** A process that leads for ever, in term 1: for parts that are tried out without an election. */
+/** A process that leads for ever, in term 1: for tests of parts without an election. */
 export const layerAlways: Layer.Layer<Leadership> = Layer.succeed(
   Leadership,
   Leadership.of({ term: Effect.succeed(1), whileLeading: (work) => Effect.as(work, true) })

@@ -4,7 +4,7 @@ import type { Account, EventEntry, LogRow } from "./mail-log-row.ts"
 const isLater = (one: Account, than: Account | null): boolean =>
   than === null || one.at > than.at || (one.at === than.at && one.event > than.event)
 
-/** The last event with its account, after this one: of what was both told and listed, the account that was told. */
+/** The last event with its account, after this one. Of an event both received and listed, the received account is kept. */
 export const accountOf = (row: LogRow, entry: EventEntry, now: number): Partial<LogRow> => {
   const shown =
     row.lastEvent === null || row.lastEventAt === null
@@ -30,7 +30,7 @@ export const accountOf = (row: LogRow, entry: EventEntry, now: number): Partial<
   }
 }
 
-/** The reason of the failure that is the status, also where it comes with a later account of that failure. */
+/** The reason of the failure that is the row's status, also where only a later event of the same type brings it. */
 export const errorOf = (row: LogRow, entry: EventEntry, status: EmailStatus): string | null => {
   if (!isProviderFailure(entry.event) || status !== entry.event) return row.error
   return status === row.status ? (row.error ?? entry.reason ?? null) : (entry.reason ?? row.error)

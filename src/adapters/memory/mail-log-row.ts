@@ -18,7 +18,7 @@ export interface LogRow {
   readonly from: string | null
   readonly to: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
-  /** Who was left out since they are suppressed. */
+  /** Recipients that were dropped because they are suppressed. */
   readonly dropped: ReadonlyArray<string>
   /** Distinct recipients; null where only events wrote the row. */
   readonly recipientCount: number | null
@@ -35,7 +35,7 @@ export interface LogRow {
   readonly errorKind: FailureKind | null
   readonly failedOver: boolean
   readonly costUsd: number | null
-  /** What a deferral costs if it turns out to have been accepted. */
+  /** The cost of a deferral if it turns out to have been accepted. */
   readonly acceptedCostUsd: number | null
   readonly idempotencyKey: string | null
   readonly keyHash: string | null
@@ -44,7 +44,7 @@ export interface LogRow {
   readonly suppressionMarks: ReadonlyArray<string>
   /** The id that the library asked for, where an event had made the row before. */
   readonly entryId: string | null
-  /** Only where the poll has seen the mail: the latest event that came by itself, and the latest that was listed. */
+  /** Only where the poll has seen the mail: the latest event from a webhook (`told`), and the latest listed by the poll. */
   readonly accounts: { readonly told: Account | null; readonly listed: Account } | null
   readonly createdAt: number
 }
@@ -69,7 +69,7 @@ export interface EventEntry {
   readonly alertable?: boolean | undefined
   /** The category that the event's tags name. */
   readonly category?: string | undefined
-  /** True: what the provider's list says of the mail, seen at `occurredAt`. */
+  /** True: the state of the mail in the provider's list, read at `occurredAt`. */
   readonly listed?: boolean | undefined
   /** True: an event that makes its row keeps the alert's claim without an alert. */
   readonly backfill?: boolean | undefined
@@ -82,7 +82,7 @@ export interface RecordedEvent {
   /** This call claimed the row's one alert. */
   readonly alert: boolean
   readonly backfilled: boolean
-  /** The row's where the library wrote it, else what the event's tags name. */
+  /** The row's where the library wrote it, else that of the event's tags. */
   readonly category: string | undefined
   readonly source: string | undefined
 }

@@ -12,7 +12,7 @@ import { failedSendOf, makeAlertClaims } from "./alert-claims.ts"
 import { accountOf, errorOf } from "./mail-log-account.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "./mail-log-row.ts"
 
-/** What the log needs to know of a key: when its present meaning began, and whether an attempt on it is under way. */
+/** What the log needs to know of a key: when its current use began, and whether an attempt on it is under way. */
 export interface KeyState {
   readonly firstAttemptAt: number
   readonly leased: boolean
@@ -21,8 +21,8 @@ export interface KeyState {
 const distinct = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(addresses)]
 
 /**
- * Send log and suppression list in memory, by the rules that `record_email_sends` and `record_email_events` document; the
- * model that the SQL functions are held to.
+ * Send log and suppression list in memory, by the rules that `record_email_sends` and `record_email_events` document: the
+ * model that the SQL functions are tested against.
  */
 export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState | undefined) => {
   const rows: Array<LogRow> = []
@@ -39,7 +39,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
     return row
   }
 
-  /** The newest row of a key and provider that the key's present meaning covers. */
+  /** The newest row of a key and provider that belongs to the key's current use. */
   const newest = (
     keyHash: string,
     provider: Provider,
@@ -126,7 +126,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
       lastEventAt: row.lastEventAt,
       raw: row.raw,
       error: row.error ?? entry.error,
-      // The event that made the row is the proof that a deferral was accepted.
+      // The event that made the row proves that the deferral was accepted.
       costUsd: entry.costUsd,
       alertedAt: row.alertedAt,
       suppressionMarks: [...row.suppressionMarks, ...marks],
@@ -135,7 +135,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
     })
   }
 
-  /** A row of the library that is recorded again: nothing changes, unless the outcome is further. */
+  /** Records a row of the library again: nothing changes, unless the outcome ranks higher. */
   const merge = (row: LogRow, entry: RecordSend): LogRow =>
     row.outcome === null
       ? complete(row, entry)
@@ -153,7 +153,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
           })
         : row
 
-  /** An acceptance is proof of one message: it has its message's row, or its own while that may still become this message's. */
+  /** An acceptance proves one message: it belongs to the row of that message, else to its own row if that is still open. */
   const rowOfAcceptance = (entry: RecordSend): LogRow | undefined => {
     const own = rows.find(({ id }) => id === entry.rowId)
     const open =
@@ -248,7 +248,7 @@ export const makeMailLog = (keyState: (keyHash: string, now: number) => KeyState
     if (reason === undefined) return []
     const recipients = distinct(entry.recipients ?? [])
     const single = row.recipientCount === 1 ? [...row.to, ...row.others].slice(0, 1) : []
-    // An event that names a key is about the library's mail: the row will say who the recipients are, Cc and Bcc among them.
+    // An event that names a key is about mail of the library, whose row will name all recipients, Cc and Bcc included.
     const waits = recipients.length === 0 || entry.keyHash !== undefined
     const fromEvent = waits ? [""] : recipients.length === 1 ? recipients : []
     const addresses = entry.suppress ?? (row.outcome === null ? fromEvent : single)

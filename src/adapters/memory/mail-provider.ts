@@ -17,7 +17,7 @@ import {
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
 
-/** A copy that left. */
+/** A delivered copy. */
 export interface MemoryCopy {
   readonly messageId: string
   readonly key: string
@@ -26,12 +26,12 @@ export interface MemoryCopy {
   readonly at: number
 }
 
-/** A provider in memory, and what happened at it. */
+/** A provider in memory, and a record of what it received and delivered. */
 export interface MemoryProvider {
   readonly provider: MailProvider
-  /** Every copy that left, oldest first. */
+  /** Every delivered copy, oldest first. */
   readonly copies: Effect.Effect<ReadonlyArray<MemoryCopy>>
-  /** Requests that arrived, whatever became of them. */
+  /** Number of requests that arrived, with any outcome. */
   readonly received: Effect.Effect<number>
 }
 
@@ -39,15 +39,15 @@ export interface MemoryProvider {
 type PerRequest<A> = (request: ProviderRequest, attempt: number) => Effect.Effect<A>
 
 /**
- * A provider that lives in one process, on Effect's clock: for tests, properties and simulations. It dedupes as the one it
- * stands for does: `provider_a` by key for 24 hours, `provider_b` not at all. `slow` is `ok` here: time comes from
- * `latency`, half before the request is worked through, and half before its answer.
+ * A provider that lives in one process, on Effect's clock: for tests, properties and simulations. It dedupes like the
+ * provider that it simulates: `provider_a` by key for 24 hours, `provider_b` not at all. `slow` is `ok` here: the delay
+ * comes from `latency`, half of it before the request is processed and half before its answer.
  */
 export const makeMemoryProvider = (options: {
   readonly provider: Provider
-  /** `ok` unless it is given. */
+  /** Default: `ok`. */
   readonly outcome?: PerRequest<SimulatedOutcome>
-  /** None unless it is given. */
+  /** Default: none. */
   readonly latency?: PerRequest<Duration.Duration>
 }): MemoryProvider => {
   const { provider } = options

@@ -30,8 +30,8 @@ const warnOnce = Effect.suspend(() => {
 })
 
 /**
- * No database is configured: every send goes out unlogged and unchecked, and the process is told so once, however many
- * mailers it makes (document 1, "Hooks and degraded modes").
+ * No database is configured: every send goes out unlogged and unchecked, and one warning is logged per process, for any
+ * number of mailers (MAIL-5).
  */
 export const layerNone: Layer.Layer<MailStore> = Layer.effect(
   MailStore,
@@ -52,17 +52,17 @@ export const layerNone: Layer.Layer<MailStore> = Layer.effect(
 
 /** The state of several mail stores ("processes") that share one database, in memory. */
 export interface MailDatabase {
-  /** The port; every process may have the same one. */
+  /** The port; several processes can share it. */
   readonly store: MailStore["Service"]
   /** What a webhook or the poll does (`record_email_event`). */
   readonly recordEvent: (entry: EventEntry) => Effect.Effect<RecordedEvent>
-  /** Gives an alert's claim back (`release_email_alert`). */
+  /** Releases an alert's claim (`release_email_alert`). */
   readonly releaseAlert: (sendId: string) => Effect.Effect<boolean>
   /** Notes that an alert went out (`confirm_email_alert`). */
   readonly confirmAlert: (sendId: string) => Effect.Effect<boolean>
   /** Claims the alert that is due for longest (`claim_due_email_alerts`). */
   readonly claimDueAlert: Effect.Effect<FailedSend | undefined>
-  /** Rows in the order in which they were made. */
+  /** Rows in order of creation. */
   readonly rows: () => ReadonlyArray<LogRow>
   readonly suppressions: () => ReadonlyArray<Suppression>
   /** Adds one by hand, as an operator does. */
@@ -73,7 +73,7 @@ export interface MailDatabase {
   readonly claim: (keyHash: string) => Claim | undefined
 }
 
-/** A first call's result as its caller is told it: with the row's own id, and sent where an event proved a deferral accepted. */
+/** The result that the first caller gets: with the row's own id, and `sent` where an event proved a deferral accepted. */
 const told = (given: SendResult, { outcome, rowId }: RecordSend, recorded: RecordedSend): SendResult => {
   const result = recorded.sendId === rowId ? given : { ...given, sendId: recorded.sendId }
   return outcome === "deferred" && result.status === "deferred" && recorded.providerMessageId !== null
@@ -81,10 +81,10 @@ const told = (given: SendResult, { outcome, rowId }: RecordSend, recorded: Recor
     : result
 }
 
-/** A claim that no lease keeps. */
+/** A claim without a lease. */
 const NO_LEASE = Number.NEGATIVE_INFINITY
 
-/** A database of its own. Times come from the `Clock` of whoever calls. */
+/** A new, empty database. Times come from the caller's `Clock`. */
 export const makeMailDatabase = (): MailDatabase => {
   const claims = new Map<string, Claim>()
   const log = makeMailLog((keyHash, now) => {
@@ -96,7 +96,7 @@ export const makeMailDatabase = (): MailDatabase => {
 
   const erased: Array<Suppression> = []
 
-  /** `email_suppressions_of`: the only look-up, whatever path asks. */
+  /** `email_suppressions_of`: the one look-up, for every path. */
   const suppressionsOf = (addresses: ReadonlyArray<string>) =>
     [...log.suppressions, ...erased].filter(({ email }) => addresses.includes(email))
 
@@ -122,7 +122,7 @@ export const makeMailDatabase = (): MailDatabase => {
       const providerMessageId = log.findEvidence(keyHash, provider, now)
       return providerMessageId === undefined ? undefined : { provider, providerMessageId }
     }
-    // The same owner asks again when its first answer was lost: it holds the key already.
+    // The same owner retries when its first answer was lost: it already holds the key.
     const decision = mine
       ? ({
           _tag: "Claimed",
@@ -161,7 +161,7 @@ export const makeMailDatabase = (): MailDatabase => {
     const { keyHash, owner, provider } = entry
     if (log.rows.some(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId))
       return { _tag: "Recorded" }
-    // Without a claim of the first call, every row of the key counts, and any payload fits.
+    // Without a claim of the first call, every row of the key counts, and any payload matches.
     const claim: Claim = claims.get(keyHash) ?? {
       payloadHash: "",
       state: "deferred",
@@ -196,7 +196,7 @@ export const makeMailDatabase = (): MailDatabase => {
     } else if (claim.state === "held") {
       claims.set(details.keyHash, {
         ...claim,
-        // A caller that never heard of an earlier ambiguous attempt cannot set its key free.
+        // A caller that does not know of an earlier ambiguous attempt cannot release its key.
         state: claim.ambiguous && end.state === "refused" ? "ambiguous" : end.state,
         ambiguous: claim.ambiguous || end.ambiguous,
         result: told(end.result, entry, recorded),

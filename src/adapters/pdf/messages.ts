@@ -22,12 +22,12 @@ export type ToWorker =
 
 /** What a thread answers: any number of items, each the next page's, then one of the others. */
 export type FromWorker =
-  /** Said once, when the libraries are loaded. */
+  /** Sent once, when the libraries are loaded. */
   | { readonly kind: "ready" }
   | {
       readonly kind: "item"
       readonly item: unknown
-      /** Faces that come after those told before. */
+      /** Faces that were not sent before. */
       readonly newFonts: ReadonlyArray<FontFace>
     }
   | {

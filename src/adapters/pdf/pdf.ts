@@ -66,7 +66,7 @@ class Reading {
       if (typeof state !== "number") return Effect.fail(state)
       if (state >= range.end) return Effect.succeed([[], Option.none()])
       return this.ask(operation, { first: state, end: range.end }, argument).pipe(
-        // What the operation gives is what its line in `OPERATIONS` says.
+        // The result type is that of the operation's line in `OPERATIONS`.
         Effect.map(({ failure, items, next }) => [
           items as ReadonlyArray<Results[K]>,
           Option.some(failure ?? next)

@@ -29,9 +29,9 @@ export interface Answer {
 }
 
 /**
- * One worker thread at a time, started when it is needed and started anew after it was ended: by a trap, by lack of memory,
- * by a page that takes longer than `pageTimeoutMs`, by the interruption of who waits. A request that met its end fails;
- * the next one finds a fresh thread.
+ * One worker thread at a time, started when it is needed and started anew after it was ended: by a trap, by lack of memory, by a
+ * page that takes longer than `pageTimeoutMs`, by interruption of the caller. The request that ended it fails; the next one gets
+ * a fresh thread.
  */
 export class ReaderThread {
   readonly #options: WorkerData & { readonly pageTimeoutMs: number }
@@ -70,13 +70,13 @@ export class ReaderThread {
     return worker?.terminate() ?? Promise.resolve()
   }
 
-  /** Lets go of a document that is open there. */
+  /** Closes a document that is open there. */
   close(document: number): void {
     const message: ToWorker = { kind: "close", document }
     this.#worker?.postMessage(message)
   }
 
-  /** Has the thread work on a batch. Fails never but by a defect: what went wrong with the document is in the answer. */
+  /** Has the thread work on a batch. Never fails except by a defect: the document's errors are in the answer. */
   ask(request: Request): Effect.Effect<Answer> {
     return this.#turn.withPermit(Effect.callback<Answer>((resume) => this.#exchange(request, resume)))
   }
@@ -124,7 +124,7 @@ export class ReaderThread {
           if (message.bytes > RECYCLE_BYTES) endThread()
           return finish()
         case "failed":
-          // A page over a limit leaves memory behind that may be large, a trap a library that is not to be trusted.
+          // A page over a limit may leave much memory behind; after a trap the library cannot be trusted.
           if (message.reason === "bomb" || message.reason === "crashed") endThread()
           return finish(pdfError(message.reason, message.page ?? atPage(), message.cause))
         case "fault":

@@ -73,7 +73,7 @@ const handle = (request: Request): void => {
   } catch (error) {
     if (error instanceof PdfError) answer({ kind: "failed", reason: error.reason, page: error.page })
     else if (isFileError(error)) answer({ kind: "fault", message: error.message })
-    // A trap, after which the module is not to be trusted. Told, not thrown: a thread's error can overtake its messages.
+    // A trap, after which the module is not to be trusted. Reported, not thrown: a thread's error can overtake its messages.
     else
       answer({
         kind: "failed",

@@ -4,8 +4,8 @@ import { MailReader, UnreadableMail } from "../../ports/inbound/mails.ts"
 import { readMail } from "./read-mail.ts"
 
 /**
- * Mails taken apart by postal-mime within this process, where there are no others (on the edge): bounded by their form before
- * they are parsed. Elsewhere they are read by `process-mail-reader.ts`.
+ * Parses mails with postal-mime in this process, where there are no child processes (on the edge): their structure is bounded
+ * before they are parsed. Elsewhere they are read by `process-mail-reader.ts`.
  */
 export const layer: Layer.Layer<MailReader> = Layer.succeed(
   MailReader,

@@ -28,8 +28,8 @@ const WORDS: Readonly<Record<Exclude<ReaderEnded["reason"], "unavailable">, stri
 }
 
 /**
- * Mails taken apart by postal-mime in processes of their own. One that ends its process is read once more, by another; one that
- * ends that, too, is never read again.
+ * Parses mails with postal-mime in separate processes. A mail that crashes its process is read once more, by another; one that
+ * crashes that, too, is never read again.
  */
 export const layerInProcess = ({
   heapMb = HEAP_MB,

@@ -59,7 +59,7 @@ const withinTnef = (part: MailPart): ReadonlyArray<MailPart> | undefined => {
   }))
 }
 
-/** What was put into another part: a message that was forwarded as an attachment, Outlook's files. It stands in that part's place. */
+/** Expands nested parts: a message forwarded as an attachment, Outlook's files. The content replaces the part. */
 const within = async (part: MailPart, budget: { left: number }): Promise<ReadonlyArray<MailPart>> => {
   const files = withinTnef(part)
   if (files !== undefined) return files
@@ -89,12 +89,12 @@ const addresses = (headers: ReadonlyArray<MailHeader>, of: string, longest: numb
     .flatMap(({ value }) => addressParser(value, { flatten: true }))
     .flatMap(({ address }) => (address === undefined || address === "" ? [] : [address]))
 
-/** What reading came to; `unreadable`: why it is no mail that anybody reads. */
+/** Result of reading; `unreadable`: why the mail cannot be read. */
 export type ReadMail =
   | { readonly kind: "read"; readonly mail: IncomingMail }
   | { readonly kind: "unreadable"; readonly message: string }
 
-/** Takes a mail apart, within limits. */
+/** Parses a mail, within limits. */
 export const readMail = async (raw: Uint8Array): Promise<ReadMail> => {
   const beyond = beyondLimits(raw)
   if (beyond !== undefined) return { kind: "unreadable", message: beyond }

@@ -26,8 +26,8 @@ const nameOf = (bytes: Uint8Array): string | undefined => {
 }
 
 /**
- * The files in a `winmail.dat`, the form in which Outlook sends attachments to whom it takes for another Outlook (MS-OXTNEF). What
- * is cut off ends the list; undefined for what is no such file. Each byte is looked at once, and nothing is unpacked.
+ * The files in a `winmail.dat`, the form in which Outlook sends attachments to a recipient that it takes for Outlook (MS-OXTNEF).
+ * A truncated file ends the list; undefined for any other file. Each byte is looked at once, and nothing is unpacked.
  */
 export const filesInTnef = (tnef: Uint8Array): ReadonlyArray<TnefFile> | undefined => {
   const view = new DataView(tnef.buffer, tnef.byteOffset, tnef.byteLength)

@@ -7,9 +7,9 @@ import { withDeadline } from "../../domain/deadline.ts"
 const ANSWER_TIME_LIMIT = "8 seconds"
 
 /**
- * The statement, failed as a lost connection where no answer comes. A peer that is gone without a word (a fail-over, a
- * firewall that forgot the connection) is noticed by the system after some fifteen minutes only; until then whoever waits
- * for that connection would wait. Given up, its connection is replaced.
+ * The statement; without an answer in time it fails as a lost connection. The operating system notices a silently dead
+ * peer (a fail-over, a firewall that dropped the connection) only after some fifteen minutes, and every caller waiting
+ * for that connection would wait as long. A connection that is given up is replaced.
  */
 export const answered = <A, R>(statement: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
   withDeadline(statement, {
@@ -25,7 +25,7 @@ export const answered = <A, R>(statement: Effect.Effect<A, SqlError, R>): Effect
       )
   })
 
-/** Bounds statements in time; whatever goes wrong, the time's end too, is the cause of the caller's own error. */
+/** Bounds statements in time; every failure, a time-out included, becomes the cause of the caller's own error. */
 export const boundedBy =
   <Failed>(duration: Duration.Input & string, failed: (cause: unknown) => Failed) =>
   <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, Failed> =>

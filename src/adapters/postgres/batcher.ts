@@ -4,9 +4,9 @@ import { withDeadline } from "../../domain/deadline.ts"
 
 /** How calls are batched. */
 interface BatcherOptions<In, Out, E> {
-  /** One call for all items; answers one exit an item, in their order. */
+  /** One call for all items; returns one exit per item, in their order. */
   readonly run: (items: ReadonlyArray<In>) => Effect.Effect<ReadonlyArray<Exit.Exit<Out, E>>, E>
-  /** Whether a batch failed for one item's sake: then its halves are tried, down to the single item. */
+  /** Whether one item made the batch fail: its halves are then tried, down to the single item. */
   readonly isAboutItem: (error: E) => boolean
   /** The error of a call that finds {@link BatcherOptions.capacity} items waiting. */
   readonly onOverflow: () => E
@@ -18,9 +18,9 @@ interface BatcherOptions<In, Out, E> {
 const CONCURRENCY = 2
 const MAX_BATCH = 200
 const CAPACITY = 10_000
-/** How long a free slot waits for a batch as large as what is under way, milliseconds; no longer, whatever holds that up. */
+/** Longest that a free slot waits for a batch as large as the calls under way, milliseconds. */
 const PATIENCE_MS = 5
-/** How long a shutdown waits for what was handed in. */
+/** How long a shutdown waits for the submitted items. */
 const DRAIN_TIME = "5 seconds"
 
 interface Waiting<In, Out, E> {
@@ -29,10 +29,10 @@ interface Waiting<In, Out, E> {
 }
 
 /**
- * Natural batching ("group commit"): whatever waits when one of the slots frees goes out as one call. Nothing waits while no
- * call is under way, so that a lone one is not slowed. Beside a call that is, another goes out when it holds as many items,
- * or after {@link PATIENCE_MS}: most of what a call costs is the same for one item and for many. An item that was handed in
- * runs to its end, whoever stops waiting for it.
+ * Natural batching ("group commit"): all items waiting when a slot frees go out as one call. Nothing waits while no call is
+ * under way, so that a lone item is not slowed. While one is, another goes out once it holds as many items, or after
+ * {@link PATIENCE_MS}: most of the cost of a call does not depend on the number of items. A submitted item runs to its
+ * end even if its caller stops waiting.
  */
 export const makeBatcher = <In, Out, E>(
   options: BatcherOptions<In, Out, E>
@@ -111,7 +111,7 @@ export const makeBatcher = <In, Out, E>(
       })
     )
 
-    // After the fibers that this turn of the event loop wakes: what arrived together goes on together.
+    // After the fibers that this turn of the event loop wakes: items that arrive together go out together.
     const startSoon = Effect.andThen(Effect.yieldNow, Effect.sync(start))
 
     const idle: Effect.Effect<void> = Effect.suspend(() => {

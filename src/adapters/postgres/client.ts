@@ -20,8 +20,8 @@ export interface PostgresOptions {
 const MAX_READ_CONNECTIONS = 2
 const MAX_WRITE_CONNECTIONS = 8
 /**
- * A shared connection is not given up with a statement on it that gets no answer: one whose peer is gone without a word
- * would swallow every read until the system noticed, some fifteen minutes later.
+ * A shared connection is not replaced when a statement on it gets no answer: without this limit, one with a silently dead
+ * peer would swallow every read until the operating system noticed, some fifteen minutes later.
  */
 const READ_CONNECTION_TTL = "20 seconds"
 /** Longer than any caller waits, so that a statement that nobody waits for still ends. */
@@ -61,7 +61,7 @@ const config = (options: PostgresOptions): PgClient.PgPoolConfig => ({
   keepAlive: "30 seconds"
 })
 
-/** Both clients, each with its own pool. Connections are opened when they are needed: a server that is down fails calls, not the start. */
+/** Both clients, each with its own pool. Connections open on first use: a server that is down fails calls, not the start. */
 export const layer = (options: PostgresOptions): Layer.Layer<ReadSql | WriteSql, SqlError> =>
   Layer.mergeAll(
     Layer.effect(
@@ -90,7 +90,7 @@ export const layerSingle = (options: PostgresOptions): Layer.Layer<ReadSql | Wri
     )
   ).pipe(Layer.provide(Reactivity.layer))
 
-/** The write client under the names that the migrator and Effect's own SQL parts ask for. */
+/** The write client under the tags that the migrator and Effect's own SQL modules require. */
 export const layerSqlClient: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, never, WriteSql> =
   Layer.effectContext(
     Effect.map(WriteSql, (client) =>

@@ -13,13 +13,13 @@ const wordsOf = (cause: unknown): string => {
   return said instanceof Error ? said.message : cause.message
 }
 
-/** Asks the database for its version, its migrations (those of `directory` are wanted) and its clock. */
+/** Reads the database's version, its migrations (compared with those of `directory`) and its clock. */
 export const examineDatabase = (
   directory: string
 ): Effect.Effect<DatabaseFacts, never, SqlClient.SqlClient | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // The first statement also connects, which must not count as distance to the database's clock.
+    // The first statement also connects, whose time must not count as clock difference.
     yield* sql`select 1`.unprepared
     const before = yield* Clock.currentTimeMillis
     const [row] = yield* sql<{ readonly version: number; readonly now: number }>`select

@@ -11,8 +11,8 @@ const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|;|[^;'"$\-/]+|[\s\S]/g
 
 /**
- * The statements of an SQL file, without comments between them: the extended protocol takes one statement a call. Knows
- * no `E''` text with an escaped quote, no nested comment and no `begin atomic` body.
+ * The statements of an SQL file, without comments between them: the extended protocol takes one statement per call. Does
+ * not support `E''` text with an escaped quote, nested comments and `begin atomic` bodies.
  */
 export const splitStatements = (text: string): ReadonlyArray<string> => {
   const statements = [""]
@@ -23,7 +23,7 @@ export const splitStatements = (text: string): ReadonlyArray<string> => {
   return statements.map((statement) => statement.trim()).filter((statement) => statement !== "")
 }
 
-/** Why the database was not migrated; `message` is for whoever ran the migration. */
+/** Why the database was not migrated; `message` is for the operator. */
 export class MigrationError extends Data.TaggedError("MigrationError")<{
   readonly message: string
   readonly cause?: unknown
@@ -33,7 +33,7 @@ export class MigrationError extends Data.TaggedError("MigrationError")<{
 interface Migration {
   readonly id: number
   readonly name: string
-  /** SHA-256 hex of the text with line ends as LF, so that a checkout on another system is the same migration. */
+  /** SHA-256 hex of the text with line ends as LF, so that a checkout with CRLF has the same checksum. */
   readonly checksum: string
   readonly statements: ReadonlyArray<string>
 }
@@ -86,11 +86,11 @@ const readMigrations = Effect.fn("postgres.readMigrations")(
   )
 )
 
-/** Number and name, as its file is called. */
+/** Number and name, as in its file name. */
 export const label = (migration: { readonly id: number; readonly name: string }) =>
   `${String(migration.id).padStart(4, "0")}_${migration.name}`
 
-/** What is still to apply; fails where an applied file is missing or changed, or a new one has a number too low. */
+/** The migrations still to apply; fails where an applied file is missing or changed, or a new one has too low a number. */
 const remaining = Effect.fnUntraced(function* (
   files: ReadonlyArray<Migration>,
   applied: ReadonlyArray<Applied>
@@ -131,9 +131,9 @@ const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
     : new MigrationError({ message: `the database was not migrated: ${cause.message}`, cause })
 
 /**
- * Applies every pending migration in one transaction, all or none, and answers those applied. Two processes that race are
- * put in line by a lock that ends with the transaction, so that it works behind a pooler too. Nothing in a migration may
- * refuse to run in a transaction (`create index concurrently`).
+ * Applies every pending migration in one transaction, all or none, and returns those applied. A lock that ends with the
+ * transaction serialises processes that race, so that it works behind a pooler too. No statement of a migration may be
+ * one that cannot run in a transaction (`create index concurrently`).
  */
 export const migrate = Effect.fn("postgres.migrate")(function* (directory: string) {
   const sql = yield* SqlClient.SqlClient
@@ -164,7 +164,7 @@ export const migrate = Effect.fn("postgres.migrate")(function* (directory: strin
       yield* sql`insert into ${sql(TABLE)} (id, name, checksum)
         values (${migration.id}, ${migration.name}, ${migration.checksum})`.unprepared
     }
-    // A process that serves asks what is pending, as the service role where it does not own the tables.
+    // A serving process reads what is pending, as the service role where it does not own the tables.
     yield* sql.unsafe(`do $$
       begin
         if exists (select from pg_roles where rolname = 'service_role') then
@@ -177,7 +177,7 @@ export const migrate = Effect.fn("postgres.migrate")(function* (directory: strin
   return yield* sql.withTransaction(run).pipe(Effect.mapError(refail))
 })
 
-/** The migrations that the database still lacks, for a process that must not migrate: "not migrated: run …". */
+/** The migrations that the database still lacks, for a process that must not apply them itself. */
 export const pending = Effect.fn("postgres.pending")(function* (directory: string) {
   const sql = yield* SqlClient.SqlClient
   const files = yield* readMigrations(directory)

@@ -11,7 +11,7 @@ type Cursor = typeof Cursor.Type
 
 const decodeCursor = Schema.decodeUnknownOption(Cursor)
 
-/** Reads a cursor that {@link cursorOf} gave out. */
+/** Reads a cursor made by {@link cursorOf}. */
 const readCursor = (cursor: string): Effect.Effect<Cursor, InvalidCursor> =>
   Option.match(decodeCursor(Buffer.from(cursor, "base64url").toString("utf8")), {
     onNone: () => Effect.fail(new InvalidCursor({ cursor })),
@@ -21,14 +21,14 @@ const readCursor = (cursor: string): Effect.Effect<Cursor, InvalidCursor> =>
 const cursorOf = (createdAt: string, id: string): string =>
   Buffer.from(JSON.stringify([createdAt, id])).toString("base64url")
 
-/** What is wanted of a table that has an `id` and a `created_at`. */
+/** Which rows of a table that has an `id` and a `created_at`. */
 interface PageWanted {
-  /** The table, and what is joined with it. */
+  /** The table and its joins. */
   readonly from: string
-  /** What the table is called in the statement. */
+  /** The table's alias in the statement. */
   readonly name: string
   readonly columns: string
-  /** Conditions in SQL; `bind` gives a value's place in it. */
+  /** Conditions in SQL; `bind` returns the placeholder of a value. */
   readonly conditions: (bind: (value: unknown) => string) => ReadonlyArray<string>
   readonly limit: number
   readonly cursor: string | undefined
@@ -56,7 +56,7 @@ export const newestFirst = Effect.fnUntraced(function* <
       : [`${place} < (${bind(after[0])}::text::timestamptz, ${bind(after[1])}::text::uuid)`])
   ]
   const where = all.length === 0 ? "" : `where ${all.join(" and ")} `
-  // One row more than asked for tells whether there is a next page.
+  // One row more than asked for shows whether there is a next page.
   const found = yield* run(
     `select ${columns} from ${from} ${where}order by ${name}.created_at desc, ${name}.id desc limit ${limit + 1}`,
     parameters

@@ -11,7 +11,7 @@ const CHILD = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url)
 )
 
-/** A process that waits for its next task is let go after this, milliseconds. */
+/** An idle process is ended after this, milliseconds. */
 const IDLE_MS = 30_000
 
 /** One that takes more than this share of its memory before it has a task is replaced. */
@@ -26,7 +26,10 @@ interface Child {
   idle: NodeJS.Timeout | undefined
 }
 
-/** A full heap aborts the process, which some systems report as 128 + 6; its own watch and the system kill it for the rest. */
+/**
+ * A full heap aborts the process, which some systems report as 128 + 6; its own watchdog and the system kill it for resident
+ * memory.
+ */
 const isOutOfMemory = (code: number | null, signal: NodeJS.Signals | null): boolean =>
   signal === "SIGABRT" || signal === "SIGKILL" || code === 134 || code === 137
 
@@ -105,7 +108,7 @@ const ask = (
       end(new ReaderEnded({ reason: isOutOfMemory(code, signal) ? "memory" : "crashed" }))
     )
     child.process.send(task as object, (cause) => {
-      // Its exit, which says more, is on its way; where it never started, its error is.
+      // Its exit event, which says more, follows; where it never started, its error event does.
       if (cause !== null && child.process.exitCode === null && child.process.pid === undefined) {
         end(new ReaderEnded({ reason: "unavailable", cause }))
       }

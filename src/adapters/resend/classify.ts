@@ -1,6 +1,6 @@
 import { type FailureKind, failureCode } from "../../domain/mail/failover.ts"
 
-/** What an error of the SDK comes to. `message` is what the vendor said, not yet fit for a log. */
+/** The class of an SDK error. `message` is the vendor's, not yet sanitised for a log. */
 interface Classified {
   readonly kind: FailureKind
   readonly code: string | undefined
@@ -8,8 +8,8 @@ interface Classified {
 }
 
 /**
- * Names that the vendor gives to refusals only: they prove non-acceptance even in a body that carries no status. 401 and
- * 403 are always about the account or its key, so that every name they come with is `unavailable`.
+ * Names that the vendor uses for refusals only: they prove non-acceptance even in a body that carries no status. 401 and 403 are
+ * always about the account or its key, so that every name they come with is `unavailable`.
  */
 const KIND_BY_NAME: Readonly<Record<string, FailureKind>> = {
   missing_api_key: "unavailable",
@@ -65,11 +65,11 @@ const byStatus = (status: number, name: string | undefined, message: string): Fa
 }
 
 /**
- * Classifies what the SDK returned as `error` (document 1, "Failover rules"; Resend's error reference).
+ * Classifies what the SDK returned as `error` (MAIL-30 to MAIL-33; Resend's error reference).
  *
- * The SDK does not hand out the HTTP status, only what the body says of it. Every fetch-level failure – refused, DNS,
- * reset, aborted, a 200 that is no JSON – comes with a null status and is `ambiguous`; so is a body without a status,
- * unless its name is one that only refusals have. Names that are not known are classified by their status.
+ * The SDK does not return the HTTP status, only the one in the body. Every fetch-level failure – refused, DNS, reset, aborted, a
+ * 200 that is no JSON – comes with a null status and is `ambiguous`; so is a body without a status, unless its name is one that
+ * only refusals have. Names that are not known are classified by their status.
  */
 export const classifyResendError = (error: unknown): Classified => {
   if (!isRecord(error)) {

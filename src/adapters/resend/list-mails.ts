@@ -52,7 +52,7 @@ export const decodeListItem = (item: unknown): ListedMail | undefined => {
   }
 }
 
-/** Seconds, or a date; what else stands there is not there. */
+/** Seconds, or a date; any other value counts as absent. */
 const retryAfterMs = (headers: unknown): number | undefined => {
   const value = fieldsOf(headers)["retry-after"]
   return typeof value === "string" && /^\d{1,9}(?:\.\d{1,3})?$/.test(value.trim())

@@ -48,8 +48,8 @@ const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 const formatAll = (boxes: Message["to"]): ReadonlyArray<string> => boxes.map(formatMailbox)
 
 /**
- * Makes the request. Headers and tags are sorted, so that calls that the idempotency rules hold for equal make equal
- * bytes: the vendor refuses a known key with a payload that differs.
+ * Makes the request. Headers and tags are sorted, so that calls that are equal by the idempotency rules make equal bytes: the
+ * vendor refuses a known key with a payload that differs.
  */
 export const prepareRequest = (
   message: Message,

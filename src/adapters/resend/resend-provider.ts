@@ -16,7 +16,7 @@ export interface ResendOptions {
   readonly client?: ResendClient | undefined
 }
 
-/** What a client is made by. */
+/** The factory of clients. */
 export type ResendClient = new (
   key: string,
   options: { readonly baseUrl: string; readonly userAgent: string }
@@ -84,7 +84,7 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
           const sendOptions: SendOptions = { idempotencyKey: request.key, signal, redirect: "manual" }
           return client.emails.send(payloadOf(body), sendOptions)
         },
-        // The SDK returns its errors. One that it throws may have come before or after the request.
+        // The SDK returns its errors. One that it throws may come from before or after the request.
         catch: (cause) => failure("ambiguous", cause instanceof Error ? cause.message : "the SDK threw")
       }).pipe(Effect.flatMap(accepted))
     })

@@ -1,28 +1,28 @@
 import { Resend, type Response } from "resend"
 import { request } from "undici"
 
-/** What the SDK says where an answer is not JSON. */
+/** The SDK's message where an answer is not JSON. */
 const notJson = (statusCode: number) => ({
   name: "application_error" as const,
   statusCode,
   message: "The answer is not JSON"
 })
 
-/** A JSON error with its status, which the SDK's own transport does not hand out where the body lacks it. */
+/** A JSON error with its status, which the SDK's own transport does not return where the body lacks it. */
 const withStatus = (error: unknown, status: number): object => {
   if (typeof error !== "object" || error === null || Array.isArray(error)) return notJson(status)
   const named = "statusCode" in error ? error.statusCode : undefined
   return { ...error, statusCode: typeof named === "number" ? named : status }
 }
 
-/** What the SDK says where there is no answer. */
+/** The SDK's message where there is no answer. */
 const noAnswer = {
   name: "application_error" as const,
   statusCode: null,
   message: "Unable to fetch data. The request could not be resolved."
 }
 
-/** What the SDK's `post` hands on. */
+/** What the SDK's `post` passes on. */
 interface PostRequest {
   readonly method: "POST"
   readonly headers: Headers
@@ -40,8 +40,8 @@ const isPost = (options: object): options is PostRequest =>
 
 /**
  * The SDK on Node, with undici's own `request` under its sends: `fetch` around the same sockets takes three times the processor
- * time. Answers and their lack are told as the SDK's `fetchRequest` tells them (6.38.0), and an error's status also where its body
- * does not name it; all but sends goes through the SDK's. No redirect is followed.
+ * time. Answers and failures are reported as by the SDK's `fetchRequest` (6.38.0), with an error's status also where its body
+ * lacks it; everything but sends goes through the SDK's own transport. No redirect is followed.
  */
 export class UndiciResend extends Resend {
   readonly #origin: string
@@ -65,7 +65,7 @@ export class UndiciResend extends Resend {
         Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
       )
       if (answer.statusCode >= 200 && answer.statusCode < 300) {
-        // The SDK, too, takes the vendor's word for the shape; the adapter looks for itself.
+        // The SDK does not check the shape either; the adapter does.
         return { data: (await answer.body.json()) as T, error: null, headers: fields }
       }
       const error = withStatus(await answer.body.json().catch(() => undefined), answer.statusCode)

@@ -22,14 +22,14 @@ const PREFIX = "email."
 const INBOUND = "received"
 const EVENT_NAME = /^[a-z0-9_.-]{1,100}$/i
 
-/** `Permanent/General: what the vendor says`, as far as it says so. */
+/** `Permanent/General: the vendor's message`, as far as they are given. */
 const bounceReason = (bounce: Fields): string | undefined => {
   const kind = [textOf(bounce["type"]), textOf(bounce["subType"])].filter((part) => part !== undefined)
   const parts = [kind.join("/"), textOf(bounce["message"]) ?? ""].filter((part) => part !== "")
   return parts.length === 0 ? undefined : parts.join(": ")
 }
 
-/** Failure reason for `email_log.error` (document 1, "Events consumed (provider_a)"). */
+/** Failure reason for `email_log.error` (EVENT-12). */
 const reasonOf = (name: string, data: Fields): string | undefined => {
   switch (name) {
     case "bounced":
@@ -44,8 +44,8 @@ const reasonOf = (name: string, data: Fields): string | undefined => {
 }
 
 /**
- * Resend's webhook body, verified and parsed, in the core's words. Every `email.*` type counts, also one that does not
- * exist yet; inbound mail and everything else is ignored. Total: any value gives an answer.
+ * Resend's webhook body, verified and parsed, in the core's terms. Every `email.*` type counts, also one that does not exist yet;
+ * inbound mail and everything else is ignored. Total: never throws.
  */
 export const decodeWebhookEvent = (body: unknown): IncomingEvent => {
   const envelope = fieldsOf(body)

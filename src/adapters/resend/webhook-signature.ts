@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks"
 /** Headers as a server has them. */
 type SignedHeaders = Readonly<Record<string, unknown>>
 
-/** The body is not the vendor's, or not of now. */
+/** The signature is not the vendor's, or too old or new. */
 export class BadSignature extends Data.TaggedError("BadSignature")<{ readonly reason: string }> {}
 
 /** Resend's own header names, and those of Standard Webhooks. */
@@ -24,7 +24,7 @@ const headersOf = (headers: SignedHeaders, family: (typeof FAMILIES)[number]) =>
     : undefined
 }
 
-/** The verifier of one secret; none where the secret cannot be one, which then accepts nothing. */
+/** The verifier of one secret; none where the secret is malformed, so that it accepts nothing. */
 const webhookOf = (secret: Redacted.Redacted): ReadonlyArray<Webhook> => {
   try {
     return [new Webhook(Redacted.value(secret))]
@@ -34,8 +34,9 @@ const webhookOf = (secret: Redacted.Redacted): ReadonlyArray<Webhook> => {
 }
 
 /**
- * Makes the check of a raw body under the Standard Webhooks scheme (its specification, "Verifying signatures"): any of the secrets, either header
- * family, any of several signatures, at most five minutes from now on either side. No secret accepts nobody.
+ * Makes the verifier of raw bodies under the Standard Webhooks scheme (its specification, "Verifying signatures"): any of the
+ * secrets, either header family, any of several signatures, at most five minutes from now on either side. Without a secret
+ * nothing is accepted.
  */
 export const makeSignatureCheck = (secrets: ReadonlyArray<Redacted.Redacted>) => {
   const webhooks = secrets.flatMap(webhookOf)

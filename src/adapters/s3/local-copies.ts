@@ -9,10 +9,10 @@ import { Duration, Effect, RcMap, type Scope } from "effect"
 
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 
-/** How long a copy that nobody reads is kept: the next chunk of a document often comes at once. */
+/** How long an unused copy is kept: the next chunk of a document often comes at once. */
 const KEEP_FOR = Duration.seconds(30)
 
-/** Copies of objects as files, one an object however many read it, removed when nobody does. */
+/** Copies of objects as files, one per object, shared by its readers and removed when it has none. */
 export const makeLocalCopies = Effect.fnUntraced(function* (
   folder: string,
   get: ObjectStoreService["get"]

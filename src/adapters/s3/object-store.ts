@@ -62,7 +62,7 @@ const keyed = (key: string) =>
 
 /**
  * Objects in a bucket: multipart uploads of streams, encrypted at rest by the service, checksums both ways. An upload that does
- * not end leaves no object; its parts are given up.
+ * not end leaves no object; its parts are aborted.
  */
 export const makeS3Objects = Effect.fnUntraced(function* (
   options: S3Options
@@ -124,8 +124,8 @@ export const makeS3Objects = Effect.fnUntraced(function* (
       yield* keyed(Key)
       let size = 0
       let broken: Cause.Cause<E> | undefined
-      // The uploader reads an async iterable; why the stream ended is told by itself, not by the uploader's error.
-      // A piece is copied, since the uploader goes on to the next ones while it holds it.
+      // The uploader reads an async iterable; the stream itself reports why it ended, not the uploader's error. A piece is
+      // copied, since the uploader goes on to the next ones while it holds it.
       const counted = body.pipe(
         Stream.map((bytes) => {
           size += bytes.length
@@ -149,7 +149,7 @@ export const makeS3Objects = Effect.fnUntraced(function* (
       })
       const sent = yield* Effect.exit(
         call(Key, () => upload.done()).pipe(
-          // What waits for more of the body ends with it, and only then are the parts given up.
+          // Readers waiting for more of the body end with it, and only then are the parts aborted.
           Effect.onInterrupt(() =>
             Effect.promise(async () => {
               await upload.abort()

@@ -22,7 +22,7 @@ const DKIM_HOST = "dkim.amazonses.com"
 const THROTTLED = /throttl|too ?many ?requests|rate exceeded/i
 const DENIED: ReadonlySet<unknown> = new Set(["AccessDenied", "AccessDeniedException", "NotAuthorized"])
 
-/** An answer of status 4xx: the service's own word about the caller. */
+/** An answer of status 4xx: the service's own verdict on the caller. */
 const isRefusal = (cause: unknown): boolean => {
   const { $metadata } = Object(cause) as { readonly $metadata?: { readonly httpStatusCode?: unknown } }
   const status = $metadata?.httpStatusCode
@@ -155,7 +155,9 @@ export interface SesAccountOptions extends SesOptions {
   readonly outreachConfigurationSet: string
 }
 
-/** Asks for account, identity and configuration sets (`ses:GetAccount`, `GetEmailIdentity`, `GetConfigurationSet…`). Sends nothing. */
+/**
+ * Reads account, identity and configuration sets (`ses:GetAccount`, `GetEmailIdentity`, `GetConfigurationSet…`). Sends nothing.
+ */
 export const examineAccount = (options: SesAccountOptions): Effect.Effect<ProviderBFacts> =>
   Effect.scoped(
     Effect.gen(function* () {

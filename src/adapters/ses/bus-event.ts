@@ -54,7 +54,7 @@ const bounce = (part: Fields): Meaning => {
 
 const complaint = (part: Fields): Meaning => {
   const type = textOf(part["complaintFeedbackType"])
-  // The recipient said the opposite: the mail had been filed as spam and is none.
+  // `not-spam`: the recipient said that the mail is no spam.
   if (type === "not-spam") return { event: "complaint_not_spam", part }
   return {
     event: "complained",
@@ -64,7 +64,7 @@ const complaint = (part: Fields): Meaning => {
   }
 }
 
-/** Document 1, "Events consumed (provider_b)"; `undefined` for what the log does not want. */
+/** The event in the core's terms (EVENT-4); `undefined` for types that are not logged. */
 const meaningOf = (detail: Fields): Meaning | undefined => {
   switch (detail["eventType"]) {
     case "Send":
@@ -131,10 +131,7 @@ const decodeOne = (envelope: Fields, outreachSet: string | undefined): IncomingE
   return recordable(event)
 }
 
-/**
- * What EventBridge posts for SES, one envelope or a list, in the core's words and in their order. Total: any value gives
- * an answer.
- */
+/** What EventBridge posts for SES, one envelope or a list, in the core's terms and in their order. Total: never throws. */
 export const decodeBusEvents = (
   body: unknown,
   options: { readonly outreachSet: string | undefined }

@@ -1,7 +1,7 @@
 import { type FailureKind, failureCode } from "../../domain/mail/failover.ts"
 import { CREDENTIALS_ERROR } from "./credentials.ts"
 
-/** What an error of the SDK comes to. `message` is what the vendor said, not yet fit for a log. */
+/** The class of an SDK error. `message` is the vendor's, not yet sanitised for a log. */
 interface Classified {
   readonly kind: FailureKind
   readonly code: string | undefined
@@ -45,7 +45,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   "OptInRequired"
 ])
 
-/** An error response that the SDK could parse; only such a one is the service's own word. */
+/** An error response that the SDK could parse; only such a one is known to come from the service itself. */
 const isServiceError = (error: Error, message: string): boolean =>
   // An empty body parses as an error of no name (unless a header gives one) and no text: it may be a proxy's.
   "$fault" in error && (message !== "UnknownError" || error.name !== "Unknown")
@@ -74,11 +74,11 @@ const byStatus = (
 }
 
 /**
- * Classifies what the SDK threw (document 1, "`provider_b` classification"; SES API reference, "SendEmail").
+ * Classifies what the SDK threw (MAIL-34; SES API reference, "SendEmail").
  *
- * No status means that no answer arrived: refused, DNS, reset, aborted and timed out are all `ambiguous`. A 5xx that is
- * no JSON (the SDK's `SyntaxError`, or an answer that broke off) is a proxy's page and `ambiguous` whatever its status;
- * a 4xx is a refusal even then. A failure to get credentials comes before any request.
+ * No status means that no answer arrived: refused, DNS, reset, aborted and timed out are all `ambiguous`. A 5xx that is no JSON
+ * (the SDK's `SyntaxError`, or an answer that broke off) is a proxy's page and `ambiguous` whatever its status; a 4xx is a
+ * refusal even then. A failure to get credentials comes before any request.
  */
 export const classifySesError = (error: unknown): Classified => {
   if (!(error instanceof Error))

@@ -15,7 +15,7 @@ export type CredentialSource = () => Promise<Credentials>
 /** Name of the error that stands for every failure to get credentials: no request was made. */
 export const CREDENTIALS_ERROR = "CredentialsProviderError"
 
-/** No credentials: none are configured, or their source does not give any. */
+/** No credentials: none are configured, or their source returns none. */
 export class CredentialsUnavailable extends Error {
   override readonly name = CREDENTIALS_ERROR
 }

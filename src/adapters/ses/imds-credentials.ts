@@ -10,9 +10,9 @@ const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 /**
  * The instance role's credentials from the metadata service, version 2 only (Node only: it needs `node:http`).
  *
- * A provider of the SDK is made for each renewal, on purpose: one that lives on falls back to version 1 for good after
- * one refused token, and hands out expired credentials with their end moved (its "static stability"). The mailer would
- * rather know, and fail over.
+ * A provider of the SDK is made for each renewal, on purpose: one that lives on falls back to version 1 for good after one
+ * refused token, and hands out expired credentials with their end moved (its "static stability"). The mailer needs the failure,
+ * to fail over.
  */
 export const imdsCredentials = (options: {
   /** `IMDS_ENDPOINT`; the link-local address where absent. */

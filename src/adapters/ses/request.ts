@@ -126,8 +126,8 @@ const attachment = (part: Attachment) => ({
 })
 
 /**
- * Makes the request; `configurationSet` is the default for messages that name none (absent: the identity's own).
- * Headers and tags are sorted, so that calls that the idempotency rules hold for equal make equal bytes.
+ * Makes the request; `configurationSet` is the default for messages that name none (absent: the identity's own). Headers and tags
+ * are sorted, so that calls that are equal by the idempotency rules make equal bytes.
  */
 export const prepareRequest =
   (configurationSet: string | undefined) =>

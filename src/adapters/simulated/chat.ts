@@ -7,7 +7,7 @@ import { composeMessage } from "./outbox.ts"
 const FROM = "alerts@chat.invalid"
 const TO = "chat@chat.invalid"
 
-/** A chat whose messages are shown in the outbox (contract, `POSTLANE_EMBEDDED`). */
+/** A chat whose messages are shown in the outbox. */
 export const layer: Layer.Layer<Chat, never, SimulatedMail> = Layer.effect(
   Chat,
   Effect.map(SimulatedMail, ({ outbox }) =>

@@ -17,7 +17,7 @@ const Memory = Schema.Struct({
   /** Milliseconds since the epoch. */
   at: Schema.Number
 })
-/** What is remembered of a key: which payload it stands for, and the ids that its one message has. */
+/** What is remembered of a key: its payload's hash, and the ids of its one message. */
 export type KeyMemory = typeof Memory.Type
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Memory))
@@ -55,9 +55,9 @@ const readMemory = async (file: string): Promise<KeyMemory | undefined> => {
 }
 
 /**
- * Remembers keys for 24 hours in a folder that several processes share. `claim` gives what was remembered first: by this
- * call (`mine`), or by an earlier one. A key that has run out is remembered anew under the next number, so that of two
- * processes that find it run out, one wins.
+ * Remembers keys for 24 hours in a folder that several processes share. `claim` returns what was remembered first: by this call
+ * (`mine`), or by an earlier one. An expired key is remembered anew under the next number, so that of two processes that find it
+ * expired, one wins.
  */
 export const makeKeyMemories = async (folder: string) => {
   await mkdir(folder, { recursive: true })

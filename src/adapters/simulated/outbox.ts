@@ -63,7 +63,7 @@ const ID = /^[A-Za-z0-9_-]{1,100}$/
 /** An id whose order is the order of time, so that the newest messages are found by name alone. */
 export const outboxId = (now: number): string => `${now.toString(36).padStart(9, "0")}-${randomUUID()}`
 
-/** Writes a file so that nobody ever sees a part of it: under another name first, then renamed. */
+/** Writes a file so that no partial one is ever seen: under another name first, then renamed. */
 export const writeWhole = async (file: string, content: string | Uint8Array): Promise<void> => {
   const temporary = `${file}.${randomUUID()}.tmp`
   await writeFile(temporary, content, { mode: 0o600 })
@@ -80,8 +80,8 @@ const absent = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "ENOENT"
 
 /**
- * An outbox in a folder: `<id>.eml` is the message, `<id>.json` what is known of it. The message is written first, so that
- * an entry that is listed can be read; what a killed process left half done is never listed.
+ * An outbox in a folder: `<id>.eml` is the message, `<id>.json` what is known of it. The message is written first, so that an
+ * entry that is listed can be read; half-written entries of a killed process are never listed.
  */
 export const makeOutbox = (folder: string): Effect.Effect<Outbox, OutboxError> =>
   Effect.gen(function* () {

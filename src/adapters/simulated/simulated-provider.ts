@@ -43,10 +43,9 @@ const display = ({ name, address }: Box): string => {
 }
 
 /**
- * A provider that keeps what it accepts in the outbox. `provider_a` remembers idempotency keys as the real one does: the
- * same payload gives the first answer again and no second message, another payload is refused, and a key that is just being
- * worked on is ambiguous. `provider_b` knows no keys. A request that has arrived is worked through even if its caller has
- * given up, as a real provider would.
+ * A provider that keeps what it accepts in the outbox. `provider_a` remembers idempotency keys as the real one does: the same
+ * payload gets the first answer again and no second message, another payload is refused, and a key in progress is ambiguous.
+ * `provider_b` ignores keys. A request that has arrived is completed even if its caller has given up, as at a real provider.
  */
 export const makeSimulatedProvider = (options: {
   readonly provider: Provider

@@ -30,7 +30,7 @@ const VENDOR: Readonly<
   }
 }
 
-/** What the vendor's own test address stands for, a `+label` in it or not; `undefined` for every other address. */
+/** What the vendor's own test address simulates, with or without a `+label`; `undefined` for every other address. */
 export const testAddressType = (provider: Provider, address: string): SimulatedEventType | undefined => {
   const { domain, types } = VENDOR[provider]
   const at = address.lastIndexOf("@")
@@ -76,7 +76,7 @@ const resendRequest = (event: SimulatedEvent, secret: Redacted.Redacted): Vendor
       email_id: event.messageId,
       created_at: event.at,
       from: event.from,
-      // All whom the event is about, as the vendor does it.
+      // All recipients of the event, as the vendor does it.
       to: event.recipients,
       subject: event.subject,
       tags: encoded(event.tags, (text) => text),

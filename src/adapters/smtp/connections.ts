@@ -3,10 +3,10 @@ import { isIPv6 } from "node:net"
 /** Connections at once. */
 export const MAX_CONNECTIONS = 250
 
-/** Connections at once of one address that nobody knows to be trusted. */
+/** Connections at once of one address that is not known to be trusted. */
 export const MAX_OF_STRANGER = 20
 
-/** What one household holds: an address, or all of IPv6 that one subscriber is given. */
+/** The unit that is counted as one client: an address, or all of IPv6 that one subscriber is given. */
 export const networkOf = (address: string): string => {
   const bare = address.replace(/^::ffff:(?=\d+\.)/i, "").split("%", 1)[0]!
   if (!isIPv6(bare)) return bare
@@ -25,18 +25,18 @@ export interface Open {
   readonly network: string
   /** Whether its peer is known to be trusted. */
   readonly known: boolean
-  /** A mail comes over it. */
+  /** A mail is being received. */
   busy: boolean
 }
 
-/** What becomes of a new connection. `instead`: the one that makes room for it. */
+/** Decision on a new connection. `instead`: the one that is closed for it. */
 type Place<A extends Open> =
   | { readonly kind: "refused" }
   | { readonly kind: "served"; readonly instead: A | undefined }
 
 /**
- * Whether there is a place for a connection besides the open ones (oldest first). A stranger has a few. Where all places are taken,
- * one of whoever holds most makes room, strangers first: nobody can keep out others by holding places.
+ * Whether there is a place for a connection besides the open ones (oldest first). An untrusted peer has a few. When all are
+ * taken, the peer with the most loses one, untrusted peers first: nobody can shut out others by holding connections.
  */
 export const placeFor = <A extends Open>(
   open: Iterable<A>,

@@ -4,10 +4,10 @@ import { networkOf, type Open, placeFor } from "./connections.ts"
 import { makePeerRate } from "./peer-rate.ts"
 import type { Trust } from "./peer-trust.ts"
 
-/** Mails that a stranger may begin within an hour, each of which is refused; beyond, it is not answered. */
+/** Mails that an untrusted peer may begin within an hour, each refused; beyond that it gets no answer. */
 const MAX_TRIES = 20
 
-/** Bytes that a stranger may send over one connection: commands, and no mail. */
+/** Bytes that an untrusted peer may send over one connection: commands, and no mail. */
 const MAX_STRANGER_BYTES = 16 * 1024
 
 /** A connection that is open, and what is known of its peer. */
@@ -17,7 +17,7 @@ interface Connection extends Open {
   stranger: boolean
 }
 
-/** The ends of a connection, however they are told. */
+/** The addresses and ports of a connection, in the form of a socket or of a session. */
 interface Peer {
   readonly remoteAddress?: string | undefined
   readonly remotePort?: number | undefined
@@ -39,7 +39,7 @@ interface GateOptions {
   readonly now: () => number
 }
 
-/** Who may connect, and what strangers may do: nobody can use up what others need (H3). */
+/** Limits who may connect and what untrusted peers may do: nobody can use up what others need (H3). */
 export const makeGate = ({ connectionMs, isKnown, name, now, onRefused }: GateOptions) => {
   /** Oldest first. */
   const open = new Map<string, Connection>()
@@ -51,7 +51,7 @@ export const makeGate = ({ connectionMs, isKnown, name, now, onRefused }: GateOp
     socket.destroySoon()
   }
 
-  /** Cuts a stranger who sends more than the commands of some mails. */
+  /** Cuts an untrusted peer that sends more than the commands of some mails. */
   const meter = (socket: Socket, connection: Connection): void => {
     let bytes = 0
     socket.on("data", (chunk: Buffer) => {
@@ -98,7 +98,7 @@ export const makeGate = ({ connectionMs, isKnown, name, now, onRefused }: GateOp
     found: (peer: Peer, trust: Trust): boolean => {
       const connection = open.get(keyOf(peer))
       if (connection !== undefined) connection.stranger = trust !== "trusted"
-      // The DNS says nothing: that is not the client's fault.
+      // The DNS does not answer: that is not the client's fault.
       return trust !== "stranger" || tries.take(networkOf(peer.remoteAddress ?? ""))
     }
   }

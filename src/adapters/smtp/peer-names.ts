@@ -9,7 +9,7 @@ const MAX_NAMES = 5
 /** The name is not there, or has no address: an answer, not a failure. */
 const NOTHING: ReadonlySet<unknown> = new Set(["ENODATA", "ENOTFOUND"])
 
-/** `none` where the DNS says that there is nothing; undefined where it says nothing, which another try may change. */
+/** `none` where the DNS has no record; undefined where it does not answer, which is worth another try. */
 const unlessThereIsNone =
   <A>(none: A) =>
   (cause: unknown): A | undefined =>
@@ -34,8 +34,8 @@ const namesOf = async (
 }
 
 /**
- * The wanted names that lead to an address and back: whoever has an address can give it any name, but not the other way. Undefined
- * where the DNS does not answer in time.
+ * The wanted names that resolve to an address and back: the owner of an address can give it any reverse name, but cannot make
+ * that name resolve to it. Undefined where the DNS does not answer in time.
  */
 export const peerNames = (
   address: string,

@@ -1,6 +1,6 @@
 const HOUR_MS = 3_600_000
 
-/** Addresses that are counted at once; what is left of a flood of them is cut at its oldest. */
+/** Addresses that are counted at once; beyond that the oldest are dropped. */
 const MAX_ADDRESSES = 10_000
 
 /** Counts what each peer does within an hour. `now` in milliseconds. */

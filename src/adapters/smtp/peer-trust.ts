@@ -3,10 +3,10 @@ import { BlockList, isIP } from "node:net"
 import { type AuthenticityRules, isOf } from "../../domain/inbound/sender-authenticity.ts"
 import { peerNames } from "./peer-names.ts"
 
-/** Whether what a peer says of senders is believed; `unknown`: the DNS does not say now. */
+/** Whether a peer's verdict on senders is trusted; `unknown`: the DNS does not answer now. */
 export type Trust = "trusted" | "stranger" | "unknown"
 
-/** Whom the server believes. */
+/** The peers that the server trusts. */
 export interface PeerRules extends AuthenticityRules {
   /** `TRUSTED_MAIL_PEERS`: addresses and networks that hand over the trusted hops' mails. */
   readonly trustedPeers: ReadonlyArray<string>
@@ -33,8 +33,8 @@ const networksOf = (entries: ReadonlyArray<string>): BlockList => {
 const bare = (address: string): string => address.replace(/^::ffff:/i, "").toLowerCase()
 
 /**
- * Whom to believe: a peer that is the trusted hop (by its address, or by a name that leads there and back), one that
- * `TRUSTED_MAIL_PEERS` names, and this machine itself. Without a named hop nobody is, but this machine in an embedded run. `now` in
+ * Decides whom to trust: a peer that is the trusted hop (by its address, or by a name that resolves there and back), one that
+ * `TRUSTED_MAIL_PEERS` names, and this machine itself. Without a named hop only this machine in an embedded run. `now` in
  * milliseconds.
  */
 export const makePeerTrust = (
@@ -60,7 +60,7 @@ export const makePeerTrust = (
   }
 
   return {
-    /** Whether a peer is trusted, as far as that can be said without asking anybody. */
+    /** Whether a peer is trusted, as far as known without a DNS look-up. */
     isKnown: (peer: string): boolean => known(peer) || kept.get(bare(peer))?.trust === "trusted",
     of: async (peer: string): Promise<Trust> => {
       if (known(peer)) return "trusted"

@@ -15,7 +15,7 @@ import { makePeerTrust, type PeerRules } from "./peer-trust.ts"
 /** How long a client may be silent, milliseconds. */
 const IDLE_MS = 60_000
 
-/** How long a connection may last, milliseconds: 40 MB at 0.5 Mbit/s, and not a byte every minute for ever. */
+/** How long a connection may last, milliseconds: enough for 40 MB at 0.5 Mbit/s, but not for a byte every minute forever. */
 const CONNECTION_MS = 12 * 60_000
 
 /** How long connections may take to end when the server stops, milliseconds. */
@@ -27,7 +27,7 @@ class SmtpListenError extends Data.TaggedError("SmtpListenError")<{
   readonly message: string
 }> {}
 
-/** Whoever sends more than {@link MAX_MAIL_BYTES}. */
+/** The mail has more than {@link MAX_MAIL_BYTES}. */
 class TooLarge extends Data.TaggedError("TooLarge") {}
 
 /** The client went away in the middle of its mail. */
@@ -74,7 +74,7 @@ const drained = (stream: SMTPServerDataStream, cut: () => void): Promise<void> =
       .once("close", resolve)
       .once("error", () => resolve())
     stream.on("data", () => {
-      // Whoever goes on and on is not waiting for an answer.
+      // A client that keeps sending is not waiting for an answer.
       if (stream.byteLength > 2 * MAX_MAIL_BYTES) cut()
     })
     stream.resume()
@@ -104,7 +104,7 @@ const closed = (server: SMTPServer) =>
 
 /**
  * Listens for mail until the scope closes. 250 comes once the mail is durable and its row is there, 451 where it is not: the
- * sender then keeps it. Answers the port.
+ * sender then keeps it. Returns the port.
  */
 export const serveSmtp = Effect.fnUntraced(function* (
   options: SmtpOptions
@@ -120,7 +120,7 @@ export const serveSmtp = Effect.fnUntraced(function* (
     now: Date.now
   })
 
-  /** What the client is told of its mail. */
+  /** The reply to the client about its mail. */
   const take = async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Error | string> => {
     const { mailFrom } = session.envelope
     const envelopeFrom = mailFrom === false ? "" : mailFrom.address
@@ -130,7 +130,7 @@ export const serveSmtp = Effect.fnUntraced(function* (
         Effect.catchTag("TooLarge", () =>
           Effect.as(countRefused("size"), refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))
         ),
-        // Nobody hears the answer.
+        // The client is gone: there is nobody to answer.
         Effect.catchTag("Cut", () => Effect.as(countRefused("cut"), refusal(451, "The mail was cut off"))),
         // A defect, too: a client that gets no answer would wait for one.
         Effect.catchCause((cause) =>
@@ -146,7 +146,7 @@ export const serveSmtp = Effect.fnUntraced(function* (
     )
   }
 
-  /** Tells the client, once it has sent all that it means to send. */
+  /** Replies once the client has sent everything. */
   const answer = async (
     stream: SMTPServerDataStream,
     session: SMTPServerSession,
@@ -166,7 +166,7 @@ export const serveSmtp = Effect.fnUntraced(function* (
     callback(refusal(code, message))
   }
 
-  /** Whether a mail may begin: nothing of a stranger's is looked at. */
+  /** Whether a mail may begin: nothing from an untrusted peer is read. */
   const answerSender = async (
     session: SMTPServerSession,
     callback: (error?: Error | null) => void
@@ -211,7 +211,7 @@ export const serveSmtp = Effect.fnUntraced(function* (
 
   yield* Effect.acquireRelease(Effect.succeed(server), closed)
   const port = yield* listening(server, options)
-  // What a client does wrong on its own connection is told to it.
+  // Protocol errors on a client's connection are reported to that client.
   server.on("error", () => undefined)
   // Before the server greets the client.
   server.server.prependListener("connection", gate.admit)

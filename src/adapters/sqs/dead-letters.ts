@@ -8,7 +8,7 @@ import { MAX_BATCH, type QueueClient } from "./queue-client.ts"
 /** How long dead letters stay hidden from other readers while one reads them. */
 const BROWSE_VISIBILITY_SECONDS = 30
 
-/** Long enough to ask all of the vendor's servers; a read without waiting asks only some of them. */
+/** Long enough to query all of the vendor's servers; a read without waiting queries only some of them. */
 const BROWSE_WAIT_SECONDS = 1
 
 /** How many dead letters a redrive looks through for the one it wants. */
@@ -17,7 +17,7 @@ const REDRIVE_SEARCH_LIMIT = 1_000
 /** Where a queue's dead letters go, and after how many receives. */
 export const RedrivePolicy = Schema.Struct({
   deadLetterTargetArn: Schema.String,
-  // The vendor takes and gives a number or its text.
+  // The vendor accepts and returns a number or its text.
   maxReceiveCount: Schema.Union([Schema.Number, Schema.NumberFromString])
 })
 export type RedrivePolicy = typeof RedrivePolicy.Type
@@ -32,9 +32,9 @@ export const readPolicy = (
   Effect.map(client.redrivePolicy(queueUrl), decodePolicy)
 
 /**
- * The dead letters of a queue. SQS has no way to look at messages without receiving them: a listing hides them for up
- * to 30 seconds from other readers (who then see fewer), and lets go of them when it ends. It is a sample, in no order:
- * SQS knows neither when nor why a message died.
+ * The dead letters of a queue. SQS has no way to look at messages without receiving them: a listing hides them for up to 30
+ * seconds from other readers (who then see fewer), and releases them when it ends. It is an unordered sample: SQS knows neither
+ * when nor why a message died.
  */
 export const makeDeadLetters = (
   client: QueueClient,
@@ -62,7 +62,7 @@ export const makeDeadLetters = (
       )
     )
 
-  /** Receives until there is enough or no more, hands that on, and lets go of what was received. */
+  /** Receives until there is enough or no more, passes that on, and releases what was received. */
   const browse = <A>(
     url: string,
     enough: (seen: ReadonlyMap<string, Message>) => boolean,
@@ -97,7 +97,7 @@ export const makeDeadLetters = (
             Array.from(seen, ([id, { Body = "" }]): DeadLetter => ({
               id,
               diedAt: null,
-              // Reading a dead letter counts as a receive: the message's own count says too much.
+              // Reading a dead letter counts as a receive: the message's own count is too high.
               receives: target.receives,
               reason: null,
               message: Option.getOrNull(decodeDeferredSend(Body))

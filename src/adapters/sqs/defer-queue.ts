@@ -30,7 +30,7 @@ export interface SqsDeferQueueOptions extends QueueClientOptions {
 const escapeForSqs = (json: string) =>
   json.replace(/[\uD800-\uDFFF\uFFFE\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
 
-/** A handler that ends in an interruption of its own making has failed; only a shutdown hands its message back. */
+/** A handler that interrupts itself has failed; only a shutdown releases its message. */
 const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =>
   Effect.catchCause(handler, (cause) =>
     Cause.hasInterrupts(cause) ? Effect.die(cause) : Effect.failCause(cause)
@@ -142,7 +142,7 @@ const make = (options: SqsDeferQueueOptions) =>
           )
         }).pipe(
           Effect.forever,
-          // A queue that no longer gives is no reason to cut what is under way.
+          // A queue that no longer answers is no reason to interrupt what is under way.
           Effect.tapError(() => FiberSet.awaitEmpty(working))
         )
       }).pipe(Effect.scoped)
@@ -173,10 +173,10 @@ const make = (options: SqsDeferQueueOptions) =>
   })
 
 /**
- * The retry queue on Amazon SQS (a standard queue with a redrive policy of 3 receives). At least once: a repeated
- * `SendMessage` or a redelivery can bring a message twice, which its `rowId` tells. A message that is handed back has
- * still been received: a hand-back costs one of its three receives. A long poll that is cut (shutdown) may have
- * received a message; it comes back after the visibility time.
+ * The retry queue on Amazon SQS (a standard queue with a redrive policy of 3 receives). At least once: a repeated `SendMessage`
+ * or a redelivery can bring a message twice, which its `rowId` shows. A released message has still been received: a release costs
+ * one of its three receives. A long poll that is cut (shutdown) may have received a message; it comes back after the visibility
+ * time.
  */
 export const layer = (options: SqsDeferQueueOptions): Layer.Layer<DeferQueue> =>
   Layer.effect(DeferQueue, make(options))

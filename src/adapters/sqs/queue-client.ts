@@ -24,7 +24,7 @@ const RECEIVE_MARGIN_SECONDS = 5
 /** Attempts of the SDK on throttling, 5xx and connection errors. A repeated `SendMessage` may duplicate its message. */
 const MAX_ATTEMPTS = 3
 
-/** The most that one receive gives (vendor limit). */
+/** The most that one receive returns (vendor limit). */
 export const MAX_BATCH = 10
 
 export interface QueueClientOptions {
@@ -65,7 +65,7 @@ export const makeQueueClient = (
             region: options.region,
             credentials: options.credentials,
             ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
-            // Said here, lest the machine's environment says otherwise.
+            // Set here so that the machine's environment cannot override it.
             maxAttempts: MAX_ATTEMPTS,
             retryMode: "standard"
           })

@@ -6,18 +6,18 @@ import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { isOk, makeTell } from "./tell.ts"
 
-/** Closes accounts (document 1, category `auth`: account deletion). */
+/** Closes accounts, confirmed by a mail of category `auth` (MAIL-6). */
 export class AccountClosing extends Context.Service<
   AccountClosing,
   {
-    /** Closes it and confirms that by mail, once; the account is closed also where the mail does not go out. */
+    /** Closes it and confirms that by mail, once; the account is closed even if the mail does not go out. */
     readonly close: (
       customerId: string
     ) => Effect.Effect<{ readonly deleted: true; readonly confirmationSent: boolean }, AccountsUnavailable>
   }
 >()("postlane/domain/AccountClosing") {}
 
-/** The service on the ports of the surroundings. */
+/** The service, on the ports in its context. */
 export const layer: Layer.Layer<AccountClosing, never, Accounts | Deferrals | MailTemplates | Mailer> =
   Layer.effect(
     AccountClosing,

@@ -14,13 +14,13 @@ import { isOk, makeTell, type Told } from "./tell.ts"
 /** How often messages that wait for their notification are looked for, in one process at a time. */
 export const CONTACT_SWEEP_INTERVAL = "1 minute"
 
-/** What came of a message. `received`: it is stored. `notified`: a mail about it went out, or its retry is queued. */
+/** The outcome of a message. `received`: it is stored. `notified`: a mail about it went out, or its retry is queued. */
 interface FormAnswer {
   readonly received: true
   readonly notified: boolean
 }
 
-/** The contact and the feedback form (document 1, `api:contact`, `api:feedback`). */
+/** The contact and the feedback form (DOC-53). */
 export class ContactForms extends Context.Service<
   ContactForms,
   {
@@ -28,7 +28,7 @@ export class ContactForms extends Context.Service<
     readonly receive: (message: ContactMessage) => Effect.Effect<FormAnswer, ContactMessagesUnavailable>
     /**
      * Sends the notifications that are due: those that did not go out when their message came in, and those whose deferral
-     * ended without a mail. Gives how many went out.
+     * ended without a mail. Returns how many went out.
      */
     readonly sweep: Effect.Effect<number, ContactMessagesUnavailable>
   }
@@ -39,7 +39,7 @@ const mailOf = ({ email, kind, message, name, page, rating }: ContactMessage): M
     ? { kind, name: name ?? email ?? "", email: email ?? "", message }
     : { kind, email, rating, message, page }
 
-/** Forms whose messages go to `alertEmail` (`ALERT_EMAIL`); without one they are stored, and wait until there is one. */
+/** Forms whose messages go to `alertEmail` (`ALERT_EMAIL`); while it is unset, they are stored and wait. */
 export const layer = (options: {
   readonly alertEmail: string | undefined
 }): Layer.Layer<ContactForms, never, ContactMessages | Deferrals | MailTemplates | Mailer> =>
@@ -50,7 +50,7 @@ export const layer = (options: {
       const tell = yield* makeTell
       const { alertEmail } = options
 
-      /** Every attempt asks for the same key, so that a message is mailed once. */
+      /** Every attempt uses the same key, so that a message is mailed once. */
       const notify = (id: string, message: ContactMessage, to: string) =>
         tell(mailOf(message), {
           to,
@@ -60,7 +60,7 @@ export const layer = (options: {
           ...(message.email === undefined ? {} : { replyTo: message.email })
         })
 
-      /** A deferral is noted when it has ended: until then the message waits, and the sweep asks again. */
+      /** A deferral is recorded when it has ended: until then the message waits, and the sweep checks again. */
       const note = (id: string, told: Told) => {
         switch (told._tag) {
           case "Sent":
@@ -99,7 +99,7 @@ export const layer = (options: {
           while (true) {
             const waiting = yield* messages.claimWaiting
             if (waiting === undefined) return sent
-            // A stop lets a send that is under way be noted.
+            // An interruption waits until the outcome of a send under way is recorded.
             const told = yield* notify(waiting.id, waiting.message, alertEmail).pipe(
               Effect.tap((end) => note(waiting.id, end)),
               Effect.uninterruptible

@@ -1,12 +1,15 @@
 import { Schema } from "effect"
 
-/** What a principal may do. `admin`: every admin route; `admin:read`: those that change nothing; `owner`: its own files, team and account. */
+/**
+ * The rights of a principal. `admin`: every admin route; `admin:read`: those that change nothing; `owner`: its own files,
+ * team and account.
+ */
 export const Right = Schema.Literals(["admin", "admin:read", "owner"]).annotate({ identifier: "Right" })
 export type Right = typeof Right.Type
 
-/** Who calls: proven by a bearer token or by a session cookie. */
+/** The authenticated caller, by bearer token or session cookie. */
 export interface Principal {
-  /** A name for audit rows: the token's name, or the customer's address. */
+  /** The actor in audit rows: the token's name, or the customer's address. */
   readonly actor: string
   /** The customer it acts for; a bare admin token acts for none. */
   readonly customerId: string | undefined

@@ -5,9 +5,9 @@ import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { Mailer } from "../mail/mailer.ts"
 import { MAGIC_LINK_LIFETIME_SECONDS } from "./session.ts"
 
-/** What a claim comes to. It says nothing about whether the address was known. */
+/** The answer to a claim. It does not reveal whether the address was known. */
 interface PromoClaim {
-  /** Whether a provider took the mail or its retry is queued; never true otherwise (document 1, "Rules for callers"). */
+  /** Whether a provider took the mail or its retry is queued; never true otherwise (MAIL-3). */
   readonly emailSent: boolean
   /** For the person who claimed. */
   readonly message: string
@@ -22,12 +22,12 @@ const DELAYED =
 const NOT_SENT =
   "Your claim is noted, but the mail with your link did not go out. Please request a link yourself: claim again in a few minutes."
 
-/** The claim of a promotion, which mails a magic link (document 1, `POST /api/promo/<promo_name>/claim`). */
+/** The claim of a promotion, which mails a magic link (MAIL-3, DOC-52). */
 export class PromoClaims extends Context.Service<
   PromoClaims,
   {
     /**
-     * `email` is the key of an address: whose link it is. `to` is that address as it was written: the link goes there and
+     * `email` is the address key of the link's owner; `to` is that address as it was written: the link goes there and
      * nowhere else. `undefined`: no such promotion.
      */
     readonly claim: (claim: {

@@ -8,8 +8,8 @@ import { isOk, makeTell } from "./tell.ts"
 /** A payment that was taken. */
 interface Receipt {
   /**
-   * The same payment has the same id: its mail goes out once, however often it is asked for within 24 hours; one
-   * whose retries ended without an answer goes out again when it is asked for again.
+   * The same for the same payment: its mail goes out once, however often it is requested within 24 hours. One whose retries
+   * all ended without an answer goes out again when it is requested again.
    */
   readonly receiptId: string
   readonly email: string
@@ -20,7 +20,7 @@ interface Receipt {
   readonly totalUsd: number
 }
 
-/** Mails receipts (document 1, category `transactional`). */
+/** Mails receipts, category `transactional` (MAIL-6). */
 export class Receipts extends Context.Service<
   Receipts,
   {
@@ -29,7 +29,7 @@ export class Receipts extends Context.Service<
   }
 >()("postlane/domain/Receipts") {}
 
-/** The service on the mailer of the surroundings. */
+/** The service, on the mailer in its context. */
 export const layer: Layer.Layer<Receipts, never, Deferrals | MailTemplates | Mailer> = Layer.effect(
   Receipts,
   Effect.map(makeTell, (tell) =>

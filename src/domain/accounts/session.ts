@@ -1,18 +1,18 @@
-/** How long a session lasts, whatever is done with it. */
+/** How long a session lasts, used or not. */
 export const SESSION_LIFETIME_SECONDS = 14 * 24 * 3600
 
-/** How long a cookie is used before the next one is handed out. */
+/** How long a cookie is used before the next one is issued. */
 export const ROTATE_AFTER_SECONDS = 3600
 
-/** How long the cookie before stays good, and how soon a next one that nobody used may be replaced. */
+/** How long the previous cookie stays valid, and how soon an issued cookie that was never used may be replaced. */
 export const ROTATION_GRACE_SECONDS = 60
 
 /** How long a magic link works. */
 export const MAGIC_LINK_LIFETIME_SECONDS = 15 * 60
 
 /**
- * The cookies of one session, each as its hash. The next one becomes the current one when it is first used, not when it is
- * handed out: an answer that got lost logs nobody out.
+ * The cookies of one session, each as its hash. The next one becomes current when it is first used, not when it is issued:
+ * a lost response logs nobody out.
  */
 export interface SessionCookies {
   readonly current: string
@@ -24,18 +24,18 @@ export interface SessionCookies {
   readonly expiresAt: number
 }
 
-/** What a presented cookie comes to. */
+/** The verdict on a presented cookie. */
 type Presented =
   | { readonly _tag: "Refused" }
   | { readonly _tag: "Holds"; readonly session: SessionCookies }
-  /** It holds, and the candidate is the next cookie: hand it out. */
+  /** It is valid, and the candidate is the next cookie: issue it. */
   | { readonly _tag: "Renewed"; readonly session: SessionCookies }
 
 const refused: Presented = { _tag: "Refused" }
 
 /**
- * Judges a cookie by its hash at the time `now` (milliseconds); `candidate` is the hash of a cookie that may be handed out.
- * `use_session` in the database says the same.
+ * Judges a cookie by its hash at the time `now` (milliseconds); `candidate` is the hash of a cookie that may be issued.
+ * `use_session` in the database applies the same rules.
  */
 export const presentCookie = (
   session: SessionCookies,

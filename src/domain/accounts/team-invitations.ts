@@ -9,22 +9,22 @@ import { isOk, makeTell } from "./tell.ts"
 /** The invitation's mail is being sent by another call. */
 export class InviteUnderWay extends Data.TaggedError("InviteUnderWay")<{ readonly inviteId: string }> {}
 
-/** The customer was deleted meanwhile. */
+/** The customer was deleted in the meantime. */
 export class NoSuchTeam extends Data.TaggedError("NoSuchTeam") {}
 
-/** An invitation, and whether its mail went out (document 1: true only on an `ok` send). */
+/** An invitation, and whether its mail went out (MAIL-3: true only on an `ok` send). */
 interface Invitation {
   readonly inviteId: string
   readonly inviteSent: boolean
 }
 
-/** Invites people into a customer's team (document 1, "Rules for callers"). */
+/** Invites people into a customer's team (MAIL-3). */
 export class TeamInvitations extends Context.Service<
   TeamInvitations,
   {
     /**
-     * Invites the reader of an address: `email` is its key, `to` the address as it was written. Asked again while the invitation is open, it is the same one; its mail goes
-     * out again only if it did not before, or was deferred and did not go out in the end.
+     * Invites an address: `email` is its key, `to` the address as it was written. While the invitation is open, a repeated
+     * call returns the same one; its mail goes out again only if it did not before, or was deferred and failed in the end.
      */
     readonly invite: (invite: {
       readonly customerId: string
@@ -67,7 +67,7 @@ export const layer = (options: {
             }
           )
           const inviteSent = isOk(told)
-          // The lease ends by itself where this cannot be noted; then a repeat sends a new link.
+          // If this cannot be recorded, the lease expires; then a repeated call sends a new link.
           yield* invites
             .end(begun.token, inviteSent)
             .pipe(

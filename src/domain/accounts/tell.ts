@@ -6,7 +6,7 @@ import { Mailer } from "../mail/mailer.ts"
 import type { Category } from "../mail/suppression-policy.ts"
 import type { MailTemplate } from "../mail/template.ts"
 
-/** What a mail of the product needs beside its words. */
+/** The envelope of a mail of the product: all but its text. */
 interface Addressed {
   readonly to: string
   readonly category: Category
@@ -16,29 +16,29 @@ interface Addressed {
   readonly idempotencyKey?: string
 }
 
-/** What came of a mail. `Deferred`: its retry is queued, and its end shows when the same key is asked for again. */
+/** The outcome of a mail. `Deferred`: its retry is queued; a later call with the same key returns how it ended. */
 export type Told =
   | { readonly _tag: "Sent" }
   | { readonly _tag: "Deferred" }
   | { readonly _tag: "Unsent"; readonly error: string }
 
-/** Whether people may be told that the mail was sent: only where the send's `ok` is true. */
+/** Whether a caller may say that the mail was sent: only where the send's `ok` is true (MAIL-3). */
 export const isOk = (told: Told): boolean => told._tag !== "Unsent"
 
 /**
- * Writes a mail and sends it; one that does not go out is logged. A key that is asked for again sends again only where its
- * mail did not go out, the end of a deferral included.
+ * Renders a mail and sends it; one that does not go out is logged. A repeated key sends again only where its mail did not
+ * go out, also after a deferral.
  */
 type Tell = (mail: MailTemplate, addressed: Addressed) => Effect.Effect<Told>
 
-/** Makes {@link Tell} on the mailer of the surroundings. */
+/** Makes {@link Tell}, on the mailer in its context. */
 export const makeTell: Effect.Effect<Tell, never, Deferrals | Mailer | MailTemplates> = Effect.gen(
   function* () {
     const deferrals = yield* Deferrals
     const templates = yield* MailTemplates
     const mailer = yield* Mailer
 
-    /** A log that does not answer keeps no mail back: the relay's own memory of the key still holds. */
+    /** Where the log does not answer, the mail is sent under the plain key, which the claims still remember. */
     const openKey = (key: string) =>
       deferrals.openKey(key).pipe(
         Effect.catch(({ cause }) =>

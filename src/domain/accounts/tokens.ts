@@ -11,21 +11,21 @@ const MAC_BYTES = 32
 
 const textEncoder = new TextEncoder()
 
-/** What tokens are for, and what they are signed with. */
+/** The purpose of signed tokens, and their key. */
 interface TokenPurpose<E> {
-  /** Goes into what is signed: no signature made for another purpose fits. */
+  /** Part of the signed bytes: a signature made for another purpose is not valid. */
   readonly label: string
-  /** Characters; longer texts are not looked at. */
+  /** Characters; longer texts are refused unread. */
   readonly maxLength: number
   /** Read once; a failure is not kept. */
   readonly key: Effect.Effect<Redacted.Redacted<Uint8Array>, E>
 }
 
-/** Tokens that carry what they are about, `payload.signature` in base64url: they work for as long as their key does. */
+/** Tokens that carry their payload, `payload.signature` in base64url: they work for as long as their key does. */
 interface SignedTokens<E> {
-  /** The same payload gives the same token, so that a mail with a link can be sent again as it was. */
+  /** The same payload gives the same token, so that a mail with a link can be sent again unchanged. */
   readonly write: (payload: Uint8Array) => Effect.Effect<string, E>
-  /** The payload of a genuine token, written in the one way in which `write` does it; undefined for any other text. */
+  /** The payload of a genuine token in the exact form that `write` makes; undefined for any other text. */
   readonly read: (token: string) => Effect.Effect<Uint8Array | undefined, E>
 }
 
@@ -74,12 +74,12 @@ export const makeSignedTokens = Effect.fnUntraced(function* <E>({ key, label, ma
 /** Random bytes in a token, session cookie or magic link. */
 const TOKEN_BYTES = 32
 
-/** Longest text that is looked up at all, characters; a dev token may be any text that somebody set. */
+/** Longest text that is looked up, characters; a dev token may be any text from the settings. */
 const MAX_TOKEN_LENGTH = 1000
 
 const encoder = new TextEncoder()
 
-/** A token as its holder has it, and as it is stored. */
+/** A token in clear, and its stored form. */
 interface MintedToken {
   readonly token: Redacted.Redacted
   /** SHA-256 in hex. 32 random bytes cannot be guessed from it, so that it needs no salt. */
@@ -90,11 +90,11 @@ interface MintedToken {
 interface SecretTokens {
   /** A new one: 43 characters of base64url. */
   readonly mint: Effect.Effect<MintedToken>
-  /** What is stored of a token; `undefined` for what cannot be one. */
+  /** The stored hash of a token; `undefined` for a text that cannot be one. */
   readonly hash: (token: string) => Effect.Effect<string | undefined>
 }
 
-/** What makes tokens, on the chance and the digest of the surroundings. */
+/** Makes {@link SecretTokens}, on the random source and the digest in its context. */
 export const makeSecretTokens: Effect.Effect<SecretTokens, never, Digest | SecureRandom> = Effect.gen(
   function* () {
     const digest = yield* Digest
@@ -114,7 +114,7 @@ export const makeSecretTokens: Effect.Effect<SecretTokens, never, Digest | Secur
 /** Longest name of a token, characters. */
 const MAX_NAME = 200
 
-/** What is wrong with a token to be made; `undefined`: nothing. */
+/** What is wrong with a new token; `undefined`: nothing. */
 export const faultOf = ({ customerId, expiresAt, name, rights }: NewToken): string | undefined => {
   if (name.trim() === "" || name.length > MAX_NAME) return `A name has 1 to ${MAX_NAME} characters`
   if (/\p{Cc}/u.test(name)) return "A name holds no control characters"

@@ -4,21 +4,21 @@ import { Digest, sha256 } from "effect/crypto/Digest"
 import { type VisionModel, VisionModelError } from "../../ports/conversion/vision-model.ts"
 import type { ConverseRequest, ContentBlock } from "../conversion/cascade/converse.ts"
 
-/** Without cache points: a batch record takes none. */
+/** Without cache points: batch records do not support them. */
 export const withoutCachePoints = (request: ConverseRequest): ConverseRequest => ({
   ...request,
   system: request.system.filter((block) => "text" in block)
 })
 
-/** A transport that keeps the call it is asked to make. */
+/** A transport that records the call it is asked to make. */
 interface Capture {
-  /** A model that records the hi-fi single pass and answers nothing: every call fails, that one as `captured`. */
+  /** A model that records the hi-fi single pass and never answers: every call fails, that one as `captured`. */
   readonly model: VisionModel["Service"]
-  /** The newest call, once. */
+  /** Takes the newest recorded call; a second read returns nothing. */
   readonly take: () => ConverseRequest | undefined
 }
 
-/** Makes one; pages that are captured at once need one each. */
+/** Makes a capturing model; pages that are captured concurrently need one each. */
 export const makeCapture = (): Capture => {
   let captured: ConverseRequest | undefined
   return {
@@ -47,7 +47,7 @@ export const makeCapture = (): Capture => {
   }
 }
 
-/** What a block is, without the page's bytes, which the PDF library stamps with the time. */
+/** What a block is, without the page's bytes: the PDF library stamps those with the time. */
 const shapeOf = (block: ContentBlock): ReadonlyArray<string | boolean> => {
   if ("text" in block) return ["text", block.text]
   if ("image" in block) return ["image", block.image.format]
@@ -56,7 +56,7 @@ const shapeOf = (block: ContentBlock): ReadonlyArray<string | boolean> => {
 
 /**
  * What a batch result is matched by, as one unambiguous text: system prompt, texts and kinds of content, token limit and
- * temperature. Left out are page bytes (the record id pins the page), cache points and the model (matched by itself).
+ * temperature. Left out are page bytes (the record id pins the page), cache points and the model (compared separately).
  */
 export const promptText = (request: ConverseRequest): string =>
   JSON.stringify([
@@ -66,7 +66,7 @@ export const promptText = (request: ConverseRequest): string =>
     request.inferenceConfig.temperature
   ])
 
-/** SHA-256 of a {@link promptText}, hex (document 3, "Chunk processing with results"). */
+/** SHA-256 of a {@link promptText}, hex (BATCH-20). */
 export const hashOf = (text: string): Effect.Effect<string, never, Digest> =>
   Effect.flatMap(Digest, (digest) => digest.digestHex(sha256, new TextEncoder().encode(text)))
 

@@ -9,10 +9,10 @@ import { eachLine } from "./lines.ts"
 import { parsed, readOutputLine, type ReturnedRecord } from "./output.ts"
 import { makeResultsWriter } from "./results.ts"
 
-/** The output is not as it should be (yet). */
+/** The output is incomplete or malformed, perhaps only for now. */
 class CollectFailed extends Data.TaggedError("CollectFailed")<{ readonly reason: string }> {}
 
-/** The files of a batch job's output; the service's own `manifest.json.out` is none. */
+/** The files of a batch job's output; the service's own `manifest.json.out` is not one of them. */
 const outputFiles = Effect.fnUntraced(function* (job: BatchJob) {
   const objects = yield* BatchObjects
   const found = yield* Stream.runCollect(objects.list(job.outputPrefix))
@@ -60,7 +60,10 @@ const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
   return entries
 })
 
-/** What cannot be seen yet of a batch job's output, in words, as far as the service tells: a file of each shard, and its records. */
+/**
+ * Describes what is still missing from a batch job's output, as far as the service reports it: a file for each shard, and its
+ * records.
+ */
 const unseenOf = (
   job: BatchJob,
   shards: number,
@@ -70,20 +73,20 @@ const unseenOf = (
   return seen.lines < (job.processed ?? 0) ? `${seen.lines} of ${job.processed} output records` : undefined
 }
 
-/** A collect of a job's results. */
+/** One collect of a job's results. */
 interface Collecting {
   readonly jobId: string
   readonly attempt: number
   /** Files that were submitted. */
   readonly shards: number
-  /** Takes the output as far as it can be seen. */
+  /** Accepts the output as far as it is visible. */
   readonly partly: boolean
 }
 
 /**
- * Reads a batch job's output line by line and writes one results file a chunk (document 3, "Driver" 5). Every record that was
- * returned is counted, whatever it is worth; of two with one id the first is used; lines that are no record are passed over. Output
- * that cannot be seen yet is waited for, but `partly` takes what is there: pages without a record are converted on demand.
+ * Reads a batch job's output line by line and writes one results file a chunk (BATCH-16, BATCH-20). Every returned record is
+ * counted, accepted or not; of two with one id the first is used; lines that are not records are skipped. Output that is not
+ * visible yet is waited for, but `partly` takes what is there: pages without a record are converted on demand.
  */
 export const collect = (
   collecting: Collecting,
@@ -128,8 +131,8 @@ export const collect = (
   })
 
 /**
- * Counts what a batch job returned, for its bill; nothing of it is used. What cannot be read is told by `whole`: it may be there
- * later.
+ * Counts what a batch job returned, for its bill; none of it is used. `whole` is false where some output could not be read: it
+ * may appear later.
  */
 export const tallyOnly = (
   records: number,

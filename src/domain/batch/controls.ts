@@ -6,20 +6,20 @@ import { ConversionStore, type ConversionStoreError } from "../../ports/conversi
 import { HOLD_WINDOW, type JobStatus } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
 
-/** How long an owner's request waits for the batch service; the driver stops the job at its next poll otherwise. */
+/** How long an owner's request waits for the batch service; after that, the driver stops the job at its next poll. */
 const STOP_WITHIN = Duration.seconds(3)
 
-/** How Process now ended. */
+/** How process-now ended. */
 export type ProcessedNow =
   | { readonly answer: "moved"; readonly jobId: string; readonly status: JobStatus }
   | { readonly answer: "not_found" | "not_waiting" }
 
-/** What the owner of a file does to its waiting conversion (document 3, "Process now", "Batch row when the user acts"). */
+/** What the owner of a file does to its waiting conversion (BATCH-40, BATCH-41). */
 export class BatchControls extends Context.Service<
   BatchControls,
   {
     /**
-     * Moves a waiting conversion to on-demand. Where its batch row is closed already it is left alone, since the driver is
+     * Moves a waiting conversion to on-demand. Where its batch row is closed already the job is left alone, since the driver is
      * about to resume it with its results: `moved` all the same.
      */
     readonly processNow: (file: {

@@ -20,7 +20,7 @@ export interface BatchTally {
   readonly fallback: number
 }
 
-/** A share of pages above this that fall back to on-demand is worth a warning (document 3). */
+/** A share of fallen-back pages above this is logged as a warning (BATCH-21). */
 export const FALLBACK_WARNING = 0.2
 
 export const fallbackShare = ({ accepted, fallback }: BatchTally): number =>
@@ -31,8 +31,8 @@ export const batchCost = (tally: BatchTally, price: ModelPrice): number =>
   estimateLlmCost(tally.usage, price) * BATCH_MULTIPLIER
 
 /**
- * The one ledger entry of a batch job (document 3, "Cost accounting"); undefined where it returned nothing. `onDemandUsd` is
- * what the accepted answers would have cost on demand: what the lane saved is that, less the cost.
+ * The one ledger entry of a batch job (BATCH-30); undefined where it returned nothing. `onDemandUsd` is what the accepted answers
+ * would have cost on demand: the lane saved that, less the cost.
  */
 export const batchCostEntry = (
   batch: {

@@ -10,14 +10,14 @@ import { pollDue } from "./polling.ts"
 import { resumePatch } from "./row.ts"
 import { prepareNext } from "./submitting.ts"
 
-/** How long batch objects are kept (document 3, "Other constants"). */
+/** How long batch objects are kept (BATCH-44). */
 const KEPT = Duration.days(14)
 
-/** Batches whose objects one tick removes, and the keys of one delete. */
+/** Batches that one tick purges, and the keys of one delete. */
 const PURGES = 20
 const KEYS_AT_ONCE = 500
 
-/** Resumes jobs that wait although their batch row is closed (document 3, "Driver" 9). */
+/** Resumes jobs that still wait although their batch row is closed (BATCH-17). */
 const resumeStranded = Effect.gen(function* () {
   const store = yield* BatchStore
   for (const job of yield* store.stranded) {
@@ -26,7 +26,7 @@ const resumeStranded = Effect.gen(function* () {
   }
 })
 
-/** Jobs that have waited for too long go on-demand, whatever the batch service says, or does not say. */
+/** Moves jobs that have waited too long to on-demand, whatever the batch service reports (BATCH-15). */
 const releaseOverdue = Effect.fnUntraced(function* (settings: DriverSettings) {
   const store = yield* BatchStore
   while (true) {
@@ -41,20 +41,19 @@ const releaseOverdue = Effect.fnUntraced(function* (settings: DriverSettings) {
   }
 })
 
-/** The tick that asks the database alone, and so is never held up: nothing waits in the lane for ever. */
+/** The tick that needs only the database, so that nothing can hold it up: no job waits in the lane for ever. */
 export const releaseTick = (settings: DriverSettings) =>
   resumeStranded.pipe(Effect.andThen(releaseOverdue(settings)), Effect.withSpan("batch-releaser"))
 
 /**
- * The tick that looks at what was submitted. Several drivers at once are wasteful and nothing
- * else; one that was interrupted anywhere is carried on by the next. The number of queries does not grow with the number of open
- * rows.
+ * The tick that polls submitted rows. Several drivers at once only waste work; after an interruption the next one continues. The
+ * number of queries does not grow with the number of open rows.
  */
 export const pollTick = (settings: DriverSettings) => pollDue(settings).pipe(Effect.withSpan("batch-driver"))
 
 /**
- * The other tick: prepares one job. It may take hours, of which results that are there must not wait; what the two do to rows is
- * guarded row by row.
+ * The other tick: prepares one job. It is separate because it may take hours, and finished results must not wait for it; the
+ * changes of both ticks are guarded row by row.
  */
 export const prepareTick = (settings: DriverSettings, term: number) =>
   prepareNext(settings, term).pipe(Effect.withSpan("batch-preparer"))

@@ -1,23 +1,23 @@
 import { Schema } from "effect"
 
 /**
- * Where a batch keeps its objects. Parts are `[A-Za-z0-9._-]`, as Bedrock takes them in an `s3Uri`. Each preparing has a
- * folder of its own, so that two never write into one; only results have one place for the job.
+ * Where a batch keeps its objects. Parts are `[A-Za-z0-9._-]`, as Bedrock takes them in an `s3Uri`. Each prepare has a folder of
+ * its own, so that two never write to the same one; only results have one place for the job.
  */
 
-/** Everything of a job's batch. */
+/** All objects of a job's batch. */
 export const batchPrefix = (jobId: string): string => `batch/${jobId}/`
 
-/** What one preparing uploads. */
+/** What one prepare uploads. */
 export const preparedPrefix = (jobId: string, lease: string): string => `${batchPrefix(jobId)}${lease}/`
 
-/** The folder that the batch service reads: shards and nothing else. */
+/** The folder that the batch service reads: only shards. */
 export const inputPrefix = (prepared: string): string => `${prepared}input/`
 
-/** The folder that it writes to. */
+/** The folder that the batch service writes to. */
 export const outputPrefix = (prepared: string): string => `${prepared}output/`
 
-/** The preparing that an input folder belongs to; undefined where it is none of ours. */
+/** The prepare that an input folder belongs to; undefined for a folder that is not ours. */
 export const preparedOf = (input: string): string | undefined =>
   input.endsWith("/input/") ? input.slice(0, -"input/".length) : undefined
 
@@ -26,18 +26,18 @@ export const manifestKey = (prepared: string): string => `${prepared}manifest.js
 export const shardKey = (prepared: string, shard: number): string =>
   `${inputPrefix(prepared)}shard-${String(shard).padStart(4, "0")}.jsonl`
 
-/** Results of one chunk (document 3: one file per chunk). */
+/** Results of one chunk (BATCH-20). */
 export const resultsKey = (jobId: string, chunkIndex: number): string =>
   `${batchPrefix(jobId)}results/chunk-${chunkIndex}.json`
 
-/** Answers of a chunk that one collect has to put aside until the others come. */
+/** Answers of a chunk that one collect parks until the rest arrive. */
 export const heldKey = (jobId: string, attempt: number, chunkIndex: number): string =>
   `${batchPrefix(jobId)}held-${attempt}/chunk-${chunkIndex}.json`
 
-/** A batch job's name, and the token that makes creating it again harmless: the same for a job whoever creates it. */
+/** A batch job's name, and its idempotency token: both follow from the job's id, whichever process creates it (BATCH-13). */
 export const batchJobName = (jobId: string): string => `postlane-${jobId}`
 
-/** One record that was submitted: what its answer may be used for. A line of JSON. */
+/** One submitted record: what its answer may be used for. A line of JSON. */
 export const ManifestEntry = Schema.Struct({
   recordId: Schema.String,
   chunkIndex: Schema.Natural,

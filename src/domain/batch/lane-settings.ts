@@ -4,17 +4,17 @@ import type { ModelPrice } from "../conversion/cascade/cost.ts"
 import { type JobOptions, usesCascade, HOLD_WINDOW } from "../conversion/job.ts"
 import type { BatchLimits } from "./shards.ts"
 
-/** What decides about the batch lane when a job is created (document 3, "Flags"). */
+/** Settings that decide on the batch lane when a job is created (BATCH-1). */
 export interface LaneSettings {
-  /** `BATCH_CONVERSION_ENABLED`, and a bucket and a role. */
+  /** `BATCH_CONVERSION_ENABLED` is set, and so are a bucket and a role. */
   readonly on: boolean
   /** `BATCH_CONVERSION_MIN_PAGES`. */
   readonly minPages: number
 }
 
 /**
- * Whether a job goes through the batch lane (document 3, point 4): hi-fi, through the cascade, and large or opted in by the
- * bulk programme. A free reflow counts like any other.
+ * Whether a job goes through the batch lane (BATCH-2): hi-fi, through the cascade, and large or opted in by the bulk programme. A
+ * free reflow counts like any other.
  */
 export const isEligible = (
   job: { readonly options: JobOptions; readonly totalPages: number },
@@ -28,9 +28,9 @@ export const statusAtCreation = (
   lane: LaneSettings
 ): "waiting_batch" | "pending" => (isEligible(job, lane) ? "waiting_batch" : "pending")
 
-/** How the driver works (document 3, "Flags"). */
+/** The driver's settings. */
 export interface DriverSettings {
-  /** This process, as the rows that it prepares know it. */
+  /** Identifies this process in the rows that it prepares. */
   readonly preparer: string
   readonly model: string
   readonly price: ModelPrice
@@ -41,25 +41,25 @@ export interface DriverSettings {
   readonly pollEvery: Duration.Duration
 }
 
-/** After a batch job's time-out, before the driver gives up on it. */
+/** How long after a batch job's time-out the driver gives up on it. */
 export const GRACE = Duration.hours(2)
 
-/** A prepare that takes longer is stuck. */
+/** A prepare that takes longer than this is stuck. */
 export const STUCK_AFTER = Duration.hours(2)
 
-/** Collects of one batch job, at most. */
+/** Most collects of one batch job. */
 export const MAX_COLLECTS = 5
 
-/** Rows of one tick. */
+/** Most rows that one tick polls. */
 export const POLLS_A_TICK = 200
 
-/** What a poll or a preparer that are slow have to see to a job by themselves, before it is taken from them. */
+/** How long a slow poll or prepare still has to handle an overdue job itself, before the release tick takes it. */
 export const RELEASE_SLACK = Duration.minutes(5)
 
-/** From its creation until a job has waited for long enough; a batch job is given up on then. */
+/** How long after its creation a waiting job is released; its batch job is given up on then. */
 export const giveUpIn = ({ timeoutHours }: Pick<DriverSettings, "timeoutHours">): Duration.Duration =>
   Duration.sum(Duration.hours(timeoutHours), GRACE)
 
-/** How long funds stay set aside while a job waits: time-out, grace and the on-demand window after them. */
+/** How long funds stay on hold while a job waits: time-out, grace and the on-demand window after them. */
 export const waitingWindow = (settings: Pick<DriverSettings, "timeoutHours">): Duration.Duration =>
   Duration.sum(giveUpIn(settings), HOLD_WINDOW)

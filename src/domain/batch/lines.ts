@@ -1,8 +1,6 @@
 import { Effect, Stream } from "effect"
 
-/**
- * Longest line, bytes. The echo of the largest record has some 6 MB; beyond this a line is no answer, and is not kept.
- */
+/** Longest line, bytes. The echo of the largest record has some 6 MB; a longer line cannot be an answer, and is dropped. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024
 
 const NEWLINE = 10
@@ -12,19 +10,19 @@ export type Line = Uint8Array | undefined
 
 const SPACE = 32
 
-/** Whether there is nothing but spaces, tabs and a carriage return. */
+/** Whether the line holds only spaces, tabs and a carriage return. */
 const isBlank = (line: Line): boolean => line !== undefined && line.every((byte) => byte <= SPACE)
 
-/** Room for a line that came in several reads, at first. */
+/** Initial size of the buffer for a line that spans several reads. */
 const FIRST_ROOM = 256 * 1024
 
 /**
- * Cuts bytes into lines. One that came in a single read is a view of it; one that came in several is put together, in a place
- * that is used again: a line is good until the next call.
+ * Splits bytes into lines. A line from a single read is a view of it; one that spans reads is assembled in a reused buffer: a
+ * line is valid until the next call.
  */
 export const makeLineCutter = (maxBytes: number = MAX_LINE_BYTES) => {
   let begun = new Uint8Array(0)
-  // Where the next one goes while the one that was put together last is still being used.
+  // The spare buffer: the line that was assembled last is still in use.
   let other = new Uint8Array(0)
   let size = 0
   const add = (part: Uint8Array) => {
@@ -48,7 +46,7 @@ export const makeLineCutter = (maxBytes: number = MAX_LINE_BYTES) => {
     return line
   }
   return {
-    /** The lines that these bytes end; blank ones are left out. */
+    /** The lines that these bytes complete; blank ones are left out. */
     push: (bytes: Uint8Array): Array<Line> => {
       const lines: Array<Line> = []
       let from = 0
@@ -68,7 +66,7 @@ export const makeLineCutter = (maxBytes: number = MAX_LINE_BYTES) => {
   }
 }
 
-/** The lines of an object, one by one; memory holds one of them. A piece is done with before the next is asked for. */
+/** The lines of an object, one by one; memory holds one of them. A piece is consumed before the next is requested. */
 export const eachLine = <E, R, E2, R2>(
   bytes: Stream.Stream<Uint8Array, E, R>,
   use: (line: Line) => Effect.Effect<void, E2, R2>

@@ -15,7 +15,7 @@ const skipSpace = (json: Uint8Array, from: number): number => {
   return at
 }
 
-/** Behind the string whose opening quote is at `from`; -1 where it does not end. */
+/** The index after the string whose opening quote is at `from`; -1 where it does not end. */
 const skipString = (json: Uint8Array, from: number): number => {
   for (let end = json.indexOf(QUOTE, from + 1); end !== -1; end = json.indexOf(QUOTE, end + 1)) {
     let escapes = end
@@ -25,7 +25,7 @@ const skipString = (json: Uint8Array, from: number): number => {
   return -1
 }
 
-/** Behind the value at `from`, which is not looked into; -1 where there is none or it does not end. */
+/** The index after the value at `from`, which is not parsed; -1 where there is none or it does not end. */
 const skipValue = (json: Uint8Array, from: number): number => {
   let depth = 0
   for (let at = from; at < json.length;) {
@@ -37,7 +37,7 @@ const skipValue = (json: Uint8Array, from: number): number => {
     }
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-      // The one around it ends, and with it a number or a word.
+      // The enclosing value ends here, and with it a number or a literal.
       if (depth === 0) return at === from ? -1 : at
       depth--
       if (depth === 0) return at + 1
@@ -49,7 +49,7 @@ const skipValue = (json: Uint8Array, from: number): number => {
 
 const decoder = new TextDecoder()
 
-/** Reads JSON; undefined where it is none. */
+/** Parses JSON; undefined where it is invalid. */
 export const parsed = (json: Uint8Array): unknown => {
   try {
     return JSON.parse(decoder.decode(json))
@@ -59,9 +59,9 @@ export const parsed = (json: Uint8Array): unknown => {
 }
 
 /**
- * The members of a JSON object as they stand in its bytes, by name, the last one of a name; undefined where it is no object.
- * Values are not looked into: a record of the batch service's output is mostly the echo of a page's PDF, which is neither made a
- * text nor read. What is no JSON inside of a value shows when that is {@link parsed}.
+ * The raw bytes of a JSON object's members, by name, the last one of a name; undefined where it is not an object. Values are not
+ * parsed: a record of the batch service's output is mostly the echo of a page's PDF, which is never decoded. Invalid JSON inside
+ * a value shows when that is {@link parsed}.
  */
 export const membersOf = (json: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined => {
   const members = new Map<string, Uint8Array>()
@@ -91,7 +91,7 @@ export const membersOf = (json: Uint8Array): ReadonlyMap<string, Uint8Array> | u
 const Tokens = Schema.optionalKey(Schema.NullOr(Schema.Natural))
 const Cited = Schema.Struct({ text: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 
-/** A block of an answer; with citations its texts come in blocks of their own (Bedrock, Converse, `citationsContent`). */
+/** A block of an answer; with citations the text is in blocks of its own (Bedrock, Converse, `citationsContent`). */
 const Block = Schema.Struct({
   text: Schema.optionalKey(Schema.NullOr(Schema.String)),
   citationsContent: Schema.optionalKey(
@@ -99,13 +99,13 @@ const Block = Schema.Struct({
   )
 })
 
-/** An answer as it may be used. */
+/** An answer that may be used. */
 const Answer = Schema.Struct({
   output: Schema.Struct({ message: Schema.Struct({ content: Schema.Array(Block) }) }),
   stopReason: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
-/** Tokens are read apart from the answer: what cannot be used is billed all the same. */
+/** Tokens are read apart from the answer: an unusable answer is billed all the same. */
 const Billed = Schema.Struct({
   usage: Schema.Struct({
     inputTokens: Tokens,
@@ -123,7 +123,7 @@ export interface ReturnedRecord {
   readonly recordId: string
   /** Billed, used or not. */
   readonly usage: TokenUsage
-  /** Undefined where there is no answer, or it cannot be used (document 3, "Accepted batch record"). */
+  /** Undefined where there is no answer, or it is not accepted (BATCH-21). */
   readonly answer: { readonly text: string; readonly stopReason: string | undefined } | undefined
 }
 
@@ -155,8 +155,8 @@ const answerOf = (modelOutput: unknown): ReturnedRecord["answer"] => {
 }
 
 /**
- * Reads a line of a batch job's output; undefined for one that is no record (cut off, not JSON, without an id). The input that it
- * repeats is passed over.
+ * Reads a line of a batch job's output; undefined for one that is not a record (cut off, not JSON, without an id). The input that
+ * the record echoes is skipped.
  */
 export const readOutputLine = (line: Uint8Array): ReturnedRecord | undefined => {
   const members = membersOf(line)

@@ -13,10 +13,10 @@ import { type BatchOutcome, type EndStatus, resumePatch, verdictOf } from "./row
 
 const OVERDUE = "it was not done in time"
 
-/** Rows that are looked at at once. */
+/** Rows that are polled concurrently. */
 const AT_ONCE = 4
 
-/** Closes a row with its bill; whoever wins the transition resumes the job, and who loses it does nothing. */
+/** Closes a row with its bill. The process that wins the transition resumes the job; the others do nothing. */
 const close = Effect.fnUntraced(function* (
   row: PolledBatch,
   end: Pick<BatchEnd, "outcome" | "reason"> & { readonly status: EndStatus },
@@ -34,7 +34,7 @@ const close = Effect.fnUntraced(function* (
   yield* store.resume(row.jobId, resumePatch({ outcome, costUsd }), HOLD_WINDOW)
 })
 
-/** Nobody waits any longer: its job goes on-demand now, and the row when the batch job has stopped. */
+/** Gives up waiting: the job goes on demand now, its row is closed once the batch job has stopped. */
 const giveUp = Effect.fnUntraced(function* (row: PolledBatch) {
   const store = yield* BatchStore
   yield* store.giveUp(row.id, OVERDUE)
@@ -43,7 +43,7 @@ const giveUp = Effect.fnUntraced(function* (row: PolledBatch) {
   }
 })
 
-/** Bills what there is. Output that should be there and is not may come later: five times. */
+/** Bills what was returned. Missing output may still appear: it is looked for five times. */
 const bill = Effect.fnUntraced(function* (
   row: PolledBatch,
   job: BatchJob,
@@ -104,13 +104,13 @@ const collectRow = Effect.fnUntraced(function* (
   )
 })
 
-/** Best effort: the next poll tells it again. */
+/** Best effort: the next poll asks again. */
 const stop = (row: PolledBatch) =>
   BatchService.use((service) => service.stop(row.arn)).pipe(
     Effect.catch((error) => Effect.logWarning("a batch job could not be stopped; it is told again", error))
   )
 
-/** One that the service does not know any more has failed; what it left behind is billed. */
+/** A job that the service no longer knows counts as failed; what it left behind is billed. */
 const lost = (row: PolledBatch): BatchJob => ({
   arn: row.arn,
   name: "",
@@ -131,7 +131,7 @@ const jobOf = (row: PolledBatch) =>
         )
       )
 
-/** Acts on what the service says of a row. False: the batch job was told to stop, and may have stopped by now. */
+/** Acts on what the service reports of a row. False: the batch job was asked to stop, and may have stopped by now. */
 const act = Effect.fnUntraced(function* (row: PolledBatch, job: BatchJob, settings: DriverSettings) {
   const verdict = verdictOf({ ...row, status: job.status, unwanted: row.closeReason !== null })
   switch (verdict.do) {
@@ -156,7 +156,7 @@ const act = Effect.fnUntraced(function* (row: PolledBatch, job: BatchJob, settin
   }
 })
 
-/** The service tells nothing of it: its time runs out all the same, and what can be read is billed in the end. */
+/** The service reports nothing of the job: its time runs out all the same, and what can be read is billed in the end. */
 const untold = (row: PolledBatch, settings: DriverSettings) => {
   if (!row.abandoned) return row.overdue ? giveUp(row) : Effect.void
   const end = { outcome: "expired", status: "Expired", reason: OVERDUE } as const
@@ -181,7 +181,7 @@ const pollRow = (row: PolledBatch, settings: DriverSettings) =>
     Effect.annotateLogs({ job: row.jobId, batch: row.id })
   )
 
-/** Looks at every submitted row that is due (document 3, "Driver" 4 to 6). */
+/** Polls every submitted row that is due (BATCH-14). */
 export const pollDue = (
   settings: DriverSettings
 ): Effect.Effect<void, ConversionStoreError, BatchStore | BatchService | BatchObjects> =>

@@ -14,8 +14,8 @@ import { recordId, type RecordPlace, makeRecordLines } from "./record.ts"
 import { type BatchLimits, type BatchSkipped, linesOf, present, writeShards, type Written } from "./shards.ts"
 
 /**
- * The hi-fi call of one page, recorded. Undefined for a blank page, one that cannot be read, and one that the model would not
- * take: they are left to the chunk processor.
+ * The hi-fi call of one page, recorded. Undefined for a blank or unreadable page, and for one that the model would not accept:
+ * these are left to the chunk processor.
  */
 const capturePage = (
   pages: OpenPages,
@@ -24,7 +24,7 @@ const capturePage = (
 ): Effect.Effect<ConverseRequest | undefined> =>
   Effect.gen(function* () {
     const page = yield* pages.page(index)
-    // Split first: of most pages that tells already that they are not blank.
+    // Split first: for most pages that already shows that they are not blank.
     yield* page.pdf
     if (yield* page.isBlank) return undefined
     const capture = makeCapture()
@@ -41,11 +41,11 @@ const capturePage = (
     )
   )
 
-/** A document to be prepared. */
+/** A document to prepare. */
 interface Preparing {
   readonly objectKey: string
   readonly chunks: ReadonlyArray<ChunkRange>
-  /** The preparing's folder. */
+  /** The folder of this prepare. */
   readonly prepared: string
   readonly model: string
   readonly limits: BatchLimits
@@ -63,7 +63,7 @@ const rangeOf = (chunks: ReadonlyArray<ChunkRange>): PageRange => ({
   end: chunks.reduce((most, { lastPage }) => Math.max(most, lastPage + 1), 0)
 })
 
-/** Hashes of the requests of one document: all of its pages have the same prompt, as a rule. */
+/** Caches the prompt hashes of one document: as a rule all of its pages have the same prompt. */
 const makeHashes = () => {
   let known: { readonly text: string; readonly hash: string } | undefined
   return Effect.fnUntraced(function* (request: ConverseRequest) {
@@ -74,8 +74,8 @@ const makeHashes = () => {
 }
 
 /**
- * The records of a document's pages, which is opened once for all of its chunks: to open it, and to find out how it is best
- * split, takes as long as splitting dozens of pages. They come one by one, each good until the next; the pages are read ahead.
+ * The records of a document's pages. The document is opened once for all chunks: opening it, and finding out how best to split
+ * it, takes as long as splitting dozens of pages. Records come one by one, each valid until the next; pages are read ahead.
  */
 const recordsOf = (
   { chunks, model, objectKey }: Preparing,
@@ -112,7 +112,7 @@ interface Prepared extends Written {
 
 /**
  * Captures the hi-fi call of every page that the chunk processor would make, and uploads the records and their manifest
- * (document 3, "Driver" 2 and 3). The manifest comes last: where it is, everything is.
+ * (BATCH-11, BATCH-12). The manifest is written last: where it exists, everything does.
  */
 export const prepare = (
   preparing: Preparing

@@ -3,15 +3,15 @@ import type { ContentBlock, ConverseMessage, ConverseRequest } from "../conversi
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 const PADDING = "=".charCodeAt(0)
 
-/** The first and the second character of each twelve bits: half as many steps as character by character. */
+/** Two characters for each twelve bits: half as many steps as character by character. */
 const FIRST = Uint8Array.from({ length: 4096 }, (_, bits) => ALPHABET.charCodeAt(bits >> 6))
 const SECOND = Uint8Array.from({ length: 4096 }, (_, bits) => ALPHABET.charCodeAt(bits & 63))
 
-/** Characters that so many bytes take as base64. */
+/** Number of base64 characters for that many bytes. */
 export const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4
 
 /**
- * Writes bytes as base64 (RFC 4648, padded) where they belong, without a string of it in between: page PDFs are nearly all of a
+ * Writes bytes as base64 (RFC 4648, padded) straight into `target`, without an intermediate string: page PDFs are nearly all of a
  * batch record. `target` has room for {@link base64Length} from `at` on.
  */
 export const writeBase64 = (bytes: Uint8Array, target: Uint8Array, at: number): void => {
@@ -35,7 +35,7 @@ export const writeBase64 = (bytes: Uint8Array, target: Uint8Array, at: number): 
   target[to + 3] = PADDING
 }
 
-/** A part of a line: JSON, or bytes that stand there as base64. */
+/** A part of a line: JSON, or bytes to be written as base64. */
 type Part = string | Uint8Array
 
 const partsOf = (block: ContentBlock): ReadonlyArray<Part> => {
@@ -86,12 +86,12 @@ const writeLine = (
 
 /**
  * One line of a shard: the record's id, and the body of a Converse call without the model, bytes as base64 (Bedrock, batch
- * inference data). The bytes are nearly all of it: they go into the line as they are encoded, and through no string.
+ * inference data). The bytes are nearly all of the line: they are encoded straight into it, without a string.
  */
 export const recordLine = (recordId: string, request: ConverseRequest): Uint8Array =>
   writeLine(recordId, request, (bytes) => new Uint8Array(bytes))
 
-/** The same for many records: a line is written where the one before stood, and is good until the next. */
+/** The same for many records: the buffer is reused, so a line is valid until the next. */
 export const makeRecordLines = (): typeof recordLine => {
   let place = new Uint8Array(0)
   return (recordId, request) =>
@@ -101,7 +101,7 @@ export const makeRecordLines = (): typeof recordLine => {
     })
 }
 
-/** Which page a batch record stands for: chunk and page, both from 0, the page in the document. */
+/** Which page a batch record is for: chunk and page, both from 0, the page in the document. */
 export interface RecordPlace {
   readonly chunkIndex: number
   readonly page: number
@@ -109,10 +109,10 @@ export interface RecordPlace {
 
 const RECORD_ID = /^c(0|[1-9]\d{0,8})-p(0|[1-9]\d{0,8})$/
 
-/** `c<chunkIndex>-p<page>` (document 3, "Driver" 2). */
+/** `c<chunkIndex>-p<page>` (BATCH-11). */
 export const recordId = ({ chunkIndex, page }: RecordPlace): string => `c${chunkIndex}-p${page}`
 
-/** Reads a record id back; undefined for any other text. */
+/** Parses a record id; undefined for any other text. */
 export const placeOf = (id: string): RecordPlace | undefined => {
   const match = RECORD_ID.exec(id)
   return match === null ? undefined : { chunkIndex: Number(match[1]), page: Number(match[2]) }

@@ -15,13 +15,14 @@ interface PrimedChunk {
   readonly chunkIndex: number
 }
 
-/** Reuses batch results in chunk processing. */
+/** Answers chunk processing from batch results. */
 export class BatchReplay extends Context.Service<
   BatchReplay,
   {
     /**
-     * A model that answers the hi-fi single pass of a page from the chunk's batch results where model and prompt hash match,
-     * and asks `model` for anything else. Without a results file it asks for everything; one that cannot be read now fails.
+     * A model that answers the hi-fi single pass of a page from the chunk's batch results where model and prompt hash match, and
+     * asks `model` for anything else. Without a results file everything goes to `model`; one that cannot be read now fails the
+     * call.
      */
     readonly over: (
       chunk: PrimedChunk,
@@ -70,7 +71,7 @@ export class BatchReplay extends Context.Service<
 
 /**
  * The model that answers a chunk's calls: where its job has batch results, they come first. Results that cannot be read now fail
- * the attempt, so that they are not paid for twice; but the last one goes on demand.
+ * the attempt, so that they are not paid for twice; the last attempt goes on demand.
  */
 export const withBatchResults = (
   chunk: ClaimedChunk,

@@ -21,16 +21,16 @@ const ChunkResults = Schema.Struct({ chunkIndex: Schema.Natural, pages: Schema.A
 
 const decodeResults = Schema.decodeUnknownEffect(Schema.fromJsonString(ChunkResults))
 
-/** Answers that are held before they are written, characters; each takes two bytes at most. */
+/** Answers that are buffered before they are written, characters; each takes two bytes at most. */
 const MAX_HELD = 64 * 1024 * 1024
 
-/** Files that are written at once: each waits for the disk, or for the network. */
+/** Files that are written concurrently: each waits for the disk, or for the network. */
 const WRITES_AT_ONCE = 16
 
-/** UTF-8 of a text takes at most so many bytes for each of its characters. */
+/** Most bytes that one character of a text takes in UTF-8. */
 const MAX_BYTES_A_CHARACTER = 3
 
-/** Texts as bytes, in places that are used again: those of a text are given back once they are written. */
+/** Encodes texts into pooled buffers, which are released once they are written. */
 const makeEncoder = () => {
   const encoder = new TextEncoder()
   const places: Array<Uint8Array<ArrayBuffer>> = []
@@ -81,16 +81,16 @@ interface Held {
   missing: number
   size: number
   pages: Array<PageAnswer>
-  /** Some of it stands beside its file, until the rest is there. */
+  /** Some of it is parked beside its file until the rest arrives. */
   parked: boolean
   /** Its file is written. */
   written: boolean
 }
 
 /**
- * Writes one results file a chunk as its records come, in whatever order: a chunk is written once all of its records are
- * there; when too much is held, all that is held is parked beside, in a folder of this collect's own, until the rest of its
- * chunk comes. Every collect writes the files anew, each of them whole: one that slept and wakes up writes what is there.
+ * Writes one results file a chunk from records in any order: a chunk is written once all of its records are there; when the
+ * buffer is full, all of it is parked in a folder of this collect's own until the rest of its chunk arrives. Every collect writes
+ * complete files: a stale one that wakes up only writes what is there.
  */
 export const makeResultsWriter = (
   objects: ObjectStoreService,
@@ -134,7 +134,7 @@ export const makeResultsWriter = (
 
   const written = Effect.suspend(() => (underWay === undefined ? Effect.void : Fiber.join(underWay)))
 
-  /** Writes while records go on to come; the next ones wait for these. */
+  /** Writes while further records arrive; the next writes wait for these. */
   const writeBeside = (some: ReadonlyArray<readonly [number, Held]>) =>
     Effect.gen(function* () {
       yield* written
@@ -142,7 +142,7 @@ export const makeResultsWriter = (
     })
 
   return {
-    /** A record that came, once; one that was not accepted adds no answer. */
+    /** Adds a record, once; one that was not accepted adds no answer. */
     add: (entry: ManifestEntry, record: ReturnedRecord): Effect.Effect<void, ObjectStoreError> =>
       Effect.suspend(() => {
         const held = chunks.get(entry.chunkIndex)
@@ -174,7 +174,7 @@ export const makeResultsWriter = (
           Effect.suspend(() => writeAll([...chunks].filter(([, { size }]) => size > 0)))
         )
       }),
-    /** Writes what is left, chunks without any answer too. */
+    /** Writes what is left, including chunks without any answer. */
     finish: Effect.andThen(
       written,
       Effect.suspend(() =>

@@ -2,26 +2,26 @@ import { Schema } from "effect"
 
 import type { JobOptions } from "../conversion/job.ts"
 
-/** States of a batch row (document 3, "States and transitions"). */
+/** States of a batch row (invariant B1). */
 export const BatchRowState = Schema.Literals(["preparing", "submitted", "closed"]).annotate({
   identifier: "BatchRowState"
 })
 export type BatchRowState = typeof BatchRowState.Type
 
 /**
- * How a closed row ended. `collected`: its results are there. `skipped`: never submitted (too few or too many records), or not
- * wanted any more. `expired`: not done in time. `failed`: everything else.
+ * How a closed row ended. `collected`: its results are there. `skipped`: never submitted (too few or too many records), or no
+ * longer wanted. `expired`: not done in time. `failed`: everything else.
  */
 export const BatchOutcome = Schema.Literals(["collected", "skipped", "failed", "expired"]).annotate({
   identifier: "BatchOutcome"
 })
 export type BatchOutcome = typeof BatchOutcome.Type
 
-/** What moves a batch row. */
+/** What causes a batch row to change state. */
 type BatchRowMove =
   /** The driver prepared it and the batch job exists. */
   | "submit"
-  /** It will not be submitted. */
+  /** It will never be submitted. */
   | "drop"
   /** The batch job ended, or the driver gave up on it. */
   | "end"
@@ -32,16 +32,16 @@ const MOVES: Readonly<Record<BatchRowState, Partial<Record<BatchRowMove, BatchRo
   closed: {}
 }
 
-/** Every move of a batch row; the functions of migration 0020 are guarded to the same ones. */
+/** All transitions of a batch row; the functions of migration 0020 enforce the same ones. */
 export const moveBatchRow = (state: BatchRowState, move: BatchRowMove): BatchRowState | undefined =>
   MOVES[state][move]
 
-/** What a user's act does to a batch row (document 3, "Batch row when the user acts"). */
+/** What an owner's action does to a batch row (BATCH-41). */
 interface UserAct {
   readonly state: BatchRowState
-  /** The row gets the reason. */
+  /** The reason is recorded in the row. */
   readonly reason: boolean
-  /** There is a batch job, which the API stops now and the driver at its next poll. */
+  /** There is a batch job to stop: the API does so now, the driver at its next poll. */
   readonly stop: boolean
 }
 
@@ -59,7 +59,7 @@ export const whenUserActs = (found: BatchRowState | "none"): UserAct => {
   }
 }
 
-/** What the batch service says of a batch job (Bedrock, GetModelInvocationJob). */
+/** Statuses of a batch job, as the service reports them (Bedrock, GetModelInvocationJob). */
 export const BatchStatus = Schema.Literals([
   "Submitted",
   "Validating",
@@ -74,15 +74,15 @@ export const BatchStatus = Schema.Literals([
 ])
 export type BatchStatus = typeof BatchStatus.Type
 
-/** The statuses that a batch job ends with. */
+/** The terminal statuses of a batch job. */
 export type EndStatus = "Completed" | "PartiallyCompleted" | "Failed" | "Stopped" | "Expired"
 
-/** What is to be done about a submitted row. */
+/** What to do with a submitted row. */
 type PollVerdict =
   | { readonly do: "wait" }
-  /** Tell the batch service to stop it; the row stays `submitted` until it has. */
+  /** Ask the batch service to stop it; the row stays `submitted` until it has. */
   | { readonly do: "stop" }
-  /** As `stop`; and its job goes on-demand at once. */
+  /** Like `stop`, but its job goes on demand at once. */
   | { readonly do: "give-up" }
   /** Its results are wanted: parse, write, bill, close. */
   | { readonly do: "collect"; readonly end: EndStatus }
@@ -90,14 +90,14 @@ type PollVerdict =
   | { readonly do: "bill"; readonly end: EndStatus; readonly outcome: BatchOutcome }
 
 /**
- * What a poll of a submitted row leads to (document 3, "Driver" 5 and 6). `unwanted`: the row has a reason, so that nobody
- * waits for its results: its owner's, or that the driver gave up on it.
+ * What a poll of a submitted row leads to (BATCH-14, BATCH-42). `unwanted`: the row has a reason, its owner's or the driver's, so
+ * that nobody waits for its results.
  */
 export const verdictOf = (poll: {
   readonly status: BatchStatus
   readonly unwanted: boolean
   readonly overdue: boolean
-  /** Overdue for so long that nobody waits for its end any more. */
+  /** Overdue for so long that its end is no longer waited for. */
   readonly abandoned: boolean
 }): PollVerdict => {
   const { abandoned, overdue, status, unwanted } = poll
@@ -129,7 +129,7 @@ export const verdictOf = (poll: {
   }
 }
 
-/** What a job's options get when it goes on after its batch row was closed (document 3, "States and transitions"). */
+/** What is added to a job's options when it resumes after its batch row was closed (BATCH-17). */
 export const resumePatch = (closed: {
   readonly outcome: BatchOutcome
   readonly costUsd: number

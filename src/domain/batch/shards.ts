@@ -17,10 +17,10 @@ export interface BatchLimits {
 /** Bytes of a megabyte, as the provider's caps count them. */
 export const MEGABYTE = 1_000_000
 
-/** About 4.5 GB: the provider takes 5 GB (document 3, "Flags"). */
+/** About 4.5 GB (BATCH-12): the provider takes 5 GB. */
 export const MAX_BATCH_BYTES = 4500 * MEGABYTE
 
-/** The job is not for the batch service; it runs on demand. */
+/** The job cannot go to the batch service; it runs on demand. */
 export class BatchSkipped extends Data.TaggedError("BatchSkipped")<{ readonly reason: string }> {}
 
 /** What was written. */
@@ -30,7 +30,7 @@ export interface Written {
   readonly bytes: number
 }
 
-/** Records one by one, the next of which can be looked at. */
+/** Records one by one, with a peek at the next. */
 const makeReader = Effect.fnUntraced(function* <E, R>(records: Stream.Stream<Uint8Array, E, R>) {
   const pull = yield* Stream.toPull(records)
   let ready: ReadonlyArray<Uint8Array> = []
@@ -55,8 +55,8 @@ const makeReader = Effect.fnUntraced(function* <E, R>(records: Stream.Stream<Uin
 })
 
 /**
- * Writes records into shards of at most `maxShardBytes` (one that is larger stands alone), in order, one after the other;
- * memory holds a few records. Fails with {@link BatchSkipped} as soon as a limit is passed, or at the end below the least.
+ * Writes records into shards of at most `maxShardBytes` (a larger record gets its own), in order, one after the other; memory
+ * holds a few records. Fails with {@link BatchSkipped} as soon as a limit is exceeded, or at the end below the minimum.
  */
 export const writeShards = <E, R>(
   records: Stream.Stream<Uint8Array, E, R>,
@@ -99,13 +99,13 @@ export const writeShards = <E, R>(
     return done
   }).pipe(Effect.scoped)
 
-/** Values as JSON, a line each. */
+/** Values as JSON lines. */
 export const linesOf = (values: ReadonlyArray<unknown>): Stream.Stream<Uint8Array> => {
   const encoder = new TextEncoder()
   return Stream.map(Stream.fromIterable(values), (value) => encoder.encode(`${JSON.stringify(value)}\n`))
 }
 
-/** Only what there is. */
+/** Only the bytes that are filled. */
 export const present = <A, E, R>(stream: Stream.Stream<A | undefined, E, R>): Stream.Stream<A, E, R> =>
   stream.pipe(
     Stream.map(Option.fromUndefinedOr),

@@ -15,7 +15,7 @@ import { prepare } from "./preparing.ts"
 import type { BatchOutcome } from "./row.ts"
 import { BatchSkipped } from "./shards.ts"
 
-/** A row that is not submitted is closed, and its job goes on-demand. */
+/** Closes a row that is not submitted; its job goes on demand. */
 const drop = Effect.fnUntraced(function* (batch: ClaimedBatch, outcome: BatchOutcome, reason: string) {
   const store = yield* BatchStore
   yield* Effect.logInfo(`a job does not go through the batch lane: ${reason}`)
@@ -35,14 +35,14 @@ const submitted = Effect.fnUntraced(function* (batch: ClaimedBatch, arn: string,
   if (!(yield* store.isOrphan(batch.id, arn))) {
     return yield* Effect.logInfo(`batch job ${arn} was submitted by another driver`)
   }
-  // This process slept while another one closed the row: nobody else would ever stop what it has made.
+  // This process slept while another one closed the row: nobody else would ever stop the job it created.
   yield* Effect.logWarning(`batch job ${arn} is nobody's any more: it is stopped`)
   yield* BatchService.use((service) => service.stop(arn))
 })
 
 /**
- * The folder of the records, uploaded now unless they are already; undefined where another driver has taken over meanwhile, so
- * that a batch job is only ever asked for once its row tells where its records are.
+ * The folder of the records, uploaded now unless they already are; undefined where another driver has taken over meanwhile, so
+ * that a batch job is only created once its row says where its records are.
  */
 const upload = Effect.fnUntraced(function* (batch: ClaimedBatch, settings: DriverSettings) {
   if (batch.inputPrefix !== null) return batch.inputPrefix
@@ -68,7 +68,7 @@ const upload = Effect.fnUntraced(function* (batch: ClaimedBatch, settings: Drive
   return (yield* store.uploaded(batch, { ...done, model, price: settings.price })) ? done.prefix : undefined
 })
 
-/** For the model that its records were made for, whatever the settings say by now. */
+/** Uses the model that the records were made for, whatever the settings are now. */
 const create = Effect.fnUntraced(function* (batch: ClaimedBatch, input: string, settings: DriverSettings) {
   const service = yield* BatchService
   return yield* service.create({
@@ -90,8 +90,8 @@ const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, setti
     if (!batch.waiting && batch.closeReason === null) {
       return yield* drop(batch, "skipped", "its job does not wait any more")
     }
-    // Once its records are uploaded, somebody may be creating the batch job right now, unseen: it is created all the same, which
-    // gives the one that there is, and stopped on its first poll.
+    // Once its records are uploaded, another process may be creating the batch job right now, unseen: create it all the same,
+    // which returns the existing one; the first poll stops it.
     if (batch.closeReason !== null && batch.inputPrefix === null) {
       return yield* drop(batch, "skipped", batch.closeReason)
     }
@@ -102,8 +102,8 @@ const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, setti
 })
 
 /**
- * Whether the service takes jobs now. Without an answer the row stays as it is: it is looked for by its name before anything else is
- * done with it, and closed when nobody has been told of it for a day after its time.
+ * Whether the service takes jobs now. Without an answer the row stays as it is: the job is looked up by name before anything else
+ * is done, and the row is closed when there is still no answer a day after its time.
  */
 const serviceFailed = (batch: ClaimedBatch) => (error: BatchServiceError) => {
   if (error.reason !== "unavailable") {
@@ -120,7 +120,7 @@ const serviceFailed = (batch: ClaimedBatch) => (error: BatchServiceError) => {
   )
 }
 
-/** Brings a claimed job to the batch service, or on-demand; answers whether the service takes jobs now. */
+/** Brings a claimed job to the batch service, or on demand; returns whether the service takes jobs now. */
 const bring = (batch: ClaimedBatch, settings: DriverSettings) =>
   prepareAndSubmit(batch, settings).pipe(
     Effect.as(true),
@@ -139,9 +139,9 @@ const bring = (batch: ClaimedBatch, settings: DriverSettings) =>
   )
 
 /**
- * Brings rows that were left `preparing`, then the oldest parked job, to the batch service (document 3, "Driver" 1 to 3 and 8). What
- * the service cannot take now is stepped over: the rest of the rows wait for the next call, and the parked job has its turn all the
- * same. One document is read a call; whatever cannot be prepared goes on-demand.
+ * Brings rows that were left `preparing`, then the oldest parked job, to the batch service (BATCH-10 to BATCH-13, BATCH-15). What
+ * the service cannot take now is stepped over: the other such rows wait for the next call, and the parked job still gets its
+ * turn. One document is read a call; whatever cannot be prepared goes on demand.
  */
 export const prepareNext = (
   settings: DriverSettings,

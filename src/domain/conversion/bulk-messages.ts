@@ -10,7 +10,7 @@ import { Deferrals, type DeferralsUnavailable } from "../../ports/mail/deferrals
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { Mailer } from "../mail/mailer.ts"
 
-/** How often orders are looked at, in one process at a time. */
+/** How often orders are checked, in one process at a time. */
 export const BULK_MESSAGE_INTERVAL = "3 seconds"
 
 /** Longer than a send takes; doubled at each further attempt, up to two hours. */
@@ -19,7 +19,7 @@ const LEASE = Duration.minutes(2)
 /** More than a day of trying. */
 const MAX_ATTEMPTS = 20
 
-/** Whom completion messages come from (document 1, "Sender domain"). */
+/** Sender of completion messages (MAIL-13). */
 export class BulkMessageSender extends Context.Service<
   BulkMessageSender,
   {
@@ -34,7 +34,7 @@ export class BulkMessageSender extends Context.Service<
 export class BulkMessages extends Context.Service<
   BulkMessages,
   {
-    /** Sends every message that is due; gives how many are done with. */
+    /** Sends every message that is due; returns how many are finished. */
     readonly sendDue: Effect.Effect<
       number,
       BulkOrdersUnavailable | SharedFilesUnavailable | DeferralsUnavailable
@@ -56,7 +56,7 @@ export const layer: Layer.Layer<
     const mailer = yield* Mailer
     const sender = yield* BulkMessageSender
 
-    /** The same message at every attempt, so that its key settles whether it has gone out. */
+    /** The message is identical at every attempt, so that its key settles whether it has gone out. */
     const write = Effect.fnUntraced(function* ({ bulkId, endedAt, items }: BulkMessage) {
       return yield* templates.render({
         kind: "bulk-completed",
@@ -71,9 +71,9 @@ export const layer: Layer.Layer<
     })
 
     /**
-     * Whether the message is done with. It is not where it was proved that nobody accepted it, nor while it is deferred: a
-     * deferral that ends without a mail lets it go out anew, half an hour later, when no event has named it. What may have
-     * arrived otherwise is never sent again.
+     * Whether the message is finished. It is not while it is deferred, nor where it was `unavailable` (certainly not accepted): a
+     * deferral that ends without a mail is sent anew half an hour later, unless an event has named it. What may have arrived
+     * otherwise is never sent again.
      */
     const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
       const { key, state } = yield* deferrals.openKey(`bulk-completed:${message.bulkId}`)
@@ -111,7 +111,7 @@ export const layer: Layer.Layer<
         while (true) {
           const message = yield* orders.claimMessage({ lease: LEASE, maxAttempts: MAX_ATTEMPTS })
           if (message === undefined) return done
-          // Whoever stops this lets a send that is under way be noted.
+          // An interruption waits until the send under way is recorded.
           const ended = yield* Effect.uninterruptible(
             Effect.gen(function* () {
               const isDone = message.email === undefined || (yield* send(message, message.email))

@@ -8,7 +8,7 @@ import { HOLD_WINDOW, type JobStatus, type ConversionOptions } from "./job.ts"
 /** Most items of one order. */
 export const MAX_BULK_ITEMS = 500
 
-/** How long an answer waits for the executor to make the jobs, so that it can tell their statuses. */
+/** How long the answer waits for the executor to create the jobs, so that it can include their statuses. */
 const JOBS_WITHIN = Duration.seconds(1)
 const LOOK_EVERY = Duration.millis(100)
 
@@ -19,7 +19,7 @@ interface BulkRequest {
   readonly options: ConversionOptions
 }
 
-/** An order that was taken, or why it was not: all of it or nothing. */
+/** An accepted order, or why it was refused: all of it or nothing (DOC-51). */
 type BulkStarted =
   | {
       readonly answer: "queued"
@@ -32,7 +32,7 @@ type BulkStarted =
     }
   | { readonly answer: "not_found" | "active" | "insufficient"; readonly fileId: string }
 
-/** Starts many conversions at once. Items that are not urgent opt in to the batch lane (document 3, "Eligibility"). */
+/** Starts many conversions at once. Items that are not urgent opt in to the batch lane (BATCH-2). */
 export class BulkConversions extends Context.Service<
   BulkConversions,
   {
@@ -50,7 +50,7 @@ export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionS
       const store = yield* ConversionStore
       const random = yield* SecureRandom
 
-      /** The jobs' statuses as far as the executor has made them; inline work has no job, and is `pending` too. */
+      /** The statuses of the jobs that the executor has created so far; inline work has no job, and is `pending` too. */
       const statusesOf = Effect.fnUntraced(function* (fileIds: ReadonlyArray<string>) {
         const known = new Map<string, JobStatus>()
         const look = Effect.gen(function* () {

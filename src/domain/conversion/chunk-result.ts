@@ -22,7 +22,7 @@ export const PageLine = Schema.Struct({
 })
 export type PageLine = typeof PageLine.Type
 
-/** What stands in the place of a page that cannot be read. */
+/** The notice in place of a page that cannot be read. */
 export const notice = (index: number): PageLine => ({
   page: index,
   label: String(index + 1),
@@ -36,20 +36,20 @@ export const jobPrefix = (jobId: string): string => `jobs/${jobId}/`
 /** All objects of an uploaded file but those of its jobs. */
 export const filePrefix = (fileId: string): string => `files/${fileId}/`
 
-/** Where a chunk's result stands; the lease is part of it, so that a worker that lost it overwrites nothing. */
+/** Key of a chunk's result; the lease is part of it, so that a worker that lost it overwrites nothing. */
 export const chunkResultKey = (jobId: string, chunkIndex: number, lease: string): string =>
   `${jobPrefix(jobId)}chunks/${chunkIndex}-${lease}.jsonl`
 
-/** Where a job's result stands. */
+/** Key of a job's result. */
 export const resultKey = (jobId: string, lease: string): string => `${jobPrefix(jobId)}result-${lease}.html`
 
-/** Where the result of a Word document or a picture stands: with its file's objects, since no job row leads to it. */
+/** Key of a Word document's or a picture's result: with its file's objects, since there is no job row. */
 export const inlineResultKey = (fileId: string, lease: string): string =>
   `${filePrefix(fileId)}result-${lease}.html`
 
-/** Where an uploaded file stands. */
+/** Key of an uploaded file. */
 export const fileKey = (fileId: string): string => `${filePrefix(fileId)}source`
 
-/** Where a flyer job's result stands: with its file's objects, under a key that no other attempt has. */
+/** Key of a flyer job's result: with its file's objects, unique to the attempt. */
 export const flyerResultKey = (fileId: string, lease: string): string =>
   `${filePrefix(fileId)}flyer-${lease}.html`

@@ -11,11 +11,11 @@ import {
 import { type LaneSettings, statusAtCreation } from "../batch/lane-settings.ts"
 import { HOLD_WINDOW, type JobStatus, type ConversionOptions, CHUNK_PAGES } from "./job.ts"
 
-/** How long an answer waits for the executor to make the job, so that it can tell the job's status. */
+/** How long an answer waits for the executor to create the job, so that it can include the job's status. */
 const JOB_WITHIN = Duration.seconds(1)
 const LOOK_EVERY = Duration.millis(50)
 
-/** A request for work: taken, or why not. */
+/** A request for work: accepted, or why not. */
 type Started<R> =
   | { readonly answer: "queued"; readonly id: string; readonly status: JobStatus }
   | { readonly answer: Exclude<R, "queued"> }
@@ -57,7 +57,7 @@ export class Conversions extends Context.Service<
       const store = yield* ConversionStore
       const random = yield* SecureRandom
 
-      /** The job's status once the executor has made it; `pending` where that takes longer. Inline work has no job row. */
+      /** The job's status once the executor has created it; `pending` where that takes longer. Inline work has no job row. */
       const statusOf = (fileId: string, kind: FileKind | undefined) =>
         Effect.gen(function* () {
           while (kind === "pdf") {
@@ -116,8 +116,8 @@ export class Conversions extends Context.Service<
 }
 
 /**
- * The convert executor on the anchor: makes the jobs of everything that waits in the queue `convert`, whichever entry took the
- * request. The flags of the batch lane are read here and nowhere else. Several may run; a job is made once.
+ * The convert executor: creates the jobs of everything in the queue `convert`, whichever route took the request. The flags of the
+ * batch lane are read here and nowhere else. Several may run; a job is created once.
  */
 export const createQueuedJobs = (
   lane: LaneSettings

@@ -3,21 +3,21 @@ import { Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
 import { momentOf, momentOfDeleted, type ProgressMoment, sameMoment } from "./progress.ts"
 
-/** How often watched files are looked at: all of one process in one query. */
+/** How often watched files are polled: all of one process in one query. */
 const LOOK_EVERY = "500 millis"
 
-/** Moments that wait for a slow watcher; older ones give way to newer. */
+/** Moments that are buffered for a slow watcher; the oldest are dropped. */
 const WAITING = 16
 
 /**
- * Watches conversions, whichever process runs them: the files that anybody here watches are read together, twice a second. No
- * terminal moment is lost, since it is a state that stays, not a message that passes; whoever converts a file again within
- * half a second of its end is taken on to the new conversion.
+ * Watches conversions, whichever process runs them: all files watched in this process are read together, twice a second. No
+ * terminal moment is lost, since it is a lasting state, not a message; a file that is converted again within half a second of its
+ * end is followed into the new conversion.
  */
 export class FileWatch extends Context.Service<
   FileWatch,
   {
-    /** The state now, and each later one until a terminal one. Ends too when the file is deleted, and with it its conversion. */
+    /** The state now, and each later one until a terminal one. Also ends when the file is deleted, and with it its conversion. */
     readonly watch: (file: StoredFile) => Stream.Stream<ProgressMoment>
   }
 >()("postlane/domain/FileWatch") {

@@ -1,6 +1,6 @@
 import { Duration, Schema } from "effect"
 
-/** Statuses of a conversion job (document 3; contract, "Files and conversions"). */
+/** Statuses of a conversion job (DOC-11). */
 export const JobStatus = Schema.Literals([
   "pending",
   "waiting_batch",
@@ -24,11 +24,11 @@ export const ChunkStatus = Schema.Literals([
 ])
 export type ChunkStatus = typeof ChunkStatus.Type
 
-/** What moves a job. */
+/** What causes a job to change status. */
 export type JobMove =
   /** A worker claimed its first chunk. */
   | "start"
-  /** The batch lane is done with it, one way or another; or its owner would not wait. */
+  /** The batch lane is finished with it, or its owner chose process-now. */
   | "resume"
   /** The daily model budget is spent. */
   | "pause"
@@ -58,13 +58,13 @@ const MOVES: Readonly<Record<JobStatus, Partial<Record<JobMove, JobStatus>>>> = 
   cancelled: {}
 }
 
-/** Every move of a job, as a table; the functions of migration 0018 are guarded to the same ones. */
+/** All transitions of a job; the functions of migration 0018 enforce the same ones. */
 export const moveJob = (status: JobStatus, move: JobMove): JobStatus | undefined => MOVES[status][move]
 
-/** A job that nothing moves any more. */
+/** Whether the job has ended. */
 export const isTerminal = (status: JobStatus): boolean => Object.keys(MOVES[status]).length === 0
 
-/** Statuses that Cancel acts on (document 3, "Cancel"). */
+/** Statuses that Cancel acts on (DOC-40). */
 export const CANCELLABLE: ReadonlyArray<JobStatus> = Schema.decodeUnknownSync(Schema.Array(JobStatus))(
   Object.keys(MOVES)
 ).filter((status) => MOVES[status].cancel !== undefined)
@@ -72,13 +72,13 @@ export const CANCELLABLE: ReadonlyArray<JobStatus> = Schema.decodeUnknownSync(Sc
 /** Pages of a chunk. */
 export const CHUNK_PAGES = 20
 
-/** Attempts of a chunk, crashes of its worker included, before its job fails. */
+/** Attempts of a chunk, worker crashes included, before its job fails. */
 export const MAX_CHUNK_ATTEMPTS = 3
 
-/** Heartbeats without a word after which a chunk's worker counts as dead (contract, "Health and metrics"). */
+/** Missed heartbeats after which a chunk's worker counts as dead (DOC-12). */
 export const LEASE_HEARTBEATS = 5
 
-/** How long funds are set aside for an on-demand conversion; renewed while it is under way. */
+/** How long funds are on hold for an on-demand conversion; renewed while it is under way (DOC-31). */
 export const HOLD_WINDOW = Duration.minutes(90)
 
 /** Which converter takes the pages: the smart cascade, the layout tier alone, or a model that converts whole chunks. */
@@ -95,16 +95,16 @@ export const ConversionOptions = Schema.Struct({
 }).annotate({ identifier: "ConversionOptions" })
 export type ConversionOptions = typeof ConversionOptions.Type
 
-/** A job's options: what was asked for, and what Postlane itself noted (underscored; never taken from outside). */
+/** A job's options: what was requested, and what Postlane itself adds (underscored; never accepted from outside). */
 export const JobOptions = Schema.Struct({
   ...ConversionOptions.fields,
   /** The bulk opt-in to the batch lane. */
   _batchLane: Schema.optionalKey(Schema.Boolean),
-  /** Batch results are there to be reused. */
+  /** Batch results are ready for reuse. */
   _batchPrimed: Schema.optionalKey(Schema.Boolean),
   /** What the batch job cost, USD. */
   _batchCostUsd: Schema.optionalKey(Schema.Finite),
-  /** The flyer job that this free reflow stands for. */
+  /** The flyer job that this free reflow replaces. */
   _compedFlyerJobId: Schema.optionalKey(Schema.String)
 })
 export type JobOptions = typeof JobOptions.Type

@@ -1,10 +1,10 @@
 import type { PageLine } from "./chunk-result.ts"
 
-/** What can be read of a result: it is charged by this, and says so. */
+/** What can be read of a result: the charge depends on it, and the result says so. */
 export interface Legibility {
-  /** Pages from 1, in order; each has a note in its place. */
+  /** Pages from 1 that could not be read, in order; each has a notice in its place. */
   readonly unreadablePages: ReadonlyArray<number>
-  /** Whether there is a word of text in it. */
+  /** Whether it contains any text. */
   readonly hasText: boolean
 }
 
@@ -15,14 +15,14 @@ export const NOTHING_READABLE =
 const TEXT = /(?:^|>)([^<>]+)/g
 const ENTITY = /&(?:[a-z]{1,8}|#x?[0-9a-f]{1,6});/gi
 
-/** Whether a fragment says a word, to somebody who does not see its pictures. Ends at the first. */
+/** Whether a fragment has any text, pictures' alternative texts left out. Stops at the first. */
 export const hasWords = (html: string): boolean => {
   for (const [, text = ""] of html.matchAll(TEXT))
     if (/[\p{L}\p{N}]/u.test(text.replaceAll(ENTITY, " "))) return true
   return false
 }
 
-/** Gathers over pages; the same page twice counts once. */
+/** Collects over pages; a page that is added twice counts once. */
 export class LegibilityTally {
   readonly #unreadable = new Set<number>()
   #hasText = false

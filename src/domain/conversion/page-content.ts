@@ -11,7 +11,7 @@ export interface Box {
   readonly y1: number
 }
 
-/** A font of the document, told once. */
+/** A font of the document, listed once. */
 export interface FontFace {
   /** PostScript name without the subset's prefix, e.g. `TimesNewRomanPS-BoldMT`. */
   readonly name: string
@@ -26,7 +26,7 @@ export interface FontFace {
 
 /**
  * Consecutive characters with one font, size, baseline, angle and marked-content id, in the order of the content stream. Spaces
- * that the extractor made up are in the text; a soft hyphen at a line's end is told by `hyphenated`, its character left out.
+ * that the extractor inferred are in the text; a soft hyphen at a line's end is reported by `hyphenated`, its character left out.
  */
 export interface TextRun {
   readonly text: string
@@ -51,7 +51,7 @@ export interface TextRun {
   /** Marked as an artifact (running headers, page numbers, decoration). */
   readonly artifact: boolean
   readonly hyphenated: boolean
-  /** Drawn with text render mode 3: there for search only (scanned pages with OCR text). */
+  /** Drawn with text render mode 3: only for search (scanned pages with OCR text). */
   readonly invisible: boolean
 }
 
@@ -70,7 +70,7 @@ export type Drawing =
   | {
       readonly kind: "image"
       readonly box: Box
-      /** The page's n-th image; an extractor can hand its pixels out by this. */
+      /** The page's n-th image; an extractor returns its pixels by this. */
       readonly index: number
       readonly mcid: number | undefined
       readonly artifact: boolean
@@ -105,7 +105,7 @@ export interface StructureElement {
   readonly lang: string | undefined
   /** `ColSpan`, `RowSpan`, `Scope` (`Row`, `Column`, `Both`), `ListNumbering` and the like, as the tree has them. */
   readonly attributes: Readonly<Record<string, string | number>>
-  /** Same on every page that the element touches, so that one that goes on over a page break can be joined; unique in the document. */
+  /** The same on every page that the element touches, so that one across a page break can be joined; unique in the document. */
   readonly id: number
   readonly children: ReadonlyArray<StructureElement | { readonly mcid: number }>
 }

@@ -3,7 +3,7 @@ import type { Effect } from "effect"
 import type { PdfError } from "../../ports/conversion/pdf.ts"
 import type { LayoutPage } from "./layout/layout-pages.ts"
 
-/** One page as the cascade sees it. Whatever costs something is made when it is asked for. */
+/** One page as the cascade sees it. Whatever is costly is computed on demand. */
 export interface PageSource {
   /** From 0, in the document. */
   readonly index: number

@@ -1,9 +1,9 @@
 import type { StoredFile } from "../../ports/conversion/conversion-store.ts"
 
-/** Events of a progress stream (contract, "Files and conversions"). */
+/** Events of a progress stream (DOC-44). */
 type ProgressEvent = "progress" | "completed" | "failed" | "cancelled"
 
-/** What a watcher is told. */
+/** The data of a progress event. */
 interface ProgressData {
   readonly fileId: string
   readonly jobId: string | null
@@ -20,8 +20,8 @@ export interface ProgressMoment {
 }
 
 /**
- * What a file's state is to a watcher of its conversion. A cancelled job's file reads `uploaded`; so does one that was never
- * converted, of which there is nothing to come either: `cancelled` is told only where there was a job.
+ * A file's state as a watcher of its conversion sees it. The file of a cancelled job reads `uploaded`; so does one that was never
+ * converted: `cancelled` is reported only where there was a job.
  */
 export const momentOf = (file: StoredFile): ProgressMoment => {
   const { done, total } = file.progress
@@ -48,7 +48,7 @@ export const momentOf = (file: StoredFile): ProgressMoment => {
   }
 }
 
-/** What the watcher of a file that was deleted is told: a conversion that was under way is cancelled with it, else nothing. */
+/** The moment that a deleted file's watcher gets: a conversion under way is cancelled with the file, else nothing is reported. */
 export const momentOfDeleted = (file: StoredFile): ProgressMoment | undefined =>
   file.status === "processing" || file.status === "chunked_processing"
     ? {
@@ -57,7 +57,7 @@ export const momentOfDeleted = (file: StoredFile): ProgressMoment | undefined =>
       }
     : undefined
 
-/** Whether two moments tell a watcher the same. */
+/** Whether two moments look the same to a watcher. */
 export const sameMoment = (a: ProgressMoment, b: ProgressMoment): boolean =>
   a.event === b.event &&
   a.data.jobId === b.data.jobId &&

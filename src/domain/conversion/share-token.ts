@@ -1,17 +1,17 @@
-/** How long a link holds, seconds. */
+/** How long a link is valid, seconds. */
 export const SHARE_SECONDS = 14 * 24 * 60 * 60
 
-/** What a link is about. */
+/** What a link refers to. */
 export interface ShareSubject {
   readonly fileId: string
   /** Seconds since 1970. */
   readonly expiresAt: number
 }
 
-/** What the signatures of links to shared files are for. */
+/** The purpose that signatures of links to shared files are bound to. */
 export const SHARE_LABEL = "postlane share 1"
 
-/** A token has 74 characters; longer texts are none. */
+/** A token has 74 characters; longer texts are rejected. */
 export const MAX_SHARE_TOKEN = 74
 
 const ID_BYTES = 16
@@ -30,7 +30,7 @@ export const payloadOf = ({ expiresAt, fileId }: ShareSubject): Uint8Array => {
   return payload
 }
 
-/** What a payload is about; undefined for what {@link payloadOf} does not make. */
+/** Decodes a payload; undefined for what {@link payloadOf} does not produce. */
 export const subjectOf = (payload: Uint8Array): ShareSubject | undefined => {
   if (payload.length !== PAYLOAD_BYTES) return undefined
   const digits = [...payload.subarray(0, ID_BYTES)].map((byte) => byte.toString(16).padStart(2, "0")).join("")

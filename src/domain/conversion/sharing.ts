@@ -9,13 +9,13 @@ import type { Mailer } from "../mail/mailer.ts"
 /** Most people that one call shares a file with. */
 export const MAX_SHARE_RECIPIENTS = 50
 
-/** Mails under way at once of one call. */
+/** Concurrent mails of one call. */
 const CONCURRENCY = 4
 
-/** There is no such file, or it is somebody else's. */
+/** There is no such file, or it belongs to somebody else (DOC-3). */
 class NoSuchFile extends Data.TaggedError("NoSuchFile") {}
 
-/** A file that goes to people. */
+/** A file that is to be shared. */
 export interface ShareRequest {
   readonly fileId: string
   readonly customerId: string
@@ -24,7 +24,7 @@ export interface ShareRequest {
   readonly message: string | undefined
 }
 
-/** Whose mails went out, and whose did not (document 1, "Rules for callers"). */
+/** Recipients whose mails went out, and those whose did not (MAIL-3). */
 interface ShareAnswer {
   readonly recipients: number
   readonly unsentRecipients: ReadonlyArray<string>
@@ -38,7 +38,7 @@ export class Sharing extends Context.Service<
   }
 >()("postlane/domain/Sharing") {}
 
-/** The service on the ports of the surroundings. */
+/** The service, built on the ports in context. */
 export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTemplates | Mailer> =
   Layer.effect(
     Sharing,

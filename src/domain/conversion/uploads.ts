@@ -30,11 +30,11 @@ type UploadError =
   | ObjectStoreError
   | ConversionStoreError
 
-/** Takes files in: streamed to the object store, looked at by their content, then entered. */
+/** Takes files in: streamed to the object store, inspected by content, then recorded. */
 export class Uploads extends Context.Service<
   Uploads,
   {
-    /** Nothing is left of an upload that fails or breaks off. */
+    /** Leaves nothing behind when an upload fails or is cut off. */
     readonly add: <E, R>(upload: {
       readonly customerId: string
       readonly name: string
@@ -90,7 +90,7 @@ const AT_ONCE = 50
 /** Keys of one delete. */
 const KEYS_AT_ONCE = 500
 
-/** Removes the objects of deleted files: the upload, chunk results and results. What a crash left of it is removed next time. */
+/** Removes the objects of deleted files: the upload, chunk results and results. What a crash leaves is removed next time. */
 export const purgeFiles: Effect.Effect<
   void,
   ConversionStoreError | ObjectStoreError,

@@ -1,7 +1,7 @@
 import type { Provider } from "../mail/failover.ts"
 import type { AlertText } from "./alert-policy.ts"
 
-/** What admins are told of outbound mail as a whole. */
+/** The alarms about outbound mail as a whole (EVENT-40). */
 export const ALARMS = [
   "failovers",
   "provider_b_bounces",
@@ -15,24 +15,24 @@ export const ALARMS = [
 ] as const
 export type AlarmName = (typeof ALARMS)[number]
 
-/** What the alarms look at. Times are milliseconds of the database's clock. */
+/** The measurements that the alarms are judged by. Times are milliseconds of the database's clock. */
 export interface Measures {
   readonly at: number
   /** Sends that failed over in the last {@link FAILOVER_WINDOW_MINUTES}. */
   readonly failovers: number
-  /** Mail that `provider_b` took in the last {@link RATE_WINDOW_HOURS}, and what came of it. */
+  /** Mail that `provider_b` accepted in the last {@link RATE_WINDOW_HOURS}, and its bounces and complaints. */
   readonly providerB: { readonly sends: number; readonly bounced: number; readonly complained: number }
   /** Accepted sends of the last {@link RECENT_MINUTES}: after a fail-over, and by the provider tried first. */
   readonly accepted: { readonly byFallback: number; readonly byPrimary: number }
   /** Sends of the last {@link RECENT_MINUTES} that wait for a retry, and that no provider took or may have taken. */
   readonly unsettled: { readonly deferred: number; readonly failed: number }
-  /** Accepted sends older than {@link SILENCE_AFTER_MINUTES}, newer than the newest send that any event is about. */
+  /** Accepted sends older than {@link SILENCE_AFTER_MINUTES}, newer than the newest send with any event. */
   readonly silent: Readonly<Record<Provider, number>>
-  /** Whether the retry queue has dead letters; `undefined` where it does not say. */
+  /** Whether the retry queue has dead letters; `undefined` where the queue cannot tell. */
   readonly deadLetters: boolean | undefined
 }
 
-/** Where an alarm stands. */
+/** The state of an alarm. */
 export interface AlarmState {
   readonly firing: boolean
   /** Counts how often it began. */
@@ -41,15 +41,15 @@ export interface AlarmState {
   readonly calmSince: number | undefined
 }
 
-/** What is told of an episode, once each. */
+/** The notices of an episode; each goes out once. */
 export type NoticeKind = "begun" | "ended"
 
-/** An alarm that goes to another state. */
+/** A state change of an alarm. */
 export interface AlarmChange {
   readonly name: AlarmName
   readonly from: AlarmState
   readonly to: AlarmState
-  /** What people are told; absent where only `calmSince` moves. */
+  /** The notice to send; absent where only `calmSince` changes. */
   readonly notice: NoticeKind | undefined
   /** The figures, in words. */
   readonly detail: string
@@ -60,33 +60,33 @@ export const QUIET: AlarmState = { firing: false, episode: 0, calmSince: undefin
 export const FAILOVER_WINDOW_MINUTES = 15
 const FAILOVERS = 3
 
-/** The provider looks at some days; a day is the shortest time that holds every hour's traffic once. */
+/** The provider judges by several days; one day is the shortest window that covers every hour's traffic. */
 export const RATE_WINDOW_HOURS = 24
 /**
- * The provider reviews an account at 5 % and 0.1 %. Of fewer sends than the minimum a share says nothing (one bounce of 40 is
- * 2.5 %): there the count speaks.
+ * The provider reviews an account at 5 % and 0.1 %. Below the minimum of sends a share means nothing (one bounce of 40 is
+ * 2.5 %): there the count decides.
  */
 const BOUNCES = { minimum: 200, above: 0.02, calm: 0.015, few: { bad: 10, calm: 4 } }
 const COMPLAINTS = { minimum: 1_000, above: 0.0005, calm: 0.0003, few: { bad: 3, calm: 1 } }
 
-/** What the alarms of fall-backs, deferrals and failures look at. */
+/** The window of the alarms on fall-backs, deferrals and failures. */
 export const RECENT_MINUTES = 30
 const FALLBACK_SENDS = 10
 
-/** One time-out among thousands is nothing; ten mails that wait at once are an outage. */
+/** One time-out among thousands is normal; ten mails that wait at once are an outage. */
 const DEFERRED = { bad: 10, calm: 2 }
-/** Nothing was wrong with these mails, and nobody can say that they arrived. */
+/** These mails were valid, and nothing proves that they arrived. */
 const FAILED = { bad: 3, calm: 0 }
 
 /** Events come within seconds, at most a few minutes; half an hour leaves room for a poll every 15 minutes. */
 export const SILENCE_AFTER_MINUTES = 30
-/** Twenty mails in a row of which none was as much as delivered: were each tenth silent by chance, 1 in 10^20. */
+/** Twenty mails in a row without an event: if one mail in ten had none by chance, the odds are 1 in 10^20. */
 const SILENT_SENDS = { bad: 20, calm: 5 }
 
-/** How long an alarm must be calm without a break before it ends: whatever flaps is one episode. */
+/** How long an alarm must be calm without a break before it ends: a flapping alarm stays one episode. */
 export const CALM_MS = 15 * 60_000
 
-/** `bad` begins an episode, `calm` lets it end; in between it stays as it is, so that a figure at the limit cannot flap. */
+/** `bad` begins an episode, `calm` lets it end; in between the state stays, so that a figure at the limit cannot flap. */
 type Level = "bad" | "calm" | "between"
 
 interface Verdict {
@@ -123,7 +123,7 @@ const silence = (provider: Provider, sends: number): Verdict => ({
   detail: `${sends} mails in a row that ${provider} took more than ${SILENCE_AFTER_MINUTES} minutes ago have no delivery event`
 })
 
-/** What the measures say about one alarm. */
+/** Judges one alarm by the measurements. */
 export const judge = (name: AlarmName, measures: Measures): Verdict => {
   switch (name) {
     case "failovers": {
@@ -194,10 +194,10 @@ const step = (
     : { to: { ...from, calmSince }, notice: undefined }
 }
 
-/** Where every alarm stands. */
+/** The state of every alarm. */
 export type AlarmTable = Readonly<Record<AlarmName, AlarmState>>
 
-/** The alarms that the measures move, and what people are told of it. */
+/** The alarms whose state the measurements change, with their notices. */
 export const evaluate = (previous: AlarmTable, measures: Measures): ReadonlyArray<AlarmChange> =>
   ALARMS.flatMap((name): ReadonlyArray<AlarmChange> => {
     const from = previous[name]
@@ -236,7 +236,7 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
     "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret."
 }
 
-/** A notice in words. What it says is our own: names and figures, nothing that strangers wrote. */
+/** The text of a notice. It holds our own names and figures only, nothing that strangers wrote. */
 export const alarmText = (name: AlarmName, kind: NoticeKind, detail: string): AlertText => {
   const heading = `${kind === "begun" ? "Alarm" : "Alarm over"}: ${TITLES[name]}`
   const lines = [

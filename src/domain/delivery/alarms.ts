@@ -11,11 +11,11 @@ import { AlertConfig, ALERT_TIME_LIMIT } from "./alerts.ts"
 /** `source` of the mails that carry notices. The alarms do not look at mails of this source, so that none feeds itself. */
 export const ALARM_SOURCE = "api:email-alarm"
 
-/** Tells people of alarms. */
+/** Sends alarm notices to admins. */
 class AlarmNotices extends Context.Service<
   AlarmNotices,
   {
-    /** Sends a notice by mail and chat, each where it is configured; whether one of them took it. */
+    /** Sends a notice by mail and chat, each where it is configured; returns whether one of them accepted it. */
     readonly send: (notice: AlarmNotice) => Effect.Effect<boolean>
   }
 >()("postlane/domain/AlarmNotices") {}
@@ -90,7 +90,7 @@ const gauges = ALARMS.map(
     ] as const
 )
 
-/** Tells the metrics where the alarms stand, also in a process that does not lead. */
+/** Reports the state of the alarms as metrics, also in a process that does not lead. */
 export const reportAlarms = Effect.gen(function* () {
   const table = yield* (yield* AlarmBoard).read
   for (const [alarm, gauge] of gauges) yield* Metric.update(gauge, table[alarm].firing ? 1 : 0)
@@ -113,7 +113,7 @@ const log = (name: AlarmName, notice: "begun" | "ended", detail: string) =>
     : Effect.logInfo(`EMAIL_ALARM_OVER ${name}`)
   ).pipe(Effect.annotateLogs({ alarm: name, detail }))
 
-/** Moves the alarms by what is measured now. Two processes that do it at once move each of them once. */
+/** Updates the alarms from the current measurements. If two processes do it at once, each alarm changes once. */
 const judgeAlarms = Effect.gen(function* () {
   const board = yield* AlarmBoard
   const measures = { ...(yield* board.measure), deadLetters: yield* deadLetters }
@@ -124,9 +124,9 @@ const judgeAlarms = Effect.gen(function* () {
 })
 
 /**
- * Sends the notices that are due. One that no channel takes is given back, and the others wait for the next tick; one whose
- * process dies meanwhile is due again by itself. A notice that went out and could not be confirmed goes out again: by mail
- * under the same key, which is one mail for 24 hours.
+ * Sends the notices that are due. One that no channel accepts is released, and the others wait for the next tick
+ * (EVENT-41); one whose process dies becomes due again when its claim expires. A notice that went out and could not be
+ * confirmed goes out again: by mail under the same key, so that for 24 hours it stays one mail.
  */
 const sendNotices = Effect.gen(function* () {
   const board = yield* AlarmBoard
@@ -145,7 +145,7 @@ const sendNotices = Effect.gen(function* () {
   }
 })
 
-/** One tick of the leader. What the log cannot tell now holds back no notice that waits. */
+/** One tick of the leader. Notices that are due go out even if the log cannot be measured now. */
 export const watchAlarms = Effect.andThen(Effect.exit(judgeAlarms), (judged) =>
   sendNotices.pipe(Effect.andThen(reportAlarms), Effect.andThen(judged))
 )

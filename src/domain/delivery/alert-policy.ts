@@ -1,24 +1,24 @@
 import type { FailedSend } from "./delivery-event.ts"
 
-/** Alerts that admins can switch (document 1, "Alert preference"). */
+/** The alerts that admins can switch off (A1). */
 export type AlertType = "email_delivery_failure"
 
 /** Where an alert can go. */
 export type AlertChannel = "email" | "chat"
 
-/** One answer for each channel. */
+/** One value for each channel. */
 export type PerChannel<A> = Readonly<Record<AlertChannel, A>>
 
-/** What is done about one alert. */
+/** How one alert is handled. */
 type AlertPlan =
   /** Switched off: nothing is sent. */
   | { readonly _tag: "Disabled" }
   /** Nothing that is wanted is configured. */
   | { readonly _tag: "Unconfigured"; readonly escalation: boolean }
-  /** The alert goes to these channels, one at least; an escalation goes to the chat alone. */
+  /** The alert goes to these channels, at least one; an escalation goes to the chat alone. */
   | { readonly _tag: "Send"; readonly channels: ReadonlyArray<AlertChannel>; readonly escalation: boolean }
 
-/** What one dispatch ended in, and whether the chat took an escalation. */
+/** The outcome of one dispatch, and whether the chat accepted an escalation. */
 export interface AlertEnd {
   readonly delivery: "delivered" | "disabled" | "unconfigured" | "failed"
   readonly escalated: "telegram" | undefined
@@ -27,9 +27,8 @@ export interface AlertEnd {
 const CHANNELS: ReadonlyArray<AlertChannel> = ["email", "chat"]
 
 /**
- * Which channels an alert goes to (document 1, "/internal/email-alert responses"; contract, "Delivery events and alerts").
- * An alert about the alert inbox itself never goes by email, which would loop: it goes to the chat whatever the
- * preferences say (A2).
+ * Which channels an alert goes to (EVENT-20 to EVENT-22). An alert about the alert inbox itself never goes by email, which
+ * would loop: it goes to the chat whatever the preferences say (A2).
  */
 export const planAlert = (given: {
   readonly wanted: PerChannel<boolean>
@@ -45,7 +44,7 @@ export const planAlert = (given: {
     : { _tag: "Send", channels, escalation: aboutAlertInbox }
 }
 
-/** What a plan ended in; `succeeded` holds the channels that took the alert. */
+/** The outcome of a plan; `succeeded` holds the channels that accepted the alert. */
 export const endOf = (plan: AlertPlan, succeeded: ReadonlyArray<AlertChannel>): AlertEnd => {
   switch (plan._tag) {
     case "Disabled":
@@ -92,7 +91,10 @@ export interface AlertText {
   readonly html: string
 }
 
-/** Puts a failed send into words. Accessible: one heading, a table with row headers, a language, no colour or image. */
+/**
+ * The text of the alert about a failed send. Accessible: one heading, a table with row headers, a language, no colour or
+ * image.
+ */
 export const alertText = (failed: FailedSend): AlertText => {
   const what = WORDS[failed.event] ?? `ended in "${line(failed.event)}"`
   const rows = (

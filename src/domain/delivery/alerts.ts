@@ -17,8 +17,8 @@ import {
 import type { FailedSend } from "./delivery-event.ts"
 
 /**
- * What became of an alert (document 1, "/internal/email-alert responses"). `escalated` names the chat that took an alert
- * about the alert inbox itself; only with `delivered`.
+ * The outcome of an alert (EVENT-21, EVENT-22). `escalated` names the chat that accepted an alert about the alert inbox
+ * itself; only with `delivered`.
  */
 export type AlertOutcome = AlertEnd
 
@@ -26,7 +26,7 @@ export type AlertOutcome = AlertEnd
 export class Alerts extends Context.Service<
   Alerts,
   {
-    /** Raises one alert on every wanted channel. Whoever claimed it releases it on `unconfigured` and `failed`. */
+    /** Raises one alert on every wanted channel. The holder of its claim releases it on `unconfigured` and `failed`. */
     readonly raise: (failed: FailedSend) => Effect.Effect<AlertOutcome>
   }
 >()("postlane/domain/Alerts") {}
@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
   const digest = yield* Digest
   const inbox = email === undefined ? undefined : keyOf(email)
 
-  /** Preferences that cannot be read silence nothing: a wrong alert is better than none. */
+  /** Where the preferences cannot be read, every alert goes out: an unwanted alert is better than a missed one. */
   const wanted = withDeadline(preferences.read, {
     duration: PREFERENCES_TIMEOUT_MS,
     onTimeout: () => Effect.fail({ cause: `no answer within ${PREFERENCES_TIMEOUT_MS} ms` })
@@ -76,8 +76,8 @@ const make = Effect.gen(function* () {
     mailer.send({ to, ...text, category: "alert", source: ALERT_SOURCE, idempotencyKey })
 
   /**
-   * One mail a failed send, however often its alert is raised. An alert in other words (the poll may know another reason
-   * than the webhook) meets a key that an attempt whose end is not known may hold: it goes out on a key of its own.
+   * One mail for each failed send, however often its alert is raised. An alert with another text (the poll may give another
+   * reason than the webhook) would conflict with the key of an attempt whose end is not known: it gets a key of its own.
    */
   const byEmail = Effect.fnUntraced(
     function* (to: string, failed: FailedSend, text: AlertText) {
@@ -143,14 +143,14 @@ export const layer: Layer.Layer<Alerts, never, AlertConfig | AlertPreferences | 
   Layer.effect(Alerts, make)
 
 /**
- * The longest that raising one alert may take. Shorter than a claim's lease (`email_alert_lease()`, three minutes), so that
- * nobody raises an alert again that is still being raised.
+ * Time limit of raising one alert. Shorter than a claim's lease (`email_alert_lease()`, three minutes), so that no alert is
+ * raised again while it is still being raised.
  */
 export const ALERT_TIME_LIMIT = "2 minutes"
 
 /**
  * Raises an alert that was claimed and settles the claim: confirmed where it went out or is not wanted, released where no
- * channel took it. A settlement that cannot be written is told; the claim's lease then ends, and the alert goes out again.
+ * channel accepted it. If that cannot be written, it is logged; the claim's lease expires, and the alert goes out again.
  */
 export const makeAlertRaiser = (log: DeliveryLog["Service"], alerts: Alerts["Service"]) => {
   const settle = (sendId: string, delivery: AlertOutcome["delivery"]) => {
@@ -186,13 +186,13 @@ export const makeAlertRaiser = (log: DeliveryLog["Service"], alerts: Alerts["Ser
 /** How often the sweep runs, in one process at a time. */
 export const ALERT_SWEEP_INTERVAL = "1 minute"
 
-/** Most alerts of one sweep: the next one goes on. */
+/** Most alerts of one sweep; the next sweep continues. */
 const MAX_ALERTS = 200
 
 /**
- * Raises the alerts that are due: claimed by a process that died before it confirmed or released them, or released and
- * not raised by another event since (A1). One at a time, and no further after one that did not go out, so that channels
- * that are down hear of one alert a sweep. Any number of processes may do it at once. Gives how many it raised.
+ * Raises the alerts that are due: claimed by a process that died before it confirmed or released them, or released and not
+ * raised by another event since (A1). One at a time, and no further after one that did not go out, so that channels that
+ * are down get one alert a sweep. Any number of processes may run it at once. Returns how many it raised.
  */
 export const sweepAlerts = Effect.gen(function* () {
   const log = yield* DeliveryLog
@@ -205,7 +205,7 @@ export const sweepAlerts = Effect.gen(function* () {
     yield* Effect.logWarning("an alert was left unconfirmed: it is raised again").pipe(
       Effect.annotateLogs({ sendId: failed.sendId })
     )
-    // Whoever stops this lets a claim that is under way come to its end.
+    // An interruption waits until the claimed alert is settled.
     const delivery = yield* Effect.uninterruptible(raise(failed))
     if (delivery === "failed" || delivery === "unconfigured") break
   }

@@ -2,7 +2,7 @@ import type { DigestActivity, DigestEntry, MailCounts } from "../../ports/delive
 import type { DigestCount, DigestEvent, MailTemplate, TemplateLink } from "../mail/template.ts"
 import type { DigestPeriod } from "./audit-digest-period.ts"
 
-/** Most things that one digest lists. */
+/** Most entries that one digest lists. */
 export const MAX_DIGEST_EVENTS = 50
 
 const LABELS: ReadonlyArray<readonly [count: keyof MailCounts, label: string, failure: boolean]> = [

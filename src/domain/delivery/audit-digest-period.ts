@@ -1,8 +1,8 @@
-/** How often a digest goes out (document 1, `audit-digest`). */
+/** How often a digest goes out (EVENT-50). */
 export const DIGEST_CADENCES = ["daily", "weekly"] as const
 export type DigestCadence = (typeof DIGEST_CADENCES)[number]
 
-/** The time that one digest is about: from its first millisecond to the one before `to`, milliseconds since the epoch. */
+/** The period that one digest covers: from its first millisecond to the one before `to`, milliseconds since the epoch. */
 export interface DigestPeriod {
   readonly cadence: DigestCadence
   readonly from: number
@@ -18,14 +18,14 @@ const RHYTHM: Readonly<Record<DigestCadence, { readonly every: number; readonly 
   weekly: { every: 7 * DAY_MS, first: 4 * DAY_MS + 14 * HOUR_MS }
 }
 
-/** The one period that an instant lies in. Periods follow each other without a gap. */
+/** The period that contains an instant. Periods follow each other without a gap. */
 export const periodOf = (cadence: DigestCadence, instant: number): DigestPeriod => {
   const { every, first } = RHYTHM[cadence]
   const from = first + Math.floor((instant - first) / every) * every
   return { cadence, from, to: from + every }
 }
 
-/** The period whose digest is due at an instant: the last one that is over. */
+/** The period whose digest is due at an instant: the last finished one. */
 export const duePeriod = (cadence: DigestCadence, instant: number): DigestPeriod => {
   const { from } = periodOf(cadence, instant)
   return periodOf(cadence, from - 1)

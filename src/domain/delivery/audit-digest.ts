@@ -29,7 +29,7 @@ export class AuditDigestConfig extends Context.Service<
   }
 >()("postlane/domain/AuditDigestConfig") {}
 
-/** What one run did; digests that went out before, or that another run works on, are in none of the counts. */
+/** The result of one run; digests that went out before, or that another run works on, are not counted. */
 export interface DigestReport {
   /** Nothing failed. */
   readonly ok: boolean
@@ -38,14 +38,14 @@ export interface DigestReport {
   readonly failed: number
 }
 
-/** The scheduled digest (document 1, `audit-digest`). */
+/** The scheduled digest (EVENT-50). */
 export class AuditDigest extends Context.Service<
   AuditDigest,
   {
     /**
-     * Sends the digest of the last period that is over to whoever has not got it. To run it again sends nothing twice and
-     * tries the failed ones again. `patient`, for a caller that comes again and again: not at once, and only for those who
-     * were subscribed before the period was over.
+     * Sends the digest of the last finished period to every subscription that has not got it. Running it again sends
+     * nothing twice and retries the failed ones. `patient`, for a periodic caller: failed ones are not retried at once, and
+     * only those who had subscribed before the period ended get it.
      */
     readonly run: (options: {
       readonly cadence: DigestCadence
@@ -54,16 +54,16 @@ export class AuditDigest extends Context.Service<
   }
 >()("postlane/domain/AuditDigest") {}
 
-/** Subscriptions that are read at once. */
+/** Subscriptions read in one query. */
 const PAGE = 200
 
 /** Mails under way at once. */
 const AT_ONCE = 4
 
-/** How long a claim is held before its run counts as dead, milliseconds: longer than the relay client waits. */
+/** How long a claim is held before its run counts as dead, milliseconds: longer than the relay client's time-out. */
 const DIGEST_LEASE_MS = 180_000
 
-/** The key of one digest: the relay sends it once, whoever asks and how often. */
+/** The idempotency key of one digest: the relay sends it once, however many runs ask. */
 const keyOf = ({ id }: DigestSubscription, { cadence, from }: DigestPeriod): string =>
   `audit-digest/${id}/${cadence}/${new Date(from).toISOString()}`
 
@@ -98,7 +98,7 @@ const make = Effect.gen(function* () {
       )
     )
 
-  /** One subscription's digest; what happens to it stops no other. */
+  /** Sends one subscription's digest; its failure stops no other. */
   const deliver = Effect.fnUntraced(
     function* (
       subscription: DigestSubscription,
@@ -145,11 +145,11 @@ const make = Effect.gen(function* () {
     const { cadence, patient = false } = options
     const period = duePeriod(cadence, yield* Clock.currentTimeMillis)
     const counts = { none: 0, sent: 0, suppressed: 0, failed: 0 }
-    // The whole service's activity is the same for every admin.
+    // The service's activity is the same for every admin: read it once.
     const whole = yield* Effect.cached(
       store.activity({ period, customer: undefined, limit: MAX_DIGEST_EVENTS })
     )
-    // By itself nobody gets the digest of a time when they had not asked for any.
+    // A scheduled run sends nobody the digest of a period that ended before they subscribed.
     const createdBefore = patient ? period.to : undefined
     let after: string | undefined
     do {

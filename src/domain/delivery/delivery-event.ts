@@ -1,6 +1,6 @@
 import type { Provider } from "../mail/failover.ts"
 
-/** A provider's delivery event in the core's words, ready for `record_email_event` (document 1, "Events"). */
+/** A provider's delivery event, normalised for `record_email_event` (EVENT-1 to EVENT-4). */
 export interface DeliveryEvent {
   readonly provider: Provider
   readonly providerMessageId: string
@@ -28,18 +28,18 @@ export interface DeliveryEvent {
   readonly raw: unknown
 }
 
-/** What became of a recorded event. */
+/** The result of recording an event. */
 export interface RecordedEvent {
   readonly sendId: string
   readonly status: string
-  /** This call claimed the one alert of the row: whoever recorded it must alert, or release the claim. */
+  /** This call claimed the one alert of the row: its caller must raise it, or release the claim. */
   readonly alert: boolean
-  /** Of the row where the library wrote it; else the category that the event's tags name. */
+  /** The row's category where the library wrote the row; else the one that the event's tags name. */
   readonly category: string | undefined
   readonly source: string | undefined
 }
 
-/** What an alert is raised about (contract, `POST /internal/email-alert`). */
+/** What an alert is about (EVENT-25). */
 export interface FailedSend {
   readonly sendId: string
   readonly provider: Provider
@@ -55,13 +55,13 @@ export interface FailedSend {
   readonly occurredAt: string | undefined
 }
 
-/** What a provider's notice says: an event to record, or nothing that the log wants. */
+/** A parsed notification of a provider: an event to record, or one to ignore. */
 export type IncomingEvent =
   | { readonly _tag: "Event"; readonly event: DeliveryEvent }
   | {
       readonly _tag: "Ignored"
       readonly reason: string
-      /** True where the notice should have been an event: the sender is told. */
+      /** True where the notification should have been an event: the answer carries a warning (EVENT-2). */
       readonly warn: boolean
     }
 

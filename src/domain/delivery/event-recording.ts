@@ -10,7 +10,7 @@ import type { Provider } from "../mail/failover.ts"
 import { makeAlertRaiser, Alerts } from "./alerts.ts"
 import type { DeliveryEvent, FailedSend } from "./delivery-event.ts"
 
-/** A recorded event and what became of the alert that it claimed: `none` where it claimed none. */
+/** A recorded event and the outcome of the alert that it claimed: `none` where it claimed none. */
 interface Recording extends LoggedEvent {
   readonly alerted: "none" | "delivered" | "disabled" | "unconfigured" | "failed"
 }
@@ -28,7 +28,7 @@ const failedSendOf = (event: DeliveryEvent, { category, sendId, source }: Logged
   occurredAt: event.occurredAt === undefined ? undefined : new Date(event.occurredAt).toISOString()
 })
 
-/** How often a process notes that webhooks bring events, nanoseconds: often enough for an alarm after half an hour. */
+/** How often a process records that webhooks deliver events, nanoseconds: often enough for the alarm on 30 minutes of silence. */
 const NOTE_EVERY = 30_000_000_000n
 
 const make = Effect.gen(function* () {
@@ -62,9 +62,9 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * Records delivery events and sees to the alert that one claims, whichever way it came (webhook, bus, poll). A claim whose
- * alert did not go out is released, so that the next event alerts (A1); one that is neither confirmed nor released, since
- * its process died, is found by the sweep (`sweepAlerts`). A caller that goes away does not stop it between claim and alert.
+ * Records delivery events from webhook, bus and poll, and raises the alert that an event claims. A claim whose alert did
+ * not go out is released, so that the next event alerts (A1); one that is neither confirmed nor released, since its process
+ * died, is found by the sweep (`sweepAlerts`). An interrupted caller does not stop it between claim and alert.
  */
 export class EventRecording extends Context.Service<
   EventRecording,

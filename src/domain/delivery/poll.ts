@@ -15,36 +15,36 @@ import { withDeadline } from "../deadline.ts"
 import { EventRecording } from "./event-recording.ts"
 import { eventOf, historyBefore, isBackfill, isNews, MAX_PAGES, newestOf, reaches } from "./poll-rules.ts"
 
-/** What one run counted (contract, "Delivery events and alerts"). */
+/** The counts of one run. */
 interface PollCounts {
   readonly pages: number
   /** Mails that were read. */
   readonly seen: number
   /** Mails that were new to the log, or whose last event changed. */
   readonly recorded: number
-  /** Those of them that were sent before logging began: they never alert. */
+  /** Those of them that are backfill: they never alert (EVENT-32). */
   readonly backfilled: number
   /** Alerts that went out. */
   readonly alerts: number
-  /** Alerts that did not: their claims are released, and the next run tries again. */
+  /** Alerts that did not go out: their claims are released, and the next run tries again. */
   readonly alertsFailed: number
 }
 
 /**
- * What one run came to. `truncated`: it read its five pages, and more mails remain. The next one goes on with those that were
- * sent since logging began; older ones are left alone.
+ * The result of one run. `truncated`: it read its five pages, and more mails remain. The next run continues with those that
+ * were sent since logging began; older ones are not read.
  */
 export interface PollResult extends PollCounts {
   readonly truncated: boolean
 }
 
-/** The run broke off. What it recorded stays recorded, and the next run begins where this one did. */
+/** The run failed. What it recorded stays recorded, and the next run begins where this one did. */
 export class PollFailure extends Data.TaggedError("PollFailure")<{
   readonly cause: ListFailure | PollLogError | DeliveryLogError
   readonly counts: PollCounts
 }> {}
 
-/** The poll of `provider_a`'s list: finds what no webhook told. */
+/** The poll of `provider_a`'s list: finds events that no webhook delivered (EVENT-30). */
 export class EventPoll extends Context.Service<
   EventPoll,
   {
@@ -53,15 +53,15 @@ export class EventPoll extends Context.Service<
   }
 >()("postlane/domain/EventPoll") {}
 
-/** Between two pages: the vendor's rate limit is an account's, and its sends come first. */
+/** Pause between two pages: the vendor's rate limit is shared with the sends, which come first. */
 const PAUSE = "600 millis"
 /** Time limit of one page. */
 const ANSWER_WITHIN = "15 seconds"
-/** A page is asked for again this often … */
+/** Retries of a page … */
 const RETRIES = 2
-/** … after this, where the vendor names no time, milliseconds … */
+/** … after this wait, where the vendor names none, milliseconds … */
 const RETRY_AFTER_MS = 1_000
-/** … and not at all where it names a longer one than this. */
+/** … and none where the vendor names a longer wait than this. */
 const MAX_RETRY_AFTER_MS = 20_000
 /** Mails that are recorded at once. */
 const AT_ONCE = 10
@@ -94,13 +94,13 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
       })
     )
 
-  /** One run's own reading: counts what it does, and has pages left or not. */
+  /** The state of one run: its counts and the pages that it may still read. */
   const makeRun = () => {
     const counts = { pages: 0, seen: 0, recorded: 0, backfilled: 0, alerts: 0, alertsFailed: 0 }
 
     let history: ListMark | undefined
 
-    /** Records what is news, and answers which of them the log knew before. */
+    /** Records what is news, and returns which of the mails the log knew before. */
     const record = Effect.fnUntraced(function* (mails: ReadonlyArray<ListedMail>, askedAt: number) {
       if (mails.length === 0) return () => false
       const found = yield* log.known(mails.map(({ id }) => id))
@@ -138,7 +138,7 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
       return { ...page, askedAt, wasKnown }
     })
 
-    /** Reads on from a cursor until the mark or the end is reached, or no page is left; then `left` is where it stands. */
+    /** Reads on from a cursor until the mark or the end is reached, or no page is left; then `left` is its position. */
     const descend = Effect.fnUntraced(function* (from: string | undefined, until: ListMark | undefined) {
       let cursor = from
       let newest: ListMark | undefined
@@ -156,13 +156,13 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
       return { newest, cursor, left: cursor, intoHistory }
     })
 
-    /** Where the account's history begins, as the log had it before this run. */
+    /** The start of the account's history, by the log's oldest row before this run. */
     return { counts, descend, historyMark: () => history }
   }
 
   type Run = ReturnType<typeof makeRun>
 
-  /** As `descend`; undefined where the cursor's mail is gone from the list. */
+  /** As `descend`; undefined where the cursor's mail is no longer in the list. */
   const descendFrom = (run: Run, cursor: string, until: ListMark | undefined) =>
     run
       .descend(cursor, until)
@@ -172,7 +172,10 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
         )
       )
 
-  /** What is left of a gap after the pages that the newest mails left over. `below`: where those ended. */
+  /**
+   * Continues an earlier gap with the pages that the newest mails left over, and returns what remains of it. `below`: where
+   * the newest mails ended.
+   */
   const closeGap = Effect.fnUntraced(function* (
     run: Run,
     gap: PollPosition["gap"] & {},
@@ -185,7 +188,7 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
       yield* Effect.logWarning(
         "the poll's position is gone from provider_a's list: it goes on from the newest"
       )
-      // What lies below the newest mails holds all that is left of the gap.
+      // The mails below the newest ones include all that is left of the gap.
       end = below === undefined ? undefined : yield* run.descend(below, until)
     }
     return end?.left === undefined ? undefined : { after: end.left, until }
@@ -197,16 +200,16 @@ const make = Effect.fnUntraced(function* (pause: Duration.Input) {
     const isFirst = position.newest === undefined && position.gap === undefined
     let gap: PollPosition["gap"]
     if (head.left !== undefined && isFirst) {
-      // An account that is older than the log is not walked to its beginning.
+      // The history of an account that is older than the log is not read.
       if (!head.intoHistory) gap = { after: head.left, until: run.historyMark() }
     } else if (head.left !== undefined) {
-      // What an earlier gap holds lies below, and down to its end everything is read again.
+      // An earlier gap lies below the newest mails: everything down to its end is read again.
       const until = position.gap === undefined ? position.newest : position.gap.until
       gap = { after: head.left, until: until ?? run.historyMark() }
     } else if (position.gap !== undefined) {
       gap = yield* closeGap(run, position.gap, head.cursor)
     } else if (head.cursor !== undefined) {
-      // Everything is read once: the pages that are left go to older mails, whose events may have changed.
+      // Everything new is read: the pages that are left go to older mails, whose events may have changed.
       yield* descendFrom(run, head.cursor, undefined)
     }
     yield* log.savePosition({ newest: head.newest ?? position.newest, gap }, version)

@@ -11,7 +11,7 @@ interface StatRates {
   readonly complained: number | null
 }
 
-/** What became of some mails. */
+/** The counts and rates of a set of mails. */
 interface StatSummary {
   readonly total: number
   readonly byStatus: StatusCounts
@@ -41,10 +41,10 @@ const emptyCounts = (): Record<EmailStatus, number> => ({
   complained: 0
 })
 
-/** Sums of millionths of a dollar come out of floating point with a tail. */
+/** Removes the floating-point error of adding millionths of a dollar. */
 const dollars = (sum: number): number => Math.round(sum * 1e8) / 1e8
 
-/** What a provider took: not what was held back, refused or is still to be tried again. */
+/** Mails that a provider accepted: not those suppressed, failed or deferred. */
 const accepted = (counts: StatusCounts): number =>
   counts.sent +
   counts.delivery_delayed +
@@ -54,7 +54,7 @@ const accepted = (counts: StatusCounts): number =>
   counts.bounced +
   counts.complained
 
-/** Adds up counts of whatever they are about. A mail that was opened or reported as spam was delivered. */
+/** Adds up counts. A mail that was opened or reported as spam was delivered. */
 export const summarize = (stats: ReadonlyArray<EmailStat>): StatSummary => {
   const byStatus = emptyCounts()
   for (const { count, status } of stats) byStatus[status] += count

@@ -1,10 +1,10 @@
 import { asciiDomain } from "../mail/address.ts"
 import { decodeTag } from "../mail/tag.ts"
 
-/** A field of a notice whose shape nobody vouches for; every reader here answers something for every value. */
+/** The fields of a notification of unknown shape; every reader here is total. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Longest message id that is taken, characters; the index on it takes little more. */
+/** Longest message id that is accepted, characters; the database's index allows little more. */
 const MAX_ID = 500
 
 /** Longest mailbox that is read, characters. */
@@ -15,7 +15,7 @@ const MAX_ADDRESSES = 150
 
 const IN_BRACKETS = /<([^<>]+)>\s*$/
 
-/** The year 10000 is none that the log can write, and before 1970 there was no event to tell of. */
+/** The log cannot store the year 10000, and there is no event from before 1970. */
 const LATEST = Date.UTC(9999, 11, 31)
 
 const KEY_HASH = /^[0-9a-f]{64}$/
@@ -25,21 +25,21 @@ const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d(?::?\d
 export const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
-/** A text that says something. */
+/** A text that is not blank. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value : undefined
 
 export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-/** A message id; undefined where there is none that could be one. */
+/** A message id; undefined where the value cannot be one. */
 export const idOf = (value: unknown): string | undefined => {
   const text = textOf(value)
   return text === undefined || text.length > MAX_ID ? undefined : text
 }
 
 /**
- * Bare lower-case address of a mailbox with or without a display name. Read as mailboxes are written, not by their grammar: a
- * notice may hold thousands, and a parser takes milliseconds for one that was made for it.
+ * Bare lower-case address of a mailbox with or without a display name. Read by a simple rule, not by the full grammar: a
+ * notification may hold thousands, and a crafted one costs a parser milliseconds.
  */
 export const bareAddressOf = (value: unknown): string | undefined => {
   const text = textOf(value)
@@ -50,7 +50,7 @@ export const bareAddressOf = (value: unknown): string | undefined => {
   return (domain === undefined ? bare : bare.slice(0, at) + domain).normalize("NFC").toLowerCase()
 }
 
-/** Distinct bare lower-case addresses; what is none is left out. */
+/** Distinct bare lower-case addresses; values that are no address are left out. */
 export const bareAddressesOf = (value: unknown): ReadonlyArray<string> => [
   ...new Set(
     listOf(value)
@@ -80,7 +80,7 @@ export const tagsOf = (entries: Iterable<readonly [string, unknown]>): Readonly<
 export const keyHashOf = (value: string | undefined): string | undefined =>
   value !== undefined && KEY_HASH.test(value) ? value : undefined
 
-/** Whether lists and objects stand in each other more than `limit` deep: more than the log stores. */
+/** Whether lists and objects are nested more than `limit` deep: deeper than the log stores. */
 export const isDeeperThan = (value: unknown, limit: number): boolean =>
   typeof value === "object" &&
   value !== null &&

@@ -3,11 +3,11 @@ import { type Verdict, verdictsOf } from "./verdict.ts"
 /** The oldest PostgreSQL that the migrations run on, as `server_version_num` counts. */
 const OLDEST = 150_000
 
-/** A clock this far off confuses times in the log; twelve times as far, and signatures begin to be refused. */
+/** A clock skew that confuses times in the log; at twelve times as much, signatures begin to be refused. */
 const NOTABLE_SKEW_MS = 5_000
 const BAD_SKEW_MS = 60_000
 
-/** What was found out about the database. */
+/** The facts about the database. */
 export type DatabaseFacts =
   | { readonly _tag: "Unreachable"; readonly why: string }
   | {
@@ -59,7 +59,7 @@ const clockVerdict = (skewMs: number, uncertaintyMs: number): Verdict => {
   return sure >= BAD_SKEW_MS ? fail(complaint) : warn(complaint)
 }
 
-/** The verdicts on the database: reachable, new enough, migrated, its clock like ours. */
+/** The verdicts on the database: reachable, new enough, migrated, its clock in step with ours. */
 export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> => {
   if (facts._tag === "Unreachable") {
     return [

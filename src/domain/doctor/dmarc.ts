@@ -1,7 +1,7 @@
-/** `r`: the organisation's domain suffices; `s`: the very domain. */
+/** `r`: the organisation's domain suffices; `s`: the exact domain. */
 type Alignment = "r" | "s"
 
-/** A DMARC record (RFC 7489, section 6.3), as far as it is looked at. */
+/** A DMARC record (RFC 7489, section 6.3), as far as the doctor uses it. */
 interface DmarcRecord {
   readonly policy: "none" | "quarantine" | "reject"
   /** Of subdomains; as {@link policy} where it is not given. */
@@ -18,10 +18,10 @@ const POLICIES = ["none", "quarantine", "reject"] as const
 
 const policyOf = (text: string | undefined) => POLICIES.find((policy) => policy === text?.toLowerCase())
 
-/** Whether a TXT record is meant as DMARC: `v=DMARC1` comes first. */
+/** Whether a TXT record is a DMARC record: `v=DMARC1` comes first. */
 export const isDmarc = (text: string): boolean => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text.trim())
 
-/** Reads a DMARC record; `undefined` where receivers would ignore it. Unknown tags are passed over, as the RFC has it. */
+/** Reads a DMARC record; `undefined` where receivers would ignore it. Unknown tags are ignored, as the RFC demands. */
 export const parseDmarc = (text: string): DmarcRecord | undefined => {
   if (!isDmarc(text)) return undefined
   const tags = new Map<string, string>()
@@ -32,7 +32,7 @@ export const parseDmarc = (text: string): DmarcRecord | undefined => {
     if (!tags.has(name)) tags.set(name, part.slice(at + 1).trim())
   }
   const reports = (tags.get("rua") ?? "") !== ""
-  // Without a policy that can be read, a record that asks for reports counts as one of policy none.
+  // A record without a readable policy that asks for reports counts as policy `none`.
   const policy = policyOf(tags.get("p")) ?? (reports ? "none" : undefined)
   if (policy === undefined) return undefined
   const alignment = (name: string): Alignment => (tags.get(name)?.toLowerCase() === "s" ? "s" : "r")
@@ -57,23 +57,23 @@ export const dmarcNames = (domain: string): ReadonlyArray<string> => {
 }
 
 /**
- * Whether two domains end in the same two labels or more. That stands for "of one organisation" here: SES takes as MAIL FROM
- * only a name below the verified domain or beside it, so that no public suffix of two labels misleads.
+ * Whether two domains share their last two labels or more, taken here as "of one organisation". SES accepts as MAIL FROM
+ * only a name below the verified domain or beside it, so that a public suffix of two labels cannot mislead.
  */
 const sharesParent = (a: string, b: string): boolean => {
   const [left, right] = [a.split(".").reverse(), b.split(".").reverse()]
   return left[0] === right[0] && left[1] !== undefined && left[1] === right[1]
 }
 
-/** Which of the two would let a mail of the sender domain pass DMARC. */
+/** Which of DKIM and SPF would let a mail of the sender domain pass DMARC. */
 interface Aligned {
   readonly dkim: boolean
   readonly spf: boolean
 }
 
 /**
- * What aligns (document 1, "provider_b domain setup"): DKIM signs as the sender domain, which fits even strictly. SPF is
- * checked on the MAIL FROM domain, a subdomain of the sender domain, which fits relaxed only.
+ * What aligns: DKIM signs as the sender domain, which fits even strictly. SPF is checked on the MAIL FROM domain, a
+ * subdomain of the sender domain, which fits relaxed only.
  */
 export const alignmentOf = (
   record: Pick<DmarcRecord, "adkim" | "aspf">,

@@ -1,7 +1,7 @@
 import { alignmentOf, isDmarc, parseDmarc } from "./dmarc.ts"
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
-/** The records of one kind under one name, or why they are not known. None is an empty list. */
+/** The records of one type under one name, or why they are not known. No records: an empty list. */
 export type Lookup<A> =
   | { readonly _tag: "Found"; readonly records: ReadonlyArray<A> }
   | { readonly _tag: "Unknown"; readonly why: string }
@@ -120,9 +120,9 @@ export const spfVerdict = (facts: { readonly mailFrom: string; readonly txt: Loo
 /** DMARC of the sender domain: the record, and whether what is sent through `provider_b` passes it. */
 export const dmarcVerdict = (facts: {
   readonly sender: string
-  /** The record nearest to the sender domain, with the name that it stands under; none where there is no name with one. */
+  /** The record nearest to the sender domain, with its name; none where no name has one. */
   readonly found: { readonly name: string; readonly txt: ReadonlyArray<string> } | undefined
-  /** Why a nearer or any record is not known. */
+  /** Why a nearer record, or any, is not known. */
   readonly unknown: string | undefined
   readonly signsAs: string | undefined
   readonly mailFrom: string | undefined

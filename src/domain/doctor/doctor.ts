@@ -12,7 +12,7 @@ import { type Verdict, verdictsOf } from "./verdict.ts"
 /** Time limit of one check. */
 const CHECK_TIME_LIMIT = "15 seconds"
 
-/** What the checks need to know of the settings. */
+/** The settings that the checks need. */
 interface DoctorOptions {
   /** The sender domain, lower-case. */
   readonly sender: string
@@ -41,8 +41,9 @@ const unused = (check: string, what: string) =>
   Effect.succeed<ReadonlyArray<Verdict>>([verdictsOf(check).ok(what)])
 
 /**
- * Runs every check at once, each within its time limit, and gives what each found as soon as it is known. A part that is
- * simulated or not used is said to be so. DNS waits for `provider_b`, which alone knows the names of the DKIM records.
+ * Runs all checks at once, each within its time limit, and emits the verdicts of each as soon as they are known. A part
+ * that is simulated or not used is reported as such. DNS waits for `provider_b`, which alone knows the names of the DKIM
+ * records.
  */
 export const examine = (
   options: DoctorOptions
@@ -53,7 +54,7 @@ export const examine = (
       const { region, sender, visibilitySeconds } = options
       const asked = providerB === undefined ? undefined : yield* Effect.cached(providerB)
       const checks = [
-        // Where there is none, the settings say so.
+        // Where there is none, the verdicts on the settings report it.
         database === undefined
           ? Effect.succeed([])
           : bounded("database", Effect.map(database, databaseVerdicts)),

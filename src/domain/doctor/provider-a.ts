@@ -1,6 +1,6 @@
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
-/** What `provider_a` said to a call that sends nothing (the list of the account's domains). */
+/** The answer of `provider_a` to a call that sends nothing (the list of the account's domains). */
 export type ProviderAFacts =
   | {
       readonly _tag: "Domains"

@@ -3,7 +3,7 @@ import { type Verdict, verdictsOf } from "./verdict.ts"
 /** A configuration set as it was found. */
 export interface ConfigurationSetFacts {
   readonly name: string
-  /** The set of outreach mail, which whoever sends none can do without. */
+  /** The set of outreach mail, not needed by those who send none. */
   readonly outreach: boolean
   readonly found:
     | { readonly _tag: "Missing" }
@@ -21,25 +21,25 @@ export interface IdentityFacts {
   readonly verified: boolean
   readonly dkim: {
     readonly signing: boolean
-    /** As SES says it: `SUCCESS`, `PENDING`, `FAILED`… */
+    /** In SES's terms: `SUCCESS`, `PENDING`, `FAILED`… */
     readonly status: string
-    /** Easy DKIM; false for keys of one's own. */
+    /** Easy DKIM; false for the customer's own keys. */
     readonly easy: boolean
     /** Selectors of the three CNAME records; empty where DKIM was never set up. */
     readonly tokens: ReadonlyArray<string>
     /** What the records point to: `<token>.<host>`. */
     readonly host: string
   }
-  /** `undefined`: SES's own domain stands in the envelope. */
+  /** `undefined`: the envelope sender is on SES's own domain. */
   readonly mailFrom: { readonly domain: string; readonly status: string } | undefined
   /** The identity's default set. */
   readonly configurationSet: string | undefined
 }
 
-/** What `provider_b` said to calls that send nothing. */
+/** The answers of `provider_b` to calls that send nothing. */
 export type ProviderBFacts =
   | { readonly _tag: "Refused"; readonly why: string }
-  /** The credentials are good, and may not look at the account. */
+  /** The credentials are valid, but may not read the account. */
   | { readonly _tag: "NotAllowed"; readonly why: string }
   | { readonly _tag: "Unknown"; readonly why: string }
   | {
@@ -47,7 +47,7 @@ export type ProviderBFacts =
       readonly sendingEnabled: boolean
       /** False in the sandbox. */
       readonly productionAccess: boolean
-      /** `HEALTHY`, `PROBATION` or `SHUTDOWN`; another word is shown as it is. */
+      /** `HEALTHY`, `PROBATION` or `SHUTDOWN`; any other value is shown unchanged. */
       readonly enforcement: string
       readonly identity:
         | { readonly _tag: "There"; readonly identity: IdentityFacts }
@@ -56,7 +56,7 @@ export type ProviderBFacts =
       readonly sets: ReadonlyArray<ConfigurationSetFacts>
     }
 
-/** The events that move a row or suppress an address (document 1, "Events consumed"), as SES names them. */
+/** The events that move a row or suppress an address (EVENT-4, EVENT-14), as SES names them. */
 export const NEEDED_EVENTS = [
   "SEND",
   "DELIVERY",
@@ -67,7 +67,7 @@ export const NEEDED_EVENTS = [
   "RENDERING_FAILURE"
 ] as const
 
-/** Outreach mail alone is tracked. */
+/** Only outreach mail has open and click tracking. */
 const OUTREACH_EVENTS = [...NEEDED_EVENTS, "OPEN", "CLICK"] as const
 
 const { fail, ok, warn } = verdictsOf("provider_b")

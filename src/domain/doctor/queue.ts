@@ -1,9 +1,9 @@
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
-/** Receives before a message is dead (document 1, "Delayed retry queue"). */
+/** Receives before a message is a dead letter (MAIL-54). */
 const WANTED_RECEIVES = 3
 
-/** What was found out about the delayed retry queue. */
+/** The facts about the delayed retry queue. */
 export type QueueFacts =
   | { readonly _tag: "None" }
   | { readonly _tag: "Postgres"; readonly name: string; readonly dead: number }
@@ -17,7 +17,7 @@ export type QueueFacts =
             readonly deadLetters: number | undefined
           }
         | undefined
-      /** The queue's own visibility time, seconds. Postlane gives its own with each receive. */
+      /** The queue's own visibility time, seconds. Postlane sets its own with each receive. */
       readonly visibilitySeconds: number | undefined
       readonly retentionSeconds: number | undefined
       readonly deadLetterRetentionSeconds: number | undefined

@@ -57,12 +57,12 @@ const dkimVerdicts = Effect.fnUntraced(function* (sender: string, identity: Iden
   )
 })
 
-/** The verdicts on the sender domain's DNS (document 1, "provider_b domain setup"). */
+/** The verdicts on the sender domain's DNS. */
 export const senderDnsVerdicts = Effect.fn("doctor.dns")(function* (options: {
   /** Lower-case. */
   readonly sender: string
   readonly region: string
-  /** `undefined` where SES does not tell. */
+  /** `undefined` where SES does not answer. */
   readonly identity: IdentityFacts | undefined
 }): Effect.fn.Return<ReadonlyArray<Verdict>, never, Dns> {
   const { identity, region, sender } = options
@@ -75,7 +75,7 @@ export const senderDnsVerdicts = Effect.fn("doctor.dns")(function* (options: {
           Effect.map(lookup(dns.mx(mailFrom)), (mx) => [mxVerdict({ mailFrom, region, mx })]),
           Effect.map(lookup(dns.txt(mailFrom)), (txt) => [spfVerdict({ mailFrom, txt })])
         ]
-  // Where SES does not tell, the record is judged by the set-up that is asked for.
+  // Where SES does not answer, the record is judged by the recommended set-up.
   const signsAs = identity === undefined || identity.dkim.signing ? sender : undefined
   const dmarc = Effect.map(findDmarc(sender), (record) => [
     dmarcVerdict({ sender, ...record, signsAs, mailFrom })

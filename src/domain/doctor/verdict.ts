@@ -1,10 +1,10 @@
-/** What a check found: as it should be, worth a look, or broken. */
+/** The result of a check: as it should be, worth a look, or broken. */
 type VerdictStatus = Verdict["status"]
 
-/** One thing that the doctor looked at. What is not as it should be says why, and what to do about it. */
+/** One finding of the doctor. One that is not `ok` says why, and what to do about it. */
 export type Verdict =
   | {
-      /** The part that was looked at: `settings`, `database`, `dns`… */
+      /** The part that was checked: `settings`, `database`, `dns`… */
       readonly check: string
       readonly status: "ok"
       readonly what: string
@@ -17,7 +17,7 @@ export type Verdict =
       readonly do: string
     }
 
-/** Words of a verdict that is not `ok`. */
+/** The text of a verdict that is not `ok`. */
 interface Complaint {
   readonly what: string
   readonly why: string

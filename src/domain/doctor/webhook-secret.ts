@@ -1,6 +1,6 @@
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
-/** `malformed`: no signature can ever hold. `short`: it works, and is shorter than the scheme asks for. */
+/** `malformed`: no signature can ever be valid. `short`: it works, but is shorter than the scheme demands. */
 type WebhookSecretForm = "good" | "short" | "malformed"
 
 const PREFIX = /^whsec_/
@@ -25,7 +25,7 @@ const COPY = "copy the signing secret (whsec_…) of the endpoint from Resend's 
 export const webhookVerdicts = (facts: {
   readonly providerA: ReadonlyArray<WebhookSecretForm>
   readonly providerBIsSet: boolean
-  /** A provider that is in use without its events: bounces and complaints are not seen. */
+  /** Which providers are in use: without their events, bounces and complaints are not seen. */
   readonly uses: { readonly providerA: boolean; readonly providerB: boolean }
 }): ReadonlyArray<Verdict> => {
   const own = facts.providerA.map((form, index) => {

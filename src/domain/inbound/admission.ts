@@ -36,8 +36,8 @@ import { authenticityOf, senderOf } from "./sender-authenticity.ts"
 const encoder = new TextEncoder()
 
 /**
- * The raw mail in memory; its size is limited where it is taken in. It is there until the mail has ended: where the store has none, or
- * less of it, the store is at fault, and is asked again.
+ * Loads the raw mail into memory; its size is limited at intake. It exists until the mail has ended: a missing or short object is
+ * therefore an error of the store, and is read again later.
  */
 const rawOf = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const objects = yield* MailObjects
@@ -54,7 +54,7 @@ const rawOf = Effect.fnUntraced(function* (mail: ClaimedMail) {
   return raw
 })
 
-/** Who sent it, or why it is not answered. */
+/** The sender, or undefined: the mail is not answered, and the reason is logged. */
 const senderOrEnd = Effect.fnUntraced(function* (mail: ClaimedMail, parsed: IncomingMail) {
   const config = yield* IntakeConfig
   const sender = senderOf(parsed)
@@ -80,7 +80,7 @@ const senderOrEnd = Effect.fnUntraced(function* (mail: ClaimedMail, parsed: Inco
   return sender
 })
 
-/** The hash of the file that is converted; where there is none, of all that is attached. */
+/** The hash of the file that is converted; where there is none, of all attachments. */
 const contentHash = Effect.fnUntraced(function* (parsed: IncomingMail, choice: AttachmentChoice) {
   const digest = yield* Digest
   if (choice._tag === "Pdf") return yield* digest.digestHex(sha256, choice.content)
@@ -88,7 +88,7 @@ const contentHash = Effect.fnUntraced(function* (parsed: IncomingMail, choice: A
   return yield* digest.digestHex(sha256, encoder.encode(hashes.join(",")))
 })
 
-/** Claims the mail's identity, before any work for it; false where this delivery ends here. */
+/** Claims the mail's identity before any work on it; false where this delivery is a duplicate and ends here. */
 const isOurs = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   parsed: IncomingMail,
@@ -123,7 +123,7 @@ const isOurs = Effect.fnUntraced(function* (
   return answer === "claimed"
 })
 
-/** Stores the PDF, counts its pages, sets their price aside and lets its conversion begin. */
+/** Stores the PDF, counts its pages, puts the funds on hold and queues the conversion. */
 const admitPdf = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   customer: Customer,
@@ -157,7 +157,7 @@ const admitPdf = Effect.fnUntraced(function* (
       customerId: customer.id,
       filename,
       fileBytes: content.length,
-      // An estimate may be above the truth and turns nobody away: no more than there is goes aside for it.
+      // An estimate may be too high and refuses nobody: it holds no more than there is (INBOUND-11).
       pages: real ?? Math.min(expected, left.balance),
       ignored,
       sourceKey: key,
@@ -173,7 +173,7 @@ const admitPdf = Effect.fnUntraced(function* (
   if (short !== undefined) yield* endInsufficient(mail, about, real ?? 1, short)
 })
 
-/** What a mail of a customer gets. */
+/** Answers a customer's mail. */
 const answerCustomer = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   customer: Customer,
@@ -229,7 +229,9 @@ const answerCustomer = Effect.fnUntraced(function* (
   }
 })
 
-/** Ends a mail that ended its worker too often, or that could not be worked on for too long; whoever is known to have sent it hears so. */
+/**
+ * Ends a mail that crashed its worker too often, or that could not be processed for too long; a known sender gets an error reply.
+ */
 export const abandonMail = Effect.fnUntraced(function* (mail: ClaimedMail, reason: string) {
   const store = yield* IntakeStore
   const customer = mail.sender === undefined ? undefined : yield* store.customer(mail.sender)
@@ -247,7 +249,7 @@ export const abandonMail = Effect.fnUntraced(function* (mail: ClaimedMail, reaso
   })
 })
 
-/** The first half of document 2's flow: from the raw mail to a reply that says why not, or to a conversion that may begin. */
+/** The first half of INBOUND-8: from the raw mail to a reply that says why not, or to a conversion that may begin. */
 export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const store = yield* IntakeStore
   const reader = yield* MailReader
@@ -255,11 +257,11 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const { convertAddresses, registerUrl } = yield* IntakeConfig
   if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
   if (!mail.peerTrusted) {
-    // Its headers prove nothing, whatever they say: it is not read at all.
+    // Its headers prove nothing, whatever they say: it is not read at all (INBOUND-2).
     return yield* endMail(mail, { outcome: "unverified", reason: "it did not come from a trusted mail hop" })
   }
   const read = yield* Effect.result(
-    // The raw mail is let go as soon as it is read: it is larger than all that it holds.
+    // The raw mail is released as soon as it is read: it is larger than all that it holds.
     Effect.flatMap(rawOf(mail), (raw) =>
       Effect.all({ parsed: reader.read(raw), rawSha256: digest.digestHex(sha256, raw) })
     )
@@ -267,7 +269,7 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   if (Result.isFailure(read)) {
     const { failure } = read
     if (failure._tag !== "UnreadableMail") return yield* failure
-    // Nobody knows whose it is: it is logged as an error, and not answered.
+    // The sender is unknown: it is logged as an error, and not answered.
     return yield* endMail(mail, { outcome: failure.deadly ? "error" : "no_sender", reason: failure.message })
   }
   const { parsed, rawSha256 } = read.success

@@ -1,7 +1,7 @@
 import { cleanFileName } from "../conversion/document-limits.ts"
 import type { MailPart } from "./incoming-mail.ts"
 
-/** How far into a file `%PDF-` may stand: what readers of PDF have always allowed. */
+/** How far into a file `%PDF-` may stand: PDF readers have always allowed this. */
 const PDF_WITHIN = 1024
 
 const startsWith = (bytes: Uint8Array, signature: ReadonlyArray<number>, at = 0): boolean =>
@@ -9,7 +9,7 @@ const startsWith = (bytes: Uint8Array, signature: ReadonlyArray<number>, at = 0)
 
 const PDF = [0x25, 0x50, 0x44, 0x46, 0x2d]
 
-/** Whether the bytes are a PDF, by content (document 2: PDF is the only accepted input format). */
+/** Whether the bytes are a PDF, by content: the only input format. */
 export const isPdf = (bytes: Uint8Array): boolean => {
   const end = Math.min(bytes.length - PDF.length, PDF_WITHIN)
   for (let at = 0; at <= end; at++) if (startsWith(bytes, PDF, at)) return true
@@ -31,7 +31,7 @@ const SIGNATURES: ReadonlyArray<readonly [ReadonlyArray<number>, string]> = [
   [[0x1f, 0x8b], "an archive"]
 ]
 
-/** By their extension: containers that look alike, and texts. */
+/** By extension: containers that look alike, and text files. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   docx: "a Word document",
   doc: "a Word document",
@@ -51,7 +51,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   eml: "a mail"
 }
 
-/** What a file that is no PDF seems to be, in words that follow "it is". Total. */
+/** What a file that is not a PDF seems to be, in words that follow "it is". Total. */
 export const describeFile = (bytes: Uint8Array, filename: string, mediaType: string): string => {
   if (bytes.length === 0) return "an empty file"
   const extension = /\.([A-Za-z0-9]{1,8})$/.exec(filename)?.[1]?.toLowerCase() ?? ""
@@ -66,13 +66,13 @@ export const describeFile = (bytes: Uint8Array, filename: string, mediaType: str
   return "a file of another kind"
 }
 
-/** Largest attachment, decoded bytes: 25 MB (document 2, "Limits"). */
+/** Largest attachment, decoded bytes: 25 MB (INBOUND-8). */
 export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
 
 /** What a mail brings. */
 export type AttachmentChoice =
   | { readonly _tag: "None" }
-  /** Files, and no PDF among them; the first stands for all. */
+  /** Files, but no PDF among them; the first represents them all. */
   | { readonly _tag: "Unsupported"; readonly filename: string; readonly found: string }
   | { readonly _tag: "TooLarge"; readonly filename: string; readonly bytes: number }
   /** The first PDF; `ignored` names the other files, in order. */
@@ -83,15 +83,15 @@ export type AttachmentChoice =
       readonly ignored: ReadonlyArray<string>
     }
 
-/** Parts that mail programs add by themselves: signatures, cards, invitations, reports. */
+/** Parts that mail programs add on their own: signatures, cards, invitations, reports. */
 const BY_PROGRAMS =
   /^(?:application\/(?:pgp-signature|pgp-encrypted|pkcs7-signature|x-pkcs7-signature|ics)|text\/(?:calendar|vcard|x-vcard|rfc822-headers)|message\/(?:delivery-status|disposition-notification))$/
 
-/** The name that a part is called by. */
+/** The file name of a part. */
 const nameOf = (part: Pick<MailPart, "filename" | "content">): string =>
   cleanFileName(part.filename ?? (isPdf(part.content) ? "document.pdf" : "attachment"))
 
-/** Whether a person handed the part over: not what stands in the text, nor what programs add. A PDF always counts. */
+/** Whether a person attached the part: not inline content, nor what programs add. A PDF always counts. */
 const isHandedOver = (part: MailPart): boolean =>
   isPdf(part.content) ||
   !(
@@ -100,7 +100,7 @@ const isHandedOver = (part: MailPart): boolean =>
     (part.content.length === 0 && part.filename === undefined)
   )
 
-/** The one file that a mail converts: its first PDF, by content, whatever its name and type say (document 2, steps 1 and 3). */
+/** The one file that a mail converts: its first PDF, by content, whatever its name and type say (INBOUND-8). */
 export const chooseAttachment = (parts: ReadonlyArray<MailPart>): AttachmentChoice => {
   const files = parts.filter(isHandedOver)
   const pdf = files.find(({ content }) => isPdf(content))

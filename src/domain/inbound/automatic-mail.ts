@@ -1,7 +1,7 @@
 import { addressKey, type Mailbox } from "../mail/address.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 
-/** Mailboxes that programs write from and nobody reads. */
+/** Mailboxes that programs send from and nobody reads. */
 const ROBOTS =
   /^(?:mailer-daemon|postmaster|(?:no|do-?not|never)[-_.]?reply|bounces?|auto-?reply|listserv|majordomo)(?:[+-].*)?$/i
 
@@ -15,8 +15,8 @@ const words = (value: string | undefined): ReadonlyArray<string> =>
     .filter((word) => word !== "")
 
 /**
- * Whether a mail answers another one, by its thread or by its subject (our replies begin with "Re:" where that mail had one). Without a file it
- * asks for nothing, and may be a vacation responder's that does not say so.
+ * Whether a mail answers another one, by its thread or by its subject (our replies begin with "Re:" where that mail had one).
+ * Without a file it asks for nothing, and may come from a vacation responder that does not say so.
  */
 export const isAnswer = (mail: Pick<IncomingMail, "headers" | "subject">): boolean =>
   headerValues(mail, "in-reply-to").length > 0 ||
@@ -24,7 +24,7 @@ export const isAnswer = (mail: Pick<IncomingMail, "headers" | "subject">): boole
   /(?:^|[^a-z])re:/i.test(mail.subject ?? "")
 
 /**
- * Why a mail is never answered: it was made by a program, came over a list, or is our own (RFC 3834, section 2; RFC 2076 for
+ * Why a mail is never answered: a program made it, it came through a list, or it is our own (RFC 3834, section 2; RFC 2076 for
  * `Precedence`; MS-OXCMAIL for `X-Auto-Response-Suppress`). Undefined: a person may have written it.
  */
 export const automaticReason = (

@@ -27,16 +27,16 @@ import { sweepOrphans } from "./orphan-objects.ts"
 import { replyHold, sendReply } from "./replying.ts"
 import { LINK_LIVES_MS, makeResultLinks, resultUrl } from "./result-link.ts"
 
-/** A step that crashed is tried again after this, and the next time after three times that. */
+/** Delay before a crashed step is tried again; three times as long each further time. */
 const CRASH_RETRY_FIRST = Duration.seconds(5)
 
-/** How often a mail is offered back to a database that does not answer. */
+/** How often releasing a mail is tried while the database does not answer. */
 const UNTIL_ANSWERED = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("15 seconds")])
 
-/** How long handing a mail back may take when the program stops. */
+/** How long releasing a mail may take at shutdown. */
 const LAST_WORD = Duration.seconds(5)
 
-/** Mails that one round of cleaning looks at, and objects of one delete. */
+/** Mails that one clean-up round handles, and objects of one delete. */
 const CLEANED_AT_ONCE = 50
 const KEYS_AT_ONCE = 500
 
@@ -62,49 +62,49 @@ const partOf = (failure: StepFailure): FailingPart => {
   }
 }
 
-/** Whether it was the mail that ended its reader: an attempt on it is lost, and there are few. */
+/** Whether the mail itself crashed its worker: that counts as one of its few attempts. */
 const isCrash = (failure: StepFailure): boolean =>
   failure._tag === "PipelineError" && failure.reason === "crashed"
 
-/** What is done with a mail under its lease, and how it ends where that was not possible for too long. */
+/** The work on a mail under its lease, and how the mail ends where that was not possible for too long. */
 interface Step {
   readonly step: (mail: ClaimedMail) => Effect.Effect<void, StepFailure>
   readonly abandon: (mail: ClaimedMail, reason: string) => Effect.Effect<void, StepFailure>
 }
 
-/** A mail as it comes in. */
+/** A mail as it arrives. */
 interface Delivery<E, R> {
   readonly envelopeFrom: string
   readonly peerTrusted: boolean
   readonly raw: Stream.Stream<Uint8Array, E, R>
 }
 
-/** Convert-by-email (document 2), step by step; each step takes up where a crash left it. */
+/** Convert-by-email (INBOUND-8), step by step; each step resumes where a crash left it. */
 export class ConvertByEmail extends Context.Service<
   ConvertByEmail,
   {
-    /** Takes a mail in: durable when it ends, its raw form and its row. Answers its id. */
+    /** Takes a mail in: on return its raw form and its row are durable. Returns its id. */
     readonly accept: <E, R>(
       delivery: Delivery<E, R>
     ) => Effect.Effect<string, E | ObjectStoreError | IntakeUnavailable, R>
-    /** Reads the mail that waits longest, and answers it or lets its conversion begin. False: there is none. */
+    /** Reads the mail that has waited longest, and answers it or queues its conversion. False: there is none. */
     readonly admitNext: Effect.Effect<boolean, IntakeUnavailable>
-    /** Converts the mail that waits longest. False: there is none. */
+    /** Converts the mail that has waited longest. False: there is none. */
     readonly convertNext: Effect.Effect<boolean, IntakeUnavailable>
-    /** Sends the reply that waits longest. False: there is none. */
+    /** Sends the reply that has waited longest. False: there is none. */
     readonly replyNext: Effect.Effect<boolean, IntakeUnavailable>
-    /** Removes the objects of mails that have ended, and forgets old ones (document 2, step 12). */
+    /** Removes the objects of mails that have ended, and deletes old ones (INBOUND-8). */
     readonly clean: Effect.Effect<void, IntakeUnavailable | ObjectStoreError>
-    /** Removes objects that belong to no mail; answers how many. */
+    /** Removes objects that belong to no mail; returns how many. */
     readonly sweep: Effect.Effect<number, IntakeUnavailable | ObjectStoreError>
     /**
-     * Results of a customer's mails, newest first, that no reply has brought as an attachment: their links work until then, whatever
-     * became of the replies.
+     * Results of a customer's mails, newest first, that were not delivered as an attachment: their links work until they expire,
+     * whatever became of the replies.
      */
     readonly keptResults: (
       customerId: string
     ) => Effect.Effect<ReadonlyArray<KeptResult & { readonly url: string }>, IntakeUnavailable>
-    /** The result that a link leads to; undefined for what is no link of ours, or not any more. */
+    /** The result that a link leads to; undefined for a link that is not ours or has expired. */
     readonly result: (
       token: string
     ) => Effect.Effect<{ readonly key: string; readonly filename: string } | undefined, IntakeUnavailable>
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
       onTimeout: () => Effect.succeed(false)
     }).pipe(Effect.ignore({ log: true }))
 
-  /** Gives a mail back without an attempt lost, as soon as the database takes that. False: it has waited long enough. */
+  /** Releases a mail without counting an attempt, as soon as the database accepts that. False: it has waited long enough. */
   const defer = (mail: ClaimedMail, part: FailingPart) =>
     store
       .defer(mail, {
@@ -154,7 +154,7 @@ const make = Effect.gen(function* () {
         Effect.map((answer) => answer !== "over")
       )
 
-  /** Runs a step of a mail under its lease. What fails is handed back and tried again later, or given up. */
+  /** Runs a step of a mail under its lease. On failure the mail is released and tried again later, or given up. */
   const underLease = Effect.fnUntraced(function* (mail: ClaimedMail, { abandon, step }: Step) {
     const beat = Effect.mapError(
       store.heartbeat(mail, MAIL_HOLD_WINDOW),
@@ -178,7 +178,8 @@ const make = Effect.gen(function* () {
         return yield* handBack(mail, Duration.times(CRASH_RETRY_FIRST, 3 ** (mail.attempts - 1)), true)
       }
     }
-    // A lease that is lost without a word of the step means that the database did not answer, or that this process stood still.
+    // A lease that is lost while the step reports no failure means that the database did not answer, or that this process stood
+    // still.
     const part = failure === undefined ? "database" : partOf(failure)
     if (yield* defer(mail, part)) return
     const ended = yield* held(abandon(mail, `the ${PART_NAMES[part]} did not answer for 23 hours`))
@@ -206,7 +207,7 @@ const make = Effect.gen(function* () {
         const key = rawKey(id)
         const rawBytes = yield* objects.put(key, raw, { contentType: "message/rfc822" })
         yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted }).pipe(
-          // Nobody will look for it: the sender keeps the mail and sends it again.
+          // No row leads to it: the sender keeps the mail and sends it again.
           Effect.onError(() => Effect.ignore(objects.remove([key])))
         )
         yield* countReceived
@@ -258,5 +259,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** The service on the ports of the surroundings. */
+/** The service, built on the ports in context. */
 export const layer: Layer.Layer<ConvertByEmail, never, Needs> = Layer.effect(ConvertByEmail, make)

@@ -27,8 +27,8 @@ export const abandonConversion = Effect.fnUntraced(function* (mail: ClaimedMail,
 })
 
 /**
- * The second half of document 2's flow: converts, and then, in one transaction, charges the pages that the pipeline counted,
- * queues the reply with the result and logs the job. A failure charges nothing and says so.
+ * The second half of INBOUND-8: converts, and then, in one transaction, charges the pages that the pipeline counted, queues the
+ * reply with the result and logs the job. A failure charges nothing and says so.
  */
 export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const store = yield* IntakeStore

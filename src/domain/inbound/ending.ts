@@ -15,14 +15,14 @@ import { countEnded } from "./metrics.ts"
 import { creditsFor } from "./page-class.ts"
 import type { ReplyContent } from "./reply-content.ts"
 
-/** Attempts at one step of a mail before it is given up: a mail that ends its worker must not do so for ever. */
+/** Attempts at one step of a mail before it is given up: a mail must not crash its worker for ever. */
 export const MAX_ATTEMPTS = 4
 
-/** Whether the pipeline's failure ends the mail. An outage never does by the number of its attempts. */
+/** Whether the pipeline's failure ends the mail. An outage never does, however many attempts it costs. */
 export const isFinal = (mail: ClaimedMail, reason: PipelineError["reason"]): boolean =>
   reason === "document" || (reason === "crashed" && mail.attempts >= MAX_ATTEMPTS)
 
-/** Writes down how a mail ended, and says so in the log; nothing where the lease was lost. */
+/** Records how a mail ended, and logs it; does nothing where the lease was lost. */
 export const endMail = (
   mail: ClaimedMail,
   end: MailEnd
@@ -35,7 +35,7 @@ export const endMail = (
     yield* end.outcome === "error" ? Effect.logWarning(line) : Effect.logInfo(line)
   }).pipe(Effect.annotateLogs({ mail: mail.id, outcome: end.outcome }))
 
-/** Whom the mail is from, and which of their files it is about. */
+/** The customer that the mail is from, and the file that it is about. */
 export interface About {
   readonly customerId: string
   readonly recipient: string
@@ -44,8 +44,8 @@ export interface About {
 }
 
 /**
- * Whether a customer's mail ended because no reply could reach them: a result that nobody gets is not made. The workspace's mail
- * knows no suppressions.
+ * Whether a customer's mail ended because no reply could reach them: a result that nobody gets is not made. The workspace mail
+ * API has no suppressions.
  */
 export const endIfUnreachable = Effect.fnUntraced(function* (
   mail: ClaimedMail,
@@ -85,7 +85,7 @@ export const endInError = (mail: ClaimedMail, about: About, reason: string) =>
     }
   })
 
-/** Ends a mail that its sender cannot pay for: the balance, and where to buy more. */
+/** Ends a mail that its sender cannot pay for: the reply has the balance, and where to buy more. */
 export const endInsufficient = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   about: About,
@@ -112,20 +112,20 @@ export const endInsufficient = Effect.fnUntraced(function* (
   })
 })
 
-/** What failed through no fault of a mail or reply is tried again after this, then after twice as long each time … */
+/** Delay before what failed through no fault of a mail or reply is tried again; doubled each time … */
 const RETRY_FIRST = Duration.seconds(10)
-/** … up to the most, so that work goes on soon after an outage. */
+/** … up to this, so that work resumes soon after an outage. */
 const RETRY_MOST = Duration.minutes(15)
 
-/** How long the wait is after this many failures in a row. */
+/** The delay after this many failures in a row. */
 export const retryAfter = (failures: number): Duration.Duration =>
   Duration.min(Duration.times(RETRY_FIRST, 2 ** Math.min(Math.max(failures, 1) - 1, 20)), RETRY_MOST)
 
-/** A part that fails for as long as this is not waited for any more: the library remembers a key for an hour longer. */
+/** How long a failing part is waited for (INBOUND-12): the library remembers a key for an hour longer. */
 export const OUTLASTED = Duration.hours(23)
 
-/** Failures further apart are two outages: in between nobody looked. */
+/** Failures further apart count as two outages: nobody checked in between. */
 export const OUTAGE_GAP = Duration.hours(2)
 
-/** Funds of a mail stay set aside through all that it outlasts. */
+/** How long a mail's funds stay on hold: longer than any outage that it survives. */
 export const MAIL_HOLD_WINDOW = Duration.hours(26)

@@ -13,10 +13,10 @@ import { LegibilityTally, NOTHING_READABLE } from "../conversion/legibility.ts"
 import type { PageContent } from "../conversion/page-content.ts"
 import { classifyPage } from "./page-class.ts"
 
-/** Pages that are laid out with each other, and are in memory at once. */
+/** Pages that are laid out together, and are in memory at once. */
 const PAGES_AT_ONCE = 20
 
-/** The layout tier: a mail says nothing of how its file is to be converted. */
+/** Always the layout tier: a mail cannot say how its file is to be converted. */
 const OPTIONS: ConversionOptions = { highFidelity: false }
 
 /** A page between the two passes: a line of JSON that this file wrote. */
@@ -42,7 +42,7 @@ const failureOf = (error: PdfError | ObjectStoreError): PipelineError => {
   })
 }
 
-/** What the pages came to so far; those that could be read, by class. */
+/** The readable pages so far, by class. */
 interface Counted {
   standard: number
   complex: number
@@ -65,13 +65,13 @@ const make = Effect.gen(function* () {
       Effect.catchTag("PdfError", (error) =>
         Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), notice(index))
       ),
-      // The layout tier asks no model.
+      // The layout tier calls no model.
       Effect.catchTag("VisionModelError", Effect.die),
       Effect.provideService(VisionModel, model),
       Effect.provideService(HtmlAssembly, assembly)
     )
 
-  /** One group of pages, converted; the class of each is counted. */
+  /** Converts one group of pages, and counts the class of each. */
   const group = Effect.fnUntraced(function* (
     sourceKey: string,
     first: number,
@@ -84,7 +84,7 @@ const make = Effect.gen(function* () {
     const contents = new Map<number, PageContent>()
     yield* document.pages({ first, end }).pipe(
       Stream.runForEach((content) => Effect.sync(() => void contents.set(content.index, content))),
-      // A page that cannot be read is told so in its place.
+      // A page that cannot be read gets a notice in its place.
       Effect.ignore
     )
     const fonts = yield* document.fonts
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** The pipeline in this process: page by page through the cascade, put together as one accessible file. */
+/** The pipeline in this process: page by page through the cascade, assembled into one accessible file. */
 export const layer: Layer.Layer<
   ConvertPipeline,
   never,

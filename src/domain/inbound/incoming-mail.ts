@@ -1,21 +1,21 @@
-/** A header as it came: name in lower case, value unfolded. */
+/** A header: name in lower case, value unfolded. */
 export interface MailHeader {
   readonly name: string
   readonly value: string
 }
 
-/** A part of a mail that is no text of it. */
+/** A part of a mail that is not its text. */
 export interface MailPart {
-  /** Decoded; undefined where the mail gives none. */
+  /** Decoded; undefined where the mail has no name for it. */
   readonly filename: string | undefined
   /** In lower case, as declared. */
   readonly mediaType: string
-  /** Shown within the text (a logo in a signature), not handed over. */
+  /** Shown inline (a logo in a signature), not attached. */
   readonly inline: boolean
   readonly content: Uint8Array
 }
 
-/** A mail, taken apart; a forwarded message's parts stand where the message stood. */
+/** A parsed mail; a forwarded message's parts stand where the message stood. */
 export interface IncomingMail {
   /** All of them, top first. */
   readonly headers: ReadonlyArray<MailHeader>
@@ -33,20 +33,20 @@ export interface IncomingMail {
 export const headerValues = (mail: Pick<IncomingMail, "headers">, name: string): ReadonlyArray<string> =>
   mail.headers.filter((header) => header.name === name).map(({ value }) => value)
 
-/** Largest mail, bytes on the wire: 40 MB (contract, "Convert-by-email"). */
+/** Largest mail, bytes on the wire: 40 MB (INBOUND-1). */
 export const MAX_MAIL_BYTES = 40 * 1024 * 1024
 
-/** Lines of a mail: 40 MB of Base64 in lines of 64 characters are fewer. */
+/** Most lines of a mail: 40 MB of base64 in lines of 64 characters are fewer. */
 const MAX_LINES = 700_000
 
-/** Lines that are too short for an encoded file, which are what a parser's time and memory go to. */
+/** Most lines that are too short for an encoded file: these cost a parser most time and memory. */
 const MAX_SHORT_LINES = 100_000
 const SHORT = 40
 
-/** Lines that may begin a part: each becomes an object of a parser's. */
+/** Most lines that may begin a part: a parser makes an object of each. */
 const MAX_PART_LINES = 2_000
 
-/** The header section of the mail, and one field of it, bytes. Real ones stay below 64 KB and 16 KB. */
+/** Most bytes of the header section, and of one field. Real ones stay below 64 KB and 16 KB. */
 const MAX_HEADER_BYTES = 256 * 1024
 const MAX_FIELD_BYTES = 64 * 1024
 const MAX_FIELDS = 1_000
@@ -57,7 +57,7 @@ const DASH = 0x2d
 const SPACE = 0x20
 const TAB = 0x09
 
-/** What of the header section is beyond its limits; `end`: where the section ends. */
+/** Which limit the header section exceeds; `end`: where the section ends. */
 const headerProblem = (raw: Uint8Array): string | undefined => {
   let fields = 0
   let fieldAt = 0
@@ -98,7 +98,7 @@ const lineProblem = (raw: Uint8Array): string | undefined => {
 }
 
 /**
- * Why a mail is not given to a parser: its form, not its size, would cost more than any real mail does. Undefined: it may be
- * parsed. Looks at each byte once, at most twice.
+ * Why a mail is not parsed: its form, not its size, would cost more than any real mail does. Undefined: it may be parsed. Looks
+ * at each byte once, at most twice.
  */
 export const beyondLimits = (raw: Uint8Array): string | undefined => headerProblem(raw) ?? lineProblem(raw)

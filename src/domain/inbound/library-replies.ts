@@ -8,10 +8,12 @@ import { Mailer } from "../mail/mailer.ts"
 import type { SendRequest } from "../mail/message.ts"
 import type { SendResult } from "../mail/send-result.ts"
 
-/** Most bytes of a result that is attached: with base64 and its line breaks, 25 MB on the wire. */
+/** Largest result that is attached, bytes: with base64 and its line breaks, 25 MB on the wire. */
 const MAX_ATTACHED_BYTES = 18 * 1024 * 1024
 
-/** Two attempts and the store's answers around them. A send that takes longer still has its key: another call answers "in progress". */
+/**
+ * Two attempts and the store's answers around them. The key covers a send that takes longer: a second call answers "in progress".
+ */
 const SENDS_WITHIN = Duration.minutes(1)
 
 const requestOf = (
@@ -45,7 +47,7 @@ const requestOf = (
       })
 })
 
-/** What a failed send means. A provider that dedupes takes the same key again; of another one nobody learns more by asking. */
+/** What a failed send means. A provider that dedupes takes the same key again; asking another one again proves nothing. */
 const reasonOf = ({ kind, provider }: SendResult & { readonly status: "failed" }): ReplyFailure["reason"] => {
   if (kind === "rejected") return "refused"
   return kind === "ambiguous" && (provider === null || !dedupes(provider)) ? "unrepeatable" : "later"
@@ -64,8 +66,8 @@ const failureOf = (result: SendResult): ReplyFailure | undefined => {
 }
 
 /**
- * Replies through the library (document 1): From `noreply@{SENDER_DOMAIN}`, Reply-To the convert mailbox, one idempotency key
- * a reply, so that a process that dies while it sends does not send twice. How a deferred one ended is asked of the send log.
+ * Replies through the library (INBOUND-13): From `noreply@{SENDER_DOMAIN}`, Reply-To the convert mailbox, one idempotency key a
+ * reply, so that a process that dies while it sends does not send twice. How a deferred one ended is looked up in the send log.
  */
 export const layer = (options: {
   readonly from: string

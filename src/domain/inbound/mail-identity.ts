@@ -1,21 +1,21 @@
 import type { MailHeader } from "./incoming-mail.ts"
 
-/** A `DKIM-Signature` header (RFC 6376, section 3.5), as far as it says what a mail is; whether it holds is the mail hop's to say. */
+/** A `DKIM-Signature` header (RFC 6376, section 3.5), as far as it identifies a mail; the mail hop verifies it. */
 export interface DkimSignature {
   /** `d=`, in lower case. */
   readonly domain: string
   /** Names of the headers that it covers, in lower case. */
   readonly covers: ReadonlySet<string>
-  /** `b=` in the one form of base64 that its bytes have. */
+  /** `b=` in canonical base64. */
   readonly value: string
 }
 
-/** Longest header that is read, characters: a key of 4,096 bits makes 700 of them. */
+/** Longest header that is parsed, characters: a key of 4,096 bits makes 700 of them. */
 const MAX_LENGTH = 10_000
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-/** Base64 without what may differ between two writings of the same bytes: spaces, padding, bits that stand for nothing. */
+/** Canonical base64: without what may differ between two encodings of the same bytes (spaces, padding, unused bits). */
 const canonical = (base64: string): string => {
   const text = base64.replaceAll(/[^A-Za-z\d+/]/g, "")
   const spare = [0, 6, 4, 2][text.length % 4] ?? 0
@@ -41,29 +41,29 @@ const parse = (header: string): DkimSignature | undefined => {
   }
 }
 
-/** The signatures of a mail, those that can be read. Total. */
+/** The signatures of a mail that can be parsed. Total. */
 export const dkimSignatures = (headers: ReadonlyArray<MailHeader>): ReadonlyArray<DkimSignature> =>
   headers.flatMap(({ name, value }) => (name === "dkim-signature" ? (parse(value) ?? []) : []))
 
 /** Longest identifier that is kept, characters; RFC 5322 lines have 998. */
 const MAX_ID = 998
 
-/** `<id>` of a header that holds one, with its brackets. */
+/** The first `<id>` of a header, with its brackets. */
 const ID = /<[^<>\s]+>/
 
 const value = (headers: ReadonlyArray<MailHeader>, name: string): string =>
   headers.find((header) => header.name === name)?.value.trim() ?? ""
 
-/** The Message-ID, as it stands in the mail; undefined where there is none that could be answered to. */
+/** The Message-ID, as it stands in the mail; undefined where there is none that a reply could cite. */
 export const messageIdOf = (headers: ReadonlyArray<MailHeader>): string | undefined => {
   const id = ID.exec(value(headers, "message-id"))?.[0]
   return id === undefined || id.length > MAX_ID || !/^[\x21-\x7e]+$/.test(id) ? undefined : id
 }
 
 /**
- * What makes two deliveries one mail, as a text to be hashed: Message-ID, sender and the hash of the decoded attachment. Without a
- * Message-ID its place is taken by the hash of the mail as it came: every server on a mail's way would have added one, so that such a
- * mail comes from its writer, byte for byte the same each time.
+ * What makes two deliveries one mail, as a text to be hashed: Message-ID, sender and the hash of the decoded attachment. Without
+ * a Message-ID, the hash of the raw mail takes its place: every server on the way would have added one, so such a mail comes
+ * straight from its writer, byte for byte the same each time.
  */
 export const identityText = (
   headers: ReadonlyArray<MailHeader>,
@@ -73,16 +73,16 @@ export const identityText = (
 ): string => JSON.stringify([messageIdOf(headers) ?? ["none", rawSha256], sender, contentSha256])
 
 /**
- * What else makes a mail that mail, as texts to be hashed: each signature that it carries, with its sender. Whoever sends a signed mail
- * again can change its Message-ID where that was not signed, and add signatures of their own, but cannot do without the genuine one.
+ * What else identifies a mail, as texts to be hashed: each signature that it carries, with its sender. Somebody who sends a
+ * signed mail again can change an unsigned Message-ID and add signatures, but cannot do without the genuine one.
  */
 export const signatureTexts = (headers: ReadonlyArray<MailHeader>, sender: string): ReadonlyArray<string> =>
   dkimSignatures(headers).map((signature) => JSON.stringify(["dkim", signature.value, sender]))
 
-/** Most entries of a `References` header that are repeated: the first and the newest (RFC 5322, section 3.6.4). */
+/** Most entries of a `References` header that are kept: the first and the newest (RFC 5322, section 3.6.4). */
 const MAX_REFERENCES = 20
 
-/** `References` of an answer to a mail: its own references, else what it answered, and the mail itself. */
+/** `References` of a reply: those of the mail, else what the mail replied to, and the mail itself. */
 export const referencesOf = (headers: ReadonlyArray<MailHeader>): string | undefined => {
   const own = messageIdOf(headers)
   if (own === undefined) return undefined
@@ -94,10 +94,10 @@ export const referencesOf = (headers: ReadonlyArray<MailHeader>): string | undef
   return [...kept, own].join(" ")
 }
 
-/** Longest subject that an answer repeats, characters. */
+/** Longest subject that a reply repeats, characters. */
 const MAX_SUBJECT = 200
 
-/** The subject of an answer, `Re: …`; undefined where the mail has none, so that the answer has its own. */
+/** The subject of a reply, `Re: …`; undefined where the mail has none, so that the reply uses its own. */
 export const replySubject = (subject: string | undefined): string | undefined => {
   const clean = (subject ?? "")
     .toWellFormed()

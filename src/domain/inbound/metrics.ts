@@ -4,15 +4,15 @@ import { madeAt, type MailOutcome } from "./intake-config.ts"
 import type { ReplyContent } from "./reply-content.ts"
 
 /**
- * Why a mail, one of its recipients or a client was not taken in; `cut`: the client went away in the middle of a mail,
- * `connections`: there were too many clients already, `peer`: the client is no mail server that is trusted.
+ * Why a mail, a recipient or a client was refused; `cut`: the client disconnected in the middle of a mail, `connections`: there
+ * were too many clients already, `peer`: the client is not a trusted mail server.
  */
 export type Refusal = "peer" | "recipient" | "size" | "rate" | "cut" | "unavailable" | "connections"
 
-/** What is done with a mail, one step at a time. */
+/** What is being done with a mail, one step at a time. */
 type Step = "receiving" | "reading" | "converting" | "replying"
 
-/** What became of one attempt at a reply; `retried`: it is tried again later. */
+/** How one attempt at a reply ended; `retried`: it is tried again later. */
 type ReplyResult = "sent" | "failed" | "retried"
 
 /** Upper bounds of the buckets of the time to a reply, in seconds. */
@@ -44,13 +44,13 @@ const secondsToReply = Metric.histogram("postlane_intake_reply_seconds", {
   boundaries: REPLY_SECONDS
 })
 
-/** Times the answer to a mail. Its id tells when it came in; on another machine's clock, perhaps. */
+/** Records the time to a reply. The mail's id tells when it arrived, perhaps by another machine's clock. */
 export const timeReply = (mailId: string): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Metric.update(secondsToReply, Math.max(0, now - madeAt(mailId)) / 1000)
   )
 
-/** Counts a step of a mail while it is under way in this process. */
+/** Counts a mail's step while it runs in this process. */
 export const underWay = <A, E, R>(step: Step, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const gauge = Metric.gauge("postlane_intake_under_way", {
     description: "Mails that this process works on, by step.",

@@ -5,20 +5,20 @@ import { MailObjects } from "../../ports/object-store.ts"
 import { madeAt, mailIdOf, MAILS } from "./intake-config.ts"
 
 /**
- * Objects of a mail that came in earlier than this and that nobody knows are orphans: an hour, several times as long as a mail may
- * take to come in, since its row is written when all of it is stored.
+ * Objects of a mail that arrived earlier than this and has no row are orphans: an hour, several times as long as intake may take,
+ * since the row is written once all of the mail is stored.
  */
 const ORPHAN_AGE_MS = 60 * 60 * 1000
 
-/** Objects that are looked up, and removed, together. */
+/** Objects that are looked up, and removed, in one call. */
 const AT_ONCE = 500
 
-/** Most objects that one round removes; the next one goes on. */
+/** Most objects that one round removes; the next one continues. */
 const MOST = 5_000
 
 /**
- * Removes objects of mails that have no row (their process died before it wrote it, or the row was forgotten), and what a worker that
- * had lost its lease wrote after all the rest had been removed. Answers how many. Several processes may do it at once.
+ * Removes objects of mails that have no row (the process died before it wrote it, or the row was deleted), and what a worker
+ * without its lease wrote after everything else had been removed. Returns how many. Several processes may do it at once.
  */
 export const sweepOrphans = Effect.gen(function* () {
   const store = yield* IntakeStore

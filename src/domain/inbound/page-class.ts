@@ -1,17 +1,17 @@
 import type { FontFace, PageContent, TextRun } from "../conversion/page-content.ts"
 
-/** How hard a page is: equations, tables, forms or several columns make it complex (document 2, "Credit rules"). */
+/** How hard a page is: equations, tables, forms or several columns make it complex. */
 type PageClass = "standard" | "complex"
 
-/** Fonts that formulas are set in: TeX's, MathJax's and the OpenType ones of word processors. */
+/** Fonts of formulas: TeX's, MathJax's and the OpenType ones of word processors. */
 const FORMULA_FONT = /^(?:CM(?:MI|SY|EX)|MS[AB]M|MathJax|MTMI|MTSY|MTEX|Euclid ?(?:Math|Symbol))|Math(?:-|$)/i
 
-/** Characters that stand in formulas and next to nowhere else. */
+/** Characters that stand in formulas and almost nowhere else. */
 const FORMULA_SIGN = /[\u2200-\u22ff\u2a00-\u2aff]|[\u{1d400}-\u{1d7ff}]/u
 
 const STRUCTURE = /<(?:table|math|input|select|textarea|form)\b/i
 
-/** Lines that two columns have at least, and the share of all lines that runs beside another one. */
+/** Fewest lines that two columns have, and the share of all lines that runs beside another one. */
 const MIN_LINES = 10
 const MIN_SHARE = 0.5
 
@@ -20,7 +20,9 @@ const MIN_GUTTER = 9
 
 const isBody = (run: TextRun): boolean => !run.artifact && run.angle === 0 && run.text.trim().length > 1
 
-/** Whether text runs in columns: a gutter in the middle half of the page that nearly no line crosses, with lines on both sides. */
+/**
+ * Whether text runs in columns: a gutter in the middle half of the page that almost no line crosses, with lines on both sides.
+ */
 const hasColumns = ({ runs, width }: Pick<PageContent, "runs" | "width">): boolean => {
   const body = runs.filter(isBody)
   if (body.length < 2 * MIN_LINES) return false
@@ -41,7 +43,7 @@ const hasColumns = ({ runs, width }: Pick<PageContent, "runs" | "width">): boole
   return false
 }
 
-/** The class of a page, by what is on it and by what was made of it. Total. */
+/** The class of a page, by its content and by its conversion. Total. */
 export const classifyPage = (
   html: string,
   content: Pick<PageContent, "runs" | "fields" | "width">,
@@ -55,18 +57,18 @@ export const classifyPage = (
     : "standard"
 }
 
-/** A complex page costs as much as any (document 2, "Credit rules"). */
+/** A complex page costs the same as any other (DOC-30). */
 export const HIGH_FIDELITY_CREDIT_MULTIPLIER = 1
 
-/** Pages that the free plan has in a lifetime (document 2, "Limits"). */
+/** Pages that a free account has in its life (DOC-30). */
 export const FREE_LIFETIME_PAGES = 10
 
-/** What a page of text takes in a PDF, bytes: between plain text (20 kB) and a scan (300 kB). */
+/** Bytes that a page of text takes in a PDF: between plain text (20 kB) and a scan (300 kB). */
 const BYTES_A_PAGE = 100_000
 
-/** What a document's pages cost: 1 credit each. */
+/** What a document's pages cost: 1 credit each (INBOUND-11). */
 export const creditsFor = (pages: { readonly standard: number; readonly complex: number }): number =>
   pages.standard + pages.complex * HIGH_FIDELITY_CREDIT_MULTIPLIER
 
-/** Pages of a PDF of this size, roughly, where they cannot be counted before it is converted; 1 at least. */
+/** Estimated pages of a PDF of this size, where they cannot be counted before it is converted (INBOUND-11); 1 at least. */
 export const estimatePages = (bytes: number): number => Math.max(1, Math.ceil(bytes / BYTES_A_PAGE))

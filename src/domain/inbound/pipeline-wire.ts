@@ -2,32 +2,32 @@ import { Schema } from "effect"
 
 import type { Legibility } from "../conversion/legibility.ts"
 
-/** Paths of the conversion pipeline where it answers requests; each takes a POST whose body is the PDF. */
+/** Paths of the conversion pipeline's HTTP service; each takes a POST whose body is the PDF. */
 export const PIPELINE_PATHS = {
-  /** Answers how many pages it has, as {@link PageCount}. */
+  /** Returns the number of pages, as {@link PageCount}. */
   pages: "/internal/convert-email/pages",
-  /** Answers its HTML, with what it came to in {@link PIPELINE_HEADERS}. */
+  /** Returns the HTML, with its counts in {@link PIPELINE_HEADERS}. */
   convert: "/internal/convert-email/convert"
 } as const
 
-/** Headers of a conversion: of the request the file's name, of the answer what the HTML cannot say by itself. */
+/** Headers of a conversion: the file's name in the request; in the response what the HTML itself cannot carry. */
 export const PIPELINE_HEADERS = {
   /** Percent-encoded UTF-8. */
   fileName: "x-file-name",
   standardPages: "x-standard-pages",
   complexPages: "x-complex-pages",
-  /** Numbers with commas between them; absent: every page could be read. */
+  /** Comma-separated numbers; absent: every page could be read. */
   unreadablePages: "x-unreadable-pages",
-  /** 0 where there is no word of text in it; absent counts as 1. */
+  /** 0 where the result has no text at all; absent counts as 1. */
   hasText: "x-has-text",
-  /** Of the HTML: a stream that ends early is known by it. */
+  /** Of the HTML: this detects a stream that ends early. */
   bytes: "x-result-bytes"
 } as const
 
-/** Most page numbers that a header names: it is the count that is charged by, not they. */
+/** Most page numbers that a header lists: the charge depends on the count, not on them. */
 const MAX_NAMED = 1000
 
-/** What the headers say that the result lacks. */
+/** What the result lacks, according to the headers. */
 export const legibilityHeaders = ({ hasText, unreadablePages }: Legibility): Record<string, string> => ({
   ...(unreadablePages.length === 0
     ? {}
@@ -35,7 +35,7 @@ export const legibilityHeaders = ({ hasText, unreadablePages }: Legibility): Rec
   [PIPELINE_HEADERS.hasText]: hasText ? "1" : "0"
 })
 
-/** The same, read; what is no page number is left out. */
+/** The numbers, parsed; what is not a page number is left out. */
 export const legibilityOf = (headers: Headers): Legibility => ({
   unreadablePages: (headers.get(PIPELINE_HEADERS.unreadablePages) ?? "")
     .split(",", MAX_NAMED)
@@ -44,10 +44,10 @@ export const legibilityOf = (headers: Headers): Legibility => ({
   hasText: headers.get(PIPELINE_HEADERS.hasText) !== "0"
 })
 
-/** What counting pages answers. */
+/** Answer of the page count. */
 export const PageCount = Schema.Struct({ pages: Schema.Int.check(Schema.isGreaterThan(0)) })
 
-/** The file name that a header holds; a plain one for what is no name. */
+/** The file name in a header; a default where it is invalid. */
 export const fileNameOf = (header: string | null | undefined): string => {
   try {
     return decodeURIComponent(header ?? "") || "document.pdf"

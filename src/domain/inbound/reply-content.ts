@@ -4,7 +4,7 @@ import type { MailTemplate } from "../mail/template.ts"
 
 const Names = Schema.Array(Schema.String)
 
-/** What a queued reply says, as JSON: the replies of document 2, and the one to a mail that was written to others. */
+/** What a queued reply says, as JSON: the replies of INBOUND-9, and the one to a mail that was written to others (INBOUND-6). */
 export const ReplyContent = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("unregistered"),
@@ -48,7 +48,7 @@ export const ReplyContent = Schema.Union([
 ])
 export type ReplyContent = typeof ReplyContent.Type
 
-/** The mail that says so; `resultUrl` where the result is not attached. */
+/** The mail for a reply's content; `resultUrl` where the result is not attached. */
 export const templateOf = (content: ReplyContent, resultUrl: string | undefined): MailTemplate =>
   content.kind === "success"
     ? {

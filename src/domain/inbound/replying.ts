@@ -12,20 +12,20 @@ import { countReply, timeReply } from "./metrics.ts"
 import { templateOf } from "./reply-content.ts"
 import { LINK_LIVES_MS, type ResultLinks, resultUrl } from "./result-link.ts"
 
-/** Tries of a reply whose outcome nobody can tell: once more, since a result that is lost is worse than one that comes twice. */
+/** Attempts at a reply whose outcome is unknown: one repeat, since a lost result is worse than one that comes twice. */
 const MAX_UNKNOWN = 2
 
-/** How long a delivery event may take that proves what an attempt's answer left open. */
+/** How long a delivery event may take that proves the outcome of an ambiguous attempt. */
 const EVIDENCE_COMES = Duration.minutes(2)
 
-/** When the retries of a deferred send have ended, by the usual delays; until then its result stays. */
+/** When the retries of a deferred send have ended, by the usual delays; its result is kept until then. */
 const RETRIES_END = Duration.minutes(30)
 
-/** How long putting a reply together may take, and how long writing down what became of it. */
+/** How long composing a reply may take, and how long recording its outcome. */
 const COMPOSE_LIMIT = Duration.minutes(1)
 const RECORD_LIMIT = Duration.seconds(30)
 
-/** How long a claimed reply is left alone: longer than its sender is at it, or a channel without keys sends it twice. */
+/** How long a claimed reply is reserved: longer than sending it takes, or a channel without keys would send it twice. */
 export const replyHold = ({ sendsWithin }: Pick<ReplyChannel["Service"], "sendsWithin">): Duration.Duration =>
   Duration.sum(Duration.sum(COMPOSE_LIMIT, sendsWithin), RECORD_LIMIT)
 
@@ -48,7 +48,7 @@ const attachmentOf = Effect.fnUntraced(function* (reply: ClaimedReply) {
 
 const TOO_SLOW = "it took too long to put together"
 
-/** The reply as it goes out: the same each time, so that its key stands for one mail. */
+/** The reply as it goes out: the same each time, so that its key identifies one mail. */
 const compose = Effect.fnUntraced(function* (reply: ClaimedReply, links: ResultLinks) {
   const { baseUrl } = yield* IntakeConfig
   const templates = yield* MailTemplates
@@ -56,7 +56,7 @@ const compose = Effect.fnUntraced(function* (reply: ClaimedReply, links: ResultL
   const url = reply.asLink ? resultUrl(baseUrl, yield* links.token(reply.mailId, expiresAt)) : undefined
   const rendered = yield* templates.render(templateOf(reply.content, url))
   const outgoing: OutgoingReply = {
-    // A mail with a link is another mail than one with the result itself.
+    // A mail with a link is not the same mail as one with the result attached.
     key: `convert-email:${reply.mailId}:${reply.asLink ? "link:" : ""}${reply.content.kind}`,
     to: reply.recipient,
     subject: replySubject(reply.subject) ?? rendered.subject,
@@ -77,7 +77,7 @@ const giveUp = Effect.fnUntraced(function* (reply: ClaimedReply, error: string) 
   yield* countReply(reply.content.kind, "failed")
 })
 
-/** What becomes of a reply that did not go out. An acknowledgement is tried once: nothing waits for it. */
+/** Handles a reply that did not go out. An acknowledgement is tried once: nothing waits for it. */
 const afterFailure = Effect.fnUntraced(function* (
   reply: ClaimedReply,
   { message, reason }: ReplyFailure,
@@ -90,7 +90,7 @@ const afterFailure = Effect.fnUntraced(function* (
       Effect.logWarning(`a reply is tried again: ${message}`),
       store.retryReply(reply, { after, error: message, asLink, unknown })
     ).pipe(Effect.andThen(countReply(reply.content.kind, "retried")))
-  // It may have been too large as it was, or can never go out as it is: a link may.
+  // The attachment may have been too large, or can never be sent: a link may work.
   const otherwise = attached ? again(Duration.zero, true) : giveUp(reply, message)
   if (reply.content.kind === "processing-started") return yield* giveUp(reply, message)
   switch (reason) {
@@ -111,7 +111,7 @@ const afterFailure = Effect.fnUntraced(function* (
   }
 })
 
-/** Sends a claimed reply. A failure is logged on its own: the conversion that it tells of stays as it is (document 2, "Errors"). */
+/** Sends a claimed reply. A failure is logged separately: the conversion that it reports stays as it is (INBOUND-13). */
 export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
   Effect.gen(function* () {
     const store = yield* IntakeStore
@@ -134,7 +134,7 @@ export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
         false
       )
     }
-    // A process that stood still does not know whose the reply is by now.
+    // After a long pause another process may hold the reply.
     if ((yield* Clock.currentTimeMillis) - begun > Duration.toMillis(COMPOSE_LIMIT)) {
       return yield* afterFailure(reply, new ReplyFailure({ reason: "later", message: TOO_SLOW }), false)
     }

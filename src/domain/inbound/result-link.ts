@@ -9,25 +9,25 @@ export const LINK_LIVES_MS = 7 * 24 * 60 * 60 * 1000
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** A token holds 36 characters of id and 13 of time; longer ones are not looked at. */
+/** A token holds 36 characters of id and 13 of time; longer ones are rejected unread. */
 const MAX_TOKEN = 200
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Makes and checks the tokens of links to results. */
+/** Creates and verifies the tokens of links to results. */
 export interface ResultLinks {
-  /** The same mail and time give the same token, so that a reply that is sent again is the same. */
+  /** The same mail and time give the same token, so that a repeated reply is identical. */
   readonly token: (mailId: string, expiresAt: number) => Effect.Effect<string, IntakeUnavailable>
-  /** The mail of a genuine token whose time is not over. */
+  /** The mail of a genuine token that has not expired. */
   readonly verify: (token: string) => Effect.Effect<string | undefined, IntakeUnavailable>
 }
 
-/** Where the result stands that a token leads to. */
+/** The URL of the result for a token. */
 export const resultUrl = (baseUrl: string, token: string): string =>
   `${baseUrl}/convert-email/results/${token}`
 
-/** {@link ResultLinks} on the key of the database: signed tokens of the mail's id and the end of its time. */
+/** {@link ResultLinks} signed with the database's key: tokens hold the mail's id and their expiry. */
 export const makeResultLinks: Effect.Effect<ResultLinks, never, IntakeStore | Mac.Mac> = Effect.gen(
   function* () {
     const { linkKey } = yield* IntakeStore

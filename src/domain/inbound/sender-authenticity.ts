@@ -11,20 +11,20 @@ interface MethodResult {
   readonly properties: ReadonlyMap<string, string>
 }
 
-/** An `Authentication-Results` header: who says so, and what. */
+/** An `Authentication-Results` header: who reports, and what. */
 interface AuthenticationResults {
   /** The `authserv-id`, in lower case. */
   readonly server: string
-  /** Undefined where any of it cannot be read: then none of it proves anything. */
+  /** Undefined where any of it cannot be parsed: then none of it proves anything. */
   readonly results: ReadonlyArray<MethodResult> | undefined
 }
 
-/** Longest header that is read, characters: real ones stay below 2,000. */
+/** Longest header that is parsed, characters: real ones stay below 2,000. */
 const MAX_LENGTH = 8_000
 
 /**
- * Splits at `;` outside of quoted strings, takes comments (nested ones too) out and keeps quoted strings whole. `open`: a comment
- * or a string is not closed, and the last clause cannot be read.
+ * Splits at `;` outside of quoted strings, removes comments (nested ones too) and keeps quoted strings whole. `open`: a comment
+ * or a string is not closed, so that the last clause cannot be parsed.
  */
 const scan = (text: string): { readonly clauses: ReadonlyArray<string>; readonly open: boolean } => {
   const clauses: Array<string> = []
@@ -59,7 +59,7 @@ const scan = (text: string): { readonly clauses: ReadonlyArray<string>; readonly
 const VALUE = '(?:"((?:\\\\.|[^"\\\\])*)"|([^\\s;"]+))'
 const SERVER = new RegExp(`^${VALUE}(?:\\s+\\d+)?$`, "s")
 const METHOD = /^([a-z0-9-]+)(?:\s*\/\s*\d+)?\s*=\s*([a-z0-9-]+)(?=\s|$)/i
-/** Both are tried at one place only: a search would take a word's length squared, and look into quoted strings. */
+/** Both match at one place only: a search would take quadratic time, and look into quoted strings. */
 const PROPERTY = new RegExp(`([a-z0-9-]+)\\s*\\.\\s*([a-z0-9._-]+)\\s*=\\s*${VALUE}`, "isy")
 const WORD = /(?:"(?:\\.|[^"\\])*"|[^\s"])+|\s+/sy
 
@@ -102,14 +102,14 @@ const resultsOf = (clauses: ReadonlyArray<string>): ReadonlyArray<MethodResult> 
 }
 
 /**
- * Reads the value of an `Authentication-Results` header (RFC 8601); undefined where nobody can tell whose it is. Total, in time
- * that grows with its length.
+ * Parses the value of an `Authentication-Results` header (RFC 8601); undefined where its authserv-id cannot be determined. Total,
+ * in linear time.
  */
 export const parseAuthenticationResults = (value: string): AuthenticationResults | undefined => {
   const { clauses, open } = scan(value.slice(0, MAX_LENGTH))
   const [first = "", ...rest] = clauses
   const server = open && rest.length === 0 ? null : SERVER.exec(first)
-  // A quoted name with a space or a semicolon in it is no host's.
+  // A quoted name with a space or a semicolon in it cannot be a host's.
   if (server === null || /[\s;]/.test(plain(server[1], server[2]))) return undefined
   return {
     server: plain(server[1], server[2]).toLowerCase(),
@@ -117,7 +117,7 @@ export const parseAuthenticationResults = (value: string): AuthenticationResults
   }
 }
 
-/** Whom we believe about senders. */
+/** Which servers are trusted about senders. */
 export interface AuthenticityRules {
   /** `TRUSTED_MAIL_HOPS`: names of mail servers, in lower case. */
   readonly trustedHops: ReadonlyArray<string>
@@ -125,31 +125,31 @@ export interface AuthenticityRules {
   readonly trustsLoopback: boolean
 }
 
-/** Whether the sender of a mail is who it says. The reason is for the log. */
+/** Whether the sender of a mail is genuine. The reason is for the log. */
 type Authenticity = { readonly verified: true } | { readonly verified: false; readonly reason: string }
 
-/** Whether `name` is the hop or stands below it. */
+/** Whether `name` is the hop or a subdomain of it. */
 export const isOf = (name: string, hop: string): boolean => name === hop || name.endsWith(`.${hop}`)
 
-/** The one sender of a mail; undefined where there is none, or more than one. */
+/** The only sender of a mail; undefined where there is none, or more than one. */
 export const senderOf = (mail: Pick<IncomingMail, "from" | "headers">): Mailbox | undefined => {
   const [address, ...more] = mail.from
   if (address === undefined || more.length > 0 || headerValues(mail, "from").length !== 1) return undefined
   return Result.getOrUndefined(parseMailbox(address))
 }
 
-/** The domain of an address, or of what stands for one. */
+/** The domain of an address, or of a bare domain. */
 const domainOf = (value: string | undefined): string | undefined =>
   value === undefined ? undefined : asciiDomain(value.slice(value.lastIndexOf("@") + 1))
 
 /**
- * Whether a domain speaks for the sender's: it is the same, or one above it, whose owner rules what stands below. One below it does
- * not: it may have been given to somebody else.
+ * Whether a domain is aligned with the sender's: the same, or a parent, whose owner controls its subdomains. A subdomain is not:
+ * it may be delegated to somebody else.
  */
 const isAligned = (domain: string | undefined, sender: Mailbox): boolean =>
   domain !== undefined && isOf(sender.domain, domain)
 
-/** A signature or a return path that passed and speaks for the sender: what is left where its domain has no DMARC record. */
+/** An aligned signature or return path that passed: the fallback where the sender's domain has no DMARC record. */
 const hasAlignedPass = (results: ReadonlyArray<MethodResult>, sender: Mailbox): boolean =>
   results.some(({ method, properties, result }) => {
     if (result !== "pass") return false
@@ -158,14 +158,14 @@ const hasAlignedPass = (results: ReadonlyArray<MethodResult>, sender: Mailbox): 
     return method === "spf" && isAligned(domainOf(properties.get("smtp.mailfrom")), sender)
   })
 
-/** What the trusted hop says, by the topmost header that may be its own; the reason where that proves nothing. */
+/** What the trusted hop reports, by the topmost header that may be its own; the reason where that proves nothing. */
 const saidByHop = (
   mail: Pick<IncomingMail, "headers">,
   trustedHops: ReadonlyArray<string>
 ): ReadonlyArray<MethodResult> | string => {
   for (const value of headerValues(mail, "authentication-results")) {
     const read = parseAuthenticationResults(value)
-    // It may be the hop's, and what stands below it anybody's.
+    // It may be the hop's, and what stands below it may be anybody's.
     if (read === undefined) return "an Authentication-Results header cannot be read"
     if (trustedHops.includes(read.server)) {
       return read.results ?? `what ${read.server} says of the sender cannot be read`
@@ -175,9 +175,9 @@ const saidByHop = (
 }
 
 /**
- * Whether the sender verifiably sent the mail, says the topmost `Authentication-Results` of a trusted hop: DMARC passed, or the
- * sender's domain has no DMARC record and a signature or return path of its own passed. A hop takes out those that claim to be its
- * own before it adds its own on top; headers of others are not looked at. `peerTrusted`: what was found when the mail came in.
+ * Whether the sender verifiably sent the mail (INBOUND-4), by the topmost `Authentication-Results` of a trusted hop: DMARC
+ * passed, or the sender's domain has no DMARC record and an aligned signature or return path passed. A hop removes headers that
+ * forge its name before it adds its own on top; those of other servers are ignored. `peerTrusted`: the verdict at intake.
  */
 export const authenticityOf = (
   mail: Pick<IncomingMail, "headers">,

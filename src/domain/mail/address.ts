@@ -14,14 +14,14 @@ export interface Mailbox {
 /** RFC 5321 limits, in characters. */
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
-/** Longest text that is parsed, name and all; the parser's time grows faster than its length. */
+/** Longest text that is parsed, the display name included; the parser's time grows faster than its length. */
 export const MAX_MAILBOX = 320
 
 const ATEXT = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 const DOT_ATOM = new RegExp(`^${ATEXT}+(?:\\.${ATEXT}+)*$`)
 const DOT_ATOM_UTF8 = /^[^\s"(),:;<>@[\\\]\p{Cc}.]+(?:\.[^\s"(),:;<>@[\\\]\p{Cc}.]+)*$/u
 const HOST = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
-/** The address that nearly every mail has; the full parser is thirty times as slow. */
+/** The common form of an address; the full parser is thirty times as slow. */
 const PLAIN = new RegExp(`^(${ATEXT}+(?:\\.${ATEXT}+)*)@([A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*)$`)
 const PLAIN_NAMED = new RegExp(
   `^([A-Za-z0-9 -]*[A-Za-z0-9]) *<(${ATEXT}+(?:\\.${ATEXT}+)*)@([A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*)>$`
@@ -33,7 +33,7 @@ export const asciiDomain = (domain: string): string | undefined => {
   const lower = domain.toLowerCase().replace(/\.$/, "")
   if (HOST.test(lower)) return lower
   if (!/\P{ASCII}/u.test(lower)) return undefined
-  // A URL would take these for the end of its host.
+  // `URL` would take these for the end of its host.
   if (/[/?#:@\\%[\]\s]/.test(lower)) return undefined
   try {
     const host = new URL(`http://${lower}/`).hostname
@@ -53,7 +53,7 @@ const mailbox = (name: string | undefined, local: string, domain: string): Resul
   return Result.succeed({ name: name === undefined || name === "" ? undefined : name, local, domain: host })
 }
 
-/** Parses one mailbox, `a@x.test` or `Name <a@x.test>`; fails with what is wrong, in words for whoever wrote it. */
+/** Parses one mailbox, `a@x.test` or `Name <a@x.test>`; fails with what is wrong, in words for the person who wrote it. */
 export const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
   if (text.length > MAX_MAILBOX) return Result.fail(`longer than ${MAX_MAILBOX} characters`)
   if (CONTROL.test(text)) return Result.fail("holds a line break or another control character")
@@ -67,7 +67,7 @@ export const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
   return mailbox(only.name ?? undefined, only.local, only.domain)
 }
 
-/** As {@link parseMailbox}, for an address that a person types in: no mail of the internet goes to a domain without a dot. */
+/** As {@link parseMailbox}, for an address that a person types in: internet mail never goes to a domain without a dot. */
 export const parsePublicMailbox = (text: string): Result.Result<Mailbox, string> =>
   Result.flatMap(parseMailbox(text), (box) =>
     box.domain.includes(".")
@@ -111,9 +111,8 @@ export interface SenderDomains {
 }
 
 /**
- * Rewrites a From address on the legacy domain, or on any subdomain of it, to the same local part at the sender domain;
- * the display name stays (document 1, "Sender domain"; invariant S8). A sender domain that is itself a subdomain of the
- * legacy one is left alone.
+ * Rewrites a From address on the legacy domain, or on any subdomain of it, to the same local part at the sender domain; the
+ * display name stays (MAIL-13, S8). A sender domain that is itself a subdomain of the legacy one is left alone.
  */
 export const rewriteSender = (from: Mailbox, domains: SenderDomains): Mailbox => {
   const onSender = from.domain === domains.sender || from.domain.endsWith(`.${domains.sender}`)

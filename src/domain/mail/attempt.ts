@@ -9,7 +9,7 @@ import { countAttempt } from "./metrics.ts"
 const DRAIN_GRACE = "6 seconds"
 const DRAIN_WRITE = "3 seconds"
 
-/** Runs sends so that neither a caller that goes away nor a shutdown leaves one without an outcome. */
+/** Runs sends so that each has an outcome, also when its caller is interrupted or the process shuts down. */
 interface AttemptRunner {
   /** Runs one send to its end in a fiber of its own: interrupting the caller does not interrupt it. */
   readonly detached: <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -17,7 +17,7 @@ interface AttemptRunner {
   readonly attempt: (request: ProviderRequest) => Effect.Effect<Accepted, ProviderFailure>
 }
 
-/** Makes a runner whose work is finished, or cut short and counted as ambiguous, before its scope closes. */
+/** Makes a runner. Before its scope closes, its work is finished, or interrupted and counted as ambiguous. */
 export const makeAttemptRunner = Effect.fnUntraced(function* (
   providers: MailProviders["Service"],
   attemptTimeoutMs: number

@@ -2,7 +2,7 @@ import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "./failover.ts"
 import type { SendResult } from "./send-result.ts"
 
 /**
- * Where a key that a caller chose stands (contract, "the relay is safe to call again").
+ * The state of a key that a caller chose (MAIL-41 to MAIL-43).
  *
  * - `held`: a call is under way, until its lease ends.
  * - `accepted`, `deferred`: the result is final for callers.
@@ -11,9 +11,9 @@ import type { SendResult } from "./send-result.ts"
  */
 export type ClaimState = "held" | "accepted" | "deferred" | "refused" | "ambiguous"
 
-/** What is stored of a claimed key. Times are milliseconds of the store's clock. */
+/** The stored claim on a key. Times are milliseconds of the store's clock. */
 export interface Claim {
-  /** Empty where a retry made the claim, since the first call's was never stored: any payload fits. */
+  /** Empty where a retry made the claim: the first call's hash was never stored, so any payload fits. */
   readonly payloadHash: string
   readonly state: ClaimState
   /** The provider of the attempt under way, or of the last one. */
@@ -33,14 +33,14 @@ interface ClaimRequest {
   readonly provider: Provider
 }
 
-/** Acceptance of a key, proven by an event or by another attempt's row. */
+/** Proof that a send with this key was accepted: an event, or another attempt's row. */
 export interface Evidence {
   readonly provider: Provider
   readonly providerMessageId: string
 }
 
 /**
- * What the log knows of a key that no claim binds: a call that found no claim store left its rows only. The newest row of
+ * What the log knows of a key without a claim (the claim store was away, so that only rows were written): the newest row of
  * the last 24 hours that proves acceptance, else the newest that leaves it open.
  */
 export interface Trail {
@@ -51,14 +51,14 @@ export interface Trail {
 
 /** What a caller may do. */
 export type ClaimDecision =
-  /** Send. `sticky` names the only provider that may see the key; `takeover` that an attempt on it left no result. */
+  /** Send. `sticky`: the only provider that may see the key. `takeover`: an earlier attempt on it left no result. */
   | {
       readonly _tag: "Claimed"
       readonly sticky: Provider | undefined
       readonly takeover: boolean
       readonly firstAttemptAt: number
     }
-  /** Send nothing, answer this. */
+  /** Send nothing, return this result. */
   | { readonly _tag: "Replay"; readonly result: SendResult }
   | { readonly _tag: "Conflict" }
   | { readonly _tag: "InProgress" }
@@ -72,7 +72,7 @@ const fresh = (now: number): ClaimDecision => ({
 
 /**
  * Decides what a call on a key may do. `begin_email_sends` in SQL takes the same decisions under a row lock; the contract
- * suite of the mail store holds both to it.
+ * suite of the mail store checks that they agree.
  */
 export const decideClaim = (
   claim: Claim | undefined,

@@ -4,7 +4,7 @@ import { Provider, IDEMPOTENCY_WINDOW_MS } from "./failover.ts"
 import { Category } from "./suppression-policy.ts"
 
 /**
- * The vendor's request as it goes over the wire, as JSON. Only the adapter that made it reads it; it is queued as it is,
+ * The vendor's request as it goes over the wire, as JSON. Only the adapter that made it reads it; it is queued unchanged,
  * so that a retry is byte-identical and the provider sees the same payload under the same key.
  */
 export const ProviderRequest = Schema.Struct({
@@ -34,7 +34,7 @@ export const SendDetails = Schema.Struct({
 })
 export type SendDetails = typeof SendDetails.Type
 
-/** What the row of a retry says that leaves out who was blocked since; without any To recipient left nobody is mailed. */
+/** The row of a retry without the recipients blocked since the first attempt; if no To recipient is left, nobody is mailed. */
 export const withoutDropped = (details: SendDetails, blocked: ReadonlyMap<string, unknown>): SendDetails => {
   const now = [...new Set([...details.to, ...details.others])].filter((address) => blocked.has(address))
   if (now.length === 0) return details
@@ -45,7 +45,7 @@ export const withoutDropped = (details: SendDetails, blocked: ReadonlyMap<string
     : { ...details, to, others: details.others.filter((address) => !blocked.has(address)), dropped }
 }
 
-/** A message of the delayed retry queue (document 1, "Delayed retry queue"). */
+/** A message of the delayed retry queue (MAIL-50 to MAIL-56). */
 export const DeferredSend = Schema.Struct({
   version: Schema.Literal(1),
   /** Id of the row that this retry will write: a message that is delivered twice writes one row. */
@@ -62,13 +62,13 @@ export const DeferredSend = Schema.Struct({
 })
 export type DeferredSend = typeof DeferredSend.Type
 
-/** The waits before the first, second and third retry of an ambiguous send, in seconds (document 1, "Delayed retry queue"). */
+/** The waits before the first, second and third retry of an ambiguous send, in seconds (MAIL-51). */
 export const DEFAULT_DEFER_DELAYS_SECONDS: readonly [number, number, number] = [120, 600, 900]
 
-/** Largest message that the queue takes, in bytes of UTF-8 JSON: "about 250 KB". */
+/** Largest message that the queue takes, in bytes of UTF-8 JSON (MAIL-55). */
 export const MAX_DEFERRED_BYTES = 250_000
 
-/** How often a message is received before it is a dead letter. */
+/** How often a message is received before it is a dead letter (MAIL-54). */
 export const MAX_RECEIVES = 3
 
 /**
@@ -96,7 +96,7 @@ export const hasExpired = (expiresAt: number | undefined, at: number): boolean =
 const encode = Schema.encodeSync(Schema.toCodecJson(DeferredSend))
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.toCodecJson(DeferredSend)))
 
-/** The JSON text that a queue keeps of a message, or none where it is over {@link MAX_DEFERRED_BYTES} of UTF-8. */
+/** The JSON text of a message for the queue, or none where it is over {@link MAX_DEFERRED_BYTES} of UTF-8. */
 export const encodeDeferredSend = (message: DeferredSend): Option.Option<string> => {
   const body = JSON.stringify(encode(message))
   // A UTF-16 unit is at least one byte of UTF-8: 25 MB of attachments need no second copy to be refused.
@@ -104,5 +104,5 @@ export const encodeDeferredSend = (message: DeferredSend): Option.Option<string>
   return new TextEncoder().encode(body).length > MAX_DEFERRED_BYTES ? Option.none() : Option.some(body)
 }
 
-/** The message that a queue gave back, or none where it cannot be read. */
+/** The message that a queue returned, or none where it cannot be read. */
 export const decodeDeferredSend = (body: string): Option.Option<DeferredSend> => decode(body)

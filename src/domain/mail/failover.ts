@@ -1,20 +1,20 @@
 import { Schema } from "effect"
 
-/** The two providers by their neutral names (document 1, "Providers"): `provider_a` is Resend, `provider_b` Amazon SES. */
+/** The two providers by their neutral names: `provider_a` is Resend, `provider_b` Amazon SES. */
 export const Provider = Schema.Literals(["provider_a", "provider_b"])
 export type Provider = typeof Provider.Type
 
 /**
  * Whether a provider delivers one copy for an idempotency key however often it is asked, within
- * {@link IDEMPOTENCY_WINDOW_MS}. `provider_b` knows no such key: what cannot be settled by evidence can arrive twice.
+ * {@link IDEMPOTENCY_WINDOW_MS}. `provider_b` does not: a mail that evidence does not settle can arrive twice.
  */
 export const dedupes = (provider: Provider): boolean => provider === "provider_a"
 
-/** How long `provider_a` remembers a key, and so how long a key of ours keeps its meaning (document 1, "Limits"). */
+/** How long `provider_a` remembers a key, and so how long a key of ours keeps its meaning (MAIL-40). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000
 
 /**
- * What a provider's error says about acceptance (document 1, "Failover rules").
+ * What a provider's error says about acceptance (MAIL-30 to MAIL-35).
  *
  * - `rejected`: this message was refused; no provider would take it.
  * - `unavailable`: proof that it was not accepted, and that another provider may.
@@ -27,8 +27,8 @@ export type FailureKind = typeof FailureKind.Type
 export const provesNonAcceptance = (kind: FailureKind): boolean => kind !== "ambiguous"
 
 /**
- * Sticky ambiguity: once any attempt on a key was ambiguous, a copy may be out, so that no later failure on the key
- * is certain any more (invariant S2).
+ * Sticky ambiguity: once any attempt on a key was ambiguous, a copy may be out, so that no later failure on the key is
+ * certain any more (S2).
  */
 export const stickyKind = (keyIsAmbiguous: boolean, kind: FailureKind): FailureKind =>
   keyIsAmbiguous ? "ambiguous" : kind
@@ -49,7 +49,7 @@ interface RouteInput {
   readonly sticky: Provider | undefined
 }
 
-/** Chooses the route of a send (document 1, "Send flow", "Pinned send"; invariants S2, S3). */
+/** Chooses the route of a send (MAIL-20, MAIL-21, S2, S3). */
 export const routeOf = (input: RouteInput): Route => {
   const only = input.sticky ?? input.pinned
   if (only !== undefined) return { first: only, fallback: undefined }
@@ -72,7 +72,7 @@ const BLANK_OR_CONTROL = /[\s\u0000-\u001f\u007f-\u009f]+/g
 const LOCAL_PART = /(?<![^\s<>"'`(),;:/@])[^\s<>"'`(),;:/@]+(?=@)/g
 
 /**
- * What a provider said, fit for a log line and for the caller: one line, at most 300 characters, without the given
+ * A provider's error text, safe for a log line and for the caller: one line, at most 300 characters, without the given
  * secrets and without the part before the @ of any address.
  */
 export const failureText = (text: string, secrets: Iterable<string> = []): string => {
@@ -86,6 +86,6 @@ export const failureText = (text: string, secrets: Iterable<string> = []): strin
   return safe.length <= MAX_TEXT ? safe : `${safe.slice(0, MAX_TEXT - 1)}…`
 }
 
-/** A provider's error name, cut to what a name can be; `undefined` for anything else. */
+/** A provider's error name, cut to a safe length; `undefined` for anything that is no name. */
 export const failureCode = (name: unknown): string | undefined =>
   typeof name === "string" && /^[\x21-\x7e]+$/.test(name) ? name.slice(0, MAX_CODE) : undefined

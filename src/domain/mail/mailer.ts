@@ -40,13 +40,13 @@ import { makeStoreAccess } from "./store-access.ts"
 import { blockedAddresses, suppressedError } from "./suppression-policy.ts"
 
 /**
- * Outbound mail (document 1, "Send flow"): suppression look-up, primary, fallback only after proof that the primary did
- * not accept, one row. What may have been accepted is deferred to a retry on the same key and provider.
+ * Outbound mail (MAIL-1): suppression look-up, primary, fallback only after proof that the primary did not accept, one row.
+ * What may have been accepted is deferred to a retry on the same key and provider.
  */
 export class Mailer extends Context.Service<
   Mailer,
   {
-    /** Sends one mail; once begun it ends in a result, whatever fails, also when the caller goes away. */
+    /** Sends one mail; once begun it ends in a result, whatever fails, also when the caller is interrupted. */
     readonly send: (request: SendRequest) => Effect.Effect<SendResult, NotBegun>
   }
 >()("postlane/domain/Mailer") {}
@@ -66,7 +66,7 @@ const make = Effect.gen(function* () {
 
   const sha256Hex = (text: string) => digest.digestHex(sha256, encoder.encode(text))
 
-  /** An attempt may have arrived: settle it by evidence, else queue a retry, else it ends failed (document 1, "Delayed retry queue"). */
+  /** An attempt may have arrived: settle it by evidence, else queue a retry, else end it `failed` (MAIL-32, MAIL-50, MAIL-52). */
   const settleAmbiguous = Effect.fnUntraced(function* (
     sending: Sending,
     request: ProviderRequest,
@@ -131,12 +131,12 @@ const make = Effect.gen(function* () {
   const lost = (sending: Sending) =>
     Effect.fail(new IdempotencyInProgress({ idempotencyKey: sending.details.idempotencyKey }))
 
-  /** Goes to `provider`, and to the fallback where the rules say so. */
+  /** Tries `provider`, and then the fallback where MAIL-31 allows it. */
   const deliver = Effect.fnUntraced(function* (
     sending: Sending,
     provider: Provider,
     fallback: Provider | undefined,
-    /** What the provider before this one refused with. */
+    /** The previous provider's refusal. */
     refusal?: string
   ): Effect.fn.Return<Ending, IdempotencyInProgress> {
     const failedOver = refusal !== undefined
@@ -178,7 +178,7 @@ const make = Effect.gen(function* () {
     return { _tag: "Failed", provider, kind, error, failedOver }
   })
 
-  /** Writes the row and settles the claim; a write that fails changes nothing but the log's completeness (S6). */
+  /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
   const conclude = Effect.fnUntraced(function* (
     sending: Sending,
     ending: Ending
@@ -301,7 +301,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** The mailer on whatever stands behind its ports. */
+/** The mailer, on the services of its ports. */
 export const layer: Layer.Layer<
   Mailer,
   never,

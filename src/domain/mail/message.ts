@@ -21,7 +21,7 @@ const AttachmentBody = Schema.Struct({
   contentId: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(78)))
 })
 
-/** The body of the relay routes and the argument of `sendEmail` (contract, "Sending"). */
+/** The body of the relay routes and the argument of `sendEmail` (MAIL-10 to MAIL-14). */
 export const SendRequest = Schema.Struct({
   to: OneOrMany,
   cc: Schema.optional(OneOrMany),
@@ -39,7 +39,7 @@ export const SendRequest = Schema.Struct({
   headers: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   idempotencyKey: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(MAX_KEY_LENGTH))),
   attachments: Schema.optional(Schema.Array(AttachmentBody)),
-  /** ISO 8601: what the mail holds is of no use from then on (a sign-in link), so that no retry goes out. */
+  /** ISO 8601: from then on the mail is worthless (a sign-in link), and no retry goes out (MAIL-14). */
   expiresAt: Schema.optional(Schema.String)
 })
 export type SendRequest = typeof SendRequest.Type
@@ -53,7 +53,7 @@ export interface Attachment {
   readonly contentId: string | undefined
 }
 
-/** A message that can be sent: parsed, checked, its From rewritten. Everything a provider request is made from. */
+/** A message that can be sent: parsed, checked, its From rewritten. Provider requests are made from it alone. */
 export interface Message {
   readonly from: Mailbox
   readonly to: ReadonlyArray<Mailbox>
@@ -88,7 +88,7 @@ export interface MessageDefaults {
   readonly domains: SenderDomains
 }
 
-/** Headers with a field of their own in the request, or that steer delivery: not for callers to set. */
+/** Headers that have a field of their own in the request or steer delivery: callers may not set them (MAIL-11). */
 const RESERVED_HEADER =
   /^(?:from|sender|to|cc|bcc|reply-to|subject|date|return-path|message-id|dkim-signature|mime-version|content-.*|received|resent-.*|x-ses-.*)$/i
 const HEADER_NAME = /^[!-9;-~]{1,126}$/
@@ -112,7 +112,7 @@ export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, Rea
     }))
   )
 
-/** Makes a message of a request: addresses parsed, headers and tags checked, From rewritten (document 1, "Sender domain"). */
+/** Makes a message of a request: addresses parsed, headers and tags checked, From rewritten (MAIL-10 to MAIL-13). */
 export const makeMessage = (
   request: SendRequest,
   defaults: MessageDefaults
@@ -214,12 +214,12 @@ export const makeMessage = (
   })
 }
 
-/** The keys of every recipient, To first, each once: what the suppression look-up asks for. */
+/** The keys of all recipients, To first, each once, for the suppression look-up. */
 export const recipientKeys = (message: Pick<Message, "to" | "cc" | "bcc">): ReadonlyArray<string> => [
   ...new Set([...message.to, ...message.cc, ...message.bcc].map(addressKey))
 ]
 
-/** The message without the blocked recipients; `undefined` where no To recipient is left (document 1, "Effect of a suppression"). */
+/** The message without the blocked recipients; `undefined` where no To recipient is left (MAIL-62). */
 export const withoutBlocked = (
   message: Message,
   blocked: ReadonlySet<string> | ReadonlyMap<string, unknown>
@@ -231,8 +231,8 @@ export const withoutBlocked = (
 }
 
 /**
- * The payload that an idempotency key stands for, as canonical JSON: equal for equal requests, whatever their key order. When
- * it expires is not part of it: a request that is repeated a minute later is the same mail.
+ * The payload that an idempotency key stands for, as canonical JSON: equal for equal requests, whatever their key order.
+ * `expiresAt` is left out: a request that is repeated a minute later is the same mail.
  */
 export const payloadOf = (message: Message): string =>
   JSON.stringify([

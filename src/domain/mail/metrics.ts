@@ -6,13 +6,13 @@ import { FailureKind, Provider } from "./failover.ts"
 import { SendStatus } from "./send-result.ts"
 import { Category } from "./suppression-policy.ts"
 
-/** How one attempt at a provider ended; `interrupted` where nobody waited for its end. */
+/** How one attempt at a provider ended; `interrupted` where its caller stopped waiting. */
 const ATTEMPT_OUTCOMES = ["accepted", ...FailureKind.literals, "interrupted"] as const
 type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
 
 /**
- * What became of a queued retry: the send's status, or `settled` (proven accepted before it was tried), `recorded` (its
- * row was there already) and `busy` (another process works on the key).
+ * The outcome of a queued retry: the send's status, or `settled` (proven accepted before it was tried), `recorded` (its row
+ * was there already) and `busy` (another process works on the key).
  */
 const RETRY_OUTCOMES = [...SendStatus.literals, "settled", "recorded", "busy"] as const
 type RetryOutcome = (typeof RETRY_OUTCOMES)[number]
@@ -30,12 +30,12 @@ type StoreOperation = (typeof STORE_OPERATIONS)[number]
 /** Upper bounds of the attempt histogram's buckets, in seconds; the last is an attempt's default time-out. */
 const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
-/** The label of a send that asked no provider. */
+/** The provider label of a send that reached no provider. */
 const NO_PROVIDER = "none"
 
 /**
- * Every label combination has a metric of its own, made once: an update is then a look-up by name in the registry, where
- * attaching labels at the time of the update would build and sort them anew for every mail.
+ * Every label combination has a metric of its own, made once: an update is then one look-up by name. Attaching labels at
+ * each update would build and sort them for every mail.
  */
 const perLabel = <K extends string, A>(
   keys: ReadonlyArray<K>,
@@ -86,7 +86,7 @@ const increment = (metric: Metric.Counter<number>): Effect.Effect<void> =>
     return Effect.void
   })
 
-/** Counts a send by its result; `provider` is null where none was asked. */
+/** Counts a send by its result; `provider` is null where none was tried. */
 export const countSend = (
   provider: Provider | null,
   status: SendStatus,

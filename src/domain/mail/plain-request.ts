@@ -39,7 +39,7 @@ const decodeBody = Schema.decodeUnknownResult(PlainRequestBody)
 
 const plain = (box: Mailbox): PlainMailbox => ({ name: box.name ?? null, address: addressOf(box) })
 
-/** The order in which somebody wrote them is not part of a message. */
+/** The order of tags and headers is not part of a message. */
 const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 

@@ -22,24 +22,24 @@ import type { SendStatus } from "./send-result.ts"
 import { claimLeaseMs, ENQUEUE_TIMEOUT_MS, MailerConfig } from "./sending.ts"
 import { blockedAddresses, suppressedError } from "./suppression-policy.ts"
 
-/** How long a retry waits before it asks again for a key that another process works on. */
+/** How long a retry waits before it tries again to lease a key that another process works on. */
 const BUSY_WAIT = "1 second"
 
-/** Another process held the key for longer than any process may: the message goes back to the queue. */
+/** Another process held the key longer than a lease allows: the message returns to the queue. */
 class KeyStaysBusy extends Data.TaggedError("KeyStaysBusy")<{ readonly rowId: string }> {}
 
-/** Why a retry's message goes back to the queue: nothing is lost, it is received again (at most three times). */
+/** Why a retry's message returns to the queue: it is received again, three times at most. */
 export type RetryFailure = KeyStaysBusy | MailStoreError | DeferQueueError
 
 /**
- * What becomes of a queued retry (document 1, "Delayed retry queue"). Its first attempt was ambiguous, so that no outcome
- * here proves that nothing was delivered: a retry that fails ends `failed` with kind `ambiguous` (S2), one that the
- * provider could not take either is queued again while the schedule lasts.
+ * Handles a queued retry (MAIL-51 to MAIL-56). Its first attempt was ambiguous, so that no outcome here proves that nothing
+ * was delivered: a retry that is refused ends `failed` with kind `ambiguous` (S2); one that the provider could not take
+ * either is queued again while the schedule lasts.
  */
 export class RetryHandler extends Context.Service<
   RetryHandler,
   {
-    /** Succeeds once the outcome is recorded, or acceptance is proven: the message can go (D3). */
+    /** Succeeds once the outcome is recorded, or acceptance is proven: the message can be deleted (D3). */
     readonly handle: (message: DeferredSend) => Effect.Effect<void, RetryFailure>
   }
 >()("postlane/domain/RetryHandler") {}
@@ -71,8 +71,8 @@ const make = Effect.gen(function* () {
     })
 
   /**
-   * Evidence and suppressions before an attempt. A provider that dedupes is asked even where the database does not
-   * answer; the other one is not, since a copy that an event has proven would go out twice: its message waits instead.
+   * Evidence and suppressions before an attempt. A provider that dedupes is tried even if the database does not answer. The
+   * other one is not: a mail whose acceptance an event has proven would go out twice. Its message waits instead.
    */
   const begin = Effect.fnUntraced(function* (
     message: DeferredSend,
@@ -108,7 +108,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** The id of the row after this one: derived, so that a message handled twice queues one successor. */
+  /** The row id of the next retry: derived from this one, so that a message handled twice queues one successor. */
   const nextRowId = (rowId: string) =>
     Effect.map(digest.digestHex(sha256, encoder.encode(`postlane retry after ${rowId}`)), (hex) =>
       [
@@ -242,7 +242,7 @@ const make = Effect.gen(function* () {
   return RetryHandler.of({ handle: (message) => runner.detached(run(message)) })
 })
 
-/** The handler on whatever stands behind its ports. */
+/** The handler, on the services of its ports. */
 export const layer: Layer.Layer<
   RetryHandler,
   never,

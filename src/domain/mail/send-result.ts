@@ -3,14 +3,14 @@ import { Schema, Data } from "effect"
 import { FailureKind, Provider } from "./failover.ts"
 import type { RequestIssue } from "./message.ts"
 
-/** What every send ends in (document 1, "Send result"). */
+/** The status of a finished send (MAIL-2). */
 export const SendStatus = Schema.Literals(["sent", "deferred", "suppressed", "failed"])
 export type SendStatus = typeof SendStatus.Type
 
 const common = {
   /** Id of the `email_log` row; where no row could be written, the id that it would have had. */
   sendId: Schema.String,
-  /** The provider that accepted, may have accepted, or refused last; null where none was asked. */
+  /** The provider that accepted, may have accepted, or refused last; null where none was tried. */
   provider: Schema.NullOr(Provider),
   failedOver: Schema.Boolean,
   idempotencyKey: Schema.String,
@@ -18,7 +18,7 @@ const common = {
   suppressedRecipients: Schema.Array(Schema.String)
 }
 
-/** A provider accepted the mail. `providerMessageId` is null where only an event's proof is known without one. */
+/** A provider accepted the mail. `providerMessageId` is null where acceptance is proven by an event that carries no id. */
 const Sent = Schema.Struct({
   ok: Schema.Literal(true),
   status: Schema.Literal("sent"),
@@ -57,7 +57,7 @@ const Failed = Schema.Struct({
 export const SendResult = Schema.Union([Sent, Deferred, Suppressed, Failed])
 export type SendResult = typeof SendResult.Type
 
-/** The request is no message: nothing was looked up, claimed, sent or written. */
+/** The request is not valid: nothing was looked up, claimed, sent or written. */
 export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   readonly issues: ReadonlyArray<RequestIssue>
 }> {
@@ -66,7 +66,7 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   }
 }
 
-/** The idempotency key stands for another payload. */
+/** The idempotency key was used with another payload (MAIL-42). */
 export class IdempotencyConflict extends Data.TaggedError("IdempotencyConflict")<{
   readonly idempotencyKey: string
 }> {
@@ -75,7 +75,7 @@ export class IdempotencyConflict extends Data.TaggedError("IdempotencyConflict")
   }
 }
 
-/** Another call with this key is under way: ask again. */
+/** Another call with this key is under way: retry later (MAIL-42). */
 export class IdempotencyInProgress extends Data.TaggedError("IdempotencyInProgress")<{
   readonly idempotencyKey: string
 }> {

@@ -5,15 +5,15 @@ import type { FailureKind, Provider } from "./failover.ts"
 import type { Message, MessageDefaults } from "./message.ts"
 import type { SendResult } from "./send-result.ts"
 
-/** A send under way: what never changes from its look-up to its row. */
+/** A send under way: what does not change between its look-up and its row. */
 export interface Sending {
   readonly message: Message
   readonly details: SendDetails
   readonly rowId: string
   readonly wireKey: { readonly key: string; readonly keyHash: string }
-  /** Who settles the claim; absent where the key was made here. */
+  /** The owner that settles the claim; absent where the key was generated here. */
   readonly owner: string | undefined
-  /** Whether the store answered that the claim is ours. */
+  /** Whether the store confirmed that this call holds the claim. */
   readonly holdsClaim: boolean
   /** By the monotonic clock, nanoseconds. */
   readonly startedAt: bigint
@@ -23,7 +23,7 @@ export interface Sending {
   readonly suppressedRecipients: ReadonlyArray<string>
 }
 
-/** How a send ended, before it is written down. */
+/** How a send ended, before its row is written. */
 export type Ending =
   | {
       readonly _tag: "Sent"
@@ -41,7 +41,7 @@ export type Ending =
       readonly failedOver: boolean
     }
 
-/** The result of a send that ended so. */
+/** The result of a send, from its ending. */
 export const resultOf = (
   ending: Ending,
   common: Pick<SendResult, "sendId" | "failedOver" | "idempotencyKey" | "suppressedRecipients">
@@ -79,7 +79,7 @@ export const resultOf = (
   }
 }
 
-/** The settings that sending depends on (document 1, "Configuration" and "Limits"). */
+/** The settings of sending (MAIL-4, MAIL-20, MAIL-24, MAIL-51). */
 export class MailerConfig extends Context.Service<
   MailerConfig,
   {
@@ -102,8 +102,8 @@ export class MailerConfig extends Context.Service<
 export const ENQUEUE_TIMEOUT_MS = 5_000
 
 /**
- * How long a claim is held before its process counts as dead: every bounded step of a call (look-up, two attempts, note of
- * the fail-over, evidence, deferral, log write) and a margin, milliseconds.
+ * How long a claim is held before its process counts as dead: the time limits of all steps of a call (look-up, two
+ * attempts, record of the fail-over, evidence, deferral, log write) and a margin, milliseconds.
  */
 export const claimLeaseMs = (config: {
   readonly attemptTimeoutMs: number

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** `email_log.status` (document 1, "States and transitions"). */
+/** `email_log.status` (EVENT-10). */
 export const EmailStatus = Schema.Literals([
   "deferred",
   "sent",
@@ -25,7 +25,7 @@ export const RANKED_STATUSES = [
   "clicked"
 ] as const satisfies ReadonlyArray<EmailStatus>
 
-/** The statuses that nothing moves. */
+/** The terminal statuses: no write changes them. */
 export const TERMINAL_STATUSES = [
   "suppressed",
   "failed",
@@ -33,7 +33,7 @@ export const TERMINAL_STATUSES = [
   "complained"
 ] as const satisfies ReadonlyArray<EmailStatus>
 
-/** Rank of every terminal status: above all that can still move. */
+/** Rank of every terminal status: above every status that can still change. */
 export const TERMINAL_RANK = 100
 
 /** The rank of a status: 1 (`deferred`) to 6 (`clicked`), or {@link TERMINAL_RANK}. Equals `email_status_rank()` in SQL. */
@@ -42,10 +42,10 @@ export const statusRank = (status: EmailStatus): number => {
   return at === -1 ? TERMINAL_RANK : at + 1
 }
 
-/** Whether nothing moves a row of this status any more. */
+/** Whether the status is terminal. */
 export const isTerminal = (status: EmailStatus): boolean => statusRank(status) === TERMINAL_RANK
 
-/** The status after a write that asks for `next`: only ever forward, and never out of a terminal one (L2). */
+/** The status after a write that asks for `next`: forward only, and never out of a terminal one (L2). */
 export const advance = (current: EmailStatus, next: EmailStatus): EmailStatus =>
   statusRank(next) > statusRank(current) ? next : current
 
@@ -57,7 +57,7 @@ const STATUS_OF_EVENT: ReadonlyMap<string, EmailStatus> = new Map(
 /** The status that a delivery event asks for, or `undefined` for an unranked one. */
 export const statusOfEvent = (event: string): EmailStatus | undefined => STATUS_OF_EVENT.get(event)
 
-/** The provider-reported failures: these alert once (document 1, "Events emitted"). */
+/** The provider-reported failures: these alert once (EVENT-20). */
 export const isProviderFailure = (event: string): boolean => {
   const status = statusOfEvent(event)
   return status !== undefined && isTerminal(status)

@@ -8,17 +8,17 @@ import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
 import { claimLeaseMs, type MailerConfig } from "./sending.ts"
 
-/** A wait this many times as long as it was meant to be was a freeze of the process, not a silence of the database. */
+/** A wait this many times longer than its limit means that the process was frozen, not that the database was silent. */
 const OVERSLEPT = 1.1
 
 /**
- * The mailer's calls to its store: each bounded, none able to change a send's outcome by failing or being late (S6; document
- * 1, "Hooks and degraded modes").
+ * The mailer's calls to its store: each bounded in time; a failed or late one never changes the outcome of the send (S6,
+ * MAIL-4).
  */
 export const makeStoreAccess = (store: MailStore["Service"], config: MailerConfig["Service"]) => {
   const leaseMs = claimLeaseMs(config)
 
-  /** A call to the store that may fail or be late, and never changes the outcome for it (S6). */
+  /** A call to the store that falls back to a default where it fails or is late (S6). */
   const orDegraded = <A, E, B>(
     operation: Parameters<typeof countDegraded>[0],
     call: Effect.Effect<A, E>,
@@ -36,7 +36,7 @@ export const makeStoreAccess = (store: MailStore["Service"], config: MailerConfi
       )
     )
 
-  /** Suppressions and claim; where the store does not answer, the send is free to go. */
+  /** Suppressions and claim; where the store does not answer, the send goes on. */
   const begin = (
     message: Message,
     keyHash: string,
@@ -58,7 +58,7 @@ export const makeStoreAccess = (store: MailStore["Service"], config: MailerConfi
     }
     const answered = Effect.map(store.begin(entry), (began) => ({ ...began, answered: true }))
     const ask = orDegraded("begin", answered, open)
-    // A process that was frozen meanwhile hears its overdue timer before the answer: it may only believe a second silence.
+    // In a process that was frozen, the overdue timer fires before the answer is read: only a second time-out counts.
     return Effect.gen(function* () {
       const asked = yield* Clock.monotonicTimeNanos
       const first = yield* ask
@@ -69,13 +69,13 @@ export const makeStoreAccess = (store: MailStore["Service"], config: MailerConfi
     })
   }
 
-  /** Proof that the provider accepted the key; none where the store does not answer. */
+  /** Proof that the provider accepted a send with this key; none where the store does not answer. */
   const findEvidence = (keyHash: string, provider: Provider): Effect.Effect<Evidence | undefined> =>
     store.configured
       ? orDegraded("findEvidence", store.findEvidence({ keyHash, provider }), undefined)
       : Effect.succeed(undefined)
 
-  /** Whether the call still holds its claim; a store that does not answer changes nothing. */
+  /** Whether the call still holds its claim; true where the store does not answer. */
   const moveClaim = (claim: Parameters<typeof store.moveClaim>[0]): Effect.Effect<boolean> =>
     orDegraded("moveClaim", store.moveClaim(claim), true)
 

@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 
-/** What kind of mail a send is; it decides which suppressions apply (document 1, "Categories and source"). */
+/** What kind of mail a send is; it decides which suppressions apply (MAIL-6). */
 export const Category = Schema.Literals(["auth", "transactional", "notification", "alert", "marketing"])
 export type Category = typeof Category.Type
 
 /** Category of a row that only delivery events wrote: mail that was sent outside the library. */
 export const UNKNOWN_CATEGORY = "unknown"
 
-/** Why an address is on the suppression list (document 1, "email_suppressions"). */
+/** Why an address is on the suppression list (MAIL-60). */
 export const SuppressionReason = Schema.Literals(["hard_bounce", "complaint", "manual"])
 export type SuppressionReason = typeof SuppressionReason.Type
 
@@ -17,7 +17,7 @@ export interface Suppression {
   readonly reason: SuppressionReason
 }
 
-/** Whether a suppression blocks a send of this category (document 1, "Effect of a suppression by send category"). */
+/** Whether a suppression blocks a send of this category (MAIL-61). */
 export const blocks = (category: Category, reason: SuppressionReason): boolean => {
   switch (reason) {
     case "manual":
@@ -35,7 +35,7 @@ const REASON_TEXT: Readonly<Record<SuppressionReason, string>> = {
   complaint: "complaint"
 }
 
-/** The reason that stands for several: the one that a person would have to lift first. */
+/** Strongest first: of several reasons, the one that a person would have to lift first is shown. */
 const STRENGTH: ReadonlyArray<SuppressionReason> = ["manual", "complaint", "hard_bounce"]
 
 /** The addresses that this send must not reach, each with the strongest reason that blocks it. */

@@ -33,6 +33,6 @@ const fromBase64Url = (text: string): string | undefined => {
 export const encodeTag = (text: string): string =>
   PROVIDER_ALPHABET.test(text) && !text.startsWith(MARKER) ? text : MARKER + toBase64Url(text)
 
-/** The text that {@link encodeTag} encoded; what was never encoded comes back as it is. */
+/** The inverse of {@link encodeTag}; text that was never encoded is returned unchanged. */
 export const decodeTag = (text: string): string =>
   text.startsWith(MARKER) ? (fromBase64Url(text.slice(MARKER.length)) ?? text) : text

@@ -1,6 +1,7 @@
 /**
- * The mails that Postlane writes itself: what each says, as data. How it looks is the renderer's matter (`../../ports/mail-templates.ts`).
- * Everything here may come from strangers; the renderer escapes it.
+ * The mails that Postlane writes itself: what each says, as data. The renderer (`MailTemplates` in
+ * `../../ports/mail/mail-provider.ts`) decides how they look. Every value here may come from strangers; the renderer
+ * escapes it.
  */
 
 /** A link with words of its own. */
@@ -9,7 +10,7 @@ export interface TemplateLink {
   readonly url: string
 }
 
-/** One row of a table of figures: what, and how many; `failures` shows it as something to look at. */
+/** One row of a table of figures: what, and how many; `failures` highlights it. */
 export interface DigestCount {
   readonly label: string
   readonly count: number
@@ -28,7 +29,7 @@ export interface DigestEvent {
 
 /** Every mail, by `kind`. Times are ISO 8601, money US dollars. */
 export type MailTemplate =
-  // Document 1's callers
+  // Mails of the product
   | { readonly kind: "contact"; readonly name: string; readonly email: string; readonly message: string }
   | {
       readonly kind: "feedback"
@@ -89,7 +90,7 @@ export type MailTemplate =
       readonly more: number
       readonly links: ReadonlyArray<TemplateLink>
     }
-  // Document 2's replies
+  // Replies of convert-by-email (INBOUND-9)
   | { readonly kind: "unregistered"; readonly address: string; readonly registerUrl: string }
   | { readonly kind: "no-attachment"; readonly convertAddress: string }
   | { readonly kind: "misaddressed"; readonly convertAddress: string }
@@ -119,7 +120,7 @@ export type MailTemplate =
       readonly ignored: ReadonlyArray<string>
       /** Pages from 1 that could not be read: each has a note in its place and was not charged. */
       readonly unreadablePages: ReadonlyArray<number>
-      /** Whether there is a word of text in the result. */
+      /** Whether the result contains any text. */
       readonly hasText: boolean
       /** Where the result is too big to attach. */
       readonly resultUrl: string | undefined

@@ -16,11 +16,11 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const isCampaignEvent = ({ alertable, provider }: DeliveryEvent): boolean =>
   provider === "provider_b" && !alertable
 
-/** Bookkeeping of campaign sends, after their events are in the log (document 1, "Endpoints", the bus's webhook). */
+/** Updates the tables of campaign sends, after their events are in the log (EVENT-70). */
 export class CampaignEvents extends Context.Service<
   CampaignEvents,
   {
-    /** Books the event where it is about a campaign send. One that failed or comes again may be booked again. */
+    /** Records the event where it is about a campaign send. Safe to repeat, after a failure or for a duplicate. */
     readonly record: (event: DeliveryEvent) => Effect.Effect<void, CampaignBookUnavailable>
   }
 >()("postlane/domain/CampaignEvents") {}

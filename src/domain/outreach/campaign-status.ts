@@ -1,4 +1,7 @@
-/** How far an outreach send is; of two, the later in this list stands, whatever came first. Equals `campaign_send_rank()`. */
+/**
+ * Status of an outreach send; of two, the later in this list wins, in whatever order they come. Equals
+ * `campaign_send_rank()`.
+ */
 export const CAMPAIGN_SEND_STATUSES = [
   "queued",
   "deferred",
@@ -18,7 +21,7 @@ export type CampaignSendStatus = (typeof CAMPAIGN_SEND_STATUSES)[number]
 export const PROSPECT_STATUSES = ["active", "bounced", "unsubscribed", "complained"] as const
 export type ProspectStatus = (typeof PROSPECT_STATUSES)[number]
 
-/** Delivery events that say something about a campaign send; any other leaves its rows as they are. */
+/** Delivery events that change a campaign send; any other leaves its rows unchanged. */
 export const CAMPAIGN_EVENTS = [
   "sent",
   "delivery_delayed",
@@ -39,6 +42,6 @@ export const furtherSend = (a: CampaignSendStatus, b: CampaignSendStatus): Campa
 export const furtherProspect = (a: ProspectStatus, b: ProspectStatus): ProspectStatus =>
   PROSPECT_STATUSES.indexOf(b) > PROSPECT_STATUSES.indexOf(a) ? b : a
 
-/** Whether outreach to a prospect is out of the question; a bounce is the suppression list's matter. */
+/** Whether outreach to a prospect is out of the question; a bounce is left to the suppression list. */
 export const isOffLimits = (status: ProspectStatus): boolean =>
   status === "unsubscribed" || status === "complained"

@@ -52,9 +52,9 @@ export interface OutreachMail {
   readonly action?: TemplateLink | undefined
 }
 
-/** What became of it. `id` is its row in `email_sends`. */
+/** The outcome of an outreach mail. `id` is its row in `email_sends`. */
 export type OutreachResult =
-  /** Nothing was sent: the address wants no outreach. */
+  /** Nothing was sent: the address has unsubscribed. */
   | { readonly _tag: "Unsubscribed" }
   | { readonly _tag: "Ended"; readonly id: string; readonly result: SendResult }
   /** The same mail went out before, or may have; nothing was sent. */
@@ -72,14 +72,14 @@ export type OutreachFailure =
   | CampaignBookUnavailable
   | UnsubscribesUnavailable
 
-/** Prospect outreach (document 1, "What the service does", 5). */
+/** Prospect outreach (EVENT-70). */
 export class Outreach extends Context.Service<
   Outreach,
   {
     /**
      * Sends one mail of a campaign: pinned to `provider_b`, on the outreach configuration set, with the links of one-click
-     * unsubscribing, its row in `email_sends` written before and after. The same mail to the same person goes out once;
-     * asked for again, one that was deferred and did not go out in the end is sent again.
+     * unsubscribing, its row in `email_sends` written before and after. The same mail to the same person goes out once; a
+     * repeated call sends it again only where it was deferred and failed in the end.
      */
     readonly send: (mail: OutreachMail) => Effect.Effect<OutreachResult, OutreachFailure>
   }
@@ -90,7 +90,7 @@ const invalid = (path: string, message: string) => new InvalidRequest({ issues: 
 // oxlint-disable-next-line no-control-regex -- the point is to refuse them
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** What would stop the mail after its row was made. */
+/** Finds what would make the send fail after its row was made. */
 const issueOf = ({
   action,
   campaign,
@@ -129,7 +129,7 @@ const make = Effect.gen(function* () {
         errorKind: result.status === "failed" ? result.kind : null
       })
       .pipe(
-        // The mail's own result stands; its events complete the row.
+        // The result of the send stays; its events complete the row.
         Effect.catch(({ cause }) =>
           Effect.logError("an outreach send is not booked to its end", cause).pipe(
             Effect.annotateLogs({ id, status: result.status })

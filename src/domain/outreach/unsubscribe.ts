@@ -35,15 +35,15 @@ const make = Effect.gen(function* () {
 
 /**
  * One-click unsubscribing (RFC 8058). A link holds the address and the campaign with an HMAC-SHA256 over both, so that it
- * works for as long as the mail is kept, whatever became of the rows. The key is a random one of the database's own: a
- * secret of the settings is changed now and then, and every link in mail that people already have would die with it.
+ * works for as long as the mail is kept, whatever happens to the rows. The key is random and kept in the database: a secret
+ * in the settings is rotated now and then, which would break every link in mail that people already have.
  */
 export class Unsubscribing extends Context.Service<
   Unsubscribing,
   {
     /** The token of a link. */
     readonly token: (subject: UnsubscribeSubject) => Effect.Effect<string, UnsubscribesUnavailable>
-    /** Whom a genuine token is about; undefined for a forged, truncated or changed one. Records nothing. */
+    /** The subject of a genuine token; undefined for a forged, truncated or changed one. Records nothing. */
     readonly verify: (token: string) => Effect.Effect<UnsubscribeSubject | undefined, UnsubscribesUnavailable>
     /** As `verify`, and takes the address off all outreach. */
     readonly unsubscribe: (

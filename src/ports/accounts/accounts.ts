@@ -7,7 +7,7 @@ export class AccountsUnavailable extends Data.TaggedError("AccountsUnavailable")
   readonly cause: unknown
 }> {}
 
-/** An account and what can be spent on it now: what live holds set aside is taken off already. */
+/** An account and its spendable funds: live holds are already deducted. */
 export interface AccountFunds {
   readonly id: string
   readonly email: string
@@ -17,19 +17,19 @@ export interface AccountFunds {
   readonly creditsRemaining: number | null
   /** Pages left of the free plan's lifetime; null on a paid plan. */
   readonly freePagesLeft: number | null
-  /** What live holds set aside: credits, or pages of the free plan (1 credit each). */
+  /** Set aside by live holds: credits, or pages of the free plan (1 credit each). */
   readonly heldCredits: number
 }
 
-/** Accounts: what is left on them, and their ends. */
+/** Accounts: their funds, closing and erasure. */
 export class Accounts extends Context.Service<
   Accounts,
   {
     /** The account and its funds; `undefined` where it is closed. */
     readonly funds: (customerId: string) => Effect.Effect<AccountFunds | undefined, AccountsUnavailable>
     /**
-     * Closes the account: sign-ins, tokens, links and open invitations end with it, at once and together. `undefined` where
-     * it is closed already.
+     * Closes the account: sign-ins, tokens, links and open invitations end with it, in one step. `undefined` where it is
+     * closed already.
      */
     readonly close: (
       customerId: string
@@ -39,7 +39,7 @@ export class Accounts extends Context.Service<
     >
     /**
      * Erases a person: takes the address (its key) from the account, the forms and the send log. A suppression of it stays,
-     * as a hash that still blocks (P3). False where nothing was known of it.
+     * as a hash that still blocks (P3). False where nothing was stored about it.
      */
     readonly erase: (person: {
       readonly email: string
@@ -53,18 +53,18 @@ export class TeamInvitesUnavailable extends Data.TaggedError("TeamInvitesUnavail
   readonly cause: unknown
 }> {}
 
-/** An invitation, and what is to be done about its mail. */
+/** An invitation, and what the caller does about its mail. */
 export type InviteTodo =
-  /** The caller sends the mail, and nobody else does until it says how that went. */
+  /** The caller sends the mail, and nobody else does until it reports the outcome. */
   | {
       readonly todo: "Send"
       readonly inviteId: string
       readonly token: Redacted.Redacted
-      /** The name or the address of whose team it is. */
+      /** The name or the address of the team's owner. */
       readonly inviter: string
       /** ISO 8601. */
       readonly expiresAt: string
-      /** The idempotency key of this sending: the end of a deferral is found by it. */
+      /** The idempotency key of this send, by which the end of a deferral is found. */
       readonly mailKey: string
     }
   /** Its mail went out before or its retry is queued, and the link in it still works. */
@@ -81,9 +81,9 @@ export class TeamInvites extends Context.Service<
       readonly customerId: string
       readonly email: string
     }) => Effect.Effect<InviteTodo | undefined, TeamInvitesUnavailable>
-    /** Says how the mail of that token went. */
+    /** Records whether the mail of that token went out. */
     readonly end: (token: Redacted.Redacted, sent: boolean) => Effect.Effect<void, TeamInvitesUnavailable>
-    /** Accepts, once; `undefined` for a token that is unknown, used or too old. */
+    /** Accepts, once; `undefined` for a token that is unknown, used or expired. */
     readonly accept: (
       token: string
     ) => Effect.Effect<
@@ -102,14 +102,14 @@ export interface ContactMessage {
   /** 1 to 5. */
   readonly rating: number | undefined
   readonly page: string | undefined
-  /** A robot wrote it. */
+  /** A bot wrote it. */
   readonly spam: boolean
 }
 
 export const CONTACT_KINDS = ["contact", "feedback"] as const
 type ContactKind = (typeof CONTACT_KINDS)[number]
 
-/** Where a message's notification stands; nobody is notified of spam. */
+/** The state of a message's notification; nobody is notified of spam. */
 export const CONTACT_STATES = ["waiting", "notified", "spam"] as const
 type ContactState = (typeof CONTACT_STATES)[number]
 
@@ -127,14 +127,14 @@ export interface ContactMessageRow {
   readonly page: string | null
   readonly spam: boolean
   readonly notified_at: string | null
-  /** When the sweep tries next, while it waits. */
+  /** When the sweep tries next, while the message waits. */
   readonly notify_after: string
   readonly notify_attempts: number
   readonly notify_error: string | null
   readonly created_at: string
 }
 
-/** Which rows to show. Every filter that is there must hold. */
+/** Which rows to show. All given filters must match. */
 export interface ContactMessageFilter {
   readonly kind?: ContactKind | undefined
   readonly state?: ContactState | undefined
@@ -155,18 +155,18 @@ type Store<A> = Effect.Effect<A, ContactMessagesUnavailable>
 export class ContactMessages extends Context.Service<
   ContactMessages,
   {
-    /** Stores it and gives its id. */
+    /** Stores it and returns its id. */
     readonly keep: (message: ContactMessage) => Store<string>
-    /** Notes that a provider accepted its mail. */
+    /** Records that a provider accepted its mail. */
     readonly notified: (id: string) => Store<void>
-    /** Notes why its mail did not go out. */
+    /** Records why its mail did not go out. */
     readonly missed: (id: string, error: string) => Store<void>
     /**
-     * The message that waits for its mail for longest, two minutes after it came in at the earliest. Claimed, it is due again
-     * after 5 minutes, later up to 6 hours. Of several callers at once each message goes to one.
+     * Claims the message that has waited longest for its mail, at the earliest two minutes after it came in. A claimed
+     * message is due again after 5 minutes, later up to 6 hours. Of several callers at once, one gets each message.
      */
     readonly claimWaiting: Store<{ readonly id: string; readonly message: ContactMessage } | undefined>
-    /** Newest first; rows that arrive meanwhile neither repeat nor hide any. */
+    /** Newest first; new rows cause neither repeated nor skipped ones. */
     readonly page: (
       filter: ContactMessageFilter
     ) => Effect.Effect<

@@ -19,7 +19,7 @@ export interface AuditLogRow {
   readonly created_at: string
 }
 
-/** Which rows to show. Every filter that is there must hold. */
+/** Which rows to show. All given filters must match. */
 export interface AuditLogFilter {
   /** Matches exactly. */
   readonly action?: string | undefined
@@ -36,11 +36,11 @@ export class AuditLogUnavailable extends Data.TaggedError("AuditLogUnavailable")
   readonly cause: unknown
 }> {}
 
-/** What admins did, for admins who ask later. */
+/** The actions of admins, for later review. */
 export class AuditLog extends Context.Service<
   AuditLog,
   {
-    /** Newest first; rows that arrive meanwhile neither repeat nor hide any. */
+    /** Newest first; new rows cause neither repeated nor skipped ones. */
     readonly page: (
       filter: AuditLogFilter
     ) => Effect.Effect<

@@ -3,8 +3,8 @@ import { Context, Data, type Effect } from "effect"
 import type { BatchStatus } from "../../domain/batch/row.ts"
 
 /**
- * The batch service did not do what it was asked for. `unavailable`: no answer, or too much for now (rate, quota of batch jobs);
- * worth another try. `refused`: this request, or this account; the same again gets the same. `missing`: there is no such job.
+ * A failed call of the batch service. `unavailable`: no answer, or a limit (rate, quota of batch jobs); worth a retry.
+ * `refused`: this request or this account; a retry gives the same. `missing`: there is no such job.
  */
 export class BatchServiceError extends Data.TaggedError("BatchServiceError")<{
   readonly reason: "unavailable" | "refused" | "missing"
@@ -12,9 +12,12 @@ export class BatchServiceError extends Data.TaggedError("BatchServiceError")<{
   readonly cause?: unknown
 }> {}
 
-/** A batch job to be made. Prefixes are folders of `BatchObjects`, with a slash at their end. */
+/** A batch job to create. Prefixes are folders of `BatchObjects`, with a slash at their end. */
 export interface NewBatchJob {
-  /** Unique; also the token by which creating it again gives the same job. `[A-Za-z0-9-]`, 63 characters at most. */
+  /**
+   * Unique; also the token that makes a repeated create return the same job (BATCH-13). `[A-Za-z0-9-]`, 63 characters at
+   * most.
+   */
   readonly name: string
   readonly model: string
   /** Every `.jsonl` below it is read. */
@@ -28,26 +31,26 @@ export interface BatchJob {
   readonly arn: string
   readonly name: string
   readonly status: BatchStatus
-  /** The service's words, on a failure. */
+  /** The service's message, on a failure. */
   readonly message: string | undefined
-  /** The folder it reads, which may be another than the one that was asked for where somebody else created it before. */
+  /** The folder that it reads; differs from the requested one where another process created the job first. */
   readonly inputPrefix: string
   /** Where its output is: a file `….jsonl.out` for each input file. */
   readonly outputPrefix: string
-  /** Records that it has worked on; undefined where the service does not tell. */
+  /** Records that it has processed; undefined where the service does not report it. */
   readonly processed: number | undefined
 }
 
-/** Runs model calls in bulk for half the price, in hours. */
+/** Runs model calls in bulk at half price; takes hours. */
 export class BatchService extends Context.Service<
   BatchService,
   {
-    /** Answers the job's ARN. A job of this name that is there already is taken as it is. */
+    /** Returns the job's ARN. An existing job of this name is returned unchanged. */
     readonly create: (job: NewBatchJob) => Effect.Effect<string, BatchServiceError>
     readonly get: (arn: string) => Effect.Effect<BatchJob, BatchServiceError>
     /** The ARN of the job of exactly this name, if there is one. */
     readonly findByName: (name: string) => Effect.Effect<string | undefined, BatchServiceError>
-    /** Tells it to stop, which may take a while; one that has ended counts as stopped. */
+    /** Requests a stop, which may take a while; a job that has ended counts as stopped. */
     readonly stop: (arn: string) => Effect.Effect<void, BatchServiceError>
   }
 >()("postlane/ports/BatchService") {}

@@ -5,24 +5,24 @@ import type { CostEntry, ModelPrice } from "../../domain/conversion/cascade/cost
 import type { JobOptions } from "../../domain/conversion/job.ts"
 import type { ConversionStoreError } from "../conversion/conversion-store.ts"
 
-/** A row that is to be prepared, held by `lease`. */
+/** A row to prepare, held by `lease`. */
 export interface ClaimedBatch {
   readonly id: string
   readonly lease: string
   readonly jobId: string
-  /** Somebody began before: its batch job may exist. */
+  /** An earlier prepare was begun: its batch job may exist. */
   readonly foundOpen: boolean
-  /** A leader that lives did not get it done in time. */
+  /** A live leader did not finish it in time (BATCH-15). */
   readonly stuck: boolean
-  /** Why its owner does not want it any more. */
+  /** Why its owner no longer wants it. */
   readonly closeReason: string | null
-  /** Its job waits for it. */
+  /** Its job is waiting for it. */
   readonly waiting: boolean
-  /** Where its records are, if they are uploaded. */
+  /** The folder of its records, once they are uploaded. */
   readonly inputPrefix: string | null
-  /** What its records were made for, once they are uploaded. */
+  /** The model of its records, once they are uploaded. */
   readonly model: string | null
-  /** Its job's time in the lane has been over for a day. */
+  /** Its job's time limit in the lane passed a day ago. */
   readonly abandoned: boolean
   readonly objectKey: string
   readonly totalPages: number
@@ -48,9 +48,9 @@ export interface PolledBatch {
   /** Files that the records were uploaded in. */
   readonly shards: number
   readonly closeReason: string | null
-  /** Its time-out and the grace after it are over. */
+  /** Its time-out and grace period have passed. */
   readonly overdue: boolean
-  /** They have been for a day. */
+  /** They passed a day ago. */
   readonly abandoned: boolean
 }
 
@@ -66,7 +66,7 @@ export interface BatchEnd {
   readonly cost: CostEntry | undefined
 }
 
-/** A closed row whose job waits all the same. */
+/** A closed row whose job is still waiting. */
 interface StrandedJob {
   readonly jobId: string
   readonly outcome: BatchOutcome
@@ -75,11 +75,14 @@ interface StrandedJob {
 
 type Store<A> = Effect.Effect<A, ConversionStoreError>
 
-/** Batch rows. Each method is one guarded function of the database and tells whether it won. */
+/** Batch rows. Each method is one guarded function of the database and returns whether it won. */
 export class BatchStore extends Context.Service<
   BatchStore,
   {
-    /** A row that was left `preparing`, longest ago first, or the oldest parked job, whose funds stay set aside for `window`. */
+    /**
+     * Claims a row that was left `preparing`, oldest first, or the oldest parked job, whose funds stay set aside for
+     * `window`.
+     */
     readonly claim: (claim: {
       readonly take: "open" | "parked"
       readonly lease: string
@@ -114,34 +117,34 @@ export class BatchStore extends Context.Service<
         readonly giveUpIn: Duration.Duration
       }
     ) => Store<boolean>
-    /** Whether a batch job belongs to nobody: its row was closed without it. */
+    /** Whether a batch job is an orphan: its row was closed without it. */
     readonly isOrphan: (id: string, arn: string) => Store<boolean>
     /** `preparing` → `closed`. */
     readonly drop: (batch: Pick<ClaimedBatch, "id" | "lease">, end: BatchEnd) => Store<boolean>
-    /** The submitted rows that are due; each goes to one driver, and comes again in `every`. */
+    /** The submitted rows that are due; each goes to one driver, and is due again after `every`. */
     readonly claimPolls: (every: Duration.Duration, limit: number) => Store<ReadonlyArray<PolledBatch>>
-    /** Which collect this is, from 1; undefined where the row is not `submitted` any more. */
+    /** Which collect this is, from 1; undefined where the row is no longer `submitted`. */
     readonly beginCollect: (id: string) => Store<number | undefined>
-    /** Nobody waits for its results any more; it is polled on until it has stopped. */
+    /** Marks a batch job whose results are no longer wanted; it is polled until it has stopped. */
     readonly giveUp: (id: string, reason: string) => Store<boolean>
     /** `submitted` → `closed`, with its ledger entry; true for the one call that did it. */
     readonly end: (id: string, end: BatchEnd) => Store<boolean>
-    /** A job that has waited for too long goes on-demand, whatever became of its row; answers which. One a call. */
+    /** Resumes on demand one job that has waited too long, whatever the state of its row; returns which. */
     readonly releaseOverdue: (limits: {
       readonly giveUpIn: Duration.Duration
       readonly stuckAfter: Duration.Duration
-      /** What the driver has to see to it by itself. */
+      /** The extra time that the driver has to resume it by itself. */
       readonly slack: Duration.Duration
       readonly window: Duration.Duration
     }) => Store<string | undefined>
     readonly stranded: Store<ReadonlyArray<StrandedJob>>
-    /** A parked job goes on-demand; true for the one call that did it. */
+    /** Resumes a parked job on demand; true for the one call that did it. */
     readonly resume: (jobId: string, patch: JobOptions, window: Duration.Duration) => Store<boolean>
     readonly makeInteractive: (
       jobId: string,
       window: Duration.Duration
     ) => Store<"resumed" | "closed" | "not_waiting">
-    /** The batch job of a submitted row that is to be stopped, if that is how it stands. */
+    /** The ARN of a submitted row's batch job that is to be stopped, if there is one. */
     readonly toStop: (jobId: string) => Store<string | undefined>
     readonly toPurge: (
       after: Duration.Duration,

@@ -7,17 +7,17 @@ export class BulkOrdersUnavailable extends Data.TaggedError("BulkOrdersUnavailab
   readonly cause: unknown
 }> {}
 
-/** How an order was answered: taken whole, or not at all, and because of which file. */
+/** The answer to an order: accepted whole, or refused whole, and because of which file. */
 type BulkAnswer =
   | { readonly answer: "queued" }
   | { readonly answer: "not_found" | "active" | "insufficient"; readonly fileId: string }
 
-/** The message of an order that has ended, held by whoever claimed it. */
+/** The message of an order that has ended, held by the process that claimed it. */
 export interface BulkMessage {
   readonly bulkId: string
   /** The owner's address; undefined where the account was closed meanwhile. */
   readonly email: string | undefined
-  /** When the last item was seen to have ended: the same at every claim. */
+  /** When the end of the last item was noticed: the same at every claim. */
   readonly endedAt: Date
   /** This one included. */
   readonly attempts: number
@@ -32,7 +32,7 @@ export interface BulkMessage {
 
 type Store<A> = Effect.Effect<A, BulkOrdersUnavailable>
 
-/** Bulk orders: many conversions that are asked for at once, and the one message when the last has ended. */
+/** Bulk orders: many conversions in one request, and one message when the last has ended (DOC-51). */
 export class BulkOrders extends Context.Service<
   BulkOrders,
   {
@@ -47,12 +47,15 @@ export class BulkOrders extends Context.Service<
       }>
       readonly window: Duration.Duration
     }) => Store<BulkAnswer>
-    /** The message of the oldest order that has ended and was not told of, for `lease`; then somebody else may claim it. */
+    /**
+     * Claims, for `lease`, the message of the oldest order that has ended and is not confirmed; then another process may
+     * claim it.
+     */
     readonly claimMessage: (claim: {
       readonly lease: Duration.Duration
       readonly maxAttempts: number
     }) => Store<BulkMessage | undefined>
-    /** Done with. */
+    /** Marks the message as done. */
     readonly confirmMessage: (bulkId: string) => Store<boolean>
   }
 >()("postlane/ports/BulkOrders") {}

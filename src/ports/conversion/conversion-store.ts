@@ -6,7 +6,7 @@ import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
 import type { Legibility } from "../../domain/conversion/legibility.ts"
 import type { InvalidCursor } from "../cursor.ts"
 
-/** The store did not answer, or its answer was lost: what was asked may or may not have happened. */
+/** The store did not answer, or its answer was lost: the operation may or may not have happened. */
 export class ConversionStoreError extends Data.TaggedError("ConversionStoreError")<{
   readonly cause: unknown
 }> {}
@@ -39,12 +39,12 @@ export interface StoredFile {
   readonly objectKey: string
   /** The newest paid result, whatever has become of later conversions. */
   readonly resultKey: string | null
-  /** Of the result: pages from 1 that could not be read, and whether there is a word of text in it; null: not known. */
+  /** Of the result: pages from 1 that could not be read, and whether it contains any text; null: not known. */
   readonly unreadablePages: ReadonlyArray<number>
   readonly hasText: boolean | null
 }
 
-/** A conversion that was asked for and has no job yet. */
+/** A requested conversion without a job yet. */
 interface QueuedConversion {
   readonly jobId: string
   readonly fileId: string
@@ -52,7 +52,7 @@ interface QueuedConversion {
   readonly options: JobOptions
 }
 
-/** A chunk that this worker holds, until it tells its end or its lease is lost. */
+/** A chunk that this worker holds until it reports the end or loses the lease. */
 export interface ClaimedChunk {
   readonly id: string
   /** Proof of the claim. */
@@ -70,7 +70,7 @@ export interface ClaimedChunk {
   readonly totalPages: number
 }
 
-/** A job whose chunks are all there, to be assembled by the holder of the lease. */
+/** A job whose chunks have all ended, to be assembled by the holder of the lease. */
 export interface ClaimedAssembly {
   readonly jobId: string
   readonly lease: string
@@ -106,7 +106,7 @@ export interface ClaimedFlyer {
   readonly attempts: number
 }
 
-/** Statuses of a flyer job; one that was stopped is `failed`. */
+/** Statuses of a flyer job; a stopped one is `failed` (DOC-42). */
 type FlyerStatus = "pending" | "processing" | "completed" | "failed"
 
 /** A flyer job as its owner sees it. */
@@ -114,13 +114,13 @@ export interface StoredFlyer {
   readonly id: string
   readonly fileId: string
   readonly status: FlyerStatus
-  /** Of one that has failed for good; null while it is tried again. */
+  /** Of one that has failed for good; null while it is retried. */
   readonly error: string | null
   /** The free reflow that was chosen instead. */
   readonly compConversionId: string | null
   /** ISO 8601. */
   readonly createdAt: string
-  /** Where the layout-true result stands. */
+  /** Key of the layout-true result. */
   readonly resultKey: string | null
   /** Of the result: pages from 1 that could not be read. */
   readonly unreadablePages: ReadonlyArray<number>
@@ -137,12 +137,12 @@ interface FilePage {
   readonly nextCursor: string | null
 }
 
-/** How a request for work was answered. */
+/** The answer to a request for work. */
 export type Requested = "queued" | "not_found" | "active" | "insufficient"
 
 /**
- * Files, jobs, chunks and their funds. Each method is one guarded statement or function of the database, and tells whether
- * it won. A call whose answer was lost may be made again with the same ids.
+ * Files, jobs, chunks and their funds. Each method is one guarded statement or function of the database, and returns
+ * whether it won. A call whose answer was lost may be repeated with the same ids.
  */
 export class ConversionStore extends Context.Service<
   ConversionStore,
@@ -161,7 +161,7 @@ export class ConversionStore extends Context.Service<
     /** Files by id, for progress streams: many in one call. */
     readonly filesById: (fileIds: ReadonlyArray<string>) => Store<ReadonlyArray<StoredFile>>
     readonly deleteFile: (fileId: string, customerId: string) => Store<"deleted" | "not_found" | "finishing">
-    /** Deleted files whose objects are still there, with every job that they had (flyer jobs too). */
+    /** Deleted files whose objects still exist, with all their jobs (flyer jobs too). */
     readonly filesToPurge: (
       limit: number
     ) => Store<ReadonlyArray<{ readonly id: string; readonly jobIds: ReadonlyArray<string> }>>
@@ -190,7 +190,7 @@ export class ConversionStore extends Context.Service<
 
     // Chunks
     readonly claimChunk: (worker: string, lease: string) => Store<ClaimedChunk | undefined>
-    /** False: stop at once, the chunk is not this worker's any more. */
+    /** False: stop at once, the chunk no longer belongs to this worker. */
     readonly heartbeatChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
       pagesDone: number,
@@ -214,7 +214,7 @@ export class ConversionStore extends Context.Service<
       chunk: Pick<ClaimedChunk, "id" | "lease">,
       costs: ReadonlyArray<CostEntry>
     ) => Store<boolean>
-    /** With a lease: nothing, where the assembly is not its holder's any more. */
+    /** With a lease: does nothing where the assembly has passed to another holder. */
     readonly failJob: (jobId: string, error: string, lease?: string) => Store<boolean>
     readonly bookCosts: (costs: ReadonlyArray<CostEntry>) => Store<void>
 
@@ -241,7 +241,7 @@ export class ConversionStore extends Context.Service<
       inline: Pick<ClaimedInline, "fileId" | "lease">,
       resultKey: string,
       costs: ReadonlyArray<CostEntry>,
-      /** `pages`: counted from the result, and charged; undefined: as they were counted before. */
+      /** `pages`: counted from the result, and charged; undefined: the earlier count stands. */
       found?: { readonly pages: number | undefined; readonly hasText: boolean }
     ) => Store<"completed" | "stale" | "insufficient">
     readonly failInline: (
@@ -258,7 +258,7 @@ export class ConversionStore extends Context.Service<
       readonly customerId: string
       readonly window: Duration.Duration
     }) => Store<Requested | "unsupported">
-    /** Undefined where there is none, where it is somebody else's, and where its file is deleted. */
+    /** Undefined where there is none, it is somebody else's, or its file is deleted. */
     readonly flyer: (flyerId: string, customerId: string) => Store<StoredFlyer | undefined>
     /** Those of a file, newest first. */
     readonly flyersOf: (fileId: string, customerId: string) => Store<ReadonlyArray<StoredFlyer>>
@@ -281,7 +281,7 @@ export class ConversionStore extends Context.Service<
         readonly maxAttempts: number
       }
     ) => Store<"stale" | "pending" | "failed">
-    /** Stops one that is being made, and gives its funds back; the same call again is answered as before. */
+    /** Stops a running one and releases its funds; a repeated call gets the same answer. */
     readonly cancelFlyer: (
       flyerId: string,
       customerId: string
@@ -295,11 +295,11 @@ export class ConversionStore extends Context.Service<
     }) => Store<Requested | "resolved">
 
     // Upkeep
-    /** One orphan a call; answers how many (0 or 1). */
+    /** Recovers one orphan a call; returns how many (0 or 1). */
     readonly recoverOrphan: (stale: Duration.Duration, maxAttempts: number) => Store<number>
-    /** Pauses and resumes by the daily model budget, USD; undefined: no budget. Answers how many changed. */
+    /** Pauses and resumes by the daily model budget, USD; undefined: no budget. Returns how many changed. */
     readonly applyBudget: (budgetUsd: number | undefined) => Store<number>
-    /** One file of a closed account a call; answers how many (0 or 1). */
+    /** Deletes one file of a closed account a call; returns how many (0 or 1). */
     readonly deleteFileOfClosedAccount: Store<number>
     readonly sweep: (window: Duration.Duration, stale: Duration.Duration) => Store<number>
   }

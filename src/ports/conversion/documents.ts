@@ -2,17 +2,17 @@ import { Context, Data, type Effect } from "effect"
 
 import type { FileKind } from "./conversion-store.ts"
 
-/** By its content, it is none of the kinds that are converted. `found` names what it seems to be. */
+/** Its content is of no kind that is converted (DOC-1). `found` names what it seems to be. */
 export class UnsupportedDocument extends Data.TaggedError("UnsupportedDocument")<{
   readonly found: string
 }> {}
 
-/** It is of a kind that is converted, and cannot be read: broken, encrypted, without a page. The message is for its owner. */
+/** Its kind is converted, but it cannot be read: broken, encrypted, without a page. The message is for its owner. */
 export class UnreadableDocument extends Data.TaggedError("UnreadableDocument")<{
   readonly message: string
 }> {}
 
-/** Tells what a file is by its content, never by its name. */
+/** Detects the kind of a file by its content, never by its name. */
 export class DocumentInspector extends Context.Service<
   DocumentInspector,
   {
@@ -26,9 +26,9 @@ export class DocumentInspector extends Context.Service<
 >()("postlane/ports/DocumentInspector") {}
 
 /**
- * A Word document that was not converted. `broken`: it cannot be read; `too-large`: it needs more memory than there is for
- * one, or has a part that is too long; `timeout`: it took too long; `crashed`: reading it ended the reader, others go on.
- * The message is for its owner.
+ * A Word document that was not converted. `broken`: it cannot be read; `too-large`: it exceeds the memory limit, or has a
+ * part that is too long; `timeout`: it took too long; `crashed`: reading it crashed the reader, others go on. The message
+ * is for its owner.
  */
 export class DocxError extends Data.TaggedError("DocxError")<{
   readonly reason: "broken" | "too-large" | "timeout" | "crashed"
@@ -36,39 +36,42 @@ export class DocxError extends Data.TaggedError("DocxError")<{
   readonly cause?: unknown
 }> {}
 
-/** Most characters, and most tags, of a document's HTML without its pictures: some 2,000 pages, which assembly has in memory whole. */
+/**
+ * Most characters, and most tags, of a document's HTML without its pictures: some 2,000 pages, which assembly holds in
+ * memory.
+ */
 export const MAX_HTML = 6_000_000
 export const MAX_TAGS = 300_000
 
-/** Most characters of a {@link DocxPart}: what a cleaner takes at once. */
+/** Most characters of a {@link DocxPart}: the sanitiser's limit. */
 export const MAX_PART = 180_000
 
-/** Whole blocks; a long table or list goes on from the part before. */
+/** Whole blocks; a long table or list may continue from the part before. */
 export interface DocxPart {
   readonly html: string
-  /** The tags that it begins with only because what the part before closes goes on here; empty where nothing does. */
+  /** The opening tags that are repeated because an element of the part before continues here; empty where none does. */
   readonly goesOn: string
 }
 
 /** What a Word document holds. */
 export interface DocxContent {
   readonly title: string | undefined
-  /** HTML, not clean yet; in place of each picture's address stands one of `pictures`' places. */
+  /** HTML, not sanitised yet; each picture's address is a key of `pictures`. */
   readonly parts: ReadonlyArray<DocxPart>
-  /** Pictures as data URIs, by the address that stands in their place, which nobody can guess. */
+  /** Pictures as data URIs, by their placeholder address, which nobody can guess. */
   readonly pictures: ReadonlyMap<string, string>
-  /** Counted by the words that came out: what else a file says of its length may be made up. */
+  /** Counted by the converted words: the file's own page count may be forged. */
   readonly pages: number
 }
 
 /**
- * Reads ZIP archives, and makes HTML of those that are Word documents, in processes of its own. Nothing but the file is read. What is
- * inspected is what is converted: one reader of archives, one of XML.
+ * Reads ZIP archives, and converts Word documents to HTML, in processes of its own. Nothing but the file is read. What is
+ * inspected is what is converted (DOC-5): one ZIP reader, one XML parser.
  */
 export class DocxConverter extends Context.Service<
   DocxConverter,
   {
-    /** Whether an archive is a Word document, and its pages as far as it tells without being converted. */
+    /** Whether an archive is a Word document, and its page count as far as it is known without converting it. */
     readonly inspect: (
       path: string
     ) => Effect.Effect<{ readonly pages: number }, UnsupportedDocument | UnreadableDocument>

@@ -6,40 +6,40 @@ import type { DocumentFacts } from "../../domain/conversion/page-content.ts"
 export interface PageFragment {
   /** From 0. */
   readonly index: number
-  /** The label that the document gives the page. */
+  /** The page's label in the document. */
   readonly label: string
   /** An HTML fragment that has gone through `clean`; empty for a blank page. */
   readonly html: string
 }
 
-/** What a document is put together from. */
+/** The input of an assembled document. */
 export interface AssemblyInput<E> {
   readonly facts: Pick<DocumentFacts, "lang" | "title">
-  /** What the document is called outside, for one that has no title: its file's name. */
+  /** The file's name, for a document without a title. */
   readonly name: string | undefined
-  /** All pages in order. Run twice: once for headings, title and language, once to write. */
+  /** All pages in order. Read twice: once for headings, title and language, once to write. */
   readonly pages: Stream.Stream<PageFragment, E>
 }
 
-/** Makes safe fragments of what models write, and one accessible file of fragments. */
+/** Sanitises the HTML of models, and assembles fragments into one accessible file (DOC-21). */
 export class HtmlAssembly extends Context.Service<
   HtmlAssembly,
   {
     /**
-     * What may stay of a fragment that a model wrote: elements, MathML and attributes of the allow-list, links that may be
-     * followed; no scripts, styles, handlers, nothing that is loaded from elsewhere. Total: any text gives a fragment.
+     * Sanitises a model's fragment: keeps elements, MathML and attributes of the allow-list and safe links; no scripts,
+     * styles, handlers, nothing that is loaded from elsewhere. Total: any text gives a fragment.
      */
     readonly clean: (html: string) => Effect.Effect<string>
-    /** The document, part by part. Memory holds a page or two, however many there are, and the headings. */
+    /** The document, part by part. Memory holds the headings and a page or two, however many there are. */
     readonly assemble: <E>(input: AssemblyInput<E>) => Stream.Stream<string, E>
   }
 >()("postlane/ports/HtmlAssembly") {}
 
-/** Tells the language of running text. */
+/** Detects the language of running text. */
 export class LanguageDetector extends Context.Service<
   LanguageDetector,
   {
-    /** Its language tag (BCP 47); undefined where the text is too short or too mixed to tell. */
+    /** Its language tag (BCP 47); undefined where the text is too short or too mixed. */
     readonly detect: (text: string) => string | undefined
   }
 >()("postlane/ports/LanguageDetector") {}

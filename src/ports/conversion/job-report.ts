@@ -20,7 +20,7 @@ export interface JobRow {
   readonly totalPages: number
   readonly totalChunks: number
   readonly doneChunks: number
-  /** USD; of an unfinished job what its models cost so far. */
+  /** USD; of an unfinished job, the cost of its models so far. */
   readonly totalCostUsd: number
   readonly error: string | null
   readonly createdAt: string
@@ -43,7 +43,7 @@ export interface JobRow {
   } | null
 }
 
-/** What models cost in some days, by source, and what the batch lane saved. USD. */
+/** Costs of the models over some days, by source, and the savings of the batch lane. USD. */
 export interface CostReport {
   readonly days: number
   /** `YYYY-MM-DD`, UTC. */
@@ -61,9 +61,9 @@ export interface CostReport {
     readonly accepted: number
     readonly fallback: number
     readonly costUsd: number
-    /** What the answers that were accepted would have cost on demand. */
+    /** The on-demand price of the accepted answers. */
     readonly onDemandUsd: number
-    /** Less than zero where more was paid for answers that were not used. */
+    /** Negative where unused answers cost more than was saved. */
     readonly savedUsd: number
   }
 }

@@ -7,9 +7,9 @@ import type { PdfError, PageRange } from "./pdf.ts"
 
 /** Some pages of an open document, one by one, in any order. */
 export interface OpenPages {
-  /** Of a page that cannot be read this or its parts fail; the others can be read. `index` from 0, in the document. */
+  /** For an unreadable page this call or its parts fail; other pages can still be read. `index` from 0, in the document. */
   readonly page: (index: number) => Effect.Effect<PageSource, PdfError>
-  /** Nobody will look at the page's PDF again: its bytes, wherever they are held, are gone. Absent where nothing is kept. */
+  /** Frees the page's PDF, which is not read again. Absent where nothing is kept. */
   readonly release?: (index: number) => Effect.Effect<void>
 }
 
@@ -17,7 +17,7 @@ export interface OpenPages {
 export class PageSources extends Context.Service<
   PageSources,
   {
-    /** What holds for the document as a whole. */
+    /** Facts about the document as a whole. */
     readonly facts: (objectKey: string) => Effect.Effect<DocumentFacts, PdfError | ObjectStoreError>
     /** Opens the document for these pages, until the scope closes. */
     readonly open: (

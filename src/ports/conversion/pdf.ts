@@ -4,13 +4,13 @@ import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../domain/conversion/page-content.ts"
 
 /**
- * Why a document, or a page of it, cannot be had:
+ * Why a document, or a page of it, cannot be read:
  * - `encrypted`: it opens with a password only (an empty one is tried);
  * - `broken`: not a PDF, or damaged beyond repair;
  * - `empty`: it has no page;
- * - `xfa-only`: an XFA form whose pages are made by a viewer's program, with nothing but "Please wait" in the file;
+ * - `xfa-only`: an XFA form whose pages only a viewer's script makes; the file holds nothing but "Please wait";
  * - `too-large-page`, `too-many-pages`, `bomb`: beyond the limits below, so that one document cannot stop the rest;
- * - `timeout`: a page took longer than the limit; `crashed`: reading it ended the reader. Others go on.
+ * - `timeout`: a page took longer than the limit; `crashed`: reading it crashed the reader. Other reads go on.
  */
 export type PdfFailure =
   | "encrypted"
@@ -43,11 +43,11 @@ export interface PageRange {
 export interface SinglePage {
   readonly index: number
   readonly bytes: Uint8Array
-  /** True: words are certain to be seen on it, so that it is not blank. False says nothing; absent where nobody has looked. */
+  /** True: it certainly shows words, so that it is not blank. False proves nothing; absent where it was not checked. */
   readonly hasWords?: boolean
 }
 
-/** A picture that models and browsers take. */
+/** A picture in a format of models and browsers. */
 export interface Picture {
   readonly mediaType: "image/png" | "image/jpeg"
   readonly bytes: Uint8Array
@@ -55,30 +55,33 @@ export interface Picture {
   readonly height: number
 }
 
-/** An open document. What it hands out lazily is made page by page, as it is asked for. */
+/** An open document. Its streams are lazy, page by page. */
 export interface PdfDocument {
   /** `fonts` is empty here: see {@link PdfDocument.fonts}. */
   readonly facts: DocumentFacts
-  /** The fonts of the pages read so far, which their runs' `font` indexes; it only ever grows at its end. */
+  /** The fonts of the pages read so far, indexed by their runs' `font`; append-only. */
   readonly fonts: Effect.Effect<ReadonlyArray<FontFace>>
   readonly pages: (range: PageRange) => Stream.Stream<PageContent, PdfError>
   /**
-   * Each page as a PDF of its own, with all that it shows and no more; the structure tree stays behind. With `words` each is looked
-   * at for words.
+   * Each page as a PDF of its own, with all that it shows and no more; the structure tree is left out. With `words` each is
+   * checked for words.
    */
   readonly split: (
     range: PageRange,
     options?: { readonly words?: boolean }
   ) => Stream.Stream<SinglePage, PdfError>
-  /** The page as it is shown, at `dpi` or as many dots as {@link MAX_PICTURE_PIXELS} allow. */
+  /** The rendered page, at `dpi` or the resolution that {@link MAX_PICTURE_PIXELS} allows. */
   readonly render: (index: number, dpi: number) => Effect.Effect<Picture, PdfError>
-  /** The page's n-th image (`Drawing.index`), made smaller where it is larger than {@link MAX_PICTURE_PIXELS}; null: no such image, or one too large to decode. */
+  /**
+   * The page's n-th image (`Drawing.index`), scaled down to {@link MAX_PICTURE_PIXELS}; null: no such image, or one too
+   * large to decode.
+   */
   readonly image: (page: number, index: number) => Effect.Effect<Picture | null, PdfError>
-  /** Whether nothing is to be seen on it. */
+  /** Whether the page shows nothing. */
   readonly isBlank: (index: number) => Effect.Effect<boolean, PdfError>
-  /** The same of each page of a range. */
+  /** `isBlank` for each page of a range. */
   readonly blanks: (range: PageRange) => Stream.Stream<boolean, PdfError>
-  /** The layout tier's pages, laid out where the document is read; pages of one range are laid out with each other. */
+  /** The layout tier's pages, laid out in the reader; the pages of one range are laid out together. */
   readonly layout: (range: PageRange) => Stream.Stream<LayoutPage, PdfError>
 }
 
@@ -86,16 +89,16 @@ export interface PdfDocument {
 export const MAX_PAGES = 50_000
 /** Longest side of a page, in points: 200 inches, PDF's own limit. */
 export const MAX_PAGE_POINTS = 14_400
-/** Most pixels of a picture that is handed out. */
+/** Most pixels of a returned picture. */
 export const MAX_PICTURE_PIXELS = 8_000_000
 /** Most characters of a page: a wall poster has 100,000. */
 export const MAX_PAGE_CHARACTERS = 400_000
 
-/** Reads PDFs, in threads of its own: the caller's stays free. */
+/** Reads PDFs in threads of its own: the caller's is not blocked. */
 export class Pdf extends Context.Service<
   Pdf,
   {
-    /** Opens a file, which stays as it is until the scope closes. Reads only what is asked for, never the whole file. */
+    /** Opens a file, which must not change until the scope closes. Reads only what is requested, never the whole file. */
     readonly open: (path: string) => Effect.Effect<PdfDocument, PdfError, Scope.Scope>
   }
 >()("postlane/ports/Pdf") {}

@@ -1,9 +1,9 @@
 import { Context, Data, type Effect } from "effect"
 
-/** A link that shows one file's result to whoever has it. */
+/** A link that shows one file's result to anyone who has it (DOC-50). */
 interface ShareLink {
   readonly fileName: string
-  /** Whose file it is, as a mail names them. */
+  /** The owner's name for the mail. */
   readonly sender: string
   readonly url: string
   /** ISO 8601. */
@@ -16,12 +16,12 @@ interface SharedResult {
   readonly resultKey: string
 }
 
-/** Links cannot be made or followed now. */
+/** Links cannot be made or opened now. */
 export class SharedFilesUnavailable extends Data.TaggedError("SharedFilesUnavailable")<{
   readonly cause: unknown
 }> {}
 
-/** Makes links to the results of files, and follows them. */
+/** Makes links to the results of files, and opens them. */
 export class SharedFiles extends Context.Service<
   SharedFiles,
   {
@@ -30,7 +30,7 @@ export class SharedFiles extends Context.Service<
       readonly fileId: string
       readonly customerId: string
     }) => Effect.Effect<ShareLink | undefined, SharedFilesUnavailable>
-    /** The address of a file's link that holds for two weeks from then; the same for the same moment. */
+    /** The address of a file's link that is valid for two weeks from `from`; the same `from` gives the same address. */
     readonly urlFrom: (fileId: string, from: Date) => Effect.Effect<string, SharedFilesUnavailable>
     /** What the link shows; `undefined` for a forged or expired token, a deleted file, or one without a result. */
     readonly open: (token: string) => Effect.Effect<SharedResult | undefined, SharedFilesUnavailable>

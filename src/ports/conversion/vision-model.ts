@@ -3,9 +3,9 @@ import { Context, Data, type Effect } from "effect"
 import type { ConverseRequest } from "../../domain/conversion/cascade/converse.ts"
 import type { TokenUsage } from "../../domain/conversion/cascade/cost.ts"
 
-/** What a model answered. */
+/** A model's answer. */
 export interface VisionAnswer {
-  /** Every text of the answer, in order; empty where it held none. */
+  /** All text blocks of the answer, in order; empty where there are none. */
   readonly text: string
   readonly stopReason: string | undefined
   readonly usage: TokenUsage
@@ -14,9 +14,9 @@ export interface VisionAnswer {
 }
 
 /**
- * A call that gave no answer. `throttled`: too many for now. `unavailable`: the model or the way to it; worth another try.
- * `refused`: this request (too large, not valid) or this account; the same again gets the same. `captured`: it was recorded
- * for the batch lane instead of made.
+ * A call that gave no answer. `throttled`: rate-limited. `unavailable`: the model or the network; worth a retry. `refused`:
+ * this request (too large, not valid) or this account; a retry gives the same. `captured`: it was recorded for the batch
+ * lane instead of made.
  */
 export class VisionModelError extends Data.TaggedError("VisionModelError")<{
   readonly reason: "throttled" | "unavailable" | "refused" | "captured"
@@ -32,7 +32,7 @@ export interface CallPlace {
   readonly page: number
 }
 
-/** A vision model behind the Converse API. Each call is made once; whoever calls decides about another. */
+/** A vision model behind the Converse API. Each call is made once; retries are the caller's decision. */
 export class VisionModel extends Context.Service<
   VisionModel,
   {

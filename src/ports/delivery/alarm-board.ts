@@ -18,32 +18,32 @@ export interface AlarmNotice {
   readonly alarm: AlarmName
   readonly episode: number
   readonly kind: NoticeKind
-  /** The figures, in words; the same however often the notice is tried. */
+  /** The figures, in words; the same at every attempt. */
   readonly detail: string
-  /** When the alarm changed, milliseconds since the epoch: makes the notice's key one of its own. */
+  /** When the alarm changed, milliseconds since the epoch: makes the notice's key unique. */
   readonly at: number
 }
 
-/** Where the alarms stand (`email_alarms`), what they are judged by, and the notices that are still to go out. */
+/** The state of the alarms (`email_alarms`), their measurements, and the notices that are due. */
 export class AlarmBoard extends Context.Service<
   AlarmBoard,
   {
-    /** What the send log says; the retry queue is asked elsewhere. */
+    /** The measurements of the send log; dead letters come from the retry queue. */
     readonly measure: Effect.Effect<Omit<Measures, "deadLetters">, AlarmBoardUnavailable>
     readonly read: Effect.Effect<AlarmTable, AlarmBoardUnavailable>
     /**
-     * Moves an alarm and keeps its notice, both or neither, if it still stands where the change says. False where another
-     * process moved it: of several at once one wins.
+     * Changes an alarm's state and stores its notice, both or neither, if the state is still the one that the change
+     * expects. False where another process changed it first: of several at once one wins.
      */
     readonly change: (change: AlarmChange) => Effect.Effect<boolean, AlarmBoardUnavailable>
     /**
-     * Claims the notice that is due for longest, for three minutes; one of an end only after the one of its beginning went
-     * out. Of several callers at once each notice goes to one. `undefined` where none is due.
+     * Claims the notice that has been due longest, for three minutes; the notice of an end only after that of its beginning
+     * went out. Of several callers at once, one gets each notice. `undefined` where none is due.
      */
     readonly claimNotice: Effect.Effect<AlarmNotice | undefined, AlarmBoardUnavailable>
-    /** Notes that a claimed notice went out. */
+    /** Records that a claimed notice went out. */
     readonly confirmNotice: (notice: AlarmNotice) => Effect.Effect<void, AlarmBoardUnavailable>
-    /** Gives a notice back that did not go out: due after a minute; from the fifth time on after twice the time, up to an hour. */
+    /** Releases a notice that did not go out: due after a minute; from the fifth time on the delay doubles, up to an hour. */
     readonly releaseNotice: (notice: AlarmNotice) => Effect.Effect<void, AlarmBoardUnavailable>
   }
 >()("postlane/ports/AlarmBoard") {}

@@ -5,7 +5,7 @@ import type { AlertType, PerChannel } from "../../domain/delivery/alert-policy.t
 /** Which channels each type of alert goes to. */
 type AlertPreferenceTable = Readonly<Record<AlertType, PerChannel<boolean>>>
 
-/** What holds where nobody has chosen: everything is on. */
+/** The default where nobody has chosen: everything is on. */
 export const DEFAULT_PREFERENCES: AlertPreferenceTable = {
   email_delivery_failure: { email: true, chat: true }
 }
@@ -15,17 +15,17 @@ export class AlertPreferencesUnavailable extends Data.TaggedError("AlertPreferen
   readonly cause: unknown
 }> {}
 
-/** What admins chose on the notifications page (`admin_notification_preferences`). */
+/** The choices of admins on the notifications page (`admin_notification_preferences`). */
 export class AlertPreferences extends Context.Service<
   AlertPreferences,
   {
     readonly read: Effect.Effect<AlertPreferenceTable, AlertPreferencesUnavailable>
-    /** Replaces all of them, whole or not at all. */
+    /** Replaces all of them atomically. */
     readonly write: (table: AlertPreferenceTable) => Effect.Effect<void, AlertPreferencesUnavailable>
   }
 >()("postlane/ports/AlertPreferences") {}
 
-/** The chat did not take the message, or it is not known whether it did. `message` holds no secret. */
+/** The chat did not accept the message, or it is not known whether it did. `message` holds no secret. */
 export class ChatFailure extends Data.TaggedError("ChatFailure")<{ readonly message: string }> {}
 
 /** The chat that admin alerts go to. */
@@ -34,7 +34,7 @@ export class Chat extends Context.Service<
   {
     /** False where no bot or no chat is set: nothing can be posted. */
     readonly configured: boolean
-    /** Posts plain text; what is too long for the chat is cut. Ends within about ten seconds. */
+    /** Posts plain text; a text too long for the chat is cut. Ends within about ten seconds. */
     readonly post: (text: string) => Effect.Effect<void, ChatFailure>
   }
 >()("postlane/ports/Chat") {}

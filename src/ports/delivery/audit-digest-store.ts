@@ -3,7 +3,7 @@ import { Context, Data, type Effect } from "effect"
 import type { DigestCadence, DigestPeriod } from "../../domain/delivery/audit-digest-period.ts"
 import type { SendRequest } from "../../domain/mail/message.ts"
 
-/** The database does not answer, or not with what it should. */
+/** The database does not answer, or not as expected. */
 export class AuditDigestStoreError extends Data.TaggedError("AuditDigestStoreError")<{
   readonly operation: string
   readonly cause: unknown
@@ -12,26 +12,26 @@ export class AuditDigestStoreError extends Data.TaggedError("AuditDigestStoreErr
 /** One row of `audit_digest_subscriptions`. */
 export interface DigestSubscription {
   readonly id: string
-  /** As somebody wrote it. */
+  /** As it was entered. */
   readonly email: string
   readonly cadence: DigestCadence
-  /** Null: the whole service. Else what concerns this customer and mail to this address, no more. */
+  /** Null: the whole service. Else only what concerns this customer and mail to this address. */
   readonly customerId: string | null
 }
 
-/** Which subscriptions are asked for. */
+/** Which subscriptions to return. */
 interface PendingQuery {
   readonly period: DigestPeriod
   /** The last id of the page before. */
   readonly after: string | undefined
   readonly limit: number
-  /** Only those that were there before this time, milliseconds since the epoch. */
+  /** Only those created before this time, milliseconds since the epoch. */
   readonly createdBefore: number | undefined
 }
 
-/** What became of the mail of a period. */
+/** The mails of a period by outcome. */
 export interface MailCounts {
-  /** Handed to a provider. */
+  /** Accepted by a provider. */
   readonly sent: number
   readonly delivered: number
   readonly bounced: number
@@ -51,7 +51,7 @@ export type DigestEntry =
       readonly action: string
       readonly target: string | null
     }
-  /** A mail that ended badly. */
+  /** A mail that failed. */
   | {
       readonly _tag: "Mail"
       readonly at: number
@@ -83,10 +83,10 @@ export type DigestClaim =
 /** How a claimed digest ended. */
 export type DigestEnd =
   | { readonly state: "sent" | "suppressed" }
-  /** `certain`: this attempt surely sent nothing. */
+  /** `certain`: this attempt provably sent nothing. */
   | { readonly state: "failed"; readonly certain: boolean; readonly error: string }
 
-/** The time for which the relay remembers an idempotency key (contract, "Sending"), milliseconds. */
+/** The time for which the relay remembers an idempotency key (MAIL-41), milliseconds. */
 export const RELAY_MEMORY_MS = 24 * 3_600_000
 
 /** Who gets a digest, what goes into it, and who sends it. */
@@ -104,7 +104,7 @@ export class AuditDigestStore extends Context.Service<
       readonly customer: { readonly id: string; readonly email: string } | undefined
       readonly limit: number
     }) => Effect.Effect<DigestActivity, AuditDigestStoreError>
-    /** One guarded statement: of two runs at once one gets `Claimed`. `patient`: one that failed lately waits. */
+    /** One guarded statement: of two runs at once one gets `Claimed`. `patient`: a digest that failed recently waits. */
     readonly claim: (
       entry: DigestKey & {
         readonly owner: string
@@ -113,7 +113,7 @@ export class AuditDigestStore extends Context.Service<
         readonly request: SendRequest
       }
     ) => Effect.Effect<DigestClaim, AuditDigestStoreError>
-    /** Ends what `owner` holds; false where it holds it no more. */
+    /** Settles the claim of `owner`; false where it no longer holds it. */
     readonly settle: (
       entry: DigestKey & { readonly owner: string; readonly end: DigestEnd }
     ) => Effect.Effect<boolean, AuditDigestStoreError>
@@ -128,7 +128,7 @@ export class RelayFailed extends Data.TaggedError("RelayFailed")<{
   readonly certain: boolean
 }> {}
 
-/** `POST /internal/send-email`, from wherever the caller runs (document 1, "What the service does", 5). */
+/** `POST /internal/send-email`, from wherever the caller runs (MAIL-80). */
 export class SendRelay extends Context.Service<
   SendRelay,
   {

@@ -8,10 +8,7 @@ import type { InvalidCursor } from "../cursor.ts"
 /** Most rows of one page. */
 export const MAX_EMAIL_LOG_PAGE = 200
 
-/**
- * One row of `email_log`, with the columns' names as keys (document 1, "email_log"; contract, "Admin"). Times are ISO 8601
- * in UTC with microseconds.
- */
+/** One row of `email_log`, with the columns' names as keys (MAIL-70, EVENT-60). Times are ISO 8601 in UTC with microseconds. */
 export interface EmailLogRow {
   readonly id: string
   readonly created_at: string
@@ -23,7 +20,7 @@ export interface EmailLogRow {
   readonly to_addresses: ReadonlyArray<string>
   /** Cc and Bcc. */
   readonly other_addresses: ReadonlyArray<string>
-  /** Who was left out since they are suppressed. */
+  /** Recipients dropped because they are suppressed. */
   readonly dropped_addresses: ReadonlyArray<string>
   readonly subject: string | null
   readonly outcome: SendStatus | null
@@ -40,18 +37,18 @@ export interface EmailLogRow {
   readonly provider_message_id: string | null
   /** When the failure alert was claimed. */
   readonly alerted_at: string | null
-  /** The latest provider event, as it came. */
+  /** The latest provider event, unchanged. */
   readonly raw: Schema.Json
 }
 
-/** Which rows to show. Every filter that is there must hold. */
+/** Which rows to show. All given filters must match. */
 export interface EmailLogFilter {
   readonly status?: EmailStatus | undefined
   readonly category?: string | undefined
   readonly provider?: Provider | undefined
-  /** An address; matches a recipient exactly, ignoring case: To, Cc, Bcc, or left out. */
+  /** An address; matches a recipient exactly, ignoring case: To, Cc, Bcc, or dropped. */
   readonly recipient?: string | undefined
-  /** Matches a part of the subject, ignoring case; `%` and `_` stand for themselves. */
+  /** Matches a part of the subject, ignoring case; `%` and `_` are no wildcards. */
   readonly subject?: string | undefined
   /** 1 to {@link MAX_EMAIL_LOG_PAGE}. */
   readonly limit: number
@@ -71,8 +68,8 @@ export class EmailLogUnavailable extends Data.TaggedError("EmailLogUnavailable")
 }> {}
 
 /**
- * Reads the send log. Pages follow (`created_at`, `id`), newest first: a page is found by where the last one ended, so
- * that rows which arrive meanwhile neither repeat nor hide any.
+ * Reads the send log. Pages follow (`created_at`, `id`), newest first: a page begins where the last one ended, so that new
+ * rows cause neither repeated nor skipped ones.
  */
 export class EmailLogQuery extends Context.Service<
   EmailLogQuery,
@@ -83,7 +80,7 @@ export class EmailLogQuery extends Context.Service<
   }
 >()("postlane/ports/EmailLogQuery") {}
 
-/** Most days of one question. */
+/** Most days of one query. */
 export const MAX_STATS_DAYS = 366
 
 /** Rows of the send log of one UTC day, category, provider and status. */
@@ -92,7 +89,7 @@ export interface EmailStat {
   readonly day: string
   /** A category of a send, or `unknown` where only delivery events wrote the rows. */
   readonly category: string
-  /** Null where no provider was asked. */
+  /** Null where no provider was tried. */
   readonly provider: string | null
   readonly status: EmailStatus
   readonly count: number

@@ -9,14 +9,14 @@ export class PollLogError extends Data.TaggedError("PollLogError")<{
 /** A mail that the log has a row for. */
 export interface KnownMail {
   readonly lastEvent: string | undefined
-  /** The provider reported a failure, and nobody holds the claim of its alert: it has not gone out. */
+  /** The provider reported a failure, and nobody holds the claim of its alert: the alert has not gone out. */
   readonly alertDue: boolean
 }
 
-/** A point in the list: the mail that a run had reached, or, without an id, a moment. */
+/** A point in the list: the mail that a run had reached or, without an id, a time. */
 export interface ListMark {
   readonly id: string | undefined
-  /** When that mail was sent, milliseconds since the epoch: what holds where the list does not have it any more. */
+  /** When that mail was sent, milliseconds since the epoch: used where the list no longer has the mail. */
   readonly sentAt: number | undefined
 }
 
@@ -24,11 +24,11 @@ export interface ListMark {
 export interface PollPosition {
   /** The newest mail that was read; absent before the first run. */
   readonly newest: ListMark | undefined
-  /** Mails that one run had no pages left for: those older than `after`, down to `until` (absent: to where logging began). */
+  /** Mails that one run had no pages left for: older than `after`, down to `until` (absent: to the start of the log). */
   readonly gap: { readonly after: string; readonly until: ListMark | undefined } | undefined
 }
 
-/** What the poll reads of the log, and where it keeps its position. */
+/** The poll's reads of the log, and its stored position. */
 export class PollLog extends Context.Service<
   PollLog,
   {
@@ -39,17 +39,17 @@ export class PollLog extends Context.Service<
       { readonly mails: ReadonlyMap<string, KnownMail>; readonly oldest: number | undefined },
       PollLogError
     >
-    /** The position, and the version that saving it asks for. */
+    /** The position, and the version that saving it requires. */
     readonly position: Effect.Effect<
       { readonly position: PollPosition; readonly version: number },
       PollLogError
     >
-    /** Saves the position where nobody else has saved one since `version`; tells whether it did. */
+    /** Saves the position unless another run has saved one since `version`; returns whether it did. */
     readonly savePosition: (position: PollPosition, version: number) => Effect.Effect<boolean, PollLogError>
   }
 >()("postlane/ports/PollLog") {}
 
-/** A mail of `provider_a`'s list, in the core's words. */
+/** A mail of `provider_a`'s list, normalised. */
 export interface ListedMail {
   readonly id: string
   /** The newest event, without a prefix: `sent`, `delivered`, `bounced`, …; open-ended. */
@@ -69,24 +69,24 @@ export interface MailPage {
   readonly mails: ReadonlyArray<ListedMail>
   /** Items that could not be read. */
   readonly unreadable: number
-  /** Where older mails go on; absent at the end of the list. */
+  /** The cursor of the older mails; absent at the end of the list. */
   readonly next: string | undefined
 }
 
 /**
- * The list could not be read. `unconfigured`: there is no key. `refused`: the key may not, or the request is wrong.
- * `cursor`: the vendor does not take this cursor (any more). `throttled`: too many requests. `unavailable`: no answer, or
- * none that can be read.
+ * The list could not be read. `unconfigured`: there is no key. `refused`: the key lacks the right, or the request is wrong.
+ * `cursor`: the vendor no longer accepts this cursor. `throttled`: too many requests. `unavailable`: no answer, or an
+ * unreadable one.
  */
 export class ListFailure extends Data.TaggedError("ListFailure")<{
   readonly kind: "unconfigured" | "refused" | "cursor" | "throttled" | "unavailable"
-  /** What the vendor said, fit for a log. */
+  /** The vendor's error text, safe for a log. */
   readonly message: string
-  /** What the vendor asks a throttled caller to wait, milliseconds. */
+  /** How long the vendor asks a throttled caller to wait, milliseconds. */
   readonly retryAfterMs?: number | undefined
 }> {}
 
-/** The mails that `provider_a` knows of, and how each of them stands. */
+/** The mails that `provider_a` knows, with the newest event of each. */
 export class SentMails extends Context.Service<
   SentMails,
   {

@@ -9,7 +9,7 @@ import type { QueueFacts } from "../../domain/doctor/queue.ts"
 /** The resolver did not answer, or refused. `message` is for people. */
 export class DnsFailure extends Data.TaggedError("DnsFailure")<{ readonly message: string }> {}
 
-/** Looks names up. A name that does not exist has no records: an empty list, no failure. */
+/** Looks names up. A name that does not exist gives an empty list, not a failure. */
 export class Dns extends Context.Service<
   Dns,
   {
@@ -21,8 +21,8 @@ export class Dns extends Context.Service<
 >()("postlane/ports/Dns") {}
 
 /**
- * What the doctor asks of the parts outside. Nothing is sent or changed by asking, and nothing fails: what cannot be found
- * out is a fact of its own. Absent: the part is simulated or not used. Texts in the facts hold no secret.
+ * The doctor's read-only queries to external systems. They send and change nothing and never fail: what cannot be found out
+ * is a fact of its own. Absent: the part is simulated or not used. Texts in the facts hold no secret.
  */
 export class Examinations extends Context.Service<
   Examinations,

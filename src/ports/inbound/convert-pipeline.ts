@@ -1,8 +1,9 @@
 import { Context, Data, type Effect } from "effect"
 
 /**
- * A document was not converted. `document`: it is the document's fault, and the message tells its owner; `crashed`: its reader died or
- * took too long, which another try may change, a few times at most; `unavailable`: the way to it, however long that lasts.
+ * A document was not converted. `document`: the document is at fault, and the message is for its owner; `crashed`: its
+ * reader died or took too long, worth a few retries; `unavailable`: the pipeline could not be reached, worth a retry for as
+ * long as that lasts.
  */
 export class PipelineError extends Data.TaggedError("PipelineError")<{
   readonly reason: "document" | "crashed" | "unavailable"
@@ -18,25 +19,25 @@ interface PipelineJob {
   readonly name: string
 }
 
-/** What a conversion came to; the result stands at its key. */
+/** The outcome of a conversion; the result is stored under its key. */
 interface Converted {
   readonly bytes: number
-  /** Pages that could be read, by class: they are charged. */
+  /** Pages that could be read, by class: these are charged. */
   readonly standardPages: number
   readonly complexPages: number
   /** Pages that could not be read, from 1, in order. */
   readonly unreadablePages: ReadonlyArray<number>
-  /** Whether there is a word of text in the result. */
+  /** Whether the result contains any text. */
   readonly hasText: boolean
 }
 
-/** The conversion pipeline as intake calls it: no authentication (document 2, step 7). */
+/** The conversion pipeline, as intake calls it without authentication (INBOUND-8). */
 export class ConvertPipeline extends Context.Service<
   ConvertPipeline,
   {
-    /** Pages of a source; undefined where only a conversion tells. */
+    /** Pages of a source; undefined where only a conversion can count them. */
     readonly countPages: (sourceKey: string) => Effect.Effect<number | undefined, PipelineError>
-    /** Converts; the same job again overwrites its own result. */
+    /** Converts; a repeated job overwrites its own result. */
     readonly convert: (job: PipelineJob) => Effect.Effect<Converted, PipelineError>
   }
 >()("postlane/ports/ConvertPipeline") {}

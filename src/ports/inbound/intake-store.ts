@@ -7,7 +7,7 @@ import type { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
 /** Mails under way cannot be read or written now. */
 export class IntakeUnavailable extends Data.TaggedError("IntakeUnavailable")<{ readonly cause: unknown }> {}
 
-/** A mail that was taken in; its raw form is stored. */
+/** An accepted mail; its raw form is stored. */
 interface ReceivedMail {
   readonly id: string
   readonly rawKey: string
@@ -17,16 +17,16 @@ interface ReceivedMail {
   readonly peerTrusted: boolean
 }
 
-/** A mail that this process works on, as long as it holds the lease. */
+/** A mail that this process works on while it holds the lease. */
 export interface ClaimedMail extends ReceivedMail {
   readonly lease: string
-  /** This one counted; only those of workers that died are. */
+  /** Including this one; otherwise only attempts of workers that died count. */
   readonly attempts: number
-  /** Times in a row that something around it failed in this step. */
+  /** How many times in a row a dependency failed in this step. */
   readonly failures: number
-  /** Of a mail whose identity is claimed. */
+  /** Set on a mail whose identity is claimed. */
   readonly sender: string | undefined
-  /** Of a mail that is being converted. */
+  /** Set on a mail that is being converted. */
   readonly job:
     | {
         readonly customerId: string
@@ -39,14 +39,14 @@ export interface ClaimedMail extends ReceivedMail {
     | undefined
 }
 
-/** What a mail's work depends on. */
+/** The dependencies of a mail's processing. */
 export type FailingPart = "database" | "objects" | "pipeline" | "reader"
 
-/** Who a mail is from, and what makes it that mail. */
+/** A mail's sender, and what identifies the mail (INBOUND-7). */
 interface MailIdentity {
   /** SHA-256, hex. */
   readonly identity: string
-  /** Of each signature that it carries, with the sender: SHA-256, hex. One that another mail carried makes it that mail. */
+  /** SHA-256, hex, of each DKIM signature with the sender. A mail that shares one with another mail is the same mail. */
   readonly signatures: ReadonlyArray<string>
   readonly messageId: string | undefined
   /** Key of the address. */
@@ -56,13 +56,13 @@ interface MailIdentity {
   readonly references: string | undefined
 }
 
-/** A person with an account. */
+/** A customer. */
 export interface Customer {
   readonly id: string
   /** The registered address. */
   readonly email: string
   readonly plan: "free" | "paid"
-  /** Credits or free pages that nothing else has set aside. */
+  /** Credits or free pages that no hold has set aside. */
   readonly balance: number
 }
 
@@ -94,9 +94,9 @@ export interface MailEnd {
     | {
         readonly recipient: string
         readonly content: ReplyContent
-        /** Goes out to this address once a day only. */
+        /** Goes out at most once a day to this address. */
         readonly stranger?: boolean
-        /** Goes out only where no more of its kind than this went to the recipient within an hour. */
+        /** Most replies of its kind to one recipient within an hour; beyond that it does not go out (INBOUND-5). */
         readonly brake?: number
       }
     | undefined
@@ -114,7 +114,7 @@ interface MailResult {
   readonly asLink: boolean
 }
 
-/** What the customer could spend, where it does not suffice. */
+/** The balance of a customer for whom it does not suffice. */
 export interface Shortage {
   readonly plan: "free" | "paid"
   readonly balance: number
@@ -129,7 +129,7 @@ export interface ClaimedReply {
   readonly content: ReplyContent
   readonly asLink: boolean
   readonly attempts: number
-  /** Those of them of which nobody knows whether they arrived. */
+  /** Those of them that may or may not have arrived. */
   readonly unknowns: number
   /** Milliseconds of the epoch. */
   readonly createdAt: number
@@ -140,19 +140,19 @@ export interface ClaimedReply {
   readonly result: { readonly key: string; readonly bytes: number } | undefined
 }
 
-/** A result that stands behind a link. */
+/** A result that is available by link. */
 export interface KeptResult {
   /** Of the mail. */
   readonly id: string
   readonly name: string
   readonly pages: number
-  /** Numbers of those that could not be read; they are not charged. */
+  /** Page numbers that could not be read; they are not charged. */
   readonly unreadablePages: ReadonlyArray<number>
   readonly hasText: boolean
   readonly creditsCharged: number
   /** ISO 8601. */
   readonly convertedAt: string
-  /** What became of the reply that was to bring it. */
+  /** The state of the reply that was to carry it. */
   readonly reply: "queued" | "sent" | "failed"
   /** Milliseconds of the epoch. */
   readonly expiresAt: number
@@ -162,7 +162,7 @@ type Claimed = Pick<ClaimedMail, "id" | "lease">
 type Held = Pick<ClaimedReply, "id" | "lease">
 type Ask<A> = Effect.Effect<A, IntakeUnavailable>
 
-/** Mails under way, their funds and their replies (migration 0021). Every call may be repeated. */
+/** Mails under way, their funds and their replies (migration 0021). Every call is safe to repeat. */
 export class IntakeStore extends Context.Service<
   IntakeStore,
   {
@@ -179,8 +179,9 @@ export class IntakeStore extends Context.Service<
       options: { readonly after: Duration.Duration; readonly counts: boolean }
     ) => Ask<boolean>
     /**
-     * Gives a mail back after a part around it failed; no attempt is lost, and its funds stay set aside for `window`. `over`: that part
-     * has failed for longer than `limit`, with no gap of more than `gap`; nothing was written, and the mail is still held.
+     * Releases a mail after a dependency failed; that counts as no attempt, and its funds stay set aside for `window`.
+     * `over`: the dependency has failed for longer than `limit`, with no gap of more than `gap`; nothing was written, and
+     * the lease is still held.
      */
     readonly defer: (
       mail: Claimed,
@@ -197,7 +198,7 @@ export class IntakeStore extends Context.Service<
       identity: MailIdentity,
       limitAnHour: number
     ) => Ask<"claimed" | "duplicate" | "limited" | "stale">
-    /** The customer of an address (key); undefined for a stranger, and for an account that was closed. */
+    /** The customer of an address (key); undefined for a stranger and for a closed account. */
     readonly customer: (email: string) => Ask<Customer | undefined>
     /** Why mail to an address (key) is suppressed; empty where it is not. */
     readonly suppressions: (email: string) => Ask<ReadonlyArray<SuppressionReason>>
@@ -219,21 +220,21 @@ export class IntakeStore extends Context.Service<
         readonly unknown: boolean
       }
     ) => Ask<boolean>
-    /** Mails whose objects may go; all of them, or all but the result. */
+    /** Mails whose objects may be removed; all of them, or all but the result. */
     readonly toClean: (
       limit: number,
       linkLives: Duration.Duration
     ) => Ask<ReadonlyArray<{ readonly id: string; readonly everything: boolean }>>
     readonly cleaned: (id: string, what: "source" | "all") => Ask<void>
-    /** Those of these ids that no mail has, or one whose objects were all removed: what still stands there is an orphan. */
+    /** Those of these ids without a mail, or whose mail's objects were all removed: objects still there are orphans. */
     readonly withoutObjects: (ids: ReadonlyArray<string>) => Ask<ReadonlyArray<string>>
-    /** Forgets what ended long ago. */
+    /** Deletes mails that ended long ago. */
     readonly purge: Ask<void>
     /** 32 random bytes that never change: the key of links to results. */
     readonly linkKey: Ask<Redacted.Redacted<Uint8Array>>
-    /** Results of a customer's mails that stand behind a link, newest first. */
+    /** Results of a customer's mails that are available by link, newest first. */
     readonly keptResults: (customerId: string, linkLives: Duration.Duration) => Ask<ReadonlyArray<KeptResult>>
-    /** The result of a mail, for its link; undefined where there is none any more. */
+    /** The result of a mail, for its link; undefined where there is no longer one. */
     readonly result: (id: string) => Ask<{ readonly key: string; readonly filename: string } | undefined>
   }
 >()("postlane/ports/IntakeStore") {}

@@ -3,20 +3,20 @@ import { Context, Data, type Effect, type Duration } from "effect"
 import type { IncomingMail } from "../../domain/inbound/incoming-mail.ts"
 
 /**
- * The bytes cannot be taken apart as a mail: nested too deep, or beyond all measure. `deadly`: reading them ended their reader
- * twice, and they must not be read again. The message is for the log.
+ * The bytes cannot be parsed as a mail: nested too deep, or beyond the limits. `deadly`: they crashed their reader twice
+ * and must not be read again (INBOUND-3). The message is for the log.
  */
 export class UnreadableMail extends Data.TaggedError("UnreadableMail")<{
   readonly message: string
   readonly deadly: boolean
 }> {}
 
-/** Nothing could read the mail, whatever it is; it is read later. */
+/** No reader could run; the mail is read later. */
 export class MailReaderUnavailable extends Data.TaggedError("MailReaderUnavailable")<{
   readonly cause: unknown
 }> {}
 
-/** Takes mails apart, malformed ones as far as it goes. */
+/** Parses mails, malformed ones as far as possible. */
 export class MailReader extends Context.Service<
   MailReader,
   { readonly read: (raw: Uint8Array) => Effect.Effect<IncomingMail, UnreadableMail | MailReaderUnavailable> }
@@ -24,15 +24,15 @@ export class MailReader extends Context.Service<
 
 /** A mail that intake sends. */
 export interface OutgoingReply {
-  /** The same key is the same mail: a channel that can tell sends it once. */
+  /** Idempotency key: a channel that dedupes sends it once. */
   readonly key: string
   /** Bare address. */
   readonly to: string
   readonly subject: string
-  /** Text alone where it is undefined. */
+  /** Undefined: the mail is text only. */
   readonly html: string | undefined
   readonly text: string
-  /** Message-ID of the mail that is answered, with its brackets. */
+  /** Message-ID of the answered mail, with its brackets. */
   readonly inReplyTo: string | undefined
   readonly references: string | undefined
   /** False for a mail that somebody asked for by hand. */
@@ -43,9 +43,9 @@ export interface OutgoingReply {
 }
 
 /**
- * A reply that did not go out. `later`: the same again may; `refused`: never, as it is (too large, not valid, suppressed).
- * `unknown`: nobody can say, and the channel cannot tell a repetition. `unrepeatable`: nobody can say, and the channel does not send
- * anything under this key again; asked once more, it may have learned that the mail arrived.
+ * A reply that did not go out. `later`: a retry may succeed; `refused`: it can never go out unchanged (too large, not
+ * valid, suppressed). `unknown`: it may have arrived, and the channel does not dedupe. `unrepeatable`: it may have arrived,
+ * and the channel sends nothing under this key again; a later call may report that the mail arrived.
  */
 export class ReplyFailure extends Data.TaggedError("ReplyFailure")<{
   readonly reason: "later" | "refused" | "unknown" | "unrepeatable"
@@ -59,10 +59,11 @@ export class ReplyChannel extends Context.Service<
     readonly name: "workspace" | "library"
     /** Most bytes of an attachment, before its transfer encoding. */
     readonly maxAttachmentBytes: number
-    /** The longest that `send` takes: all its calls' deadlines together. */
+    /** The longest duration of `send`: the sum of its calls' deadlines. */
     readonly sendsWithin: Duration.Duration
     /**
-     * Ends when it is accepted. `deferred`: it may have been, and retries are under way; the same call says later how they ended.
+     * Succeeds when the reply is accepted. `deferred`: it may have been, and retries are under way; a later call returns
+     * how they ended.
      */
     readonly send: (reply: OutgoingReply) => Effect.Effect<"deferred" | void, ReplyFailure>
   }

@@ -2,14 +2,14 @@ import { Context, Data, type Effect } from "effect"
 
 import type { DeferredSend } from "../../domain/mail/deferred-send.ts"
 
-/** The queue did not take or give a message. */
+/** The queue could not store or deliver a message. */
 export class DeferQueueError extends Data.TaggedError("DeferQueueError")<{
   readonly reason: "TooLarge" | "Unavailable"
   readonly message: string
   readonly cause?: unknown
 }> {}
 
-/** A message that was received three times without an end, or that cannot be read. */
+/** A message that was received three times without being handled, or that cannot be read. */
 export interface DeadLetter {
   readonly id: string
   /** ISO 8601. */
@@ -22,10 +22,10 @@ export interface DeadLetter {
 }
 
 /**
- * The delayed retry queue (document 1). At least once, in no order. A received message stays hidden while its handler
- * works (the adapter keeps extending it), is gone when the handler succeeds, and comes back after the visibility time
- * when the handler fails or its process dies; after {@link MAX_RECEIVES} receives it is a dead letter. A handler that is
- * interrupted (shutdown) hands its message back at once where the queue can.
+ * The delayed retry queue (MAIL-50 to MAIL-55). At-least-once delivery, in no order. A received message stays hidden while
+ * its handler works (the adapter keeps extending it), is deleted when the handler succeeds, and reappears after the
+ * visibility time when the handler fails or its process dies; after {@link MAX_RECEIVES} receives it is a dead letter. A
+ * handler that is interrupted (shutdown) returns its message at once where the queue supports it.
  */
 export class DeferQueue extends Context.Service<
   DeferQueue,
@@ -34,7 +34,7 @@ export class DeferQueue extends Context.Service<
     readonly configured: boolean
     /** Durable once it succeeds. Fails with `TooLarge` over about 250 KB, before anything is sent. */
     readonly enqueue: (message: DeferredSend, delaySeconds: number) => Effect.Effect<void, DeferQueueError>
-    /** Runs for ever: receives, hands each message to the handler, several at a time. Fails only when the queue does. */
+    /** Runs for ever: receives, hands each message to the handler, several at a time. Fails only when the queue fails. */
     readonly consume: <E, R>(
       handler: (message: DeferredSend) => Effect.Effect<void, E, R>,
       options: { readonly concurrency: number }
@@ -42,7 +42,7 @@ export class DeferQueue extends Context.Service<
     readonly deadLetters: (options: {
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<DeadLetter>, DeferQueueError>
-    /** Puts a dead letter back, due now and with its receives counted anew; false where there is none of that id. */
+    /** Requeues a dead letter, due now and with its receive count reset; false where there is none of that id. */
     readonly redrive: (id: string) => Effect.Effect<boolean, DeferQueueError>
     /** Fails where the queue does not answer: for readiness. */
     readonly check: Effect.Effect<void, DeferQueueError>

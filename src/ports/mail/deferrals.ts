@@ -1,13 +1,13 @@
 import { Context, Data, type Effect } from "effect"
 
-/** The log does not say now how a deferral ended. */
+/** The log cannot be read now: how a deferral ended is not known. */
 export class DeferralsUnavailable extends Data.TaggedError("DeferralsUnavailable")<{
   readonly cause: unknown
 }> {}
 
 /**
- * The key under which a mail is asked for now. `new`: nothing under it was ever deferred. `deferred`: its retries are under
- * way. `sent`: a provider accepted it.
+ * The key to send a mail under now. `new`: nothing under it was ever deferred. `deferred`: its retries are under way.
+ * `sent`: a provider accepted it.
  */
 export interface OpenKey {
   readonly key: string
@@ -15,15 +15,15 @@ export interface OpenKey {
 }
 
 /**
- * How deferred sends ended, by the send log. A caller is answered `deferred` long before that end, and the relay repeats that
- * answer for as long as it remembers the key: whoever wants the mail to go out after all asks for it under the open key.
+ * How deferred sends ended, by the send log. A caller is answered `deferred` long before that end, and the relay repeats
+ * that answer for as long as it remembers the key: to send the mail after all, a caller uses the open key (R3).
  */
 export class Deferrals extends Context.Service<
   Deferrals,
   {
     /**
-     * The key itself; where its deferral ended without a mail, `KEY/2`, then `KEY/3`, and so on. Derived from the log's rows
-     * at every call, so that nobody has to note an end. A deferral of which nothing is known for 24 hours has failed: no
+     * The key itself; where its deferral ended without a mail, `KEY/2`, then `KEY/3`, and so on. Derived from the log's
+     * rows at every call, so that no end has to be recorded. A deferral without any outcome for 24 hours has failed: no
      * retry goes out after that.
      */
     readonly openKey: (key: string) => Effect.Effect<OpenKey, DeferralsUnavailable>

@@ -9,7 +9,7 @@ import type { MailTemplate, RenderedMail } from "../../domain/mail/template.ts"
 export class ProviderFailure extends Data.TaggedError("ProviderFailure")<{
   readonly provider: Provider
   readonly kind: FailureKind
-  /** For the log and for the caller: what the provider said, without secrets and without a message's content. */
+  /** The provider's error text for the log and the caller, without secrets and message content. */
   readonly message: string
   /** The provider's own error name, where it gave one. */
   readonly code?: string | undefined
@@ -40,7 +40,7 @@ export interface MailProvider {
     request: ProviderRequest,
     blocked: ReadonlySet<string>
   ) => ProviderRequest | undefined
-  /** One attempt. Every way in which it can end without a proven acceptance is a {@link ProviderFailure}; it never dies. */
+  /** One attempt. Every ending without a proven acceptance is a {@link ProviderFailure}; it never dies with a defect. */
   readonly send: (request: ProviderRequest) => Effect.Effect<Accepted, ProviderFailure>
 }
 

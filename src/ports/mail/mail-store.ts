@@ -7,7 +7,7 @@ import type { SendResult, SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { Suppression } from "../../domain/mail/suppression-policy.ts"
 
-/** The store did not answer, or not with what it should have. */
+/** The store did not answer, or not as expected. */
 export class MailStoreError extends Data.TaggedError("MailStoreError")<{
   readonly operation: string
   readonly cause?: unknown
@@ -23,25 +23,25 @@ export interface ClaimEntry {
   readonly leaseMs: number
 }
 
-/** Asked before a send. */
+/** The look-up before a send. */
 export interface BeginSend {
   readonly keyHash: string
   /** Bare lower-case addresses of all recipients. */
   readonly addresses: ReadonlyArray<string>
-  /** Absent where the key was made here: nobody else can know it. */
+  /** Absent where the key was generated here: nobody else can know it. */
   readonly claim: ClaimEntry | undefined
 }
 
-/** Answered before a send, in one round trip. */
+/** The result of the look-up before a send, in one round trip. */
 export interface BeganSend {
   readonly suppressions: ReadonlyArray<Suppression>
-  /** `Claimed` without sticky where no claim was asked for. */
+  /** `Claimed` without `sticky` where no claim was requested. */
   readonly decision: ClaimDecision
   /** Proof that an earlier attempt on this key was accepted; looked up only where a claim found an earlier attempt. */
   readonly evidence: Evidence | undefined
 }
 
-/** Asked before a queued retry. */
+/** The look-up before a queued retry. */
 export interface BeginRetry {
   readonly keyHash: string
   readonly provider: Provider
@@ -52,13 +52,13 @@ export interface BeginRetry {
   readonly leaseMs: number
 }
 
-/** Answered before a queued retry. */
+/** The result of the look-up before a queued retry. */
 export type BeganRetry =
-  /** Nothing proves acceptance and nobody else works on the key: it is leased to the asker. */
+  /** Nothing proves acceptance and nobody else works on the key: the caller holds its lease. */
   | { readonly _tag: "Go"; readonly suppressions: ReadonlyArray<Suppression> }
   /** An attempt on this key was accepted. */
   | { readonly _tag: "Settled"; readonly evidence: Evidence }
-  /** This retry's row is there already: its outcome was recorded before its message came back. */
+  /** This retry's row exists already: its outcome was recorded before its message was received again. */
   | { readonly _tag: "Recorded" }
   /** Another process works on the key. */
   | { readonly _tag: "Busy" }
@@ -73,9 +73,9 @@ export interface RecordSend {
   readonly failedOver: boolean
   readonly error: string | null
   readonly errorKind: FailureKind | null
-  /** USD, where a provider accepted; of a deferral, what it costs once it turns out to have been accepted. */
+  /** USD, where a provider accepted; of a deferral, the cost if it turns out to have been accepted. */
   readonly costUsd: number | null
-  /** Settles what `owner` holds; a claim that has passed on to another owner is left alone. */
+  /** Settles the claim of `owner`; a claim that has passed to another owner is left alone. */
   readonly settle:
     | {
         readonly owner: string
@@ -87,9 +87,9 @@ export interface RecordSend {
     | undefined
 }
 
-/** What became of a recorded row. */
+/** The result of recording a row. */
 export interface RecordedSend {
-  /** Differs from the asked-for id where an event had made the row before. */
+  /** Differs from the requested id where an event had made the row before. */
   readonly sendId: string
   /** May be further than the outcome, where events came first. */
   readonly status: EmailStatus
@@ -97,8 +97,8 @@ export interface RecordedSend {
 }
 
 /**
- * What the mailer needs from the database. Every operation is one round trip, safe to repeat, and decided under the
- * database's own locks and clock. Time limits are the caller's.
+ * The mailer's database. Every operation is one round trip, safe to repeat, and decided under the database's own locks and
+ * clock. The caller sets time limits.
  */
 export class MailStore extends Context.Service<
   MailStore,
@@ -107,7 +107,7 @@ export class MailStore extends Context.Service<
     readonly configured: boolean
     /** Suppression look-up and claim. */
     readonly begin: (entry: BeginSend) => Effect.Effect<BeganSend, MailStoreError>
-    /** Notes that the call that holds the claim now goes to another provider; false where it holds it no more. */
+    /** Records that the holder of the claim now tries another provider; false where it no longer holds the claim. */
     readonly moveClaim: (entry: {
       readonly keyHash: string
       readonly owner: string
@@ -120,8 +120,8 @@ export class MailStore extends Context.Service<
     }) => Effect.Effect<Evidence | undefined, MailStoreError>
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, MailStoreError>
     /**
-     * Upserts the row (`record_email_send`). Events may have come first: the row that they made is completed, never set
-     * back. A `deferred` outcome whose key has evidence becomes that evidence's row.
+     * Upserts the row (`record_email_send`). Events may have come first: the row that they made is completed, and its
+     * status never goes back. A `deferred` outcome whose key has evidence becomes that evidence's row.
      */
     readonly record: (entry: RecordSend) => Effect.Effect<RecordedSend, MailStoreError>
   }

@@ -10,8 +10,8 @@ export class OutboxError extends Data.TaggedError("OutboxError")<{
 }> {}
 
 /**
- * What a simulated provider does with one request. `accepted` and `lost` say whether a copy leaves where the caller cannot
- * tell: after an ambiguous answer, or when no answer ever comes (`hang`). `slow` accepts after a second.
+ * The behaviour of a simulated provider for one request. `accepted` and `lost` decide whether a copy goes out where the
+ * caller cannot know: after an ambiguous answer, or when no answer ever comes (`hang`). `slow` accepts after a second.
  */
 export const SimulatedOutcome = Schema.Literals([
   "ok",
@@ -25,15 +25,15 @@ export const SimulatedOutcome = Schema.Literals([
 ])
 export type SimulatedOutcome = typeof SimulatedOutcome.Type
 
-/** What a vendor's test address stands for. */
+/** The event that a vendor's test address triggers. */
 export type SimulatedEventType = "delivered" | "bounced" | "complained" | "suppressed"
 
-/** What a provider would report about a message, before it is put into a vendor's words. */
+/** A provider's report about a message, before it has the vendor's format. */
 export interface SimulatedEvent {
   readonly provider: Provider
   readonly type: SimulatedEventType
   readonly messageId: string
-  /** The test addresses that asked for it: bare, lower-case. */
+  /** The test addresses that triggered it: bare, lower-case. */
   readonly recipients: ReadonlyArray<string>
   /** Every recipient of the message, bare and lower-case. */
   readonly allRecipients: ReadonlyArray<string>
@@ -42,13 +42,13 @@ export interface SimulatedEvent {
   readonly subject: string
   /** Names and values as the sender wrote them, `postlane_key` among them. */
   readonly tags: Readonly<Record<string, string>>
-  /** The one that the send named. */
+  /** The configuration set of the send. */
   readonly configurationSet?: string | undefined
   /** ISO 8601. */
   readonly at: string
 }
 
-/** What is known of a message in the outbox. */
+/** The metadata of a message in the outbox. */
 export interface OutboxEntry {
   readonly id: string
   /** Who put it there: a provider, or another producer's name. */
@@ -62,25 +62,25 @@ export interface OutboxEntry {
   readonly subject: string
   /** ISO 8601. */
   readonly at: string
-  /** The provider's id of it. */
+  /** The provider's id of the message. */
   readonly messageId?: string | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
-  /** What the vendors' test addresses among its recipients stand for. */
+  /** The events that the test addresses among its recipients trigger. */
   readonly marks?: ReadonlyArray<SimulatedEventType> | undefined
 }
 
 /** A message to put into the outbox; `raw` is a whole RFC 5322 message. */
 interface OutboxMessage extends Omit<OutboxEntry, "id" | "at" | "cc" | "bcc"> {
-  /** Letters, digits, `-` and `_`; given again, the message replaces the first of that id. Made here where it is absent. */
+  /** Letters, digits, `-` and `_`; a repeated id replaces the earlier message. Generated where it is absent. */
   readonly id?: string | undefined
   readonly cc?: ReadonlyArray<string> | undefined
   readonly bcc?: ReadonlyArray<string> | undefined
   readonly raw: string | Uint8Array
 }
 
-/** Messages that left nowhere: kept on disk, shared by every process on one data folder. */
+/** Messages of simulated sends: kept on disk, shared by all processes on one data folder. */
 export interface Outbox {
-  /** Whole or not at all, whatever kills the process. */
+  /** Atomic, even if the process is killed. */
   readonly put: (message: OutboxMessage) => Effect.Effect<OutboxEntry, OutboxError>
   /** Newest first. */
   readonly list: (options?: {
@@ -91,15 +91,15 @@ export interface Outbox {
   readonly get: (id: string) => Effect.Effect<Uint8Array | undefined, OutboxError>
 }
 
-/** The simulated providers of an embedded installation, and where their mail goes. */
+/** The simulated providers of an embedded installation, and their outbox. */
 export class SimulatedMail extends Context.Service<
   SimulatedMail,
   {
     readonly outbox: Outbox
     readonly provider: (provider: Provider) => MailProvider
     /**
-     * What the provider does with the next requests of this process, in order, in place of an earlier script; afterwards
-     * `otherwise`, which is `ok` unless it is given.
+     * Scripts the provider's behaviour for the next requests of this process, in order; replaces an earlier script.
+     * Afterwards `otherwise`, by default `ok`.
      */
     readonly script: (
       provider: Provider,

@@ -14,7 +14,7 @@ export interface SuppressionRow {
   readonly created_at: string
 }
 
-/** Which rows to show. Every filter that is there must hold. */
+/** Which rows to show. All given filters must match. */
 export interface SuppressionFilter {
   /** Matches exactly, ignoring case. */
   readonly email?: string | undefined
@@ -30,16 +30,16 @@ export class SuppressionListUnavailable extends Data.TaggedError("SuppressionLis
   readonly cause: unknown
 }> {}
 
-/** The cursor is none that this list gave out. */
+/** The cursor was not issued by this list. */
 export class InvalidSuppressionCursor extends Data.TaggedError("InvalidSuppressionCursor")<{
   readonly cursor: string
 }> {}
 
-/** The suppression list as admins work with it (contract, "Admin"). */
+/** The suppression list, as admins edit it (MAIL-60, EVENT-61). */
 export class SuppressionList extends Context.Service<
   SuppressionList,
   {
-    /** Newest first; rows that arrive meanwhile neither repeat nor hide any. */
+    /** Newest first; new rows cause neither repeated nor skipped ones. */
     readonly page: (
       filter: SuppressionFilter
     ) => Effect.Effect<
@@ -47,8 +47,8 @@ export class SuppressionList extends Context.Service<
       SuppressionListUnavailable | InvalidSuppressionCursor
     >
     /**
-     * Adds a `manual` one; where there is one already, only a note that is given changes it. Writes one `email_suppress` row
-     * into `admin_audit_log`, both or neither.
+     * Adds a `manual` suppression; an existing one changes only if a note is given. Writes one `email_suppress` row to
+     * `admin_audit_log`, both or neither.
      */
     readonly add: (entry: {
       /** The key of an address: bare and lower-case. */
@@ -58,7 +58,7 @@ export class SuppressionList extends Context.Service<
     }) => Effect.Effect<SuppressionRow, SuppressionListUnavailable>
     /**
      * Removes every suppression of the address and, where there was one, writes one `email_unsuppress` row into
-     * `admin_audit_log`, both or neither. Gives how many there were.
+     * `admin_audit_log`, both or neither. Returns how many it removed.
      */
     readonly remove: (entry: {
       readonly email: string

@@ -4,7 +4,7 @@ import type { FailureKind } from "../../domain/mail/failover.ts"
 import type { SendStatus } from "../../domain/mail/send-result.ts"
 import type { CampaignSendStatus } from "../../domain/outreach/campaign-status.ts"
 
-/** The book cannot be read or written now. */
+/** The campaign tables cannot be read or written now. */
 export class CampaignBookUnavailable extends Data.TaggedError("CampaignBookUnavailable")<{
   readonly cause: unknown
 }> {}
@@ -15,7 +15,7 @@ export interface CampaignEvent {
   readonly event: string
   /** Milliseconds since the epoch. */
   readonly occurredAt: number | undefined
-  /** The bus's own id of the event: tells two apart that have no time. */
+  /** The bus's id of the event: distinguishes two that have no time. */
   readonly eventId: string | undefined
   /** The row that the send's tag names. */
   readonly sendId: string | undefined
@@ -23,11 +23,11 @@ export interface CampaignEvent {
   readonly subject: string | undefined
   /** Bare lower-case addresses. */
   readonly recipients: ReadonlyArray<string>
-  /** Whom a bounce or a complaint is about. */
+  /** The recipients that a bounce or a complaint is about. */
   readonly affected: ReadonlyArray<string>
 }
 
-/** What is about to be sent. */
+/** The mail to be sent. */
 interface OutreachEntry {
   /** Bare and lower-case. */
   readonly email: string
@@ -39,10 +39,10 @@ interface OutreachEntry {
 
 /** Whether it may be sent. */
 type OutreachBegin =
-  /** `mailKey` is the idempotency key that the mail goes out under: a new one where an earlier deferral ended without a mail. */
+  /** `mailKey` is the mail's idempotency key: a new one where an earlier deferral ended without a mail. */
   | { readonly _tag: "Begun"; readonly id: string; readonly mailKey: string }
   | { readonly _tag: "Unsubscribed" }
-  /** This very mail went out before, or may have, longer ago than its key is remembered. */
+  /** The same mail went out before, or may have, longer ago than its key is remembered. */
   | {
       readonly _tag: "Settled"
       readonly id: string
@@ -59,17 +59,20 @@ export interface OutreachEnd {
   readonly errorKind: FailureKind | null
 }
 
-/** The tables `email_sends`, `prospects` and `unsubscribes`, as sending and its events work with them. */
+/** The tables `email_sends`, `prospects` and `unsubscribes`, as outreach sends and their events use them. */
 export class CampaignBook extends Context.Service<
   CampaignBook,
   {
-    /** Books an event; false where it was booked before or says nothing. The end state depends on no order of events. */
+    /**
+     * Records an event; false where it was recorded before or changes nothing. The end state does not depend on the order
+     * of events.
+     */
     readonly record: (event: CampaignEvent) => Effect.Effect<boolean, CampaignBookUnavailable>
-    /** Asks whether the address is unsubscribed and makes the send's row, in one step. */
+    /** Checks that the address is not unsubscribed and makes the send's row, in one step. */
     readonly begin: (entry: OutreachEntry) => Effect.Effect<OutreachBegin, CampaignBookUnavailable>
-    /** Notes how it ended; again, it changes nothing. */
+    /** Records how it ended; a repeated call changes nothing. */
     readonly finish: (end: OutreachEnd) => Effect.Effect<void, CampaignBookUnavailable>
-    /** Brings deferred sends whose end the send log knows to that end; how many. */
+    /** Settles deferred sends whose end the send log knows; returns how many. */
     readonly settle: Effect.Effect<number, CampaignBookUnavailable>
   }
 >()("postlane/ports/CampaignBook") {}
@@ -79,13 +82,13 @@ export class UnsubscribesUnavailable extends Data.TaggedError("UnsubscribesUnava
   readonly cause: unknown
 }> {}
 
-/** Who gets no outreach, and the key that signs the links with which people say so. */
+/** The addresses that get no outreach, and the key that signs unsubscribe links. */
 export class Unsubscribes extends Context.Service<
   Unsubscribes,
   {
     /** 32 random bytes that never change. */
     readonly key: Effect.Effect<Redacted.Redacted<Uint8Array>, UnsubscribesUnavailable>
-    /** Takes an address (bare, lower-case) off all outreach; again, it changes nothing. */
+    /** Takes an address (bare, lower-case) off all outreach; a repeated call changes nothing. */
     readonly add: (entry: {
       readonly email: string
       readonly campaign: string

@@ -47,7 +47,7 @@ export const parsePages = (text: string): PageRange | undefined => {
 
 const failed = (message: string) => new CommandFailed({ message })
 
-/** What is done waits in a folder for the time being; the document itself is not copied. */
+/** Finished parts are kept in a temporary folder; the document itself is not copied. */
 const objectsAt = (folder: string, document: string): ObjectStoreService => {
   const disk = makeDiskObjects(folder)
   return {
@@ -136,7 +136,7 @@ const writeTo = Effect.fnUntraced(function* (output: string, html: ConvertedAtHa
   return bytes
 })
 
-/** Where the result goes: where it is told to, else beside the document, where nothing stands yet. */
+/** Path of the result: the given one, else a new file beside the document. */
 const outputOf = Effect.fnUntraced(function* (path: string, { output }: Input) {
   if (Option.isSome(output) && output.value === STDOUT) return STDOUT
   const files = yield* FileSystem.FileSystem

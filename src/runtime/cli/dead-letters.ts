@@ -82,7 +82,7 @@ const list = Command.make("list", { limit }, (input) => runList(input.limit)).pi
   Command.withDescription("List the retries that nobody works on any more.")
 )
 
-/** Puts back what is dead now; one that dies again meanwhile is not put back a second time. */
+/** Redrives the letters that are dead now; one that dies again meanwhile is not redriven a second time. */
 const redriveAll = (queue: DeferQueue["Service"]) =>
   Effect.gen(function* () {
     const done = new Set<string>()

@@ -47,12 +47,12 @@ const unusable = (problems: ReadonlyArray<SettingProblem>): ReadonlyArray<Verdic
     )
   )
 
-/** What a server would say of settings that can be read. */
+/** What a server would report about valid settings. */
 const readable = (here: Installation): ReadonlyArray<Verdict> => {
   const { env, settings } = here
   const strict = decodeSettings(env, { embedded: settings.embedded, server: true })
   const refused = Result.isFailure(strict) ? strict.failure : settings.embedded ? [] : requirements(settings)
-  // Said by the checks of webhooks and queue as well.
+  // Reported by the checks of webhooks and queue as well.
   const elsewhere = new Set(["PROVIDERA_WEBHOOK_SECRET", "PROVIDERB_WEBHOOK_SECRET", "EMAIL_DEFER_QUEUE_URL"])
   const known = new Set([...refused.map(({ setting }) => setting), ...elsewhere])
   const notes = (settings.embedded ? settings.warnings : advice(settings)).filter(
@@ -124,7 +124,7 @@ const verdicts = (env: Env) =>
     )
   )
 
-/** The second line of defence: what a vendor says may hold what it was given. */
+/** The second line of defence: a vendor's message may quote its input. */
 const scrubbed = (verdict: Verdict, scrub: Scrub): Verdict =>
   verdict.status === "ok"
     ? { ...verdict, what: scrub(verdict.what) }

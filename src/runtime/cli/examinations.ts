@@ -18,13 +18,13 @@ import { clients, type Installation, missingDatabase } from "./installation.ts"
 /** Dead letters are counted up to here. */
 const MOST_COUNTED = 1_000
 
-/** Which providers mail can really leave by. */
+/** The providers that can really send mail. */
 export const usesReally = (settings: Settings): Readonly<Record<Provider, boolean>> => {
   const { fallback, primary } = settings.sending
   const chosen = (provider: Provider) => primary === provider || fallback === provider
   return {
     provider_a: settings.providerA.apiKey !== undefined,
-    // Without keys it is the instance role's, which only a machine that means to use it has.
+    // Without keys the instance role is used, which only a machine that is meant to use it has.
     provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b"))
   }
 }

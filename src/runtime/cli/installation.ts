@@ -19,7 +19,7 @@ import {
 } from "../settings/settings.ts"
 import { CommandFailed, Shell } from "./shell.ts"
 
-/** A command asks for little at once. */
+/** A command makes few calls at once. */
 const CONNECTIONS = { maxReadConnections: 1, maxWriteConnections: 2 }
 
 /** What the commands work on: the configured installation, or the local one of a data folder. */

@@ -116,7 +116,7 @@ const onePage = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   if (found.nextCursor !== null) yield* Console.error(`\nMore: --cursor ${found.nextCursor}`)
 })
 
-/** Page by page: memory does not grow with the log, under `--json` neither. */
+/** Page by page: memory does not grow with the log, not under `--json` either. */
 const allPages = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   const json = yield* Json
   let table: TableLayout<EmailLogRow> | undefined

@@ -17,7 +17,7 @@ const { version: VERSION } = Schema.decodeUnknownSync(
 /** Runs the command line with these arguments. It fails where the process is to end with another code than 0. */
 export const runWith = Command.runWith(postlane, { version: VERSION })
 
-/** What a process gets that reads from us and goes away (`postlane log | head`): the code of SIGPIPE. */
+/** Exit code where the reader of our output is gone (`postlane log | head`): that of SIGPIPE. */
 const PIPE_CLOSED = 141
 
 const endWithReader = Effect.sync(() => {
@@ -41,7 +41,7 @@ const layerLogs = Layer.mergeAll(
   Layer.succeed(References.MinimumLogLevel, "Warn")
 )
 
-/** The process `postlane`. Ends with 0 where the command did what it was asked for, else with 1. */
+/** The process `postlane`. Exits with 0 where the command succeeded, else with 1. */
 export const main = (): void =>
   Effect.andThen(endWithReader, runWith(process.argv.slice(2))).pipe(
     Effect.tapCause((cause) =>

@@ -16,11 +16,11 @@ export const barOf = (phase: string, done: number, total: number): string => {
   return `${"█".repeat(full)}${"░".repeat(CELLS - full)} ${String(percent).padStart(3)} %  ${phase}`
 }
 
-/** Tells how far a command is: on a terminal one line that changes, elsewhere a few plain ones. Never on the output itself. */
+/** Shows a command's progress: on a terminal one line that changes, elsewhere a few plain ones. Never on stdout. */
 export interface Progress {
   readonly phase: (words: string) => Effect.Effect<void>
   readonly pages: (words: string, done: number, total: number) => Effect.Effect<void>
-  /** Nothing of the line stays. */
+  /** Clears the line. */
   readonly clear: Effect.Effect<void>
 }
 

@@ -5,7 +5,7 @@ import { GlobalFlag, Flag } from "effect/cli"
 
 import type { Env } from "../settings/settings.ts"
 
-/** Where the commands run: everything that they know of their surroundings. */
+/** The environment that commands run in: everything that they know of it. */
 export class Shell extends Context.Service<
   Shell,
   {
@@ -14,7 +14,7 @@ export class Shell extends Context.Service<
     readonly columns: number | undefined
     /** Whether colours may be used. */
     readonly colours: boolean
-    /** The operating system's name of whoever runs the command; audit rows name it. */
+    /** The operating system user who runs the command; recorded in audit rows. */
     readonly user: string
     /** Writes to the terminal beside the output, for a line that changes; absent where the error output is no terminal. */
     readonly status?: ((text: string) => void) | undefined
@@ -47,10 +47,10 @@ export const Json = GlobalFlag.Setting("json")({
   )
 })
 
-/** The command could not do what it was asked for. `message` tells why, and what to do; it holds no secret. */
+/** The command failed. `message` says why, and what to do; it holds no secret. */
 export class CommandFailed extends Data.TaggedError("CommandFailed")<{ readonly message: string }> {}
 
-/** The command has printed its result, which is not a good one: the process ends with code 1. */
+/** The command has printed a negative result: the process ends with code 1. */
 export class EndedBadly extends Data.TaggedError("EndedBadly")<Readonly<Record<never, never>>> {}
 
 /** What every command may end in. */
@@ -61,7 +61,7 @@ export const print = Effect.fnUntraced(function* (result: { readonly json: unkno
   yield* Console.log((yield* Json) ? JSON.stringify(result.json, null, 2) : result.text)
 })
 
-/** Tells a failure: under `--json` as the one document on the output, else on the error output. */
+/** Prints a failure: under `--json` as the one document on the output, else on the error output. */
 export const telling = <A, R>(command: Effect.Effect<A, CommandError, R>) =>
   Effect.catchTag(
     command,

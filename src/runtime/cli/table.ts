@@ -3,10 +3,10 @@ import { CliOutput } from "effect/cli"
 import { greatest } from "../../domain/lists.ts"
 
 const BLANK = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
-/** What a terminal would obey instead of show: controls, and marks that turn the direction of writing. */
+/** What a terminal would interpret instead of showing: control characters and bidirectional marks. */
 const OBEYED = /[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu
 
-/** Foreign text (a subject, a provider's words) fit for a terminal: one line, nothing in it is a command to it. */
+/** Foreign text (a subject, a provider's message) made safe for a terminal: one line, no control sequences. */
 export const visible = (text: string): string => text.replace(BLANK, " ").replace(OBEYED, "\ufffd")
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })

@@ -51,7 +51,10 @@ const areEqual = (a: Uint8Array, b: Uint8Array): boolean => {
   return difference === 0
 }
 
-/** Whether the caller presents the secret as `x-proxy-secret`; both sides are hashed, and every byte is compared. Unset, nobody does. */
+/**
+ * Whether the caller presents the secret as `x-proxy-secret`; both are hashed and compared in constant time. An unset secret
+ * matches nobody.
+ */
 export const presents = (request: Request, secret: Redacted.Redacted | undefined) =>
   Effect.gen(function* () {
     const expected = secret === undefined ? "" : Redacted.value(secret)

@@ -48,7 +48,7 @@ interface MailWorkerParts {
   readonly pipeline: ServiceBinding
 }
 
-/** Whether replies have a way out. */
+/** Whether replies can be sent. */
 const canReply = ({ cloud, intake, providerA, sending }: Settings): boolean => {
   if (intake.replyChannel === "workspace") return true
   const uses = new Set([sending.primary, sending.fallback])
@@ -80,8 +80,8 @@ export const mailWorkerParts = (
 }
 
 /**
- * Whose word about senders is taken: the routing service's, unless `TRUSTED_MAIL_HOPS` names another. Nothing else may stand
- * there, since whoever writes to the inbound domain directly can write any header but the service's own.
+ * The hop whose verdict on senders is trusted: the routing service, unless `TRUSTED_MAIL_HOPS` names another. No other is
+ * allowed, since a client that mails the inbound domain directly can forge any header but the service's own.
  */
 const authenticity = ({ intake }: Settings): AuthenticityRules => ({
   trustedHops:

@@ -92,7 +92,7 @@ const ROUTES: ReadonlyArray<readonly [RegExp, EdgeFunction]> = [
   [/^\/convert-email\/results\/[^/]+$/, result]
 ]
 
-/** The worker's routes (document 2, "Endpoints"), each as it is on Node too. */
+/** The worker's routes (INBOUND-16), the same as on Node. */
 export const handleMailRoute: EdgeFunction = (request, env) => {
   const { pathname } = new URL(request.url)
   const found = ROUTES.find(([path]) => path.test(pathname))

@@ -19,7 +19,7 @@ export interface OpenIntake {
   readonly close: () => Promise<void>
 }
 
-/** Opens it on the bindings; rejects with an error that names what is missing, and repeats no secret. */
+/** Opens it on the bindings; rejects with an error that names what is missing, without secrets. */
 export const openIntake = async (env: Bindings): Promise<OpenIntake> => {
   const { loggers, settings } = readBindings(env, MAIL_WORKER_GROUPS)
   const log = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -56,7 +56,7 @@ export const openIntake = async (env: Bindings): Promise<OpenIntake> => {
 
 /**
  * Works on the mails and replies that wait, one after another, as long as there are any; begins nothing more after
- * `milliseconds`. What is cut off has its lease, and is taken up again.
+ * `milliseconds`. Work that is cut off is taken up again when its lease ends.
  */
 export const work = (milliseconds: number): Effect.Effect<void, IntakeUnavailable, ConvertByEmail> =>
   Effect.gen(function* () {

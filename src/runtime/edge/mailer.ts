@@ -24,6 +24,6 @@ export const edgeMailerOn = (
   return mailer(settings, { providers, credentials, crypto: edgeCrypto }, database)
 }
 
-/** The mailer of the settings, with what they say of a database. */
+/** The mailer of the settings, with a database where they name one. */
 export const edgeMailer = (settings: Settings): Layer.Layer<Mailer> =>
   edgeMailerOn(settings, edgeDatabase(settings))

@@ -18,8 +18,8 @@ export interface SendOptions {
 }
 
 /**
- * Sends one mail (contract, "Sending"). It never throws and never rejects, whatever it is given: what went wrong is in the
- * result's `error`. Only `ok` says that a provider accepted the mail or that a retry is durably queued.
+ * Sends one mail (MAIL-2). It never throws and never rejects, whatever it is given: the failure is in the result's `error`. Only
+ * `ok` says that a provider accepted the mail or that a retry is durably queued.
  */
 export type SendEmail = (request: SendRequest, options?: SendOptions) => Promise<SendResult>
 
@@ -33,7 +33,7 @@ export interface OpenMailer {
 
 type Loggers = (typeof Logger.CurrentLoggers)["Service"]
 
-/** The settings hold what cannot be used. Every problem is in it, by the setting's name and without its value. */
+/** Some settings are invalid. Lists every problem by the setting's name, without its value. */
 export class SettingsRefused extends Data.TaggedError("SettingsRefused")<{
   readonly problems: ReadonlyArray<SettingProblem>
 }> {
@@ -93,7 +93,7 @@ const MAIL_GROUPS: ReadonlySet<string> = new Set([
   "retryQueue"
 ])
 
-/** A caller's environment may hold anything under the other names, which must not keep its mail from going out. */
+/** A caller's environment may hold anything under the other names; that must not stop the mail. */
 const MAIL_SETTING_NAMES: ReadonlyArray<string> = SETTING_NAMES.flatMap((name) => {
   const { group, alias } = settingOf(name)
   if (!MAIL_GROUPS.has(group)) return []
@@ -187,7 +187,7 @@ const failed = (request: unknown, { kind, error }: Refusal): SendResult => {
   }
 }
 
-/** A call with the key under way may yet send: only there is it open whether a copy leaves. */
+/** Another call with the key may still send; only in that case is it unknown whether a copy leaves. */
 const notBegun = (error: NotBegun): Refusal => ({
   kind: error._tag === "IdempotencyInProgress" ? "ambiguous" : "rejected",
   error: error.message
@@ -200,7 +200,7 @@ const explained = (result: SendResult, settings: Settings): SendResult => {
   return missing.length === 0 ? result : { ...result, error: `${result.error}; ${listed(missing)}` }
 }
 
-/** One send on a mailer that is ready. From here on a defect leaves open whether a copy went out. */
+/** One send on a mailer that is ready. From here on, after a defect it is unknown whether a copy went out. */
 const sendOn = ({ mailer, settings, loggers }: OpenMailer, request: SendRequest): Effect.Effect<SendResult> =>
   mailer.send(request).pipe(
     Effect.map((result) => explained(result, settings)),

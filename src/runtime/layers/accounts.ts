@@ -18,10 +18,13 @@ import { leaderTicking } from "../process/leadership.ts"
 import { CannotStart } from "../process/run-program.ts"
 import type { Settings } from "../settings/settings.ts"
 
-/** What the dev owner starts with (contract, "Defaults that a newcomer meets"). */
+/** Credits that the dev owner starts with. */
 const DEV_OWNER_CREDITS = 100_000
 
-/** Who may call, by the tables. Embedded, dev tokens are good, and every promotion runs that `promos` does not name. */
+/**
+ * Who may call, by the tables. In an embedded run dev tokens are valid, and every promotion that `promos` does not name is
+ * active.
+ */
 const stored = (settings: Settings) =>
   Layer.merge(
     PostgresAccess.layer({ embedded: settings.embedded }),
@@ -68,8 +71,8 @@ export const promoClaims = ({ http: { baseUrl } }: Settings) =>
   Layer.provide(PromoClaims.layer({ baseUrl }), MailTemplates.layer)
 
 /**
- * Who sends the product's own mail (document 1), and the mails themselves. Where no real provider could carry a mail away
- * and `ALERT_EMAIL` is unset, messages of the forms go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
+ * The sender of the product's own mail, and the mails themselves. Where no real provider is configured and `ALERT_EMAIL` is
+ * unset, messages of the forms go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
  */
 export const callers = (settings: Settings, options: { readonly onlySimulated: boolean }) => {
   const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
@@ -85,7 +88,7 @@ export const callers = (settings: Settings, options: { readonly onlySimulated: b
   )
 }
 
-/** The leader sees to notifications of the forms that did not go out. */
+/** The leader resends notifications of the forms that did not go out. */
 export const contactSweepTicks = leaderTicking(
   "contact-sweep",
   ContactForms.CONTACT_SWEEP_INTERVAL,

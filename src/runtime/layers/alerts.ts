@@ -21,8 +21,8 @@ const chat = (settings: Settings, outbox: Layer.Layer<SimulatedMail>): Layer.Lay
 }
 
 /**
- * The alert dispatcher, the notices of alarms, and the preferences of admins. Where no real provider could carry a mail away and `ALERT_EMAIL` is
- * unset, alerts go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
+ * The alert dispatcher, the notices of alarms, and the preferences of admins. Where no real provider is configured and
+ * `ALERT_EMAIL` is unset, alerts go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
  */
 export const alerts = (
   settings: Settings,
@@ -39,8 +39,8 @@ export const alerts = (
 }
 
 /**
- * The dispatcher of recorded events. Those of `provider_a` come through the functions, which post where `INTERNAL_ALERT_URL` says;
- * where that is this process's own route, and for all other events, the alert is raised here.
+ * The dispatcher of recorded events. Those of `provider_a` come through the functions, which post where `INTERNAL_ALERT_URL`
+ * says; where that is this process's own route, and for all other events, the alert is raised here.
  */
 export const recordedAlerts = ({
   access,

@@ -16,7 +16,7 @@ import type { Settings } from "../settings/settings.ts"
 /** How soon after 14:00 UTC, and after a start, what is due goes out. */
 const INTERVAL = "1 minute"
 
-/** What is due goes out once, however often this runs: a run that was missed is made up for until the next period ends. */
+/** What is due goes out once, however often this runs: a missed run is caught up on until the next period ends. */
 const tick = Effect.gen(function* () {
   const { run } = yield* AuditDigest
   for (const cadence of DIGEST_CADENCES) {

@@ -22,13 +22,13 @@ import type { Settings } from "../settings/settings.ts"
 /** How often objects of ended batches are looked for. */
 const PURGE_EVERY = Duration.minutes(10)
 
-/** Whether the batch lane is on: switched on, with a bucket and a role (document 3, "Flags"). */
+/** Whether the batch lane is on: switched on, with a bucket and a role (BATCH-1). */
 export const laneOf = ({ batch }: Settings) => ({
   on: batch.enabled && batch.bucket !== undefined && batch.roleArn !== undefined,
   minPages: batch.minPages
 })
 
-/** Whether the local batch service stands in: embedded, without cloud credentials or an endpoint of its own. */
+/** Whether the local batch service is used: embedded, without cloud credentials or an endpoint of its own. */
 export const usesLocalBatch = ({ cloud, embedded }: Settings): boolean =>
   embedded && cloud.credentials === undefined && cloud.bedrockEndpoint === undefined
 
@@ -126,7 +126,7 @@ const driver = (settings: Settings) =>
     })
   )
 
-/** What the leader does for the batch lane: drives it where it is on, and tidies up in any case. */
+/** What the leader does for the batch lane: drives it where it is on, and cleans up in any case. */
 export const batchAnchor = (settings: Settings) =>
   Layer.mergeAll(
     laneOf(settings).on ? driver(settings) : Layer.empty,

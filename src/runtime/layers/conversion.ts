@@ -80,14 +80,14 @@ const IDLE = Duration.millis(400)
 /** How often the queue `convert` is looked at. */
 const EXECUTE_EVERY = Duration.millis(300)
 
-/** How often orphans, stuck files and the budget are looked after; half a lease at most. */
+/** How often orphans, stuck files and the budget are checked; half a lease at most. */
 const upkeepEvery = (heartbeat: Duration.Duration): Duration.Duration =>
   Duration.clamp(heartbeat, { minimum: Duration.millis(200), maximum: Duration.seconds(10) })
 
 const heartbeatOf = (settings: Settings): Duration.Duration =>
   Duration.millis(settings.conversion.heartbeatIntervalMs)
 
-/** Does the first work that there is; false where there is none. */
+/** Does the first piece of work that is due; false where there is none. */
 const workOnce = (settings: Settings, worker: string) =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
@@ -151,7 +151,7 @@ const upkeep = (settings: Settings) =>
     yield* purgeFiles
   })
 
-/** What the anchor does: makes the jobs that were asked for, and, while it leads, looks after all of them. */
+/** Conversion upkeep: makes the requested jobs and, while this process leads, maintains all of them. */
 export const conversionAnchor = (settings: Settings) =>
   Layer.mergeAll(
     ticking("convert-executor", EXECUTE_EVERY, createQueuedJobs(laneOf(settings))),

@@ -17,12 +17,12 @@ export const shownUrl = (url: Redacted.Redacted): string => {
   return `${host}${pathname}`
 }
 
-/** What the system or the server said of a connection that could not be made; `undefined` for any other failure. */
+/** The system's or the server's message about a failed connection; `undefined` for any other failure. */
 const whyNotConnected = (cause: unknown): string | undefined => {
   if (!isSqlError(cause) || cause.reason.operation !== "connect") return undefined
   const said = cause.reason.cause
   if (!(said instanceof Error)) return cause.message
-  // Where a name has several addresses, the errors of all of them come as one without words.
+  // Where a name has several addresses, their errors come as one with an empty message.
   return said instanceof AggregateError && said.message === ""
     ? said.errors.map((one) => (one instanceof Error ? one.message : String(one))).join("; ")
     : said.message
@@ -52,7 +52,7 @@ const onDatabase = <A>(
     })
   )
 
-/** Applies what is pending; answers the names of what it applied. */
+/** Applies what is pending; returns the names of what it applied. */
 export const migrateDatabase = (url: Redacted.Redacted): Effect.Effect<ReadonlyArray<string>, CannotStart> =>
   Effect.map(onDatabase(url, migrate(MIGRATIONS)), (applied) => applied.map(({ name }) => name))
 

@@ -6,7 +6,7 @@ import { ALERT_SWEEP_INTERVAL, sweepAlerts } from "../../domain/delivery/alerts.
 import { leaderTicking } from "../process/leadership.ts"
 import { ticking } from "../process/supervisor.ts"
 
-/** What the leader looks after in outbound mail: alerts that nobody confirmed, and alarms. */
+/** The leader's duties for outbound mail: unconfirmed alerts, and alarms. */
 export const layer = Layer.mergeAll(
   leaderTicking("alert-sweep", ALERT_SWEEP_INTERVAL, sweepAlerts),
   leaderTicking("alarms", ALARM_INTERVAL, watchAlarms),

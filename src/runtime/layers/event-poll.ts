@@ -13,7 +13,7 @@ import { leaderTicking } from "../process/leadership.ts"
 import type { Supervisors } from "../process/supervisor.ts"
 import type { Settings } from "../settings/settings.ts"
 
-/** A run that breaks off waits for its next turn: whoever asks a provider that refuses again at once helps nobody. */
+/** A failed run waits for its next turn: asking a refusing provider again at once does not help. */
 const tick = Effect.gen(function* () {
   const { run } = yield* EventPoll
   const { truncated, ...counts } = yield* run
@@ -30,7 +30,7 @@ const tick = Effect.gen(function* () {
   )
 )
 
-/** The leader polls every `EVENTS_POLL_SECONDS`; nobody does without a real `provider_a`. */
+/** The leader polls every `EVENTS_POLL_SECONDS`; there is no poll without a real `provider_a`. */
 export const ticks = (settings: Settings): Layer.Layer<never, never, EventPoll | Leadership | Supervisors> =>
   settings.providerA.apiKey === undefined
     ? Layer.empty

@@ -121,7 +121,7 @@ export const intakeWorkers = (settings: Settings) => {
     ticking(
       "mail-sweeper",
       SWEEP_EVERY,
-      // Nothing waits for a sweep: where the store does not answer, the next one looks again.
+      // Nothing waits for a sweep: where the store does not answer, the next sweep tries again.
       ConvertByEmail.use((intake) => intake.sweep).pipe(
         Effect.catchTag("ObjectStoreError", (error) =>
           Effect.logWarning("the object store of mails does not answer: a sweep was left out", error.cause)

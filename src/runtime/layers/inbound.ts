@@ -41,7 +41,7 @@ export const pipelineAnswers = PipelineAnswers.layer.pipe(
   Layer.provide(Layer.effect(MailObjects, Effect.map(folder, makeDiskObjects)))
 )
 
-/** Whose word about senders is taken. */
+/** The hops whose verdicts on senders are trusted. */
 export const authenticityRules = ({ embedded, intake }: Settings): AuthenticityRules => ({
   trustedHops: intake.trustedHops.map((hop) => hop.toLowerCase()),
   trustsLoopback: embedded && intake.trustedHops.length === 0

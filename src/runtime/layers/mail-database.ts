@@ -3,13 +3,13 @@ import { Effect, Layer } from "effect"
 import type * as Postgres from "../../adapters/postgres/client.ts"
 import type { Settings } from "../settings/settings.ts"
 
-/** What the parts that work on the database ask for. */
+/** Services that the database-backed parts need. */
 export type Database = Postgres.ReadSql | Postgres.WriteSql
 
 /**
- * The database of the settings; `undefined` where its address or its password is missing (document 1, "Hooks and degraded
- * modes"). Connections are opened when they are needed, so that one that cannot be reached fails calls, not the start.
- * The driver is loaded here and not before: whoever has no database does without.
+ * The database of the settings; `undefined` where its address or its password is missing (MAIL-5). Connections are opened lazily,
+ * so that an unreachable database fails calls, not the start. The driver is loaded here and not before: an installation without a
+ * database does not need it.
  */
 export const mailDatabase = (
   settings: Settings,

@@ -111,7 +111,7 @@ const ports = (settings: Settings, parts: MailParts) =>
   )
 
 /**
- * The mailer alone: whoever only sends leaves the retries to a process that consumes the queue. Without a database it is
+ * The mailer alone: a process that only sends leaves the retries to one that consumes the queue. Without a database it is
  * degraded: mail goes out without logging or suppression.
  */
 export const mailer = (

@@ -14,8 +14,8 @@ const FILES_FOLDER = "files"
 const BATCH_FOLDER = "batch"
 
 /**
- * S3 where a bucket is set and there is a way to it: in production always, embedded only with credentials or an endpoint; else
- * a folder of the bucket's name on disk (contract, "POSTLANE_EMBEDDED").
+ * S3 where a bucket is set and can be reached: in production always, embedded only with credentials or an endpoint; else a folder
+ * of the bucket's name on disk.
  */
 const isRemote = (settings: Settings, bucket: string | undefined): bucket is string =>
   bucket !== undefined &&
@@ -46,7 +46,7 @@ export const objects = (
   credentials: CredentialSource
 ): Layer.Layer<FileObjects | BatchObjects | MailObjects> => {
   const { embedded, intake } = settings
-  // Embedded, a name that nobody gave is no bucket: credentials may be there for other services.
+  // In an embedded run the default name is no bucket: credentials may be there for other services.
   const mailBucket = embedded && !intake.bucketIsSet ? undefined : intake.bucket
   return Layer.mergeAll(
     Layer.effect(FileObjects, storeOf(settings, credentials, settings.conversion.filesBucket, FILES_FOLDER)),
@@ -56,9 +56,9 @@ export const objects = (
 }
 
 /**
- * Checks of every store that this process works with: one of files in any role; one of the batch lane where its bucket is set, since
- * results in it are used though the lane is off; one of mails where they are taken in, which needs a hop that is trusted or the
- * loopback of an embedded run, or where their bucket is set and they are linked from here.
+ * Checks of every store that this process works with: one of files in any role; one of the batch lane where its bucket is set,
+ * since its results are used even while the lane is off; one of mails where they are taken in, which needs a hop that is trusted
+ * or the loopback of an embedded run, or where their bucket is set and they are linked from here.
  */
 export const objectChecks = ({ batch, embedded, intake, roles }: Settings) =>
   Effect.gen(function* () {
@@ -76,6 +76,6 @@ export const objectChecks = ({ batch, embedded, intake, roles }: Settings) =>
     return checks
   })
 
-/** Whether the local model stands in: embedded, without cloud credentials or an endpoint of its own. */
+/** Whether the local model is used: embedded, without cloud credentials or an endpoint of its own. */
 export const usesLocalModel = ({ cloud, embedded }: Settings): boolean =>
   embedded && cloud.credentials === undefined && cloud.bedrockRuntimeEndpoint === undefined

@@ -18,7 +18,7 @@ import type { Settings } from "../settings/settings.ts"
 /** The outreach mailbox on the sender domain. */
 const MAILBOX = "outreach"
 
-/** How often deferred sends are brought to the end that the log knows. */
+/** How often deferred sends get the final status from the log. */
 const SETTLE_INTERVAL = "1 minute"
 
 /** Outreach, its bookkeeping and its unsubscribe links. */

@@ -17,7 +17,7 @@ import { formatMailbox } from "../../domain/mail/address.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import type { Settings } from "../settings/settings.ts"
 
-/** Mailboxes of convert-by-email (document 1, "Sender domain"). */
+/** Mailboxes of convert-by-email (INBOUND-13). */
 const SENDER_MAILBOX = "noreply"
 const CONVERT_MAILBOX = "convert"
 

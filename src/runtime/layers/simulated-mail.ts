@@ -32,7 +32,7 @@ export const embeddedProviders = (
     })
   )
 
-/** How a vendor tries again, in short. */
+/** The vendors' retry schedule, shortened. */
 const RETRIES = Schedule.exponential("200 millis", 2).pipe(Schedule.upTo({ times: 5 }))
 
 const ANSWER_TIME_MS = 15_000
@@ -41,8 +41,8 @@ const ANSWER_TIME_MS = 15_000
 const reachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, "//127.0.0.1")
 
 /**
- * Sends the events of the simulated providers to the intake routes of this process's own listener, as the vendors do:
- * signed, and again where the answer is no 2xx. They wait until the listener is up.
+ * Sends the events of the simulated providers to the intake routes of this process's own listener, as the vendors do: signed, and
+ * retried where the answer is no 2xx. They wait until the listener is up.
  */
 export const makeSimulatedEvents = (settings: Pick<Settings, "providerA" | "providerB">) => {
   const base = Deferred.makeUnsafe<string>()

@@ -48,7 +48,7 @@ const mailLine = (settings: Settings): string => {
   return `${place}, for ${convertAddress(settings)}`
 }
 
-/** How to mail a file to it; `demo:mail` is told what is not at its usual place. */
+/** How to mail a file to it; `demo:mail` gets an argument for each address that is not the default. */
 const mailHint = (settings: Settings, place: Place): string => {
   if (!settings.roles.includes("intake")) return ""
   const { host } = settings.http
@@ -68,7 +68,7 @@ const mailHint = (settings: Settings, place: Place): string => {
 `
 }
 
-/** Tells where everything is: to a person as a page, to a machine as one log line without secrets. */
+/** Reports where everything is: as a page on a terminal, else as one log line without secrets. */
 export const announce = (settings: Settings, place: Place): Effect.Effect<void> =>
   Effect.gen(function* () {
     const url = listening(place)

@@ -6,10 +6,10 @@ import { type Supervisors, superviseTicks } from "./supervisor.ts"
 
 const INTERVAL = "10 minutes"
 
-/** Keys that one statement forgets: its locks are held for a moment only. */
+/** Keys deleted by one statement: few, so that its locks are held briefly. */
 const KEYS_AT_ONCE = 10_000
 
-/** Forgets keys whose 24 hours are over, and links and sessions that ended. Several processes may do it at once. */
+/** Deletes keys after 24 hours, and expired links and sessions. Several processes may do it at once. */
 export const keepHouse = Effect.gen(function* () {
   const sql = yield* WriteSql
   const forgetKeys = Effect.map(sql`select purge_email_claims(${KEYS_AT_ONCE}::integer) as count`, ([row]) =>

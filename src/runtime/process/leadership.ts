@@ -8,7 +8,7 @@ import { supervise, type Supervisors, superviseTicksWithin } from "./supervisor.
 /** How a lease is held. The defaults hand over within 12 s of a crash, within one of a clean stop. */
 interface LeaseOptions {
   readonly name?: string
-  /** Time to live in the store, milliseconds; 15 s at most (contract, "Health and metrics"). */
+  /** Time to live in the store, milliseconds; 15 s at most. */
   readonly ttlMs?: number
 }
 
@@ -25,7 +25,7 @@ const ANSWER_SHARE = 0.15
 const FOLLOW_EVERY = "1 second"
 /** How often a renewal without an answer is tried again. */
 const RETRY_EVERY_MS = 250
-/** How long the lease of a process that stops may take to go back. */
+/** How long a stopping process may take to release its lease. */
 const RELEASE_WITHIN = "2 seconds"
 /** How soon a leader's work begins once the process leads. */
 const NOTICE_WITHIN = "250 millis"
@@ -37,7 +37,7 @@ interface Held {
   readonly lost: Deferred.Deferred<void>
 }
 
-/** Milliseconds on a clock that nobody sets and that runs on while the process is frozen. */
+/** Milliseconds on a monotonic clock that runs on while the process is frozen. */
 const uptime = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
 const make = Effect.fnUntraced(function* (options: LeaseOptions) {
@@ -52,7 +52,7 @@ const make = Effect.fnUntraced(function* (options: LeaseOptions) {
     held !== undefined && now < held.trustedUntil ? held : undefined
   )
 
-  /** The answer within `limitMs`, or undefined: a store without an answer is told of once. */
+  /** The answer within `limitMs`, or undefined: an unresponsive store is logged once. */
   const asked = <A>(
     operation: LeaseStoreError["operation"],
     call: Effect.Effect<A, LeaseStoreError>,
@@ -121,7 +121,7 @@ const make = Effect.fnUntraced(function* (options: LeaseOptions) {
     }
   })
 
-  // Finalizers run from the last to the first: what leads has stopped, then the loop, then the lease goes back.
+  // Finalizers run from the last to the first: first the leader's work stops, then the loop, then the lease is released.
   yield* Effect.addFinalizer(() =>
     withDeadline(store.release(claim), {
       duration: RELEASE_WITHIN,
@@ -147,9 +147,9 @@ const make = Effect.fnUntraced(function* (options: LeaseOptions) {
 
 /**
  * Leadership by a lease that this process keeps asking for. It trusts the lease for less than the store does, by its own
- * monotonic clock and from before it asked; without an answer it stops leading before another can begin. One that was
- * frozen past its lease notices when it wakes, after a step perhaps: what it writes then is guarded by
- * `lease_is_held(name, term)` or by guards of its own.
+ * monotonic clock and from before it asked; without an answer it stops leading before another can begin. A process that was
+ * frozen past its lease notices when it wakes, perhaps one step late: its writes are guarded by `lease_is_held(name, term)` or by
+ * guards of its own.
  */
 export const layer = (
   options: LeaseOptions = {}
@@ -157,8 +157,8 @@ export const layer = (
   Layer.effect(Leadership, make(options))
 
 /**
- * Ticks of the leader: one as soon as this process leads, then one every `interval`, never overlapping, for as long as it
- * leads. A tick under way when it does not any more is interrupted at once.
+ * Ticks of the leader: one as soon as this process leads, then one every `interval`, never overlapping, for as long as it leads.
+ * Losing the lease interrupts a running tick at once.
  */
 export const leaderTicking = <E, R>(
   name: string,

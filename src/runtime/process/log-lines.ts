@@ -30,8 +30,8 @@ const collectSecret = (secret: string, into: Set<string>): void => {
 }
 
 /**
- * Masks every secret that stands anywhere in these values as `Redacted`. The second line of defence: a foreign library
- * may put what it was given into an error's message.
+ * Masks every secret that stands anywhere in these values as `Redacted`. The second line of defence: a foreign library may quote
+ * its input in an error message.
  */
 export const scrubOf = (values: unknown): Scrub => {
   const secrets = new Set<string>()
@@ -80,7 +80,7 @@ const entryOf = ({ message, logLevel, cause, fiber, date }: Logger.Options<unkno
   }
 }
 
-/** One JSON object a line; annotations are members of it, and cannot take the place of the members that every line has. */
+/** One JSON object a line; annotations are members of it, and cannot overwrite the standard members. */
 const jsonLine = ({ date, level, message, fields, cause }: Entry): string =>
   Formatter.formatJson({
     ...fields,

@@ -37,7 +37,7 @@ const snapshotOf = (supervised: Supervised): SupervisorSnapshot => ({
   lastError: supervised.lastError
 })
 
-/** Ready is a process whose checks all pass and whose supervised parts are all at work. */
+/** A process is ready if all its checks pass and all its supervised parts are running. */
 export const layer = (checks: ReadonlyArray<Check>): Layer.Layer<Readiness, never, Supervisors> =>
   Layer.effect(
     Readiness,

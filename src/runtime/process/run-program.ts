@@ -1,6 +1,6 @@
 import { Cause, Data, Console, Effect, Exit, Runtime } from "effect"
 
-/** What may be told of a crash: which error, what it says, where it happened. */
+/** What may be reported of a crash: the error, its message, where it happened. */
 interface CrashReport {
   /** One line for `/ready` and for the log. */
   readonly summary: string
@@ -43,10 +43,10 @@ export const describeCrash = (cause: Cause.Cause<unknown>): CrashReport => {
   }
 }
 
-/** The program ends before it has begun, with words for whoever started it: what is wrong, and what to do. */
+/** The program cannot start. The message says what is wrong and what to do. */
 export class CannotStart extends Data.TaggedError("CannotStart")<{ readonly message: string }> {}
 
-/** Ends the process with code 1 and plain words where it cannot start; a defect keeps its stack. */
+/** Ends the process with code 1 and a plain message where it cannot start; a defect keeps its stack. */
 export const endWithWords = <A, E extends { readonly message: string }, R>(
   program: Effect.Effect<A, E | CannotStart, R>
 ): Effect.Effect<A, E | CannotStart, R> =>
@@ -58,7 +58,7 @@ export const endWithWords = <A, E extends { readonly message: string }, R>(
     )
   })
 
-/** A stop that was asked for (SIGTERM, SIGINT) has gone well once everything is closed: code 0. A start that failed: 1. */
+/** A requested stop (SIGTERM, SIGINT) exits with 0 once everything is closed; a failed start exits with 1. */
 export const teardown: Runtime.Teardown = (exit, onExit) =>
   Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
     ? onExit(0)

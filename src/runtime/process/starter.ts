@@ -6,7 +6,7 @@ import { Effect } from "effect"
 
 import type { Env } from "../settings/settings.ts"
 
-/** How often a process looks whether it was left behind. */
+/** How often a process checks whether its parent is gone. */
 const LOOK_EVERY = "1 second"
 
 const SHELL = /^-?(?:ba|da|a|k|z)?sh$/
@@ -16,7 +16,7 @@ interface Ancestor {
   readonly parent: number
 }
 
-/** The name and the parent of a process; undefined where the system does not tell. */
+/** The name and the parent of a process; undefined where the system does not report them. */
 const ancestorOf = (pid: number): Ancestor | undefined => {
   try {
     if (process.platform === "linux") {
@@ -44,9 +44,9 @@ const isAlive = (pid: number): boolean => {
 }
 
 /**
- * The processes that `npm start` put above this one: npm, and the shell that npm runs scripts in. Npm hands a signal to its
- * shell and not to what runs in it, so that a killed npm leaves the server behind. None where something else started this
- * process, which may want to end before it does.
+ * The processes that `npm start` put above this one: npm, and the shell that npm runs scripts in. Npm hands a signal to its shell
+ * and not to what runs in it, so that a killed npm leaves the server behind. Empty where something else started this process:
+ * that parent may exit first on purpose.
  */
 export const startersOf = (env: Env, ppid: number): ReadonlyArray<number> => {
   if (env["npm_lifecycle_event"] !== "start") return []
@@ -54,7 +54,7 @@ export const startersOf = (env: Env, ppid: number): ReadonlyArray<number> => {
   return parent !== undefined && SHELL.test(parent.name) ? [ppid, parent.parent] : [ppid]
 }
 
-/** Ends once one of these is gone; never where there is none. */
+/** Ends once one of these is gone; never ends for an empty list. */
 export const starterGone = (starters: ReadonlyArray<number>): Effect.Effect<void> => {
   if (starters.length === 0) return Effect.never
   const [parent] = starters

@@ -36,13 +36,13 @@ const BACKOFF_FIRST = Duration.millis(200)
 /** … up to this. */
 const BACKOFF_MAX = Duration.seconds(5)
 
-/** The share of the delay that chance may take off, so that fibers which crashed together do not come back together. */
+/** Jitter: the share of the delay that may be taken off at random, so that fibers that crashed together restart apart. */
 const JITTER = 0.2
 
-/** A run that lasted this long was well: its crash is a new story, and the backoff begins anew. */
+/** A run that lasted this long was healthy: its crash resets the backoff. */
 const HEALTHY_AFTER = Duration.minutes(1)
 
-/** How long a fiber may take to stop: to finish what it claimed, or to hand it back. */
+/** How long a fiber may take to stop: to finish what it claimed, or to release it. */
 const STOP_WITHIN = Duration.seconds(10)
 
 interface Entry {
@@ -67,7 +67,7 @@ export class Supervisors extends Context.Service<
   {
     /** All of them, by name; stopped ones included. */
     readonly snapshot: Effect.Effect<ReadonlyArray<Supervised>>
-    /** Enters a fiber that starts. Two that run under one name are a mistake in the program, and a defect. */
+    /** Enters a fiber that starts. Two running under one name are a bug, and a defect. */
     readonly enter: (name: string) => Effect.Effect<Entry>
   }
 >()("postlane/runtime/Supervisors") {
@@ -98,14 +98,14 @@ const restartsTotal = (name: string) =>
     attributes: { name }
   })
 
-/** The delay before restart number `crashes` (from 1) since it was last well. */
+/** The delay before restart number `crashes` (from 1) since it was last healthy. */
 const backoff = (crashes: number): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.next, (chance) => {
     const full = Duration.min(Duration.times(BACKOFF_FIRST, 2 ** Math.min(crashes - 1, 10)), BACKOFF_MAX)
     return Duration.times(full, 1 - JITTER * chance)
   })
 
-/** Time on a clock that nobody sets. */
+/** Time on a monotonic clock. */
 const uptime: Effect.Effect<Duration.Duration> = Effect.map(Clock.monotonicTimeNanos, Duration.nanos)
 
 const since = (start: Duration.Duration) => Effect.map(uptime, (now) => Duration.subtract(now, start))
@@ -116,7 +116,7 @@ const beginRun = (entry: Entry) =>
     entry.lastRunAt = now
   })
 
-/** Runs `run` for ever: whenever it has failed, died or returned, it runs again. Only our own interruption ends it. */
+/** Runs `run` forever: whenever it has failed, died or returned, it is restarted. Only interruption from outside ends it. */
 const restartForEver = <E, R>(
   entry: Entry,
   run: Effect.Effect<unknown, E, R>
@@ -159,9 +159,9 @@ const superviseEntry = <E, R>(name: string, makeRun: (entry: Entry) => Effect.Ef
   })
 
 /**
- * Starts `run` in a fiber of its own, for as long as the scope is open, and starts it again when it crashes: after 200 ms,
- * then twice as long each time up to 5 s, a fifth of it by chance; anew after a healthy minute. A crash is a failure, a
- * defect or a return. Each run has a scope of its own. Closing the scope interrupts it and waits for it, 10 s at most.
+ * Starts `run` in a fiber of its own, for as long as the scope is open, and starts it again when it crashes: after 200 ms, then
+ * twice as long each time up to 5 s, with 20 % jitter; reset after a healthy minute. A crash is a failure, a defect or a return.
+ * Each run has a scope of its own. Closing the scope interrupts it and waits for it, 10 s at most.
  */
 export const supervise = <E, R>(
   name: string,
@@ -201,7 +201,7 @@ export const superviseTicksWithin = <E, R>(
       yield* Effect.scoped(tick)
       yield* Effect.sleep(Duration.max(Duration.zero, Duration.subtract(every, yield* since(started))))
     }).pipe(Effect.forever)
-    // Whoever waits for its turn is well, too.
+    // A fiber that waits for its turn is healthy, too.
     return Effect.andThen(
       Effect.sync(() => void (entry.state = "running")),
       within(ticks)

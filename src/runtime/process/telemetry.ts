@@ -78,8 +78,8 @@ interface ErrorSource {
 }
 
 /**
- * Keeps the process alive when whoever read its output is gone (EPIPE), or the disk behind it is full: without a listener
- * a stream's error ends the process. Lines are then lost; the service goes on. Holds for the rest of the process.
+ * Keeps the process alive when the reader of its output is gone (EPIPE), or the disk behind it is full: without a listener a
+ * stream's error ends the process. Lines are then lost; the service goes on. Holds for the rest of the process.
  */
 export const surviveClosedOutput = (streams: ReadonlyArray<ErrorSource>): Effect.Effect<void> =>
   Effect.sync(() => {
@@ -87,8 +87,7 @@ export const surviveClosedOutput = (streams: ReadonlyArray<ErrorSource>): Effect
   })
 
 /**
- * A span around every send and every retry. Only where traces are collected: spans that nobody sees would cost a tenth of
- * the time of a send.
+ * A span around every send and every retry. Only where traces are collected: unused spans would cost a tenth of a send's time.
  */
 export const layerTraced: Layer.Layer<Mailer | RetryHandler, never, Mailer | RetryHandler> = Layer.merge(
   Layer.effect(

@@ -10,8 +10,8 @@ import type { SettingName, Values } from "./table.ts"
 const SQS_MAX_DELAY_SECONDS = 900
 
 /**
- * What does not fit together: problems, and warnings for what only degrades the service. What follows from a setting that
- * could not be read is left out.
+ * Inconsistent settings: problems, and warnings for what only degrades the service. Consequences of a setting that could not be
+ * read are left out.
  */
 export const contradictions = (
   values: Values,
@@ -139,7 +139,7 @@ export const requirements = (settings: Settings): ReadonlyArray<SettingProblem> 
   return missing
 }
 
-/** Providers that are in use and whose events nobody can bring, since their webhook refuses everybody. */
+/** Providers in use whose events cannot arrive, since their webhook refuses everybody. */
 const deafness = ({ providerA, providerB, roles, sending }: Settings): ReadonlyArray<SettingProblem> => {
   if (!roles.includes("api")) return []
   const unset = (setting: SettingName, provider: Provider) => ({
@@ -157,11 +157,11 @@ const deafness = ({ providerA, providerB, roles, sending }: Settings): ReadonlyA
   ]
 }
 
-/** Why no mail is taken in where nothing says whose verdict on senders counts: every one would be thrown away unverified. */
+/** Why no mail is taken in without a trusted hop: every mail would be dropped as unverified. */
 export const NO_HOPS =
   "is unset: nothing vouches for senders, and the SMTP intake does not start; name the mail server that checks DMARC before it"
 
-/** What production can start without, and will miss. */
+/** What production can start without, but should have. */
 export const advice = (settings: Settings): ReadonlyArray<SettingProblem> => {
   const notes: Array<SettingProblem> = [...settings.warnings]
   if (settings.domains.sender.endsWith(".test")) {

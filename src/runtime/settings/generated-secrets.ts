@@ -36,8 +36,8 @@ const writeKept = async (path: string, secrets: Readonly<Record<string, string>>
 }
 
 /**
- * The environment with every secret that an embedded run needs and nobody has set: made once, kept in the data folder for
- * its owner's eyes only (contract, "Settings", `POSTLANE_EMBEDDED`).
+ * The environment with every secret that an embedded run needs and that is unset: made once, kept in the data folder, readable by
+ * its owner only (`POSTLANE_EMBEDDED=1`).
  */
 export const withGeneratedSecrets = (env: Env, dataDir: string): Effect.Effect<Env, Error> =>
   Effect.tryPromise({

@@ -3,8 +3,8 @@ import { Redacted, Result } from "effect"
 import { asciiDomain, type Mailbox, parseMailbox } from "../../domain/mail/address.ts"
 
 /**
- * Reads the text of one setting, which is trimmed and not empty. A failure says what the value must be and never repeats
- * it: what stands there by mistake may be a secret.
+ * Reads the text of one setting, which is trimmed and not empty. A failure says what the value must be and never repeats it: a
+ * secret may be there by mistake.
  */
 export type ReadValue<A> = (text: string) => Result.Result<A, string>
 
@@ -14,7 +14,7 @@ export type DeferQueueAddress =
   | { readonly _tag: "Sqs"; readonly url: string }
   | { readonly _tag: "Postgres"; readonly name: string }
 
-/** The supervised parts of a process (contract, `POSTLANE_ROLES`). */
+/** The supervised parts of a process (`POSTLANE_ROLES`). */
 const ROLES = ["api", "leader", "retry", "worker", "intake"] as const
 export type Role = (typeof ROLES)[number]
 

@@ -19,12 +19,12 @@ export const GROUPS = {
 } as const
 export type Group = keyof typeof GROUPS
 
-/** One setting: everything that is known of it before its value is. */
+/** One setting: everything about it but its value. */
 export interface Setting<A = unknown> {
   readonly group: Group
-  /** One or two sentences for whoever sets it. */
+  /** Description, one or two sentences. */
   readonly about: string
-  /** The value when it is unset, as somebody would write it. */
+  /** The default, as it would be written in the environment. */
   readonly fallback?: string
   /** What holds when it is unset, in words, where that depends on other settings. */
   readonly otherwise?: string

@@ -9,7 +9,7 @@ export { advice, requirements } from "./checks.ts"
 export type { CloudCredentials, DecodeOptions, Env, SettingProblem, Settings } from "./shape.ts"
 export type { DeferQueueAddress, Role } from "./readers.ts"
 
-/** Prefixes of names that nobody else uses: an unknown one is probably a slip. */
+/** Prefixes used by Postlane only: an unknown name with one is probably a typo. */
 const OUR_PREFIX = /^(?:EMAIL|POSTLANE|PROVIDERA|PROVIDERB|BATCH_CONVERSION|MAILAPI|HIFI)_/
 
 const names: ReadonlyArray<string> = SETTING_NAMES.flatMap((name) => {
@@ -22,7 +22,7 @@ export const GENERATED_SECRETS: ReadonlyArray<SettingName> = SETTING_NAMES.filte
   (name) => settingOf(name).generated === true
 )
 
-/** The trimmed text of a setting, `undefined` where it is unset or empty. Edge bindings can hold other things than text. */
+/** The trimmed text of a setting, `undefined` where it is unset or empty. Edge bindings may hold values of other types. */
 const textOf = (env: Env, name: string): string | undefined => {
   const value: unknown = env[name]
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value

@@ -19,7 +19,7 @@ export interface SettingProblem {
 export interface DecodeOptions {
   /** What holds where `POSTLANE_EMBEDDED` is unset. */
   readonly embedded: boolean
-  /** True for the library: what is missing degrades it (a warning), where the server would not start. */
+  /** True for the library: what is missing degrades it (a warning), where it would stop the server from starting. */
   readonly library?: boolean
   /** True for a server that is to start: what production needs and lacks is a problem, too. */
   readonly server?: boolean
@@ -31,11 +31,11 @@ export interface DecodeOptions {
 export interface CloudCredentials {
   readonly accessKeyId: Redacted.Redacted
   readonly secretAccessKey: Redacted.Redacted
-  /** Temporary credentials are refused without theirs. */
+  /** Required with temporary credentials. */
   readonly sessionToken: Redacted.Redacted | undefined
 }
 
-/** The address under which a listener is reached on its own machine. */
+/** The address at which a listener is reached on its own machine. */
 const listenerUrl = (host: string, port: number): string => {
   if (host === "0.0.0.0" || host === "::") return `http://127.0.0.1:${port}`
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`
@@ -61,7 +61,7 @@ const cloudCredentials = (values: Values): CloudCredentials | undefined =>
 const clamp = (value: number, minimum: number, maximum: number): number =>
   Math.min(maximum, Math.max(minimum, value))
 
-/** Groups the values and puts the defaults in place that depend on other settings. */
+/** Groups the values and fills in the defaults that depend on other settings. */
 export const assemble = (
   env: Env,
   values: Values,
@@ -83,7 +83,7 @@ export const assemble = (
     embedded && !noQueue ? { _tag: "Postgres", name: "email-defer" } : { _tag: "None" }
   const roles: ReadonlyArray<Role> = values.POSTLANE_ROLES
   return {
-    /** True: what is not configured stands in for itself. */
+    /** True: parts that are not configured are embedded or simulated. */
     embedded,
     roles,
     /** As it was written; relative to the working directory. */
@@ -177,7 +177,7 @@ export const assemble = (
         values.CONVERT_REPLY_CHANNEL ??
         (values.MAILAPI_SERVICE_ACCOUNT_KEY === undefined ? "library" : "workspace"),
       bucket: values.CONVERT_EMAIL_BUCKET,
-      /** False: `bucket` is the default name, and no word that there is such a bucket. */
+      /** False: `bucket` is the default name, and such a bucket may not exist. */
       bucketIsSet: /\S/.test(env["CONVERT_EMAIL_BUCKET"] ?? ""),
       /** `undefined`: our own pages. */
       registerUrl: values.REGISTER_URL,

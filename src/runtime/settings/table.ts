@@ -270,5 +270,5 @@ export type Values = {
 /** All names, in the order of the table. */
 export const SETTING_NAMES = Object.keys(SETTINGS) as ReadonlyArray<SettingName>
 
-/** The table with its entries' types widened, for whoever reads them by a name that is not a literal. */
+/** The table with its entries' types widened, for look-ups by a name that is not a literal. */
 export const settingOf = (name: SettingName): Setting => SETTINGS[name]

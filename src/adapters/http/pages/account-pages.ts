@@ -35,7 +35,7 @@ const answer = (html: string) =>
     headers: { "content-security-policy": pagePolicy("'none'") }
   })
 
-/** What to do on an installation that sells nothing itself: how to register, and how to get credits. */
+/** Pages for an installation that sells nothing itself: how to register, and how to get credits. */
 export const accountPageRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     yield* router.add("GET", ACCOUNT_PAGES.register, answer(registerPage))

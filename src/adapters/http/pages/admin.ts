@@ -6,20 +6,20 @@ import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/accounts/accounts.
 import { confirmDialog } from "./dashboard.ts"
 import type { AdminScreen } from "./shell.ts"
 
-/** An admin's screen: its heading, what is on it, and the module that fills it. */
+/** An admin's screen: its heading, its content, and the module that fills it. */
 interface Screen {
   readonly title: string
   readonly main: string
   readonly script: string
 }
 
-/** Values whose words are not just their own. */
+/** Values whose label does not follow from their name. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ["waiting_batch", "Waiting for batch"],
   ["paused_budget", "Paused: budget spent"]
 ])
 
-/** A value of a closed set in words: `hard_bounce` as “Hard bounce”. */
+/** The label of a value of a closed set: `hard_bounce` as “Hard bounce”. */
 const words = (value: string): string =>
   WORDS.get(value) ?? value.charAt(0).toUpperCase() + value.slice(1).replaceAll("_", " ")
 
@@ -193,6 +193,6 @@ const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
   audit: AUDIT
 }
 
-/** The screen of this name; names come from strangers. */
+/** The screen of this name, which is untrusted input. */
 export const adminScreen = (name: string): Screen | undefined =>
   Object.entries(SCREENS).find(([known]) => known === name)?.[1]

@@ -8,7 +8,7 @@ import { problem, problemResponse } from "../server/problem.ts"
 
 const FOLDER = new URL("assets/", import.meta.url)
 
-/** What browsers get, by the ending of its name; whatever else stands in the folder is not served. */
+/** Media types by file extension; other files of the folder are not served. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   js: "text/javascript; charset=utf-8",
@@ -29,7 +29,7 @@ const read = (): ReadonlyArray<Asset> =>
       return mediaType === undefined ? [] : [{ name, mediaType, body: readFileSync(new URL(name, FOLDER)) }]
     })
 
-/** A content hash of all of them: scripts import each other by relative paths, which stay inside one version. */
+/** A hash over all files: scripts import each other by relative paths, which stay inside one version. */
 const versionOf = (assets: ReadonlyArray<Asset>): string => {
   const hash = createHash("sha256")
   for (const { body, name } of assets) hash.update(name).update("\0").update(body).update("\0")
@@ -38,7 +38,7 @@ const versionOf = (assets: ReadonlyArray<Asset>): string => {
 
 /** Scripts and style sheets of the pages, as they are in `assets/`: read once, at the start. */
 interface Assets {
-  /** Where a page finds one of them. */
+  /** The URL path of an asset. */
   readonly pathOf: (name: string) => string
   readonly asset: (version: string, name: string) => HttpServerResponse.HttpServerResponse
 }
@@ -54,7 +54,7 @@ export const readAssets = (): Assets => {
     asset: (asked, name) => {
       const asset = byName.get(name)
       if (asset === undefined) return none
-      // A page of another version, while a deployment goes on, gets what there is; nobody keeps it under that name.
+      // During a deployment a page of another version gets this version's file, which must not be cached under that path.
       const cache = asked === version ? "public, max-age=31536000, immutable" : "no-store"
       return HttpServerResponse.uint8Array(asset.body, {
         contentType: asset.mediaType,

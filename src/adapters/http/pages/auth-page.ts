@@ -3,7 +3,7 @@ import { escape, page, pagePolicy } from "./html-page.ts"
 /** These pages may send their form to this server. */
 export const AUTH_PAGE_POLICY = pagePolicy("'self'")
 
-/** What a magic link opens. The link is used up by the button, never by opening the page. */
+/** The page that a magic link opens. The link is used up by the button, never by opening the page. */
 export const magicLinkPage = (token: string): string =>
   page(
     "Sign in",

@@ -1,13 +1,13 @@
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 
-/** What every dialog begins with. */
+/** A dialog with the parts that every one has. */
 const dialog = (name: string, body: string): string =>
   `<dialog id="${name}" aria-labelledby="${name}-title">
 <h2 id="${name}-title"></h2>
 ${body}
 </dialog>`
 
-/** The question before something that costs, or cannot be taken back; the button that changes nothing comes first. */
+/** The question before something that costs, or cannot be undone; the button that changes nothing comes first. */
 export const confirmDialog = dialog(
   "confirm",
   `<p id="confirm-text"></p>

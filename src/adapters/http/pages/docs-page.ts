@@ -4,12 +4,12 @@ import { HttpApiScalar } from "effect/http-api"
 
 import { DocumentedApi } from "../routes/api.ts"
 
-/** The page is one file with its script and style inside; it may load nothing and talk to this server only. */
+/** The page is one file with its script and style inline; it may load nothing and talk to this server only. */
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; " +
   "connect-src 'self'; worker-src blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** Scalar's script is 3 MB: it is loaded when somebody first asks for the page, not at the start. */
+/** Scalar's script is 3 MB: it is loaded at the first request for the page, not at the start. */
 const makePage = Effect.gen(function* () {
   const router = yield* HttpRouter.make
   const scalar = { withDefaultFonts: false, showOperationId: true }

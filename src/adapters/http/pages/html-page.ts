@@ -24,7 +24,7 @@ button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; margin-block: 1
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64")
 
-/** Nothing runs on a page and nothing is loaded: the one style sheet is allowed by its hash. */
+/** A page runs and loads nothing: its one style sheet is allowed by its hash. */
 export const pagePolicy = (formAction: "'none'" | "'self'"): string =>
   `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ` +
   `frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`
@@ -37,10 +37,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;"
 }
 
-/** Text as it stands in HTML, in an attribute as well. */
+/** Escapes text for HTML, also inside attributes. */
 export const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char]!)
 
-/** A whole page; `title` is text, `main` and what is to stand in `head` besides are HTML. */
+/** A whole page; `title` is text, `main` and the addition to `head` are HTML. */
 export const page = (title: string, main: string, head = ""): string =>
   `<!doctype html>
 <html lang="en">

@@ -1,6 +1,6 @@
 import { escape, page, pagePolicy } from "./html-page.ts"
 
-/** The one form goes back to where the page came from. */
+/** The one form posts to this server. */
 export const UNSUBSCRIBE_POLICY = pagePolicy("'self'")
 
 /** Asks whether to unsubscribe. The form names no address of its own: it posts to the link itself. */
@@ -28,7 +28,7 @@ export const unknownPage: string = page(
 /** The page has no form. */
 export const SHARED_PAGE_POLICY = pagePolicy("'none'")
 
-/** A link that shows nothing (any more). */
+/** For a link that is unknown or has expired. */
 export const sharedGonePage: string = page(
   "This link does not work",
   `<h1>This link does not work</h1>

@@ -1,10 +1,10 @@
 import { may, type Principal } from "../../../domain/accounts/principal.ts"
 
-/** The page that somebody who has just signed in begins with. */
+/** The first page after a sign-in. */
 export const homeOf = (principal: Pick<Principal, "rights">): string =>
   may(principal, "owner") || !may(principal, "admin:read") ? "/dashboard" : "/admin/jobs"
 
-/** The paths of the pages, each read only: the method table tells them to whoever asks with another method. */
+/** The paths of the pages, each read only: the method table answers other methods with 405. */
 export const PAGE_PATHS: ReadonlyArray<string> = [
   "/",
   "/sign-in",
@@ -14,11 +14,11 @@ export const PAGE_PATHS: ReadonlyArray<string> = [
   "/assets/:version/:name"
 ]
 
-/** Where replies of convert-by-email lead to, as long as the installation has no such pages of its own. */
+/** The pages that replies of convert-by-email link to, unless the installation has its own. */
 export const ACCOUNT_PAGES = { register: "/register", credits: "/credits" } as const
 
 /** Both are read only. */
 export const ACCOUNT_PAGE_PATHS: ReadonlyArray<string> = Object.values(ACCOUNT_PAGES)
 
-/** What a page is sent as. */
+/** The media type of a page. */
 export const PAGE_MEDIA_TYPE = "text/html; charset=utf-8"

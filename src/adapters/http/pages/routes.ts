@@ -27,13 +27,13 @@ const noRight = (right: Right, { actor }: Principal): string =>
 const refused = ({ detail, title }: Problem): string =>
   `<div class="narrow"><h1>${escape(title)}</h1><p>${escape(detail)}</p></div>`
 
-/** Whoever reads pages, not problems. */
+/** Whether the client wants a page rather than a problem. */
 const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   /\btext\/html\b/i.test(headers["accept"] ?? "")
 
 /**
- * The pages for people: the dashboard, the admin's screens, the sign-in, and what they load. A page holds nothing of anybody's:
- * its script asks the JSON API, with the same session. None of them is in the OpenAPI document.
+ * The pages for people: the dashboard, the admin screens, the sign-in, and their assets. A page holds no user data: its
+ * script reads the JSON API, with the same session. None of them is in the OpenAPI document.
  */
 export const pageRoutes = ({ baseUrl }: { readonly baseUrl: string }) =>
   HttpRouter.use(
@@ -48,7 +48,7 @@ export const pageRoutes = ({ baseUrl }: { readonly baseUrl: string }) =>
           headers: { "content-security-policy": APP_POLICY }
         })
 
-      /** The page for who has the right; the way to the sign-in for nobody. */
+      /** The page, where the principal has the right; without a principal, a redirect to the sign-in. */
       const guarded = (
         right: Right,
         path: string,

@@ -2,8 +2,8 @@ import { may, type Principal } from "../../../domain/accounts/principal.ts"
 import { escape } from "./html-page.ts"
 
 /**
- * What a page of the dashboard may do: run and load what this server serves, and talk to it. No inline script or style, nothing
- * from outside, and no markup out of a string (Trusted Types): what the API tells goes into the page as text.
+ * What a page of the dashboard may do: run and load what this server serves, and talk to it. No inline script or style,
+ * nothing from outside, and no markup from strings (Trusted Types): data of the API goes into the page as text.
  */
 export const APP_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
@@ -13,10 +13,10 @@ export const APP_POLICY =
 export interface ShellPage {
   readonly title: string
   readonly main: string
-  /** The module that runs on it, and its style sheet beside the one of all pages. */
+  /** The module that runs on it, and its style sheet in addition to the common one. */
   readonly script?: string | undefined
   readonly style?: string | undefined
-  /** Whoever is signed in. */
+  /** The signed-in user. */
   readonly principal?: Principal | undefined
   /** The path of the page, which the navigation marks. */
   readonly path: string
@@ -62,7 +62,7 @@ const account = ({ actor }: Principal): string =>
 <button type="submit">Sign out</button>
 </form>`
 
-/** The whole page. The two live regions are there from the start, so that what is put into them is read out. */
+/** The whole page. The two live regions exist from the start, so that text added to them is read out. */
 export const shell = (
   pathOf: (asset: string) => string,
   { main, path, principal, script, style, title }: ShellPage

@@ -1,10 +1,10 @@
-/** What the sign-in page may be told in its query, and what it then says first. */
+/** The values of `reason` in the sign-in page's query, and the notice for each. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ended", "Your session has ended. Sign in again to go on."],
   ["admin", "The admin pages need an admin’s token."]
 ])
 
-/** The main part of `GET /sign-in`: a token, or how to come in by mail. */
+/** The main part of `GET /sign-in`: a field for a token, or how to sign in by mail. */
 export const signInMain = (reason: string | undefined): string => {
   const told = reason === undefined ? undefined : REASONS.get(reason)
   return `<div class="narrow">

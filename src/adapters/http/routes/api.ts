@@ -29,7 +29,7 @@ import { SuppressionGroup } from "./mail/suppressions.ts"
 import { OutreachGroup } from "./outreach/outreach.ts"
 import { UnsubscribeGroup } from "./outreach/unsubscribe.ts"
 
-/** What every Postlane serves. A new group is added here and gets its handlers in `../handlers/`. */
+/** The API of every Postlane. A new group is added here, its handlers in `../http-layer.ts`. */
 export class Api extends HttpApi.make(API_NAME)
   .add(RelayGroup)
   .add(ReceiptGroup)
@@ -64,10 +64,10 @@ export class Api extends HttpApi.make(API_NAME)
   .add(SharingGroup)
   .add(SharedGroup) {}
 
-/** What an embedded one serves besides. */
+/** What an embedded one serves in addition. */
 export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup) {}
 
-/** All of it, as the OpenAPI document describes it. */
+/** The whole API, as in the OpenAPI document. */
 export class DocumentedApi extends HttpApi.make("postlane-documented")
   .addHttpApi(Api)
   .addHttpApi(DevApi)

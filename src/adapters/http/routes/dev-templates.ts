@@ -36,7 +36,7 @@ export class DevTemplateGroup extends HttpApiGroup.make("templates")
   )
   .middleware(DevAccess) {}
 
-/** A mail carries its styles itself, runs nothing and loads nothing. */
+/** A mail has inline styles, runs nothing and loads nothing. */
 const MAIL_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 

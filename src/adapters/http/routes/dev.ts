@@ -16,7 +16,7 @@ import { apiOf } from "../server/group-api.ts"
 import { problemSchema, problem } from "../server/problem.ts"
 import { InvalidRequest } from "./mail/relay.ts"
 
-/** Lets loopback peers with a loopback `Host` pass, and admins (contract, "Embedded only"). */
+/** Lets loopback peers with a loopback `Host` pass, and admins (HTTP-8). */
 export class DevAccess extends HttpApiMiddleware.Service<DevAccess>()("postlane/http/DevAccess", {
   error: [problemSchema("UNAUTHENTICATED", {}), problemSchema("FORBIDDEN", {})]
 }) {}
@@ -30,9 +30,9 @@ const idParam = { id: Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-][A-Za-
 /** The body of `POST /dev/simulate`. */
 const SimulationBody = Schema.Struct({
   provider: Provider,
-  /** For each of the next requests, in order; in place of what was told before. */
+  /** For each of the next requests, in order; replaces what was set before. */
   outcomes: Schema.Array(SimulatedOutcome).check(Schema.isMaxLength(1000)),
-  /** For every request after them; `ok` where it is missing. */
+  /** For every request after them; default `ok`. */
   otherwise: Schema.optionalKey(SimulatedOutcome)
 }).annotate({ identifier: "SimulationScript" })
 

@@ -9,7 +9,7 @@ import { problem } from "../server/problem.ts"
 import { HealthGroup } from "./health.ts"
 import { openApiDocument } from "./open-api.ts"
 
-/** What `/ready` shows of a report; what things failed with is for admins. */
+/** What `/ready` shows of a report; errors are shown to admins only. */
 const shown = (report: ReadinessReport, admin: boolean) => ({
   checks: Object.fromEntries(
     report.checks.map(({ name, ok, lastError }) => [

@@ -35,7 +35,7 @@ const PrometheusText = Schema.String.pipe(
   HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" })
 )
 
-/** Health, metrics and the description of this API (contract, "Health and metrics"). */
+/** Health, metrics and the OpenAPI document (HTTP-7). */
 export class HealthGroup extends HttpApiGroup.make("health")
   .add(
     HttpApiEndpoint.get("health", "/health", {

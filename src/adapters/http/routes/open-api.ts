@@ -5,7 +5,7 @@ import { DocumentedApi } from "./api.ts"
 
 let document: Readonly<Record<string, Schema.Json>> | undefined
 
-/** The OpenAPI 3.1 document of everything that is served; made once. */
+/** The OpenAPI 3.1 document of the whole API; made once. */
 export const openApiDocument = (): Readonly<Record<string, Schema.Json>> =>
   (document ??= JSON.parse(JSON.stringify(OpenApi.fromApi(DocumentedApi))) as Readonly<
     Record<string, Schema.Json>

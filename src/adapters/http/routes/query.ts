@@ -3,15 +3,15 @@ import { HttpApiMiddleware } from "effect/http-api"
 
 import { problemSchema } from "../server/problem.ts"
 
-/** What is asked cannot be answered now. */
+/** The request cannot be answered now. */
 export const Unavailable = problemSchema("UNAVAILABLE", {})
 
-/** Text that Postgres takes. */
+/** Text that Postgres accepts. */
 export const Text = Schema.String.check(
   Schema.makeFilter((text) => !text.includes("\0") || "holds a NUL character")
 )
 
-/** A filter that may be missing, or there and empty, which means the same. */
+/** An optional filter; an empty one counts as missing. */
 export const filter = <S extends Schema.Constraint>(schema: S) =>
   Schema.optionalKey(Schema.Union([schema, Schema.Literal("")]))
 
@@ -29,7 +29,7 @@ export const DEFAULT_PAGE = 50
 /** `nextCursor` of the page before. */
 export const cursor = filter(Text.check(Schema.isMaxLength(200)))
 
-/** How many requests one client may make to an endpoint in a minute: annotate the endpoint where it is another number. */
+/** How many requests a client may make to an endpoint per minute: annotate an endpoint that needs another number. */
 export const RequestsPerMinute = Context.Reference<number>("postlane/http/RequestsPerMinute", {
   defaultValue: () => 60
 })

@@ -19,18 +19,18 @@ import {
   withSessionCookie
 } from "./session.ts"
 
-/** How long a token that was an admin's is taken for one while the database does not answer. */
+/** How long a token last seen as an admin's still counts as one while the database does not answer. */
 const REMEMBERED_MS = 3_600_000
 
 /** Most tokens that are remembered. */
 const MAX_REMEMBERED = 1000
 
-/** Whether an `Authorization` header is that of somebody who may read what admins may. */
+/** Whether an `Authorization` header grants `admin:read`. */
 type AdminCheck = (authorization: string | undefined) => Effect.Effect<boolean>
 
 /**
- * The check for what an admin wants to see most while the database is down (`/ready`, the outbox): it then goes by what
- * it last saw of the token, within the hour. No route that reads or changes data goes by it.
+ * The check for what an admin needs most while the database is down (`/ready`, the outbox): without the database it uses
+ * what it saw of the token within the last hour. No route that reads or changes data uses it.
  */
 export const makeAdminCheck: Effect.Effect<AdminCheck, never, Access> = Effect.map(Access, (access) => {
   const seen = new Map<string, number>()
@@ -68,7 +68,7 @@ export const proxySecretLayer = (secret: Redacted.Redacted | undefined): Layer.L
 const LOOPBACK_PEER = /^(?:127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3})$/i
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
-/** What proxies add: whoever sends it stands behind the peer. */
+/** Headers that proxies add: a request with one was forwarded by its peer. */
 const FORWARDED = [
   "forwarded",
   "via",
@@ -81,7 +81,7 @@ const FORWARDED = [
 const isForwarded = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   FORWARDED.some((name) => headers[name] !== undefined)
 
-/** A page of another site that a browser on this machine has open must not get through. */
+/** A page of another site, open in a browser on this machine, must be refused. */
 const fromAnotherSite = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {
   const site = headers["sec-fetch-site"]
   if (site !== undefined && site !== "same-origin" && site !== "none") return true
@@ -98,7 +98,7 @@ const notLocal: Refusal = Effect.fail(
   problem("UNAUTHENTICATED", "From another machine an admin's bearer token is required")
 )
 
-/** Loopback peers that name a loopback host and are no proxies, and admins. */
+/** Lets loopback peers pass that name a loopback host and are no proxies, and admins (HTTP-8). */
 export const devAccessLayer: Layer.Layer<DevAccess, never, Access> = Layer.effect(
   DevAccess,
   Effect.map(makeAdminCheck, (isAdmin) =>
@@ -123,7 +123,7 @@ const READS = new Set(["GET", "HEAD"])
 const unavailable = problem("UNAVAILABLE", "Who calls cannot be looked up now")
 const sessionOfOtherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
-/** Finds out who calls: a bearer token decides where there is one, else the session's cookie. */
+/** Identifies the caller: by the bearer token where there is one, else by the session cookie. */
 export const makeCaller = (baseUrl: string) =>
   Effect.map(Access, (access) => {
     const site = siteOf(baseUrl)
@@ -159,7 +159,7 @@ const mayNot = (right: Right) => problem("FORBIDDEN", `This needs the right ${ri
 
 const noAdmin = problem("UNAUTHENTICATED", "An admin's bearer token or session is required")
 
-/** 401 for nobody, 403 without the right. */
+/** 401 without a principal, 403 without the right. */
 export const adminAccessLayer = (options: {
   readonly baseUrl: string
 }): Layer.Layer<AdminAccess, never, Access> =>
@@ -184,11 +184,11 @@ export const adminAccessLayer = (options: {
 
 const noOwner = problem("UNAUTHENTICATED", "A customer's bearer token or session is required")
 
-/** A file of somebody else's is not found, never forbidden (contract, "Errors"): nor is it to who can have none. */
+/** Somebody else's file is 404, never 403 (DOC-3), also for a principal that cannot own files. */
 const noOwnerOf = ({ path }: { readonly path: string }) =>
   path.includes("/:fileId") ? noFile : mayNot("owner")
 
-/** 401 for nobody; for somebody who acts for no customer, no file is there (404) and the rest is forbidden (403). */
+/** 401 without a principal; a principal without a customer gets 404 for a file and 403 for the rest. */
 export const ownerAccessLayer = (options: {
   readonly baseUrl: string
 }): Layer.Layer<OwnerAccess, never, Access> =>

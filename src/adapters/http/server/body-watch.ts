@@ -2,31 +2,31 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 
 /** How long bodies may take. */
 interface BodyTimes {
-  /** Milliseconds for a whole request; for a patient one, for each {@link LEAST_BYTES} of it. */
+  /** Milliseconds for a whole request; for one that `isPatient`, for each {@link LEAST_BYTES} of it. */
   readonly requestTimeout: number
 }
 
-/** What a patient request has to bring in the time of a whole other one; 9 KB a second at the usual 60 s. */
+/** What a patient request must bring per `requestTimeout`; 9 KB a second at the default 60 s. */
 export const LEAST_BYTES = 512 * 1024
 
-/** For how many such times on end a patient request may wait for this server to read on: an object store that is slow, not one that is gone. */
+/** For how many such periods in a row a patient request may wait for this server to read: a slow object store, not a dead one. */
 const MOST_WAITS = 5
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 /**
- * Cuts requests whose bodies dawdle. Node's own limit is one for the whole server and for the whole of a request, which no
- * large upload would fit into: a request that `isPatient` takes as long as it needs while it comes on, until it is answered.
- * One that waits for this server to read it is cut too in the end: a handler that never reads on would hold it for ever.
+ * Cuts requests whose bodies arrive too slowly. Node's own limit is one for all requests and for the whole request, too
+ * short for a large upload: a request that `isPatient` may take as long as it needs while bytes arrive, until it is
+ * answered. One that waits for this server to read is cut too in the end: a handler that stopped reading would hold it for ever.
  */
 export const watchBodies = (
   server: Server,
   options: BodyTimes & {
     readonly isPatient: (request: IncomingMessage) => boolean
-    /** Answers and closes; only for a request that nothing was answered to. */
+    /** Answers and closes; only for a request that has no answer yet. */
     readonly onSlow: (request: IncomingMessage) => void
-    /** Reports a patient request that this server did not read on; it is cut as well. */
+    /** Reports a patient request that this server stopped reading; it is cut as well. */
     readonly onStuck: (request: IncomingMessage) => void
   }
 ): void => {

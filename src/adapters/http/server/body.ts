@@ -5,7 +5,7 @@ import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 
 import { invalidRequest, problem, type Problem } from "./problem.ts"
 
-/** The bytes of a body; one that is declared too large is refused unread, one that turns out so is not read to its end. */
+/** The bytes of a body. One declared too large is refused unread; one that grows too large is not read to its end. */
 const readBytes = (
   request: HttpServerRequest.HttpServerRequest,
   maxBytes: number
@@ -23,19 +23,19 @@ const readBytes = (
   )
 }
 
-/** Bodies over this many bytes, or of unknown length, are read a few at a time. */
+/** Of bodies over this many bytes, or of unknown length, only a few are read at once. */
 const LARGE_BODY = 1024 * 1024
 
-/** How many large bodies are in memory at once; the rest waits, unread, on its socket. */
+/** How many large bodies are in memory at once; the others wait unread on their sockets. */
 const LARGE_BODIES_AT_ONCE = 4
 
-/** What a large body has to bring in each {@link LOOK_EVERY} while it holds one of these places: 200 KB a second. */
+/** What a large body must bring per {@link LOOK_EVERY} while it holds one of these places: 200 KB a second. */
 const LEAST_BYTES = 1024 * 1024
 const LOOK_EVERY = "5 seconds"
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
-/** Reads JSON bodies with a bound on each and on all together. */
+/** Reads JSON bodies, with a bound on each and on all together. */
 interface JsonBodies {
   /** The parsed body. Call it after the caller is known: nothing is read before. */
   readonly read: (
@@ -56,14 +56,14 @@ const parse = (bytes: ArrayBuffer): Effect.Effect<unknown, Problem> => {
   }
 }
 
-/** How much came over a request's connection; undefined where that is not known. */
+/** Bytes received on a request's connection; undefined where that is not known. */
 const bytesRead = ({ source }: HttpServerRequest.HttpServerRequest): number | undefined => {
   const socket = "socket" in source ? source.socket : undefined
   const known = typeof socket === "object" && socket !== null && "bytesRead" in socket
   return known && typeof socket.bytesRead === "number" ? socket.bytesRead : undefined
 }
 
-/** Fails once a body dawdles: others wait for its place. */
+/** Fails once a body arrives too slowly: others wait for its place. */
 const pace = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   for (let seen = bytesRead(request); seen !== undefined;) {
     yield* Effect.sleep(LOOK_EVERY)
@@ -76,7 +76,7 @@ const pace = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerR
   return yield* Effect.never
 })
 
-/** Makes the reader; its bound on large bodies holds for everything that goes through it. */
+/** Makes the reader; its bound on large bodies is shared by all its calls. */
 export const makeJsonBodies = Effect.map(Semaphore.make(LARGE_BODIES_AT_ONCE), (large): JsonBodies => ({
   read: (request, maxBytes) => {
     const { "content-type": type, "content-encoding": encoding, "content-length": length } = request.headers
@@ -89,7 +89,7 @@ export const makeJsonBodies = Effect.map(Semaphore.make(LARGE_BODIES_AT_ONCE), (
     const declared = length === undefined ? Number.POSITIVE_INFINITY : Number(length)
     const read = Effect.flatMap(readBytes(request, maxBytes), parse)
     const refusedAtOnce = length !== undefined && declared > maxBytes
-    // What cannot become large waits for nobody, and keeps nobody waiting.
+    // A body that cannot become large needs no place.
     return Math.min(declared, maxBytes) > LARGE_BODY && !refusedAtOnce
       ? large.withPermit(Effect.raceFirst(read, pace(request)))
       : read

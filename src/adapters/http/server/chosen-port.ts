@@ -2,21 +2,21 @@ import { createServer } from "node:net"
 
 import { Effect, type Scope } from "effect"
 
-/** A port that the system chose, kept from everybody else until it is let go. */
+/** A port that the system chose, held until it is released. */
 interface ChosenPort {
   readonly port: number
-  /** Sets it free for the listener, who takes it at once. */
+  /** Releases it for the listener, which binds it at once. */
   readonly letGo: Effect.Effect<void>
 }
 
 /**
- * Chooses a port for `PORT=0` before there is a listener: the addresses that mails hold, and those that this process posts to, are
- * made of it. Undefined where none can be had on this host: the listener then says why.
+ * Chooses a port for `PORT=0` before there is a listener: links in mails and the addresses that this process posts to
+ * contain it. Undefined where this host has none: the listener then reports why.
  */
 export const choosePort = (host: string): Effect.Effect<ChosenPort | undefined, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.callback<ChosenPort | undefined>((resume) => {
-      // Nobody knows the port yet; whoever tries it all the same is told at once that nobody listens.
+      // Nobody should know the port yet; a connection to it is closed at once.
       const server = createServer((socket) => socket.destroy())
       server.once("error", () => resume(Effect.succeed(undefined)))
       server.listen({ host, port: 0 }, () => {

@@ -3,15 +3,15 @@ import { BlockList, isIP } from "node:net"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 
-/** The proxies in front of this server whose word about their callers is taken: how many there are, or their addresses and networks. */
+/** The proxies in front of this server whose `X-Forwarded-For` is trusted: their number, or their addresses and networks. */
 export type TrustedProxies = number | ReadonlyArray<string>
 
-/** Of an IPv4 address in the form of IPv6, the address. */
+/** An IPv4-mapped IPv6 address as plain IPv4. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "")
 
 const familyOf = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
-/** Whether what stands `hop` steps before this server is one of the proxies. */
+/** Whether the host `hop` steps before this server is one of the proxies. */
 const isTrusted = (trusted: TrustedProxies): ((address: string, hop: number) => boolean) => {
   if (typeof trusted === "number") return (_, hop) => hop < trusted
   const list = new BlockList()
@@ -25,8 +25,8 @@ const isTrusted = (trusted: TrustedProxies): ((address: string, hop: number) => 
 }
 
 /**
- * Who called: the peer, or the last address in `X-Forwarded-For` that no trusted proxy has. What stands before that one the caller may
- * have written itself.
+ * The caller's address: the peer, or the last address in `X-Forwarded-For` that is no trusted proxy's. Earlier addresses
+ * may be forged by the caller.
  */
 export const makeClientAddress = (trusted: TrustedProxies) => {
   const trusts = isTrusted(trusted)
@@ -42,7 +42,7 @@ export const makeClientAddress = (trusted: TrustedProxies) => {
   }
 }
 
-/** Gives handlers the caller's address in place of the proxy's. Nothing is trusted where no proxy is named. */
+/** Gives handlers the caller's address in place of the proxy's. Without named proxies, no header is trusted. */
 export const behindProxies = (trusted: TrustedProxies) => {
   const addressOf = makeClientAddress(trusted)
   const none = typeof trusted === "number" ? trusted === 0 : trusted.length === 0

@@ -6,13 +6,13 @@ import type { HttpServerRequest } from "effect/http"
 /** Whether a caller presented the secret. */
 type SecretCheck = (presented: string | undefined) => boolean
 
-/** Header values arrive as one character a byte; the secret may be written in UTF-8. */
+/** Header values arrive as one character per byte; the secret may be UTF-8. */
 const digestOf = (value: string, encoding: "latin1" | "utf8"): Buffer =>
   hash("sha256", Buffer.from(value, encoding), "buffer")
 
 /**
- * Makes a check that takes the same time whatever is presented: both sides are hashed, then compared in constant time.
- * An unset or empty secret refuses everybody (contract, "Settings").
+ * Makes a check that takes the same time for any input: both sides are hashed, then compared in constant time.
+ * An unset or empty secret refuses everybody (HTTP-2).
  */
 export const secretCheck = (secret: Redacted.Redacted | undefined): SecretCheck => {
   const value = secret === undefined ? "" : Redacted.value(secret)
@@ -29,12 +29,12 @@ export const bearerToken = (authorization: string | undefined): string | undefin
   return token === undefined ? undefined : Buffer.from(token, "latin1").toString("utf8")
 }
 
-/** Whose page a request comes from, by what the browser says; programs say nothing and count as `own`. */
+/** Whose page a request comes from, according to the browser; programs send no such header and count as `own`. */
 type Site = "own" | "other" | "unknown"
 
 /**
- * Tells whose page sent a request. `Sec-Fetch-Site` decides where it is there; browsers leave it out on plain http, and a
- * form on a page without referrers, or in a frame that is shut in, then says `Origin: null`, which is `unknown`.
+ * Determines whose page sent a request. `Sec-Fetch-Site` decides where present; browsers omit it on plain http, where a
+ * form on a page without referrers, or in a sandboxed frame, sends `Origin: null`, which is `unknown`.
  */
 export const siteOf = (baseUrl: string) => {
   const own = new URL(baseUrl).origin

@@ -10,7 +10,7 @@ import { invalidRequest, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.t
 /** An id that a caller may choose: it goes into logs as it is. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-/** On every answer. A route that serves a page sets a policy of its own, and that one stands. */
+/** On every answer. A route that serves a page sets a policy of its own, which is kept. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "content-security-policy":
@@ -21,13 +21,13 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY"
 }
 
-/** Where the public address is one of https: browsers ask for no other for a year (RFC 6797). */
+/** Where the public address is https: browsers use only https for a year (RFC 6797). */
 const ONLY_HTTPS = { "strict-transport-security": "max-age=31536000" }
 
 /** RFC 9110, section 11.6.1: a 401 names the scheme. */
 const CHALLENGE = { "www-authenticate": "Bearer" }
 
-/** How often a request has `Host`, each time as a field of its own: a parser of Node keeps the first. */
+/** How many `Host` fields a request has: Node's `headers` keeps only the first. */
 const hosts = (source: object): number =>
   "rawHeaders" in source && Array.isArray(source.rawHeaders)
     ? source.rawHeaders.filter((name, at) => at % 2 === 0 && String(name).toLowerCase() === "host").length
@@ -39,7 +39,7 @@ const namesHost = ({ source }: HttpServerRequest.HttpServerRequest): boolean => 
   return named === 1 || (named === 0 && (!("httpVersion" in source) || source.httpVersion !== "1.1"))
 }
 
-/** A problem, or the page that a person gets in its place; no part below the handlers makes either. */
+/** Whether it is a problem, or the page that a person gets instead; only handlers make either. */
 const isComplete = (contentType: string | undefined): boolean =>
   contentType === PROBLEM_MEDIA_TYPE || contentType === PAGE_MEDIA_TYPE
 
@@ -48,9 +48,9 @@ const noHost = Effect.succeed(
 )
 
 /**
- * Around every route: each answer has the security headers and an `x-request-id` (the caller's, or a new one, which the
- * log lines of the request have too), and each answer outside 2xx and 3xx is a problem document,
- * but for the pages of links that people follow.
+ * Around every route: each answer has the security headers and an `x-request-id` (the caller's, or a new one), which is
+ * also in the request's log lines; each answer outside 2xx and 3xx is a problem document, except for the pages of links
+ * that people follow.
  */
 export const envelope =
   (methodsOf: MethodsOf, { baseUrl }: { readonly baseUrl?: string | undefined } = {}) =>

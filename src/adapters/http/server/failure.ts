@@ -16,7 +16,7 @@ const undecodable = ({ cause }: HttpApiError.HttpApiSchemaError): Problem =>
     }))
   )
 
-/** Which methods a path takes; empty where there is no such path. */
+/** The methods that a path allows; empty where there is no such path. */
 export type MethodsOf = (path: string) => ReadonlyArray<string>
 
 const noRoute = (request: HttpServerRequest.HttpServerRequest, methodsOf: MethodsOf) => {
@@ -35,8 +35,8 @@ const requestProblem = (reason: HttpServerError.RequestParseError): Problem =>
     : invalidRequest([{ path: "", message: "the request cannot be read" }])
 
 /**
- * The answer to a request whose handler did not give one. Only what is nobody's mistake but ours is logged, with its
- * cause; the answer never shows it.
+ * The answer to a request whose handler failed without one. Only our own failures are logged, with the cause; the answer
+ * never shows it.
  */
 export const failureResponse = (
   request: HttpServerRequest.HttpServerRequest,
@@ -71,7 +71,7 @@ export const failureResponse = (
   )
 }
 
-/** The problem for an answer outside 2xx and 3xx that is none yet: a part of the server below the handlers made it. */
+/** Replaces an answer outside 2xx and 3xx that the server itself made, not a handler, by a problem. */
 export const asProblem = (
   response: HttpServerResponse.HttpServerResponse
 ): HttpServerResponse.HttpServerResponse => {

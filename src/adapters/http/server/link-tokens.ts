@@ -6,7 +6,7 @@ import { Api } from "../routes/api.ts"
 
 const PARAMETER = ":token"
 
-/** What stands before a token in the paths of the API: `/unsubscribe/`, say. */
+/** What precedes a token in the paths of the API, such as `/unsubscribe/`. */
 const prefixes = (): ReadonlyArray<string> => {
   const found = new Set<string>()
   HttpApi.reflect(Api, {
@@ -20,8 +20,8 @@ const prefixes = (): ReadonlyArray<string> => {
 }
 
 /**
- * A path of such a link, also where it goes on, is written twice over or stands in another address. Of the slashes before it one
- * is enough: an expression that begins with a run of slashes tries each run once for every slash in it.
+ * A path of such a link, also with more after it, with doubled slashes or inside another address. One leading slash is
+ * enough: an expression that begins with a run of slashes retries each run once for every slash in it.
  */
 const LINK = new RegExp(
   `(${prefixes()
@@ -31,18 +31,18 @@ const LINK = new RegExp(
 )
 
 /**
- * The address with the route's pattern in place of a link's token. Whoever has the token may do what the link does: it
- * stands in no span and in no log line.
+ * The address with the route's pattern in place of a link's token. The token alone authorises what the link does, so that
+ * it must be in no span and no log line.
  */
 export const withoutLinkTokens = (url: string): string => url.replace(LINK, `$1${PARAMETER}`)
 
-/** The server's own span has the address as it came: there is none for a request of such a link. */
+/** Turns off the server's own span, which has the unmodified address, for requests of such links. */
 export const layerUntracedLinks: Layer.Layer<never> = Layer.succeed(
   HttpMiddleware.TracerDisabledWhen,
   ({ url }) => withoutLinkTokens(url) !== url
 )
 
-/** The span that {@link layerUntracedLinks} leaves out, of an address without its token; the handler sees it as it came. */
+/** The span that {@link layerUntracedLinks} leaves out, without the token; the handler sees the unmodified address. */
 export const traceLinks = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest> =>

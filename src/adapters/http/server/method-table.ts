@@ -18,7 +18,7 @@ const UNDECLARED: ReadonlyArray<string> = ["/docs", ...PAGE_PATHS, ...ACCOUNT_PA
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/:[A-Za-z]+/g, "[^/]+")}$`)
 
-/** Knows which methods each path takes, so that a wrong one is a 405 and not a 404. Asked only where no route matched. */
+/** The methods that each path allows, so that a wrong one is 405 and not 404. Used only where no route matched. */
 export const methodTable = (options: { readonly embedded: boolean }): MethodsOf => {
   const entries: Array<Entry> = UNDECLARED.map((path) => ({ method: "GET", pattern: patternOf(path) }))
   const declare = {
@@ -37,14 +37,14 @@ export const methodTable = (options: { readonly embedded: boolean }): MethodsOf 
   ]
 }
 
-/** What every process answers, whatever its roles. */
+/** What every process serves, with any roles. */
 const ALWAYS = new Set(["/health", "/ready", "/metrics"])
 
 const notServed = problemResponse(
   problem("NOT_FOUND", "This process does not serve the API (POSTLANE_ROLES)")
 )
 
-/** The handler of a process without the role `api`: it can be watched, and takes no work. */
+/** The handler of a process without the role `api`: it can be monitored and takes no work. */
 export const healthOnly = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest> =>

@@ -8,13 +8,13 @@ import { HttpServer } from "effect/http"
 import { watchBodies } from "./body-watch.ts"
 import { problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
 
-/** Limits of the listener. A request that comes too slowly is cut, whether its headers or its body dawdle. */
+/** Limits of the listener. A request whose headers or body arrive too slowly is cut. */
 export interface ListenerTimes {
   readonly headersTimeout: number
-  /** For the body; an upload may take longer while it comes on (`body-watch.ts`). */
+  /** For the body; an upload may take longer while bytes arrive (`body-watch.ts`). */
   readonly requestTimeout: number
   readonly keepAliveTimeout: number
-  /** How often the headers are looked after. */
+  /** How often the time limit of the headers is checked. */
   readonly connectionsCheckingInterval: number
 }
 
@@ -59,15 +59,15 @@ const codeOf = (error: unknown): string => {
   return "cause" in error ? codeOf(error.cause) : "unknown"
 }
 
-/** Node's own code for headers that dawdle; ours for bodies. */
+/** Node's own code for headers that arrive too slowly; ours for bodies. */
 const TOO_SLOW = "ERR_HTTP_REQUEST_TIMEOUT"
 
 /** How long the client of a refused request may take to read the answer and hang up. */
 const HANG_UP_WITHIN = 2_000
 
 /**
- * What Node's parser refuses never becomes a request; the answer is a problem all the same. A client that does not hang up
- * is hung up on: the ended half of a connection would be kept for ever.
+ * What Node's parser refuses never becomes a request; the answer is a problem all the same. A client that does not close
+ * its side is cut: the half-closed connection would be kept for ever.
  */
 const answerUnparsed = (error: Error & { readonly code?: string }, socket: Socket): void => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
@@ -103,14 +103,14 @@ const makeServer = (
   })
   server.on("clientError", answerUnparsed)
   watchBodies(server, { requestTimeout, isPatient: isUpload, onSlow: answerSlow, onStuck })
-  // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1).
+  // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   return server
 }
 
 /**
- * A listening Node server. When its scope closes it takes no new connection, lets requests under way finish for
- * {@link CLOSE_GRACE}, and cuts what is left.
+ * A listening Node server. When its scope closes it accepts no new connection, gives requests under way
+ * {@link CLOSE_GRACE} to finish, and cuts the rest.
  */
 export const nodeServerLayer = (options: {
   readonly host: string
@@ -148,12 +148,12 @@ export const nodeServerLayer = (options: {
   )
 
 /**
- * Nothing here speaks another protocol, and a server may ignore that it is asked to (RFC 9110, section 7.8). Requests that ask are
- * then requests like others, with the limits of others: those of an upgrade end with its headers.
+ * No upgrade is supported, and a server may ignore the request for one (RFC 9110, section 7.8). Such a request is then
+ * handled, and limited, like any other; Node's limits on an upgrade end with its headers.
  */
 const ignoreUpgrades = (node: Server): void => void node.removeAllListeners("upgrade")
 
-/** Connections that are kept alive would hold a closing server until they time out: they are closed as they fall idle. */
+/** Closes kept-alive connections as they fall idle: they would hold a closing server until they time out. */
 const closeIdleWhileClosing = (node: Server) =>
   Effect.addFinalizer(() =>
     Effect.sync(() => node.closeIdleConnections()).pipe(

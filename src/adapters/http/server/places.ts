@@ -1,8 +1,8 @@
 import { Effect, type Scope } from "effect"
 
-/** Things of which one owner may hold a few at once: open streams, uploads. */
+/** Limits how many things one owner may hold at once: open streams, uploads. */
 interface Places {
-  /** A place until the scope closes; false where the owner holds all of its own. */
+  /** Takes a place until the scope closes; false where the owner holds all of its places. */
   readonly take: (owner: string) => Effect.Effect<boolean, never, Scope.Scope>
 }
 

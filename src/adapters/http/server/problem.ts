@@ -6,8 +6,8 @@ import { HttpApiSchema } from "effect/http-api"
 export const PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 /**
- * Every problem that the server answers with: the closed set of codes (contract, "Errors"). `retryable` says that the same
- * request may succeed later and is safe to send again; `EMAIL_FAILED` decides it by the case.
+ * Every problem that the server answers with: the closed set of codes (HTTP-1). `retryable` says that the same request may
+ * succeed later and is safe to send again; for `EMAIL_FAILED` it depends on the failure.
  */
 export const PROBLEMS = {
   INVALID_REQUEST: { status: 400, title: "The request is not valid", retryable: false },
@@ -108,12 +108,12 @@ const componentName = (code: ProblemCode): string =>
     .replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
     .concat("Problem")
 
-/** One thing that is wrong with a request: the field, dotted (empty for the body as a whole), and what. */
+/** One error of a request: the dotted path of the field (empty for the whole body), and a message. */
 export const ProblemIssue = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({
   identifier: "ProblemIssue"
 })
 
-/** Any problem, for clients that read no more than the common members. */
+/** Any problem, for clients that read only the common members. */
 export const AnyProblem = Schema.Struct({
   type: Schema.String,
   title: Schema.String,
@@ -126,7 +126,7 @@ export const AnyProblem = Schema.Struct({
   description: "Every answer outside 2xx (RFC 9457); some have members of their own beside these."
 })
 
-/** Declares that an endpoint answers with this problem; `members` are the ones of its own. */
+/** Declares that an endpoint answers with this problem; `members` are its additional ones. */
 export const problemSchema = <C extends ProblemCode, const F extends Schema.Struct.Fields>(
   code: C,
   members: F
@@ -182,6 +182,6 @@ export const invalidRequest = (
   return { ...problem("INVALID_REQUEST", detail + more), issues: named }
 }
 
-/** The 400 for a cursor that `list` did not give out. */
+/** The 400 for a cursor that `list` did not issue. */
 export const invalidCursor = (list: "list" | "log") =>
   Effect.fail(invalidRequest([{ path: "cursor", message: `is none that this ${list} gave out` }]))

@@ -5,10 +5,10 @@ import { RateLimiter } from "effect/persistence"
 import { RateLimited, RequestsPerMinute } from "../routes/query.ts"
 import { problem, type Problem, problemResponse } from "./problem.ts"
 
-/** Most keys of one generation of counters; then all are forgotten, so that strangers cannot fill the memory. */
+/** Most keys of one generation of counters; then all are dropped, so that strangers cannot fill the memory. */
 const MAX_KEYS = 20_000
 
-/** The 429, and when to come again. */
+/** The 429, and when to retry. */
 interface TooMany {
   readonly problem: Problem<"RATE_LIMITED">
   /** At least 1. */
@@ -20,7 +20,7 @@ interface Allowance {
   readonly key: string
   readonly limit: number
   readonly window: Duration.Input
-  /** How much is used at once; 1 unless told. */
+  /** How much one call uses; default 1. */
   readonly amount?: number
 }
 
@@ -40,7 +40,7 @@ const freshLimiter = Effect.provide(
   RateLimiter.layer.pipe(Layer.provide(Layer.fresh(RateLimiter.layerStoreMemory)))
 )
 
-/** Counters in memory. The library's store keeps every key for ever, so that whole generations of them are dropped. */
+/** Counters in memory. The library's store never drops a key, so that whole generations are dropped. */
 export const requestLimitsLayer: Layer.Layer<RequestLimits> = Layer.effect(
   RequestLimits,
   Effect.gen(function* () {
@@ -66,8 +66,8 @@ export const requestLimitsLayer: Layer.Layer<RequestLimits> = Layer.effect(
 )
 
 /**
- * Whose requests count together: an IPv4 address, or the /64 network of an IPv6 one, which is what one subscriber has. It is
- * the peer's, or the one that a trusted proxy names (`client-address.ts`).
+ * The key by which requests are counted: an IPv4 address, or the /64 network of an IPv6 one, which one subscriber has. The
+ * address is the peer's, or the one that a trusted proxy names (`client-address.ts`).
  */
 export const clientKey = (address: string): string => {
   const bare = address.toLowerCase().split("%", 1)[0]!
@@ -83,11 +83,11 @@ export const clientKey = (address: string): string => {
   return `${network.join(":")}::/64`
 }
 
-/** The answer to whoever asks too often. */
+/** The 429 answer. */
 export const tooManyResponse = ({ problem: body, retryAfterSeconds }: TooMany) =>
   problemResponse(body, { "retry-after": String(retryAfterSeconds) })
 
-/** Counts each route for itself, before its body is read. */
+/** Counts each route separately, before its body is read. */
 export const rateLimitedLayer: Layer.Layer<RateLimited, never, RequestLimits> = Layer.effect(
   RateLimited,
   Effect.map(RequestLimits, (limits) =>

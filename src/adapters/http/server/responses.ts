@@ -5,7 +5,7 @@ import type { ProgressMoment } from "../../../domain/conversion/progress.ts"
 import type { ObjectStoreError, ObjectStoreService } from "../../../ports/object-store.ts"
 import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
 
-/** A comment line this often keeps proxies from closing a quiet stream (contract). */
+/** A comment line this often keeps proxies from closing a quiet stream (DOC-44). */
 const KEEP_OPEN_EVERY = "15 seconds"
 
 const encoder = new TextEncoder()
@@ -29,11 +29,11 @@ export const eventStream = (
   )
 }
 
-/** A result is a stranger's document: it may show itself, and nothing else. */
+/** A result is untrusted HTML: it may render itself and do nothing else. */
 const RESULT_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
-/** Streams a result to whoever may see it, with these headers besides. */
+/** Streams a result, with these additional headers; the caller has checked access. */
 export const resultResponse = (
   objects: Pick<ObjectStoreService, "get" | "stat">,
   key: string,

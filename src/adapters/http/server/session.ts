@@ -8,12 +8,12 @@ import { problemSchema } from "./problem.ts"
 /** The cookie of a session. */
 const SESSION_COOKIE = "postlane_session"
 
-/** Who calls an admin route, for what it writes into `admin_audit_log`. */
+/** The caller of an admin route, for the entries in `admin_audit_log`. */
 export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
   "postlane/http/CurrentPrincipal"
 ) {}
 
-/** The customer that calls, for whose files, team and account it is. */
+/** The calling customer, whose files, team and account the route serves. */
 export class CurrentOwner extends Context.Service<
   CurrentOwner,
   {
@@ -32,8 +32,8 @@ const refusals = [
 ] as const
 
 /**
- * Lets an admin pass, by bearer token or by session cookie: the right `admin:read` for what only reads, `admin` for the
- * rest. 401 for nobody, 403 for somebody without the right, and for another site's page that writes with the cookie.
+ * Lets an admin pass, by bearer token or by session cookie: the right `admin:read` for routes that only read, `admin` for
+ * the rest. 401 without a principal; 403 without the right, and for another site's page that writes with the cookie.
  */
 export class AdminAccess extends HttpApiMiddleware.Service<AdminAccess, { provides: CurrentPrincipal }>()(
   "postlane/http/AdminAccess",
@@ -41,23 +41,23 @@ export class AdminAccess extends HttpApiMiddleware.Service<AdminAccess, { provid
 ) {}
 
 /**
- * Lets a customer pass, by bearer token or by session cookie, and says which; 401 and 403 as for {@link AdminAccess}, but a
- * file is not found (404).
+ * Lets a customer pass, by bearer token or by session cookie, and provides it; 401 and 403 as for {@link AdminAccess}, but
+ * 404 for a file.
  */
 export class OwnerAccess extends HttpApiMiddleware.Service<OwnerAccess, { provides: CurrentOwner }>()(
   "postlane/http/OwnerAccess",
   { security: { ownerToken: HttpApiSecurity.bearer, sessionCookie }, error: refusals }
 ) {}
 
-/** What a cookie needs to know of where it is served. */
+/** Cookie attributes that depend on the public address. */
 const attributes = (baseUrl: string) =>
   ({ httpOnly: true, sameSite: "lax", path: "/", secure: baseUrl.startsWith("https:") }) as const
 
-/** The session's cookie of a request. */
+/** The session cookie of a request. */
 export const sessionCookieOf = ({ cookies }: HttpServerRequest.HttpServerRequest): string | undefined =>
   cookies[SESSION_COOKIE] || undefined
 
-/** Hands a session's cookie out; `expiresAt` in milliseconds of the epoch. */
+/** Sets the session cookie; `expiresAt` in milliseconds since the epoch. */
 export const withSessionCookie = (
   response: HttpServerResponse.HttpServerResponse,
   options: { readonly baseUrl: string; readonly cookie: Redacted.Redacted; readonly expiresAt: number }
@@ -67,7 +67,7 @@ export const withSessionCookie = (
     expires: new Date(options.expiresAt)
   })
 
-/** Takes a session's cookie back. */
+/** Deletes the session cookie. */
 export const withoutSessionCookie = (
   response: HttpServerResponse.HttpServerResponse,
   baseUrl: string

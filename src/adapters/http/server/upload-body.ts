@@ -4,13 +4,13 @@ import { HttpIncomingMessage, type HttpServerRequest, Multipart } from "effect/h
 /** A body that breaks off, or is no multipart form with a field `file`. */
 class BadUpload extends Data.TaggedError("BadUpload")<{ readonly message: string }> {}
 
-/** A file as it comes in: its name as sent, its bytes as they arrive. */
+/** An incoming file: its name as sent, its bytes as they arrive. */
 interface IncomingFile {
   readonly name: string
   readonly body: Stream.Stream<Uint8Array, BadUpload>
 }
 
-/** Of a form's other fields, which are held in memory. */
+/** Largest size of a form's other fields, which are held in memory. */
 const MAX_FIELD = ByteSize.bytes(64 * 1024)
 const MAX_PARTS = 100
 
@@ -25,8 +25,8 @@ const isForm = (request: HttpServerRequest.HttpServerRequest): boolean =>
   /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
 
 /**
- * Hands the uploaded file to `use` while it arrives: the field `file` of a form, else the body as it is. Other parts of a form
- * are passed over.
+ * Passes the uploaded file to `use` while it arrives: the field `file` of a form, else the whole body. Other parts of a
+ * form are skipped.
  */
 export const withUpload = <A, E, R>(
   request: HttpServerRequest.HttpServerRequest,
@@ -37,13 +37,13 @@ export const withUpload = <A, E, R>(
     return use({ name: name ?? "", body: Stream.mapError(request.stream, brokeOff) })
   }
   return request.multipartStream.pipe(
-    // The bound on the file is the caller's; this one only lets a form of that size through.
+    // The caller bounds the file itself; this limit only has to let a form of that size through.
     Stream.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
     Stream.provideService(Multipart.MaxFieldSize, MAX_FIELD),
     Stream.provideService(Multipart.MaxParts, MAX_PARTS),
     Stream.mapError((error) => new BadUpload({ message: `the form cannot be read (${error.reason._tag})` })),
     Stream.filter(Multipart.isFile),
-    // What nobody reads would keep the parser from what comes after it.
+    // A part that is not drained would block the parser from the next one.
     Stream.tap((part) => (part.key === "file" ? Effect.void : Stream.runDrain(content(part)))),
     Stream.filter(({ key }) => key === "file"),
     Stream.mapEffect((part) =>
@@ -52,7 +52,7 @@ export const withUpload = <A, E, R>(
         body: content(part)
       })
     ),
-    // Only now the first: a stream of parts that is ended earlier ends the part's bytes with it.
+    // Take the first only here: ending the stream of parts earlier would end the bytes of the part too.
     Stream.runHead,
     Effect.flatMap(
       Option.match({

@@ -22,7 +22,7 @@ export const feedback: Writer<"feedback"> = (data, { address, line, text }) => (
     ...(data.rating === undefined
       ? []
       : [paragraph("Rating: ", { strong: `${count(data.rating)} of 5` }, ".")]),
-    // A page's address is a stranger's word: shown, not linked.
+    // A page's address is untrusted input: shown, not linked.
     ...(data.page === undefined ? [] : [paragraph("Page: ", line(data.page))]),
     { piece: "quote", text: text(data.message) }
   ],

@@ -1,7 +1,7 @@
 import type { Block, Row } from "../mail-content.ts"
 import { count, moment, paragraph, type Writer } from "./values.ts"
 
-/** Marketing: what the campaign says, and always a way out. */
+/** Marketing: the campaign's text, and always an unsubscribe link. */
 export const outreach: Writer<"outreach"> = (data, { line, link, some, text, url }) => ({
   subject: line(data.subject),
   title: line(data.subject),

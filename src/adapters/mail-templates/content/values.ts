@@ -56,7 +56,7 @@ export const counted = (figure: number, one: string, many: string): string =>
 
 export const paragraph = (...words: ReadonlyArray<Words>): Block => ({ piece: "paragraph", words })
 
-/** Says what one kind of mail says. */
+/** Makes the content of one kind of mail. */
 export type Writer<K extends MailTemplateKind> = (
   data: Extract<MailTemplate, { readonly kind: K }>,
   values: Values

@@ -33,7 +33,7 @@ const charactersOf = (string: string): ReadonlyArray<string> =>
 
 const shifted = (x: number, y: number): Matrix => ({ ...IDENTITY, e: x, f: y })
 
-/** A token of a content stream; a string with brackets within matches nothing, and ends the look. */
+/** A token of a content stream; a string with nested brackets matches nothing, and ends the scan. */
 const TOKEN =
   /[\s\0]*(?:%[^\r\n]*|(\/[^\s\0()<>[\]{}/%]*)|(\((?:[^()\\]|\\[^])*\)|<[0-9A-Fa-f\s]*>)|(<<|>>|\[|\])|([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?![^\s\0()<>[\]{}/%])|([^\s\0()<>[\]{}/%]+))/y
 
@@ -50,9 +50,9 @@ interface Graphics {
 }
 
 /**
- * Whether the beginning of a page's content shows words that are certain to be seen: dark, filled, large enough and within the page.
- * False says nothing. It asks what `showsText` asks of pdfium, without its reading all of the page; and gives up at whatever may
- * change how text looks: layers, graphics states by name, pictures in line.
+ * Whether the beginning of a page's content shows words that are certain to be seen: dark, filled, large enough and within the
+ * page. False proves nothing. It checks what `showsText` checks by pdfium, without reading the whole page, and gives up at
+ * anything that may change how text looks: layers, named graphics states, inline images.
  */
 export const hasCertainWords = (content: string, shown: Shown): boolean => {
   let now: Graphics = { matrix: IDENTITY, dark: true, size: 0, mode: 0, leading: 0, spacing: 0 }
@@ -111,7 +111,7 @@ export const hasCertainWords = (content: string, shown: Shown): boolean => {
   }
   const isDark = (levels: ReadonlyArray<number>): boolean => levels.every((level) => level <= MAX_LEVEL)
 
-  /** False: the look ends here. */
+  /** False: the scan ends here. */
   const operate = (operator: string): boolean => {
     if (PAINTS.has(operator) && ++objects > MAX_OBJECTS) return false
     switch (operator) {
@@ -235,7 +235,7 @@ const reference = (dictionary: string, key: string): number | undefined => {
   return found.length === 1 && everywhere === 1 ? Number(found[0]?.[1]) : undefined
 }
 
-/** The beginning of the page's content in a file of one page, as pdfium and qpdf write them; undefined where that is not plain. */
+/** The beginning of the page's content in a one-page file as written by pdfium or qpdf; undefined where that is not plain. */
 export const contentHead = (bytes: Uint8Array): string | undefined => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const start = /startxref\s+(\d+)\s+%%EOF\s*$/.exec(

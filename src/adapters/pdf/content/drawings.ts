@@ -14,9 +14,9 @@ const MOVE_TO = 2
 const MAX_DEPTH = 12
 /** Objects of a page that are looked at; maps have some 100,000. */
 const MAX_OBJECTS = 500_000
-/** Drawings that are told. Pages with more are pictures, whose single strokes mean nothing. */
+/** Drawings that are returned. Pages with more are pictures, whose single strokes mean nothing. */
 const MAX_DRAWINGS = 20_000
-/** A path with more pieces than this is a curve: its outline is told, not its pieces. */
+/** A path with more pieces than this is a curve: its outline is returned, not its pieces. */
 const MAX_SEGMENTS = 2_000
 
 /** The page's paths and images, and the marks that text inside marked form XObjects inherits (by text object). */
@@ -104,7 +104,7 @@ export const readObjects = (pdfium: Pdfium, page: number, matrix: Matrix): PageO
     if (call.FPDFPath_GetDrawMode(object, scratch, scratch + 4) === 0) return
     const filled = memory.int(scratch) !== 0
     const stroked = memory.int(scratch + 4) !== 0
-    // A path that is neither is there to clip.
+    // A path that is neither only clips.
     if (!filled && !stroked) return
     const color = filled
       ? colorFrom(

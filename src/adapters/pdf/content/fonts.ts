@@ -9,7 +9,7 @@ const ITALIC = 1 << 6
 const FORCE_BOLD = 1 << 18
 
 const REGULAR = 400
-/** What names say of the weight, tried in this order: `semibold` holds `bold`. */
+/** Weights by name, tried in this order: `semibold` holds `bold`. */
 const WEIGHTS: ReadonlyArray<readonly [RegExp, number]> = [
   [/semi-?bold|demi/i, 600],
   [/extra-?bold|ultra-?bold|heavy/i, 800],
@@ -22,7 +22,7 @@ const WEIGHTS: ReadonlyArray<readonly [RegExp, number]> = [
   [/extra-?light|ultra-?light|thin|hairline/i, 200],
   [/light/i, 300],
   [/medium/i, 500],
-  // What says that it is plain is, whatever its stems: figures of TeX's fonts are often made up.
+  // A name that says regular wins over the stems: the values of TeX fonts are often made up.
   [/^(CM|SF|EC)[A-Z]+\d+$|-(Regular|Roman|Book|Italic|Oblique)(MT)?$/, REGULAR]
 ]
 /** pdfium works out a weight from the width of the stems, which sets bold faces apart and no more. */

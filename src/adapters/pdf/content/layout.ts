@@ -41,7 +41,7 @@ const readable = (
   }
 }
 
-/** Counts are the same for every range of a document, so that a chunk is laid out alike whoever converts the others. */
+/** Counts are the same for every range of a document, so that a chunk's layout does not depend on who converts the others. */
 const countSample = (document: OpenDocument): LaidOut => {
   const read = samplePages(document.facts.pageCount).flatMap((index) => readable(document, index))
   const sample = new Map<number, PageContent>()

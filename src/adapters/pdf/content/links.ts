@@ -85,7 +85,7 @@ export class Destinations {
   }
 }
 
-/** Links of a page that are told; an index page has some hundreds. */
+/** Links of a page that are returned; an index page has some hundreds. */
 const MAX_LINKS = 10_000
 
 /** The page's link annotations that lead somewhere. */

@@ -71,7 +71,7 @@ export const composeAccents = (
   return to
 }
 
-/** What marked content says of a page object. */
+/** What the marked content around a page object declares. */
 export interface Mark {
   readonly mcid: number | undefined
   readonly artifact: boolean

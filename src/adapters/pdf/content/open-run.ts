@@ -148,7 +148,7 @@ export class OpenRun {
       : this.#bytes.toString("latin1", 0, this.#length)
   }
 
-  /** Whether anybody may ask where the run's single characters stand: over a slanted one links are not told by its box. */
+  /** Whether the positions of the run's single characters are needed: on a slanted run, links are not matched by its box. */
   #isUnder(links: ReadonlyArray<PageLink> | undefined, style: Style, box: Box): boolean {
     if (links === undefined || style.angle !== 0) return true
     const y = (box.y0 + box.y1) / 2

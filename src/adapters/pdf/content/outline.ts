@@ -2,7 +2,7 @@ import type { OutlineEntry } from "../../../domain/conversion/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { Destinations } from "./links.ts"
 
-/** Entries that are told: a manual of 16,000 pages has some thousand. */
+/** Entries that are returned: a manual of 16,000 pages has some thousand. */
 const MAX_ENTRIES = 20_000
 const MAX_LEVELS = 32
 

@@ -23,14 +23,16 @@ const GAP = 1
  * may stand as near as words.
  */
 const CELL_GAP = 0.2
-/** Where lines have more such gaps, text is drawn word by word, and so many lines say that the page is: they part nothing then. */
+/**
+ * Where a line has more such gaps, text is drawn word by word; this many such lines mean that the page is. Gaps then end no run.
+ */
 const WORDS = 6
 const WORDY_LINES = 2
 /** The same backwards; kerning, accents and right-to-left text step back by less. */
 const BACK = 2
 /** A baseline that differs by more than this, in font sizes, is another one (a footnote's mark, an exponent). */
 const BASELINE = 0.05
-/** Nobody prints larger: a figure that says so is damage. */
+/** Nobody prints larger: a higher value is damage. */
 const MAX_SIZE = 14_400
 
 const sameStyle = (a: Style, b: Style): boolean =>
@@ -94,8 +96,8 @@ const styleOf = (
 }
 
 /**
- * The page's runs. `inherited` has the marks of text objects that stand in a form XObject which is itself marked. `links`:
- * runs that none of them lies over are told without their edges. Throws `bomb` past {@link MAX_PAGE_CHARACTERS}.
+ * The page's runs. `inherited` has the marks of text objects that stand in a form XObject which is itself marked. `links`: runs
+ * that none of them covers are returned without their edges. Throws `bomb` past {@link MAX_PAGE_CHARACTERS}.
  */
 export const readRuns = (
   pdfium: Pdfium,
@@ -164,7 +166,7 @@ export const readRuns = (
           style = styleOf(pdfium, fonts, { page: of.matrix, text, character: at, object, mark })
           styles.set(object, style)
         }
-        // A text object has one baseline, so that its first character tells it.
+        // A text object has one baseline, so that its first character gives it.
         call.FPDFText_GetCharOrigin(text, at, scratch, scratch + 8)
         const [originX, originY] = [memory.double(scratch), memory.double(scratch + 8)]
         x = mapX(of.matrix, originX, originY)
@@ -196,7 +198,7 @@ export const readRuns = (
       let start = x0
       let end = x1
       if (angle !== 0) {
-        // Along a slanted line the upright box tells too much: what it has along the direction is the nearest to the width.
+        // Along a slanted line the upright box is too wide: what it has along the direction is the nearest to the width.
         const along = ((x0 + x1) / 2) * dx + ((y0 + y1) / 2) * dy
         const reach =
           Math.abs(dx) > Math.abs(dy) ? ((x1 - x0) * Math.abs(dx)) / 2 : ((y1 - y0) * Math.abs(dy)) / 2

@@ -52,7 +52,7 @@ const isOnPage = ({ call, memory }: Pdfium, object: number, { height, matrix, wi
 
 /**
  * Whether there is dark text near the beginning of a page: nearly every page with words on it, seen without drawing it, which
- * takes as long as all the rest. False says nothing.
+ * takes as long as all the rest. False proves nothing.
  */
 export const showsText = (pdfium: Pdfium, page: OpenPage): boolean => {
   const { call } = pdfium

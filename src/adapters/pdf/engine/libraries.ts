@@ -17,9 +17,9 @@ export const loadLibraries = async (): Promise<Libraries> => {
 const WASM_PAGE_BYTES = 65_536
 
 /**
- * From now on no WebAssembly memory of this thread grows beyond `limit` bytes: emscripten's glue grows them through this
- * one method, and takes an error for "no more memory". Tells whether that has happened, after which what the module did
- * is not to be trusted. Only for a thread that does nothing else.
+ * From now on no WebAssembly memory of this thread grows beyond `limit` bytes: emscripten's glue grows them through this one
+ * method, and takes an error for "no more memory". Returns whether that has happened; the module's results cannot be trusted
+ * afterwards. Only for a thread that does nothing else.
  */
 export const limitWasmMemory = (limit: number): (() => boolean) => {
   const grow = Reflect.get(WebAssembly.Memory.prototype, "grow")

@@ -139,7 +139,9 @@ const CALLS = [
   "malloc"
 ] as const
 
-/** A function of the wasm module. Pointers, numbers and booleans (0 and 1) are numbers; where C says `void` the result means nothing. */
+/**
+ * A function of the wasm module. Pointers, numbers and booleans (0, 1) are numbers; the result of a `void` function is undefined.
+ */
 type Call = (...args: ReadonlyArray<number>) => number
 
 /** pdfium, loaded: its raw functions, its memory, and a way for it to call us. */

@@ -73,8 +73,8 @@ export const loadQpdf = async (): Promise<Qpdf> => {
     NODEFS: module.NODEFS,
     callMain: (args) => {
       written = []
-      // It puts its arguments on the stack and never takes them off, nor what stood there when qpdf ended in the midst: the 64 KiB
-      // would be full after some thousand pages, and what lies below them overwritten.
+      // It never pops its arguments off the stack, nor the frames of an aborted run: the 64 KiB would overflow after some
+      // thousand pages and overwrite the memory below.
       const top = stack.save()
       try {
         return module.callMain(args)

@@ -81,7 +81,7 @@ export class WasmMemory {
     return this.bytes.slice(pointer, pointer + length)
   }
 
-  /** Has `write(buffer, size)` put bytes into a buffer and tell how many there are, more than `size` if they do not fit. */
+  /** Has `write(buffer, size)` put bytes into a buffer and return their number, more than `size` if they do not fit. */
   #filled(write: (buffer: number, size: number) => number): Uint8Array {
     let length = write(this.#text, this.#textBytes)
     if (length > this.#textBytes && length <= MAX_TEXT_BYTES) {

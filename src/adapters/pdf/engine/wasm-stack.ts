@@ -1,6 +1,6 @@
 let loading: Promise<unknown> = Promise.resolve()
 
-/** Loads a module, and tells which instances of WebAssembly were made meanwhile; one after the other. */
+/** Loads a module, and returns the WebAssembly instances made meanwhile; one load at a time. */
 export const withInstances = <A>(load: () => Promise<A>) => {
   const loaded = loading.then(async () => {
     const { instantiate } = WebAssembly

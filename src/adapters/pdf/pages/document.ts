@@ -27,7 +27,7 @@ const XFA_FOREGROUND = 3
 /** pdfium keeps what it has read of a document: after this much it is opened anew, so that memory stays bounded. */
 const REOPEN_AFTER_BYTES = 48 * 1024 * 1024
 
-/** From here on qpdf's look at the whole document, which it takes for each range, is what takes long. */
+/** From here on qpdf's pass over the whole document, made for each range, dominates the time. */
 const MANY_PAGES = 200
 /** Pages that are split both ways to see which one to take. */
 const SAMPLE_PAGES = 16
@@ -235,7 +235,7 @@ export class OpenDocument {
     })
   }
 
-  /** The page as a PDF of its own. `end`: where the range ends that is being split, from this page on. `words`: looked at for words. */
+  /** The page as a separate PDF. `end`: end of the range being split, from this page on. `words`: also checked for words. */
   singlePage(index: number, end: number, words: boolean): SinglePage {
     this.#splitter ??= new Splitter(this.#qpdf, this.#path, this.#file.size, this.facts.pageCount)
     this.#refresh()
@@ -251,8 +251,8 @@ export class OpenDocument {
   }
 
   /**
-   * Whether pdfium may split this document: twice as quick as qpdf where there are many pages, in memory that does not grow,
-   * but it loses form fields, and carries all resources along that pages share. Pages spread over the document tell.
+   * Whether pdfium may split this document: twice as quick as qpdf where there are many pages, in memory that does not grow, but
+   * it loses form fields, and carries all resources along that pages share. Decided by pages sampled over the document.
    */
   #copiesAreAsGood(splitter: Splitter): boolean {
     const { pageCount } = this.facts

@@ -83,7 +83,7 @@ const MIN_SIZE = 1
 /** A line is at most this high, in font sizes. */
 const HIGHEST = 3
 
-/** The size of text that says it is `told` points: where it is drawn a lot higher than it says, that height. */
+/** The size of text that is declared as `told` points: where it is drawn a lot higher, the drawn height. */
 export const drawnSize = (
   { call, memory }: Pdfium,
   { character, page, text }: { readonly page: Matrix; readonly text: number; readonly character: number },

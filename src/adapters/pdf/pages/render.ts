@@ -16,7 +16,7 @@ const WHITE = 0xffffffff
 
 /** Enough to see whether there is anything, quick enough to ask of every page. */
 const BLANK_DPI = 24
-/** Levels of grey that nobody tells apart. */
+/** Difference of grey levels that nobody sees. */
 const BLANK_SPREAD = 5
 
 /** Most pixels of an image that is decoded at all. */

@@ -18,8 +18,8 @@ const boxOf = ({ call, memory }: Pdfium, document: number, index: number, box: n
 }
 
 /**
- * Whether words are certain to be seen on a page, by the PDF of its own that was made of it: a tenth of the time that pdfium takes
- * to read the page. Where this is true the page is not blank; false says nothing.
+ * Whether words are certain to be seen on a page, by its one-page PDF, in a tenth of the time that pdfium takes to read the page.
+ * True: the page is not blank; false proves nothing.
  */
 export const showsWords = (pdfium: Pdfium, document: number, index: number, single: Uint8Array): boolean => {
   const media = boxOf(pdfium, document, index, MEDIA_BOX)

@@ -11,7 +11,7 @@ const RANGE_BYTES = 32 * 1024 * 1024
 const FIRST_RANGE = 25
 const FIRST_RANGE_BYTES = 256 * 1024 * 1024
 
-/** After so many failures in a row it is left alone: each costs a look at the whole file. */
+/** After so many failures in a row it is left alone: each costs a pass over the whole file. */
 const MAX_FAILURES = 3
 
 // qpdf's exit codes.
@@ -29,7 +29,7 @@ export class Splitter {
   readonly #folder = `/out${folders++}`
   #range: number
   #failures = 0
-  /** Undefined until a warning of qpdf's asks for it: whether it counts the same pages in the damaged file. */
+  /** Whether qpdf counts the same pages in the damaged file; undefined until a warning of qpdf requires the check. */
   #sameCount: boolean | undefined
   /** Files of pages that are split and not yet taken. */
   readonly #ready = new Map<number, string>()
@@ -53,7 +53,7 @@ export class Splitter {
     }
   }
 
-  /** pdfium counted the pages; where qpdf repairs a file otherwise, its n-th page may be another one. */
+  /** pdfium counted the pages; where qpdf repairs a file differently, its n-th page may be another one. */
   #countsTheSame(): boolean {
     this.#sameCount ??=
       this.#run(["--show-npages"]) !== FAILURE && Number(this.#qpdf.output()) === this.#pageCount

@@ -17,7 +17,7 @@ import { WriteSql } from "../client.ts"
 /** Time limit of one statement, or of one transaction. */
 const TIME_LIMIT = "5 seconds"
 
-/** A statement with its time limit; whatever fails is that access cannot be judged now. */
+/** A statement with its time limit; every failure becomes `AccessUnavailable`. */
 export const bounded = boundedBy(TIME_LIMIT, (cause) => new AccessUnavailable({ cause }))
 
 /** Decodes the one row of an answer; `undefined` where there is none. */
@@ -29,7 +29,7 @@ export const firstRow = <S extends Schema.ConstraintDecoder<unknown>>(schema: S)
       : Effect.mapError(decode(rows[0]), (cause) => new AccessUnavailable({ cause }))
 }
 
-/** The columns that say whom a row stands for. */
+/** The columns that identify the principal of a row. */
 const principalColumns = {
   actor: Schema.String,
   rights: Schema.Array(Right),
@@ -63,10 +63,10 @@ const decodeTokens = Schema.decodeUnknownEffect(
   )
 )
 
-/** A uuid, or the statement would fail on what a person typed. */
+/** A uuid; anything else would fail the statement. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Access in Postgres. `embedded`: whether dev tokens are good. */
+/** Access in Postgres. `embedded`: whether dev tokens are accepted. */
 export const layer = (options: {
   readonly embedded: boolean
 }): Layer.Layer<Access, never, WriteSql | Digest | SecureRandom> =>
@@ -151,7 +151,7 @@ export const layer = (options: {
           return { id: row.id, token: minted.token }
         }),
         listTokens: bounded(
-          // In force as `use_api_token` has it.
+          // A token is in force by the same conditions as in `use_api_token`.
           sql`select t.id, t.name as actor, t.rights, t.customer_id, t.created_at, t.last_used_at, t.expires_at
             from api_tokens t left join customers c on c.id = t.customer_id
             where t.revoked_at is null and (t.expires_at is null or t.expires_at > now())

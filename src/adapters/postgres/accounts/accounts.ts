@@ -36,7 +36,7 @@ export const layer: Layer.Layer<Accounts, never, ReadSql | WriteSql> = Layer.eff
     return Accounts.of({
       funds: (customerId) =>
         bounded(
-          // `available_funds` says what is left, as it does when it is spent; its difference from the whole is what is held.
+          // `available_funds` is what can be spent, the same as at spending time; the total minus that is what is held.
           readSql`select c.id, c.email, c.name, f.plan, greatest(l.remaining, 0) as left, l.whole - l.remaining as held
             from customers c
             cross join lateral available_funds(c.id) f

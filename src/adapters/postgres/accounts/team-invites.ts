@@ -7,10 +7,10 @@ import { type InviteTodo, TeamInvites, TeamInvitesUnavailable } from "../../../p
 import { boundedBy } from "../answered.ts"
 import { WriteSql } from "../client.ts"
 
-/** How long an invitation holds. */
+/** How long an invitation is valid. */
 export const INVITE_LIFETIME_SECONDS = 7 * 24 * 60 * 60
 
-/** Longer than a send takes, its fail-over and its deadlines included. */
+/** Longer than a send takes, including fail-over and all its time limits. */
 const SENDING_LEASE_SECONDS = 120
 
 /** Time limit of one statement; `begin` may wait for a lock. */

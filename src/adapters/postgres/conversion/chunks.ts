@@ -91,7 +91,7 @@ export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
           attempts: row.attempts,
           options: row.options,
           totalPages: row.total_pages,
-          // A chunk that was completed by hand has none: its object is missing, so that the job fails instead of its claim.
+          // A chunk completed by hand has no key. This one names no object, so that the job fails, not the claim.
           chunkKeys: row.chunk_keys.map((key) => key ?? `${jobPrefix(row.id)}chunks/none`)
         }
     ),

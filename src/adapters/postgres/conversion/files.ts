@@ -29,7 +29,7 @@ const ONE = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid and 
 const ENTERED = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid`
 const BY_ID = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = any ($1::uuid[]) and f.deleted_at is null`
 
-// An answer that was lost is asked for again: the same file a second time changes nothing.
+// Retried after a lost answer: adding the same file a second time changes nothing.
 const ADD = "select add_file($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::jsonb) as answer"
 
 /** Files, and the requests for their conversion. */

@@ -100,7 +100,7 @@ const Costs = Schema.Struct({
 
 const FIRST = "date_trunc('day', now() at time zone 'UTC') - make_interval(days => $1::int - 1)"
 
-/** One row, whatever the ledger holds. */
+/** Always one row, even for an empty ledger. */
 const COSTS = `with rows as (
   select * from cost_ledger where created_at >= (${FIRST}) at time zone 'UTC'
 )

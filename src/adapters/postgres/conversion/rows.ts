@@ -10,7 +10,7 @@ const Kind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
 
 const decodeOptions = Schema.decodeUnknownOption(JobOptions)
 
-/** A job's options as they stand in its row. Whoever wrote them there, one that is not of its kind counts as not given. */
+/** A job's options as stored in its row. An option of the wrong type counts as not given. */
 export const StoredOptions = Schema.Record(Schema.String, Schema.Unknown).pipe(
   Schema.decodeTo(
     Schema.toType(JobOptions),
@@ -138,7 +138,7 @@ export const FlyerJobRow = Schema.Struct({
   unreadable_pages: Schema.Array(Schema.Int)
 })
 
-/** Its columns, where `x` is the flyer job. What an attempt before failed with is not told while there is another. */
+/** Its columns, where `x` is the flyer job. The error of an earlier attempt is hidden while another attempt is made. */
 export const FLYER_COLUMNS = `x.id, x.file_id, x.status, case when x.status = 'failed' then x.error end as error,
 x.comp_conversion_id, ${timeColumn("created_at", "x.created_at")}, x.result_key,
 x.unreadable_pages`

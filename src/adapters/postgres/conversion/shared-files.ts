@@ -23,7 +23,7 @@ const ResultRow = Schema.Struct({ name: Schema.String, result_key: Schema.String
 const unavailable = <A, E extends { readonly cause: unknown }>(store: Effect.Effect<A, E>) =>
   Effect.mapError(store, ({ cause }) => new SharedFilesUnavailable({ cause }))
 
-/** The key of the links; the decoder's error would show what it was given. */
+/** The key of the links. The decoder's error is dropped: it would show the key. */
 const readKey = (sql: ReadSql["Service"]) =>
   unavailable(firstOf(Schema.Unknown, sql`select key from share_keys`)).pipe(
     Effect.flatMap((row) =>
@@ -36,11 +36,11 @@ const readKey = (sql: ReadSql["Service"]) =>
   )
 
 /**
- * Signed links to results: file and end with an HMAC-SHA256 over both, by a random key of the database's own. The same moment
- * gives the same link, so that a mail with links can be sent again under its idempotency key.
+ * Signed links to results: file id and expiry with an HMAC-SHA256 over both, keyed by a random key in the database. The same
+ * expiry gives the same link, so that a mail with links can be sent again under its idempotency key.
  */
 export const layer = (options: {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
 }): Layer.Layer<SharedFiles, never, ReadSql | Mac.Mac> =>
   Layer.effect(

@@ -11,7 +11,7 @@ import { toJsonText } from "../values.ts"
 /** Time limit of one statement. */
 const TIME_LIMIT = "10 seconds"
 
-/** Every function may be called again with the same ids: a cut connection or a deadlock is tried again at once. */
+/** Every function is idempotent by its ids: a lost connection or a deadlock is retried at once. */
 const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
 
 const failed = (cause: unknown) => new ConversionStoreError({ cause })
@@ -47,7 +47,7 @@ export const answerOf = <A>(
 export const done = (statement: Statement.Statement<object>): Effect.Effect<void, ConversionStoreError> =>
   Effect.asVoid(rowsOf(Schema.Unknown, statement))
 
-/** A time as the functions take it: seconds, to be multiplied by an interval of one. */
+/** A duration as the functions take it: seconds, multiplied by `interval '1 second'` there. */
 export const seconds = (duration: Duration.Duration): number => Duration.toMillis(duration) / 1000
 
 /** The parameter of `book_costs`. */

@@ -15,10 +15,10 @@ import { AlarmBoard, type AlarmNotice, AlarmBoardUnavailable } from "../../../po
 import { answered } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 
-/** Silence is looked for no further back. */
+/** How far back silence is looked for. */
 const SILENCE_WINDOW_HOURS = 24
 
-/** More silent sends than the alarm needs are not counted. */
+/** Most silent sends that are counted: the alarm needs no more. */
 const MAX_SILENT = 1_000
 
 const Counted = Schema.Tuple([
@@ -70,7 +70,7 @@ const newestWithEvent = (provider: Provider) => `(
   order by e.created_at desc, e.id desc limit 1
 )`
 
-/** When a webhook last brought an event: where a poll reads events, too, rows do not tell whether the webhook is dead. */
+/** When a webhook last brought an event: rows cannot show that the webhook is dead where a poll also records events. */
 const webhookHeard = (provider: Provider) => `(
   select i.heard_at + interval '${NOTED_WITHIN_MINUTES} minutes' from event_intakes i where i.provider = '${provider}'
 )`
@@ -86,8 +86,8 @@ const silent = (provider: Provider, since: string) => `(
 )`
 
 /**
- * A deferred send's retries are rows of their own that say of themselves that it failed over: a key counts once. Mail that
- * was pinned to the fallback says nothing about the provider before it.
+ * A deferred send's retries are rows of their own, also marked `failed_over`: a key counts once. Mail pinned to the
+ * fallback says nothing about the primary.
  */
 const MEASURE = `with recent as (
   select created_at, provider, outcome, error_kind, failed_over, coalesce(idempotency_key, id::text) as key from email_log
@@ -136,7 +136,7 @@ export const layer: Layer.Layer<AlarmBoard, never, ReadSql | WriteSql> = Layer.e
       ).pipe(Effect.asVoid, unavailable)
 
     return AlarmBoard.of({
-      // On a connection of its own: on the shared ones the look-ups that sends wait for would wait for it.
+      // On a connection of its own: on a shared one it would delay the look-ups that sends wait for.
       measure: answered(writeSql.unsafe(MEASURE)).pipe(
         Effect.flatMap(decodeCounted),
         Effect.map(([counted]) => ({
@@ -185,7 +185,7 @@ export const layer: Layer.Layer<AlarmBoard, never, ReadSql | WriteSql> = Layer.e
           Effect.map(([{ changed }]) => changed),
           unavailable
         ),
-      // A claim whose answer is lost is due again by itself.
+      // A claim whose answer is lost becomes due again when its lease ends.
       claimNotice: answered(writeSql`select * from claim_email_alarm_notice()`).pipe(
         Effect.flatMap(decodeNotices),
         Effect.map(([notice]) => notice),

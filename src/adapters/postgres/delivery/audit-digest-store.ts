@@ -12,7 +12,7 @@ import { answered } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { storable, toJsonText } from "../values.ts"
 
-/** How long after a mail was logged its failure is still found: both providers give up earlier. Days. */
+/** Days after its log row in which a mail's failure is still found: both providers give up earlier. */
 const FAILURE_DAYS = 5
 
 const Subscriptions = Schema.Array(
@@ -67,7 +67,8 @@ const Claims = Schema.NonEmptyArray(
 const Settled = Schema.NonEmptyArray(Schema.Struct({ settled: Schema.Boolean }))
 
 /**
- * Mail counts where it was logged; a failure counts, and is listed, where it happened. $1 and $2 are the period, $3 the
+ * Mail counts in the period in which it was logged; a failure counts, and is listed, in the one in which it happened.
+ * $1 and $2 are the period, $3 the
  * customer, $4 the address, $5 the limit.
  */
 const ACTIVITY = `with mail as (
@@ -150,7 +151,7 @@ const make = Effect.gen(function* () {
     )
 
   return AuditDigestStore.of({
-    // Asked of the server that writes: a subscription that was settled a moment ago is none that waits.
+    // Asked on the write connection: a subscription that was settled a moment ago must not show as pending.
     pending: ({ after, createdBefore, limit, period }) =>
       ask(write, "pending", Subscriptions, PENDING, [
         period.cadence,

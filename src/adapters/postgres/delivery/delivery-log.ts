@@ -9,7 +9,7 @@ import { makeBatcher } from "../batcher.ts"
 import { WriteSql } from "../client.ts"
 import { toJsonText } from "../values.ts"
 
-/** Whoever posts an event waits for its answer, five seconds at most: a cut connection or a deadlock is tried again at once. */
+/** The sender of an event waits five seconds at most for the answer: a lost connection or a deadlock is retried at once. */
 const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
 
 const Row = Schema.Struct({
@@ -36,7 +36,7 @@ const decodeDue = Schema.decodeUnknownResult(
         recipients: Schema.Array(Schema.String),
         subject: TextOrNull,
         category: TextOrNull,
-        // Absent in what an earlier version claimed.
+        // Absent in claims of an earlier version.
         source: Schema.optionalKey(TextOrNull),
         reason: TextOrNull,
         occurredAt: TextOrNull
@@ -124,7 +124,7 @@ const make = Effect.gen(function* () {
       settle("releaseAlert", write`select release_email_alert(${sendId}::uuid) as held`),
     confirmAlert: (sendId) =>
       settle("confirmAlert", write`select confirm_email_alert(${sendId}::uuid) as held`),
-    // A claim whose answer is lost is due again by itself: it is not asked for twice.
+    // Not retried: a claim whose answer is lost becomes due again when its lease ends.
     claimDueAlert: answered(write`select send_id, details from claim_due_email_alerts(1)`).pipe(
       Effect.mapError(failed("claimDueAlert")),
       Effect.flatMap((rows) => Effect.fromResult(Result.mapError(decodeDue(rows), failed("claimDueAlert")))),

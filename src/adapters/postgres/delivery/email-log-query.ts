@@ -12,7 +12,7 @@ import { ReadSql } from "../client.ts"
 import { newestFirst } from "../newest-first.ts"
 import { timeColumn } from "../values.ts"
 
-/** The stored form of a recipient; what is no address is compared as it is. */
+/** The stored form of a recipient; text that is no address is compared as it is. */
 const recipientKey = (recipient: string): string => {
   const parsed = parseMailbox(recipient.trim())
   return Result.isSuccess(parsed) ? addressKey(parsed.success) : recipient.trim().toLowerCase()
@@ -43,7 +43,7 @@ const COLUMNS = [
   ...["created_at", "updated_at", "last_event_at", "alerted_at"].map((name) => timeColumn(name))
 ].join(", ")
 
-/** As the index `email_log_recipient` has it. */
+/** Must match the expression of the index `email_log_recipient`. */
 const ALL_RECIPIENTS = "(to_addresses || other_addresses || dropped_addresses)"
 
 /** The filter in SQL. */

@@ -27,7 +27,7 @@ const decodeCounted = Schema.decodeUnknownEffect(Schema.NonEmptyArray(Schema.Uni
 /** The first of `$1` days, the last of which is today, UTC. */
 const FIRST = `date_trunc('day', now() at time zone 'UTC') - make_interval(days => $1::int - 1)`
 
-/** What is counted: the index `email_log_created` answers it alone. */
+/** What is counted: an index-only scan of `email_log_created` answers it. */
 export const COUNTS = `select date_trunc('day', created_at at time zone 'UTC') as day, category, provider, status,
   count(*)::int as count, (count(*) filter (where failed_over))::int as failed_over,
   coalesce(sum(cost_usd), 0)::float8 as cost_usd
@@ -35,14 +35,14 @@ from email_log
 where created_at >= (${FIRST}) at time zone 'UTC'
 group by 1, 2, 3, 4`
 
-/** The first day comes also from a log that has nothing since. */
+/** Returns the first day even where the log has nothing since then. */
 const STATS = `select to_char(first.day, 'YYYY-MM-DD') as first_day, to_char(c.day, 'YYYY-MM-DD') as day,
   c.category, c.provider, c.status, c.count, c.failed_over, c.cost_usd
 from (select ${FIRST} as day) as first left join (${COUNTS}) as c on true
 order by c.day desc, c.category, c.provider, c.status`
 
 /**
- * Counts in Postgres. It has a connection to itself: on the shared ones the look-ups that sends wait for would wait for it.
+ * Counts in Postgres. On a connection of its own: on a shared one it would delay the look-ups that sends wait for.
  */
 export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
   EmailStats,

@@ -23,7 +23,7 @@ const shortage = (row: typeof FundsRow.Type): Shortage => ({
   balance: row.balance ?? 0
 })
 
-/** The answer of a move that needs funds, in the port's words. */
+/** The answer of a step that needs funds, in the terms of the port. */
 const moved = <const A extends "admitted" | "completed">(
   row: typeof FundsRow.Type,
   whole: A

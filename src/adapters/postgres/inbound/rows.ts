@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { ReplyContent } from "../../../domain/inbound/reply-content.ts"
 import type { ClaimedMail, ClaimedReply, KeptResult } from "../../../ports/inbound/intake-store.ts"
 
-/** A row of `intake_mails`, as far as it is read. */
+/** The columns of `intake_mails` that are read. */
 export const MailRow = Schema.Struct({
   id: Schema.String,
   raw_key: Schema.String,
@@ -44,7 +44,7 @@ export const mailOf = (row: typeof MailRow.Type, lease: string): ClaimedMail => 
         }
 })
 
-/** A row that `claim_reply` gives. */
+/** A row that `claim_reply` returns. */
 export const ReplyRow = Schema.Struct({
   id: Schema.String,
   mail_id: Schema.String,
@@ -81,7 +81,7 @@ export const replyOf = (row: typeof ReplyRow.Type, lease: string): ClaimedReply 
 
 const Plan = Schema.Literals(["free", "paid"])
 
-/** The answer of `admit_mail` and `finish_mail`; plan and balance come with a shortage. */
+/** The answer of `admit_mail` and `finish_mail`; plan and balance are there where funds are short. */
 export const FundsRow = Schema.Struct({
   answer: Schema.Literals(["admitted", "completed", "insufficient", "stale"]),
   plan: Schema.NullOr(Plan),

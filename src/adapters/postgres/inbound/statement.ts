@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { IntakeUnavailable } from "../../../ports/inbound/intake-store.ts"
 import { answered, isTransient } from "../answered.ts"
 
-/** Every function may be called again with the same ids: a cut connection or a deadlock is tried again at once. */
+/** Every function is idempotent by its ids: a lost connection or a deadlock is retried at once. */
 const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
 
 const unavailable = (cause: unknown) => new IntakeUnavailable({ cause })

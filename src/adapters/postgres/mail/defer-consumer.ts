@@ -6,19 +6,19 @@ import { withDeadline } from "../../../domain/deadline.ts"
 import { DeferredSend, MAX_RECEIVES } from "../../../domain/mail/deferred-send.ts"
 import { DeferQueueError } from "../../../ports/mail/defer-queue.ts"
 
-/** How often the consumer asks whether the queue still answers and still hands out what is due. */
+/** How often the consumer checks that the queue still answers and still hands out due messages. */
 const WATCH_INTERVAL = "5 seconds"
 
 /** How long the queue may stay without an answer. */
 const ANSWER_TIME_LIMIT = "5 seconds"
 
-/** A message that is due and free for this long, while a worker is idle, shows that the consumer is stuck. */
+/** A message that stays due and unclaimed for this long, while a worker is idle, shows that the consumer is stuck. */
 const OVERDUE_SECONDS = 10
 
-/** Time limit for handing messages back when the consumer stops. */
+/** Time limit for returning messages to the queue when the consumer stops. */
 const STOP_TIME_LIMIT = "8 seconds"
 
-/** How long a finished message is remembered, so that a late second enqueue of it is still known. */
+/** How long a finished message is remembered, so that a late second enqueue of it is still recognised. */
 const FINISHED_TIME_TO_LIVE = "1 day"
 
 interface DeferConsumerOptions<E, R> {
@@ -32,14 +32,14 @@ interface DeferConsumerOptions<E, R> {
 
 interface Worker {
   readonly fiber: Fiber.Fiber<void>
-  /** There while a handler runs, done when it has ended. */
+  /** Defined while a handler runs; completed when it has ended. */
   readonly handling: () => Deferred.Deferred<void> | undefined
 }
 
 const unavailable = (message: string) => (cause: unknown) =>
   new DeferQueueError({ reason: "Unavailable", message, cause })
 
-/** A handler that ends in an interruption of its own making has failed; only a shutdown hands its message back. */
+/** A handler that interrupts itself has failed; only an interruption by a shutdown returns its message to the queue. */
 const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =>
   Effect.catchCause(handler, (cause) =>
     Cause.hasInterrupts(cause) ? Effect.die(cause) : Effect.failCause(cause)
@@ -76,15 +76,15 @@ const openQueue = (options: Omit<DeferConsumerOptions<never, never>, "handler" |
       retrySchedule: Schedule.spaced(visibility)
     })
   }).pipe(
-    // The store gives up with a defect where its tables cannot be looked at.
+    // The store dies with a defect where it cannot read its tables.
     Effect.catchCause((cause) =>
       Effect.fail(unavailable("The retry queue cannot be opened")(Cause.squash(cause)))
     )
   )
 
 /**
- * Runs the workers and a watch beside them. Fails when the queue does not answer for five seconds, hands out nothing
- * although something is due, or does not take a settlement; messages under way are finished first.
+ * Runs the workers and a watchdog beside them. Fails when the queue does not answer for five seconds, hands out nothing
+ * although something is due, or does not accept a settlement; messages under way are finished first.
  */
 const run = <E, R>(options: DeferConsumerOptions<E, R>) =>
   Effect.gen(function* () {
@@ -169,7 +169,7 @@ const run = <E, R>(options: DeferConsumerOptions<E, R>) =>
     )
 
     return yield* Effect.raceFirst(watch, Deferred.await(broken)).pipe(
-      // A queue that no longer answers is no reason to cut what is under way. Settling it is up to the stop.
+      // A queue that no longer answers is no reason to interrupt the messages under way. The shutdown settles them.
       Effect.tapError(() => {
         draining = true
         return Effect.forEach(
@@ -185,7 +185,7 @@ const run = <E, R>(options: DeferConsumerOptions<E, R>) =>
     )
   })
 
-/** Runs for ever. Stopping it hands back what it holds, for as long as the queue takes it within eight seconds. */
+/** Runs for ever. Stopping it returns the messages it holds to the queue, if the queue accepts them within eight seconds. */
 export const consumeDeferred = <E, R>(
   options: DeferConsumerOptions<E, R>
 ): Effect.Effect<never, DeferQueueError, R> =>

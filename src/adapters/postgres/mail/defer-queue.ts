@@ -9,7 +9,7 @@ import { consumeDeferred } from "./defer-consumer.ts"
 /** The queue's table; its columns are those of Effect's SQL queue store, which the consumer runs on. */
 const TABLE = "email_defer_queue"
 
-/** Time limit of a call, its repetitions included. */
+/** Time limit of a call, including its retries. */
 const CALL_TIME_LIMIT = "5 seconds"
 
 /** Longest part of a failure's text that a dead letter shows. */
@@ -76,8 +76,8 @@ const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
 
     return DeferQueue.of({
       configured: true,
-      // The statement of the store's own `offer`: whoever only enqueues needs none of the store's fibers, and can start
-      // before the database does. A row's message is there once, so that the statement can be repeated.
+      // The statement of the store's own `offer`: a process that only enqueues needs none of the store's fibers, and can start
+      // before the database does. There is one message per row, so that the statement can be repeated.
       enqueue: Effect.fn("PostgresDeferQueue.enqueue")(function* (message, delaySeconds) {
         const body = encodeDeferredSend(message)
         if (Option.isNone(body)) {
@@ -133,9 +133,9 @@ const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
   })
 
 /**
- * The retry queue in PostgreSQL, on Effect's SQL queue store: at least once, on the database's clock; a row's message is
- * there once, also for a day after it was finished. A message whose third handler fails is dead at once. A shutdown
- * costs a message none of its three receives. Building the layer asks the database nothing.
+ * The retry queue in PostgreSQL, on Effect's SQL queue store: at least once, on the database's clock. There is one message
+ * per row, and a second enqueue is ignored until a day after it was finished. A message whose third handler fails is a
+ * dead letter at once. A shutdown uses up none of a message's three receives. Building the layer does not query the database.
  */
 export const layer = (options: PostgresDeferQueueOptions): Layer.Layer<DeferQueue, never, WriteSql> =>
   Layer.effect(DeferQueue, make(options))

@@ -14,7 +14,7 @@ const decode = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ key: Schema.String, state: Schema.Literals(["new", "deferred", "sent"]) })])
 )
 
-/** How deferred sends ended, by the log in Postgres. */
+/** How deferred sends ended, according to the log in Postgres. */
 export const layer: Layer.Layer<Deferrals, never, ReadSql> = Layer.effect(
   Deferrals,
   Effect.map(ReadSql, (sql) =>

@@ -20,10 +20,10 @@ import { makeBatcher } from "../batcher.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { storable, toJsonText } from "../values.ts"
 
-/** A look-up or claim that met a cut connection or a deadlock is asked again at once; its caller waits. */
+/** A look-up or claim that hits a lost connection or a deadlock is retried at once; its caller waits. */
 const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
 
-/** A row is written some time after its caller has stopped waiting: about half a minute of a database that is away. */
+/** A row write is retried also after its caller stopped waiting, for about half a minute of a database outage. */
 const ROW_RETRIES = Schedule.min([Schedule.exponential("200 millis", 3), Schedule.spaced("10 seconds")]).pipe(
   Schedule.jittered,
   Schedule.upTo({ times: 6 })
@@ -57,7 +57,7 @@ const Evidence = Schema.Struct({ evidence: Schema.NullOr(Schema.String) })
 const Moved = Schema.Struct({ moved: Schema.Boolean })
 const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
 
-/** Refused before the database saw it, or by it for its values: nobody else's call fails with it. */
+/** Refused before it reached the database, or by the database for its values: no other call of the batch fails with it. */
 const isAboutItem = ({ cause }: MailStoreError): boolean => isSqlError(cause) && isAboutData(cause)
 
 const failed = (operation: string) => (cause: unknown) => new MailStoreError({ operation, cause })
@@ -85,7 +85,7 @@ const inOrder = <A>(
       exits[row.ordinal - 1] = toExit(decode(row, row.ordinal - 1))
     }
   }
-  // An error takes its stack when it is made: not for every batch.
+  // Made only where it is needed: an error captures its stack when it is made.
   return exits.map((exit) => exit ?? Exit.fail(failed(operation)("the database did not answer this entry")))
 }
 
@@ -279,8 +279,7 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * The mail store on PostgreSQL. Look-ups, claims and rows are batched, each with two calls under way at most. A row that
- * could not be written for want of a database is tried again for about half a minute, also after its caller stopped
- * waiting.
+ * The mail store on PostgreSQL. Look-ups, claims and rows are batched, each with two calls under way at most. Writing a
+ * row is retried for about half a minute while the database is away, also after its caller stopped waiting.
  */
 export const layer: Layer.Layer<MailStore, never, ReadSql | WriteSql> = Layer.effect(MailStore, make)

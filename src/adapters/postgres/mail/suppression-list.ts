@@ -17,7 +17,7 @@ const TIME_LIMIT = "10 seconds"
 
 const bounded = boundedBy(TIME_LIMIT, (cause) => new SuppressionListUnavailable({ cause }))
 
-/** Where a page ended: its last row's place in the order. */
+/** Where a page ended: the sort key of its last row. */
 const Cursor = Schema.fromJsonString(
   Schema.Tuple([
     Schema.String.check(Schema.makeFilter(isMoment)),
@@ -38,7 +38,7 @@ const cursorAfter = ({ created_at, email, reason }: SuppressionRow): string =>
 
 const COLUMNS = `email, reason, note, ${timeColumn("created_at")}`
 
-/** One row more than asked for tells whether there is a next page. */
+/** Fetches one row more than asked for, to know whether there is a next page. */
 const statementOf = (filter: SuppressionFilter, after: (typeof Cursor)["Type"] | undefined) => {
   const parameters: Array<unknown> = []
   const bind = (value: unknown) => `$${parameters.push(value)}`
@@ -47,7 +47,7 @@ const statementOf = (filter: SuppressionFilter, after: (typeof Cursor)["Type"] |
   if (filter.reason !== undefined) conditions.push(`reason = ${bind(filter.reason)}`)
   if (after !== undefined) {
     const at = `${bind(after[0])}::text::timestamptz`
-    // The first condition is implied; it is what bounds the scan of the index.
+    // The first condition is implied by the second; it bounds the index scan.
     conditions.push(
       `created_at <= ${at} and (created_at < ${at} or (email, reason) > (${bind(after[1])}::text, ${bind(after[2])}::text))`
     )

@@ -11,7 +11,7 @@ import { answered, isTransient } from "../answered.ts"
 import { WriteSql } from "../client.ts"
 import { storable, toJsonText } from "../values.ts"
 
-/** A cut connection or a deadlock is tried again at once: whoever posts events waits for the answer. */
+/** A lost connection or a deadlock is retried at once: the sender of the events waits for the answer. */
 const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
 
 const Settled = Schema.NonEmptyArray(Schema.Struct({ settled: Schema.Int }))
@@ -101,5 +101,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** The campaigns' tables in Postgres; each operation is one function there. */
+/** The campaigns' tables in Postgres; each operation is one SQL function. */
 export const layer: Layer.Layer<CampaignBook, never, WriteSql> = Layer.effect(CampaignBook, make)

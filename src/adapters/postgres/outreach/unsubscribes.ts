@@ -18,7 +18,7 @@ export const layer: Layer.Layer<Unsubscribes, never, WriteSql> = Layer.effect(
   Effect.map(WriteSql, (sql) =>
     Unsubscribes.of({
       key: answered(sql`select key from unsubscribe_keys`).pipe(
-        // The decoder's error would show what it was given.
+        // The decoder's error is dropped: it would show the key.
         Effect.flatMap((rows) =>
           Effect.mapError(decodeKeys(rows), () => "unsubscribe_keys holds no key of 32 bytes")
         ),

@@ -18,7 +18,7 @@ import {
   imageBlock
 } from "./vision.ts"
 
-/** What a page's HTML came from; an `unreadable` one says so in its place. */
+/** Where a page's HTML came from; for an `unreadable` one it is a notice. */
 type PageTier =
   | "blank"
   | LayoutPage["tier"]
@@ -37,19 +37,19 @@ export interface PageResult {
   readonly html: string
   /** The single pass was answered from the batch. */
   readonly fromBatch: boolean
-  /** A model was wanted and none answered: the layout tier stands in. */
+  /** A model was wanted and none answered: the layout tier was used instead. */
   readonly degraded: boolean
 }
 
-/** Rounds of the agentic tier: look at page and draft, mend, until it stops improving. */
+/** Rounds of the agentic tier: look at page and draft, correct, until it stops improving. */
 const MAX_ROUNDS = 4
 
 /** What the models have done for a page so far. */
 interface Work {
-  /** What the text layer says of the page. */
+  /** The page's text layer. */
   readonly layout: LayoutPage
   fromBatch: boolean
-  /** A call that gave no answer now, and may give one later. */
+  /** A call that failed now, but may succeed later. */
   noAnswer: VisionModelError | undefined
 }
 
@@ -57,7 +57,7 @@ interface Work {
 export interface CascadeSettings {
   readonly options: ConversionOptions
   readonly modelId: string
-  /** Whether the layout tier may stand in for a model that does not answer now; else the page fails, to be tried again later. */
+  /** Whether the layout tier may be used when no model answers now; else the page fails, to be tried again later. */
   readonly mayDegrade: boolean
 }
 
@@ -68,7 +68,7 @@ interface Candidate {
   readonly missing: ReadonlyArray<string>
 }
 
-/** An answer as a candidate; undefined where it cannot be used, or nothing is left of it when it is clean. */
+/** An answer as a candidate; undefined where it is unusable, or empty after sanitising. */
 const candidateOf = Effect.fnUntraced(function* (tier: PageTier, answer: VisionAnswer, work: Work) {
   if (answer.fromBatch) work.fromBatch = true
   if (!isUsable(answer)) return undefined
@@ -102,7 +102,7 @@ const coverageRetry = Effect.fnUntraced(function* (
   return yield* candidateOf("coverage-retry", answer, work)
 })
 
-/** The iterative loop: look at the page and the draft, mend, until it stops improving. */
+/** The agentic loop: look at the page and the draft, correct, until it stops improving. */
 const agentic = Effect.fnUntraced(function* (
   page: PageSource,
   modelId: string,
@@ -119,7 +119,7 @@ const agentic = Effect.fnUntraced(function* (
     )
     const mended = yield* candidateOf("agentic", answer, work)
     if (mended === undefined) return best
-    // The model has looked, and would leave it as it is.
+    // The model has looked, and would change nothing.
     if (mended.html === best.html) return mended
     const improved = mended.share > best.share || (round === 0 && mended.share >= MIN_COVERAGE)
     if (mended.share >= best.share) best = mended
@@ -134,7 +134,7 @@ const draftOfLayout = ({ html, text }: LayoutPage): Candidate => ({
   ...coverageOf(text, html)
 })
 
-/** A tier that gives no answer leaves the page to the next one; a recorded call is no failure of a tier. */
+/** A tier without an answer leaves the page to the next one; a recorded call is not a failure of the tier. */
 const orNothing = <A, R>(work: Work, tier: Effect.Effect<A, PdfError | VisionModelError, R>) =>
   tier.pipe(
     Effect.catchTag("VisionModelError", (error) => {
@@ -164,9 +164,9 @@ const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, wor
 })
 
 /**
- * The smart cascade for one page (document 3): a blank page is nothing; where no model is wanted the layout tier, or that for
- * tables of contents; else the hi-fi single pass, asked again and then mended where it does not cover the text layer. Where no
- * model gave an answer, the layout tier stands in if it may, so that a page never goes missing.
+ * The smart cascade for one page (DOC-20): a blank page is empty; where no model is wanted the layout tier, or that for tables of
+ * contents; else the hi-fi single pass, asked again and then corrected where it does not cover the text layer. Where no model
+ * answered, the layout tier is used if allowed, so that no page goes missing.
  */
 export const convertPage = (
   page: PageSource,

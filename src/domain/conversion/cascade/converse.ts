@@ -1,6 +1,6 @@
 /**
- * A call of a vision model, in the shape of Bedrock's Converse API: what the on-demand client sends, what the batch lane
- * records, and what its results are matched by. Bytes are raw here; the edges encode them.
+ * A call of a vision model, in the shape of Bedrock's Converse API: what the on-demand client sends, what the batch lane records,
+ * and what its results are matched by. Bytes are raw here; the adapters encode them.
  */
 export interface ConverseRequest {
   readonly modelId: string
@@ -36,10 +36,10 @@ export const MAX_DOCUMENT_BYTES = 4_500_000
 /** Largest image block, bytes before base64 (Bedrock user guide, Converse, "image"). */
 export const MAX_IMAGE_BYTES = 3_750_000
 
-/** A neutral constant: the name is part of what the model reads, and a file's own name is a stranger's. */
+/** A neutral constant: the name is part of the prompt, and a file's own name is untrusted. */
 export const DOCUMENT_NAME = "page"
 
-/** Stop reasons of an answer that is not whole, or was withheld (document 3, "Accepted batch record"). */
+/** Stop reasons of an answer that was cut off or withheld (BATCH-21). */
 const UNUSABLE_STOPS: ReadonlySet<string> = new Set([
   "guardrail_intervened",
   "content_filtered",

@@ -13,7 +13,7 @@ export interface ModelPrice {
 /** Which part of the service spent it. */
 type CostSource = "chunk-scheduler" | "batch" | "inline" | "flyer" | "convert-email"
 
-/** A row of `cost_ledger`. `id` makes booking it again harmless. */
+/** A row of `cost_ledger`. `id` makes booking it idempotent. */
 export interface CostEntry {
   readonly id: string
   readonly jobId: string | undefined
@@ -26,7 +26,7 @@ export interface CostEntry {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** What the batch lane pays of the list price (document 3, "Cost accounting"). */
+/** The batch lane's share of the list price (BATCH-30). */
 export const BATCH_MULTIPLIER = 0.5
 
 export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0 }
@@ -37,6 +37,6 @@ export const addUsage = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   outputTokens: a.outputTokens + b.outputTokens
 })
 
-/** `estimateLlmCost` of document 3: list price of the tokens, US dollars. */
+/** List price of the tokens, US dollars. */
 export const estimateLlmCost = ({ inputTokens, outputTokens }: TokenUsage, price: ModelPrice): number =>
   (inputTokens * price.inputUsdPerMtok + outputTokens * price.outputUsdPerMtok) / 1_000_000

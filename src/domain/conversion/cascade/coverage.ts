@@ -1,14 +1,14 @@
 /** Words of at least this share of the text layer have to be in a page's HTML. */
 export const MIN_COVERAGE = 0.9
 
-/** A text layer with fewer words says too little to judge by (a scan's stamp, a page number). */
+/** A text layer with fewer words is too small to judge by (a scan's stamp, a page number). */
 const MIN_WORDS = 12
 
 /** How far HTML covers a page's text layer. */
 interface Coverage {
   /** Share of the layer's words that are found, 0 to 1; 1 where the layer is too small to judge by. */
   readonly share: number
-  /** Words that are missing, each as often as it is, in the layer's order. */
+  /** Missing words, as often as each is missing, in the layer's order. */
   readonly missing: ReadonlyArray<string>
 }
 
@@ -40,7 +40,7 @@ const decoded = (text: string): string =>
 const INLINE =
   /<\/?(?:a|abbr|b|cite|code|em|i|kbd|mark|q|s|samp|small|span|strong|sub|sup|u|var|wbr)\b[^<>]*>/gi
 
-/** What stands for a picture; another tag stays. */
+/** The text that a picture counts as; any other tag stays. */
 const alternativeText = (tag: string): string => {
   const text = /\balt="([^"<>]*)"/i.exec(tag)?.[1]
   return text === undefined ? tag : ` ${text} `
@@ -57,7 +57,7 @@ export const htmlWords = (html: string): ReadonlyArray<string> =>
     )
   )
 
-/** How many of a word's letters stand in a text without gaps, one after the other. */
+/** How many of a word's letters occur, consecutively, in a text without spaces. */
 const timesIn = (text: string, word: string): number => {
   let times = 0
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + word.length)) times += 1
@@ -76,7 +76,7 @@ export const coverageOf = (layer: string, html: string): Coverage => {
   for (const word of found) counts.set(word, (counts.get(word) ?? 0) + 1)
   const left = new Map(counts)
   const glued = found.join("")
-  /** How often the letters of a word that is wanted once more stand there beside those that were words of their own. */
+  /** How often a missing word's letters occur there beyond those that were words of their own. */
   const within = new Map<string, number>()
   const missing: Array<string> = []
   for (const word of wanted) {

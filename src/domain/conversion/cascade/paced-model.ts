@@ -3,20 +3,20 @@ import { Clock, Duration, Effect, Latch, Random } from "effect"
 import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { addUsage, NO_TOKENS, type TokenUsage } from "./cost.ts"
 
-/** Calls under way at once, at most. */
+/** Most concurrent calls. */
 const MAX_AT_ONCE = 16
 
-/** Tries of one call. */
+/** Attempts at one call. */
 const MAX_TRIES = 6
 
-/** The first wait after a throttled call; every further one twice as long, up to the longest, half of each by chance. */
+/** Delay after a throttled call; doubled each further time up to the maximum, half of it random. */
 const WAIT_FIRST = Duration.seconds(1)
 const WAIT_MAX = Duration.seconds(30)
 
-/** Answers in a row after which one more call at once is tried. */
+/** Consecutive answers after which the concurrency is raised by one. */
 const RAISE_AFTER = 8
 
-/** A burst of refusals is one piece of news: within this time the limit is lowered once. */
+/** A burst of refusals counts once: within this time the limit is lowered once. */
 const LOWER_ONCE_IN = Duration.seconds(1)
 
 interface Pace {
@@ -34,8 +34,8 @@ const waitBefore = (tries: number) =>
   })
 
 /**
- * A model whose calls are paced: as many at once as it bears (half as many after a refusal for rate, one more after every eight
- * answers), a throttled call or one without an answer tried again with growing, jittered waits.
+ * A model whose calls are paced: concurrency is halved after a throttled call and raised by one after every eight answers; a
+ * throttled or unanswered call is tried again with growing, jittered delays.
  */
 export const pacedModel = (
   model: VisionModel["Service"],
@@ -72,7 +72,7 @@ export const pacedModel = (
     const converse: VisionModel["Service"]["converse"] = (request, place) => {
       const once: Effect.Effect<VisionAnswer, VisionModelError> = Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(restore(mayEnter), () => {
-          // Several may have been let through at once; the others wait again.
+          // Several may have been woken at once; the others wait again.
           if (pace.running >= pace.limit) return restore(once)
           pace.running++
           return Effect.ensuring(restore(model.converse(request, place)), leave)
@@ -97,9 +97,9 @@ export const pacedModel = (
     return { converse }
   })
 
-/** What was called for, so far. */
+/** What was used so far. */
 export interface Meter {
-  /** Tokens of on-demand answers, used or not (document 3: batch-served pages are left out). */
+  /** Tokens of on-demand answers, used or not; batch-served pages are left out (BATCH-31). */
   usage: TokenUsage
   /** On-demand answers. */
   calls: number
@@ -107,7 +107,7 @@ export interface Meter {
   batchServed: number
 }
 
-/** A model that counts what its answers cost, whatever becomes of them. */
+/** A model that counts what its answers cost, whether or not they are used. */
 export const meteredModel = (
   model: VisionModel["Service"]
 ): { readonly model: VisionModel["Service"]; readonly meter: Meter } => {

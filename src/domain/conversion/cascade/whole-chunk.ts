@@ -24,18 +24,18 @@ const NOTES: Readonly<Record<NoText, string>> = {
     "This file is a picture. The model that reads pictures gave no answer, so no text version was made."
 }
 
-/** What is said of a picture that nobody looked at: what it is, never what might be on it. */
+/** The alternative text of a picture that no model read: what it is, never what might be on it. */
 const figure = (source: string, alt: string, caption: string) =>
   element("figure", {}, [
     element("img", { src: source, alt, lang: "en" }),
     element("figcaption", { lang: "en" }, [caption])
   ])
 
-/** A picture that stands for itself. */
+/** A picture without a text version. */
 export const pictureOnly = (name: string, source: string, why: NoText): string =>
   serialize([figure(source, `Picture of the uploaded file ${name}; no text version was made`, NOTES[why])])
 
-/** What a model read from a picture, clean, and the picture itself. */
+/** What a model read from a picture, sanitised, and the picture itself. */
 export const readPicture = (name: string, source: string, html: string): string =>
   html +
   serialize([
@@ -46,17 +46,17 @@ export const readPicture = (name: string, source: string, html: string): string 
     )
   ])
 
-/** Pictures that were made for one call at once. */
+/** Pictures that are rendered concurrently for one call. */
 const PICTURES_AT_ONCE = 2
 
-/** Most tokens of a chunk's HTML: what the model can answer at once. */
+/** Most tokens of a chunk's HTML: the longest answer of the model. */
 const MAX_TOKENS = 60_000
 
 /** Whether a chunk goes to the model as a whole: the harness model, or math OCR of all its pages. */
 export const isWholeChunk = ({ mathOcr, parser }: ConversionOptions): boolean =>
   parser === "harness" || (mathOcr === true && parser !== "layout")
 
-/** The sections of an answer, one a page; undefined where there are not as many as pages. */
+/** The sections of an answer, one a page; undefined where their number is not that of the pages. */
 export const sectionsOf = (answer: string, pages: number): ReadonlyArray<string> | undefined => {
   const sections = answer.split(/<section(?:\s[^<>]*)?>/i).slice(1)
   if (sections.length !== pages) return undefined
@@ -71,9 +71,9 @@ const layoutLine = ({ html, index, label }: LayoutPage): PageLine => ({
 })
 
 /**
- * Converts several pages in one call, which sees them as pictures (document 3: "single calls and run to the end"). A page whose
- * part of the answer is missing, or lacks much of its text layer, is the layout tier's; so are all where the model refuses, or
- * does not answer and the layout tier may stand in.
+ * Converts several pages in one call, which sees them as pictures and runs to its end (DOC-41). A page whose part of the answer
+ * is missing, or lacks much of its text layer, gets the layout tier; so do all where the model refuses, or does not answer and
+ * the layout tier may be used.
  */
 export const convertWhole = (
   pages: OpenPages,

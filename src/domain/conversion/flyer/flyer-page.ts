@@ -8,11 +8,11 @@ import { plainWidth, placedLines, type PlacedLine, type Stretch } from "./lines.
 /** A page to be shown as it looks. */
 interface FlyerPage {
   readonly content: PageContent
-  /** The page as it looks, as a data URI; undefined where it could not be drawn: then the text itself is shown. */
+  /** The page's picture, as a data URI; undefined where it could not be drawn: then the text itself is shown. */
   readonly picture: string | undefined
 }
 
-/** Where the baseline of a plain face stands in a line of its own height. */
+/** Where the baseline of a plain face lies within a line of its own height. */
 const ASCENT = 0.8465
 
 /** Widest and narrowest that letters are set to meet the line's width, in sizes. */
@@ -40,7 +40,7 @@ const hrefOf = (target: Stretch["target"], pageCount: number): string | undefine
   return target.page >= 0 && target.page < pageCount ? `#${pageId(target.page)}` : undefined
 }
 
-/** A soft hyphen: the word goes on in the next line. */
+/** A soft hyphen: the word continues in the next line. */
 const SOFT_HYPHEN = "\u00ad"
 
 const spanOf = (line: PlacedLine, page: PageContent, pageCount: number): HtmlNode => {
@@ -51,7 +51,7 @@ const spanOf = (line: PlacedLine, page: PageContent, pageCount: number): HtmlNod
   return element("span", { style: styleOf(line, page) }, line.hyphenated ? [...parts, SOFT_HYPHEN] : parts)
 }
 
-/** Whether a line goes on with the paragraph of the one before. */
+/** Whether a line continues the paragraph of the one before. */
 const goesOn = (before: PlacedLine, line: PlacedLine): boolean => {
   const size = Math.max(before.size, line.size)
   const step = line.baseline - before.baseline
@@ -60,7 +60,7 @@ const goesOn = (before: PlacedLine, line: PlacedLine): boolean => {
   return step >= -0.1 * size && step <= 1.7 * size && (shared > 0 || step < 0.5 * size)
 }
 
-/** Lines that stand close below one another are read as one paragraph. */
+/** Lines close below one another are read as one paragraph. */
 const paragraphs = (lines: ReadonlyArray<PlacedLine>): ReadonlyArray<ReadonlyArray<PlacedLine>> => {
   const all: Array<Array<PlacedLine>> = []
   for (const line of lines) {
@@ -94,7 +94,7 @@ const fieldLine = (field: FormField, text: string): PlacedLine => {
   }
 }
 
-/** What the document says of its pictures. */
+/** The document's descriptions of its pictures. */
 const descriptions = (roots: ReadonlyArray<StructureElement>): ReadonlyArray<string> => {
   const found: Array<string> = []
   const open: Array<StructureElement | { readonly mcid: number }> = roots.toReversed()
@@ -159,7 +159,7 @@ export const flyerPage = (
   ])
 }
 
-/** Stands in the place of a page that could not be read. */
+/** The notice in place of a page that could not be read. */
 export const unreadablePage = (index: number, words: InterfaceWords): string =>
   serialize([
     element("section", sectionStart(index, String(index + 1), words), [
@@ -168,8 +168,8 @@ export const unreadablePage = (index: number, words: InterfaceWords): string =>
   ])
 
 /**
- * Pages keep their proportions and grow and shrink with the window; text is set in parts of the page's width. Over a picture the
- * letters are there, and not seen twice; with forced colours, or without a picture, they are what is seen.
+ * Pages keep their proportions and scale with the window; text is sized in parts of the page's width. Over a picture the letters
+ * are present but transparent; with forced colours, or without a picture, they are visible.
  */
 const STYLE = `
 :root{color-scheme:light}

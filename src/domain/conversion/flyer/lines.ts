@@ -19,11 +19,11 @@ export interface PlacedLine {
   readonly size: number
   /** Clockwise degrees. */
   readonly angle: number
-  /** Its last word goes on in the next line. */
+  /** Its last word continues in the next line. */
   readonly hyphenated: boolean
 }
 
-/** Running text where nothing else is known, points. */
+/** Size of running text where it is unknown, points. */
 const USUAL_SIZE = 10
 
 /** Marked content in the order of the structure tree. */
@@ -96,7 +96,7 @@ const stretchesOf = (pieces: ReadonlyArray<Piece>, links: LinkIndex): ReadonlyAr
   return all
 }
 
-/** A run that is turned stands for itself, on the line through the middle of its box. */
+/** A rotated run is a line of its own, through the middle of its box. */
 const turnedLine = (run: TextRun): PlacedLine => {
   const { x0, x1, y0, y1 } = run.box
   const radians = (run.angle * Math.PI) / 180
@@ -117,7 +117,7 @@ const turnedLine = (run: TextRun): PlacedLine => {
 
 const isUpright = ({ angle }: TextRun): boolean => Math.abs(((angle + 180) % 360) - 180) < 1
 
-/** Every text of a page's layer, what stands there for search only included, in reading order; turned text last. */
+/** Every text of a page's layer, search-only text included, in reading order; rotated text last. */
 export const placedLines = (page: PageContent): ReadonlyArray<PlacedLine> => {
   const runs = page.runs.filter(({ text }) => text.trim() !== "")
   const links = new LinkIndex(page.links)
@@ -133,7 +133,10 @@ export const placedLines = (page: PageContent): ReadonlyArray<PlacedLine> => {
   return [...upright, ...runs.filter((run) => !isUpright(run)).map(turnedLine)]
 }
 
-/** Widths of Helvetica from the space to the tilde, thousandths of its size (Adobe's AFM file); Arial and Liberation Sans have the same. */
+/**
+ * Widths of Helvetica from the space to the tilde, thousandths of its size (Adobe's AFM file), also Arial's and Liberation
+ * Sans's.
+ */
 const WIDTHS = [
   278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556,
   556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278,

@@ -1,6 +1,6 @@
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 
-/** Elements of a fragment besides MathML; of others only the content is kept, or nothing where it is not for readers. */
+/** Allowed elements of a fragment besides MathML; of others only the content is kept, or nothing where it is not for readers. */
 export const ELEMENTS: ReadonlySet<string> = new Set(
   words(
     "a abbr b bdi bdo blockquote br button caption cite code col colgroup dd del dfn div dl dt em " +
@@ -55,7 +55,7 @@ export const MATH_ATTRIBUTES: ReadonlyArray<string> = words(
     "columnspan rowspan columnalign open close separators notation alttext dir"
 )
 
-/** Values that an attribute may have, where not any. */
+/** Allowed values of attributes that do not take any value. */
 export const VALUES: Readonly<Record<string, RegExp>> = {
   dir: /^(ltr|rtl|auto)$/,
   scope: /^(row|col|rowgroup|colgroup)$/,
@@ -79,7 +79,7 @@ const MAX_ADDRESS = 2000
 
 const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:", "ftp:", "doi:", "urn:"])
 
-/** The address of a link, where it is one that a document may lead to; else undefined, and the words stand without it. */
+/** The address of a link, if a document may link to it; else undefined, and only the words are kept. */
 export const safeAddress = (value: string): string | undefined => {
   const told = value.toWellFormed().trim()
   const url = URL.parse(/^www\./i.test(told) ? `https://${told}` : told)
@@ -93,7 +93,7 @@ export const pageId = (index: number): string => `page-${index + 1}`
 const TAG =
   /^[a-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?(?:-(?:[A-Za-z\d]{5,8}|\d[A-Za-z\d]{3}))*$/i
 
-/** A language tag (BCP 47, without extensions) in its usual spelling; undefined where it is none. */
+/** A language tag (BCP 47, without extensions) in canonical spelling; undefined where it is invalid. */
 export const languageTag = (value: string | undefined): string | undefined => {
   const told = value?.trim().replaceAll("_", "-") ?? ""
   if (!TAG.test(told)) return undefined

@@ -6,7 +6,7 @@ import { startHeadings, type Plan } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, serialize } from "./tree.ts"
 import { filled } from "./words.ts"
 
-/** A page of the document, its fragment read. */
+/** A page of the document, its fragment parsed. */
 export interface FragmentPage {
   /** From 0. */
   readonly index: number
@@ -14,10 +14,10 @@ export interface FragmentPage {
   readonly nodes: ReadonlyArray<HtmlNode>
 }
 
-/** Pages that one block may go over before it is written out: what is held back stays small. */
+/** Most pages that one block may span before it is written out: this bounds what is held back. */
 const MAX_JOINED = 48
 
-/** Attributes that were for assembly only. */
+/** Attributes that only assembly needs. */
 const withoutSeams = (node: HtmlNode): HtmlNode => {
   if (typeof node === "string") return node
   const attributes: Record<string, string> = {}
@@ -30,13 +30,13 @@ const isNote = ({ attributes }: HtmlElement): boolean => attributes["role"] === 
 const floats = (block: HtmlElement): boolean => block.name === "figure"
 
 /**
- * Writes pages one after the other, each joined with the one before. Holds back the last block of a page, what floats around it
- * and the page's notes, and no more.
+ * Writes pages one after the other, each joined with the one before. Holds back only the last block of a page, what floats around
+ * it and the page's notes.
  */
 export class PageFold {
   readonly #plan: Plan
   readonly #rewriter: PageRewriter
-  /** The block that may go on. */
+  /** The block that may continue. */
   #last: HtmlElement | undefined
   /** What follows it on its page, notes last. */
   #after: ReadonlyArray<HtmlElement> = []
@@ -54,7 +54,7 @@ export class PageFold {
     return element(name, { role: "doc-pagebreak", class: "page", id: pageId(page.index), lang: own }, [text])
   }
 
-  /** The next page; returns what can be written out. */
+  /** Adds the next page; returns what can be written out. */
   add(page: FragmentPage): string {
     const { lang, pageCount, words } = this.#plan
     const blocks = this.#rewriter.rewrite(page.nodes, { index: page.index, pageCount, words, lang })
@@ -66,7 +66,7 @@ export class PageFold {
         ? undefined
         : joinBlocks(this.#last, first, this.#mark(page, "span"))
     if (joined !== undefined && rest.length === 0) {
-      // The whole page is a part of the block, which may go on.
+      // The whole page is part of the block, which may continue.
       this.#last = joined
       this.#joined += 1
       this.#after = [...this.#after, ...notes]
@@ -87,7 +87,7 @@ export class PageFold {
     return serialize(done.map(withoutSeams))
   }
 
-  /** What is left at the end. */
+  /** Returns what is left at the end. */
   end(): string {
     return serialize(this.#held().map(withoutSeams))
   }

@@ -15,17 +15,17 @@ const tableIn = (block: HtmlElement): HtmlElement | undefined => {
 const partOf = (table: HtmlElement, name: string): HtmlElement | undefined =>
   table.children.find((child): child is HtmlElement => isElement(child) && child.name === name)
 
-/** The structure says that both are one; or at least one does not say. */
+/** The structure says that both are one, or at least one of them says nothing. */
 const byStructure = (a: HtmlElement, b: HtmlElement): boolean | undefined => {
   const [one, other] = [a.attributes["data-element"], b.attributes["data-element"]]
   return one === undefined || other === undefined ? undefined : one === other
 }
 
-/** What stands between the halves: the page's mark, and a space unless a word was cut. */
+/** What is inserted between the halves: the page's anchor, and a space unless a word was cut. */
 const glued = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): ReadonlyArray<HtmlNode> => {
   if (a.attributes["data-cut"] !== undefined) return [...a.children, mark, ...b.children]
   const last = a.children.at(-1)
-  // A hyphen that the pages show at a line's end, before a word that goes on.
+  // A hyphen that the pages show at a line's end, before a word that continues.
   if (typeof last === "string" && CUT.test(last) && /^\p{Ll}/u.test(textOf(b.children)))
     return [...a.children.slice(0, -1), last.slice(0, -1), mark, ...b.children]
   return isUnspaced(lineOf(a.children), lineOf(b.children))
@@ -33,7 +33,7 @@ const glued = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): ReadonlyArray<Ht
     : [...a.children, " ", mark, ...b.children]
 }
 
-/** The attributes of the second half go on: it is what may be open. */
+/** The second half's attributes remain: it may continue. */
 const seamOf = ({ attributes }: HtmlElement): Readonly<Record<string, string | undefined>> => ({
   "data-open": attributes["data-open"],
   "data-cut": attributes["data-cut"],
@@ -45,7 +45,7 @@ const paragraphs = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement
   if (same === false) return undefined
   if (same === undefined) {
     const cut = a.attributes["data-cut"] !== undefined
-    // Pages that a model wrote say nothing of their edges: there a low letter after no full stop decides alone.
+    // Pages that a model wrote do not describe their edges: there a lower-case letter after no full stop decides alone.
     const text = lineOf(a.children)
     const open = a.attributes["data-open"] !== undefined || (text.length > 60 && !SENTENCE_END.test(text))
     if (!cut && !(open && BEGINS_LOW.test(lineOf(b.children)))) return undefined
@@ -74,7 +74,7 @@ const lists = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | un
   return element(a.name, { ...a.attributes, ...seamOf(b) }, [...a.children, marked(first, mark), ...rest])
 }
 
-/** A paragraph after a list goes on in the list's last item. */
+/** A paragraph after a list continues the list's last item. */
 const listAndParagraph = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
   const last = a.children.at(-1)
   if (!isElement(last) || last.name !== "li" || last.attributes["data-open"] === undefined) return undefined
@@ -101,7 +101,7 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
   if (body === undefined || more === undefined) return undefined
   if (width(body.children[0]) !== width(more.children[0])) return undefined
   const [head, again] = [partOf(one, "thead"), partOf(other, "thead")]
-  // A repeated head is dropped; another one makes it another table.
+  // A repeated head is dropped; a different one makes it another table.
   if (again !== undefined && (head === undefined || lineOf([again]) !== lineOf([head]))) return undefined
   const [first, ...rest] = more.children
   if (!isElement(first)) return undefined
@@ -112,7 +112,7 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
   return a === one ? joined : element(a.name, a.attributes, [joined])
 }
 
-/** The block that two blocks on either side of a page's border make up; undefined where they are two. `mark` is the page's anchor. */
+/** Joins two blocks across a page break; undefined where they are separate. `mark` is the page's anchor. */
 export const joinBlocks = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
   if (a.name === "p" && b.name === "p") return paragraphs(a, b, mark)
   if (a.name === "ul" || a.name === "ol")

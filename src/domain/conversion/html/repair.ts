@@ -3,7 +3,7 @@ import { element, type HtmlElement, type HtmlNode, isElement, isEmpty } from "./
 /** Deepest nesting that is kept; below it only text is. */
 export const MAX_DEPTH = 250
 
-/** Elements that stand on lines of their own. */
+/** Block-level elements. */
 export const BLOCKS: ReadonlySet<string> = new Set([
   "blockquote",
   "dl",
@@ -40,14 +40,14 @@ export const firstRow = (table: HtmlElement): HtmlElement | undefined => {
   return undefined
 }
 
-/** Whether block elements stand in it. */
+/** Whether it contains block elements. */
 export const holdsBlocks = (nodes: ReadonlyArray<HtmlNode>): boolean =>
   nodes.some(
     (node) =>
       isElement(node) && (BLOCKS.has(node.name) || (node.name !== "math" && holdsBlocks(node.children)))
   )
 
-/** Gathers the ids of nodes. */
+/** Collects the ids of nodes. */
 export const collectIds = (nodes: ReadonlyArray<HtmlNode>, ids: Set<string>, depth = 0): void => {
   for (const node of nodes) {
     if (!isElement(node) || depth > MAX_DEPTH) continue
@@ -57,7 +57,7 @@ export const collectIds = (nodes: ReadonlyArray<HtmlNode>, ids: Set<string>, dep
   }
 }
 
-/** What a group that says nothing is taken apart to: its blocks, and paragraphs of what stands loose between them. */
+/** Splits a group without meaning into its blocks, and paragraphs of the loose content between them. */
 export const grouped = (children: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlNode> => {
   const all: Array<HtmlNode> = []
   let inline: Array<HtmlNode> = []

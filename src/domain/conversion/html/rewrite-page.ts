@@ -4,7 +4,7 @@ import { headingId, type HeadingState, placeHeading } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
 import type { InterfaceWords } from "./words.ts"
 
-/** What a page is rewritten with. */
+/** The context of rewriting a page. */
 interface RewriteContext {
   /** From 0. */
   readonly index: number
@@ -22,13 +22,13 @@ const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math
 
 const isLink = (node: HtmlNode): boolean => isElement(node) && node.name === "a"
 
-/** A row of links is a row of targets, which a finger has to tell apart; links in a text are not. */
+/** A row of links is a row of touch targets, which need distance; links in a text do not. */
 const isLinksOnly = (nodes: ReadonlyArray<HtmlNode>): boolean =>
   nodes.filter(isLink).length > 1 && nodes.every((node) => isLink(node) || lineOf([node]) === "")
 
 /**
- * Makes a page's fragment a part of the document: its ids and links are the document's, its headings are placed, and what no
- * reader could use (pictures that are not there, links that lead nowhere, empty elements) is mended or left out.
+ * Makes a page's fragment a part of the document: ids and links become the document's, headings get their levels, and what no
+ * reader could use (missing pictures, links that lead nowhere, empty elements) is repaired or left out.
  */
 export class PageRewriter {
   #headings: HeadingState
@@ -55,7 +55,7 @@ class Page {
   readonly #ids: ReadonlySet<string>
   readonly #used = new Set<string>()
   readonly #references = new Map<string, string>()
-  /** Labels around the place at hand. */
+  /** Labels around the current node. */
   #labels = 0
   readonly #place: (level: number) => { readonly name: string; readonly id: string }
 
@@ -69,7 +69,7 @@ class Page {
     this.#place = place
   }
 
-  /** Top level: text and inline elements that stand alone become paragraphs. */
+  /** Top level: loose text and inline elements become paragraphs. */
   blocks(nodes: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlElement> {
     const blocks: Array<HtmlElement> = []
     let inline: Array<HtmlNode> = []
@@ -159,7 +159,7 @@ class Page {
     }
   }
 
-  /** A control outside of a label is named by what it is. */
+  /** A control without a label is named by its kind. */
   #control(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     const label = this.#labels > 0 ? undefined : this.#context.words.field
     const attributes = { ...this.#attributes(node), disabled: "", "aria-label": label }
@@ -221,7 +221,7 @@ class Page {
     const { id, ...attributes } = this.#attributes(node)
     const placed = this.#place(Number(node.name.slice(1)))
     const children = this.#children(node.children, depth + 1)
-    // Links of the page to it go to an anchor inside: the heading's own id is the contents'.
+    // Links of the page to the heading go to an anchor inside it: its own id is for the table of contents.
     const anchor = id === undefined ? [] : [element("span", { id })]
     return [element(placed.name, { ...attributes, id: placed.id }, [...anchor, ...children])]
   }
@@ -238,7 +238,7 @@ class Page {
     if (target === undefined) return words
     if (attributes["role"] !== "doc-noteref")
       return [element("a", { ...attributes, role: undefined, href: `#${target}` }, children)]
-    // The first reference to a note is where its way back leads.
+    // The note's back link leads to its first reference.
     const id = attributes["id"] ?? (this.#references.has(target) ? undefined : this.#id(`ref-${target}`))
     if (id !== undefined && !this.#references.has(target)) this.#references.set(target, id)
     return [element("a", { ...attributes, id, href: `#${target}` }, children)]
@@ -262,7 +262,7 @@ class Page {
           alt: told === undefined || told === "" ? this.#context.words.undescribed : told
         })
       ]
-    // A picture that is not there: what was said of it stays.
+    // The picture is missing: its description is kept.
     return told === undefined || told === "" ? [] : [element("span", { class: "about" }, [told])]
   }
 
@@ -279,7 +279,7 @@ class Page {
       (child) => isElement(child) && (child.name === "dt" || child.name === "dd")
     )
     const names = parts.map((part) => (isElement(part) ? part.name : ""))
-    // Terms first, then what they mean; anything else is no list of definitions.
+    // Terms first, then their definitions; anything else is not a definition list.
     const others = node.children.some((child) => isElement(child) && !parts.includes(child))
     if (others || names[0] !== "dt" || names.at(-1) !== "dd") return this.#children(node.children, depth + 1)
     return [

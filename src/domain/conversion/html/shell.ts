@@ -3,8 +3,8 @@ import { element, type HtmlNode, serialize } from "./tree.ts"
 import { filled } from "./words.ts"
 
 /**
- * The one style sheet of a result. Colours keep 4.5:1 in light and dark; lines end at 70 letters and reflow at 320 px; nothing
- * is loaded from anywhere.
+ * The one style sheet of a result. Contrast is at least 4.5:1 in light and dark; lines end at 70 letters and reflow at 320 px;
+ * nothing is loaded from anywhere.
  */
 const STYLE_SHEET = `
 :root{color-scheme:light dark;--ink:#1b1f24;--ground:#fff;--muted:#57606a;--line:#8c959f;--link:#0550ae;--shade:#f3f4f6}
@@ -52,7 +52,7 @@ main a[href^="http"]::after{content:" (" attr(href) ")";font-size:.85em}}
 @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
 `.trim()
 
-/** Entries with those below them. */
+/** Nests entries below those of a higher level. */
 const nested = (entries: ReadonlyArray<ContentsEntry>, level: number): HtmlNode => {
   const items: Array<HtmlNode> = []
   for (let at = 0; at < entries.length;) {
@@ -75,7 +75,7 @@ const nested = (entries: ReadonlyArray<ContentsEntry>, level: number): HtmlNode 
 /** The document up to where its pages begin: head, skip link, header, table of contents. */
 export const documentStart = (plan: Plan): string => {
   const { contents, lang, ownTitle, pageCount, title, words } = plan
-  // Words of the converter in a document of a language that it does not speak.
+  // The converter's own words, where they are not in the document's language.
   const own = words.lang === lang.split("-")[0] ? undefined : words.lang
   const head = element("head", {}, [
     element("meta", { charset: "utf-8" }),

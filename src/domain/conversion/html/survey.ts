@@ -6,21 +6,21 @@ import { type InterfaceWords, wordsFor } from "./words.ts"
 /** The open headings above a place, by the levels that the pages gave them. */
 export interface HeadingState {
   readonly open: ReadonlyArray<number>
-  /** Headings so far; numbers their ids. */
+  /** Number of headings so far; their ids are numbered by it. */
   readonly count: number
-  /** The document's own heading has been met, or stands in the header. */
+  /** The document's own heading has occurred, or stands in the header. */
   readonly titled: boolean
 }
 
 /** Deepest level of HTML. */
 const DEEPEST = 6
 
-/** Before the first heading. `ownTitle`: it is the document's. */
+/** Before the first heading. `ownTitle`: that one is the document's title. */
 export const startHeadings = (ownTitle: boolean): HeadingState => ({ open: [], count: 0, titled: !ownTitle })
 
 /**
- * The level that a heading gets, so that there is one `h1` and no level is skipped: a heading is one deeper than the nearest
- * one before it that ranks higher.
+ * The level of a heading, so that there is one `h1` and no level is skipped: one deeper than the nearest heading before it that
+ * ranks higher.
  */
 export const placeHeading = (
   state: HeadingState,
@@ -42,11 +42,11 @@ interface FoundHeading {
   readonly text: string
 }
 
-/** What is gathered in a first walk over all pages; bounded. */
+/** What is collected in a first pass over all pages; bounded. */
 export interface Survey {
   readonly headings: ReadonlyArray<FoundHeading>
   readonly pages: number
-  /** Running text from several places, for telling the language. */
+  /** Running text from several places, for detecting the language. */
   readonly sample: string
 }
 
@@ -57,7 +57,7 @@ export interface ContentsEntry {
   readonly id: string
 }
 
-/** What is settled before a document is written. */
+/** What is decided before a document is written. */
 export interface Plan {
   readonly lang: string
   readonly title: string
@@ -68,10 +68,10 @@ export interface Plan {
   readonly pageCount: number
 }
 
-/** Headings that are remembered; a manual of 16,000 pages has 10,000. */
+/** Most headings that are remembered; a manual of 16,000 pages has 10,000. */
 const MAX_HEADINGS = 50_000
 const MAX_HEADING_TEXT = 300
-/** Entries of a table of contents; deeper levels are left out until it is no longer. */
+/** Most entries of a table of contents; the deepest levels are left out until it fits. */
 const MAX_ENTRIES = 800
 /** A document with fewer of either needs no table of contents. */
 const MIN_ENTRIES = 4
@@ -94,20 +94,20 @@ const headingsIn = (nodes: ReadonlyArray<HtmlNode>, found: Array<FoundHeading>):
   }
 }
 
-/** Gathers over pages, one after the other; what is found is appended in place, so that a long document stays linear. */
+/** Collects over pages, one after the other; appends in place, so that a long document stays linear. */
 export class Surveyor {
   readonly #headings: Array<FoundHeading> = []
   #pages = 0
   #sample = ""
 
-  /** The next page, where nothing on it is worth looking at: no heading, and the language's sample is long enough. */
+  /** Skips the next page, where nothing on it is needed: no heading, and the language's sample is long enough. */
   skips(html: string): boolean {
     if (this.#sample.length < MAX_SAMPLE || /<h[1-6]/i.test(html)) return false
     this.#pages += 1
     return true
   }
 
-  /** The next page. */
+  /** Adds the next page. */
   add(nodes: ReadonlyArray<HtmlNode>): void {
     this.#pages += 1
     if (this.#headings.length < MAX_HEADINGS) headingsIn(nodes, this.#headings)
@@ -126,7 +126,7 @@ const sameWords = (a: string, b: string): boolean => {
   return letters(a) !== "" && letters(a) === letters(b)
 }
 
-/** A title that says something: not a file's name or a program's default. */
+/** A meaningful title: not a file's name or a program's default. */
 const telling = (title: string | undefined): string | undefined => {
   const told = title?.replaceAll(/\s+/g, " ").trim() ?? ""
   if (
@@ -137,7 +137,7 @@ const telling = (title: string | undefined): string | undefined => {
   return told.slice(0, MAX_TITLE)
 }
 
-/** Whether the pages' first heading can stand for the document: it ranks above all others, or says the title's words. */
+/** Whether the pages' first heading can be the document's title: it ranks above all others, or repeats the title's words. */
 const hasOwnTitle = ({ headings }: Survey, title: string | undefined): boolean => {
   const [first] = headings
   if (first === undefined) return false
@@ -165,7 +165,7 @@ const contentsOf = (survey: Survey, ownTitle: boolean): ReadonlyArray<ContentsEn
   return survey.pages < MIN_PAGES || kept.length < MIN_ENTRIES ? [] : kept.slice(0, MAX_ENTRIES)
 }
 
-/** Settles language, title and contents. `detect` tells the language of a text; `name` is what the document is called outside. */
+/** Decides language, title and contents. `detect` guesses the language of a text; `name` is the document's file name. */
 export const planOf = (
   survey: Survey,
   facts: Pick<DocumentFacts, "lang" | "title">,

@@ -5,7 +5,7 @@ export interface HtmlElement {
   readonly children: ReadonlyArray<HtmlNode>
 }
 
-/** A string is text, and never anything else. */
+/** A string is text, and never markup. */
 export type HtmlNode = HtmlElement | string
 
 const VOID: ReadonlySet<string> = new Set(["br", "col", "hr", "img", "input", "meta", "wbr"])
@@ -26,7 +26,7 @@ export const element = (
 
 export const isElement = (node: HtmlNode | undefined): node is HtmlElement => typeof node === "object"
 
-/** Characters that HTML has no place for. */
+/** Characters that are not allowed in HTML. */
 const CONTROL = /(?![\t\n])[\p{Cc}\ufdd0-\ufdef\ufffe\uffff]/gu
 const SPECIAL = /[&<>\u00a0]/g
 const SPECIAL_QUOTED = /[&<>"\u00a0]/g
@@ -38,7 +38,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "\u00a0": "&nbsp;"
 }
 
-/** Whether anything in a text has to be written otherwise; most have nothing. */
+/** Whether a text needs any escaping; most need none. */
 const PECULIAR = /[^\n\t !#-%'-;=?-~\u00a1-\ud7ff]/
 
 const escaped = (text: string, special: RegExp): string =>
@@ -67,7 +67,7 @@ const write = (node: HtmlNode, parts: Array<string>): void => {
   parts.push("</", node.name, ">")
 }
 
-/** Writes nodes out: every text and attribute escaped, every element closed. */
+/** Serialises nodes: every text and attribute escaped, every element closed. */
 export const serialize = (nodes: ReadonlyArray<HtmlNode>): string => {
   const parts: Array<string> = []
   for (const node of nodes) write(node, parts)

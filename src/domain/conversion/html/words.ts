@@ -1,4 +1,4 @@
-/** What the converter itself says in a document; `{n}` is a page's label or a number. */
+/** The converter's own words in a document; `{n}` is a page's label or a number. */
 export interface InterfaceWords {
   readonly lang: string
   readonly skip: string

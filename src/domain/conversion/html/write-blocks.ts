@@ -45,7 +45,7 @@ const inline = (span: Span, notes: Notes): ReadonlyArray<HtmlNode> => {
 const words = (spans: ReadonlyArray<Span>, notes: Notes): ReadonlyArray<HtmlNode> =>
   spans.flatMap((span) => inline(span, notes))
 
-/** What assembly joins by, and takes off. */
+/** The attributes that assembly joins by, and removes. */
 const seamAttributes = ({
   element: structure,
   hyphenated,
@@ -226,11 +226,11 @@ export const writeBlocks = (blocks: ReadonlyArray<Block>): string => {
   return serialize(nodes)
 }
 
-/** The places of images in a fragment, to be filled by {@link withPictures}. */
+/** The positions of images in a fragment, to be filled by {@link withPictures}. */
 export const picturesIn = (html: string): ReadonlyArray<number> =>
   [...html.matchAll(/<img data-image="(\d+)"/g)].map(([, index]) => Number(index))
 
-/** Puts pictures (data URIs by the page's image number) into a fragment; assembly leaves out those that are not there. */
+/** Inserts pictures (data URIs by the page's image number) into a fragment; assembly leaves out missing ones. */
 export const withPictures = (html: string, pictures: ReadonlyMap<number, string>): string =>
   html.replaceAll(/<img data-image="(\d+)"/g, (place, index) => {
     const uri = pictures.get(Number(index))

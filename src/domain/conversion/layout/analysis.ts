@@ -3,18 +3,18 @@ import { drawnBullets } from "./blocks/lists.ts"
 import { type Line, linesOf } from "./lines/line.ts"
 import { type ReadableRuns, readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
 
-/** A page, taken apart once for the statistics and for the layout. */
+/** A page, analysed once for the statistics and for the layout. */
 export interface PageAnalysis {
   readonly page: PageContent
   readonly fonts: ReadonlyArray<FontFace>
   readonly readable: ReadableRuns
   /** In the order of the content stream. */
   readonly segments: ReadonlyArray<Segment>
-  /** Over the whole width of the page, columns not told apart, from top to bottom. */
+  /** Over the whole width of the page, columns not separated, from top to bottom. */
   readonly rows: ReadonlyArray<Line>
 }
 
-/** Each bullet stands in the stream before the words that it belongs to. */
+/** Each bullet precedes, in the stream, the words that it belongs to. */
 const withBullets = (
   runs: ReadonlyArray<TextRun>,
   bullets: ReadonlyArray<TextRun>
@@ -30,10 +30,10 @@ const withBullets = (
   })
 }
 
-/** Takes a page apart. */
+/** Analyses a page. */
 export const analyse = (page: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
   const readable = readableRuns(page)
-  // Where the page's structure says what is a list, shapes need not.
+  // Where the page's structure marks lists, shapes are not needed.
   const bullets = page.structure.length === 0 && readable.turn === 0 ? drawnBullets(page, readable.main) : []
   const segments = segmentsOf(withBullets(readable.main, bullets))
   return { page, fonts, readable, segments, rows: linesOf(segments, fonts) }

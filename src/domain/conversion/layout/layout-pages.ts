@@ -20,23 +20,23 @@ export interface LayoutPage {
   readonly text: string
 }
 
-/** What a document's pages are laid out with. */
+/** The context for laying out a document's pages. */
 interface LayoutInput {
   readonly facts: DocumentFacts
   /** The fonts that the pages' runs index. */
   readonly fonts: ReadonlyArray<FontFace>
   readonly pages: ReadonlyArray<PageContent>
-  /** Counted over a sample of the document, which may hold some of these pages; `NO_STATISTICS` where they are all. */
+  /** Counted over a sample of the document, which may include some of these pages; `NO_STATISTICS` where these are all pages. */
   readonly others: PageStatistics
 }
 
-/** Counts pages, for the layout of others of their document. */
+/** Counts pages, for the layout of other pages of their document. */
 export const countPages = (
   pages: ReadonlyArray<PageContent>,
   fonts: ReadonlyArray<FontFace>
 ): PageStatistics => mergeStatistics(pages.map((page) => countPage(analyse(page, fonts))))
 
-/** Pages worth counting before a long document is laid out in chunks: pairs of neighbours, spread evenly. */
+/** Pages to count before a long document is laid out in chunks: pairs of neighbours, spread evenly. */
 export const samplePages = (pageCount: number, size = 40): ReadonlyArray<number> => {
   if (pageCount <= size) return Array.from({ length: pageCount }, (_, index) => index)
   const pairs = Math.floor(size / 2)
@@ -45,7 +45,7 @@ export const samplePages = (pageCount: number, size = 40): ReadonlyArray<number>
   ).flatMap((first) => [first, first + 1])
 }
 
-/** The words of a page's runs, in the order of the content stream; cut words are put together. */
+/** The words of a page's runs, in the order of the content stream; hyphenated words are joined. */
 const textLayer = ({ runs }: PageContent): string =>
   runs.map(({ hyphenated, text }) => (hyphenated ? text : `${text} `)).join("")
 

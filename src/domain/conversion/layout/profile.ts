@@ -13,13 +13,13 @@ import {
   styleKey
 } from "./statistics.ts"
 
-/** What holds for a whole document, worked out from counts. */
+/** What applies to a whole document, derived from counts. */
 export interface DocumentProfile {
   /** Size of running text, points. */
   readonly bodySize: number
-  /** By how much sizes of a typewriter's face stand for larger ones: browsers set code smaller than the text around it. */
+  /** Factor from a monospaced size to the text's: browsers set code smaller than the text around it. */
   readonly typewriterScale: number
-  /** Running text is set in a typewriter's face. */
+  /** Running text is monospaced. */
   readonly typewritten: boolean
   /** Running text is bold (a poster, a slide). */
   readonly bodyBold: boolean
@@ -30,7 +30,7 @@ export interface DocumentProfile {
   readonly statistics: PageStatistics
 }
 
-/** From how much above the running text's size a line may be a heading. */
+/** Smallest factor over the running text's size for a heading. */
 const LARGER = 1.06
 /** Bold lines that are smaller than this, in sizes of running text, are no headings. */
 const SMALLEST = 0.88
@@ -41,9 +41,9 @@ const MAX_HEADING_SHARE = 0.2
 /** Deepest level that sizes give. */
 const MAX_LEVEL = 6
 
-/** Part of a document's characters from which on those that are no typewriter's say what its text is. */
+/** Share of a document's characters that are not monospaced from which on they define its text. */
 const MIN_TEXT_SHARE = 0.1
-/** Smallest size of code, in sizes of running text, that is still told by the text's. */
+/** Code is scaled to the running text's size only where it is larger than this share of it. */
 const SMALLEST_CODE = 0.7
 
 const parseKey = (
@@ -71,7 +71,7 @@ const usualOf = (styles: ReadonlyArray<Style>): Style | undefined =>
 const charactersOf = (styles: ReadonlyArray<Style>): number =>
   styles.reduce((sum, { characters }) => sum + characters, 0)
 
-/** Works the profile out. */
+/** Computes the profile. */
 export const profileOf = (statistics: PageStatistics): DocumentProfile => {
   const counted = Object.entries(statistics.styles).map(([key, count]): Style => ({
     key,
@@ -85,7 +85,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     all.filter(({ typewriter }) => typewriter),
     all.filter(({ typewriter }) => !typewriter)
   ]
-  // A reference of code and signatures is still told by its text.
+  // In a reference full of code and signatures the text still counts.
   const body = usualOf(charactersOf(text) >= MIN_TEXT_SHARE * total ? text : all)
   const bodySize = body?.size ?? 10
   const codeSize = usualOf(code)?.size ?? bodySize
@@ -105,7 +105,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
         characters <= MAX_HEADING_SHARE * total
     )
     .sort((a, b) => b.size - a.size || Number(b.bold) - Number(a.bold))
-  // One that is met on a single page is no rank of its own, unless there is nothing else: a title, a cover.
+  // One that occurs on a single page is no rank of its own, unless there is nothing else: a title, a cover.
   const regular = candidates.filter(({ pages }) => pages > 1 || statistics.indexes.length <= 4)
   const levels = new Map<string, number>()
   const largestRegular = regular[0]?.size ?? 0
@@ -138,7 +138,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
   return { bodySize, typewriterScale, typewritten, bodyBold, levels, ranked, statistics }
 }
 
-/** A line's size, that of bold code as its words would have it in the text's face, points. */
+/** A line's size, points; for bold code, the size that its words would have in the text's face. */
 export const textSizeOf = ({ typewriterScale }: DocumentProfile, line: Line): number =>
   line.typewriter && isBoldLine(line) ? line.size * typewriterScale : line.size
 
@@ -188,7 +188,10 @@ const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line, page: 
   ).some((pages) => pages >= NUMBERED)
 }
 
-/** Most that running lines make up of what a page has on average; pages that look alike throughout have a form, not a header. */
+/**
+ * Largest share of a page's average content that running lines make up; pages that look alike throughout are a form, not a
+ * header.
+ */
 const MAX_RUNNING_SHARE = 0.25
 
 /** The page's running headers and footers: from either edge inwards, as far as lines are running. */

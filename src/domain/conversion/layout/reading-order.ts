@@ -2,7 +2,7 @@ import { append } from "../../lists.ts"
 import type { Block } from "./blocks/block.ts"
 import type { Segment } from "./lines/segment.ts"
 
-/** A block that is recognised before the text around it is read: a table, a figure. It takes its place by its box. */
+/** A block that is recognised before the text around it is read: a table, a figure. Its box determines its place. */
 export interface Placed {
   readonly block: Block
   readonly x0: number
@@ -44,9 +44,9 @@ const GUTTER = 0.8
 const CROSSING = 0.4
 /** Part of the text's height up to which a slot counts to the gutter's width. */
 const NEARLY_FREE = 0.25
-/** From which part of lines on moves along rows say that it is a table, not columns. */
+/** Share of moves along rows from which on lines are a table, not columns. */
 const ROW_MOVES = 0.25
-/** White that parts regions, in sizes of running text. */
+/** White space that separates regions, in sizes of running text. */
 const BAND_GAP = 1.7
 
 const BLANK: Pick<Atom, "x0" | "x1"> = { x0: Infinity, x1: -Infinity }
@@ -70,7 +70,7 @@ const projection = (atoms: ReadonlyArray<Atom>, x0: number, x1: number): Float64
   return changes.subarray(0, slots)
 }
 
-/** Whether what stands left and right of `at` are columns: read one after the other, not row by row. */
+/** Whether what is left and right of `at` are columns: read one after the other, not row by row. */
 const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
   let left = 0
   let right = 0
@@ -213,7 +213,7 @@ const leavesOf = (atoms: ReadonlyArray<Atom>): Array<Leaf> => {
   return leaves
 }
 
-/** Cuts at white that goes through the whole width. */
+/** Cuts at white space that spans the whole width. */
 const bandsOf = (atoms: ReadonlyArray<Atom>, bodySize: number): ReadonlyArray<ReadonlyArray<Atom>> => {
   const sorted = [...atoms].sort((a, b) => a.y0 - b.y0)
   const bands: Array<Array<Atom>> = []
@@ -226,7 +226,7 @@ const bandsOf = (atoms: ReadonlyArray<Atom>, bodySize: number): ReadonlyArray<Re
   return bands.map((band) => band.sort((a, b) => a.order - b.order))
 }
 
-/** Leaves that stand below one another without a gutter between are one: paragraphs go on over a band's border. */
+/** Merges leaves that are below one another without a gutter between: paragraphs continue over a band's border. */
 const joined = (leaves: ReadonlyArray<Leaf>): Array<Leaf> => {
   const all: Array<Leaf> = []
   for (const leaf of leaves) {

@@ -3,7 +3,7 @@ import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
 import { isBold, isSizedByTypewriter } from "./lines/segment.ts"
 
-/** How often a style of lines is met: `size` in quarter points, bold or not. */
+/** How often a style of lines occurs: `size` in quarter points, bold or not. */
 export interface StyleCount {
   readonly characters: number
   readonly lines: number
@@ -13,8 +13,8 @@ export interface StyleCount {
 }
 
 /**
- * What is counted page by page and added up over pages, chunks and processes, in any order. JSON. Holds nothing of the text but
- * the first and last lines of pages, digits taken out.
+ * What is counted page by page and added up over pages, chunks and processes, in any order. JSON. Contains no text but the first
+ * and last lines of pages, digits removed.
  */
 export interface PageStatistics {
   /** The pages counted, from 0, ascending: none is counted twice. */
@@ -38,7 +38,7 @@ const MAX_MARGINS = 4000
 /** Longest part of a line that is compared. */
 const MAX_KEY = 60
 
-/** Names a line's style: `40` is ten points, `40b` ten points bold, `40m` and `40bm` the same in a typewriter's face. */
+/** Names a line's style: `40` is ten points, `40b` ten points bold, `40m` and `40bm` the same in a monospaced face. */
 export const styleKey = (size: number, bold: boolean, typewriter = false): string =>
   `${Math.round(size * 4)}${bold ? "b" : ""}${typewriter ? "m" : ""}`
 
@@ -136,7 +136,7 @@ const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
   first: Math.min(a.first, b.first)
 })
 
-/** Adds counts of different pages up. Associative and commutative as long as no more than 4,000 margins are met. */
+/** Adds up counts of different pages. Associative and commutative as long as there are at most 4,000 margins. */
 export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatistics => {
   const styles = new Map<string, StyleCount>()
   const margins = new Map<string, number>()

@@ -17,7 +17,7 @@ const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
 
 const encoder = new TextEncoder()
 
-/** A chunk's pages, line by line; each is counted. */
+/** Streams a chunk's pages, line by line; each is counted. */
 export const pagesOf = (
   objects: FileObjects["Service"],
   key: string,
@@ -57,9 +57,9 @@ const write = Effect.fnUntraced(function* (assembly: ClaimedAssembly) {
 })
 
 /**
- * Puts a job's result together from its chunks' pages and stores it; only then is it completed and charged, in one step, for the
- * pages that could be read. One that was claimed by somebody else meanwhile is given up. Fails the job when it does not succeed
- * several times, or no page could be read.
+ * Assembles a job's result from its chunks' pages and stores it; only then is it completed and charged, in one step, for the
+ * pages that could be read (DOC-14). The work is dropped where another process has claimed the job meanwhile. Fails the job after
+ * several failed attempts, or where no page could be read.
  */
 export const assembleJob = (
   assembly: ClaimedAssembly,
@@ -68,7 +68,7 @@ export const assembleJob = (
   Effect.gen(function* () {
     const store = yield* ConversionStore
     const fail = store.failJob(assembly.jobId, "The result could not be put together", assembly.lease)
-    // Its assembler died each time before it could say so.
+    // Every assembler so far crashed before it could report a failure.
     if (assembly.attempts > MAX_CHUNK_ATTEMPTS) return yield* Effect.asVoid(fail)
     const written = yield* whileHeld(
       write(assembly),
@@ -86,6 +86,6 @@ export const assembleJob = (
       return
     }
     yield* Effect.logWarning(`the result of job ${assembly.jobId} could not be put together`, written.failure)
-    // Otherwise its lease runs out, and it is tried again.
+    // Otherwise the lease runs out, and it is tried again.
     if (assembly.attempts >= MAX_CHUNK_ATTEMPTS) yield* fail
   }).pipe(Effect.annotateLogs({ job: assembly.jobId }))

@@ -20,35 +20,35 @@ import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS, usesCascade } from "../job.ts"
 import { untilLost, dropResult, lastWord } from "./leased-work.ts"
 import { isTransient } from "./transient.ts"
 
-/** How chunks are worked on. */
+/** Settings of chunk processing. */
 interface ChunkSettings {
   readonly heartbeat: Duration.Duration
   readonly modelId: string
   readonly price: ModelPrice
 }
 
-/** Pages of one chunk at a model at once; how many calls there are in all is the pacing's matter. */
+/** Concurrent model calls of one chunk; the pacing limits them over all chunks. */
 const PAGES_AT_MODEL = 4
 
-/** A chunk that failed is tried again after this, and the next time after five times that. */
+/** Delay before a failed chunk is tried again; five times as long each further time. */
 const RETRY_FIRST = Duration.seconds(20)
 
-/** A chunk's end is told again to a database that does not answer: its pages are paid for. */
+/** While the database does not answer, a chunk's completion write is repeated: its pages are paid for. */
 const TELL_AGAIN = Schedule.spaced("5 seconds").pipe(Schedule.upTo({ times: 5 }))
 
-/** The chunk is not this worker's any more: no new page is begun. */
+/** This worker has lost the chunk: no new page is begun. */
 class Stopped extends Data.TaggedError("Stopped")<{}> {}
 
 type PageFailure = PdfError | VisionModelError | ObjectStoreError
 
-/** State of one chunk while it is worked on. */
+/** State of one chunk while it is processed. */
 interface Progress {
   pagesDone: number
   /** Why no new page is begun. */
   ended: PageFailure | Stopped | undefined
 }
 
-/** Stops the chunk once it is not this worker's any more. */
+/** Stops the chunk once this worker has lost it. */
 const watchLease = Effect.fnUntraced(function* (
   chunk: ClaimedChunk,
   progress: Progress,
@@ -63,8 +63,8 @@ const watchLease = Effect.fnUntraced(function* (
 })
 
 /**
- * One page; nothing where the chunk has ended. A page that cannot be read does not take the others along, and a failure not
- * those that are under way, whose answers are paid for and have to be counted.
+ * Converts one page; does nothing where the chunk has ended. A page that cannot be read does not fail the others, and a failure
+ * does not interrupt those under way: their answers are paid for and have to be counted.
  */
 const onePage = Effect.fnUntraced(function* (
   pages: OpenPages,
@@ -145,13 +145,13 @@ const convert = Effect.fnUntraced(function* (
     Stream.filter((line) => line !== undefined)
   )
   const together = wholeChunk(pages, chunk, settings, progress).pipe(
-    // A page that cannot be read leaves the others to be read one by one.
+    // If one page cannot be read, the others are read one by one.
     Effect.map((found) => (found === undefined ? oneByOne : Stream.fromIterable(found))),
     Stream.unwrap
   )
   const lines = (isWholeChunk(chunk.options) ? together : oneByOne).pipe(
     Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`)),
-    // An object is there whole or not at all: one that lacks pages is never written.
+    // An object exists whole or not at all: one that lacks pages is never written.
     Stream.concat(Stream.drain(Stream.fromEffect(whole)))
   )
   const key = chunkResultKey(chunk.jobId, chunk.chunkIndex, chunk.lease)
@@ -159,7 +159,7 @@ const convert = Effect.fnUntraced(function* (
   return key
 })
 
-/** One entry an attempt; its lease is the entry's id, so that telling it twice books it once. */
+/** One entry an attempt, with the lease as its id, so that writing it twice books it once. */
 const costsOf = (
   chunk: ClaimedChunk,
   meter: Meter,
@@ -198,9 +198,9 @@ const wordsOf = (failure: PageFailure): string => {
 }
 
 /**
- * Converts a claimed chunk: page by page, alive by heartbeats, its result stored before it is told. A chunk that was stopped
- * begins no new page; what its pages cost is booked, its result dropped (document 3, "Cancel"). One that failed is tried again
- * later. When the program stops, it is handed back.
+ * Converts a claimed chunk: page by page, with heartbeats, its result stored before it is recorded. A chunk that was stopped
+ * begins no new page; what its pages cost is booked, its result dropped (DOC-13). A failed one is tried again later. When the
+ * program stops, the chunk is released.
  */
 export const processChunk = (
   chunk: ClaimedChunk,

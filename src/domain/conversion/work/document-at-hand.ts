@@ -9,18 +9,18 @@ import { CHUNK_PAGES } from "../job.ts"
 import { type Legibility, LegibilityTally, NOTHING_READABLE } from "../legibility.ts"
 import { pagesOf } from "./assembling.ts"
 
-/** A PDF that is converted here and now, without a job: by the layout tier. */
+/** A PDF that is converted directly, without a job: by the layout tier. */
 interface DocumentAtHand {
   readonly objectKey: string
   /** Its file's name. */
   readonly name: string
-  /** All pages where there is none; cut where the document has less. */
+  /** All pages if absent; clipped to the document's length. */
   readonly range: PageRange | undefined
-  /** Told after each page. */
+  /** Called after each page. */
   readonly onPage: (progress: { readonly done: number; readonly total: number }) => Effect.Effect<void>
 }
 
-/** What became of it. */
+/** The outcome. */
 export interface ConvertedAtHand extends Legibility {
   readonly pages: number
   /** The whole file, part by part. */
@@ -42,7 +42,7 @@ const lineOf = Effect.fnUntraced(function* (pages: OpenPages, index: number) {
   return line
 })
 
-/** The pages that are wanted; fails where the document has none of them. */
+/** The requested pages; fails where the document has none of them. */
 const rangeOf = (range: PageRange | undefined, pageCount: number) => {
   const first = range?.first ?? 0
   if (first < pageCount) return Effect.succeed({ first, end: Math.min(range?.end ?? pageCount, pageCount) })
@@ -54,7 +54,10 @@ const rangeOf = (range: PageRange | undefined, pageCount: number) => {
   )
 }
 
-/** Converts chunk by chunk, as workers do, so that memory does not grow with the document; what is done waits in the objects. */
+/**
+ * Converts chunk by chunk, as workers do, so that memory does not grow with the document; finished chunks are kept in the object
+ * store.
+ */
 export const convertAtHand = Effect.fnUntraced(function* ({
   name,
   objectKey,

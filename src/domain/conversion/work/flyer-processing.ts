@@ -17,18 +17,18 @@ import { HOLD_WINDOW } from "../job.ts"
 import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
 import { isTransient, makeRetries } from "./transient.ts"
 
-/** How flyer jobs are worked on. */
+/** Settings of flyer processing. */
 interface FlyerSettings {
   readonly heartbeat: Duration.Duration
 }
 
-/** Attempts of a flyer job, crashes of its worker included. */
+/** Attempts of a flyer job, worker crashes included. */
 export const MAX_FLYER_ATTEMPTS = 3
 
-/** Dots an inch of the pages' pictures: fewer for long documents, so that a browser can hold them. */
+/** Resolution of the pages' pictures, dots an inch: lower for long documents, so that a browser can hold them. */
 const dpiFor = (pages: number): number => (pages <= 20 ? 144 : pages <= 200 ? 110 : 80)
 
-/** Pages whose text the language is told by, where the document does not say. */
+/** Pages whose text is used to detect the language, where the document does not declare it. */
 const SAMPLE_PAGES = 3
 
 type Failure = PdfError | ObjectStoreError
@@ -36,7 +36,7 @@ type Failure = PdfError | ObjectStoreError
 const contentOf = (document: PdfDocument, index: number) =>
   Stream.runHead(document.pages({ first: index, end: index + 1 }))
 
-/** The document's language: as it says, else by the words of its first pages. */
+/** The document's language: as declared, else detected from its first pages. */
 const languageOf = Effect.fnUntraced(function* (document: PdfDocument) {
   const told = languageTag(document.facts.lang)
   if (told !== undefined) return told
@@ -52,7 +52,10 @@ const languageOf = Effect.fnUntraced(function* (document: PdfDocument) {
 const dataUri = ({ bytes, mediaType }: { readonly bytes: Uint8Array; readonly mediaType: string }): string =>
   `data:${mediaType};base64,${encode(bytes)}`
 
-/** One page. One that cannot be drawn shows its text; one that cannot be read says so, unless it was a passing fault. */
+/**
+ * Converts one page. One that cannot be drawn shows its text; one that cannot be read gets a notice, unless the fault is
+ * transient.
+ */
 const onePage = Effect.fnUntraced(function* (
   document: PdfDocument,
   index: number,
@@ -71,7 +74,7 @@ const onePage = Effect.fnUntraced(function* (
   return flyerPage({ content: found.value, picture }, words, pageCount)
 })
 
-/** All pages in order; those that could not be read are gathered. A document none of whose pages can be read has failed. */
+/** All pages in order; collects those that could not be read. Fails where no page of the document can be read. */
 const pagesOf = (
   document: PdfDocument,
   words: InterfaceWords,
@@ -128,10 +131,10 @@ const wordsOf = (failure: Failure): string => {
 }
 
 /**
- * Makes the layout-true result of a claimed flyer job, page by page: each as it looks, with its words over it. Alive by
- * heartbeats, the result stored before it is told; once the lease is lost (document 3: the job was cancelled, or handed on) the
- * work is ended. What failed is tried again, at most three times in all; when the program stops, it is handed back. No model is
- * asked, so there are no costs.
+ * Makes the layout-true result of a claimed flyer job, page by page: each as a picture, with its words over it. Runs with
+ * heartbeats; the result is stored before it is recorded. Once the lease is lost (the job was cancelled, or handed on) the work
+ * ends. A failed job is tried again, three attempts in all; when the program stops, it is released. No model is called, so there
+ * are no costs.
  */
 export const processFlyer = (
   claim: ClaimedFlyer,
@@ -141,7 +144,7 @@ export const processFlyer = (
     const store = yield* ConversionStore
     const fail = (error: string, maxAttempts: number) =>
       store.failFlyer(claim, { error, costs: [], maxAttempts })
-    // Workers before this one died over it.
+    // Earlier workers crashed on it.
     if (claim.attempts > MAX_FLYER_ATTEMPTS) {
       yield* fail("This document could not be converted", 1)
       return

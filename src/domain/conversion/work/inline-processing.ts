@@ -22,26 +22,26 @@ import { hasWords } from "../legibility.ts"
 import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
 import { docxHtml } from "./word-document.ts"
 
-/** How inline conversions are worked on. */
+/** Settings of inline conversions. */
 interface InlineSettings {
   readonly heartbeat: Duration.Duration
   readonly modelId: string
   readonly price: ModelPrice
 }
 
-/** Attempts of an inline conversion, crashes of its worker included. */
+/** Attempts of an inline conversion, worker crashes included. */
 export const MAX_INLINE_ATTEMPTS = 3
 
-/** A picture over the limit; the inspector lets none in. */
+/** A picture over the limit; upload inspection should have refused it. */
 const tooLarge = new VisionModelError({ reason: "refused", message: "The picture is too large" })
 
 type Failure = DocxError | ObjectStoreError | VisionModelError
 
-/** What a document is put together from. */
+/** What a document is assembled from. */
 interface Converted {
   readonly title: string | undefined
   readonly html: string
-  /** Counted from the result; undefined where they were certain before. */
+  /** Counted from the result; undefined where the number was certain before. */
   readonly pages: number | undefined
   readonly hasText: boolean
 }
@@ -80,7 +80,10 @@ const readByModel = Effect.fnUntraced(function* (bytes: Uint8Array, kind: "png" 
   return html === "" ? undefined : html
 })
 
-/** With a model: what it reads, and the picture. Without one, or where it has nothing to say: the picture, and that it is all. */
+/**
+ * With a model: what it reads, and the picture. Without one, or without an answer: the picture, with a note that there is no text
+ * version.
+ */
 const convertPicture = Effect.fnUntraced(function* (
   claim: ClaimedInline,
   kind: "png" | "jpeg",
@@ -130,7 +133,7 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: Inl
   return { key, pages, hasText }
 })
 
-/** One entry an attempt; its lease is the entry's id, so that telling it twice books it once. */
+/** One entry an attempt, with the lease as its id, so that writing it twice books it once. */
 const costsOf = (
   claim: ClaimedInline,
   meter: Meter,
@@ -176,9 +179,9 @@ const wordsOf = (failure: Failure): string => {
 }
 
 /**
- * Converts a claimed DOCX or picture: alive by heartbeats, its result stored before it is told. Once the lease is lost the work
- * is ended and nothing is told but what it cost. What failed is tried again, at most three times in all; when the program stops,
- * it is handed back.
+ * Converts a claimed DOCX or picture: with heartbeats, its result stored before it is recorded. Once the lease is lost the work
+ * ends, and only its cost is recorded. A failed one is tried again, three attempts in all; when the program stops, it is
+ * released.
  */
 export const processInline = (
   claim: ClaimedInline,
@@ -194,7 +197,7 @@ export const processInline = (
     const costs = () => costsOf(claim, meter, settings)
     const fail = (error: string, maxAttempts: number) =>
       Effect.suspend(() => store.failInline(claim, { error, costs: costs(), maxAttempts }))
-    // Workers before this one died over it.
+    // Earlier workers crashed on it.
     if (claim.attempts > MAX_INLINE_ATTEMPTS) {
       yield* fail("This file could not be converted", 1)
       return

@@ -6,8 +6,8 @@ import { withDeadline } from "../../deadline.ts"
 import { LEASE_HEARTBEATS } from "../job.ts"
 
 /**
- * Tells every interval that work is alive, and ends when it is not this process's any more: the database says so (it was
- * cancelled, or handed on), or has not said that it is for most of a lease.
+ * Sends a heartbeat every interval, and returns once the lease is lost: the database says so (the work was cancelled, or handed
+ * on), or has not confirmed it for most of a lease.
  */
 export const untilLost = Effect.fnUntraced(function* (
   beat: Effect.Effect<boolean, ConversionStoreError>,
@@ -20,7 +20,7 @@ export const untilLost = Effect.fnUntraced(function* (
   while (true) {
     yield* Effect.sleep(Math.min(every, rest))
     const asked = yield* Clock.currentTimeMillis
-    // Whoever overslept asks once more, and is done within the lease even where that hangs.
+    // After an overlong sleep one more heartbeat is sent, with a time-out within the lease.
     const patience = Math.min(every, Math.max(heard + trusted - asked, every / 2))
     const answer = yield* Effect.result(
       withDeadline(beat, { duration: patience, onTimeout: () => Effect.fail("no answer" as const) })
@@ -31,14 +31,14 @@ export const untilLost = Effect.fnUntraced(function* (
   }
 })
 
-/** How long work that was claimed is left alone without a heartbeat. */
+/** How long claimed work is reserved without a heartbeat. */
 export const staleAfter = (interval: Duration.Duration): Duration.Duration =>
   Duration.times(interval, LEASE_HEARTBEATS)
 
-/** How long telling an end may take when the program stops. */
+/** Time limit of the completion write at shutdown. */
 const LAST_WORD = Duration.seconds(8)
 
-/** Does work while its lease holds; none, and the work is ended, once it does not. */
+/** Runs work while its lease holds; returns none, and interrupts the work, once it is lost. */
 export const whileHeld = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   beat: Effect.Effect<boolean, ConversionStoreError>,
@@ -46,7 +46,7 @@ export const whileHeld = <A, E, R>(
 ): Effect.Effect<Option.Option<A>, E, R> =>
   Effect.raceFirst(Effect.map(work, Option.some), Effect.as(untilLost(beat, interval), Option.none<A>()))
 
-/** Says a last word when the program stops, if it can be said soon. */
+/** Makes the completion write at shutdown, within a time limit; a failure is logged. */
 export const lastWord = <A, R>(
   word: Effect.Effect<A, ConversionStoreError, R>
 ): Effect.Effect<void, never, R> =>
@@ -54,6 +54,6 @@ export const lastWord = <A, R>(
     Effect.ignore({ log: true })
   )
 
-/** Removes a result that nobody waits for; what cannot be removed now goes with its file's objects. */
+/** Removes a result that is no longer needed; what cannot be removed now goes with its file's objects. */
 export const dropResult = (key: string): Effect.Effect<void, never, FileObjects> =>
   Effect.flatMap(FileObjects, (objects) => Effect.ignore(objects.remove([key])))

@@ -2,31 +2,31 @@ import { Effect, Fiber, Pull, Scope, Semaphore, Stream } from "effect"
 
 import type { PdfError, PageRange } from "../../../ports/conversion/pdf.ts"
 
-/** What is read of each page of a range. */
+/** How the pages of a range are read. */
 interface ReadAhead<A extends {}> {
   readonly range: PageRange
   /** In the order of the pages. */
   readonly read: (range: PageRange) => Stream.Stream<A, PdfError>
-  /** One page, alone. */
+  /** Reads one page, alone. */
   readonly alone: (index: number) => Effect.Effect<A, PdfError>
   readonly sizeOf: (item: A) => number
-  /** As much is kept for a second call, as `sizeOf` counts. */
+  /** Most that is kept for a second call, as `sizeOf` counts. */
   readonly maxKept: number
 }
 
-/** What reads ahead. */
+/** A reader that reads ahead. */
 interface ReadingAhead<A extends {}> {
   readonly of: (index: number) => Effect.Effect<A, PdfError>
-  /** What is kept of a page. */
+  /** The page's value, if it is still kept. */
   readonly kept: (index: number) => A | undefined
-  /** The same, which is not kept any more. */
+  /** Removes the page's value, and returns it. */
   readonly drop: (index: number) => A | undefined
 }
 
 /**
- * Reads a range in one go, as far as its pages are asked for and one batch further: to ask page by page has a cost of its own,
- * and so the reader works while its caller does. A page that is not kept any more is read again alone; so is one that broke the
- * reading off, which goes on behind it.
+ * Reads a range in one stream, up to the requested page and one batch further: single reads have an overhead, and this way the
+ * reader works while its caller does. A page that is no longer kept is read again alone; so is one that broke the stream, which
+ * continues after it.
  */
 export const makeReadAhead = Effect.fnUntraced(function* <A extends {}>({
   alone,
@@ -72,7 +72,7 @@ export const makeReadAhead = Effect.fnUntraced(function* <A extends {}>({
       })
     )
   )
-  /** A caller that is interrupted leaves the batch to the next one. */
+  /** An interrupted caller leaves the batch to the next one. */
   const advance = Effect.gen(function* () {
     underWay ??= yield* Effect.forkIn(readBatch, scope)
     yield* Fiber.join(underWay)

@@ -7,10 +7,10 @@ import type { LayoutPage } from "../layout/layout-pages.ts"
 import { makeReadAhead } from "./read-ahead.ts"
 import { makeRetries } from "./transient.ts"
 
-/** Resolution of the picture that a model looks at: text of 6 points can be read. */
+/** Resolution of the picture that a model gets: text of 6 points is legible. */
 const PICTURE_DPI = 144
 
-/** The only element of a stream that has one. */
+/** The only element of a stream that has exactly one. */
 const only = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<A, E> =>
   Effect.flatMap(
     Stream.runHead(stream),
@@ -25,7 +25,7 @@ const pageAlone = (index: number): PageRange => ({ first: index, end: index + 1 
 /** Split pages that are kept for a second call, bytes. */
 const MAX_KEPT_BYTES = 24 * 1024 * 1024
 
-/** Pages of which it is remembered whether they are blank. */
+/** Most pages whose blankness is remembered. */
 const MAX_KEPT_BLANKS = 1_000
 
 type Retrying = ReturnType<typeof makeRetries>
@@ -50,7 +50,7 @@ const makeLayouts = Effect.fnUntraced(function* (
     })
 })
 
-/** Gives the memory back now: what is made outside of the heap makes the collector of garbage look through all of it. */
+/** Frees the memory now: buffers outside of the heap would otherwise cause full garbage collections. */
 const free = ({ buffer }: Uint8Array): void => {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
@@ -73,7 +73,7 @@ const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRang
     sizeOf: ({ bytes }) => bytes.length,
     maxKept: MAX_KEPT_BYTES
   })
-  /** Splitting a page may have told already; the few that it could not tell of are looked at alone. */
+  /** Splitting a page often tells already; only the others are examined alone. */
   const isBlank = (index: number): Effect.Effect<boolean, PdfError> =>
     Effect.suspend(() => {
       const single = split.kept(index)
@@ -98,7 +98,7 @@ const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRang
   return pages
 })
 
-/** Pages of stored PDFs, read through the ports of the surroundings. */
+/** Pages of stored PDFs, read through the ports in context. */
 export const layer: Layer.Layer<PageSources, never, Pdf | FileObjects> = Layer.effect(
   PageSources,
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
-/** Letters of scripts that put no spaces between words; two of them count as a word. */
+/** Letters of scripts without spaces between words; two of them count as a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu
 
-/** Most characters of one word: what is longer is several, joined by something that looks like a space, or by nothing. */
+/** Most characters of one word: a longer one is several, joined by something that looks like a space, or by nothing. */
 const LONGEST_WORD = 30
 
 /** Words of a text. Linear in its length. */

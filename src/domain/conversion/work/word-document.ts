@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { DocxConverter, DocxError, type DocxPart } from "../../../ports/conversion/documents.ts"
 import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
 
-/** What stands outside of tags. */
+/** Text outside of tags. */
 const textLength = (html: string): number => html.replaceAll(/<[^<>]*>/g, "").length
 
-/** Cleaning takes markup away, never text; some characters have no place in HTML. */
+/** Sanitising removes markup, never text; some characters are not allowed in HTML. */
 const KEPT = 0.99
 
 const tooLong = new DocxError({
@@ -14,7 +14,7 @@ const tooLong = new DocxError({
   message: "This Word document has a part that is too long to be converted. Split it up, then send the parts."
 })
 
-/** Parts put together again: what was closed and opened only for the cut is left out. */
+/** Joins the parts again: tags that were closed and reopened only for the cut are removed. */
 export const joinParts = (parts: ReadonlyArray<DocxPart>): string => {
   const all: Array<string> = []
   for (const { goesOn, html } of parts) {
@@ -29,8 +29,8 @@ export const joinParts = (parts: ReadonlyArray<DocxPart>): string => {
 }
 
 /**
- * A Word document as a clean fragment. Each part is cleaned for itself; pictures take their places after that, since they were
- * never the document's words. Fails where cleaning would lose words.
+ * A Word document as a clean fragment. Each part is sanitised by itself; pictures are inserted after that, since they were never
+ * the document's words. Fails where sanitising would lose words.
  */
 export const docxHtml = Effect.fnUntraced(function* (path: string) {
   const { clean } = yield* HtmlAssembly
@@ -59,12 +59,12 @@ const WORDS_A_PAGE = 400
 /** Words of the densest page that can still be read. */
 const MOST_WORDS = 1200
 
-/** Words of the emptiest pages that one long paragraph goes over. */
+/** Words of the emptiest pages that one long paragraph spans. */
 const LEAST_WORDS = 100
 
-/** What a Word document shows of its length. It has no pages until a program lays it out. */
+/** What a Word document reveals of its length: it has no pages until a program lays it out. */
 interface WordLength {
-  /** What the program that saved it noted, if anything. */
+  /** The numbers that the program noted which saved it, if any. */
   readonly stated: number | undefined
   readonly words: number
   readonly paragraphs: number
@@ -72,7 +72,7 @@ interface WordLength {
   readonly breaks: number
 }
 
-/** Whether a noted number can be true: not more words on a page than fit, nor more pages than there are paragraphs for. */
+/** Whether a noted number is plausible: no more words on a page than fit, nor more pages than there are paragraphs for. */
 const isSane = (stated: number, { paragraphs, words }: WordLength): boolean =>
   Number.isInteger(stated) &&
   stated >= 1 &&
@@ -80,7 +80,7 @@ const isSane = (stated: number, { paragraphs, words }: WordLength): boolean =>
   stated >= words / MOST_WORDS &&
   stated <= Math.max(1, paragraphs) + words / LEAST_WORDS
 
-/** Pages of a Word document: as noted where that can be true, else by its words and breaks. At least 1, at most 10,000. */
+/** Pages of a Word document: as noted where that is plausible, else by its words and breaks. At least 1, at most 10,000. */
 export const wordPages = (length: WordLength): number => {
   const { breaks, stated, words } = length
   if (stated !== undefined && isSane(stated, length)) return stated

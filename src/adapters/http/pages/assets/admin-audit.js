@@ -5,14 +5,14 @@ import { NOTHING, showList, tag, time } from "./list.js"
  * @typedef {{
  *   readonly id: string, readonly action: string, readonly actor: string, readonly target: string | null,
  *   readonly note: string | null, readonly details: unknown, readonly created_at: string
- * }} Deed
+ * }} AuditEntry
  */
 
 /** @param {unknown} details */
 const isEmpty = (details) =>
   details === null || (typeof details === "object" && Object.keys(details).length === 0)
 
-/** @param {Deed} deed */
+/** @param {AuditEntry} entry */
 const more = ({ details }) =>
   isEmpty(details)
     ? NOTHING
@@ -22,7 +22,7 @@ showList({
   path: "/api/admin/audit-log",
   names: ["action", "target"],
   none: "Nothing was written down that matches.",
-  /** @type {ReadonlyArray<import("./list.js").Column<Deed>>} */
+  /** @type {ReadonlyArray<import("./list.js").Column<AuditEntry>>} */
   columns: [
     { head: "When", kind: "short", cell: ({ created_at: at }) => time(at) },
     { head: "What", cell: ({ action }) => tag(action) },

@@ -25,7 +25,7 @@ const mood = (status) => {
 const line = (name, value) =>
   value === null ? undefined : el("p", {}, `${name}: `, el("span", { class: "id" }, value))
 
-/** Everything that the other columns leave out. @param {Mail} mail */
+/** All that the other columns leave out. @param {Mail} mail */
 const details = (mail) =>
   el(
     "details",

@@ -45,7 +45,7 @@ const idLine = (name, id) =>
   id === null ? undefined : el("p", {}, `${name} `, el("span", { class: "id" }, id))
 
 const wanted = new URLSearchParams(location.search).get("status") ?? ""
-/** The words for each status: those of its filter. @type {Map<string, string>} */
+/** The label of each status: that of its filter. @type {Map<string, string>} */
 const words = new Map()
 for (const link of document.querySelectorAll(".statuses a")) {
   const status = link.getAttribute("data-status") ?? ""

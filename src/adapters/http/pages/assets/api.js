@@ -1,4 +1,4 @@
-/** What the API refuses with (RFC 9457), as far as it is shown. */
+/** A problem document of the API (RFC 9457): the members that are shown. */
 export class Refused extends Error {
   /** @param {{ readonly title: string, readonly detail: string, readonly code: string, readonly status: number }} problem */
   constructor({ code, detail, status, title }) {
@@ -10,7 +10,7 @@ export class Refused extends Error {
   }
 }
 
-/** What to do next, where the problem's own words do not tell it. */
+/** What to do next, for problems whose own text does not say it. */
 const NEXT = new Map([
   ["CONVERSION_FINISHING", "Wait a moment; then open the result."],
   ["INTERNAL", "Try again. If it happens again, tell whoever runs this server."],
@@ -45,7 +45,7 @@ const isRecord = (value) => typeof value === "object" && value !== null
 /** @param {unknown} value @param {string} otherwise */
 const textOr = (value, otherwise) => (typeof value === "string" && value !== "" ? value : otherwise)
 
-/** The refusal that an answer holds. @param {number} status @param {string} text */
+/** The refusal in an answer. @param {number} status @param {string} text */
 export const refusalOf = (status, text) => {
   /** @type {unknown} */
   let body
@@ -68,7 +68,7 @@ export const offline = () =>
   new Refused({ title: "The server cannot be reached", detail: "", code: "OFFLINE", status: 0 })
 
 /**
- * Calls the API with the session's cookie; gives the parsed body, and fails with {@link Refused}.
+ * Calls the API with the session cookie; returns the parsed body, or fails with {@link Refused}.
  * @template A
  * @param {"GET" | "POST" | "PUT" | "DELETE"} method
  * @param {string} path

@@ -2,8 +2,8 @@ import { byId } from "./dom.js"
 import { inTurn } from "./in-turn.js"
 
 /**
- * Asks before something that costs, or cannot be taken back. Escape and the first button are a no. The browser gives the focus back to
- * where it was.
+ * Asks before something that costs, or cannot be undone. Escape and the first button mean no. The browser returns the focus
+ * to where it was.
  * @param {{ readonly title: string, readonly text: string, readonly yes: string, readonly no: string, readonly kind?: "primary" }} question
  * @returns {Promise<boolean>}
  */

@@ -10,16 +10,16 @@ import { startUploads } from "./upload.js"
 
 /** @import { FileView } from "./state.js" */
 
-/** How often the list is read, milliseconds: while something runs that no stream tells of, and otherwise. */
+/** How often the list is read, milliseconds: while something without a stream runs, and otherwise. */
 const SOON = 2_000
 const LATER = 20_000
 
 const list = byId("rows", HTMLElement)
 /** @type {Map<string, Row>} */
 const rows = new Map()
-/** Answers that were asked for before the newest deed tell of what was before it. */
+/** Counts the user's actions: the answer to a request made before the newest one is out of date. */
 let deed = 0
-/** The newest reading of the list; what an older one brings is dropped. */
+/** The newest reading of the list; the result of an older one is dropped. */
 let reading = 0
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer
@@ -46,12 +46,12 @@ const seen = new IntersectionObserver((entries) => {
   }
 })
 
-/** Tells that a conversion is parked. @param {Row} row @param {string} before */
+/** Announces that a conversion is parked. @param {Row} row @param {string} before */
 const tellWaiting = (row, before) => {
   if (row.kind === "waiting" && before !== "waiting") say(`${row.file.name} waits for the batch.`)
 }
 
-/** Tells of an end that somebody may wait for. @param {FileView} before @param {FileView} after */
+/** Announces an end that the user may be waiting for. @param {FileView} before @param {FileView} after */
 const tellEnd = (before, after) => {
   if (!isRunning(before) || isRunning(after)) return
   void showFunds()
@@ -82,14 +82,14 @@ const draw = (files) => {
       known.update(file)
       tellWaiting(known, before)
     }
-    // A row that stands where it belongs is not moved: that would take the focus from it.
+    // A row already in its place is not moved: moving it would lose the focus.
     if (row.element === at) at = at.nextElementSibling
     else list.insertBefore(row.element, at)
   }
   byId("empty", HTMLElement).hidden = files.length > 0
 }
 
-/** Reads the list, and looks again in a while. */
+/** Reads the list, and schedules the next reading. */
 const refresh = async () => {
   const asked = deed
   reading += 1
@@ -112,7 +112,7 @@ const refresh = async () => {
 }
 
 /**
- * Does something with a row's file; what the API refuses is told in the row.
+ * Does something with a row's file; a refusal of the API is shown in the row.
  * @param {Row} row
  * @param {() => Promise<string>} what
  * @returns {Promise<boolean>}
@@ -142,7 +142,7 @@ const act = async (row, what) => {
 const pathOf = (row, path) => `/api/v1/files/${encodeURIComponent(row.file.id)}${path}`
 
 /**
- * Whether it may cost what it costs: asked where a result of this way is there already.
+ * Whether the user agrees to the price: asked where a result of this way already exists.
  * @param {Row} row @param {import("./row.js").Way} way @returns {Promise<boolean>}
  */
 const agreed = async ({ file, layout }, way) => {
@@ -208,7 +208,7 @@ const deeds = {
     if (!sure) return
     const done = await act(row, async () => {
       await ask("POST", pathOf(row, "/cancel"))
-      // Told at once: the list may be asked for twice now, and the first answer is dropped.
+      // Updated at once: the list may be requested twice now, and the first answer is dropped.
       row.update({ ...row.file, status: "uploaded", phase: null, batchWaiting: false })
       return "The conversion is cancelled. Nothing was charged."
     })

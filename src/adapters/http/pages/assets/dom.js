@@ -71,7 +71,7 @@ const announce = (region, text) => {
   next.set(region, texts)
   const place = byId(region, HTMLElement)
   place.textContent = ""
-  // A change is read out, the same text put in again is none; and what is told in the same moment is told together.
+  // Only a change is read out, so that the text is cleared first; announcements of the same moment are joined.
   setTimeout(() => {
     next.delete(region)
     place.textContent = texts.join(" ")
@@ -84,7 +84,7 @@ export const say = (text) => announce("polite", text)
 /** Has something read out at once. @param {string} text */
 export const warn = (text) => announce("urgent", text)
 
-/** What stands where there is nothing to tell. */
+/** Shown in place of a missing value. */
 export const NOTHING = "–"
 
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })

@@ -18,17 +18,17 @@ const wordsOf = ({ creditsRemaining, freePagesLeft, heldCredits }, lifetime) => 
   return heldCredits === 0 ? left : `${left}, ${count(heldCredits)} set aside for work under way`
 }
 
-/** Whether pages of the free plan are spent, as far as is known. */
+/** Whether the account spends pages of the free plan, as far as is known. */
 let free = false
 
-/** A price in what the account pays with. @param {number} amount */
+/** A price in the unit that the account pays with. @param {number} amount */
 export const priceIn = (amount) =>
   `${count(amount)} ${free ? "free page" : "credit"}${amount === 1 ? "" : "s"}`
 
-/** The newest reading; what an older one brings is dropped. */
+/** The newest reading; the result of an older one is dropped. */
 let reading = 0
 
-/** Shows what is left on the account. Where the API refuses to tell, nothing is shown: what stood there may be wrong by now. */
+/** Shows what is left on the account. Where the API refuses, nothing is shown: the old value may be wrong by now. */
 export const showFunds = async () => {
   reading += 1
   const mine = reading

@@ -4,14 +4,14 @@ import { button, el, hidden, say, warn } from "./dom.js"
 /** @import { Row } from "./row.js" */
 
 /**
- * A layout-true result under way or there ("Keep the layout").
+ * A layout-true result, under way or finished ("Keep the layout").
  * @typedef {{
  *   readonly id: string, readonly status: "pending" | "processing" | "completed" | "failed", readonly error: string | null,
  *   readonly compConversionId: string | null
  * }} FlyerJob
  */
 
-/** How often one under way is looked at, milliseconds. */
+/** How often one under way is polled, milliseconds. */
 const SOON = 2_000
 
 /** The newest layout-true result of a row's file, looked up when the row is first seen and while it is under way. */
@@ -22,7 +22,7 @@ export class Layout {
   #kept = undefined
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined
-  /** The newest look, or what the API told of it; what an older look brings is dropped. */
+  /** Counts look-ups and answers of the API: the result of an older look-up is dropped. */
   #look = 0
 
   /**
@@ -36,7 +36,7 @@ export class Layout {
     this.element = el("div", { class: "extra", hidden: true })
   }
 
-  /** Looks it up, and tells of an end that was waited for. */
+  /** Looks it up, and announces an end that the user waited for. */
   async look() {
     clearTimeout(this.#timer)
     this.#look += 1
@@ -56,7 +56,7 @@ export class Layout {
         if (now.status === "failed") warn(`Keeping the layout of ${name} failed. ${now.error ?? ""}`)
       }
     } catch (failure) {
-      // The file may be gone by now; that is told by the list.
+      // The file may be gone by now; the list shows that.
       if (!(failure instanceof Refused)) throw failure
       if (mine !== this.#look) return
     }
@@ -69,7 +69,7 @@ export class Layout {
     return this.#kept !== undefined
   }
 
-  /** Takes it as the API has just told it, so that its end is not told again. @param {FlyerJob} job */
+  /** Takes the state that the API has just returned, so that its end is not announced twice. @param {FlyerJob} job */
   took(job) {
     clearTimeout(this.#timer)
     this.#look += 1

@@ -2,13 +2,13 @@ import { ask, explain } from "./api.js"
 import { byId, el, NOTHING, show, time, warn } from "./dom.js"
 
 /**
- * A column: its heading, and what a row holds there. The first column is the heading of the row.
+ * A column: its heading, and its cell for a row. The first column is the heading of the row.
  * @template R
  * @typedef {{ readonly head: string, readonly cell: (row: R) => Node | string, readonly kind?: string }} Column
  */
 
 /**
- * Fills the page's table; each cell also tells its column, for screens too narrow for a table.
+ * Fills the page's table; each cell also names its column, for screens too narrow for a table.
  * @template R
  * @param {ReadonlyArray<Column<R>>} columns
  * @param {ReadonlyArray<R>} rows
@@ -16,7 +16,7 @@ import { byId, el, NOTHING, show, time, warn } from "./dom.js"
  */
 export const fillTable = (columns, rows, none) => {
   const table = byId("table", HTMLTableElement)
-  // Roles are told as well: style sheets that lay a table out as blocks take them away in some browsers.
+  // Roles are set explicitly: in some browsers, CSS that lays a table out as blocks removes them.
   table.setAttribute("role", "table")
   const heads = columns.map(({ head, kind }) =>
     el("th", { scope: "col", role: "columnheader", class: kind }, head)
@@ -48,7 +48,7 @@ export const fillTable = (columns, rows, none) => {
   show(byId("empty", HTMLElement), rows.length === 0 ? none : undefined)
 }
 
-/** What the page's own address asks for, as far as the API knows it. @param {ReadonlyArray<string>} names */
+/** The parameters of the page's own address that the API knows. @param {ReadonlyArray<string>} names */
 const asked = (names) => {
   const here = new URLSearchParams(location.search)
   const wanted = new URLSearchParams()
@@ -59,7 +59,7 @@ const asked = (names) => {
   return wanted
 }
 
-/** Puts what was asked for into the filter's fields. @param {URLSearchParams} wanted */
+/** Fills the filter's fields from the parameters. @param {URLSearchParams} wanted */
 const fillFilters = (wanted) => {
   const form = document.getElementById("filters")
   if (!(form instanceof HTMLFormElement)) return
@@ -89,7 +89,7 @@ const drawPager = (wanted, nextCursor) => {
   pager.hidden = !wanted.has("cursor") && nextCursor === null
 }
 
-/** Shows what the API refused in the page's place for it. @param {unknown} failure */
+/** Shows a refusal of the API in the page's place for problems. @param {unknown} failure */
 export const showProblem = (failure) => {
   const text = explain(failure)
   byId("loading", HTMLElement).hidden = true
@@ -97,12 +97,13 @@ export const showProblem = (failure) => {
   warn(text)
 }
 
-/** Whether whoever is signed in may change something. */
+/** Whether the signed-in user may change something. */
 export const mayWrite = () =>
   document.querySelector("[data-may-write]")?.getAttribute("data-may-write") === "true"
 
 /**
- * The page as a list of the API: what its address asks for, row by row, and the way to the next page. Gives the way to read it anew.
+ * Shows a list of the API: the rows that the page's address asks for, and the link to the next page. Returns the function
+ * that reads it again.
  * @template R
  * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string }} options
  */
@@ -137,7 +138,7 @@ export const count = (amount) => amount.toLocaleString("en-GB")
 /** @param {number | null} rate */
 export const percent = (rate) => (rate === null ? NOTHING : `${(rate * 100).toFixed(1)} %`)
 
-/** Figures with their names. @param {ReadonlyArray<readonly [string, string]>} figures */
+/** Figures with their labels. @param {ReadonlyArray<readonly [string, string]>} figures */
 export const fillFigures = (figures) =>
   byId("totals", HTMLElement).replaceChildren(
     ...figures.map(([name, figure]) => el("div", {}, el("dt", {}, name), el("dd", {}, figure)))

@@ -16,7 +16,7 @@ import { pages, size, stateOf } from "./state.js"
  * }} Deeds
  */
 
-/** The endings that a badge shows. */
+/** The file extensions that a badge shows. */
 const KINDS = new Set(["pdf", "docx", "png", "jpg", "jpeg"])
 
 /** @param {string} name */
@@ -25,21 +25,21 @@ const kindOf = (name) => {
   return KINDS.has(ending) ? ending : "file"
 }
 
-/** Whether a layout can be kept, as far as the name tells: the API goes by the content. @param {string} name */
+/** Whether a layout can be kept, judging by the name: the API judges by the content. @param {string} name */
 export const hasLayout = (name) => ["pdf", "file"].includes(kindOf(name))
 
 /** @param {string} name */
 const resultName = (name) => `${name.replace(/\.(?:pdf|docx|png|jpe?g)$/i, "")}.html`
 
-/** One file in the list. Its parts stay as they are while only what they say changes, so that nobody loses the focus. */
+/** One file in the list. Its elements are kept while only their text changes, so that the focus is not lost. */
 export class Row {
   /** @type {FileView} */
   file
   /** @type {Progress | undefined} */
   live = undefined
-  /** What kind of state it is in. @type {string} */
+  /** The kind of its state. @type {string} */
   kind = ""
-  /** The buttons that are there, as one text: another one has them made anew. */
+  /** The buttons shown, as one text: when it changes, they are made again. */
   #offers = ""
   /** @type {Way} */
   #way = "standard"
@@ -83,7 +83,7 @@ export class Row {
     this.update(file)
   }
 
-  /** What the API refused, or what went well; the next call takes it back. @param {{ problem?: string, note?: string }} told */
+  /** Shows a refusal of the API, or a success; the next call replaces it. @param {{ problem?: string, note?: string }} told */
   tell({ note, problem }) {
     this.problem.textContent = problem ?? ""
     this.problem.hidden = problem === undefined

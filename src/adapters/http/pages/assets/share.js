@@ -20,7 +20,7 @@ const outcome = ({ recipients, unsentRecipients }) => {
 }
 
 /**
- * Asks with whom to share a result, and shares it. Gives what came of it in words; nothing where nobody was asked to.
+ * Asks with whom to share a result, and shares it. Resolves to the outcome in words, or undefined where it was cancelled.
  * @param {FileView} file
  * @returns {Promise<string | undefined>}
  */

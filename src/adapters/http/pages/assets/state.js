@@ -1,5 +1,5 @@
 /**
- * A file as the API tells it.
+ * A file as the API returns it.
  * @typedef {{
  *   readonly id: string, readonly name: string, readonly sizeBytes: number, readonly pages: number,
  *   readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed",
@@ -11,7 +11,7 @@
  */
 
 /**
- * What the progress stream tells.
+ * An event of the progress stream.
  * @typedef {{
  *   readonly fileId: string, readonly jobId: string | null, readonly status: string, readonly phase: string | null,
  *   readonly done: number, readonly total: number
@@ -19,7 +19,7 @@
  */
 
 /**
- * Where a file stands, in words.
+ * The state of a file, in words.
  * @typedef {{
  *   readonly kind: "ready" | "waiting" | "working" | "done" | "failed", readonly text: string,
  *   readonly more: string | undefined, readonly progress: { readonly done: number, readonly total: number } | undefined
@@ -72,7 +72,7 @@ const running = (file, live) => {
   return { kind: "working", text, more: undefined, progress }
 }
 
-/** Numbers of pages that are written out; a long list helps nobody. */
+/** Most page numbers that are written out. */
 const MOST_NUMBERS = 20
 
 /** What the result lacks, if anything. @param {FileView} file @returns {string | undefined} */
@@ -88,7 +88,7 @@ const shortcomings = ({ hasText, unreadablePages }) => {
 }
 
 /**
- * Where a file stands: by the list, or newer by its stream.
+ * The state of a file: from the list, or newer from its stream.
  * @param {FileView} file
  * @param {Progress | undefined} live
  * @returns {State}

@@ -1,13 +1,13 @@
 /** @import { Progress } from "./state.js" */
 
 /**
- * Streams of one page at once: a browser opens six connections to a server over HTTP/1.1, all of its tabs together, and what
- * is not streamed is polled.
+ * Most streams of one page at once: over HTTP/1.1 a browser opens six connections to a server for all tabs together.
+ * Conversions without a stream are polled.
  */
 const MOST = 2
 
 /**
- * Follows conversions by their streams, as long as the page is seen.
+ * Follows conversions by their streams, while the page is visible.
  * @param {{ readonly moved: (fileId: string, progress: Progress) => void, readonly ended: (fileId: string) => void }} tell
  */
 export const makeStreams = ({ ended, moved }) => {
@@ -36,7 +36,7 @@ export const makeStreams = ({ ended, moved }) => {
       })
     }
     source.addEventListener("error", () => {
-      // A connection that was cut is opened again by the browser; an answer that is no stream is not.
+      // The browser reopens a lost connection, but not after an answer that is no stream.
       if (source.readyState !== EventSource.CLOSED) return
       close(fileId)
       refused.add(fileId)
@@ -44,7 +44,7 @@ export const makeStreams = ({ ended, moved }) => {
   }
 
   return {
-    /** Whether the stream of a file is there now. @param {string} fileId */
+    /** Whether the stream of a file is open. @param {string} fileId */
     follows: (fileId) => open.get(fileId)?.readyState === EventSource.OPEN,
     /** Follows the first of these conversions, and no other. @param {ReadonlyArray<string>} running */
     set: (running) => {

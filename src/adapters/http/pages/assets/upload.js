@@ -3,7 +3,7 @@ import { button, byId, el, say, warn } from "./dom.js"
 import { size } from "./state.js"
 
 /**
- * Sends one file; progress is what only XMLHttpRequest tells.
+ * Sends one file, by XMLHttpRequest: `fetch` reports no progress.
  * @param {File} file
  * @param {{ readonly progress: (done: number) => void, readonly signal: AbortSignal }} options
  * @returns {Promise<void>}
@@ -26,7 +26,7 @@ const send = (file, { progress, signal }) =>
   })
 
 /**
- * One line of the uploads under way: it goes when the file is there, and stays with the reason when it is refused.
+ * One line of the uploads under way: removed when the file has arrived, kept with the reason when it is refused.
  * @param {File} file
  * @param {{ readonly arrived: () => Promise<void> }} options
  */
@@ -119,7 +119,7 @@ export const startUploads = ({ arrived }) => {
   }
   zone.addEventListener("dragenter", () => drag(1))
   zone.addEventListener("dragleave", () => drag(-1))
-  // A file that is dropped beside the zone would replace the page.
+  // A file dropped outside the zone would replace the page.
   document.addEventListener("dragover", (event) => event.preventDefault())
   document.addEventListener("drop", (event) => {
     event.preventDefault()

@@ -18,7 +18,7 @@ const AuditLogRow = Schema.Struct({
   created_at: Schema.String
 }).annotate({ identifier: "AuditLogRow" })
 
-/** What admins did, for admins who ask later. */
+/** The audit log of admin actions, for admins. */
 export class AuditLogGroup extends HttpApiGroup.make("auditLog")
   .add(
     HttpApiEndpoint.get("auditLog", "/api/admin/audit-log", {

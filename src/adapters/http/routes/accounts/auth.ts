@@ -33,7 +33,7 @@ import { Forbidden, InvalidRequest } from "../mail/relay.ts"
 import { RateLimited, RequestsPerMinute } from "../query.ts"
 
 const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
-/** What a token is handed over in. */
+/** The body that carries a token. */
 const Token = Schema.Struct({ token: Schema.String })
 const TokenBody = [Token.pipe(HttpApiSchema.asFormUrlEncoded()), Token] as const
 
@@ -48,7 +48,7 @@ const refusals = [
 
 const pages = "Whoever accepts text/html gets a page, also for a refusal; everybody else a problem."
 
-/** How a person signs in and out (contract, `/auth/magic`; the owner's token is the other way in). */
+/** How a person signs in and out: by magic link (DOC-52) or by the owner's token. */
 export class AuthGroup extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.get("showMagicLink", "/auth/magic", {
@@ -107,7 +107,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
 /** Largest body of these routes, bytes. */
 const MAX_BODY = 4096
 
-/** What a magic link's token looks like. */
+/** The form of a magic link's token. */
 const LINK_TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 const decodeToken = Schema.decodeUnknownOption(Token)
@@ -116,14 +116,14 @@ const html = (body: string, status = 200) =>
   HttpServerResponse.text(body, {
     status,
     contentType: PAGE_MEDIA_TYPE,
-    // Under the policy of all other answers a browser on plain http would say of this page's form that it comes from nowhere.
+    // Under the referrer policy of all other answers, browsers on plain http would send `Origin: null` with this page's form.
     headers: { "content-security-policy": AUTH_PAGE_POLICY, "referrer-policy": "same-origin" }
   })
 
 const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   /\btext\/html\b/i.test(headers["accept"] ?? "")
 
-/** A refusal for a person, or for a program. */
+/** A refusal: a page for a person, a problem for a program. */
 const refusal = (request: HttpServerRequest.HttpServerRequest, refused: Problem) =>
   acceptsPages(request)
     ? html(refusalPage(refused.title, refused.detail), refused.status)
@@ -156,8 +156,8 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
       const bodies = yield* makeJsonBodies
 
       /**
-       * Takes the token of a form, of a JSON object or, without a body, of the query; from a page of our own: a stranger's page
-       * could sign its visitor in as the stranger.
+       * Takes the token of a form, of a JSON object or, without a body, of the query. Only from our own pages: another
+       * site's page could sign its visitor in to an account of its choice.
        */
       const givenToken = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
         if (site(request) !== "own") return yield* Effect.fail(otherSite)

@@ -13,7 +13,7 @@ const MAX_MESSAGE = 5000
 const Message = Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(MAX_MESSAGE))
 const Email = Schema.String.check(Schema.isMaxLength(320))
 
-/** A field that people do not see: whoever fills it in is a robot. */
+/** A field that people do not see: only robots fill it in. */
 const honeypot = { website: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(1000))) }
 
 /** The body of the contact form. */
@@ -50,7 +50,7 @@ const bodyRefusals = [
 ] as const
 const Unavailable = problemSchema("UNAVAILABLE", {})
 
-/** The public forms (contract, "Files and conversions"). */
+/** The public forms (DOC-53). */
 export class FormGroup extends HttpApiGroup.make("forms")
   .add(
     HttpApiEndpoint.post("contact", "/api/contact", {
@@ -102,7 +102,7 @@ export class TeamGroup extends HttpApiGroup.make("team")
 const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
 const token = { token: Schema.String }
 
-/** Where an invitation's link leads. */
+/** The page behind an invitation's link. */
 export class InvitePageGroup extends HttpApiGroup.make("invites")
   .add(
     HttpApiEndpoint.get("showInvite", "/invites/:token", {

@@ -31,7 +31,7 @@ const ContactMessageRow = Schema.Struct({
   created_at: Schema.String
 }).annotate({ identifier: "ContactMessageRow" })
 
-/** Messages of the forms, for admins: those that nobody was notified of among them. */
+/** Messages of the forms, for admins, including those whose notice has not gone out. */
 export class ContactMessageGroup extends HttpApiGroup.make("contactMessages")
   .add(
     HttpApiEndpoint.get("contactMessages", "/api/admin/contact-messages", {

@@ -17,7 +17,7 @@ const PromoClaimRequest = Schema.Struct({
   email: Schema.String.check(Schema.isMaxLength(320))
 }).annotate({ identifier: "PromoClaimRequest" })
 
-/** Claims of promotions (document 1, "Endpoints"; contract, "Files and conversions"). */
+/** Claims of promotions (MAIL-3). */
 export class PromoGroup extends HttpApiGroup.make("promo")
   .add(
     HttpApiEndpoint.post("claimPromo", "/api/promo/:promo/claim", {
@@ -52,7 +52,7 @@ const MAX_BODY = 4096
 /** How many links one address gets: a stranger must not fill somebody's inbox. */
 const LINKS_OF_AN_ADDRESS = { limit: 20, window: "1 hour" } as const
 
-/** What a promotion is called; callers may write it in any case. */
+/** The form of a promotion's name; callers may write it in any case. */
 const PROMO_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 const unknownPromo = problem("NOT_FOUND", "There is no such promotion")

@@ -29,7 +29,7 @@ const ReceiptRequest = Schema.Struct({
   totalUsd: Schema.Finite
 }).annotate({ identifier: "ReceiptRequest" })
 
-/** `POST /internal/receipts`: whoever takes payments asks for the customer's receipt (document 1, "What the service does"). */
+/** `POST /internal/receipts`: the payment service requests a receipt for the customer. */
 export class ReceiptGroup extends HttpApiGroup.make("receipts")
   .add(
     HttpApiEndpoint.post("receipt", "/internal/receipts", {

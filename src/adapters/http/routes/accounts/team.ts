@@ -24,7 +24,7 @@ const MAX_BODY = 4096
 /** How many people one customer invites: a stolen token must not become a source of unwanted mail. */
 const INVITES_OF_A_CUSTOMER = { limit: 50, window: "1 day" } as const
 
-/** What an invitation's token looks like. */
+/** The form of an invitation's token. */
 const INVITE_TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 const json = (body: object, status: number) =>
@@ -82,7 +82,7 @@ const html = (body: string, status = 200) =>
     headers: { "content-security-policy": AUTH_PAGE_POLICY }
   })
 
-/** A refusal for a person, or for a program. */
+/** A refusal: a page for a person, a problem for a program. */
 const refusal = ({ headers }: HttpServerRequest.HttpServerRequest, refused: Problem) =>
   /\btext\/html\b/i.test(headers["accept"] ?? "")
     ? html(refusalPage(refused.title, refused.detail), refused.status)

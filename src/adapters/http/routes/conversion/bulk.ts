@@ -67,7 +67,7 @@ const MAX_BODY = 256 * 1024
 
 const decodeBulk = bodyDecoder(BulkRequest)
 
-/** The items' files, each once; one that is named again would find itself converting. */
+/** The items' files. A duplicate is an error: its second conversion would find the file already converting. */
 const itemsOf = (items: (typeof BulkRequest.Type)["items"]) => {
   const ids = items.map(({ fileId }) => fileId.toLowerCase())
   const issues = ids.flatMap((id, at) =>
@@ -102,7 +102,7 @@ export const bulkHandlers = HttpApiBuilder.group(
           .pipe(Effect.flatMap(refuseInternalOptions), Effect.flatMap(decodeBulk))
         const items = yield* itemsOf(body.items)
         const unknown = items.find(({ fileId }) => !UUID.test(fileId))
-        // What it holds is not shown again: it may be anything.
+        // The id is not echoed: it may be any text.
         if (unknown !== undefined) return problemResponse(refusals.not_found("of that id"))
         const started = yield* bulk
           .start({ customerId, items, options: body.options ?? {} })

@@ -8,13 +8,13 @@ import { OwnerAccess } from "../../server/session.ts"
 import { InvalidRequest } from "../mail/relay.ts"
 import { cursor, page } from "../query.ts"
 
-/** What a conversion costs, as it is set aside. */
+/** The price of a conversion, as held. */
 const Price = Schema.Int.annotate({
   description:
     "What a conversion sets aside: so many credits, or pages of the free plan. Pages that cannot be read are not charged, those of a Word document are counted from its result, and an earlier conversion is not refunded."
 })
 
-/** A file as its owner sees it (contract, "Files and conversions"). */
+/** A file as its owner sees it (DOC-2). */
 export const FileView = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -46,7 +46,7 @@ export const ConvertRequest = Schema.Struct({
   options: Schema.optionalKey(ConversionOptions)
 }).annotate({ identifier: "ConvertRequest" })
 
-/** A conversion as it stands. */
+/** The current state of a conversion. */
 const JobView = Schema.Struct({
   job: Schema.Struct({ id: Schema.String, status: JobStatus, price: Price }).annotate({ identifier: "Job" })
 })

@@ -28,10 +28,10 @@ import { refuseInternalOptions, filesUnavailable, noFile, noFlyer, ownFile, UUID
 /** Largest JSON body of these routes, bytes. */
 const MAX_BODY = 64 * 1024
 
-/** What its pages cost in every way of converting. */
+/** The price of a file's pages, the same for every way of converting. */
 const priceOf = ({ pages }: StoredFile): number => creditsFor({ standard: pages, complex: 0 })
 
-/** Event streams of one owner at once, in one process. */
+/** Most event streams of one owner at once, in one process. */
 export const MAX_STREAMS = 100
 
 const viewOf = (file: StoredFile): typeof FileView.Type => ({
@@ -75,7 +75,7 @@ const storeDown = (failure: { readonly cause?: unknown }) =>
 
 const decodeConvert = bodyDecoder(ConvertRequest)
 
-/** Files and conversions (contract, "Files and conversions"). */
+/** Files and conversions (DOC-1 to DOC-16, DOC-40 to DOC-44). */
 export const fileHandlers = HttpApiBuilder.group(
   apiOf(FileGroup),
   "files",

@@ -29,7 +29,7 @@ const idParam = { id: Schema.String }
 const NotFound = problemSchema("NOT_FOUND", {})
 const Unavailable = problemSchema("UNAVAILABLE", {})
 
-/** Flyer jobs to look at; asked for and chosen against with the routes of files. */
+/** Reads and cancels flyer jobs; the routes of files create and reflow them. */
 export class FlyerGroup extends HttpApiGroup.make("flyers")
   .add(
     HttpApiEndpoint.get("listFlyerJobs", "/api/v1/files/:fileId/flyer-jobs", {
@@ -76,7 +76,7 @@ const viewOf = (flyer: StoredFlyer): typeof FlyerJobView.Type => ({
   unreadablePages: flyer.unreadablePages
 })
 
-/** Flyer jobs and their results (contract, "Files and conversions"). */
+/** Flyer jobs and their results. */
 export const flyerHandlers = HttpApiBuilder.group(
   apiOf(FlyerGroup),
   "flyers",
@@ -86,7 +86,7 @@ export const flyerHandlers = HttpApiBuilder.group(
 
     const fileOf = ownFile(store)
 
-    /** A flyer job of the caller's; whatever is none is not found, and neither is somebody else's. */
+    /** A flyer job of the caller's; anything else, somebody else's included, is 404. */
     const flyerOf = Effect.fnUntraced(function* (flyerId: string) {
       const { customerId } = yield* CurrentOwner
       if (!UUID.test(flyerId)) return yield* Effect.fail(noFlyer)

@@ -10,13 +10,13 @@ export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 export const noFile = problem("FILE_NOT_FOUND", "There is no such file")
 export const noFlyer = problem("NOT_FOUND", "There is no such job")
 
-/** The answer where the store, or what else stands behind files, does not. */
+/** The answer where the store, or another part that files need, is unavailable. */
 export const filesUnavailable = (error: { readonly cause?: unknown }) =>
   Effect.logWarning("files and conversions cannot be reached", error.cause).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Files and conversions cannot be reached now")))
   )
 
-/** A file of the caller's; whatever is none is not found, and neither is somebody else's. */
+/** A file of the caller's; anything else, somebody else's included, is 404 (DOC-3). */
 export const ownFile = (store: Pick<ConversionStore["Service"], "file">) =>
   Effect.fnUntraced(function* (fileId: string) {
     const { customerId } = yield* CurrentOwner
@@ -28,8 +28,8 @@ export const ownFile = (store: Pick<ConversionStore["Service"], "file">) =>
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 /**
- * Refuses a body whose `options` name one of Postlane's own (underscored): those are notes of the service about money and the
- * batch lane, and dropping one without a word would let its sender believe that it counts.
+ * Refuses a body whose `options` name an internal one (with an underscore): those hold the service's notes about money and
+ * the batch lane, and dropping one silently would let the caller believe that it counts.
  */
 export const refuseInternalOptions = (body: unknown): Effect.Effect<unknown, Problem> => {
   const options = isObject(body) && "options" in body ? body.options : undefined

@@ -20,7 +20,7 @@ import { InvalidRequest } from "../mail/relay.ts"
 import { RateLimited, RequestsPerMinute } from "../query.ts"
 import { filesUnavailable, noFile, ownFile } from "./own-file.ts"
 
-/** Longest message beside a shared file, characters. */
+/** Longest message sent with a shared file, characters. */
 const MAX_MESSAGE = 5000
 
 /** The body that shares a file. */
@@ -64,7 +64,7 @@ export class SharingGroup extends HttpApiGroup.make("sharing")
   )
   .middleware(OwnerAccess) {}
 
-/** Where the links lead. Nobody signs in; the token is what lets a caller pass. */
+/** The pages behind shared links. There is no sign-in; the token authorises the caller. */
 export class SharedGroup extends HttpApiGroup.make("shared")
   .add(
     HttpApiEndpoint.get("showShared", "/shared/:token", {
@@ -90,7 +90,7 @@ const MAILS_OF_A_CUSTOMER = { limit: 200, window: "1 day" } as const
 
 const decodeShare = bodyDecoder(ShareRequest)
 
-/** The addresses as they were written, each person once, or what is wrong with each that is none. */
+/** The addresses as written, without duplicates, or the errors of the invalid ones. */
 const recipientsOf = (texts: ReadonlyArray<string>) => {
   const issues: Array<{ readonly path: string; readonly message: string }> = []
   const people = new Map<string, string>()

@@ -84,14 +84,14 @@ const redrive = HttpApiEndpoint.post("redrive", "/api/admin/dead-letters/:id/red
   error: [problemSchema("NOT_FOUND", {}), Unavailable]
 }).annotate(OpenApi.Summary, "Puts a dead letter back into the queue, due now")
 
-/** What admins see and do (contract, "Admin"). */
+/** The send log (EVENT-60) and the dead letters (MAIL-54), for admins. */
 export class AdminGroup extends HttpApiGroup.make("admin")
   .add(emailLog)
   .add(deadLetters)
   .add(redrive)
   .middleware(AdminAccess) {}
 
-/** A dead letter without the message's content: who, what and why, not the mail itself. */
+/** A dead letter without the content of the mail. */
 const shown = ({ id, diedAt, receives, reason, message }: DeadLetter) => ({
   id,
   diedAt,

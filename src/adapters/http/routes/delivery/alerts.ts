@@ -16,7 +16,7 @@ import { Unavailable } from "../query.ts"
 const short = Schema.String.check(Schema.isMaxLength(1000))
 const optional = Schema.optionalKey(Schema.NullOr(Schema.String))
 
-/** The body of an alert (contract, "Delivery events and alerts"). */
+/** The body of an alert (EVENT-25). */
 const AlertRequest = Schema.Struct({
   sendId: Schema.String.check(Schema.isUUID()),
   provider: Provider,
@@ -35,7 +35,7 @@ const refusals = [
   problemSchema("UNSUPPORTED_MEDIA_TYPE", {})
 ] as const
 
-/** The alert route (document 1, "/internal/email-alert responses"). */
+/** The alert route (EVENT-21, EVENT-22). */
 export class AlertGroup extends HttpApiGroup.make("alerts")
   .add(
     HttpApiEndpoint.post("raise", "/internal/email-alert", {

@@ -10,7 +10,7 @@ import { digestAnswer } from "./function-answers.ts"
 
 const counts = { sent: Schema.Int, suppressed: Schema.Int, failed: Schema.Int }
 
-/** The digest's function (document 1, "Endpoints"); cron asks for it. */
+/** The digest's function (EVENT-50), called by cron. */
 export class DigestGroup extends HttpApiGroup.make("digest")
   .add(
     HttpApiEndpoint.post("auditDigest", "/functions/v1/audit-digest", {

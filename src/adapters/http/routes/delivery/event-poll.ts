@@ -9,7 +9,7 @@ import { pollAnswer } from "./function-answers.ts"
 
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** What one run of the poll counted. */
+/** The counts of one run of the poll. */
 const counts = {
   pages: count,
   seen: count,
@@ -19,7 +19,7 @@ const counts = {
   alertsFailed: count
 }
 
-/** The poll of `provider_a`'s list (document 1, "Poll rules"). */
+/** The poll of `provider_a`'s list (EVENT-30 to EVENT-32). */
 export class EventPollGroup extends HttpApiGroup.make("eventPoll")
   .add(
     HttpApiEndpoint.post("poll", "/functions/v1/provider-a-events-fetcher", {

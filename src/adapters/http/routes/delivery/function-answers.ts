@@ -14,7 +14,7 @@ const digestResponse = (report: DigestReport) =>
         ...report
       })
 
-/** What `POST /functions/v1/audit-digest` answers to a cadence as the query has it; the caller is known. */
+/** The answer of `POST /functions/v1/audit-digest` to the query's cadence; the caller is already authorised. */
 export const digestAnswer = (digest: AuditDigest["Service"], asked: string | null | undefined) => {
   const cadence = DIGEST_CADENCES.find((known) => known === asked)
   if (cadence === undefined) {
@@ -62,7 +62,7 @@ const refusal = ({ cause, counts }: PollFailure) => {
   )
 }
 
-/** One run of the poll, as `POST /functions/v1/provider-a-events-fetcher` answers it. */
+/** Runs the poll once; the answer of `POST /functions/v1/provider-a-events-fetcher`. */
 export const pollAnswer = (poll: EventPoll["Service"]) =>
   Effect.matchEffect(poll.run, {
     onSuccess: (result) => Effect.succeed(pollResponse(result)),

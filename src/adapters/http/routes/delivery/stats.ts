@@ -30,7 +30,7 @@ const EmailStatsRow = Schema.Struct({
   ...summary
 }).annotate({ identifier: "EmailStatsRow" })
 
-/** What became of the mail (contract, "Admin"). */
+/** Statistics of the send log, for admins. */
 export class StatsGroup extends HttpApiGroup.make("stats")
   .add(
     HttpApiEndpoint.get("emailStats", "/api/admin/email-stats", {

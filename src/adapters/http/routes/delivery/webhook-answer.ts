@@ -19,7 +19,7 @@ const json = (body: object) =>
 /** The 400 that says what is wrong with a body. */
 export const refused = (message: string) => problemResponse(invalidRequest([{ path: "", message }]))
 
-/** The 500 after which the sender sends again (E1). */
+/** The 500 that makes the sender send the event again (E1). */
 export const notRecorded = problemResponse({
   ...problem("INTERNAL", "The event was not recorded; send it again"),
   retryable: true
@@ -33,7 +33,7 @@ const REASONS: Readonly<Record<WebhookRefused["about"], RefusalReason>> = {
   body: "body"
 }
 
-/** Makes what `POST /functions/v1/provider-a-webhook` answers to a raw body (document 1, "Errors"). */
+/** Makes the answer of `POST /functions/v1/provider-a-webhook` to a raw body (EVENT-1, EVENT-2). */
 export const makeWebhookAnswer = Effect.gen(function* () {
   const intake = yield* DeliveryIntake
   const recording = yield* EventRecording

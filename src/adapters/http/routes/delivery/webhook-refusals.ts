@@ -3,8 +3,8 @@ import { Clock, Effect, Metric } from "effect"
 import type { Provider } from "../../../../domain/mail/failover.ts"
 
 /**
- * Why a webhook's request was refused. `secret_unset`: the setting is missing, and everybody is refused. `secret`: the header's
- * value is missing or wrong. `signature`: it does not hold, or its time is too far off. `body`, `size`: of a caller that was let in.
+ * Why a webhook's request was refused (EVENT-5). `secret_unset`: the setting is missing, everybody is refused. `secret`: the
+ * header is missing or wrong. `signature`: invalid, or its time is too far off. `body`, `size`: of an authorised caller.
  */
 export type RefusalReason = "secret_unset" | "secret" | "signature" | "body" | "size"
 
@@ -13,18 +13,18 @@ const LINE_EVERY = 60_000_000_000n
 
 interface Lines {
   readonly at: bigint
-  /** Refusals since, which no line told. */
+  /** Refusals since then that were not logged. */
   readonly untold: number
 }
 
-/** Of this process: on the edge every request builds its services anew. */
+/** Module state, because on the edge every request builds its services anew. */
 const told = new Map<string, Lines>()
 
-/** Counts a refusal, and writes a line where none was written for a while. */
+/** Counts a refusal, and logs it if none was logged within {@link LINE_EVERY}. */
 export const countRefusal = Effect.fnUntraced(function* (
   source: Provider,
   reason: RefusalReason,
-  /** What the caller is answered. */
+  /** The text of the answer. */
   detail: string
 ) {
   const counter = Metric.counter("postlane_webhook_refused_total", {

@@ -22,7 +22,7 @@ import { Forbidden, InvalidRequest } from "../mail/relay.ts"
 import { makeWebhookAnswer, MAX_DEPTH, MAX_INTAKE_BODY, notRecorded, refused } from "./webhook-answer.ts"
 import { countRefusal } from "./webhook-refusals.ts"
 
-/** Lets the event bus pass, which presents its secret; everybody else gets 403 before the body is read. */
+/** Lets only callers with the event bus's secret pass; others get 403 before the body is read. */
 class WebhookSecret extends HttpApiMiddleware.Service<WebhookSecret>()("postlane/http/WebhookSecret", {
   security: { webhookSecret: HttpApiSecurity.apiKey({ key: "X-Webhook-Secret", in: "header" }) },
   error: Forbidden
@@ -34,7 +34,7 @@ const errors = [
   problemSchema("INTERNAL", {})
 ] as const
 
-/** The webhook of `provider_a`: its signature is what lets a caller pass. */
+/** The webhook of `provider_a`: the signature authorises the caller. */
 export class WebhookGroup extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.post("providerA", "/functions/v1/provider-a-webhook", {
     success: Schema.Struct({
@@ -75,7 +75,7 @@ export class EventBusGroup extends HttpApiGroup.make("eventBus")
   )
   .middleware(WebhookSecret) {}
 
-/** Events of one list that are recorded at once. */
+/** How many events of one list are recorded at once. */
 const AT_ONCE = 50
 
 /** 403 for a wrong, missing or unset `X-Webhook-Secret`. */
@@ -122,7 +122,7 @@ const readRaw = (request: HttpServerRequest.HttpServerRequest) => {
   )
 }
 
-/** `POST /functions/v1/provider-a-webhook` (document 1, "Errors"). */
+/** `POST /functions/v1/provider-a-webhook` (EVENT-1, EVENT-2). */
 export const webhookHandlers = HttpApiBuilder.group(
   apiOf(WebhookGroup),
   "webhook",
@@ -145,7 +145,7 @@ export const webhookHandlers = HttpApiBuilder.group(
   })
 )
 
-/** `POST /api/webhooks/providerb-events` (document 1, "Errors"). */
+/** `POST /api/webhooks/providerb-events` (EVENT-3). */
 export const eventBusHandlers = HttpApiBuilder.group(
   apiOf(EventBusGroup),
   "eventBus",
@@ -163,7 +163,7 @@ export const eventBusHandlers = HttpApiBuilder.group(
           return refused("an event nests too deeply")
         }
         const events = all.flatMap((one) => (one._tag === "Event" ? [one.event] : []))
-        // All are tried before one that fails is told, so that those that come again change nothing.
+        // All are tried before a failure is returned: when the list is sent again, the recorded ones change nothing.
         const results = yield* Effect.forEach(
           events,
           (event) => Effect.result(Effect.andThen(recording.record(event), campaigns.record(event))),

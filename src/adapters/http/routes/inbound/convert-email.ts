@@ -46,7 +46,7 @@ export class ConvertEmailGroup extends HttpApiGroup.make("convertEmail")
   )
   .middleware(RateLimited) {}
 
-/** A result of convert-by-email that stands behind a link. */
+/** A result of convert-by-email behind a link. */
 const MailResultView = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -64,7 +64,7 @@ const MailResultView = Schema.Struct({
   expiresAt: Schema.String
 }).annotate({ identifier: "MailResult" })
 
-/** What an owner has of convert-by-email. */
+/** An owner's results of convert-by-email. */
 export class MailResultsGroup extends HttpApiGroup.make("mailResults")
   .add(
     HttpApiEndpoint.get("listMailResults", "/api/v1/mail-results", {
@@ -80,7 +80,7 @@ export class MailResultsGroup extends HttpApiGroup.make("mailResults")
   )
   .middleware(OwnerAccess) {}
 
-/** A message that somebody sends by hand, through the channel of the replies. */
+/** A test message, sent by hand through the channel of the replies (INBOUND-16). */
 export class ConvertEmailTestGroup extends HttpApiGroup.make("convertEmailTest")
   .add(
     HttpApiEndpoint.post("convertEmailTestSend", "/convert-email/test-send", {

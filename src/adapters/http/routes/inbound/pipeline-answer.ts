@@ -15,10 +15,10 @@ type Pdf = Stream.Stream<Uint8Array, unknown>
 /** The body is larger than an attachment may be. */
 class TooLarge extends Data.TaggedError("TooLarge") {}
 
-/** The body broke off. */
+/** The body ended early. */
 class Cut extends Data.TaggedError("Cut")<{ readonly cause: unknown }> {}
 
-/** The conversion pipeline for callers that are not in its process: a PDF in, its HTML out. It knows no caller and no customer. */
+/** The conversion pipeline for callers in other processes: a PDF in, its HTML out. It checks no caller and no customer. */
 export class PipelineAnswers extends Context.Service<
   PipelineAnswers,
   {
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
 
   const removed = (...keys: ReadonlyArray<string>) => Effect.ignore(objects.remove(keys), { log: true })
 
-  /** Stores the body where the pipeline reads, as long as `use` takes. */
+  /** Stores the body where the pipeline reads, while `use` runs. */
   const withSource = <A, E>(pdf: Pdf, use: (key: string, id: string) => Effect.Effect<A, E>) =>
     Effect.gen(function* () {
       const id = yield* random.uuidV7()
@@ -106,6 +106,6 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** On a pipeline and the store that it reads from and writes to, which keeps nothing for longer than a request. */
+/** On a pipeline and the store that it reads from and writes to, which keeps nothing after a request. */
 export const layer: Layer.Layer<PipelineAnswers, never, ConvertPipeline | MailObjects | SecureRandom> =
   Layer.effect(PipelineAnswers, make)

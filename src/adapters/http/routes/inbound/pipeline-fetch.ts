@@ -11,8 +11,8 @@ const bodyOf = ({ body }: Request): Stream.Stream<Uint8Array, unknown> =>
     : Stream.fromReadableStream<Uint8Array, unknown>({ evaluate: () => body, onError: (cause) => cause })
 
 /**
- * The pipeline as a plain fetch handler. Whoever can call it converts for nothing: it belongs behind a service binding, or
- * behind whatever else knows its callers.
+ * The pipeline as a plain fetch handler. It does not authenticate, and converting costs its callers nothing: put it behind a
+ * service binding, or behind another check of callers.
  */
 export const makePipelineFetch = (
   context: Context.Context<PipelineAnswers>

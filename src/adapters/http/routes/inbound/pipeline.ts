@@ -45,7 +45,7 @@ export class PipelineGroup extends HttpApiGroup.make("pipeline")
   )
   .middleware(ProxySecret) {}
 
-/** The pipeline behind the shared secret: for a worker that has no other way to it. */
+/** The pipeline behind the shared secret, for a worker without a service binding. */
 export const pipelineHandlers = HttpApiBuilder.group(
   apiOf(PipelineGroup),
   "pipeline",

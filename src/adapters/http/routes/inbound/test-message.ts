@@ -9,7 +9,7 @@ import { invalidRequest, problem, type Problem } from "../../server/problem.ts"
 /** Largest body of a test message, bytes. */
 export const MAX_TEST_BODY = 512 * 1024
 
-/** The body of a test message (document 2, "Endpoints"). */
+/** The body of a test message (INBOUND-16). */
 export const TestSendRequest = Schema.Struct({
   to: Schema.NonEmptyString.check(Schema.isMaxLength(320)),
   subject: Schema.NonEmptyString.check(Schema.isMaxLength(900)),
@@ -21,7 +21,7 @@ const decodeTest = bodyDecoder(TestSendRequest)
 const refused = ({ message, reason }: ReplyFailure) =>
   reason === "refused" ? invalidRequest([{ path: "", message }]) : problem("UNAVAILABLE", message)
 
-/** Sends the message that a parsed body asks for through the channel of the replies. */
+/** Sends the test message of a parsed body through the channel of the replies. */
 export const sendTestMessage = Effect.fnUntraced(function* (
   channel: ReplyChannel["Service"],
   parsed: unknown

@@ -34,7 +34,7 @@ const common = {
   suppressedRecipients: Schema.Array(Schema.String)
 }
 
-/** The 200 of the relay: the members of a send result with `ok: true` (contract, "Sending"). */
+/** The 200 of the relay: the members of a send result with `ok: true` (MAIL-2, MAIL-80). */
 const RelayAnswer = Schema.Struct({
   ok: Schema.Literal(true),
   status: Schema.Literals(["sent", "deferred"]),
@@ -42,7 +42,7 @@ const RelayAnswer = Schema.Struct({
   ...common
 }).annotate({ identifier: "SendAnswer" })
 
-/** What the problems of a send that ended carry of its result. */
+/** The members of a send's result that its problems carry. */
 const ended = { sendId: Schema.String, idempotencyKey: Schema.String }
 
 export const EmailSuppressed = problemSchema("EMAIL_SUPPRESSED", {
@@ -57,7 +57,7 @@ export const EmailFailed = problemSchema("EMAIL_FAILED", {
 export const InvalidRequest = problemSchema("INVALID_REQUEST", { issues: Schema.Array(ProblemIssue) })
 export const Forbidden = problemSchema("FORBIDDEN", {})
 
-/** Lets a caller pass that presents the shared secret; everybody else gets 403 before the body is read. */
+/** Lets only callers with the shared secret pass; others get 403 before the body is read. */
 export class ProxySecret extends HttpApiMiddleware.Service<ProxySecret>()("postlane/http/ProxySecret", {
   security: { proxySecret: HttpApiSecurity.apiKey({ key: "x-proxy-secret", in: "header" }) },
   error: Forbidden
@@ -87,7 +87,7 @@ const describe = OpenApi.annotations({
     "`unavailable`, false for `rejected`, and true for `ambiguous` only where the caller named the key and the provider dedupes on it."
 })
 
-/** The relay (document 1, "Endpoints"): one handler under two paths. */
+/** The relay (MAIL-80): one handler under two paths. */
 export class RelayGroup extends HttpApiGroup.make("sending")
   .add(HttpApiEndpoint.post("internal", "/internal/send-email", answers).annotateMerge(describe))
   .add(HttpApiEndpoint.post("api", "/api/send-email", answers).annotateMerge(describe))
@@ -95,8 +95,7 @@ export class RelayGroup extends HttpApiGroup.make("sending")
 
 /**
  * Whether the same call may succeed later and cannot double-send. After an ambiguous failure that holds only where the
- * caller named the key (or the next call gets another) and the provider dedupes on it (contract, "the relay is safe to
- * call again").
+ * caller named the key (or the next call gets another) and the provider dedupes on it (MAIL-41).
  */
 const retryable = (request: SendRequest, result: SendResult & { readonly status: "failed" }): boolean => {
   switch (result.kind) {
@@ -133,7 +132,7 @@ const answer = (request: SendRequest, result: SendResult): HttpServerResponse.Ht
   }
 }
 
-/** The relay's two paths. The body is decoded by hand: once, with every wrong field named. */
+/** The relay's two paths. The body is decoded by hand: once, and the refusal names every wrong field. */
 export const relayHandlers = HttpApiBuilder.group(
   apiOf(RelayGroup),
   "sending",

@@ -36,7 +36,7 @@ const SuppressionRow = Schema.Struct({
 
 const PATH = "/api/admin/email-suppressions"
 
-/** The suppression list as admins work with it (contract, "Admin"). */
+/** The suppression list for admins (EVENT-61). */
 export class SuppressionGroup extends HttpApiGroup.make("suppressions")
   .add(
     HttpApiEndpoint.get("listSuppressions", PATH, {
@@ -90,7 +90,7 @@ export class SuppressionGroup extends HttpApiGroup.make("suppressions")
 /** Largest body of these routes, bytes. */
 const MAX_BODY = 64 * 1024
 
-/** The stored form of an address; what is none is compared as it is, so that a row of it can be removed. */
+/** The stored form of an address; text that is none is compared as it is, so that its row can be removed. */
 const keyOf = (email: string): string => {
   const parsed = parseMailbox(email.trim())
   return Result.isSuccess(parsed) ? addressKey(parsed.success) : email.trim().toLowerCase()

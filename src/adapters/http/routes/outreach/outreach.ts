@@ -30,7 +30,7 @@ const OutreachRequest = Schema.Struct({
   )
 }).annotate({ identifier: "OutreachRequest" })
 
-/** Outreach as admins send it. */
+/** Outreach sends by admins. */
 export class OutreachGroup extends HttpApiGroup.make("outreach")
   .add(
     HttpApiEndpoint.post("sendOutreach", "/api/admin/outreach/sends", {

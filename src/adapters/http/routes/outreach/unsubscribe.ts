@@ -13,7 +13,7 @@ import { RateLimited, RequestsPerMinute } from "../query.ts"
 
 const Html = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
 
-/** A mail service unsubscribes all of its people from a few addresses of its own. */
+/** High, because a mail service unsubscribes all of its users from a few addresses. */
 const A_MINUTE = 600
 
 const PATH = "/unsubscribe/:token"
@@ -24,7 +24,7 @@ const answers = {
   error: [problemSchema("NOT_FOUND", {}), problemSchema("UNAVAILABLE", {})]
 } as const
 
-/** One-click unsubscribing (RFC 8058): the link of outreach mail. Nobody signs in; the token is what lets a caller pass. */
+/** One-click unsubscribing (RFC 8058): the link of outreach mail. There is no sign-in; the token authorises the caller. */
 export class UnsubscribeGroup extends HttpApiGroup.make("unsubscribe")
   .add(
     HttpApiEndpoint.get("show", PATH, answers)

@@ -1,4 +1,4 @@
-/** What a page holds in a reader's words: the layout tier's result before it is HTML. */
+/** The content of a page: the layout tier's result before it is HTML. */
 
 /** A stretch of text in one style. */
 export interface TextSpan {
@@ -8,7 +8,7 @@ export interface TextSpan {
   readonly italic: boolean
   readonly code: boolean
   readonly raise: "sup" | "sub" | undefined
-  /** BCP 47, where it is not the surrounding text's. */
+  /** BCP 47, where it differs from the surrounding text's. */
   readonly lang: string | undefined
 }
 
@@ -33,15 +33,15 @@ interface NoteReference {
 
 export type Span = TextSpan | LinkSpan | NoteReference
 
-/** What a block says of its edges, so that what a page or chunk border cut can be joined again. */
+/** What is known of a block's edges, so that what a page or chunk border cut can be joined again. */
 export interface Seam {
-  /** The structure element that it stands for; the same on every page that the element touches. */
+  /** The structure element that it represents; the same on every page that the element touches. */
   readonly element: number | undefined
-  /** Its last line is full and ends no sentence: it may go on on the next page. */
+  /** Its last line is full and ends no sentence: it may continue on the next page. */
   readonly open: boolean
   /** Its last word is cut by a hyphen that does not belong to it. */
   readonly hyphenated: boolean
-  /** Set smaller than running text: a notice at a column's foot, which the text goes on behind. */
+  /** Set smaller than running text: a notice at a column's foot, after which the text continues. */
   readonly small: boolean
 }
 
@@ -49,7 +49,7 @@ export const NO_SEAM: Seam = { element: undefined, open: false, hyphenated: fals
 
 export interface Heading {
   readonly kind: "heading"
-  /** 1 is the document's title; normalised when the document is put together. */
+  /** 1 is the document's title; normalised in assembly. */
   readonly level: number
   readonly spans: ReadonlyArray<Span>
 }
@@ -70,7 +70,7 @@ export interface List {
   readonly ordered: boolean
   /** Number of the first item, where it is not 1. */
   readonly start: number | undefined
-  /** How an ordered list counts (`a`, `A`, `i`, `I`), where not in figures. */
+  /** How an ordered list is numbered (`a`, `A`, `i`, `I`), where not in figures. */
   readonly style: "a" | "A" | "i" | "I" | undefined
   readonly items: ReadonlyArray<ListItem>
   readonly seam: Seam
@@ -96,7 +96,7 @@ interface Figure {
   readonly kind: "figure"
   /** The page's n-th image; undefined where the figure is drawn. */
   readonly image: number | undefined
-  /** The document's own words for it; never made up. */
+  /** The document's own description; never made up. */
   readonly alt: string | undefined
   /** The words that a drawn figure holds, line by line. */
   readonly labels: ReadonlyArray<string>
@@ -150,7 +150,7 @@ const spanText = (span: Span): string => {
 /** The words of spans, styles left out. */
 export const textOfSpans = (spans: ReadonlyArray<Span>): string => spans.map(spanText).join("")
 
-/** A span in the plainest style. */
+/** A span without any style. */
 export const plain = (text: string): TextSpan => ({
   kind: "text",
   text,

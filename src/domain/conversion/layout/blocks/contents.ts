@@ -5,15 +5,15 @@ import { pageNumberLead } from "../statistics.ts"
 import { type Block, type LinkSpan, type ListItem, type Span, textOfSpans, type TextSpan } from "./block.ts"
 import { lettersOf, unnumbered } from "./headings.ts"
 
-/** Lines with leaders that make a page a table of contents, and the least part of its lines that they are. */
+/** Fewest lines with leaders that make a page a table of contents, and the least share of its lines. */
 const MIN_ENTRIES = 5
 const MIN_SHARE = 0.5
-/** Most of its entries that may name a page before the one that the entry above names: a price list goes up and down. */
+/** Most entries that may name an earlier page than the entry above: in a price list numbers go up and down. */
 const MAX_BACK = 0.1
 
 const NUMBERED_ENTRY = /(?<!\.\s?)(?:\.\s?){4,}\s*(?<number>\d{1,4}|[ivxlc]{1,7})\s*$/i
 
-/** Whether a page is a table of contents: most of its lines are words, leaders and a page's number, and those go up. */
+/** Whether a page is a table of contents: most of its lines are words, leaders and a page's number, and those ascend. */
 export const isContentsPage = ({ rows }: PageAnalysis): boolean => {
   const numbers = rows.flatMap(({ text }) => NUMBERED_ENTRY.exec(text)?.groups?.["number"] ?? [])
   if (numbers.length < MIN_ENTRIES || numbers.length < MIN_SHARE * rows.length) return false
@@ -27,11 +27,11 @@ interface ContentsTargets {
   readonly pageCount: number
   /** Pages (from 0) by the letters of the outline's titles. */
   readonly titles: ReadonlyMap<string, ReadonlySet<number>>
-  /** By how much printed numbers are ahead of pages counted from 0; undefined where the margins do not tell. */
+  /** By how much printed numbers are ahead of pages counted from 0; undefined where the margins do not show it. */
   readonly lead: number | undefined
 }
 
-/** What the outline and the page numbers in the margins tell of where entries lead. */
+/** Where entries lead, according to the outline and the page numbers in the margins. */
 export const contentsTargets = (
   pageCount: number,
   outline: ReadonlyArray<OutlineEntry>,
@@ -53,7 +53,7 @@ export const contentsTargets = (
 /** An entry's words, what stands between them and its page's number, and that number. */
 const ENTRY = /^(?<title>.*?[^\s.…])(?<between>[\s.…]+)(?<number>\d{1,4}|[ivxlc]{1,7})\s*$/isu
 
-/** The page (from 0) that an entry names; undefined where neither outline nor margins tell. */
+/** The page (from 0) that an entry names; undefined where neither outline nor margins show it. */
 export const targetOf = (
   text: string,
   { lead, pageCount, titles }: ContentsTargets,
@@ -71,7 +71,7 @@ export const targetOf = (
 
 const isText = (span: Span): span is TextSpan => span.kind === "text"
 
-/** An entry's words as one link; as they are where they hold a link of the document's own, or lead nowhere. */
+/** An entry's words as one link; unchanged where they contain a link of the document's own, or lead nowhere. */
 const linkedEntry = (
   spans: ReadonlyArray<Span>,
   targets: ContentsTargets,

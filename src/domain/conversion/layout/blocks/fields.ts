@@ -2,14 +2,14 @@ import type { FormField, PageContent } from "../../page-content.ts"
 import type { Line } from "../lines/line.ts"
 import type { Placed } from "../reading-order.ts"
 
-/** More fields on a page are left to their printed lines. */
+/** With more fields on a page, only their printed lines are kept. */
 const MAX_FIELDS = 400
-/** How far a field's words may stand from it, points. */
+/** Largest distance of a field's words from it, points. */
 const NEAR = 160
 
 const middle = (a: number, b: number): number => (a + b) / 2
 
-/** The printed words next to a field that say what belongs into it: after a box to tick, before or above any other. */
+/** The printed words next to a field that name it: after a check box, before or above any other. */
 const printedLabel = ({ box, kind }: FormField, rows: ReadonlyArray<Line>): string | undefined => {
   const y = middle(box.y0, box.y1)
   let best: { readonly text: string; readonly away: number } | undefined
@@ -20,7 +20,7 @@ const printedLabel = ({ box, kind }: FormField, rows: ReadonlyArray<Line>): stri
       .trim()
     if (words !== "" && away <= NEAR && (best === undefined || away < best.away)) best = { text: words, away }
   }
-  // Rows are sorted: only those about the field are looked at.
+  // Rows are sorted: only those near the field are examined.
   let from = 0
   let to = rows.length
   while (from < to) {

@@ -8,12 +8,12 @@ import { type Block, textOfSpans } from "./block.ts"
 /** Smaller ones are decoration, points. */
 const MIN_SIDE = 18
 const MIN_AREA = 900
-/** One that covers more of a page with text is its background, or the scan that the text was read from. */
+/** A picture that covers more of a page with text is its background, or the scan that the text was read from. */
 const BACKGROUND = 0.8
 /** More pictures on a page are tiles of one. */
 const MAX_FIGURES = 40
 
-/** The page's pictures, those left out that say nothing. `hasText`: words were read on the page. */
+/** The page's pictures, without those that carry no information. `hasText`: words were read on the page. */
 export const figuresOf = (page: PageContent, hasText: boolean): ReadonlyArray<Placed> => {
   const placed: Array<Placed> = []
   for (const drawing of page.drawings) {
@@ -44,7 +44,7 @@ const captionOf = (block: Block | undefined): { readonly table: boolean } | unde
   const text = textOfSpans(block.spans)
   const match = CAPTION.exec(text)
   if (match === null || match.groups?.["number"] === undefined || text.length > MAX_CAPTION) return undefined
-  // "Table 3 shows …" is prose: a caption goes on with a mark, a capital letter, or not at all.
+  // "Table 3 shows …" is prose: a caption continues with a mark, a capital letter, or not at all.
   const rest = text.slice(match[0].length)
   const marked = /[.:–-]\s*$/.test(match[0])
   if (!marked && rest !== "" && !/^[\p{Lu}\p{N}(“"]/u.test(rest)) return undefined
@@ -54,7 +54,7 @@ const captionOf = (block: Block | undefined): { readonly table: boolean } | unde
 const isBare = (block: Block | undefined): boolean =>
   (block?.kind === "table" || block?.kind === "figure") && block.caption.length === 0
 
-/** Gives tables and figures the captions that stand above or below them. */
+/** Attaches to tables and figures the captions above or below them. */
 export const withCaptions = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
   const done: Array<Block> = []
   const skip = new Set<number>()
@@ -91,7 +91,7 @@ export const withCaptions = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block>
 
 /** A caption that stands under a figure, or over it. */
 const FIGURE_CAPTION = /^(figure|fig\.|abbildung|abb\.|figura|scheme|chart)\s*\d/i
-/** Squares that drawings are put together by, points; fewer and larger on a wall poster. */
+/** Grid squares that drawings are clustered by, points; fewer and larger on a wall poster. */
 const SQUARE = 12
 const MOST_SQUARES = 120
 /** Lines of a drawing; fewer are rules and frames. */
@@ -108,18 +108,18 @@ const DRAWING_BACKGROUND = 0.6
 interface Cluster {
   readonly box: Box
   readonly drawings: number
-  /** Of them straight lines along the page's sides. */
+  /** How many of them are straight lines along the page's sides. */
   readonly rules: number
 }
 
-/** From this part on of straight lines it is a table with a figure's caption. */
+/** From this share of straight lines on, it is a table with a figure's caption. */
 const MOSTLY_RULES = 0.75
 const THIN = 2.5
 
 const isRule = (box: Box | undefined): boolean =>
   box !== undefined && (box.x1 - box.x0 < THIN || box.y1 - box.y0 < THIN)
 
-/** Drawings that touch, told by the squares that they lie in. */
+/** Clusters drawings that touch, by the grid squares that they lie in. */
 const clustersOf = ({ drawings, height, width }: PageContent): ReadonlyArray<Cluster> => {
   const square = Math.max(SQUARE, Math.max(width, height) / MOST_SQUARES)
   const columns = Math.ceil(width / square) + 1
@@ -188,7 +188,7 @@ const touches = (a: Box, b: Box): boolean => a.x0 < b.x1 && a.x1 > b.x0 && a.y0 
 
 /**
  * Figures that are drawn with lines and letters instead of being pictures: a cluster of drawings next to a figure's caption.
- * Their labels are kept with them, out of the text around.
+ * Their labels stay with them, out of the surrounding text.
  */
 export const drawnFigures = (
   page: PageContent,

@@ -20,20 +20,20 @@ import { footnotesFrom, noteMark } from "./footnotes.ts"
 import { type HeadingContext, headingLevel, isBulleted, isLabelAlone } from "./headings.ts"
 import { listsOf, type LooseItem } from "./lists.ts"
 
-/** What a column's text is read with. */
+/** The context for reading a column's text. */
 export interface FlowContext {
   readonly inline: InlineContext
   readonly heading: HeadingContext
-  /** Below it notes may stand. */
+  /** Footnotes may stand below this. */
   readonly bottomHalf: number
   /** The page is a table of contents: entries without leaders are entries, too. */
   readonly contents: boolean
 }
 
-/** Width of a typewriter's letter in font sizes. */
+/** Width of a monospaced letter in font sizes. */
 const LETTER = 0.6
 
-/** Lines of code with the white at their start, as columns of letters. */
+/** Lines of code with their indentation, as columns of letters. */
 const codeOf = (lines: ReadonlyArray<Line>): Code => {
   const left = least(lines.map(({ x0 }) => x0))
   const rows: Array<string> = []
@@ -80,7 +80,7 @@ const isEntry = ({ lines }: Group, { contents }: FlowContext): boolean => {
   return last !== undefined && (LEADER_LINE.test(last.text) || (contents && endsInPageNumber(last)))
 }
 
-/** Items gathered so far, and what takes them up. */
+/** Collects items, and turns them into blocks. */
 class Gathering {
   readonly blocks: Array<Block> = []
   #items: Array<{ group: Group; item: LooseItem }> = []
@@ -148,7 +148,7 @@ class Gathering {
     const items = this.#items
     this.#items = []
     const [only] = items
-    // "1984. It was …": one number does not make a list, unless the list goes on from the page before.
+    // "1984. It was …": one number does not make a list, unless the list continues from the page before.
     if (
       items.length === 1 &&
       only !== undefined &&
@@ -168,7 +168,7 @@ class Gathering {
     const entries = this.#leaders.map((group): LooseItem => ({
       marker: ENTRY,
       x0: group.lines[0]?.x0 ?? 0,
-      // A page's number ends it, wherever its line ends.
+      // A page's number ends the entry, wherever its line ends.
       blocks: [{ ...paragraph(group, this.#context, this.#right), seam: NO_SEAM }]
     }))
     this.#leaders = []

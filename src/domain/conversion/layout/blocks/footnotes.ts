@@ -7,7 +7,7 @@ const SMALLER = 0.94
 const MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})$/
 const PLAIN_MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})[.)]?\s+\S/
 
-/** A footnote's group: its mark, and how many characters of its text the mark takes up. */
+/** A footnote's group: its mark, and how many characters of its text the mark occupies. */
 interface NoteGroup {
   readonly mark: string
   readonly length: number
@@ -25,8 +25,8 @@ export const noteMark = (line: Line, bodySize: number): NoteGroup | undefined =>
 }
 
 /**
- * Where the footnotes of a column begin: the first marked group of those at its end that are all set smaller than the text.
- * The number of groups where there are none.
+ * Index of a column's first footnote: the first marked group of those at its end that are all set smaller than the text; the
+ * number of groups where there are none.
  */
 export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, bottomHalf: number): number => {
   let from = groups.length

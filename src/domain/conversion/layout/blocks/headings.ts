@@ -5,11 +5,11 @@ import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { isBoldLine } from "../statistics.ts"
 import { type Block, NO_SEAM, textOfSpans } from "./block.ts"
 
-/** What stands above a box beside the text, in the languages that documents are met in most. */
+/** Headings of a box beside the text, in the most frequent languages of documents. */
 const BOX =
   /^(?:notes?|tips?|hints?|warnings?|cautions?|important|attention|danger|hinweise?|achtung|warnung|vorsicht|tipps?|wichtig|anmerkung|remarques?|avertissement|astuce|conseil|mise en garde|nota|aviso|advertencia|sugerencia|consejo|importante|precaución|atención|avviso|avvertenza|attenzione|suggerimento|dica|cuidado|atenção|opmerking|waarschuwing|let op|belangrijk|uwaga|wskazówka|ostrzeżenie|ważne|poznámka|upozornění|varování|примечани[ея]|внимание|предупреждение|замечание|подсказка|совет|важно|увага|примітка|注意|注|注记|备注|備註|提示|警告|小心|重要|注記|補足|ヒント|참고|주의|경고|팁|힌트)$/iu
 
-/** What stands above a table of contents, or another list of what the document has. */
+/** Headings of a table of contents, or of another list of what the document has. */
 const CONTENTS =
   /^(?:(?:table of )?contents|list of \p{L}+|inhalt(?:sverzeichnis|sübersicht)?|(?:abbildungs|tabellen)verzeichnis|sommaire|table des \p{L}+|liste des \p{L}+|índice(?: general)?|contenidos?|tabla de contenidos|indice|sommario|sumário|conteúdo|inhoud(?:sopgave)?|spis (?:treści|rysunków|tabel)|obsah|содержание|оглавление|зміст|目录|目錄|目次|차례|목차)$/iu
 
@@ -18,7 +18,7 @@ const EXAMPLE =
   /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|示例|例)\s*(?:\d+|[A-Z])(?:[.-]\d+)*[.:]?(?:\s|$)/iu
 
 /**
- * Whether the words of a bold line of the text's size name no section: a letter of an index, a note's kind, the
+ * Whether the words of a bold line of the text's size are not a section's heading: a letter of an index, a note's kind, the
  * contents, an example.
  */
 export const isLabel = (text: string): boolean => {
@@ -40,21 +40,21 @@ const MAX_BOLD = 110
 /** Titles of the outline by page: their levels by their letters. */
 export type OutlineIndex = ReadonlyMap<number, ReadonlyMap<string, number>>
 
-/** A title's letters and digits, as titles are compared by. */
+/** A title's letters and digits, by which titles are compared. */
 export const lettersOf = (text: string): string =>
   text
     .normalize("NFKC")
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, "")
 
-/** Takes a leading number off: outlines have it or leave it out. */
+/** Removes a leading number: outlines have it or leave it out. */
 export const unnumbered = (text: string): string =>
   text.replace(
     /^\s*(?:(?:chapter|appendix|part|kapitel|anhang|teil|chapitre|annexe)\s+)?(?:[A-Z]|\d+)(?:\.\d+)*[.:)]?\s+/i,
     ""
   )
 
-/** Makes the index. An entry also counts on the page before and after: targets are set a little above what they mean. */
+/** Builds the index. An entry also counts on the page before and after: targets are set a little above what they mean. */
 export const indexOutline = (outline: ReadonlyArray<OutlineEntry>): OutlineIndex => {
   const index = new Map<number, Map<string, number>>()
   for (const { level, page, title } of outline) {
@@ -69,14 +69,16 @@ export const indexOutline = (outline: ReadonlyArray<OutlineEntry>): OutlineIndex
   return index
 }
 
-/** What headings are told by. */
+/** What headings are recognised by. */
 export interface HeadingContext {
   readonly profile: DocumentProfile
-  /** Of the page at hand. */
+  /** Of the current page. */
   readonly outline: ReadonlyMap<string, number> | undefined
-  /** The document has an outline: what it names stands below the title. */
+  /** The document has an outline: the titles in it rank below the document's. */
   readonly outlined: boolean
-  /** Step from paragraph to paragraph in the column at hand, in font sizes, where white parts them; see `paragraphStep`. */
+  /**
+   * Step from paragraph to paragraph in the current column, in font sizes, where white space separates them; see `paragraphStep`.
+   */
   readonly step?: number | undefined
 }
 
@@ -84,10 +86,10 @@ export interface HeadingContext {
 const SMALL = 0.93
 const SECTION = /^(?:\d{1,2}(?:\.\d{1,2})*[.)]?|(?:[IVX]{1,5}|[A-Z])[.)])\s+\p{L}/u
 
-/** White above and below, in font sizes, that a line stands alone with. */
+/** White space above and below, in font sizes, around a line that stands alone. */
 const ALONE = 1.6
 
-/** Whether a group stands alone: white around it, and nothing above that announces it as an example. */
+/** Whether a group stands alone: white space around it, and nothing above that announces it as an example. */
 const standsAlone = ({ announced, below, gap, lines }: Group): boolean =>
   gap > ALONE && below > ALONE && lines.length <= 2 && !announced
 
@@ -95,8 +97,8 @@ const standsAlone = ({ announced, below, gap, lines }: Group): boolean =>
 const APART = 0.27
 
 /**
- * Whether a group stands as far from its neighbours as paragraphs do. Where a document has headings of other sizes, too, bold
- * words set so are a paragraph.
+ * Whether a group is spaced like a paragraph. Where a document has headings of other sizes, too, bold words spaced so are a
+ * paragraph.
  */
 const isSetLikeText = ({ below, gap }: Group, { profile, step }: HeadingContext): boolean =>
   step !== undefined &&
@@ -109,7 +111,7 @@ const BESIDE = 1.08
 /** A heading of the text's own size is bold throughout, but for a mark. */
 const ALL_BOLD = 0.85
 
-/** Whether a bold group of the text's own size is set like a heading, and says what a heading may. */
+/** Whether a bold group of the text's own size is set like a heading, and its words may be one. */
 const isBoldHeading = (group: Group, text: string, context: HeadingContext): boolean => {
   if (SECTION.test(text)) return true
   return (
@@ -122,10 +124,12 @@ const isBoldHeading = (group: Group, text: string, context: HeadingContext): boo
   )
 }
 
-/** White within a heading, in font sizes. Wider is that between the cells of a table's head. */
+/** White space within a heading, in font sizes. Wider gaps are those between the cells of a table's head. */
 const WORD_GAP = 0.85
 
-/** Whether a group looks like a row of cells. What has a section's number has none; lines above a last one may be justified. */
+/**
+ * Whether a group looks like a row of cells. A line with a section's number never does; lines above a last one may be justified.
+ */
 const hasCells = ({ lines }: Group, text: string): boolean => {
   const [line, second] = lines
   if (line === undefined || second !== undefined || SECTION.test(text)) return false
@@ -135,7 +139,7 @@ const hasCells = ({ lines }: Group, text: string): boolean => {
   })
 }
 
-/** Whether a group could be a heading that stands in a list's item: bold and alone, with a bullet. */
+/** Whether a group could be a heading in a list's item: bold and alone, with a bullet. */
 export const isBulleted = (group: Group): boolean =>
   group.marker?.ordered === false && standsAlone(group) && group.lines.every(isBoldLine)
 
@@ -161,7 +165,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   if (named !== undefined && (looks !== undefined || (group.lines.length <= 2 && group.gap > 1.3)))
     return named + 1
   if (looks === undefined || (CAPTION.test(text) && /\d/.test(text))) return undefined
-  // A command that is explained is set in a typewriter's face, and larger; one that heads a section is bold, too.
+  // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.
   const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
   if (typewritten > 0.5 * letters && !alone) return undefined
@@ -183,7 +187,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
 const LABEL_ALONE =
   /^(chapter|appendix|part|section|kapitel|anhang|teil|chapitre|annexe|partie|capítulo|capitolo)\s+[\dA-ZIVX]{1,5}[.:]?$/i
 
-/** Whether a heading is but the first half of one: "Chapter 3", its title set below. */
+/** Whether a heading is only the first half of one: "Chapter 3", its title set below. */
 export const isLabelAlone = (text: string): boolean => LABEL_ALONE.test(text.trim())
 
 /** Blocks that navigation at the head of a page takes up at most. */
@@ -193,8 +197,8 @@ const wordsOf = (block: Block | undefined): string =>
   block?.kind === "heading" ? textOfSpans(block.spans).replaceAll(/\s+/g, " ").trim() : ""
 
 /**
- * Manuals that were printed from a browser begin with a bar of navigation, which says the section's title, the chapter's and where
- * to go. Where the larger heading below repeats the bar's first words, what stands before it is no heading.
+ * Manuals printed from a browser begin with a navigation bar: the section's title, the chapter's and links. Where the larger
+ * heading below repeats the bar's first words, what precedes it is not a heading.
  */
 export const withoutRepeatedTitles = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
   const navigation = new Set<number>()

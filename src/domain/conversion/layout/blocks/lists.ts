@@ -2,7 +2,7 @@ import type { PageContent, TextRun } from "../../page-content.ts"
 import { follows, type Marker } from "../lines/markers.ts"
 import { type Block, type List, type ListItem, NO_SEAM } from "./block.ts"
 
-/** A list item before items are put together. */
+/** A list item before lists are built. */
 export interface LooseItem {
   readonly marker: Marker
   /** Where its marker stands. */
@@ -10,9 +10,9 @@ export interface LooseItem {
   readonly blocks: ReadonlyArray<Block>
 }
 
-/** Markers of one list stand this near, points. */
+/** Largest difference between the markers of one list, points. */
 const SAME_INDENT = 6
-/** Deepest nesting; what goes on deeper stays on the last. */
+/** Deepest nesting; deeper items are put on the last level. */
 const MAX_DEPTH = 8
 
 interface OpenList {
@@ -31,7 +31,7 @@ const closed = ({ first, items }: OpenList): List => ({
   seam: NO_SEAM
 })
 
-/** Puts items together to lists: one further right is nested, one that does not follow begins another list. */
+/** Builds lists from items: one further right is nested, one that does not follow begins another list. */
 export const listsOf = (items: ReadonlyArray<LooseItem>): ReadonlyArray<List> => {
   const done: Array<List> = []
   const open: Array<OpenList> = []
@@ -65,12 +65,15 @@ const LARGEST = 8
 /** How far the words stand behind it, points. */
 const NEAREST = 2
 const FURTHEST = 26
-/** Height of the slots that lines are found by, points. */
+/** Height of the slots in which lines are looked up, points. */
 const SLOT = 8
 /** More small shapes are a diagram's dots. */
 const MOST = 300
 
-/** Bullets that are drawn as shapes, as browsers print them, told as letters: a small disc or square just before a line. */
+/**
+ * Recognises bullets that are drawn as shapes, as browsers print them: a small disc or square just before a line. Returns
+ * letters.
+ */
 export const drawnBullets = (page: PageContent, runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   const shapes = page.drawings.filter(({ artifact, box, kind }) => {
     const [width, height] = [box.x1 - box.x0, box.y1 - box.y0]

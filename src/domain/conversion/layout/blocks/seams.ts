@@ -3,14 +3,14 @@ import { type Block, type Paragraph, plain, type Span, textOfSpans } from "./blo
 
 const BEGINS_LOW = /^[\p{Ll}\p{N}(,;)–—]/u
 
-/** Puts the halves of a paragraph together; a cut word without a gap. */
+/** Joins the halves of a paragraph; a cut word without a gap. */
 const joinSpans = (
   a: ReadonlyArray<Span>,
   b: ReadonlyArray<Span>,
   hyphenated: boolean
 ): ReadonlyArray<Span> => (hyphenated ? [...a, ...b] : [...a, plain(" "), ...b])
 
-/** Whether a paragraph at the top of a column goes on with the one at the bottom of the column before. */
+/** Whether a paragraph at the top of a column continues the one at the bottom of the column before. */
 const goesOn = (a: Paragraph, b: Paragraph): boolean => {
   if (a.seam.element !== undefined || b.seam.element !== undefined) return a.seam.element === b.seam.element
   if (a.seam.hyphenated) return true

@@ -4,12 +4,12 @@ import type { Line } from "./line.ts"
 import { apart, segmentsAsRead, isUnspaced } from "./script-direction.ts"
 import { isBold, isTypewriter, type Piece, type Segment, spaced } from "./segment.ts"
 
-/** Height of the slots that links are found by, points. */
+/** Height of the slots in which links are looked up, points. */
 const SLOT = 12
-/** A link over more slots than this is no link on words. */
+/** A link over more slots is not a link on words. */
 const MAX_SLOTS = 100
 
-/** Finds the link over a place. */
+/** Finds the link at a position. */
 export class LinkIndex {
   readonly #slots = new Map<number, Array<PageLink>>()
 
@@ -37,11 +37,11 @@ export class LinkIndex {
   }
 }
 
-/** What the words of a page are read with. */
+/** The context for reading the words of a page. */
 export interface InlineContext {
   readonly fonts: ReadonlyArray<FontFace>
   readonly links: LinkIndex
-  /** Bold says nothing here: a heading, or a page that is bold throughout. */
+  /** Bold means nothing here: a heading, or a page that is bold throughout. */
   readonly ignoreBold: boolean
 }
 
@@ -49,7 +49,7 @@ export interface InlineContext {
 const LIGATURES = /[\ufb00-\ufb06]/g
 const unligated = (text: string): string => text.replaceAll(LIGATURES, (letters) => letters.normalize("NFKC"))
 
-/** Dots that lead the eye to a page's number: an ear hears them all. */
+/** Dot leaders before a page's number: a screen reader would read them all. */
 const LEADERS = /(?<!\s)\s*(?:\.\s?){5,}\.\s*/g
 const unled = (span: TextSpan): TextSpan =>
   span.text.includes("....") || span.text.includes(". . .")
@@ -93,7 +93,7 @@ const linked = (
   return parts
 }
 
-/** Gathers stretches, so that neighbours of one style are one. */
+/** Collects stretches, merging neighbours of one style. */
 class Stretches {
   readonly all: Array<Stretch> = []
 
@@ -104,7 +104,7 @@ class Stretches {
     else this.all.push({ span, target })
   }
 
-  /** Puts a space after what there is; outside of a link that ends and of a raised mark. */
+  /** Adds a space; outside of a link that ends and of a raised mark. */
   space(next: LinkTarget | undefined): void {
     const last = this.all.at(-1)
     if (last === undefined || last.span.text.endsWith(" ")) return
@@ -145,7 +145,7 @@ class Stretches {
   }
 }
 
-/** The first characters of a paragraph that are its marker and not its words. */
+/** The first characters of a paragraph, which are its marker and not its words. */
 const skipped = (lines: ReadonlyArray<Line>, skip: number): number => {
   const text = lines[0]?.text ?? ""
   let end = Math.min(skip, text.length)
@@ -154,7 +154,7 @@ const skipped = (lines: ReadonlyArray<Line>, skip: number): number => {
 }
 
 /**
- * The words of lines, one after the other. A cut word is put together; styles and links are kept. `skip` leaves out the first
+ * The words of lines, one after the other. A hyphenated word is joined; styles and links are kept. `skip` leaves out the first
  * characters of the first line's text (a list item's marker).
  */
 export const spansOf = (

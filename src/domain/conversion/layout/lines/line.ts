@@ -11,7 +11,7 @@ export interface Line {
   readonly y1: number
   readonly baseline: number
   readonly size: number
-  /** That size is a typewriter's face's. */
+  /** The size is that of a monospaced face. */
   readonly typewriter: boolean
   /** In the order of reading. */
   readonly text: string
@@ -24,7 +24,7 @@ export interface Line {
   readonly hyphenated: boolean
 }
 
-/** Baselines this near, in font sizes, are one line. */
+/** Largest difference of baselines within one line, in font sizes. */
 const SAME_LINE = 0.35
 
 const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line => {

@@ -9,18 +9,18 @@ export interface Marker {
   /** The item's number, where it is ordered. */
   readonly number: number | undefined
   readonly style: "1" | "a" | "A" | "i" | "I" | undefined
-  /** What stands around the number, so that `1.` and `(1)` are not one list. */
+  /** The punctuation around the number, so that `1.` and `(1)` are not one list. */
   readonly dress: string
 }
 
 const BULLET = /^([•◦▪▫‣⁃∙●○■□◆◇►▶➢➤✓✔✦❖·*–—-]|[\ue000-\uf8ff])(?:\s+|$)/u
-/** Bullets that are nothing else, even when the words follow without a space. */
+/** Characters that are always bullets, even when the words follow without a space. */
 const SURE_BULLET = /^[•◦▪‣●■◆►➢❖\ue000-\uf8ff]\s*/u
 const NUMBERED = /^(\(?)(\d{1,3}|[ivxlcdm]{1,6}|[IVXLCDM]{1,6}|[a-zA-Z])([.)])(?:\s+|$)/
 
 const ROMAN: Readonly<Record<string, number>> = { i: 1, v: 5, x: 10, l: 50, c: 100, d: 500, m: 1000 }
 
-/** What a Roman figure stands for; undefined where it is none. */
+/** The value of a Roman numeral; undefined where it is not one. */
 export const romanValue = (text: string): number | undefined => {
   let sum = 0
   let last = 0
@@ -33,7 +33,7 @@ export const romanValue = (text: string): number | undefined => {
   return sum
 }
 
-/** The marker that a line begins with. A single letter that is also a Roman figure is taken for one where it is `i`, `v` or `x`. */
+/** The marker that a line begins with. A single letter that is also a Roman numeral counts as one where it is `i`, `v` or `x`. */
 export const markerOf = (text: string): Marker | undefined => {
   const bullet = SURE_BULLET.exec(text) ?? BULLET.exec(text)
   if (bullet !== null)
@@ -80,10 +80,10 @@ export const CAPTION =
 export const isTableCaption = (text: string): boolean =>
   /^(?:tab[le.u]|taulukko|táblázat|bảng|таблиц|表|표)/iu.test(text)
 
-/** White before the page number of a table of contents, in font sizes. */
+/** White space before the page number of a table of contents, in font sizes. */
 const PAGE_GAP = 1.5
 
-/** Whether a line is an entry of a table of contents: words, white or leaders, a page number. */
+/** Whether a line is an entry of a table of contents: words, white space or leaders, a page number. */
 export const endsInPageNumber = ({ segments, size, text }: Line): boolean => {
   const [before, last] = [segments.at(-2), segments.at(-1)]
   if (LEADER_LINE.test(text)) return true

@@ -7,21 +7,21 @@ import { endsInPageNumber, LEADER_LINE, type Marker, markerOf } from "./markers.
 export interface Group {
   readonly lines: ReadonlyArray<Line>
   readonly marker: Marker | undefined
-  /** All of its lines are set in a typewriter's face. */
+  /** All of its lines are monospaced. */
   readonly code: boolean
-  /** White above it, in font sizes of its first line; infinite at the top. */
+  /** White space above it, in font sizes of its first line; infinite at the top. */
   readonly gap: number
-  /** White below it, in the same; infinite at the bottom. */
+  /** White space below it, in the same; infinite at the bottom. */
   readonly below: number
   /** The line above it announces something: it ends in a colon. */
   readonly announced: boolean
 }
 
-/** From how much of a difference in size on two lines are no paragraph. */
+/** Lines whose sizes differ by this much are not one paragraph. */
 const OTHER_SIZE = 1.09
-/** White above the usual line spacing that ends a paragraph, as a factor. */
+/** White space above the usual line spacing that ends a paragraph, as a factor. */
 const WIDER = 1.22
-/** Line spacing where a text has too few lines to tell, in font sizes. */
+/** Default line spacing, for a text with too few lines, in font sizes. */
 const USUAL_LEADING = 1.2
 /** From this size on lines are titles, in sizes of running text. */
 const DISPLAY = 1.12
@@ -51,7 +51,7 @@ const firstWordWidth = ({ text, x0, x1 }: Line): number => {
 
 const isCode = (line: Line): boolean => line.monospace > 0.9
 
-/** What the lines of a column are grouped by. */
+/** The context for grouping the lines of a column. */
 interface Measures {
   /** Where its lines end, points. */
   readonly right: number
@@ -78,7 +78,7 @@ const begins = (
   if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true
   if (measures.entries ? endsInPageNumber(above) : LEADER_LINE.test(above.text)) return true
   const first = group[0] ?? above
-  // A raised figure begins a note, never a line in the midst of a text.
+  // A raised figure begins a note, never a line within a text.
   if (line.segments[0]?.pieces[0]?.raise === "sup") return true
   if (markerOf(line.text) !== undefined) {
     const marker = markerOf(line.text)
@@ -100,19 +100,19 @@ const begins = (
   if (measures.marked === undefined) {
     if (indent > 0.7 * size && group.length > 1) return true
     if (indent > 0.7 * size && group.length === 1) {
-      // A hanging indent goes on; a first line's does not.
+      // A hanging indent continues; a first line's does not.
       const hanging = next !== undefined && Math.abs(next.x0 - line.x0) < 0.4 * size
       if (!hanging || SENTENCE_END.test(above.text)) return true
     }
   } else if (indent > 0.7 * size && group.length > 1) return true
-  // An item may be set like a paragraph: its first line alone stands further right. A full line goes on.
+  // An item may be set like a paragraph: only its first line is further right. A full line continues.
   const flush = indent > -4 * size && group.length === 1 && measures.right - above.x1 < 1.5 * size
   if (indent < 0 && measures.marked !== undefined && flush && !SENTENCE_END.test(above.text)) return false
   if (indent < -0.7 * size && (group.length > 1 || indent < -4 * size || measures.marked !== undefined))
     return true
-  // Titles are broken where they read well.
+  // Titles are broken at natural places.
   if (line.size > DISPLAY * measures.bodySize) return false
-  // There was room for the line's first word: somebody ended the line above on purpose.
+  // There was room for the line's first word: the line above was ended on purpose.
   const room = measures.right - above.x1 - firstWordWidth(line) - 0.3 * size
   return room > 0.6 * size && (SENTENCE_END.test(above.text) || room > 0.12 * (measures.right - first.x0))
 }
@@ -150,7 +150,7 @@ export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): Readon
   return groups
 }
 
-/** Whether the last line says that the paragraph may go on elsewhere. */
+/** Whether the last line shows that the paragraph may continue elsewhere. */
 export const isOpen = ({ lines }: Group, right: number): boolean => {
   const last = lines.at(-1)
   if (last === undefined) return false
@@ -160,16 +160,16 @@ export const isOpen = ({ lines }: Group, right: number): boolean => {
 /** Steps of baselines that are looked at, in font sizes. */
 const NEAREST = 0.8
 const FURTHEST = 3
-/** Lines of one paragraph are no further apart; what is set so wide tells no paragraphs apart. */
+/** Lines of one paragraph are no further apart; such wide spacing separates no paragraphs. */
 const WITHIN = 1.75
-/** By how much paragraphs stand further apart than their lines, as a factor. */
+/** By how much paragraphs are further apart than their lines, as a factor. */
 const MAX_STEP = 1.3
-/** Steps this near are the same, in font sizes. */
+/** Steps that differ by less count as the same, in font sizes. */
 const SAME = 0.0625
-/** Times that a step has to be met to be the usual one. */
+/** Occurrences that make a step the usual one. */
 const USUAL = 2
 
-/** The step that is met most, the smaller of two; undefined where none is met twice. */
+/** The most frequent step, the smaller of two; undefined where none occurs twice. */
 const mostUsual = (counts: ReadonlyMap<number, number>, from: number, to: number): number | undefined => {
   let usual: number | undefined
   let most = USUAL - 1
@@ -185,7 +185,10 @@ const mostUsual = (counts: ReadonlyMap<number, number>, from: number, to: number
   return usual === undefined ? undefined : usual * SAME
 }
 
-/** The usual step of baselines from paragraph to paragraph, in font sizes; undefined where white does not part them, or too few are seen. */
+/**
+ * The usual step of baselines between paragraphs, in font sizes; undefined where white space does not separate them, or there are
+ * too few.
+ */
 export const paragraphStep = (lines: ReadonlyArray<Line>, bodySize: number): number | undefined => {
   const counts = new Map<number, number>()
   let above: Line | undefined

@@ -10,7 +10,7 @@ export interface Piece {
   readonly raise: "sup" | "sub" | undefined
 }
 
-/** Pieces that follow one another on a line, with no gap as wide as a column's. */
+/** Consecutive pieces of a line, without a gap as wide as a column's. */
 export interface Segment extends Box {
   readonly baseline: number
   /** Of most of its characters. */
@@ -19,7 +19,7 @@ export interface Segment extends Box {
   /** Place of its first run in the content stream. */
   readonly order: number
   readonly characters: number
-  /** Its last word goes on in the next line. */
+  /** Its last word continues in the next line. */
   readonly hyphenated: boolean
 }
 
@@ -27,9 +27,9 @@ export interface Segment extends Box {
 const SEGMENT_GAP = 0.9
 /** How far baselines of one line may differ, in font sizes. */
 const SAME_BASELINE = 0.12
-/** Largest part of the line's size that a raised mark has. */
+/** Largest size of a raised mark, as a share of the line's. */
 const RAISED_SIZE = 0.86
-/** Two drawings of one text this near are one that was thickened, in font sizes. */
+/** Two drawings of one text this near are one in simulated bold, in font sizes. */
 const TWICE = 0.2
 
 const isBlankText = (text: string): boolean => !/\S/.test(text)
@@ -61,7 +61,7 @@ const upright = (run: TextRun, turn: number): TextRun => {
   }
 }
 
-/** Drops what a thickened text draws a second time. */
+/** Drops the duplicates of simulated bold. */
 const withoutTwins = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   const seen = new Map<string, TextRun>()
   return runs.filter((run) => {
@@ -86,7 +86,7 @@ export interface ReadableRuns {
   readonly turn: number
 }
 
-/** Leaves out artifacts, and the text that is there for search only unless the page has no other. */
+/** Leaves out artifacts, and search-only text unless the page has no other. */
 export const readableRuns = (page: PageContent): ReadableRuns => {
   const all = page.runs.filter((run) => !run.artifact && run.size > 0.5 && !isBlankText(run.text))
   const seen = all.filter(({ invisible }) => !invisible)
@@ -210,7 +210,7 @@ export const isBold = (face: FontFace | undefined): boolean => face !== undefine
 
 const typewriters = new WeakMap<FontFace, boolean>()
 
-/** Whether a face is a typewriter's. TeX's slanted and bold ones do not say so but by their names. */
+/** Whether a face is monospaced. TeX's slanted and bold ones show it only by their names. */
 export const isTypewriter = (face: FontFace | undefined): boolean => {
   if (face === undefined) return false
   let known = typewriters.get(face)
@@ -221,7 +221,7 @@ export const isTypewriter = (face: FontFace | undefined): boolean => {
   return known
 }
 
-/** Whether the run that gave a segment its size is set in a typewriter's face. */
+/** Whether the run that gave a segment its size is monospaced. */
 export const isSizedByTypewriter = (
   { pieces }: Pick<Segment, "pieces">,
   fonts: ReadonlyArray<FontFace>

@@ -7,7 +7,7 @@ import { isBoldLine } from "../statistics.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import { boundsOf, cellsOf, type Column, type Row, ROW_STEP, type RawCell } from "./table-cells.ts"
 
-/** Rows of a table that is told by its alignment alone, and the lines that they take up. */
+/** Rows of a table that is recognised by its alignment alone, and the lines that they take up. */
 interface AlignedTable {
   /** First line, and the one after the last. */
   readonly from: number
@@ -101,8 +101,8 @@ const inColumns = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): Arra
   })
 
 /**
- * Lines that make up one row where cells are wrapped: told by rows that stand further apart than lines, and by lines that fill
- * some columns only. Gives the row of each line; each its own where nothing is wrapped.
+ * Lines that make up one row where cells are wrapped: recognised by rows that are further apart than lines, and by lines that
+ * fill some columns only. Returns the row of each line; each its own where nothing is wrapped.
  */
 const rowNumbers = (
   rows: ReadonlyArray<Row>,
@@ -148,7 +148,7 @@ const place = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): Aligne
     const line = rows[at]?.line
     const last = placed.at(-1)
     const wrapped = at > 0 && numbers[at] === numbers[at - 1]
-    // A row without a first cell, set tight under another, goes on in its cells.
+    // A row without a first cell, set tight under another, continues its cells.
     const goesOn =
       last !== undefined &&
       line !== undefined &&
@@ -197,7 +197,7 @@ const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): bool
   return columns.length <= 3 && long.length > 0.6 * cells.length
 }
 
-/** How often a table's end is looked for anew. */
+/** How often the search for a table's end is repeated. */
 const MAX_ROUNDS = 3
 
 /** The columns of rows that make up a table; undefined where they do not. */
@@ -205,14 +205,17 @@ const columnsIn = (rows: ReadonlyArray<Row>): ReadonlyArray<Column> | undefined 
   const usual = usualCount(rows)
   const full = rows.filter(({ cells }) => cells.length === usual)
   if (full.length < (usual >= 3 ? 2 : 3)) return undefined
-  // Wrapped cells leave lines with fewer cells than there are columns: all lines together know best, unless some span.
+  // Wrapped cells leave lines with fewer cells than there are columns: all lines together show the columns best, unless some
+  // span.
   const together = columnsOf(rows.flatMap(({ bounds, cells }) => (cells.length > 1 ? bounds : [])))
   const columns =
     together.length >= Math.max(2, usual) ? together : columnsOf(full.flatMap(({ bounds }) => bounds))
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
-/** A line this much larger than a table's first one is a heading, and white above a bold line, in font sizes, that makes it one. */
+/**
+ * A line this much larger than a table's first one is a heading; so is a bold line with this white space above, in font sizes.
+ */
 const LARGER = 1.15
 const HEADING_STEP = 2
 
@@ -278,7 +281,7 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
   return { from, to: from + kept.length, rows: told, tops: kept.map(({ line }) => line.baseline) }
 }
 
-/** Tables among the lines of a column, told by alignment. Linear but for sorting. */
+/** Tables among the lines of a column, recognised by alignment. Linear but for sorting. */
 export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<AlignedTable> => {
   const left = least(lines.map(({ x0 }) => x0))
   const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)

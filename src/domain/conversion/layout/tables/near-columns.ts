@@ -4,10 +4,10 @@ import { SENTENCE_END } from "../lines/paragraphs.ts"
 import { type Piece, segmentText } from "../lines/segment.ts"
 import { ROW_STEP, type Column, type Row } from "./table-cells.ts"
 
-/** A place on a line where something begins after white. */
+/** A position on a line where something begins after white space. */
 interface Start {
   readonly x: number
-  /** White before it, in font sizes. */
+  /** White space before it, in font sizes. */
   readonly gap: number
 }
 
@@ -21,7 +21,7 @@ interface Edge {
   widest: number
 }
 
-/** White that may part cells, in font sizes: as little as a word's. */
+/** White space that may separate cells, in font sizes: as little as a word's. */
 const LEAST_GAP = 0.2
 /** White that is wider than words are apart, in font sizes: one row at least has it. */
 const WIDE_GAP = 0.55
@@ -62,13 +62,13 @@ const startsOf = ({ size }: Line, pieces: ReadonlyArray<Piece>): ReadonlyArray<S
 const crosses = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
   pieces.some(({ x0, x1 }) => x0 < x - SAME_X && x1 > x + SAME_X)
 
-/** Whether a line has words on both sides of a place, and none over it. */
+/** Whether a line has words on both sides of a position, and none over it. */
 const straddles = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
   !crosses(pieces, x) &&
   pieces.some(({ x1 }) => x1 <= x + SAME_X) &&
   pieces.some(({ x0 }) => x0 >= x - SAME_X)
 
-/** Whether white parts two lines as it parts no rows. */
+/** Whether the white space between two lines is wider than between rows. */
 const areApart = (above: Line, line: Line): boolean => line.baseline - above.baseline > ROW_STEP * line.size
 
 /** A line, what stands on it, and where something begins there. */
@@ -122,8 +122,8 @@ const headOf = (looks: ReadonlyArray<Look>, edge: Edge): number => {
 }
 
 /**
- * Where columns begin on each line that stand nearer than white tells: as near as words, as browsers set tables without borders.
- * Linear in the lines, times the columns that are open at once.
+ * Where columns begin on each line that are nearer than white space shows: as near as words, as browsers set tables without
+ * borders. Linear in the lines, times the columns that are open at once.
  */
 export const nearColumns = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<number>> => {
   const looks = lines.map((line): Look => {
@@ -153,13 +153,13 @@ export const nearColumns = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyA
   return columns
 }
 
-/** Part of a column's width that a line fills which goes on in the next. */
+/** Share of a column's width that a line fills which continues in the next. */
 const FULL = 0.9
 const MIN_LETTERS = 45
 
 /**
- * Whether lines go on below one another in a column though there are words beside each of them: text beside text, or labels in a
- * margin. Cells that are wrapped leave their neighbours' lines empty.
+ * Whether lines continue below one another in a column though there are words beside each of them: text beside text, or labels in
+ * a margin. Cells that are wrapped leave their neighbours' lines empty.
  */
 export const flowsOn = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
   let pairs = 0

@@ -52,7 +52,7 @@ const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height: number
   return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down }
 }
 
-/** Rules that touch, directly or by others. */
+/** Groups of rules that touch, directly or through others. */
 const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
   const parents = Array.from({ length: across.length + down.length }, (_, at) => at)
   const root = (at: number): number => {
@@ -113,7 +113,7 @@ const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
   return { across, down: [...down, { at: width, from: least(ats), to: greatest(ats) }] }
 }
 
-/** Places of rules, those that nearly agree taken for one. */
+/** Positions of rules, those that nearly agree merged into one. */
 const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
   const places: Array<number> = []
   for (const at of rules.map((rule) => rule.at).sort((a, b) => a - b))
@@ -145,7 +145,7 @@ const wallsOf = (
   return walls
 }
 
-/** Deals out segments to the cells of a grid; a segment over a border is cut between its pieces. */
+/** Assigns segments to the cells of a grid; a segment over a border is cut between its pieces. */
 const fill = (
   segments: ReadonlyArray<Segment>,
   xs: ReadonlyArray<number>,

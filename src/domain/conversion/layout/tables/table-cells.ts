@@ -105,11 +105,11 @@ export interface Row {
   readonly line: Line
   readonly cells: ReadonlyArray<ReadonlyArray<Segment>>
   readonly bounds: ReadonlyArray<Column>
-  /** Some of its cells are told by the columns of its neighbours alone. */
+  /** Some of its cells are recognised only by the columns of its neighbours. */
   readonly near: boolean
 }
 
-/** White between rows, in font sizes, that a table does not have. */
+/** White space between rows, in font sizes, that a table does not have. */
 export const ROW_STEP = 3.6
 
 /** Gap between cells, in font sizes: wider than justified text sets its words. */

@@ -56,19 +56,19 @@ const linesInOrder = (runs: ReadonlyArray<TextRun>, context: InlineContext): Rea
   return lines
 }
 
-/** What the words of structure elements are read with. */
+/** The context for reading the words of structure elements. */
 export interface TaggedInline {
   readonly context: InlineContext
   readonly marked: MarkedRuns
 }
 
-/** What structure elements are read with. */
+/** The context for reading structure elements. */
 export interface TaggedContext {
   readonly inline: TaggedInline
   readonly page: PageContent
-  /** The page's fields that have not been met in the structure. */
+  /** The page's fields that have not occurred in the structure. */
   readonly fields: Array<Block>
-  /** The level of an untagged heading in a paragraph's clothes. */
+  /** The level of an untagged heading that is tagged as a paragraph. */
   readonly looksLike: (nodes: ReadonlyArray<StructureNode>) => number | undefined
   /** The blocks of an element's children; `of` where they make up that one element. */
   readonly blocks: (
@@ -100,7 +100,7 @@ export const linesUnder = (
     context
   )
 
-/** Whether an inline element says something that its runs do not: a language, a text of its own. */
+/** Whether an inline element carries what its runs do not: a language, a text of its own. */
 const speaks = (node: StructureNode, depth = 0): boolean =>
   isStructure(node) &&
   depth < MAX_DEPTH &&
@@ -108,7 +108,7 @@ const speaks = (node: StructureNode, depth = 0): boolean =>
     node.actualText !== undefined ||
     node.children.some((child) => speaks(child, depth + 1)))
 
-/** The words of inline nodes; `actualText` stands for what it replaces. */
+/** The words of inline nodes; `actualText` replaces theirs. */
 export const inlineSpans = (
   nodes: ReadonlyArray<StructureNode>,
   inline: TaggedInline,

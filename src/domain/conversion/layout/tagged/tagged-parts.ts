@@ -60,7 +60,7 @@ export const taggedList = (
   for (const child of elements(node)) {
     if (child.type === "LI") items.push(itemOf(child, context, depth + 1))
     else if (child.type === "L") {
-      // A nested list that hangs on the list instead of on an item belongs to the item before it.
+      // A nested list that is a child of the list instead of an item belongs to the item before it.
       const nested = taggedList(child, context, depth + 1)
       const last = items.pop()
       items.push(

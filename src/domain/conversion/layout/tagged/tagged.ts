@@ -24,7 +24,7 @@ import {
 } from "./tagged-content.ts"
 import { taggedList, taggedTable } from "./tagged-parts.ts"
 
-/** Part of the page's characters that its structure has to account for. */
+/** Share of the page's characters that its structure has to cover. */
 const ACCOUNTED = 0.85
 
 /** Elements that only group others. */
@@ -186,7 +186,7 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
   }
 }
 
-/** The blocks of a page by its structure tree; undefined where that says nothing, or too little. */
+/** The blocks of a page by its structure tree; undefined where that is empty, or covers too little. */
 export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): ReadonlyArray<Block> | undefined => {
   const { structure } = analysis.page
   const { main, turned } = analysis.readable
@@ -222,7 +222,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
       if (hasHeadings) return undefined
       const lines = linesUnder(nodes, inline)
       const [first] = lines
-      // Somebody who tags paragraphs but no headings left them to their size.
+      // A document with tagged paragraphs but no tagged headings shows headings only by their size.
       if (first === undefined || first.size < 1.15 * page.profile.bodySize) return undefined
       return headingLevel(
         { lines, marker: markerOf(first.text), code: false, gap: 2, below: 2, announced: false },

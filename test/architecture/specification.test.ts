@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+import { assert, describe, it } from "vitest"
+
+import { readSourceFiles } from "../../scripts/source-files.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const folder = `${root}/docs/specification`
+
+/** Ids of rules and of invariants, where the specification defines them. */
+const defined = readdirSync(folder)
+  .map((name) => readFileSync(`${folder}/${name}`, "utf8"))
+  .flatMap((page) => [...page.matchAll(/^- \*\*([A-Z]+-?\d+)\*\*/gm)].map(([, id]) => id!))
+
+const CITED = /\b(?:MAIL|EVENT|DOC|INBOUND|BATCH|HTTP)-\d+\b/g
+
+/** The ids that a text cites and the specification does not know. */
+const unknownIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(CITED)].map(([id]) => id).filter((id) => !defined.includes(id))
+
+describe("the specification", () => {
+  it("gives each id once", () => {
+    assert.deepStrictEqual([...new Set(defined)].sort(), [...defined].sort())
+    assert.isAbove(defined.length, 100)
+  })
+
+  it("has every rule that the code cites", () => {
+    const files = readSourceFiles(root, ["src", "test"]).filter(
+      ({ path }) => !path.endsWith("specification.test.ts")
+    )
+    const unknown = files.flatMap(({ path, text }) => unknownIn(text).map((id) => `${path}: ${id}`))
+    assert.deepStrictEqual(unknown, [])
+    assert.isAbove(files.filter(({ text }) => text.search(CITED) >= 0).length, 30)
+  })
+
+  it("misses an id that is made up", () => {
+    assert.deepStrictEqual(unknownIn("see MAIL-1 and MAIL-999"), ["MAIL-999"])
+  })
+})
