@@ -47,3 +47,15 @@ it.each(PARTS)("a webhook with addresses of %j holds nothing up", async (part) =
     expect(await stallOf(async () => decodeWebhookEvent(event(data)))).toBeLessThan(MAX_STALL_MS)
   }
 })
+
+it.each(PARTS)("twenty recipients of %j hold nothing up", async (part) => {
+  const text = part.repeat(Math.floor(300 / part.length))
+  for (const whole of [text, `${text}@x.test`, `((${"a".repeat(290)}@x.test`]) {
+    // The first call compiles the parser.
+    parseMailbox(whole)
+    const stall = await stallOf(async () => {
+      for (let recipient = 0; recipient < 20; recipient++) parseMailbox(whole)
+    })
+    expect(stall).toBeLessThan(MAX_STALL_MS)
+  }
+})

@@ -16,6 +16,8 @@ const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
 /** Longest text that is parsed, the display name included; the parser's time grows faster than its length. */
 export const MAX_MAILBOX = 320
+/** Most comments and quoted strings of a mailbox. */
+const MAX_MARKED = 8
 
 const ATEXT = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 const DOT_ATOM = new RegExp(`^${ATEXT}+(?:\\.${ATEXT}+)*$`)
@@ -53,10 +55,36 @@ const mailbox = (name: string | undefined, local: string, domain: string): Resul
   return Result.succeed({ name: name === undefined || name === "" ? undefined : name, local, domain: host })
 }
 
+/**
+ * Whether comments and quoted strings are few and all closed, seen in one pass. The parser behind goes through the rest of the
+ * text again for each one that is open, which takes its length squared.
+ */
+const isClosed = (text: string): boolean => {
+  let depth = 0
+  let quoted = false
+  let marked = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at)
+    if (char === "\\" && (quoted || depth > 0)) at++
+    else if (quoted) quoted = char !== '"'
+    else if (char === "(") {
+      depth++
+      marked++
+    } else if (char === ")") depth--
+    else if (char === '"' && depth === 0) {
+      quoted = true
+      marked++
+    }
+    if (depth < 0) return false
+  }
+  return depth === 0 && !quoted && marked <= MAX_MARKED
+}
+
 /** Parses one mailbox, `a@x.test` or `Name <a@x.test>`; fails with what is wrong, in words for the person who wrote it. */
 export const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
   if (text.length > MAX_MAILBOX) return Result.fail(`longer than ${MAX_MAILBOX} characters`)
   if (CONTROL.test(text)) return Result.fail("holds a line break or another control character")
+  if (!isClosed(text)) return Result.fail("has a bracket or a quote too many")
   const plain = PLAIN.exec(text)
   if (plain !== null) return mailbox(undefined, plain[1]!, plain[2]!)
   const named = PLAIN_NAMED.exec(text)
