@@ -155,7 +155,7 @@ class Gathering {
       only.group.marker?.ordered === true &&
       (only.group.marker.number ?? 0) < 2
     )
-      this.blocks.push(paragraph(only.group, this.#context, this.#right))
+      this.blocks.push(paragraph(only.group, this.#context, this.#right), ...only.item.blocks.slice(1))
     else append(this.blocks, listsOf(items.map(({ item }) => item)))
   }
 
