@@ -2,8 +2,9 @@ import { randomInt } from "node:crypto"
 
 import { assert, describe, it } from "@effect/vitest"
 
-import { BUGS } from "./bugs.ts"
-import { type Run, simulateMail } from "./mail.ts"
+import { mailWorld as world } from "./mail/run.ts"
+import { shrink } from "./shrink.ts"
+import type { Run } from "./world.ts"
 
 /** Every suite run has these seeds from 1 on, and so many that nobody has seen; `npm run sim` runs as many as you like. */
 const SEEDS = 120
@@ -22,34 +23,6 @@ const REGRESSIONS = {
 /** Within so many seeds the oracle must have found a planted bug. */
 const BUG_SEEDS = 150
 
-/** Faults and branches that a suite run must have met: one that never happens is not tested. */
-const MUST_HAPPEN = [
-  "SIGKILL",
-  "SIGSTOP",
-  "attempt accepted",
-  "attempt ambiguous",
-  "attempt none",
-  "attempt rejected",
-  "attempt unavailable",
-  "claim Claimed",
-  "claim Claimed takeover",
-  "claim InProgress",
-  "claim Replay",
-  "client lost its process",
-  "event recorded",
-  "event never comes",
-  "queue duplicates a message",
-  "result deferred",
-  "result failed",
-  "result sent",
-  "retry Busy",
-  "retry Go",
-  "retry Recorded",
-  "retry Settled",
-  "store begin lost",
-  "store record lost"
-]
-
 const seeds = (count: number, first = 1) => Array.from({ length: count }, (_, index) => first + index)
 
 /** Runs them all: what failed, and what happened how often. */
@@ -57,7 +30,7 @@ const simulateAll = async (all: ReadonlyArray<number>) => {
   const seen = new Map<string, number>()
   const failures: Array<Pick<Run, "seed" | "violations">> = []
   for (const seed of all) {
-    const run = await simulateMail(seed, { storeFails: seed % 2 === 0 })
+    const run = await world.simulate(seed, { limits: world.full })
     if (run.violations.length > 0) failures.push({ seed, violations: run.violations })
     for (const [what, times] of run.seen) seen.set(what, (seen.get(what) ?? 0) + times)
   }
@@ -72,7 +45,7 @@ describe("simulation of the mailer", () => {
       const { failures, seen } = await simulateAll(seeds(SEEDS))
       assert.deepStrictEqual(failures, [], "replay with: npm run sim -- --seed N --runs 1 --trace")
       assert.deepStrictEqual(
-        MUST_HAPPEN.filter((what) => !seen.has(what)),
+        world.mustHappen.filter((what) => !seen.has(what)),
         [],
         "never happened"
       )
@@ -99,21 +72,30 @@ describe("simulation of the mailer", () => {
   it("gives the same run for the same seed", async () => {
     for (const seed of [3, 4]) {
       const [one, again] = [
-        await simulateMail(seed, { storeFails: true }),
-        await simulateMail(seed, { storeFails: true })
+        await world.simulate(seed, { limits: world.full }),
+        await world.simulate(seed, { limits: world.full })
       ]
       assert.strictEqual(again.trace, one.trace)
       assert.isNotEmpty(one.trace)
     }
   })
 
-  for (const bug of BUGS) {
+  for (const bug of world.bugs) {
     it(`finds the planted bug: ${bug}`, { timeout: 240_000 }, async () => {
       for (const seed of seeds(BUG_SEEDS)) {
-        const run = await simulateMail(seed, { storeFails: seed % 2 === 0, bug })
+        const run = await world.simulate(seed, { limits: world.full, bug })
         if (run.violations.length > 0) return
       }
       assert.fail(`${BUG_SEEDS} seeds and no violation`)
     })
   }
+
+  it("makes a failure small and tells it in words", { timeout: 240_000 }, async () => {
+    const found = await shrink(world, 1, { bug: "ambiguous-fails-over" })
+    assert.isDefined(found)
+    assert.isBelow(found.limits.size, world.full.size)
+    assert.isBelow(found.limits.faults.length, world.full.faults.length)
+    assert.match(found.run.story.join("\n"), /asks provider_[ab] to send order-\d+: ambiguous/)
+    assert.isUndefined(await shrink(world, 1, {}), "nothing to make smaller where nothing fails")
+  })
 })

@@ -1,10 +1,10 @@
 import { Clock, Effect } from "effect"
 
-import { addressKey } from "../../src/domain/mail/address.ts"
-import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../src/domain/mail/failover.ts"
-import { type MailProvider, ProviderFailure } from "../../src/ports/mail/mail-provider.ts"
-import type { Chance } from "./kernel.ts"
-import { call, CallTrace, type Road, type SimProcess } from "./process.ts"
+import { addressKey } from "../../../src/domain/mail/address.ts"
+import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/failover.ts"
+import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
+import type { Chance } from "../kernel.ts"
+import { call, CallTrace, type Road, type SimProcess } from "../process.ts"
 
 /** One request that reached a provider, whatever became of the answer. */
 export interface Attempt {

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 
-import type { Mailer } from "../../src/domain/mail/mailer.ts"
-import type { RetryHandler } from "../../src/domain/mail/retry.ts"
-import { type MailProvider, ProviderFailure } from "../../src/ports/mail/mail-provider.ts"
-import type { MailStore } from "../../src/ports/mail/mail-store.ts"
+import type { Mailer } from "../../../src/domain/mail/mailer.ts"
+import type { RetryHandler } from "../../../src/domain/mail/retry.ts"
+import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
+import type { MailStore } from "../../../src/ports/mail/mail-store.ts"
 
 /**
  * Defects that can be switched on, to see the oracle find them: a simulation that finds nothing proves nothing until it has

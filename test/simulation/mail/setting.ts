@@ -1,18 +1,15 @@
 import { Clock, Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
-import type { Digest } from "effect/crypto/Digest"
-import type { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { type DeferBroker, makeDeferBroker } from "../../src/adapters/memory/defer-queue.ts"
-import { type MailDatabase, makeMailDatabase } from "../../src/adapters/memory/mail-store.ts"
-import type { Provider } from "../../src/domain/mail/failover.ts"
-import { layer as layerMailer, Mailer } from "../../src/domain/mail/mailer.ts"
-import { layer as layerRetry, RetryHandler } from "../../src/domain/mail/retry.ts"
-import { MailerConfig } from "../../src/domain/mail/sending.ts"
-import { DeferQueue, DeferQueueError } from "../../src/ports/mail/defer-queue.ts"
-import { MailProviders } from "../../src/ports/mail/mail-provider.ts"
-import { MailStore, MailStoreError } from "../../src/ports/mail/mail-store.ts"
-import { breakHandler, breakMailer, breakProvider, breakStore, type Bug } from "./bugs.ts"
-import { type Chance, makeChance } from "./kernel.ts"
+import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"
+import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import type { Provider } from "../../../src/domain/mail/failover.ts"
+import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts"
+import { layer as layerRetry, RetryHandler } from "../../../src/domain/mail/retry.ts"
+import { MailerConfig } from "../../../src/domain/mail/sending.ts"
+import { DeferQueue, DeferQueueError } from "../../../src/ports/mail/defer-queue.ts"
+import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
+import { MailStore, MailStoreError } from "../../../src/ports/mail/mail-store.ts"
+import { type Chance, makeChance } from "../kernel.ts"
 import {
   alive,
   call,
@@ -22,28 +19,45 @@ import {
   type Road,
   type SimProcess,
   traced
-} from "./process.ts"
+} from "../process.ts"
+import { layerSimCrypto } from "../sim-crypto.ts"
+import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
+import { breakHandler, breakMailer, breakProvider, breakStore, type Bug, BUGS } from "./bugs.ts"
 import { makeProviderModel, type Mood, type ProviderModel } from "./provider-model.ts"
-import { layerSimCrypto } from "./sim-crypto.ts"
 
 export const VISIBILITY_SECONDS = 60
 export const ATTEMPT_TIMEOUT_MS = 15_000
 
-/** What a run is about: which roads are rough. */
-export interface Weather {
-  /** Whether the database and the queue can lose requests and answers, too. */
-  readonly storeFails: boolean
-  readonly bug: Bug | undefined
-}
+/** Faults of this world; each draws its chances whether or not it happens, so that leaving one out moves little else. */
+export const FAULTS = [
+  "kill",
+  "freeze",
+  "provider loses requests",
+  "provider loses answers",
+  "provider is slow",
+  "provider is unavailable",
+  "provider rejects",
+  "provider breaks before it accepts",
+  "provider breaks after it accepted",
+  "database and queue lose requests",
+  "database and queue lose answers",
+  "database is slow",
+  "queue duplicates",
+  "events are late",
+  "events come twice",
+  "events never come"
+] as const
+type Fault = (typeof FAULTS)[number]
 
 /** Everything that lives outside the simulated processes, and survives them. */
 export interface World {
   readonly chance: Chance
+  readonly happens: (fault: Fault) => boolean
+  readonly chronicle: Chronicle
   readonly database: MailDatabase
   readonly broker: DeferBroker
   readonly providers: Readonly<Record<Provider, ProviderModel>>
   readonly violations: Array<string>
-  readonly seen: Map<string, number>
   readonly processes: Array<SimProcess & { readonly mailer: Mailer["Service"] }>
   readonly calm: { now: boolean }
   readonly spawn: Effect.Effect<void>
@@ -65,11 +79,17 @@ const config = (chance: Chance) => ({
   costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
 })
 
-export const makeWorld = (seed: number, weather: Weather): World => {
+/** The world of a seed. `bug`: one of {@link Bug}, planted. */
+export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): World => {
   const chance = makeChance(seed + 1_000_003)
+  const faults: ReadonlySet<string> = new Set(limits.faults)
+  const happens = (fault: Fault) => faults.has(fault)
+  const share = (fault: Fault, often: number) => (happens(fault) ? often : 0)
+  const planted = BUGS.find((name): name is Bug => name === bug)
+  const chronicle = makeChronicle(story === true)
+  const { note, saw } = chronicle
   const database = makeMailDatabase()
   const broker = makeDeferBroker({ visibilitySeconds: VISIBILITY_SECONDS })
-  const seen = new Map<string, number>()
   const calm = { now: false }
   const events = { pending: 0 }
   /** When the database first held proof that a provider accepted a key. */
@@ -78,15 +98,17 @@ export const makeWorld = (seed: number, weather: Weather): World => {
   const settings = config(chance)
   /** Some worlds have no queue: there an ambiguous send ends failed. */
   const hasQueue = chance.bool(0.8)
-  const saw = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1)
+
+  /** Half of the worlds have a database and a queue that lose requests and answers, too. */
+  const storeFails = seed % 2 === 0
 
   const roadToProvider = (): Road =>
     calm.now
       ? CALM
       : {
-          requestLost: 0.08,
-          responseLost: 0.12,
-          slow: 0.1,
+          requestLost: share("provider loses requests", 0.08),
+          responseLost: share("provider loses answers", 0.12),
+          slow: share("provider is slow", 0.1),
           slowMs: 20_000,
           lostAfterMs: chance.bool(0.5) ? 200 : Infinity
         }
@@ -94,16 +116,21 @@ export const makeWorld = (seed: number, weather: Weather): World => {
     calm.now
       ? CALM
       : {
-          requestLost: weather.storeFails ? 0.06 : 0,
-          responseLost: weather.storeFails ? 0.06 : 0,
-          slow: 0.05,
-          slowMs: weather.storeFails ? 6_000 : 800,
+          requestLost: storeFails ? share("database and queue lose requests", 0.06) : 0,
+          responseLost: storeFails ? share("database and queue lose answers", 0.06) : 0,
+          slow: share("database is slow", 0.05),
+          slowMs: storeFails ? 6_000 : 800,
           lostAfterMs: chance.bool(0.5) ? 100 : Infinity
         }
   const mood = (): Mood =>
     calm.now
       ? { rejects: 0, unavailable: 0, breaksBefore: 0, breaksAfter: 0 }
-      : { rejects: 0.03, unavailable: 0.15, breaksBefore: 0.08, breaksAfter: 0.1 }
+      : {
+          rejects: share("provider rejects", 0.03),
+          unavailable: share("provider is unavailable", 0.15),
+          breaksBefore: share("provider breaks before it accepts", 0.08),
+          breaksAfter: share("provider breaks after it accepted", 0.1)
+        }
 
   const noteProof = (provider: Provider | null, keyHash: string) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
@@ -119,12 +146,13 @@ export const makeWorld = (seed: number, weather: Weather): World => {
     recipients: ReadonlyArray<string>
   ) =>
     Effect.gen(function* () {
-      if (chance.bool(0.3)) return saw("event never comes")
-      const copies = chance.bool(0.3) ? 2 : 1
+      if (chance.bool(0.3) && happens("events never come")) return saw("event never comes")
+      const copies = chance.bool(0.3) && happens("events come twice") ? 2 : 1
       for (let copy = 0; copy < copies; copy++) {
         for (const event of chance.bool(0.5) ? ["delivered"] : ["delivered", "sent"]) {
           events.pending++
-          const wait = chance.bool(0.4) ? chance.int(0, 3_000) : chance.int(0, 1_500_000)
+          const soon = chance.bool(0.4) || !happens("events are late")
+          const wait = soon ? chance.int(0, 3_000) : chance.int(0, 1_500_000)
           yield* Effect.gen(function* () {
             yield* Effect.sleep(wait)
             yield* database.recordEvent({
@@ -136,6 +164,7 @@ export const makeWorld = (seed: number, weather: Weather): World => {
             })
             yield* noteProof(provider, keyHash)
             saw("event recorded")
+            yield* note(() => `the event ${event} of ${messageId} is recorded`)
             events.pending--
           }).pipe(Effect.forkDetach)
         }
@@ -155,12 +184,16 @@ export const makeWorld = (seed: number, weather: Weather): World => {
             `S4: ${attempt.process} sent ${attempt.key} at ${attempt.startedAt}: proven at ${proven}, asked at ${asked}`
           )
       },
-      onAccepted: (attempt, messageId) => announce(name, attempt.keyHash, messageId, attempt.recipients)
+      onAccepted: (attempt, messageId) =>
+        Effect.andThen(
+          note(() => `${name} accepts ${attempt.key} of ${attempt.process} as ${messageId}`),
+          announce(name, attempt.keyHash, messageId, attempt.recipients)
+        )
     })
   const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
 
   const storeOf = (process: SimProcess): MailStore["Service"] => {
-    const inner = breakStore(weather.bug, database.store)
+    const inner = breakStore(planted, database.store)
     const road = <A>(operation: string, apply: Effect.Effect<A, MailStoreError>) =>
       call(process, chance, roadToStore(), apply, () => {
         saw(`store ${operation} lost`)
@@ -221,8 +254,8 @@ export const makeWorld = (seed: number, weather: Weather): World => {
     yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
     const queue = queueOf(process, attached.queue)
     const connected = {
-      provider_a: breakProvider(weather.bug, providers.provider_a.connect(process)),
-      provider_b: breakProvider(weather.bug, providers.provider_b.connect(process))
+      provider_a: breakProvider(planted, providers.provider_a.connect(process)),
+      provider_b: breakProvider(planted, providers.provider_b.connect(process))
     }
     const outside = Layer.mergeAll(
       Layer.succeed(MailerConfig, settings),
@@ -237,7 +270,7 @@ export const makeWorld = (seed: number, weather: Weather): World => {
       Layer.mergeAll(layerMailer, layerRetry).pipe(Layer.provide(outside)),
       scope
     )
-    const handler = breakHandler(weather.bug, Context.get(context, RetryHandler))
+    const handler = breakHandler(planted, Context.get(context, RetryHandler))
     yield* attached.queue
       .consume((message) => Effect.andThen(alive(process), traced(handler.handle(message))), {
         concurrency: 3
@@ -250,7 +283,7 @@ export const makeWorld = (seed: number, weather: Weather): World => {
         Effect.provideService(Clock.Clock, clock),
         Effect.forkDetach
       )
-    const mailer = breakMailer(weather.bug, Context.get(context, Mailer))
+    const mailer = breakMailer(planted, Context.get(context, Mailer))
     const inside = Mailer.of({
       send: (request) =>
         Effect.andThen(
@@ -261,7 +294,17 @@ export const makeWorld = (seed: number, weather: Weather): World => {
     processes.push(Object.assign(process, { mailer: inside }))
   })
 
-  return { chance, database, broker, providers, violations, seen, processes, calm, spawn, events }
+  return {
+    chance,
+    happens,
+    chronicle,
+    database,
+    broker,
+    providers,
+    violations,
+    processes,
+    calm,
+    spawn,
+    events
+  }
 }
-
-export type { Digest, SecureRandom }

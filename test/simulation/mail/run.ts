@@ -1,15 +1,13 @@
 import { Clock, Deferred, Effect, Result } from "effect"
 
-import { MAX_RECEIVES } from "../../src/domain/mail/deferred-send.ts"
-import { dedupes, type Provider } from "../../src/domain/mail/failover.ts"
-import type { SendResult } from "../../src/domain/mail/send-result.ts"
-import type { Bug } from "./bugs.ts"
-import { runSeeded } from "./kernel.ts"
-import { makeWorld, type World } from "./mail-world.ts"
+import { MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
+import { dedupes, type Provider } from "../../../src/domain/mail/failover.ts"
+import type { SendResult } from "../../../src/domain/mail/send-result.ts"
+import { runSeeded } from "../kernel.ts"
+import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
+import { BUGS } from "./bugs.ts"
+import { FAULTS, makeWorld, type World } from "./setting.ts"
 
-/** How many sends a run makes, and how long it stays rough, in milliseconds of virtual time. */
-const SENDS = 10
-const ROUGH_MS = 40 * 60_000
 /** Long enough for every schedule, lease, visibility time and late event to run out once the weather is calm. */
 const CALM_MS = 3 * 60 * 60_000
 
@@ -26,23 +24,11 @@ interface Order {
   readonly reports: Array<Report>
 }
 
-/** What a run found. */
-export interface Run {
-  readonly seed: number
-  readonly violations: ReadonlyArray<string>
-  /** How often each kind of fault and branch happened: what never happens is not tested. */
-  readonly seen: ReadonlyMap<string, number>
-  /** Copies beyond the first that left `provider_b`, which knows no idempotency key. */
-  readonly extraCopies: number
-  /** Fingerprint of all that happened: the same seed gives the same one. */
-  readonly trace: string
-}
-
 /** A client that calls again with the same key until it gets an answer it can live with, as the contract allows. */
-const client = (world: World, order: Order) =>
+const client = (world: World, order: Order, roughMs: number) =>
   Effect.gen(function* () {
-    const { chance, processes } = world
-    yield* Effect.sleep(chance.int(0, ROUGH_MS / 2))
+    const { chance, chronicle, processes } = world
+    yield* Effect.sleep(chance.int(0, roughMs / 2))
     const calls = order.explicit ? chance.int(1, 6) : 1
     for (let n = 0; n < calls; n++) {
       const process = chance.pick(processes.filter((each) => !each.dead))
@@ -59,32 +45,38 @@ const client = (world: World, order: Order) =>
         ),
         Effect.as(Deferred.await(process.died), undefined)
       )
-      if (answer === undefined)
-        world.seen.set("client lost its process", (world.seen.get("client lost its process") ?? 0) + 1)
-      else if (Result.isSuccess(answer))
-        order.reports.push({ result: answer.success, at: yield* Clock.currentTimeMillis })
+      if (answer === undefined) chronicle.saw("client lost its process")
+      else if (Result.isSuccess(answer)) {
+        const result = answer.success
+        order.reports.push({ result, at: yield* Clock.currentTimeMillis })
+        yield* chronicle.note(() => `the client of ${order.key} hears from ${process.id}: ${result.status}`)
+      }
       yield* Effect.sleep(chance.bool(0.5) ? chance.int(0, 100) : chance.int(0, 240_000))
     }
   })
 
 /** Kills, freezes and starts processes while the weather is rough. */
-const nemesis = (world: World) =>
+const nemesis = (world: World, roughMs: number) =>
   Effect.gen(function* () {
-    const { chance, processes, seen } = world
-    const saw = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1)
+    const { chance, chronicle, happens, processes } = world
+    const { note, saw } = chronicle
     for (let n = 0; n < 12; n++) {
-      yield* Effect.sleep(chance.int(1_000, ROUGH_MS / 8))
+      yield* Effect.sleep(chance.int(1_000, roughMs / 8))
       const process = chance.pick(processes.filter((each) => !each.dead))
       if (chance.bool(0.5)) {
+        if (!happens("kill")) continue
         saw("SIGKILL")
+        yield* note(() => `${process.id} is killed`)
         yield* world.spawn
         process.dead = true
         yield* Deferred.succeed(process.died, undefined)
-      } else {
+      } else if (happens("freeze")) {
         saw("SIGSTOP")
-        process.frozenUntil = (yield* Clock.currentTimeMillis) + chance.int(1_000, 180_000)
+        const millis = chance.int(1_000, 180_000)
+        yield* note(() => `${process.id} freezes for ${Math.round(millis / 1000)} s`)
+        process.frozenUntil = (yield* Clock.currentTimeMillis) + millis
       }
-      if (chance.bool(0.3)) {
+      if (chance.bool(0.3) && happens("queue duplicates")) {
         for (const { body } of yield* world.broker.pending) {
           saw("queue duplicates a message")
           yield* world.broker.duplicate(JSON.parse(body).rowId)
@@ -188,48 +180,52 @@ const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) 
     return violations
   })
 
-/** One run of the mailer under faults, from a seed. `storeFails`: the database and the queue lose requests and answers, too. */
-export const simulateMail = (
-  seed: number,
-  options: { readonly storeFails: boolean; readonly bug?: Bug }
-): Promise<Run> =>
+/** One run of the mailer under faults, from a seed. */
+const simulate = (seed: number, options: RunOptions): Promise<Run> =>
   runSeeded(
     seed,
     Effect.gen(function* () {
-      const world = makeWorld(seed, { storeFails: options.storeFails, bug: options.bug })
-      const { chance } = world
+      const world = makeWorld(seed, options)
+      const { chance, chronicle } = world
+      const roughMs = options.limits.roughMinutes * 60_000
       yield* world.spawn
       yield* world.spawn
-      const orders: ReadonlyArray<Order> = Array.from({ length: SENDS }, (_, n) => ({
+      const orders: ReadonlyArray<Order> = Array.from({ length: options.limits.size }, (_, n) => ({
         key: `order-${n}`,
         explicit: chance.bool(0.7),
         reports: []
       }))
       let busy = orders.length + 1
       const done = Effect.sync(() => void busy--)
-      for (const order of orders) yield* client(world, order).pipe(Effect.andThen(done), Effect.forkDetach)
-      yield* nemesis(world).pipe(Effect.andThen(done), Effect.forkDetach)
-      yield* Effect.sleep(ROUGH_MS)
+      for (const order of orders)
+        yield* client(world, order, roughMs).pipe(Effect.andThen(done), Effect.forkDetach)
+      yield* nemesis(world, roughMs).pipe(Effect.andThen(done), Effect.forkDetach)
+      yield* Effect.sleep(roughMs)
       world.calm.now = true
       yield* world.spawn
       yield* Effect.sleep(CALM_MS)
-      const violations = [...(yield* check(world, orders, options.storeFails))]
+      const violations = [...(yield* check(world, orders, seed % 2 === 0))]
       if (busy > 0) violations.push(`liveness: ${busy} clients never ended`)
       const all = [...world.providers.provider_a.attempts, ...world.providers.provider_b.attempts]
-      for (const attempt of all)
-        world.seen.set(`attempt ${attempt.outcome}`, (world.seen.get(`attempt ${attempt.outcome}`) ?? 0) + 1)
+      for (const { key, outcome, process, provider, startedAt } of all) {
+        chronicle.saw(`attempt ${outcome}`)
+        chronicle.noteAt(startedAt, () => `${process} asks ${provider} to send ${key}: ${outcome}`)
+      }
       for (const order of orders)
-        for (const { result } of order.reports)
-          world.seen.set(`result ${result.status}`, (world.seen.get(`result ${result.status}`) ?? 0) + 1)
+        for (const { result } of order.reports) chronicle.saw(`result ${result.status}`)
       const copies = Map.groupBy(
         all.filter((attempt) => attempt.delivered && !dedupes(attempt.provider)),
         (attempt) => attempt.keyHash
       )
+      // `provider_b` knows no idempotency key: its second copies are the documented window.
+      for (const list of copies.values())
+        for (let copy = 1; copy < list.length; copy++)
+          chronicle.saw("extra copy from provider_b (documented)")
       return {
         seed,
         violations,
-        seen: world.seen,
-        extraCopies: [...copies.values()].reduce((sum, list) => sum + list.length - 1, 0),
+        seen: chronicle.seen,
+        story: chronicle.story(),
         trace: all
           .map(
             (attempt) =>
@@ -239,3 +235,37 @@ export const simulateMail = (
       }
     })
   )
+
+/** The mailer: clients, processes with a retry consumer each, two providers, a database and a queue. Invariants S, D, L. */
+export const mailWorld: SimulatedWorld = {
+  name: "mail",
+  full: { size: 10, roughMinutes: 40, faults: FAULTS },
+  bugs: BUGS,
+  mustHappen: [
+    "SIGKILL",
+    "SIGSTOP",
+    "attempt accepted",
+    "attempt ambiguous",
+    "attempt none",
+    "attempt rejected",
+    "attempt unavailable",
+    "claim Claimed",
+    "claim Claimed takeover",
+    "claim InProgress",
+    "claim Replay",
+    "client lost its process",
+    "event recorded",
+    "event never comes",
+    "queue duplicates a message",
+    "result deferred",
+    "result failed",
+    "result sent",
+    "retry Busy",
+    "retry Go",
+    "retry Recorded",
+    "retry Settled",
+    "store begin lost",
+    "store record lost"
+  ],
+  simulate
+}
