@@ -7,11 +7,15 @@ export interface SourceFile {
   readonly text: string
 }
 
-/** The TypeScript files under these folders of `root`, in the order of their paths. */
-export const readSourceFiles = (root: string, folders: ReadonlyArray<string>): ReadonlyArray<SourceFile> =>
+/** The files under these folders of `root` that have one of the endings, TypeScript's if none is given, in the order of their paths. */
+export const readSourceFiles = (
+  root: string,
+  folders: ReadonlyArray<string>,
+  endings: RegExp = /\.[cm]?tsx?$/
+): ReadonlyArray<SourceFile> =>
   folders
     .flatMap((folder) => listFiles(root, folder))
-    .filter((path) => /\.[cm]?tsx?$/.test(path))
+    .filter((path) => endings.test(path))
     .sort()
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
 

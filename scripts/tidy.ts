@@ -27,6 +27,8 @@ export const MAX_LINES = 350
 const CORE = /^src\/(domain|ports)\//
 const TESTS = /^test\//
 const ALL = /^(src|test|migrations)\//
+/** Everything that is written for readers, but for this file, which holds the samples. Migrations follow with their baseline. */
+const PROSE = /^(?!scripts\/tidy\.ts$)(src|test|docs|scripts|[A-Z]+\.md)/
 
 const inCore = (text: string): SourceFile => ({ path: "src/domain/sample.ts", text })
 const inTest = (text: string): SourceFile => ({ path: "test/sample.test.ts", text })
@@ -88,6 +90,13 @@ export const BANS: ReadonlyArray<Ban> = [
     banned: /\b(TODO|FIXME|HACK|XXX)\b/,
     where: "text",
     sample: inCore("/* TODO: the rest */")
+  },
+  {
+    rule: "a rule is cited by its id in docs/specification, never by a paper that is not here",
+    files: PROSE,
+    banned: /\bdocument [1-9]\b|\bthe contract\b(?!\s+(\*\s+)?(suite|test))|\(contract,/i,
+    where: "text",
+    sample: inTest("// as in document 1\nexport {}")
   },
   {
     rule: "no path of one machine",

@@ -25,8 +25,9 @@ describe("the specification", () => {
     assert.isAbove(defined.length, 100)
   })
 
-  it("has every rule that the code cites", () => {
-    const files = readSourceFiles(root, ["src", "test"]).filter(
+  it("has every rule that code, SQL and pages cite", () => {
+    const folders = ["src", "test", "docs", "scripts", "migrations"]
+    const files = readSourceFiles(root, folders, /\.(ts|js|md|sql)$/).filter(
       ({ path }) => !path.endsWith("specification.test.ts")
     )
     const unknown = files.flatMap(({ path, text }) => unknownIn(text).map((id) => `${path}: ${id}`))

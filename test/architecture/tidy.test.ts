@@ -12,11 +12,11 @@ const rulesBroken = (path: string, text: string) =>
   findUntidy({ path, text }, "/srv/checkout").map(({ rule }) => rule)
 
 describe("the house", () => {
-  const migrations = readdirSync(`${root}/migrations`).map((name) => ({
-    path: `migrations/${name}`,
-    text: readFileSync(`${root}/migrations/${name}`, "utf8")
-  }))
-  const files = [...readSourceFiles(root, ["src", "test"]), ...migrations]
+  const pages = readdirSync(root).filter((name) => name.endsWith(".md"))
+  const files = [
+    ...readSourceFiles(root, ["src", "test", "docs", "scripts", "migrations"], /\.(ts|js|md|sql)$/),
+    ...pages.map((path) => ({ path, text: readFileSync(`${root}/${path}`, "utf8") }))
+  ]
 
   it("is tidy", () => {
     const untidy = files.flatMap((file) => findUntidy(file, root))

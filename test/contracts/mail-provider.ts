@@ -40,7 +40,7 @@ export interface ProviderUnderTest {
 
 const PARAMETERS: fc.Parameters<unknown> = { numRuns: 100 }
 
-/** The contract of {@link MailProvider}. Each test opens the adapter and its peer anew. */
+/** The contract suite of {@link MailProvider}. Each test opens the adapter and its peer anew. */
 export const mailProviderContract = (
   name: string,
   open: Effect.Effect<ProviderUnderTest, never, Scope.Scope>,

@@ -113,7 +113,7 @@ const settling = (
   result: resultOf(status, details.idempotencyKey, kind)
 })
 
-/** The contract of the mail store, and of the log behind it, for an adapter. */
+/** The contract suite of the mail store and of the log behind it. */
 export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, Scope.Scope>) => {
   describe(`mail store: ${name}`, () => {
     const scope = Scope.makeUnsafe()

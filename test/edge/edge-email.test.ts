@@ -204,12 +204,12 @@ describe("a mail in workerd", { timeout: TIME_LIMIT_MS }, () => {
       }
       assert.deepStrictEqual(await settled(worker, 3), ["success", "duplicate", "duplicate"])
       await isConvertedOnce()
-      // The schedule removes what is over (document 2, step 12).
+      // The scheduled run removes what is finished (INBOUND-8).
       await tick(worker)
       assert.deepStrictEqual(await stored(worker), [])
     }))
 
-  it("gets each of the error replies, and is charged nothing (document 2, Errors)", () =>
+  it("gets each of the error replies, and is charged nothing (INBOUND-9)", () =>
     inWorker(async (worker) => {
       await customer(1)
       const large = Buffer.concat([numbered(1), Buffer.alloc(25 * 1024 * 1024)])

@@ -23,7 +23,7 @@ describe("settings of the batch lane", () => {
     }
   })
 
-  it("has the defaults of document 3", () => {
+  it("has the documented defaults", () => {
     const { driverTickSeconds, local, ...flags } = settingsOf({}).batch
     assert.deepStrictEqual(flags, {
       enabled: false,

@@ -43,7 +43,7 @@ afterAll(() => server.stop())
 const routes = ["/dev", "/dev/outbox", `/dev/outbox/${entry.id}`, `/dev/messages/${entry.id}`] as const
 
 describe("the outbox", () => {
-  it("lists what the contract names", async () => {
+  it("lists the documented fields", async () => {
     const { id, via, from, to, subject, at } = entry
     expect((await call(server, "/dev/outbox")).json).toEqual({
       messages: [{ id, via, from, to, subject, at }]

@@ -42,7 +42,7 @@ const blocked = (email: string) =>
     )
   )
 
-suiteLayer(layer, { timeout: "60 seconds" })("document 1's callers on Postgres", (it) => {
+suiteLayer(layer, { timeout: "60 seconds" })("messages, invitations and accounts on PostgreSQL", (it) => {
   it.effect("messages are kept as they came, but for what Postgres has no place for", () =>
     Effect.gen(function* () {
       const messages = yield* MessagesPort

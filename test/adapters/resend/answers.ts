@@ -10,7 +10,7 @@ const answers = (status: number, body: string | object, headers?: Reply["headers
 })
 const PAGE = "<html><body><h1>Bad gateway</h1></body></html>"
 
-/** Document 1, "Failover rules", and Resend's error reference, row by row. */
+/** MAIL-33 and Resend's error reference, row by row. */
 export const ROWS: ReadonlyArray<
   readonly [what: string, outcome: Outcome, kind: FailureKind, code?: string]
 > = [

@@ -21,7 +21,7 @@ const of = (type: string) => samples.find(({ detail }) => detail.eventType === t
 const READER = ["reader@inbox.test"]
 
 describe("SES events from the bus", () => {
-  it("mean what document 1 says, in a list too", () => {
+  it("map to our events, in a list too (EVENT-4)", () => {
     const told = decodeBusEvents(samples, options).map((one) =>
       one._tag === "Ignored" ? "ignored" : [one.event.event, one.event.suppress, one.event.bounceType]
     )

@@ -22,7 +22,7 @@ const says = (status: number, name: string, message = "The vendor's words."): Ou
 })
 const answers = (status: number, body: string | object): Outcome => ({ reply: { status, body } })
 
-/** Document 1, "`provider_b` classification", and the SES API reference, row by row. */
+/** MAIL-34 and the SES API reference, row by row. */
 const ROWS: ReadonlyArray<readonly [what: string, outcome: Outcome, kind: FailureKind, code?: string]> = [
   ["429 TooManyRequests", "429", "unavailable", "TooManyRequestsException"],
   ["400 LimitExceeded", says(400, "LimitExceededException", "Daily message quota exceeded."), "unavailable"],

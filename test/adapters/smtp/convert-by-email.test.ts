@@ -27,7 +27,7 @@ const outcomes = async (world: IntakeWorld, sender: string) =>
     )
   ).map(({ outcome }) => outcome)
 
-describe("convert-by-email over SMTP (document 2)", () => {
+describe("convert-by-email over SMTP", () => {
   let world: IntakeWorld
   beforeAll(async () => {
     world = await startIntake({ pipeline: "real" })

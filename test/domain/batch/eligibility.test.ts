@@ -17,7 +17,7 @@ import type { JobOptions } from "../../../src/domain/conversion/job.ts"
 
 const lane = { on: true, minPages: 600 }
 
-/** Rows of document 3, point 4: options, pages, and whether it goes through the lane. */
+/** Options, pages, and whether the job goes through the lane (BATCH-2). */
 const ROWS: ReadonlyArray<readonly [what: string, options: JobOptions, pages: number, goes: boolean]> = [
   ["hi-fi of 600 pages", { highFidelity: true }, 600, true],
   ["hi-fi of 599 pages", { highFidelity: true }, 599, false],
@@ -52,7 +52,7 @@ describe("who goes through the batch lane", () => {
   })
 })
 
-describe("the constants of document 3", () => {
+describe("the constants of the batch lane", () => {
   it("are these", () => {
     assert.deepStrictEqual(
       [

@@ -19,7 +19,7 @@ const suite = Layer.provideMerge(BatchControls.layer, laneWorld)
 
 const PAGES = 4
 
-/** Everything that can go wrong at the service (document 3, "Driver" 5 and 6). */
+/** Everything that can go wrong at the service (BATCH-14 to BATCH-16). */
 const FAULTS = [
   {},
   { failed: 0.3 },

@@ -18,7 +18,7 @@ import type { ConverseRequest } from "../../../src/domain/conversion/cascade/con
 import { visionRequest } from "../../../src/domain/conversion/cascade/vision.ts"
 
 describe("a batch row", () => {
-  it("moves as document 3 has it, and no other way", () => {
+  it("B1: moves by this table, and no other way", () => {
     const table = BatchRowState.literals.flatMap((state) =>
       (["submit", "drop", "end"] as const).flatMap((move) => {
         const next = moveBatchRow(state, move)

@@ -21,7 +21,7 @@ const MOVES: ReadonlyArray<JobMove> = [
 
 const STATUSES = JobStatus.literals
 
-/** The state machine as document 3 writes it: a row for each move that a status takes. */
+/** The state machine of a job (DOC-11): a row for each move out of a status. */
 const table = (): string =>
   [
     "| State | Moved by | Next state |",
@@ -63,7 +63,7 @@ describe("the states of a conversion job", () => {
     )
   })
 
-  it("X2: Cancel acts on exactly the four of document 3", () => {
+  it("X2: Cancel acts on exactly four statuses (DOC-40)", () => {
     assert.deepStrictEqual([...CANCELLABLE].sort(), [
       "paused_budget",
       "pending",

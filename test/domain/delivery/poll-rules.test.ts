@@ -17,7 +17,7 @@ const mail = (changes: Partial<ListedMail> = {}): ListedMail => ({
 })
 const known = (lastEvent: string | undefined, alertDue = false) => ({ lastEvent, alertDue })
 
-describe("what the poll records (document 1, “Poll rules”)", () => {
+describe("what the poll records (EVENT-31, EVENT-32)", () => {
   it("is what is new, what changed, and a failure whose alert has not gone out", () => {
     assert.isTrue(isNews(mail(), undefined))
     assert.isTrue(isNews(mail(), known("sent")))

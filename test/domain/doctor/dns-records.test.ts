@@ -38,7 +38,7 @@ const dmarc = (
     ...facts
   })
 
-describe("the sender domain's records (document 1, provider_b domain setup)", () => {
+describe("the sender domain's records of provider_b", () => {
   it("DKIM: each token's CNAME points to the provider's host", () => {
     assert.strictEqual(dkim(found("t1.dkim.amazonses.com")).status, "ok")
     assert.strictEqual(dkim(found("T1.DKIM.AmazonSES.com.")).status, "ok")
@@ -88,7 +88,7 @@ describe("the sender domain's records (document 1, provider_b domain setup)", ()
     assert.strictEqual(spfVerdict({ mailFrom: FROM, txt: UNKNOWN }).status, "warn")
   })
 
-  it("DMARC: strict DKIM and relaxed SPF align, as document 1 has it", () => {
+  it("DMARC: strict DKIM and relaxed SPF align", () => {
     assert.strictEqual(dmarc(["v=DMARC1; p=reject; adkim=s; aspf=r"]).status, "ok")
     assert.strictEqual(dmarc(["v=DMARC1; p=none"]).status, "ok")
     const strictSpf = dmarc(["v=DMARC1; p=reject; adkim=s; aspf=s"])

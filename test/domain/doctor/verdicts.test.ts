@@ -161,7 +161,7 @@ describe("provider_b", () => {
   const judgeIdentity = (facts: Partial<IdentityFacts>) =>
     judge({ identity: { _tag: "There", identity: { ...identity, ...facts } } })
 
-  it("the set-up of document 1 has nothing to complain of", () => {
+  it("a correct set-up has no findings", () => {
     assert.deepStrictEqual(judge({}), [])
   })
 

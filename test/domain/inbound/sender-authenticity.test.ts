@@ -86,7 +86,7 @@ describe("Authentication-Results (RFC 8601)", () => {
   })
 })
 
-describe("verified senders (contract, Convert-by-email)", () => {
+describe("verified senders (INBOUND-4)", () => {
   it("headers of others change nothing, above or below", () => {
     const other = fc.string({ maxLength: 60 }).map((rest) => `evil.test; ${rest}`)
     fc.assert(

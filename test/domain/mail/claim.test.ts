@@ -47,7 +47,7 @@ const ask = (claim: Claim | undefined, payloadHash = "p", evidence = false, trai
 }
 
 describe("claim of a key", () => {
-  it("S9: is the table of the contract", () => {
+  it("S9: decides by this table (MAIL-41 to MAIL-43)", () => {
     const live = { leaseUntil: NOW + 1 }
     const old = { firstAttemptAt: NOW - IDEMPOTENCY_WINDOW_MS }
     const rows: ReadonlyArray<readonly [string, Claim | undefined, string, string]> = [

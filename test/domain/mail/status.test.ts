@@ -15,7 +15,7 @@ const statuses = EmailStatus.literals
 const status = fc.constantFrom(...statuses)
 
 describe("email_log.status", () => {
-  it("is the table of document 1: where each event moves a row of each status", () => {
+  it("moves by this table, for each event and each status (EVENT-10)", () => {
     const events = [
       "sent",
       "delivery_delayed",

@@ -13,7 +13,7 @@ const categories = Category.literals
 const reasons = SuppressionReason.literals
 
 describe("suppression policy", () => {
-  it("P2: is the table of document 1", () => {
+  it("P2: blocks by this table (MAIL-61)", () => {
     const table = categories.map((category) =>
       [
         category,

@@ -71,7 +71,7 @@ const serving = (peer: FakeHttp) =>
     () => Effect.promise(() => peer.close())
   )
 
-/** An installation whose every part is there and as document 1 wants it. */
+/** An installation whose every part is there and set up correctly. */
 const installation = Effect.gen(function* () {
   const resend = yield* serving(
     fakeResend({ apiKey: SECRETS.PROVIDERA_API_KEY, domains: [{ name: "mail.example", status: "verified" }] })

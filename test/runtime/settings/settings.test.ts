@@ -93,7 +93,7 @@ const UNREADABLE: Partial<Record<SettingName, string>> = {
 }
 
 describe("settings", () => {
-  it("the defaults are those of the contract", () => {
+  it("has the documented defaults", () => {
     const settings = decode({})
     assert.strictEqual(settings.http.baseUrl, "http://127.0.0.1:8787")
     assert.deepStrictEqual(settings.roles, ["api", "leader", "retry", "worker", "intake"])

@@ -24,7 +24,7 @@ interface Order {
   readonly reports: Array<Report>
 }
 
-/** A client that calls again with the same key until it gets an answer it can live with, as the contract allows. */
+/** A client that repeats its call with the same key until the answer is final (MAIL-41). */
 const client = (world: World, order: Order, roughMs: number) =>
   Effect.gen(function* () {
     const { chance, chronicle, processes } = world

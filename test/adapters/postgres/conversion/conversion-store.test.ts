@@ -230,7 +230,7 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
         assert.isUndefined(yield* store.claimChunk("w", randomUUID()))
         assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
         const sql = yield* WriteSql
-        // A step forward that was on its way is told of no cancelled file (document 3, "Cancel", 5).
+        // A progress report that was already on its way leaves a cancelled file alone (X1).
         yield* sql`select conversion_progress(${jobId}::uuid)`
         const file = yield* fileOf(fileId, owner)
         assert.deepStrictEqual([file.status, file.jobStatus, file.phase], ["uploaded", "cancelled", null])

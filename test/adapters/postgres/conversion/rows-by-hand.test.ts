@@ -22,7 +22,7 @@ import {
 } from "../../../domain/batch/world.ts"
 import { customer, pdf, STALE, WINDOW } from "./world.ts"
 
-/** A job and its two chunks, with the columns that the contract names and no others. */
+/** A job and its two chunks, with only the documented columns. */
 const jobByHand = Effect.fnUntraced(function* (status: string, chunkStatus = status) {
   const sql = yield* WriteSql
   const owner = yield* customer(10)
