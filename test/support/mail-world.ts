@@ -8,6 +8,7 @@ import { SendStatus } from "../../src/domain/mail/send-result.ts"
 import { EmailStatus } from "../../src/domain/mail/status.ts"
 import { type Suppression, SuppressionReason } from "../../src/domain/mail/suppression-policy.ts"
 import { MailStore } from "../../src/ports/mail/mail-store.ts"
+import { clockAhead } from "./later.ts"
 
 /** A mail store with its database in sight, and a clock that can be moved. */
 export interface MailWorld {
@@ -33,16 +34,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
   const database = makeMailDatabase()
   const real = yield* Clock.Clock
   let offsetMs = 0
-  const millis = () => real.currentTimeMillisUnsafe() + offsetMs
-  const clock: Clock.Clock = {
-    currentTimeMillisUnsafe: millis,
-    currentTimeMillis: Effect.sync(millis),
-    currentTimeNanosUnsafe: () => real.currentTimeNanosUnsafe(),
-    currentTimeNanos: real.currentTimeNanos,
-    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: real.monotonicTimeNanos,
-    sleep: (duration) => real.sleep(duration)
-  }
+  const clock = clockAhead(real, () => offsetMs)
   const at = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       offsetMs += 1

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto"
-import { setTimeout } from "node:timers/promises"
 
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -11,6 +10,7 @@ import { MAX_BULK_ITEMS } from "../../../src/domain/conversion/bulk.ts"
 import { IdempotencyConflict, IdempotencyInProgress } from "../../../src/domain/mail/send-result.ts"
 import { BulkOrders } from "../../../src/ports/conversion/bulk-orders.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { later } from "../../support/later.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { pngOf } from "../../support/picture-files.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
@@ -219,10 +219,8 @@ describe("the completion message", () => {
     await sendDue().catch(() => undefined)
     expect(await world.run(BulkOrders.use((orders) => orders.claimMessage(claim)))).toBeUndefined()
     await lapse()
-    // Links hold from a moment in seconds: another one by now.
-    await setTimeout(1100)
     world.post.send = () => Effect.succeed(sent)
-    expect(await sendDue()).toBe(1)
+    expect(await world.run(BulkMessages.use(({ sendDue: due }) => later("1 hour")(due)))).toBe(1)
     const [first, second] = world.post.requests
     expect(first?.text).toContain("https://p.test/shared/")
     expect(second).toEqual(first)

@@ -315,7 +315,7 @@ it(
       document.getElementById("confirm-no").click()
       again.click()
     }`)
-    // A look that is under way meanwhile tells of what was before: it is dropped.
+    // The answer to a request made before the cancellation is out of date: it is dropped.
     const looking = Promise.withResolvers<void>()
     const late = Promise.withResolvers<void>()
     await page.route(
@@ -333,8 +333,11 @@ it(
     await hears(page, "Poster.pdf: The conversion is cancelled. Nothing was charged.")
     const stopped = page.getByText("Keeping the layout failed. The user stopped the conversion")
     await stopped.waitFor()
+    const arrived = page.waitForResponse("**/flyer-jobs")
     late.resolve()
-    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 1000))")
+    await (await arrived).finished()
+    // Twice a frame: the page has handled the answer and drawn what it made of it.
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     expect(await stopped.isVisible()).toBe(true)
     // Who stopped it is not warned of it.
     expect(await page.locator("#urgent").textContent()).toBe("")
