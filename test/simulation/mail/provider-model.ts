@@ -17,10 +17,14 @@ export interface Attempt {
   outcome: "accepted" | "rejected" | "unavailable" | "ambiguous" | "none"
   /** Whether a copy left because of this request. */
   delivered: boolean
+  /** To, Cc and Bcc, bare. */
   readonly recipients: ReadonlyArray<string>
+  readonly to: ReadonlyArray<string>
+  readonly subject: string
 }
 
 interface Body {
+  readonly subject: string
   readonly to: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
   readonly keyHash: string
@@ -120,7 +124,9 @@ export const makeProviderModel = (options: {
             startedAt: yield* Clock.currentTimeMillis,
             outcome: "none",
             delivered: false,
-            recipients: [...body.to, ...body.others]
+            recipients: [...body.to, ...body.others],
+            to: body.to,
+            subject: body.subject
           }
           attempts.push(attempt)
           options.onAttempt(attempt, (yield* CallTrace).askedAt)

@@ -1,0 +1,451 @@
+import { Clock, Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
+
+import { makeAlarmBoard, NOTHING, type MemoryMeasures } from "../../../src/adapters/memory/alarm-board.ts"
+import * as MemoryPreferences from "../../../src/adapters/memory/alert-preferences.ts"
+import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"
+import { makeDeferrals } from "../../../src/adapters/memory/deferrals.ts"
+import * as MemoryDeliveryLog from "../../../src/adapters/memory/delivery-log.ts"
+import * as MemoryPoll from "../../../src/adapters/memory/event-poll.ts"
+import type { EventEntry } from "../../../src/adapters/memory/mail-log-row.ts"
+import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import { layer as layerAlarms, watchAlarms } from "../../../src/domain/delivery/alarms.ts"
+import { AlertConfig, Alerts, layer as layerAlerts, sweepAlerts } from "../../../src/domain/delivery/alerts.ts"
+import { EventRecording, layer as layerRecording } from "../../../src/domain/delivery/event-recording.ts"
+import { EventPoll, layer as layerPoll } from "../../../src/domain/delivery/poll.ts"
+import type { Provider } from "../../../src/domain/mail/failover.ts"
+import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts"
+import { layer as layerRetry, RetryHandler } from "../../../src/domain/mail/retry.ts"
+import { MailerConfig } from "../../../src/domain/mail/sending.ts"
+import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
+import { Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
+import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
+import { ListFailure, PollLog, SentMails } from "../../../src/ports/delivery/event-poll.ts"
+import { DeferQueue, DeferQueueError } from "../../../src/ports/mail/defer-queue.ts"
+import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
+import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
+import { MailStore } from "../../../src/ports/mail/mail-store.ts"
+import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
+import { type Chance, makeChance } from "../kernel.ts"
+import { type Attempt, makeProviderModel, type Mood, type ProviderModel } from "../mail/provider-model.ts"
+import { alive, call, CallTrace, clockOf, makeProcess, type Road, type SimProcess, traced } from "../process.ts"
+import { layerSimCrypto } from "../sim-crypto.ts"
+import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
+import {
+  breakAlerts,
+  breakBoard,
+  breakDatabase,
+  breakDeferrals,
+  breakDeliveryLog,
+  breakEvent,
+  breakPollLog,
+  type Bug,
+  BUGS
+} from "./bugs.ts"
+import { type Ledger, makeLedger, watched } from "./ledger.ts"
+import { listOf, liveOn, notificationOf, type VendorEvent, type VendorMail } from "./vendor.ts"
+
+/** Faults of this world; each draws its chances whether or not it happens. */
+export const FAULTS = [
+  "kill",
+  "freeze",
+  "database loses requests",
+  "database loses answers",
+  "database is slow",
+  "provider breaks",
+  "notifications are lost on the way",
+  "notifications are late",
+  "notifications come twice",
+  "notifications never come",
+  "list does not answer",
+  "chat refuses",
+  "chat loses answers"
+] as const
+type Fault = (typeof FAULTS)[number]
+
+export const ALERT_INBOX = "alerts@postlane.test"
+
+/** What a provider waits before it notifies again, milliseconds; after the last time it gives up. */
+const NOTIFY_AGAIN_MS = [5_000, 300_000, 1_800_000, 7_200_000]
+/** How long it waits for an answer. */
+const ANSWER_WITHIN_MS = 15_000
+
+/** A process of this world: it sends, retries, takes notifications, polls, sweeps and watches. */
+export interface DeliveryProcess extends SimProcess {
+  readonly mailer: Mailer["Service"]
+  readonly deferrals: Deferrals["Service"]
+  readonly notify: (mail: VendorMail, event: VendorEvent) => Effect.Effect<boolean>
+}
+
+/** Everything that lives outside the simulated processes, and survives them. */
+export interface DeliveryWorld {
+  readonly chance: Chance
+  readonly happens: (fault: Fault) => boolean
+  readonly chronicle: Chronicle
+  readonly database: MailDatabase
+  /** Lets the ledger see what people did to the database. */
+  readonly look: Effect.Effect<void>
+  readonly broker: DeferBroker
+  readonly ledger: Ledger
+  readonly mails: Array<VendorMail>
+  readonly processes: Array<DeliveryProcess>
+  readonly providers: Readonly<Record<Provider, ProviderModel>>
+  readonly measures: MemoryMeasures["Service"]
+  readonly calm: { now: boolean }
+  readonly spawn: Effect.Effect<void>
+  /** A mail that somebody sends by hand, past the library. */
+  readonly sendByHand: Effect.Effect<void>
+}
+
+const CALM: Road = { requestLost: 0, responseLost: 0, slow: 0, slowMs: 2, lostAfterMs: 100 }
+
+const lost = (operation: string) =>
+  new StoreUnavailable({ operation, reason: "connection lost", isRetryable: true, cause: undefined })
+
+/** The world of a seed. `bug`: one of {@link Bug}, planted. */
+export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): DeliveryWorld => {
+  const chance = makeChance(seed + 2_000_003)
+  const faults: ReadonlySet<string> = new Set(limits.faults)
+  const happens = (fault: Fault) => faults.has(fault)
+  const share = (fault: Fault, often: number) => (happens(fault) ? often : 0)
+  const planted = BUGS.find((name): name is Bug => name === bug)
+  const chronicle = makeChronicle(story === true)
+  const { note, saw } = chronicle
+  const calm = { now: false }
+  const ledger = makeLedger()
+  const { database, look } = watched(breakDatabase(planted, makeMailDatabase()), ledger)
+  const broker = makeDeferBroker({ visibilitySeconds: 60 })
+  const measures = { now: NOTHING }
+  const board = breakBoard(planted, makeAlarmBoard(measures))
+  const mails: Array<VendorMail> = []
+  const processes: Array<DeliveryProcess> = []
+  /** Small pages leave gaps; large ones show every mail at each poll. */
+  const pageSize = chance.pick([4, 50])
+  let serial = 0
+
+  const roadToStore = (): Road =>
+    calm.now
+      ? CALM
+      : {
+          requestLost: share("database loses requests", 0.05),
+          responseLost: share("database loses answers", 0.05),
+          slow: share("database is slow", 0.05),
+          slowMs: 6_000,
+          lostAfterMs: chance.bool(0.5) ? 100 : 9_000
+        }
+  const mood = (): Mood =>
+    calm.now
+      ? { rejects: 0, unavailable: 0, breaksBefore: 0, breaksAfter: 0 }
+      : {
+          rejects: share("provider breaks", 0.03),
+          unavailable: share("provider breaks", 0.1),
+          breaksBefore: share("provider breaks", 0.2),
+          breaksAfter: share("provider breaks", 0.1)
+        }
+
+  /** One notification, until a process answers it with success or the provider gives up. */
+  const notifyUntilAcknowledged = (mail: VendorMail, event: VendorEvent) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const late = chance.bool(0.3) && happens("notifications are late") ? chance.int(0, 900_000) : 0
+      yield* Effect.sleep(Math.max(1, event.at - now) + late)
+      for (const again of [...NOTIFY_AGAIN_MS, 0]) {
+        const process = chance.pick(processes.filter(({ dead }) => !dead))
+        const onWay = !calm.now && chance.bool(share("notifications are lost on the way", 0.1))
+        const answered = yield* onWay
+          ? Effect.as(Effect.sleep(ANSWER_WITHIN_MS), false)
+          : Effect.raceFirst(
+              process.notify(mail, event),
+              Effect.raceFirst(
+                Effect.as(Deferred.await(process.died), false),
+                Effect.as(Effect.sleep(ANSWER_WITHIN_MS), false)
+              )
+            )
+        if (onWay) saw("notification lost on the way")
+        if (answered) return
+        if (again === 0) return saw("provider gave up notifying")
+        yield* Effect.sleep(again)
+      }
+    })
+
+  const accept = (mail: Omit<VendorMail, "events">) =>
+    Effect.gen(function* () {
+      const lived = liveOn(chance, mail, {
+        lateMs: 600_000,
+        silent: mail.provider === "provider_a" ? share("notifications never come", 0.1) : 0
+      })
+      mails.push(lived)
+      for (const event of lived.events) {
+        saw(`fate ${event.name}`)
+        if (event.silent) {
+          saw("notification never comes")
+          continue
+        }
+        const copies = chance.bool(share("notifications come twice", 0.2)) ? 2 : 1
+        for (let copy = 0; copy < copies; copy++)
+          yield* Effect.forkDetach(notifyUntilAcknowledged(lived, event))
+      }
+    })
+
+  const provider = (name: Provider) =>
+    makeProviderModel({
+      provider: name,
+      chance,
+      mood,
+      road: () => ({ ...CALM, slow: 0.05, slowMs: 2_000 }),
+      onAttempt: (attempt, asked) => ledger.attempted(attempt, asked),
+      onAccepted: (attempt: Attempt, messageId) =>
+        Effect.gen(function* () {
+          ledger.accepted(attempt)
+          yield* note(() => `${name} accepts ${attempt.subject} for ${attempt.recipients.join(", ")} as ${messageId}`)
+          yield* accept({
+            provider: name,
+            messageId,
+            keyHash: attempt.keyHash,
+            to: attempt.to,
+            recipients: attempt.recipients,
+            subject: attempt.subject,
+            sentAt: yield* Clock.currentTimeMillis
+          })
+        })
+    })
+  const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
+
+  const sendByHand = Effect.gen(function* () {
+    const user = `u${chance.int(0, 4)}@x.test`
+    const messageId = `by-hand-${serial++}`
+    saw("mail sent by hand")
+    yield* accept({
+      provider: "provider_a",
+      messageId,
+      keyHash: undefined,
+      to: [user],
+      recipients: [user],
+      subject: "by hand",
+      sentAt: yield* Clock.currentTimeMillis
+    })
+  })
+
+  const settings = {
+    primary: chance.pick<Provider>(["provider_a", "provider_b"]),
+    fallback: undefined,
+    defaults: {
+      from: { name: undefined, local: "noreply", domain: "postlane.test" },
+      domains: { sender: "postlane.test", legacy: "legacy.test" }
+    },
+    attemptTimeoutMs: 15_000,
+    dbTimeoutMs: 2_500,
+    deferDelaysSeconds: [120, 600, 900] as const,
+    costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+  }
+  const broken = {
+    ...database,
+    recordEvent: (entry: EventEntry) => database.recordEvent(breakEvent(planted, entry))
+  }
+  const logs = Effect.runSync(
+    Effect.scoped(Layer.build(Layer.mergeAll(MemoryDeliveryLog.layer(broken), MemoryPoll.layer(database))))
+  )
+  const [deliveryLog, pollLog] = [Context.get(logs, DeliveryLog), Context.get(logs, PollLog)]
+  const deferrals = breakDeferrals(planted, makeDeferrals(database))
+
+  /** What a process sees of the outside, each on a road of its own. */
+  const outsideOf = (process: SimProcess, queue: DeferQueue["Service"]) => {
+    const road = <A, E>(operation: string, apply: Effect.Effect<A, E>) =>
+      call(process, chance, roadToStore(), apply, () => {
+        saw(`${operation} lost`)
+        return lost(operation)
+      })
+    /** Notes when the database answered this call's look-up: what was blocked by then must not be sent. */
+    const asked = <A, E>(operation: string, apply: Effect.Effect<A, E>) =>
+      Effect.gen(function* () {
+        const trace = yield* CallTrace
+        trace.askedAt = -Infinity
+        const [answer, at] = yield* road(operation, Effect.all([apply, Clock.currentTimeMillis]))
+        trace.askedAt = at
+        return answer
+      })
+    const { store } = database
+    const connected = {
+      provider_a: providers.provider_a.connect(process),
+      provider_b: providers.provider_b.connect(process)
+    }
+    const log = breakDeliveryLog(planted, deliveryLog)
+    return Layer.mergeAll(
+      Layer.succeed(MailerConfig, settings),
+      Layer.succeed(AlertConfig, { email: ALERT_INBOX }),
+      Layer.succeed(
+        MailStore,
+        MailStore.of({
+          configured: true,
+          begin: (entry) => asked("begin", store.begin(entry)),
+          moveClaim: (entry) => road("moveClaim", store.moveClaim(entry)),
+          findEvidence: (entry) => road("findEvidence", store.findEvidence(entry)),
+          beginRetry: (entry) => asked("beginRetry", store.beginRetry(entry)),
+          record: (entry) => road("record", store.record(entry))
+        })
+      ),
+      Layer.succeed(
+        DeliveryLog,
+        DeliveryLog.of({
+          record: (event, options) => road("record event", log.record(event, options)),
+          heard: () => Effect.void,
+          releaseAlert: (sendId) => road("release alert", log.releaseAlert(sendId)),
+          confirmAlert: (sendId) => road("confirm alert", log.confirmAlert(sendId)),
+          claimDueAlert: road("claim alert", log.claimDueAlert)
+        })
+      ),
+      Layer.succeed(
+        PollLog,
+        breakPollLog(planted, {
+          known: (ids) => road("poll's look-up", pollLog.known(ids)),
+          position: road("poll's position", pollLog.position),
+          savePosition: (position, version) =>
+            road("poll's position", pollLog.savePosition(position, version))
+        })
+      ),
+      Layer.succeed(SentMails, {
+        page: (after) =>
+          call(
+            process,
+            chance,
+            { ...CALM, requestLost: calm.now ? 0 : share("list does not answer", 0.1) },
+            listOf(mails, pageSize)(after),
+            () => new ListFailure({ kind: "unavailable", message: "connection lost" })
+          )
+      }),
+      Layer.succeed(Chat, {
+        configured: true,
+        post: (text) =>
+          call(
+            process,
+            chance,
+            {
+              ...CALM,
+              requestLost: calm.now ? 0 : share("chat refuses", 0.3),
+              responseLost: calm.now ? 0 : share("chat loses answers", 0.1)
+            },
+            Effect.sync(() => ledger.posted(text)),
+            () => {
+              saw("chat lost")
+              return new ChatFailure({ message: "connection lost" })
+            }
+          )
+      }),
+      Layer.succeed(
+        AlarmBoard,
+        AlarmBoard.of({
+          measure: road("measure", board.measure),
+          read: road("read alarms", board.read),
+          change: (change) =>
+            road(
+              "change alarm",
+              Effect.tap(board.change(change), (moved) => Effect.sync(() => ledger.alarmChanged(change, moved)))
+            ),
+          claimNotice: road("claim notice", board.claimNotice),
+          confirmNotice: (notice) => road("confirm notice", board.confirmNotice(notice)),
+          releaseNotice: (notice) => road("release notice", board.releaseNotice(notice))
+        })
+      ),
+      Layer.succeed(DeferQueue, {
+        ...queue,
+        enqueue: (message, delay) =>
+          call(process, chance, roadToStore(), queue.enqueue(message, delay), () => {
+            saw("enqueue lost")
+            return new DeferQueueError({ reason: "Unavailable", message: "connection lost" })
+          })
+      }),
+      Layer.succeed(MailProviders, { get: (name) => connected[name] }),
+      MemoryPreferences.layer,
+      layerSimCrypto
+    )
+  }
+
+  const spawn = Effect.gen(function* () {
+    const process = makeProcess(`P${serial++}`)
+    const attached = broker.attach()
+    yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
+    const outside = outsideOf(process, attached.queue)
+    const clock = clockOf(process, yield* Clock.Clock)
+    const alerts = Layer.effect(
+      Alerts,
+      Effect.map(Alerts, (one) => breakAlerts(planted, one))
+    ).pipe(Layer.provide(layerAlerts))
+    const scope = yield* Scope.make()
+    const context = yield* Layer.buildWithScope(
+      Layer.mergeAll(layerRetry, layerAlarms, layerPoll({ pause: "600 millis" })).pipe(
+        Layer.provideMerge(layerRecording),
+        Layer.provideMerge(alerts),
+        Layer.provideMerge(layerMailer),
+        Layer.provideMerge(outside)
+      ),
+      scope
+    )
+    const here = <A, E>(work: Effect.Effect<A, E>) =>
+      Effect.andThen(alive(process), Effect.provideService(traced(work), Clock.Clock, clock))
+    /** Once nothing fails any more, ten times less often: it only has to happen. */
+    const every = <A, E>(millis: number, work: Effect.Effect<A, E>) =>
+      Effect.suspend(() => Effect.sleep((calm.now ? 10 : 1) * millis + chance.int(0, 5_000))).pipe(
+        Effect.andThen(Effect.exit(work)),
+        Effect.andThen(alive(process)),
+        Effect.forever,
+        Effect.provideService(Clock.Clock, clock),
+        Effect.forkDetach
+      )
+    yield* every(60_000, Effect.provide(sweepAlerts, context))
+    yield* every(60_000, Effect.provide(watchAlarms, context))
+    yield* every(120_000, Context.get(context, EventPoll).run)
+    yield* attached.queue
+      .consume((message) => here(Context.get(context, RetryHandler).handle(message)), { concurrency: 3 })
+      .pipe(Effect.exit, Effect.provideService(Clock.Clock, clock), Effect.forkDetach)
+    const recording = Context.get(context, EventRecording)
+    processes.push(
+      Object.assign(process, {
+        deferrals,
+        mailer: Mailer.of({ send: (request) => here(Context.get(context, Mailer).send(request)) }),
+        notify: (mail: VendorMail, event: VendorEvent) =>
+          Effect.gen(function* () {
+            const early = !database.rows().some(({ providerMessageId }) => providerMessageId === mail.messageId)
+            if (early) saw("notification before its row")
+            const work = here(recording.record(notificationOf(mail, event)))
+            const done = Deferred.makeUnsafe<boolean>()
+            // A provider that hangs up stops nothing: the work goes on.
+            yield* (planted === "acknowledged-before-recorded"
+              ? Effect.andThen(Effect.forkDetach(work), Effect.succeed(Exit.void))
+              : Effect.exit(work)
+            ).pipe(
+              Effect.tap((exit) =>
+                Effect.sync(() => {
+                  if (Exit.isSuccess(exit)) event.acknowledged = true
+                })
+              ),
+              Effect.tap((exit) =>
+                note(
+                  () =>
+                    `${process.id} ${Exit.isSuccess(exit) ? "acknowledges" : "does not take"} ${event.name} of ${mail.messageId}`
+                )
+              ),
+              Effect.flatMap((exit) => Deferred.succeed(done, Exit.isSuccess(exit))),
+              Effect.forkDetach
+            )
+            return yield* Deferred.await(done)
+          })
+      })
+    )
+  })
+
+  return {
+    chance,
+    happens,
+    chronicle,
+    database,
+    look,
+    broker,
+    ledger,
+    mails,
+    processes,
+    providers,
+    measures,
+    calm,
+    spawn,
+    sendByHand
+  }
+}
