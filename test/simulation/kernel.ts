@@ -175,10 +175,13 @@ class Kernel implements Scheduler.Scheduler {
 }
 
 /** Runs a program on virtual time, with the order of its fibers and all chance from the seed. */
-export const runSeeded = <A, E>(seed: number, program: Effect.Effect<A, E>): Promise<A> => {
+export const runSeeded = <A, E>(
+  seed: number,
+  program: (clock: Clock.Clock) => Effect.Effect<A, E>
+): Promise<A> => {
   const kernel = new Kernel(makeChance(seed))
   return Effect.runPromise(
-    program.pipe(
+    program(kernel.clock).pipe(
       Effect.ensuring(Effect.sync(() => kernel.end())),
       Effect.provideService(Clock.Clock, kernel.clock),
       Effect.provideService(Scheduler.Scheduler, kernel),

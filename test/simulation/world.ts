@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import type { Clock } from "effect"
 
 /** How large a run is and what may go wrong in it: what shrinking makes smaller. */
 export interface Limits {
@@ -46,8 +46,8 @@ export interface SimulatedWorld {
 export interface Chronicle {
   readonly seen: Map<string, number>
   readonly saw: (what: string) => void
-  /** A line of the story; `words` is not called where nobody reads it. */
-  readonly note: (words: () => string) => Effect.Effect<void>
+  /** A line of the story; `words` is not called where nobody reads it. No effect: telling the story must not change it. */
+  readonly note: (words: () => string) => void
   /** A line at a moment that is over, milliseconds of virtual time. */
   readonly noteAt: (at: number, words: () => string) => void
   /** The lines in the order of time. */
@@ -60,7 +60,7 @@ const clockTime = (millis: number): string => {
   return `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}.${two(millis % 1000, 3)}`
 }
 
-export const makeChronicle = (wanted: boolean): Chronicle => {
+export const makeChronicle = (wanted: boolean, clock: Clock.Clock): Chronicle => {
   const seen = new Map<string, number>()
   const lines: Array<{ readonly at: number; readonly words: string }> = []
   const noteAt: Chronicle["noteAt"] = (at, words) => {
@@ -70,9 +70,7 @@ export const makeChronicle = (wanted: boolean): Chronicle => {
     seen,
     saw: (what) => void seen.set(what, (seen.get(what) ?? 0) + 1),
     noteAt,
-    note: wanted
-      ? (words) => Effect.map(Clock.currentTimeMillis, (now) => noteAt(now, words))
-      : () => Effect.void,
+    note: (words) => noteAt(clock.currentTimeMillisUnsafe(), words),
     story: () =>
       lines.sort((one, other) => one.at - other.at).map(({ at, words }) => `${clockTime(at)}  ${words}`)
   }

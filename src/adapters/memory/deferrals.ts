@@ -5,7 +5,7 @@ import { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { LogRow } from "./mail-log-row.ts"
 import type { MailDatabase } from "./mail-store.ts"
 
-/** How the deferral of a key ended, or that it has not; undefined where the key was never deferred. */
+/** What became of a key: sent, or how its deferral ended, or that it has not; undefined where nothing was deferred or sent. */
 const deferralEnd = (
   rows: ReadonlyArray<LogRow>,
   key: string,
@@ -14,9 +14,9 @@ const deferralEnd = (
   const keyHash = rows.find(({ idempotencyKey }) => idempotencyKey === key)?.keyHash ?? undefined
   // Rows made by events hold only the hash of the key.
   const own = keyHash === undefined ? [] : rows.filter((row) => row.keyHash === keyHash)
-  if (own.every(({ outcome }) => outcome !== "deferred")) return undefined
   if (own.some(({ outcome, providerMessageId }) => outcome === "sent" || providerMessageId !== null))
     return "sent"
+  if (own.every(({ outcome }) => outcome !== "deferred")) return undefined
   const newest = own.at(-1)
   if (newest?.outcome !== "deferred") return newest?.outcome === "suppressed" ? "suppressed" : "failed"
   return newest.createdAt > now - IDEMPOTENCY_WINDOW_MS ? "deferred" : "failed"

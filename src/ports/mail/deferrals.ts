@@ -6,7 +6,7 @@ export class DeferralsUnavailable extends Data.TaggedError("DeferralsUnavailable
 }> {}
 
 /**
- * The key to send a mail under now. `new`: nothing under it was ever deferred. `deferred`: its retries are under way.
+ * The key to send a mail under now. `new`: nothing under it was ever deferred or accepted. `deferred`: its retries are under way.
  * `sent`: a provider accepted it.
  */
 export interface OpenKey {

@@ -44,7 +44,9 @@ export const breakEvent = (bug: Bug | undefined, entry: EventEntry): EventEntry 
         ? { ...entry, suppress: entry.recipients }
         : entry
     case "transient-bounce-suppresses":
-      return entry.event === "bounce_transient" ? { ...entry, event: "bounced", bounceType: "Permanent" } : entry
+      return entry.event === "bounce_transient"
+        ? { ...entry, event: "bounced", bounceType: "Permanent" }
+        : entry
     default:
       return entry
   }
@@ -114,5 +116,10 @@ export const breakDeferrals = (bug: Bug | undefined, deferrals: Deferrals["Servi
 /** The board with the bug in it. */
 export const breakBoard = (bug: Bug | undefined, board: AlarmBoard["Service"]): AlarmBoard["Service"] =>
   bug === "alarm-notice-lost"
-    ? { ...board, claimNotice: Effect.tap(board.claimNotice, (notice) => (notice === undefined ? Effect.void : board.confirmNotice(notice))) }
+    ? {
+        ...board,
+        claimNotice: Effect.tap(board.claimNotice, (notice) =>
+          notice === undefined ? Effect.void : board.confirmNotice(notice)
+        )
+      }
     : board

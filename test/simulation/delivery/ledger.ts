@@ -3,7 +3,12 @@ import { Clock, Effect } from "effect"
 import type { EventEntry } from "../../../src/adapters/memory/mail-log-row.ts"
 import type { MailDatabase } from "../../../src/adapters/memory/mail-store.ts"
 import { type AlarmChange, alarmText } from "../../../src/domain/delivery/alarm-rules.ts"
-import { isProviderFailure, isTerminal, statusRank, type EmailStatus } from "../../../src/domain/mail/status.ts"
+import {
+  isProviderFailure,
+  isTerminal,
+  statusRank,
+  type EmailStatus
+} from "../../../src/domain/mail/status.ts"
 import {
   blocks,
   Category,
@@ -116,8 +121,7 @@ export const makeLedger = (): Ledger => {
         inForce.push({ ...one, from: now, until: Infinity })
         if (one.reason !== "manual") everSuppressed.push(one)
       }
-      for (const known of inForce)
-        if (known.until === Infinity && !all.some(same(known))) known.until = now
+      for (const known of inForce) if (known.until === Infinity && !all.some(same(known))) known.until = now
     }
   }
 }

@@ -50,7 +50,7 @@ const caller = (world: DeliveryWorld, ask: Ask, roughMs: number) =>
         if (answer !== undefined && Result.isSuccess(answer)) {
           const { status } = answer.success
           chronicle.saw(`result ${status}`)
-          yield* chronicle.note(() => `the caller of ${ask.key} hears from ${process.id}: ${status}`)
+          chronicle.note(() => `the caller of ${ask.key} hears from ${process.id}: ${status}`)
           if (status === "sent" || status === "suppressed") ask.end = status
           if (answer.success.status === "failed" && answer.success.kind === "rejected") ask.end = "rejected"
         }
@@ -72,7 +72,7 @@ const nemesis = (world: DeliveryWorld, roughMs: number) =>
       if (chance.bool(0.5)) {
         if (happens("kill")) {
           saw("SIGKILL")
-          yield* note(() => `${process.id} is killed`)
+          note(() => `${process.id} is killed`)
           yield* world.spawn
           process.dead = true
           yield* Deferred.succeed(process.died, undefined)
@@ -80,7 +80,7 @@ const nemesis = (world: DeliveryWorld, roughMs: number) =>
       } else if (happens("freeze")) {
         saw("SIGSTOP")
         const millis = chance.int(1_000, 300_000)
-        yield* note(() => `${process.id} freezes for ${Math.round(millis / 1000)} s`)
+        note(() => `${process.id} freezes for ${Math.round(millis / 1000)} s`)
         process.frozenUntil = (yield* Clock.currentTimeMillis) + millis
       }
       const email = user()
@@ -94,7 +94,7 @@ const nemesis = (world: DeliveryWorld, roughMs: number) =>
           break
         case 2:
           saw("person erased")
-          yield* note(() => `${email} is erased`)
+          note(() => `${email} is erased`)
           database.erase(email)
           break
         case 3:
@@ -134,7 +134,10 @@ const missingEvents = (world: DeliveryWorld): ReadonlyArray<string> => {
     const wanted = events.filter(({ acknowledged }) => acknowledged)
     const last = events.at(-1)
     const polled = provider === "provider_a" && last !== undefined ? [last] : []
-    return [...wanted.map((event) => [event, "was acknowledged"] as const), ...polled.map((event) => [event, "is in the list"] as const)].flatMap(([{ name }, why]) => {
+    return [
+      ...wanted.map((event) => [event, "was acknowledged"] as const),
+      ...polled.map((event) => [event, "is in the list"] as const)
+    ].flatMap(([{ name }, why]) => {
       const status = statusOfEvent(name)
       const recorded =
         row !== undefined &&
@@ -149,16 +152,23 @@ const wrongAlerts = (world: DeliveryWorld): ReadonlyArray<string> => {
   const { chronicle, ledger } = world
   const rows = new Map(world.database.rows().map((row) => [row.id, row]))
   const mails = ledger.sent.filter(({ key }) => key.startsWith("api:email-alert/"))
-  const calmRun = !["SIGKILL", "SIGSTOP", "chat lost", "record event lost", "confirm alert lost", "release alert lost", "claim alert lost"].some(
-    (fault) => chronicle.seen.has(fault)
-  )
+  const calmRun = ![
+    "SIGKILL",
+    "SIGSTOP",
+    "chat lost",
+    "record event lost",
+    "confirm alert lost",
+    "release alert lost",
+    "claim alert lost"
+  ].some((fault) => chronicle.seen.has(fault))
   const slow = [...chronicle.seen.keys()].some((what) => what.endsWith(" lost"))
   const found: Array<string> = []
   for (const sendId of ledger.dueAlerts) {
     const posted = ledger.posts.filter((text) => text.includes(`Send id: ${sendId}`)).length
     const mailed = mails.filter(({ key }) => key.split("/")[1] === sendId).length
     if (posted + mailed === 0) found.push(`A1: nobody was alerted that ${sendId} failed`)
-    if (calmRun && !slow && posted > 1) found.push(`A1: ${posted} posts about ${sendId}, and nothing went wrong`)
+    if (calmRun && !slow && posted > 1)
+      found.push(`A1: ${posted} posts about ${sendId}, and nothing went wrong`)
   }
   for (const { key } of mails) {
     const row = rows.get(key.split("/")[1] ?? "")
@@ -167,7 +177,8 @@ const wrongAlerts = (world: DeliveryWorld): ReadonlyArray<string> => {
   }
   for (const text of ledger.posts) {
     const sendId = /Send id: (\S+)/.exec(text)?.[1]
-    if (sendId !== undefined && !ledger.dueAlerts.has(sendId)) found.push(`A1: an alert about ${sendId}, which did not fail`)
+    if (sendId !== undefined && !ledger.dueAlerts.has(sendId))
+      found.push(`A1: an alert about ${sendId}, which did not fail`)
   }
   for (const { keyPrefix, text } of ledger.dueNotices)
     if (!ledger.posts.includes(text) && !ledger.sent.some(({ key }) => key.startsWith(keyPrefix)))
@@ -178,7 +189,12 @@ const wrongAlerts = (world: DeliveryWorld): ReadonlyArray<string> => {
 const check = (world: DeliveryWorld, asks: ReadonlyArray<Ask>) =>
   Effect.gen(function* () {
     const { database, ledger, processes } = world
-    const found = [...ledger.violations, ...unjustified(world), ...missingEvents(world), ...wrongAlerts(world)]
+    const found = [
+      ...ledger.violations,
+      ...unjustified(world),
+      ...missingEvents(world),
+      ...wrongAlerts(world)
+    ]
     const process = processes.at(-1)
     for (const { category, end, key, to } of asks) {
       const state = (yield* process!.deferrals.openKey(key)).state
@@ -200,8 +216,8 @@ const check = (world: DeliveryWorld, asks: ReadonlyArray<Ask>) =>
 const simulate = (seed: number, options: RunOptions): Promise<Run> =>
   runSeeded(
     seed,
-    Effect.gen(function* () {
-      const world = makeWorld(seed, options)
+    Effect.fnUntraced(function* (clock: Clock.Clock) {
+      const world = makeWorld(seed, options, clock)
       const { chance, chronicle } = world
       const roughMs = options.limits.roughMinutes * 60_000
       yield* world.spawn
@@ -236,12 +252,23 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
       const violations = yield* check(world, asks)
       for (const { at, name, recipient } of world.mails.flatMap(({ events }) => events))
         chronicle.noteAt(at, () => `${name} happens to a mail for ${recipient}`)
-      for (const { outcome } of [...world.providers.provider_a.attempts, ...world.providers.provider_b.attempts])
+      for (const { key, outcome, process, provider, startedAt } of [
+        ...world.providers.provider_a.attempts,
+        ...world.providers.provider_b.attempts
+      ]) {
         chronicle.saw(`attempt ${outcome}`)
+        chronicle.noteAt(startedAt, () => `${process} asks ${provider} to send ${key}: ${outcome}`)
+      }
       const trace = [...world.providers.provider_a.attempts, ...world.providers.provider_b.attempts]
         .map(({ key, outcome, process, startedAt }) => `${startedAt} ${process} ${key} ${outcome}`)
         .join("\n")
-      return { seed, violations, seen: chronicle.seen, trace: `${trace}\n${world.ledger.posts.length}`, story: chronicle.story() }
+      return {
+        seed,
+        violations,
+        seen: chronicle.seen,
+        trace: `${trace}\n${world.ledger.posts.length}`,
+        story: chronicle.story()
+      }
     })
   )
 

@@ -9,7 +9,12 @@ import * as MemoryPoll from "../../../src/adapters/memory/event-poll.ts"
 import type { EventEntry } from "../../../src/adapters/memory/mail-log-row.ts"
 import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail-store.ts"
 import { layer as layerAlarms, watchAlarms } from "../../../src/domain/delivery/alarms.ts"
-import { AlertConfig, Alerts, layer as layerAlerts, sweepAlerts } from "../../../src/domain/delivery/alerts.ts"
+import {
+  AlertConfig,
+  Alerts,
+  layer as layerAlerts,
+  sweepAlerts
+} from "../../../src/domain/delivery/alerts.ts"
 import { EventRecording, layer as layerRecording } from "../../../src/domain/delivery/event-recording.ts"
 import { EventPoll, layer as layerPoll } from "../../../src/domain/delivery/poll.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
@@ -27,7 +32,16 @@ import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { type Chance, makeChance } from "../kernel.ts"
 import { type Attempt, makeProviderModel, type Mood, type ProviderModel } from "../mail/provider-model.ts"
-import { alive, call, CallTrace, clockOf, makeProcess, type Road, type SimProcess, traced } from "../process.ts"
+import {
+  alive,
+  call,
+  CallTrace,
+  clockOf,
+  makeProcess,
+  type Road,
+  type SimProcess,
+  traced
+} from "../process.ts"
 import { layerSimCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import {
@@ -102,13 +116,17 @@ const lost = (operation: string) =>
   new StoreUnavailable({ operation, reason: "connection lost", isRetryable: true, cause: undefined })
 
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
-export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): DeliveryWorld => {
+export const makeWorld = (
+  seed: number,
+  { bug, limits, story }: RunOptions,
+  kernelClock: Clock.Clock
+): DeliveryWorld => {
   const chance = makeChance(seed + 2_000_003)
   const faults: ReadonlySet<string> = new Set(limits.faults)
   const happens = (fault: Fault) => faults.has(fault)
   const share = (fault: Fault, often: number) => (happens(fault) ? often : 0)
   const planted = BUGS.find((name): name is Bug => name === bug)
-  const chronicle = makeChronicle(story === true)
+  const chronicle = makeChronicle(story === true, kernelClock)
   const { note, saw } = chronicle
   const calm = { now: false }
   const ledger = makeLedger()
@@ -196,7 +214,9 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): Del
       onAccepted: (attempt: Attempt, messageId) =>
         Effect.gen(function* () {
           ledger.accepted(attempt)
-          yield* note(() => `${name} accepts ${attempt.subject} for ${attempt.recipients.join(", ")} as ${messageId}`)
+          note(
+            () => `${name} accepts ${attempt.subject} for ${attempt.recipients.join(", ")} as ${messageId}`
+          )
           yield* accept({
             provider: name,
             messageId,
@@ -323,7 +343,13 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): Del
               requestLost: calm.now ? 0 : share("chat refuses", 0.3),
               responseLost: calm.now ? 0 : share("chat loses answers", 0.1)
             },
-            Effect.sync(() => ledger.posted(text)),
+            Effect.sync(() => {
+              ledger.posted(text)
+              note(
+                () =>
+                  `the chat takes from ${process.id}: ${text.split("\n", 1)[0]} ${/Send id: .*/.exec(text)?.[0] ?? ""}`
+              )
+            }),
             () => {
               saw("chat lost")
               return new ChatFailure({ message: "connection lost" })
@@ -338,7 +364,9 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): Del
           change: (change) =>
             road(
               "change alarm",
-              Effect.tap(board.change(change), (moved) => Effect.sync(() => ledger.alarmChanged(change, moved)))
+              Effect.tap(board.change(change), (moved) =>
+                Effect.sync(() => ledger.alarmChanged(change, moved))
+              )
             ),
           claimNotice: road("claim notice", board.claimNotice),
           confirmNotice: (notice) => road("confirm notice", board.confirmNotice(notice)),
@@ -403,14 +431,17 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): Del
         mailer: Mailer.of({ send: (request) => here(Context.get(context, Mailer).send(request)) }),
         notify: (mail: VendorMail, event: VendorEvent) =>
           Effect.gen(function* () {
-            const early = !database.rows().some(({ providerMessageId }) => providerMessageId === mail.messageId)
+            const early = !database
+              .rows()
+              .some(({ providerMessageId }) => providerMessageId === mail.messageId)
             if (early) saw("notification before its row")
             const work = here(recording.record(notificationOf(mail, event)))
             const done = Deferred.makeUnsafe<boolean>()
             // A provider that hangs up stops nothing: the work goes on.
-            yield* (planted === "acknowledged-before-recorded"
-              ? Effect.andThen(Effect.forkDetach(work), Effect.succeed(Exit.void))
-              : Effect.exit(work)
+            yield* (
+              planted === "acknowledged-before-recorded"
+                ? Effect.andThen(Effect.forkDetach(work), Effect.succeed(Exit.void))
+                : Effect.exit(work)
             ).pipe(
               Effect.tap((exit) =>
                 Effect.sync(() => {
@@ -418,9 +449,11 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): Del
                 })
               ),
               Effect.tap((exit) =>
-                note(
-                  () =>
-                    `${process.id} ${Exit.isSuccess(exit) ? "acknowledges" : "does not take"} ${event.name} of ${mail.messageId}`
+                Effect.sync(() =>
+                  note(
+                    () =>
+                      `${process.id} ${Exit.isSuccess(exit) ? "acknowledges" : "does not take"} ${event.name} of ${mail.messageId}`
+                  )
                 )
               ),
               Effect.flatMap((exit) => Deferred.succeed(done, Exit.isSuccess(exit))),

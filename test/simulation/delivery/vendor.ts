@@ -89,10 +89,7 @@ export const notificationOf = (mail: VendorMail, event: VendorEvent): DeliveryEv
 }
 
 /** `provider_a`'s list of sent mails, the newest first; an event is in it a moment after it happened. */
-export const listOf = (
-  mails: ReadonlyArray<VendorMail>,
-  pageSize: number
-): SentMails["Service"]["page"] =>
+export const listOf = (mails: ReadonlyArray<VendorMail>, pageSize: number): SentMails["Service"]["page"] =>
   Effect.fnUntraced(function* (after) {
     const now = yield* Clock.currentTimeMillis
     const all = mails.filter(({ provider }) => provider === "provider_a").toReversed()

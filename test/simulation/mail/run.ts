@@ -49,7 +49,7 @@ const client = (world: World, order: Order, roughMs: number) =>
       else if (Result.isSuccess(answer)) {
         const result = answer.success
         order.reports.push({ result, at: yield* Clock.currentTimeMillis })
-        yield* chronicle.note(() => `the client of ${order.key} hears from ${process.id}: ${result.status}`)
+        chronicle.note(() => `the client of ${order.key} hears from ${process.id}: ${result.status}`)
       }
       yield* Effect.sleep(chance.bool(0.5) ? chance.int(0, 100) : chance.int(0, 240_000))
     }
@@ -66,14 +66,14 @@ const nemesis = (world: World, roughMs: number) =>
       if (chance.bool(0.5)) {
         if (!happens("kill")) continue
         saw("SIGKILL")
-        yield* note(() => `${process.id} is killed`)
+        note(() => `${process.id} is killed`)
         yield* world.spawn
         process.dead = true
         yield* Deferred.succeed(process.died, undefined)
       } else if (happens("freeze")) {
         saw("SIGSTOP")
         const millis = chance.int(1_000, 180_000)
-        yield* note(() => `${process.id} freezes for ${Math.round(millis / 1000)} s`)
+        note(() => `${process.id} freezes for ${Math.round(millis / 1000)} s`)
         process.frozenUntil = (yield* Clock.currentTimeMillis) + millis
       }
       if (chance.bool(0.3) && happens("queue duplicates")) {
@@ -184,8 +184,8 @@ const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) 
 const simulate = (seed: number, options: RunOptions): Promise<Run> =>
   runSeeded(
     seed,
-    Effect.gen(function* () {
-      const world = makeWorld(seed, options)
+    Effect.fnUntraced(function* (clock: Clock.Clock) {
+      const world = makeWorld(seed, options, clock)
       const { chance, chronicle } = world
       const roughMs = options.limits.roughMinutes * 60_000
       yield* world.spawn

@@ -80,13 +80,17 @@ const config = (chance: Chance) => ({
 })
 
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
-export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): World => {
+export const makeWorld = (
+  seed: number,
+  { bug, limits, story }: RunOptions,
+  kernelClock: Clock.Clock
+): World => {
   const chance = makeChance(seed + 1_000_003)
   const faults: ReadonlySet<string> = new Set(limits.faults)
   const happens = (fault: Fault) => faults.has(fault)
   const share = (fault: Fault, often: number) => (happens(fault) ? often : 0)
   const planted = BUGS.find((name): name is Bug => name === bug)
-  const chronicle = makeChronicle(story === true)
+  const chronicle = makeChronicle(story === true, kernelClock)
   const { note, saw } = chronicle
   const database = makeMailDatabase()
   const broker = makeDeferBroker({ visibilitySeconds: VISIBILITY_SECONDS })
@@ -164,7 +168,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): Wor
             })
             yield* noteProof(provider, keyHash)
             saw("event recorded")
-            yield* note(() => `the event ${event} of ${messageId} is recorded`)
+            note(() => `the event ${event} of ${messageId} is recorded`)
             events.pending--
           }).pipe(Effect.forkDetach)
         }
@@ -184,11 +188,10 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions): Wor
             `S4: ${attempt.process} sent ${attempt.key} at ${attempt.startedAt}: proven at ${proven}, asked at ${asked}`
           )
       },
-      onAccepted: (attempt, messageId) =>
-        Effect.andThen(
-          note(() => `${name} accepts ${attempt.key} of ${attempt.process} as ${messageId}`),
-          announce(name, attempt.keyHash, messageId, attempt.recipients)
-        )
+      onAccepted: (attempt, messageId) => {
+        note(() => `${name} accepts ${attempt.key} of ${attempt.process} as ${messageId}`)
+        return announce(name, attempt.keyHash, messageId, attempt.recipients)
+      }
     })
   const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
 
