@@ -1,4 +1,6 @@
-import { Context, type Effect, Data } from "effect"
+import { Context, type Effect } from "effect"
+
+import type { StoreUnavailable } from "./store-unavailable.ts"
 
 /**
  * Elects the process that runs work for one process at a time. Correctness never depends on it: every write has its own
@@ -14,12 +16,6 @@ export class Leadership extends Context.Service<
   }
 >()("postlane/ports/Leadership") {}
 
-/** The lease store did not answer: the call may or may not have taken effect. */
-export class LeaseStoreError extends Data.TaggedError("LeaseStoreError")<{
-  readonly operation: "take" | "renew" | "release"
-  readonly cause: unknown
-}> {}
-
 /** The applicant for a lease. */
 export interface LeaseClaim {
   readonly name: string
@@ -32,14 +28,14 @@ export class LeaseStore extends Context.Service<
   LeaseStore,
   {
     /** The new term, higher than every one before; undefined while another process holds the lease. */
-    readonly take: (claim: LeaseClaim, ttlMs: number) => Effect.Effect<number | undefined, LeaseStoreError>
+    readonly take: (claim: LeaseClaim, ttlMs: number) => Effect.Effect<number | undefined, StoreUnavailable>
     /** Renews the lease of that term; false where it has expired or belongs to another process. */
     readonly renew: (
       claim: LeaseClaim,
       term: number,
       ttlMs: number
-    ) => Effect.Effect<boolean, LeaseStoreError>
+    ) => Effect.Effect<boolean, StoreUnavailable>
     /** Releases the lease of this process, whatever its term; false where it holds none. */
-    readonly release: (claim: LeaseClaim) => Effect.Effect<boolean, LeaseStoreError>
+    readonly release: (claim: LeaseClaim) => Effect.Effect<boolean, StoreUnavailable>
   }
 >()("postlane/ports/LeaseStore") {}

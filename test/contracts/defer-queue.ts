@@ -3,7 +3,7 @@ import { Clock, Deferred, Effect, Fiber, Logger, Queue, Schedule, type Scope } f
 import { TestClock } from "effect/testing"
 
 import { type DeferredSend, MAX_DEFERRED_BYTES, MAX_RECEIVES } from "../../src/domain/mail/deferred-send.ts"
-import type { DeadLetter, DeferQueue } from "../../src/ports/mail/defer-queue.ts"
+import { type DeadLetter, type DeferQueue, tooLargeToQueue } from "../../src/ports/mail/defer-queue.ts"
 
 type Service = DeferQueue["Service"]
 
@@ -314,7 +314,7 @@ export const suite = (
           const tooManyBytes = deferredSend("wide", "é".repeat(room / 2 + 1))
           assert.strictEqual(bytesOf(deferredSend("fits", "x".repeat(room))), MAX_DEFERRED_BYTES)
           for (const message of [tooManyUnits, tooManyBytes]) {
-            assert.strictEqual((yield* Effect.flip(queue.enqueue(message, 0))).reason, "TooLarge")
+            assert.deepStrictEqual(yield* Effect.flip(queue.enqueue(message, 0)), tooLargeToQueue())
           }
           const consumer = yield* startConsumer(queue, () => Effect.void, 1)
           yield* queue.enqueue(deferredSend("fits", "x".repeat(room)), 1)

@@ -2,8 +2,8 @@ import { Data, Effect, Stream } from "effect"
 
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
 import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
-import type { IntakeUnavailable } from "../../ports/inbound/intake-store.ts"
 import type { ObjectStoreError } from "../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { EmailMessage } from "./bindings.ts"
 
 /** The routing service's name in the `Authentication-Results` that it writes on top of each mail. */
@@ -43,7 +43,7 @@ const bytesOf = ({ raw }: EmailMessage): Stream.Stream<Uint8Array, TooLarge | Cu
 export const takeIn = (
   message: EmailMessage,
   recipients: ReadonlySet<string>
-): Effect.Effect<Taken, Cut | ObjectStoreError | IntakeUnavailable, ConvertByEmail> => {
+): Effect.Effect<Taken, Cut | ObjectStoreError | StoreUnavailable, ConvertByEmail> => {
   if (!recipients.has(message.to.toLowerCase())) return Effect.succeed({ refused: "No such mailbox here" })
   if (message.rawSize > MAX_MAIL_BYTES) return Effect.succeed(tooLarge)
   return ConvertByEmail.use((intake) =>

@@ -7,7 +7,8 @@ import {
   type DeferredSend,
   MAX_RECEIVES
 } from "../../domain/mail/deferred-send.ts"
-import { type DeadLetter, DeferQueue, DeferQueueError } from "../../ports/mail/defer-queue.ts"
+import { type DeadLetter, DeferQueue, tooLargeToQueue } from "../../ports/mail/defer-queue.ts"
+import { StoreUnavailable } from "../../ports/store-unavailable.ts"
 
 interface Entry {
   readonly id: string
@@ -103,7 +104,11 @@ export const makeDeferBroker = (options: { readonly visibilitySeconds: number })
     answering
       ? Effect.void
       : Effect.fail(
-          new DeferQueueError({ reason: "Unavailable", message: "The retry queue does not answer" })
+          new StoreUnavailable({
+            operation: "queue",
+            reason: "The retry queue does not answer",
+            isRetryable: true
+          })
         )
   )
 
@@ -172,10 +177,7 @@ export const makeDeferBroker = (options: { readonly visibilitySeconds: number })
         if (!alive) return yield* Effect.never
         const body = encodeDeferredSend(message)
         if (Option.isNone(body)) {
-          return yield* new DeferQueueError({
-            reason: "TooLarge",
-            message: "The message is too large to be queued"
-          })
+          return yield* tooLargeToQueue()
         }
         yield* whenAnswering
         add(body.value, (yield* Clock.currentTimeMillis) + delaySeconds * 1000)
@@ -243,7 +245,7 @@ export const layer = (options: { readonly visibilitySeconds: number }): Layer.La
 /** No queue is configured: nothing can be deferred, so an ambiguous send ends `failed`. */
 export const layerNone: Layer.Layer<DeferQueue> = Layer.sync(DeferQueue, () => {
   const none = Effect.fail(
-    new DeferQueueError({ reason: "Unavailable", message: "No retry queue is configured" })
+    new StoreUnavailable({ operation: "enqueue", reason: "No retry queue is configured", isRetryable: false })
   )
   return DeferQueue.of({
     configured: false,

@@ -8,7 +8,6 @@ import type { SendResult } from "../../domain/mail/send-result.ts"
 import type { Suppression } from "../../domain/mail/suppression-policy.ts"
 import {
   MailStore,
-  MailStoreError,
   type BeganRetry,
   type BeganSend,
   type BeginRetry,
@@ -16,6 +15,7 @@ import {
   type RecordedSend,
   type RecordSend
 } from "../../ports/mail/mail-store.ts"
+import { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "./mail-log-row.ts"
 import { makeMailLog } from "./mail-log.ts"
 
@@ -38,7 +38,9 @@ export const layerNone: Layer.Layer<MailStore> = Layer.effect(
   Effect.gen(function* () {
     yield* warnOnce
     const none = (operation: string) =>
-      Effect.fail(new MailStoreError({ operation, cause: "no database is configured" }))
+      Effect.fail(
+        new StoreUnavailable({ operation, reason: "no database is configured", isRetryable: false })
+      )
     return MailStore.of({
       configured: false,
       begin: () => none("begin"),

@@ -1,7 +1,8 @@
 import { Effect, type Duration } from "effect"
-import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import { ConnectionError, isSqlError, SqlError } from "effect/sql/SqlError"
 
 import { withDeadline } from "../../domain/deadline.ts"
+import { StoreUnavailable, noAnswer } from "../../ports/store-unavailable.ts"
 
 /** Longer than any caller and any lock waits, shorter than the server's own limit of a statement. */
 const ANSWER_TIME_LIMIT = "8 seconds"
@@ -25,14 +26,14 @@ export const answered = <A, R>(statement: Effect.Effect<A, SqlError, R>): Effect
       )
   })
 
-/** Bounds statements in time; every failure, a time-out included, becomes the cause of the caller's own error. */
+/** Bounds statements in time. */
 export const boundedBy =
-  <Failed>(duration: Duration.Input & string, failed: (cause: unknown) => Failed) =>
-  <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, Failed> =>
-    withDeadline(statement, {
+  (duration: Duration.Input & string, operation: string) =>
+  <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, StoreUnavailable> =>
+    withDeadline(Effect.mapError(statement, storeUnavailable(operation)), {
       duration,
-      onTimeout: () => Effect.fail(`no answer within ${duration}`)
-    }).pipe(Effect.mapError(failed))
+      onTimeout: () => Effect.fail(noAnswer(operation, duration))
+    })
 
 /** SQLSTATE classes of a statement's own values: bad data, a broken constraint, an exception that a function raised. */
 const DATA_CLASSES = new Set(["21", "22", "23", "P0"])
@@ -54,3 +55,22 @@ export const isTransient = (error: SqlError): boolean => {
   const state = sqlState(error)
   return error.isRetryable || state === READ_ONLY || OUTAGE_CLASSES.has(state.slice(0, 2))
 }
+
+/** Why a statement failed, in the words of the driver or of the server. */
+export const reasonOf = (cause: unknown): string => {
+  if (!isSqlError(cause)) return cause instanceof Error ? cause.message : String(cause)
+  const said = cause.reason.cause
+  if (said instanceof AggregateError && said.message === "") return said.errors.map(reasonOf).join("; ")
+  return said instanceof Error ? said.message : cause.message
+}
+
+/** The error of an operation whose statement failed, or whose answer cannot be read. */
+export const storeUnavailable =
+  (operation: string) =>
+  (cause: unknown): StoreUnavailable =>
+    new StoreUnavailable({
+      operation,
+      reason: reasonOf(cause),
+      isRetryable: isSqlError(cause) && isTransient(cause),
+      cause
+    })

@@ -1,17 +1,10 @@
 import { Clock, Effect, type FileSystem, type Path } from "effect"
 import { SqlClient } from "effect/sql"
-import { isSqlError } from "effect/sql/SqlError"
 
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import { failureText } from "../../domain/mail/failover.ts"
+import { reasonOf } from "./answered.ts"
 import { label, pending } from "./migrator.ts"
-
-const wordsOf = (cause: unknown): string => {
-  if (!isSqlError(cause)) return cause instanceof Error ? cause.message : String(cause)
-  const said = cause.reason.cause
-  if (said instanceof AggregateError && said.message === "") return said.errors.map(wordsOf).join("; ")
-  return said instanceof Error ? said.message : cause.message
-}
 
 /** Reads the database's version, its migrations (compared with those of `directory`) and its clock. */
 export const examineDatabase = (
@@ -39,6 +32,6 @@ export const examineDatabase = (
     }
   }).pipe(
     Effect.catch((cause) =>
-      Effect.succeed<DatabaseFacts>({ _tag: "Unreachable", why: failureText(wordsOf(cause)) })
+      Effect.succeed<DatabaseFacts>({ _tag: "Unreachable", why: failureText(reasonOf(cause)) })
     )
   )

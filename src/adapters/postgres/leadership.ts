@@ -1,7 +1,9 @@
 import { Effect, Layer, type Result, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-import { LeaseStore, LeaseStoreError } from "../../ports/leadership.ts"
+import { LeaseStore } from "../../ports/leadership.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { storeUnavailable } from "./answered.ts"
 import { WriteSql } from "./client.ts"
 
 const one = <A, I>(value: Schema.Codec<A, I>) =>
@@ -16,7 +18,7 @@ export const layer: Layer.Layer<LeaseStore, never, WriteSql> = Layer.effect(
     const sql = yield* WriteSql
 
     const ask = <A>(
-      operation: LeaseStoreError["operation"],
+      operation: StoreUnavailable["operation"],
       statement: Effect.Effect<ReadonlyArray<unknown>, SqlError>,
       decode: (
         rows: ReadonlyArray<unknown>
@@ -25,7 +27,7 @@ export const layer: Layer.Layer<LeaseStore, never, WriteSql> = Layer.effect(
       statement.pipe(
         Effect.flatMap((rows) => Effect.fromResult(decode(rows))),
         Effect.map(([{ value }]) => value),
-        Effect.mapError((cause) => new LeaseStoreError({ operation, cause }))
+        Effect.mapError(storeUnavailable(operation))
       )
 
     return LeaseStore.of({

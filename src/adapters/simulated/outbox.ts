@@ -6,7 +6,8 @@ import { Clock, Effect, Schema } from "effect"
 import MailComposer from "nodemailer/lib/mail-composer"
 
 import type { PlainRequestBody } from "../../domain/mail/plain-request.ts"
-import { type Outbox, type OutboxEntry, OutboxError } from "../../ports/mail/simulated-mail.ts"
+import { type Outbox, type OutboxEntry } from "../../ports/mail/simulated-mail.ts"
+import { StoreUnavailable } from "../../ports/store-unavailable.ts"
 
 type Box = PlainRequestBody["from"]
 
@@ -70,11 +71,12 @@ export const writeWhole = async (file: string, content: string | Uint8Array): Pr
   await rename(temporary, file)
 }
 
-const attempt = <A>(
-  operation: OutboxError["operation"],
-  run: () => Promise<A>
-): Effect.Effect<A, OutboxError> =>
-  Effect.tryPromise({ try: run, catch: (cause) => new OutboxError({ operation, cause }) })
+/** The error of a failed operation on the folder. */
+export const outboxUnavailable = (operation: string) => (cause: unknown) =>
+  new StoreUnavailable({ operation, reason: String(cause), isRetryable: true, cause })
+
+const attempt = <A>(operation: string, run: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
+  Effect.tryPromise({ try: run, catch: outboxUnavailable(operation) })
 
 const absent = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "ENOENT"
@@ -83,7 +85,7 @@ const absent = (cause: unknown): boolean =>
  * An outbox in a folder: `<id>.eml` is the message, `<id>.json` what is known of it. The message is written first, so that an
  * entry that is listed can be read; half-written entries of a killed process are never listed.
  */
-export const makeOutbox = (folder: string): Effect.Effect<Outbox, OutboxError> =>
+export const makeOutbox = (folder: string): Effect.Effect<Outbox, StoreUnavailable> =>
   Effect.gen(function* () {
     yield* attempt("put", () => mkdir(folder, { recursive: true, mode: 0o700 }))
     // It may be there from before, open to all.
@@ -103,7 +105,12 @@ export const makeOutbox = (folder: string): Effect.Effect<Outbox, OutboxError> =
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const id = message.id ?? outboxId(now)
-        if (!ID.test(id)) return yield* new OutboxError({ operation: "put", cause: `"${id}" is not an id` })
+        if (!ID.test(id))
+          return yield* new StoreUnavailable({
+            operation: "put",
+            reason: `"${id}" is not an id`,
+            isRetryable: false
+          })
         const entry: OutboxEntry = {
           ...message,
           id,

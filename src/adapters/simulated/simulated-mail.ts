@@ -3,14 +3,10 @@ import { join } from "node:path"
 import { Effect, Layer, Scope } from "effect"
 
 import type { Provider } from "../../domain/mail/failover.ts"
-import {
-  OutboxError,
-  type SimulatedEvent,
-  SimulatedMail,
-  type SimulatedOutcome
-} from "../../ports/mail/simulated-mail.ts"
+import { type SimulatedEvent, SimulatedMail, type SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeKeyMemories } from "./key-memory.ts"
-import { makeOutbox } from "./outbox.ts"
+import { makeOutbox, outboxUnavailable } from "./outbox.ts"
 import { makeSimulatedProvider } from "./simulated-provider.ts"
 
 interface Script {
@@ -28,7 +24,7 @@ export const layer = (options: {
   readonly dataDir: string
   /** Called after a message to a vendor's test address was accepted, in a fiber of its own. */
   readonly onEvent?: (event: SimulatedEvent) => Effect.Effect<void>
-}): Layer.Layer<SimulatedMail, OutboxError> =>
+}): Layer.Layer<SimulatedMail, StoreUnavailable> =>
   Layer.effect(
     SimulatedMail,
     Effect.gen(function* () {
@@ -36,7 +32,7 @@ export const layer = (options: {
       const outbox = yield* makeOutbox(join(options.dataDir, "outbox"))
       const keys = yield* Effect.tryPromise({
         try: () => makeKeyMemories(join(options.dataDir, "simulated-keys")),
-        catch: (cause) => new OutboxError({ operation: "put", cause })
+        catch: outboxUnavailable("put")
       })
       const scripts = new Map<Provider, Script>()
 

@@ -2,7 +2,8 @@ import type { Message } from "@aws-sdk/client-sqs"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 
 import { decodeDeferredSend } from "../../domain/mail/deferred-send.ts"
-import type { DeadLetter, DeferQueue, DeferQueueError } from "../../ports/mail/defer-queue.ts"
+import type { DeadLetter, DeferQueue } from "../../ports/mail/defer-queue.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { MAX_BATCH, type QueueClient } from "./queue-client.ts"
 
 /** How long dead letters stay hidden from other readers while one reads them. */
@@ -28,7 +29,7 @@ const decodePolicy = Schema.decodeUnknownOption(Schema.fromJsonString(RedrivePol
 export const readPolicy = (
   client: QueueClient,
   queueUrl: string
-): Effect.Effect<Option.Option<RedrivePolicy>, DeferQueueError> =>
+): Effect.Effect<Option.Option<RedrivePolicy>, StoreUnavailable> =>
   Effect.map(client.redrivePolicy(queueUrl), decodePolicy)
 
 /**
@@ -66,8 +67,8 @@ export const makeDeadLetters = (
   const browse = <A>(
     url: string,
     enough: (seen: ReadonlyMap<string, Message>) => boolean,
-    use: (seen: ReadonlyMap<string, Message>) => Effect.Effect<A, DeferQueueError>
-  ): Effect.Effect<A, DeferQueueError> =>
+    use: (seen: ReadonlyMap<string, Message>) => Effect.Effect<A, StoreUnavailable>
+  ): Effect.Effect<A, StoreUnavailable> =>
     Effect.suspend(() => {
       const seen = new Map<string, Message>()
       return Effect.gen(function* () {

@@ -7,7 +7,8 @@ import {
   type DeferredSend,
   MAX_RECEIVES
 } from "../../domain/mail/deferred-send.ts"
-import { DeferQueue, DeferQueueError } from "../../ports/mail/defer-queue.ts"
+import { DeferQueue, tooLargeToQueue } from "../../ports/mail/defer-queue.ts"
+import { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeDeadLetters, readPolicy } from "./dead-letters.ts"
 import { makeQueueClient, type QueueClient, type QueueClientOptions } from "./queue-client.ts"
 
@@ -110,7 +111,7 @@ const make = (options: SqsDeferQueueOptions) =>
     const consume = <E, R>(
       handler: (message: DeferredSend) => Effect.Effect<void, E, R>,
       { concurrency }: { readonly concurrency: number }
-    ): Effect.Effect<never, DeferQueueError, R> =>
+    ): Effect.Effect<never, StoreUnavailable, R> =>
       Effect.gen(function* () {
         yield* warnAboutPolicy(client, queueUrl)
         const working = yield* FiberSet.make<void>()
@@ -152,16 +153,14 @@ const make = (options: SqsDeferQueueOptions) =>
       enqueue: Effect.fn("SqsDeferQueue.enqueue")(function* (message, delaySeconds) {
         const body = Option.map(encodeDeferredSend(message), escapeForSqs)
         if (Option.isNone(body)) {
-          return yield* new DeferQueueError({
-            reason: "TooLarge",
-            message: "The message is too large to be queued"
-          })
+          return yield* tooLargeToQueue()
         }
         const delay = Math.max(0, Math.ceil(delaySeconds))
         if (delay > MAX_DELAY_SECONDS) {
-          return yield* new DeferQueueError({
-            reason: "Unavailable",
-            message: `SQS delays a message by at most ${MAX_DELAY_SECONDS} s, not by ${delay} s`
+          return yield* new StoreUnavailable({
+            operation: "enqueue",
+            isRetryable: false,
+            reason: `SQS delays a message by at most ${MAX_DELAY_SECONDS} s, not by ${delay} s`
           })
         }
         yield* client.send(queueUrl, body.value, delay)

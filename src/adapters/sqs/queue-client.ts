@@ -13,7 +13,7 @@ import {
 import { Effect, type Duration, type Scope } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
-import { DeferQueueError } from "../../ports/mail/defer-queue.ts"
+import { StoreUnavailable } from "../../ports/store-unavailable.ts"
 
 /** Time limit of a call that does not wait for messages, its repetitions included. */
 const CALL_TIME_LIMIT: Duration.Input = "5 seconds"
@@ -34,23 +34,27 @@ export interface QueueClientOptions {
   readonly credentials: NonNullable<SQSClientConfig["credentials"]>
 }
 
-/** The calls that the adapter makes, each with its time limit, failing with `Unavailable`. */
+/** The calls that the adapter makes, each with its time limit, failing with `StoreUnavailable`. */
 export interface QueueClient {
-  readonly send: (url: string, body: string, delaySeconds: number) => Effect.Effect<void, DeferQueueError>
+  readonly send: (url: string, body: string, delaySeconds: number) => Effect.Effect<void, StoreUnavailable>
   readonly receive: (
     url: string,
     options: { readonly max: number; readonly waitSeconds: number; readonly visibilitySeconds: number }
-  ) => Effect.Effect<ReadonlyArray<Message>, DeferQueueError>
-  readonly hide: (url: string, receiptHandle: string, seconds: number) => Effect.Effect<void, DeferQueueError>
+  ) => Effect.Effect<ReadonlyArray<Message>, StoreUnavailable>
+  readonly hide: (
+    url: string,
+    receiptHandle: string,
+    seconds: number
+  ) => Effect.Effect<void, StoreUnavailable>
   /** Shows up to {@link MAX_BATCH} messages again; one that is gone or taken is passed over. */
   readonly showAll: (
     url: string,
     receiptHandles: ReadonlyArray<string>
-  ) => Effect.Effect<void, DeferQueueError>
-  readonly remove: (url: string, receiptHandle: string) => Effect.Effect<void, DeferQueueError>
+  ) => Effect.Effect<void, StoreUnavailable>
+  readonly remove: (url: string, receiptHandle: string) => Effect.Effect<void, StoreUnavailable>
   /** The `RedrivePolicy` attribute, a JSON text. */
-  readonly redrivePolicy: (url: string) => Effect.Effect<string | undefined, DeferQueueError>
-  readonly urlOf: (name: string, owner: string) => Effect.Effect<string, DeferQueueError>
+  readonly redrivePolicy: (url: string) => Effect.Effect<string | undefined, StoreUnavailable>
+  readonly urlOf: (name: string, owner: string) => Effect.Effect<string, StoreUnavailable>
 }
 
 /** A client that is closed with the scope. */
@@ -77,18 +81,22 @@ export const makeQueueClient = (
       operation: string,
       run: (abortSignal: AbortSignal) => Promise<A>,
       duration: Duration.Input = CALL_TIME_LIMIT
-    ): Effect.Effect<A, DeferQueueError> =>
+    ): Effect.Effect<A, StoreUnavailable> =>
       withDeadline(
         Effect.tryPromise({
           try: run,
           catch: (cause) =>
-            new DeferQueueError({ reason: "Unavailable", message: `SQS: ${operation} failed`, cause })
+            new StoreUnavailable({ operation, reason: `SQS: ${operation} failed`, isRetryable: true, cause })
         }),
         {
           duration,
           onTimeout: () =>
             Effect.fail(
-              new DeferQueueError({ reason: "Unavailable", message: `SQS: ${operation} took too long` })
+              new StoreUnavailable({
+                operation,
+                reason: `SQS: ${operation} took too long`,
+                isRetryable: true
+              })
             )
         }
       )
@@ -150,7 +158,11 @@ export const makeQueueClient = (
           Effect.flatMap(({ QueueUrl }) =>
             QueueUrl === undefined
               ? Effect.fail(
-                  new DeferQueueError({ reason: "Unavailable", message: "SQS: GetQueueUrl named no queue" })
+                  new StoreUnavailable({
+                    operation: "GetQueueUrl",
+                    reason: "SQS: GetQueueUrl named no queue",
+                    isRetryable: false
+                  })
                 )
               : Effect.succeed(QueueUrl)
           )

@@ -1,12 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 
-import {
-  type ContactMessage,
-  ContactMessages,
-  type ContactMessagesUnavailable
-} from "../../ports/accounts/accounts.ts"
+import { type ContactMessage, ContactMessages } from "../../ports/accounts/accounts.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import type { MailTemplate } from "../mail/template.ts"
 import { isOk, makeTell, type Told } from "./tell.ts"
@@ -25,12 +22,12 @@ export class ContactForms extends Context.Service<
   ContactForms,
   {
     /** Fails only where the message could not be stored. */
-    readonly receive: (message: ContactMessage) => Effect.Effect<FormAnswer, ContactMessagesUnavailable>
+    readonly receive: (message: ContactMessage) => Effect.Effect<FormAnswer, StoreUnavailable>
     /**
      * Sends the notifications that are due: those that did not go out when their message came in, and those whose deferral
      * ended without a mail. Returns how many went out.
      */
-    readonly sweep: Effect.Effect<number, ContactMessagesUnavailable>
+    readonly sweep: Effect.Effect<number, StoreUnavailable>
   }
 >()("postlane/domain/ContactForms") {}
 

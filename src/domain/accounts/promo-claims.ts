@@ -1,7 +1,8 @@
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 
-import { type AccessUnavailable, MagicLinks } from "../../ports/accounts/access.ts"
+import { MagicLinks } from "../../ports/accounts/access.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { Mailer } from "../mail/mailer.ts"
 import { MAGIC_LINK_LIFETIME_SECONDS } from "./session.ts"
 
@@ -34,7 +35,7 @@ export class PromoClaims extends Context.Service<
       readonly promo: string
       readonly email: string
       readonly to: string
-    }) => Effect.Effect<PromoClaim | undefined, AccessUnavailable>
+    }) => Effect.Effect<PromoClaim | undefined, StoreUnavailable>
   }
 >()("postlane/domain/PromoClaims") {}
 

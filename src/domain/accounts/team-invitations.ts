@@ -1,8 +1,9 @@
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 
-import { TeamInvites, type TeamInvitesUnavailable } from "../../ports/accounts/accounts.ts"
+import { TeamInvites } from "../../ports/accounts/accounts.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { isOk, makeTell } from "./tell.ts"
 
@@ -30,7 +31,7 @@ export class TeamInvitations extends Context.Service<
       readonly customerId: string
       readonly email: string
       readonly to: string
-    }) => Effect.Effect<Invitation, TeamInvitesUnavailable | InviteUnderWay | NoSuchTeam>
+    }) => Effect.Effect<Invitation, StoreUnavailable | InviteUnderWay | NoSuchTeam>
   }
 >()("postlane/domain/TeamInvitations") {}
 

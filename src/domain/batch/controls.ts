@@ -2,7 +2,8 @@ import { Context, Duration, Effect, Layer } from "effect"
 
 import { BatchService } from "../../ports/batch/batch-service.ts"
 import { BatchStore } from "../../ports/batch/batch-store.ts"
-import { ConversionStore, type ConversionStoreError } from "../../ports/conversion/conversion-store.ts"
+import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { HOLD_WINDOW, type JobStatus } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
 
@@ -25,7 +26,7 @@ export class BatchControls extends Context.Service<
     readonly processNow: (file: {
       readonly fileId: string
       readonly customerId: string
-    }) => Effect.Effect<ProcessedNow, ConversionStoreError>
+    }) => Effect.Effect<ProcessedNow, StoreUnavailable>
     /** Stops the batch job of a conversion that was cancelled, if there is one; best effort. */
     readonly stopBatchJob: (jobId: string) => Effect.Effect<void>
   }

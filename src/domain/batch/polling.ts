@@ -2,8 +2,8 @@ import { Effect, Result } from "effect"
 
 import { type BatchJob, BatchService, type BatchServiceError } from "../../ports/batch/batch-service.ts"
 import { type BatchEnd, BatchStore, type PolledBatch } from "../../ports/batch/batch-store.ts"
-import type { ConversionStoreError } from "../../ports/conversion/conversion-store.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { HOLD_WINDOW } from "../conversion/job.ts"
 import { collect, tallyOnly } from "./collecting.ts"
 import { batchCost, batchCostEntry, type BatchTally, FALLBACK_WARNING, fallbackShare } from "./cost.ts"
@@ -184,7 +184,7 @@ const pollRow = (row: PolledBatch, settings: DriverSettings) =>
 /** Polls every submitted row that is due (BATCH-14). */
 export const pollDue = (
   settings: DriverSettings
-): Effect.Effect<void, ConversionStoreError, BatchStore | BatchService | BatchObjects> =>
+): Effect.Effect<void, StoreUnavailable, BatchStore | BatchService | BatchObjects> =>
   Effect.gen(function* () {
     const store = yield* BatchStore
     const rows = yield* store.claimPolls(settings.pollEvery, POLLS_A_TICK)

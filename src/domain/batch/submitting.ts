@@ -4,9 +4,9 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { BatchService, type BatchServiceError } from "../../ports/batch/batch-service.ts"
 import { BatchStore, type ClaimedBatch } from "../../ports/batch/batch-store.ts"
-import type { ConversionStoreError } from "../../ports/conversion/conversion-store.ts"
 import type { PageSources } from "../../ports/conversion/page-sources.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { HOLD_WINDOW } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
 import { batchJobName, outputPrefix, preparedOf, preparedPrefix } from "./keys.ts"
@@ -148,7 +148,7 @@ export const prepareNext = (
   term: number
 ): Effect.Effect<
   void,
-  ConversionStoreError,
+  StoreUnavailable,
   BatchStore | BatchService | BatchObjects | PageSources | Digest | SecureRandom
 > =>
   Effect.gen(function* () {

@@ -1,13 +1,10 @@
 import { Context, Duration, Effect, Layer } from "effect"
 
-import {
-  type BulkMessage,
-  BulkOrders,
-  type BulkOrdersUnavailable
-} from "../../ports/conversion/bulk-orders.ts"
-import { SharedFiles, type SharedFilesUnavailable } from "../../ports/conversion/shared-files.ts"
-import { Deferrals, type DeferralsUnavailable } from "../../ports/mail/deferrals.ts"
+import { type BulkMessage, BulkOrders } from "../../ports/conversion/bulk-orders.ts"
+import { SharedFiles } from "../../ports/conversion/shared-files.ts"
+import { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { Mailer } from "../mail/mailer.ts"
 
 /** How often orders are checked, in one process at a time. */
@@ -35,10 +32,7 @@ export class BulkMessages extends Context.Service<
   BulkMessages,
   {
     /** Sends every message that is due; returns how many are finished. */
-    readonly sendDue: Effect.Effect<
-      number,
-      BulkOrdersUnavailable | SharedFilesUnavailable | DeferralsUnavailable
-    >
+    readonly sendDue: Effect.Effect<number, StoreUnavailable>
   }
 >()("postlane/domain/BulkMessages") {}
 

@@ -1,8 +1,9 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { BulkOrders, type BulkOrdersUnavailable } from "../../ports/conversion/bulk-orders.ts"
-import { ConversionStore, type ConversionStoreError } from "../../ports/conversion/conversion-store.ts"
+import { BulkOrders } from "../../ports/conversion/bulk-orders.ts"
+import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { HOLD_WINDOW, type JobStatus, type ConversionOptions } from "./job.ts"
 
 /** Most items of one order. */
@@ -36,9 +37,7 @@ type BulkStarted =
 export class BulkConversions extends Context.Service<
   BulkConversions,
   {
-    readonly start: (
-      request: BulkRequest
-    ) => Effect.Effect<BulkStarted, BulkOrdersUnavailable | ConversionStoreError>
+    readonly start: (request: BulkRequest) => Effect.Effect<BulkStarted, StoreUnavailable>
   }
 >()("postlane/domain/BulkConversions") {}
 

@@ -3,11 +3,11 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import {
   ConversionStore,
-  type ConversionStoreError,
   type FileKind,
   type Requested,
   type StoredFile
 } from "../../ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type LaneSettings, statusAtCreation } from "../batch/lane-settings.ts"
 import { HOLD_WINDOW, type JobStatus, type ConversionOptions, CHUNK_PAGES } from "./job.ts"
 
@@ -33,22 +33,19 @@ export class Conversions extends Context.Service<
       readonly fileId: string
       readonly customerId: string
       readonly options: ConversionOptions
-    }) => Effect.Effect<Started<Requested>, ConversionStoreError>
+    }) => Effect.Effect<Started<Requested>, StoreUnavailable>
     readonly cancel: (file: {
       readonly fileId: string
       readonly customerId: string
-    }) => Effect.Effect<Cancelled, ConversionStoreError>
+    }) => Effect.Effect<Cancelled, StoreUnavailable>
     readonly preserveFormatting: (file: {
       readonly fileId: string
       readonly customerId: string
-    }) => Effect.Effect<
-      { readonly answer: Requested | "unsupported"; readonly id: string },
-      ConversionStoreError
-    >
+    }) => Effect.Effect<{ readonly answer: Requested | "unsupported"; readonly id: string }, StoreUnavailable>
     readonly reflow: (flyer: {
       readonly flyerId: string
       readonly customerId: string
-    }) => Effect.Effect<Started<Requested | "resolved">, ConversionStoreError>
+    }) => Effect.Effect<Started<Requested | "resolved">, StoreUnavailable>
   }
 >()("postlane/domain/Conversions") {
   static readonly layer: Layer.Layer<Conversions, never, ConversionStore | SecureRandom> = Layer.effect(
@@ -74,7 +71,7 @@ export class Conversions extends Context.Service<
       const owned = (
         fileId: string,
         customerId: string
-      ): Effect.Effect<StoredFile | undefined, ConversionStoreError> => store.file(fileId, customerId)
+      ): Effect.Effect<StoredFile | undefined, StoreUnavailable> => store.file(fileId, customerId)
 
       return Conversions.of({
         convert: Effect.fnUntraced(function* ({ customerId, fileId, options }) {
@@ -121,7 +118,7 @@ export class Conversions extends Context.Service<
  */
 export const createQueuedJobs = (
   lane: LaneSettings
-): Effect.Effect<void, ConversionStoreError, ConversionStore> =>
+): Effect.Effect<void, StoreUnavailable, ConversionStore> =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
     while (true) {

@@ -1,8 +1,9 @@
 import { Context, Data, Effect, Layer } from "effect"
 
-import { SharedFiles, type SharedFilesUnavailable } from "../../ports/conversion/shared-files.ts"
+import { SharedFiles } from "../../ports/conversion/shared-files.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { isOk, makeTell } from "../accounts/tell.ts"
 import type { Mailer } from "../mail/mailer.ts"
 
@@ -34,7 +35,7 @@ interface ShareAnswer {
 export class Sharing extends Context.Service<
   Sharing,
   {
-    readonly share: (request: ShareRequest) => Effect.Effect<ShareAnswer, NoSuchFile | SharedFilesUnavailable>
+    readonly share: (request: ShareRequest) => Effect.Effect<ShareAnswer, NoSuchFile | StoreUnavailable>
   }
 >()("postlane/domain/Sharing") {}
 

@@ -1,17 +1,14 @@
 import { Context, Data, Effect, Layer, Stream } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import {
-  ConversionStore,
-  type ConversionStoreError,
-  type StoredFile
-} from "../../ports/conversion/conversion-store.ts"
+import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
 import {
   DocumentInspector,
   type UnreadableDocument,
   type UnsupportedDocument
 } from "../../ports/conversion/documents.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { fileKey, filePrefix, jobPrefix } from "./chunk-result.ts"
 import { cleanFileName } from "./document-limits.ts"
 import type { NoRoomForFile } from "./file-room.ts"
@@ -28,7 +25,7 @@ type UploadError =
   | UnsupportedDocument
   | UnreadableDocument
   | ObjectStoreError
-  | ConversionStoreError
+  | StoreUnavailable
 
 /** Takes files in: streamed to the object store, inspected by content, then recorded. */
 export class Uploads extends Context.Service<
@@ -93,7 +90,7 @@ const KEYS_AT_ONCE = 500
 /** Removes the objects of deleted files: the upload, chunk results and results. What a crash leaves is removed next time. */
 export const purgeFiles: Effect.Effect<
   void,
-  ConversionStoreError | ObjectStoreError,
+  StoreUnavailable | ObjectStoreError,
   ConversionStore | FileObjects
 > = Effect.gen(function* () {
   const store = yield* ConversionStore

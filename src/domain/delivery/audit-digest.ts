@@ -3,13 +3,13 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import {
   AuditDigestStore,
-  type AuditDigestStoreError,
   type DigestActivity,
   type DigestEnd,
   type DigestSubscription,
   SendRelay
 } from "../../ports/delivery/audit-digest-store.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { SendRequest } from "../mail/message.ts"
 import { digestContent, MAX_DIGEST_EVENTS } from "./audit-digest-content.ts"
 import { type DigestCadence, type DigestPeriod, duePeriod } from "./audit-digest-period.ts"
@@ -50,7 +50,7 @@ export class AuditDigest extends Context.Service<
     readonly run: (options: {
       readonly cadence: DigestCadence
       readonly patient?: boolean
-    }) => Effect.Effect<DigestReport, AuditDigestStoreError | RelayUnconfigured>
+    }) => Effect.Effect<DigestReport, StoreUnavailable | RelayUnconfigured>
   }
 >()("postlane/domain/AuditDigest") {}
 
@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
     function* (
       subscription: DigestSubscription,
       period: DigestPeriod,
-      activity: Effect.Effect<DigestActivity, AuditDigestStoreError>,
+      activity: Effect.Effect<DigestActivity, StoreUnavailable>,
       patient: boolean
     ) {
       const request = yield* requestOf(subscription, period, yield* activity)

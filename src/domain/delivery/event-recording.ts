@@ -1,11 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 
-import {
-  DeliveryLog,
-  type DeliveryLogError,
-  type LoggedEvent,
-  type RecordOptions
-} from "../../ports/delivery/delivery-log.ts"
+import { DeliveryLog, type LoggedEvent, type RecordOptions } from "../../ports/delivery/delivery-log.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Provider } from "../mail/failover.ts"
 import { makeAlertRaiser, Alerts } from "./alerts.ts"
 import type { DeliveryEvent, FailedSend } from "./delivery-event.ts"
@@ -72,7 +68,7 @@ export class EventRecording extends Context.Service<
     readonly record: (
       event: DeliveryEvent,
       options?: RecordOptions
-    ) => Effect.Effect<Recording, DeliveryLogError>
+    ) => Effect.Effect<Recording, StoreUnavailable>
   }
 >()("postlane/domain/EventRecording") {}
 

@@ -1,16 +1,15 @@
 import { Clock, Context, Data, type Duration, Effect, Layer } from "effect"
 
-import type { DeliveryLogError } from "../../ports/delivery/delivery-log.ts"
 import {
   type ListMark,
   PollLog,
-  type PollLogError,
   type PollPosition,
   type ListedMail,
   ListFailure,
   type MailPage,
   SentMails
 } from "../../ports/delivery/event-poll.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import { EventRecording } from "./event-recording.ts"
 import { eventOf, historyBefore, isBackfill, isNews, MAX_PAGES, newestOf, reaches } from "./poll-rules.ts"
@@ -40,7 +39,7 @@ export interface PollResult extends PollCounts {
 
 /** The run failed. What it recorded stays recorded, and the next run begins where this one did. */
 export class PollFailure extends Data.TaggedError("PollFailure")<{
-  readonly cause: ListFailure | PollLogError | DeliveryLogError
+  readonly cause: ListFailure | StoreUnavailable
   readonly counts: PollCounts
 }> {}
 

@@ -6,11 +6,11 @@ import {
   type ClaimedMail,
   type Customer,
   IntakeStore,
-  type IntakeUnavailable,
   type Shortage
 } from "../../ports/inbound/intake-store.ts"
 import { MailReader } from "../../ports/inbound/mails.ts"
 import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { addressKey } from "../mail/address.ts"
 import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
 import { automaticReason, isAnswer } from "./automatic-mail.ts"
@@ -151,7 +151,7 @@ const admitPdf = Effect.fnUntraced(function* (
   const expected = real ?? estimatePages(content.length)
   const admit = Effect.fnUntraced(function* (
     left: Shortage
-  ): Effect.fn.Return<Shortage | undefined, IntakeUnavailable> {
+  ): Effect.fn.Return<Shortage | undefined, StoreUnavailable> {
     if (left.balance <= 0) return left
     const answer = yield* store.admit(mail, {
       customerId: customer.id,

@@ -3,18 +3,17 @@ import type { Digest } from "effect/crypto/Digest"
 import type * as Mac from "effect/crypto/Mac"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { ConversionStoreError } from "../../ports/conversion/conversion-store.ts"
 import type { ConvertPipeline, PipelineError } from "../../ports/inbound/convert-pipeline.ts"
 import {
   type ClaimedMail,
   type FailingPart,
   IntakeStore,
-  type IntakeUnavailable,
   type KeptResult
 } from "../../ports/inbound/intake-store.ts"
 import { type MailReader, type MailReaderUnavailable, ReplyChannel } from "../../ports/inbound/mails.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { staleAfter, untilLost } from "../conversion/work/leased-work.ts"
 import { withDeadline } from "../deadline.ts"
 import { drain } from "../drain.ts"
@@ -47,11 +46,11 @@ const PART_NAMES: Readonly<Record<FailingPart, string>> = {
   reader: "reader of mails"
 }
 
-type StepFailure = IntakeUnavailable | ObjectStoreError | PipelineError | MailReaderUnavailable
+type StepFailure = StoreUnavailable | ObjectStoreError | PipelineError | MailReaderUnavailable
 
 const partOf = (failure: StepFailure): FailingPart => {
   switch (failure._tag) {
-    case "IntakeUnavailable":
+    case "StoreUnavailable":
       return "database"
     case "ObjectStoreError":
       return "objects"
@@ -86,28 +85,28 @@ export class ConvertByEmail extends Context.Service<
     /** Takes a mail in: on return its raw form and its row are durable. Returns its id. */
     readonly accept: <E, R>(
       delivery: Delivery<E, R>
-    ) => Effect.Effect<string, E | ObjectStoreError | IntakeUnavailable, R>
+    ) => Effect.Effect<string, E | ObjectStoreError | StoreUnavailable, R>
     /** Reads the mail that has waited longest, and answers it or queues its conversion. False: there is none. */
-    readonly admitNext: Effect.Effect<boolean, IntakeUnavailable>
+    readonly admitNext: Effect.Effect<boolean, StoreUnavailable>
     /** Converts the mail that has waited longest. False: there is none. */
-    readonly convertNext: Effect.Effect<boolean, IntakeUnavailable>
+    readonly convertNext: Effect.Effect<boolean, StoreUnavailable>
     /** Sends the reply that has waited longest. False: there is none. */
-    readonly replyNext: Effect.Effect<boolean, IntakeUnavailable>
+    readonly replyNext: Effect.Effect<boolean, StoreUnavailable>
     /** Removes the objects of mails that have ended, and deletes old ones (INBOUND-8). */
-    readonly clean: Effect.Effect<void, IntakeUnavailable | ObjectStoreError>
+    readonly clean: Effect.Effect<void, StoreUnavailable | ObjectStoreError>
     /** Removes objects that belong to no mail; returns how many. */
-    readonly sweep: Effect.Effect<number, IntakeUnavailable | ObjectStoreError>
+    readonly sweep: Effect.Effect<number, StoreUnavailable | ObjectStoreError>
     /**
      * Results of a customer's mails, newest first, that were not delivered as an attachment: their links work until they expire,
      * whatever became of the replies.
      */
     readonly keptResults: (
       customerId: string
-    ) => Effect.Effect<ReadonlyArray<KeptResult & { readonly url: string }>, IntakeUnavailable>
+    ) => Effect.Effect<ReadonlyArray<KeptResult & { readonly url: string }>, StoreUnavailable>
     /** The result that a link leads to; undefined for a link that is not ours or has expired. */
     readonly result: (
       token: string
-    ) => Effect.Effect<{ readonly key: string; readonly filename: string } | undefined, IntakeUnavailable>
+    ) => Effect.Effect<{ readonly key: string; readonly filename: string } | undefined, StoreUnavailable>
   }
 >()("postlane/domain/ConvertByEmail") {}
 
@@ -156,10 +155,7 @@ const make = Effect.gen(function* () {
 
   /** Runs a step of a mail under its lease. On failure the mail is released and tried again later, or given up. */
   const underLease = Effect.fnUntraced(function* (mail: ClaimedMail, { abandon, step }: Step) {
-    const beat = Effect.mapError(
-      store.heartbeat(mail, MAIL_HOLD_WINDOW),
-      (cause) => new ConversionStoreError({ cause })
-    )
+    const beat = store.heartbeat(mail, MAIL_HOLD_WINDOW)
     const held = (work: ReturnType<Step["step"]>) =>
       Effect.exit(
         Effect.raceFirst(

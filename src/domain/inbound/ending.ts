@@ -4,11 +4,11 @@ import type { PipelineError } from "../../ports/inbound/convert-pipeline.ts"
 import {
   type ClaimedMail,
   IntakeStore,
-  type IntakeUnavailable,
   type MailEnd,
   type Shortage
 } from "../../ports/inbound/intake-store.ts"
 import { ReplyChannel } from "../../ports/inbound/mails.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { blocks, suppressedError } from "../mail/suppression-policy.ts"
 import { IntakeConfig } from "./intake-config.ts"
 import { countEnded } from "./metrics.ts"
@@ -26,7 +26,7 @@ export const isFinal = (mail: ClaimedMail, reason: PipelineError["reason"]): boo
 export const endMail = (
   mail: ClaimedMail,
   end: MailEnd
-): Effect.Effect<void, IntakeUnavailable, IntakeStore> =>
+): Effect.Effect<void, StoreUnavailable, IntakeStore> =>
   Effect.gen(function* () {
     const store = yield* IntakeStore
     if (!(yield* store.end(mail, end))) return

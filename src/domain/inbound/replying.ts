@@ -125,7 +125,7 @@ export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
     )
     if (Result.isFailure(composed)) {
       const { failure } = composed
-      if (failure._tag === "IntakeUnavailable") return yield* failure
+      if (failure._tag === "StoreUnavailable") return yield* failure
       return yield* afterFailure(
         reply,
         failure._tag === "ReplyFailure"

@@ -1,7 +1,8 @@
 import { Clock, Effect } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
-import { IntakeStore, type IntakeUnavailable } from "../../ports/inbound/intake-store.ts"
+import { IntakeStore } from "../../ports/inbound/intake-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeSignedTokens } from "../accounts/tokens.ts"
 
 /** How long the link to a result works, milliseconds: 7 days. */
@@ -18,9 +19,9 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 /** Creates and verifies the tokens of links to results. */
 export interface ResultLinks {
   /** The same mail and time give the same token, so that a repeated reply is identical. */
-  readonly token: (mailId: string, expiresAt: number) => Effect.Effect<string, IntakeUnavailable>
+  readonly token: (mailId: string, expiresAt: number) => Effect.Effect<string, StoreUnavailable>
   /** The mail of a genuine token that has not expired. */
-  readonly verify: (token: string) => Effect.Effect<string | undefined, IntakeUnavailable>
+  readonly verify: (token: string) => Effect.Effect<string | undefined, StoreUnavailable>
 }
 
 /** The URL of the result for a token. */

@@ -5,6 +5,7 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { MailProviders } from "../../ports/mail/mail-provider.ts"
 import { MailStore, type RecordSend } from "../../ports/mail/mail-store.ts"
+import { noAnswer } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import { addressKey, addressOf } from "./address.ts"
 import { makeAttemptRunner } from "./attempt.ts"
@@ -103,7 +104,7 @@ const make = Effect.gen(function* () {
     }
     return yield* withDeadline(queue.enqueue(deferred, delay), {
       duration: ENQUEUE_TIMEOUT_MS,
-      onTimeout: () => Effect.fail({ message: `no answer within ${ENQUEUE_TIMEOUT_MS} ms` })
+      onTimeout: () => Effect.fail(noAnswer("enqueue", `${ENQUEUE_TIMEOUT_MS} ms`))
     }).pipe(
       Effect.andThen(
         Effect.logWarning("an ambiguous send waits for its retry").pipe(
@@ -112,8 +113,8 @@ const make = Effect.gen(function* () {
       ),
       Effect.as<Ending>({ _tag: "Deferred", provider, failedOver }),
       Effect.catch((error) =>
-        Effect.logError("an ambiguous send could not be queued for its retry", { error: error.message }).pipe(
-          Effect.as(failed(`${reason}; it could not be queued for a retry: ${error.message}`))
+        Effect.logError("an ambiguous send could not be queued for its retry", { error: error.reason }).pipe(
+          Effect.as(failed(`${reason}; it could not be queued for a retry: ${error.reason}`))
         )
       )
     )

@@ -2,9 +2,10 @@ import { Clock, Context, Data, Effect, Layer, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { DeferQueue, type DeferQueueError } from "../../ports/mail/defer-queue.ts"
+import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { MailProviders } from "../../ports/mail/mail-provider.ts"
-import { type BeganRetry, MailStore, MailStoreError } from "../../ports/mail/mail-store.ts"
+import { type BeganRetry, MailStore } from "../../ports/mail/mail-store.ts"
+import { type StoreUnavailable, noAnswer } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import { makeAttemptRunner } from "./attempt.ts"
 import {
@@ -29,7 +30,7 @@ const BUSY_WAIT = "1 second"
 class KeyStaysBusy extends Data.TaggedError("KeyStaysBusy")<{ readonly rowId: string }> {}
 
 /** Why a retry's message returns to the queue: it is received again, three times at most. */
-export type RetryFailure = KeyStaysBusy | MailStoreError | DeferQueueError
+export type RetryFailure = KeyStaysBusy | StoreUnavailable
 
 /**
  * Handles a queued retry (MAIL-51 to MAIL-56). Its first attempt was ambiguous, so that no outcome here proves that nothing
@@ -63,11 +64,10 @@ const make = Effect.gen(function* () {
   const runner = yield* makeAttemptRunner(providers, config.attemptTimeoutMs)
   const leaseMs = claimLeaseMs(config)
 
-  const bounded = <A>(operation: string, call: Effect.Effect<A, MailStoreError>) =>
+  const bounded = <A>(operation: string, call: Effect.Effect<A, StoreUnavailable>) =>
     withDeadline(call, {
       duration: config.dbTimeoutMs,
-      onTimeout: () =>
-        Effect.fail(new MailStoreError({ operation, cause: `no answer in ${config.dbTimeoutMs} ms` }))
+      onTimeout: () => Effect.fail(noAnswer(operation, `${config.dbTimeoutMs} ms`))
     })
 
   /**
@@ -135,8 +135,7 @@ const make = Effect.gen(function* () {
     const rowId = yield* nextRowId(message.rowId)
     yield* withDeadline(queue.enqueue({ ...message, attempt, rowId }, delay), {
       duration: ENQUEUE_TIMEOUT_MS,
-      onTimeout: () =>
-        Effect.fail(new MailStoreError({ operation: "enqueue", cause: "no answer from the queue" }))
+      onTimeout: () => Effect.fail(noAnswer("enqueue", `${ENQUEUE_TIMEOUT_MS} ms`))
     })
     yield* Effect.logWarning("a retry was ambiguous and waits for the next").pipe(
       Effect.annotateLogs({ provider: message.request.provider, attempt: message.attempt, reason })

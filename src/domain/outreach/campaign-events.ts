@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 
-import { CampaignBook, type CampaignBookUnavailable } from "../../ports/outreach/campaign-book.ts"
+import { CampaignBook } from "../../ports/outreach/campaign-book.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { DeliveryEvent } from "../delivery/delivery-event.ts"
 import { fieldsOf, textOf } from "../delivery/untrusted.ts"
 
@@ -21,7 +22,7 @@ export class CampaignEvents extends Context.Service<
   CampaignEvents,
   {
     /** Records the event where it is about a campaign send. Safe to repeat, after a failure or for a duplicate. */
-    readonly record: (event: DeliveryEvent) => Effect.Effect<void, CampaignBookUnavailable>
+    readonly record: (event: DeliveryEvent) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/domain/CampaignEvents") {}
 

@@ -2,11 +2,8 @@ import { Context, Effect, Layer, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
-import {
-  CampaignBook,
-  type CampaignBookUnavailable,
-  type UnsubscribesUnavailable
-} from "../../ports/outreach/campaign-book.ts"
+import { CampaignBook } from "../../ports/outreach/campaign-book.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { addressKey, formatMailbox, parseMailbox } from "../mail/address.ts"
 import { Mailer } from "../mail/mailer.ts"
 import {
@@ -65,12 +62,7 @@ export type OutreachResult =
       readonly providerMessageId: string | null
     }
 
-export type OutreachFailure =
-  | InvalidRequest
-  | IdempotencyConflict
-  | IdempotencyInProgress
-  | CampaignBookUnavailable
-  | UnsubscribesUnavailable
+export type OutreachFailure = InvalidRequest | IdempotencyConflict | IdempotencyInProgress | StoreUnavailable
 
 /** Prospect outreach (EVENT-70). */
 export class Outreach extends Context.Service<

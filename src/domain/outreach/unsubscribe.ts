@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
-import { Unsubscribes, type UnsubscribesUnavailable } from "../../ports/outreach/campaign-book.ts"
+import { Unsubscribes } from "../../ports/outreach/campaign-book.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeSignedTokens } from "../accounts/tokens.ts"
 import {
   MAX_TOKEN_LENGTH,
@@ -42,13 +43,11 @@ export class Unsubscribing extends Context.Service<
   Unsubscribing,
   {
     /** The token of a link. */
-    readonly token: (subject: UnsubscribeSubject) => Effect.Effect<string, UnsubscribesUnavailable>
+    readonly token: (subject: UnsubscribeSubject) => Effect.Effect<string, StoreUnavailable>
     /** The subject of a genuine token; undefined for a forged, truncated or changed one. Records nothing. */
-    readonly verify: (token: string) => Effect.Effect<UnsubscribeSubject | undefined, UnsubscribesUnavailable>
+    readonly verify: (token: string) => Effect.Effect<UnsubscribeSubject | undefined, StoreUnavailable>
     /** As `verify`, and takes the address off all outreach. */
-    readonly unsubscribe: (
-      token: string
-    ) => Effect.Effect<UnsubscribeSubject | undefined, UnsubscribesUnavailable>
+    readonly unsubscribe: (token: string) => Effect.Effect<UnsubscribeSubject | undefined, StoreUnavailable>
   }
 >()("postlane/domain/Unsubscribing") {}
 

@@ -1,9 +1,7 @@
 import { Context, Data, type Effect, type Redacted } from "effect"
 
 import type { Principal, Right } from "../../domain/accounts/principal.ts"
-
-/** The caller cannot be looked up now. */
-export class AccessUnavailable extends Data.TaggedError("AccessUnavailable")<{ readonly cause: unknown }> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A token cannot be made like this: without a right, without a name, or `owner` without its customer. */
 export class InvalidToken extends Data.TaggedError("InvalidToken")<{ readonly message: string }> {}
@@ -55,24 +53,24 @@ export class Access extends Context.Service<
   Access,
   {
     /** The principal of a bearer token; `undefined` for one that is unknown, revoked or expired, or whose customer is gone. */
-    readonly byToken: (token: string) => Effect.Effect<Principal | undefined, AccessUnavailable>
+    readonly byToken: (token: string) => Effect.Effect<Principal | undefined, StoreUnavailable>
     /** The principal of a session cookie. */
-    readonly bySession: (cookie: string) => Effect.Effect<SessionUse | undefined, AccessUnavailable>
+    readonly bySession: (cookie: string) => Effect.Effect<SessionUse | undefined, StoreUnavailable>
     /** Begins a session with the rights of a bearer token, which ends with the token; `undefined` as `byToken`. */
-    readonly beginSession: (token: string) => Effect.Effect<BegunSession | undefined, AccessUnavailable>
+    readonly beginSession: (token: string) => Effect.Effect<BegunSession | undefined, StoreUnavailable>
     /** Ends the session of a cookie; false where there is none. */
-    readonly endSession: (cookie: string) => Effect.Effect<boolean, AccessUnavailable>
+    readonly endSession: (cookie: string) => Effect.Effect<boolean, StoreUnavailable>
     /** Makes a token. Its text is returned only here and stored nowhere. */
     readonly createToken: (
       token: NewToken
     ) => Effect.Effect<
       { readonly id: string; readonly token: Redacted.Redacted },
-      AccessUnavailable | InvalidToken
+      StoreUnavailable | InvalidToken
     >
     /** The tokens that are valid here, newest first. */
-    readonly listTokens: Effect.Effect<ReadonlyArray<ListedToken>, AccessUnavailable>
+    readonly listTokens: Effect.Effect<ReadonlyArray<ListedToken>, StoreUnavailable>
     /** Revokes a token and the sessions begun with it; false where no valid token has this id. */
-    readonly revokeToken: (id: string) => Effect.Effect<boolean, AccessUnavailable>
+    readonly revokeToken: (id: string) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Stores a dev token from the settings, replacing the one of this name; it is valid for embedded processes only. A dev
      * owner is a paid customer, created with `credits` where missing.
@@ -82,7 +80,7 @@ export class Access extends Context.Service<
       readonly token: Redacted.Redacted
       readonly rights: ReadonlyArray<Right>
       readonly owner?: { readonly email: string; readonly name: string; readonly credits: number } | undefined
-    }) => Effect.Effect<void, AccessUnavailable>
+    }) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/ports/Access") {}
 
@@ -97,8 +95,8 @@ export class MagicLinks extends Context.Service<
     readonly claim: (claim: {
       readonly promo: string
       readonly email: string
-    }) => Effect.Effect<Redacted.Redacted | undefined, AccessUnavailable>
+    }) => Effect.Effect<Redacted.Redacted | undefined, StoreUnavailable>
     /** Redeems a link, once even under races, and begins a session; `undefined`: unknown, used or expired. */
-    readonly redeem: (token: string) => Effect.Effect<BegunSession | undefined, AccessUnavailable>
+    readonly redeem: (token: string) => Effect.Effect<BegunSession | undefined, StoreUnavailable>
   }
 >()("postlane/ports/MagicLinks") {}

@@ -1,11 +1,7 @@
-import { Context, Data, type Effect, type Redacted } from "effect"
+import { Context, type Effect, type Redacted } from "effect"
 
 import type { InvalidCursor } from "../cursor.ts"
-
-/** Accounts cannot be changed now. */
-export class AccountsUnavailable extends Data.TaggedError("AccountsUnavailable")<{
-  readonly cause: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** An account and its spendable funds: live holds are already deducted. */
 export interface AccountFunds {
@@ -26,7 +22,7 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     /** The account and its funds; `undefined` where it is closed. */
-    readonly funds: (customerId: string) => Effect.Effect<AccountFunds | undefined, AccountsUnavailable>
+    readonly funds: (customerId: string) => Effect.Effect<AccountFunds | undefined, StoreUnavailable>
     /**
      * Closes the account: sign-ins, tokens, links and open invitations end with it, in one step. `undefined` where it is
      * closed already.
@@ -35,7 +31,7 @@ export class Accounts extends Context.Service<
       customerId: string
     ) => Effect.Effect<
       { readonly email: string; /** ISO 8601. */ readonly deletedAt: string } | undefined,
-      AccountsUnavailable
+      StoreUnavailable
     >
     /**
      * Erases a person: takes the address (its key) from the account, the forms and the send log. A suppression of it stays,
@@ -44,14 +40,9 @@ export class Accounts extends Context.Service<
     readonly erase: (person: {
       readonly email: string
       readonly actor: string
-    }) => Effect.Effect<boolean, AccountsUnavailable>
+    }) => Effect.Effect<boolean, StoreUnavailable>
   }
 >()("postlane/ports/Accounts") {}
-
-/** Invitations cannot be read or written now. */
-export class TeamInvitesUnavailable extends Data.TaggedError("TeamInvitesUnavailable")<{
-  readonly cause: unknown
-}> {}
 
 /** An invitation, and what the caller does about its mail. */
 export type InviteTodo =
@@ -80,16 +71,13 @@ export class TeamInvites extends Context.Service<
     readonly begin: (invite: {
       readonly customerId: string
       readonly email: string
-    }) => Effect.Effect<InviteTodo | undefined, TeamInvitesUnavailable>
+    }) => Effect.Effect<InviteTodo | undefined, StoreUnavailable>
     /** Records whether the mail of that token went out. */
-    readonly end: (token: Redacted.Redacted, sent: boolean) => Effect.Effect<void, TeamInvitesUnavailable>
+    readonly end: (token: Redacted.Redacted, sent: boolean) => Effect.Effect<void, StoreUnavailable>
     /** Accepts, once; `undefined` for a token that is unknown, used or expired. */
     readonly accept: (
       token: string
-    ) => Effect.Effect<
-      { readonly inviteId: string; readonly inviter: string } | undefined,
-      TeamInvitesUnavailable
-    >
+    ) => Effect.Effect<{ readonly inviteId: string; readonly inviter: string } | undefined, StoreUnavailable>
   }
 >()("postlane/ports/TeamInvites") {}
 
@@ -144,12 +132,7 @@ export interface ContactMessageFilter {
   readonly cursor?: string | undefined
 }
 
-/** Messages cannot be stored or read now. */
-export class ContactMessagesUnavailable extends Data.TaggedError("ContactMessagesUnavailable")<{
-  readonly cause: unknown
-}> {}
-
-type Store<A> = Effect.Effect<A, ContactMessagesUnavailable>
+type Store<A> = Effect.Effect<A, StoreUnavailable>
 
 /** Keeps every message, so that none is lost with its mail (`contact_messages`). */
 export class ContactMessages extends Context.Service<
@@ -171,7 +154,7 @@ export class ContactMessages extends Context.Service<
       filter: ContactMessageFilter
     ) => Effect.Effect<
       { readonly rows: ReadonlyArray<ContactMessageRow>; readonly nextCursor: string | null },
-      ContactMessagesUnavailable | InvalidCursor
+      StoreUnavailable | InvalidCursor
     >
   }
 >()("postlane/ports/ContactMessages") {}

@@ -1,6 +1,7 @@
-import { Context, Data, type Effect, type Schema } from "effect"
+import { Context, type Effect, type Schema } from "effect"
 
 import type { InvalidCursor } from "../cursor.ts"
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most rows of one page. */
 export const MAX_AUDIT_PAGE = 200
@@ -31,11 +32,6 @@ export interface AuditLogFilter {
   readonly cursor?: string | undefined
 }
 
-/** The audit log cannot be read now. */
-export class AuditLogUnavailable extends Data.TaggedError("AuditLogUnavailable")<{
-  readonly cause: unknown
-}> {}
-
 /** The actions of admins, for later review. */
 export class AuditLog extends Context.Service<
   AuditLog,
@@ -45,7 +41,7 @@ export class AuditLog extends Context.Service<
       filter: AuditLogFilter
     ) => Effect.Effect<
       { readonly rows: ReadonlyArray<AuditLogRow>; readonly nextCursor: string | null },
-      AuditLogUnavailable | InvalidCursor
+      StoreUnavailable | InvalidCursor
     >
   }
 >()("postlane/ports/AuditLog") {}

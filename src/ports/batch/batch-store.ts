@@ -3,7 +3,7 @@ import { Context, type Duration, type Effect } from "effect"
 import type { BatchOutcome } from "../../domain/batch/row.ts"
 import type { CostEntry, ModelPrice } from "../../domain/conversion/cascade/cost.ts"
 import type { JobOptions } from "../../domain/conversion/job.ts"
-import type { ConversionStoreError } from "../conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A row to prepare, held by `lease`. */
 export interface ClaimedBatch {
@@ -73,7 +73,7 @@ interface StrandedJob {
   readonly costUsd: number
 }
 
-type Store<A> = Effect.Effect<A, ConversionStoreError>
+type Store<A> = Effect.Effect<A, StoreUnavailable>
 
 /** Batch rows. Each method is one guarded function of the database and returns whether it won. */
 export class BatchStore extends Context.Service<

@@ -1,11 +1,7 @@
-import { Context, Data, type Duration, type Effect } from "effect"
+import { Context, type Duration, type Effect } from "effect"
 
 import type { JobOptions } from "../../domain/conversion/job.ts"
-
-/** The store did not answer, or its answer was lost. */
-export class BulkOrdersUnavailable extends Data.TaggedError("BulkOrdersUnavailable")<{
-  readonly cause: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** The answer to an order: accepted whole, or refused whole, and because of which file. */
 type BulkAnswer =
@@ -30,7 +26,7 @@ export interface BulkMessage {
   }>
 }
 
-type Store<A> = Effect.Effect<A, BulkOrdersUnavailable>
+type Store<A> = Effect.Effect<A, StoreUnavailable>
 
 /** Bulk orders: many conversions in one request, and one message when the last has ended (DOC-51). */
 export class BulkOrders extends Context.Service<

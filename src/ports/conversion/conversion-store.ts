@@ -1,15 +1,11 @@
-import { Context, Data, type Duration, type Effect } from "effect"
+import { Context, type Duration, type Effect } from "effect"
 
 import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
 import type { NoRoomForFile } from "../../domain/conversion/file-room.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
 import type { Legibility } from "../../domain/conversion/legibility.ts"
 import type { InvalidCursor } from "../cursor.ts"
-
-/** The store did not answer, or its answer was lost: the operation may or may not have happened. */
-export class ConversionStoreError extends Data.TaggedError("ConversionStoreError")<{
-  readonly cause: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** What a file is, by its content. */
 export type FileKind = "pdf" | "docx" | "png" | "jpeg"
@@ -126,7 +122,7 @@ export interface StoredFlyer {
   readonly unreadablePages: ReadonlyArray<number>
 }
 
-type Store<A> = Effect.Effect<A, ConversionStoreError>
+type Store<A> = Effect.Effect<A, StoreUnavailable>
 
 /** Most files of one page. */
 export const MAX_FILES_PAGE = 1000
@@ -151,12 +147,12 @@ export class ConversionStore extends Context.Service<
     /** As long as its owner has room for one more (`FILE_ROOM`). */
     readonly addFile: (
       file: Pick<StoredFile, "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey">
-    ) => Effect.Effect<StoredFile, ConversionStoreError | NoRoomForFile>
+    ) => Effect.Effect<StoredFile, StoreUnavailable | NoRoomForFile>
     /** Of this owner only; newest first, the page after `cursor`. */
     readonly files: (
       customerId: string,
       page: { readonly limit: number; readonly cursor: string | undefined }
-    ) => Effect.Effect<FilePage, ConversionStoreError | InvalidCursor>
+    ) => Effect.Effect<FilePage, StoreUnavailable | InvalidCursor>
     readonly file: (fileId: string, customerId: string) => Store<StoredFile | undefined>
     /** Files by id, for progress streams: many in one call. */
     readonly filesById: (fileIds: ReadonlyArray<string>) => Store<ReadonlyArray<StoredFile>>

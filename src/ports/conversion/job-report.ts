@@ -3,7 +3,7 @@ import { Context, type Effect } from "effect"
 import type { BatchOutcome, BatchRowState } from "../../domain/batch/row.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
 import type { InvalidCursor } from "../cursor.ts"
-import type { ConversionStoreError } from "./conversion-store.ts"
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most jobs of one page, and days of one cost report. */
 export const MAX_JOBS_PAGE = 200
@@ -80,9 +80,9 @@ export class JobReport extends Context.Service<
       readonly cursor?: string | undefined
     }) => Effect.Effect<
       { readonly rows: ReadonlyArray<JobRow>; readonly nextCursor: string | null },
-      ConversionStoreError | InvalidCursor
+      StoreUnavailable | InvalidCursor
     >
     /** Today and the `days` − 1 days before it, UTC; 1 to {@link MAX_COST_DAYS}. */
-    readonly costs: (days: number) => Effect.Effect<CostReport, ConversionStoreError>
+    readonly costs: (days: number) => Effect.Effect<CostReport, StoreUnavailable>
   }
 >()("postlane/ports/JobReport") {}

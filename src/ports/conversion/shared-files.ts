@@ -1,4 +1,6 @@
-import { Context, Data, type Effect } from "effect"
+import { Context, type Effect } from "effect"
+
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A link that shows one file's result to anyone who has it (DOC-50). */
 interface ShareLink {
@@ -16,11 +18,6 @@ interface SharedResult {
   readonly resultKey: string
 }
 
-/** Links cannot be made or opened now. */
-export class SharedFilesUnavailable extends Data.TaggedError("SharedFilesUnavailable")<{
-  readonly cause: unknown
-}> {}
-
 /** Makes links to the results of files, and opens them. */
 export class SharedFiles extends Context.Service<
   SharedFiles,
@@ -29,10 +26,10 @@ export class SharedFiles extends Context.Service<
     readonly link: (file: {
       readonly fileId: string
       readonly customerId: string
-    }) => Effect.Effect<ShareLink | undefined, SharedFilesUnavailable>
+    }) => Effect.Effect<ShareLink | undefined, StoreUnavailable>
     /** The address of a file's link that is valid for two weeks from `from`; the same `from` gives the same address. */
-    readonly urlFrom: (fileId: string, from: Date) => Effect.Effect<string, SharedFilesUnavailable>
+    readonly urlFrom: (fileId: string, from: Date) => Effect.Effect<string, StoreUnavailable>
     /** What the link shows; `undefined` for a forged or expired token, a deleted file, or one without a result. */
-    readonly open: (token: string) => Effect.Effect<SharedResult | undefined, SharedFilesUnavailable>
+    readonly open: (token: string) => Effect.Effect<SharedResult | undefined, StoreUnavailable>
   }
 >()("postlane/ports/SharedFiles") {}

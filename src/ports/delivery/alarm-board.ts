@@ -1,4 +1,4 @@
-import { Context, Data, type Effect } from "effect"
+import { Context, type Effect } from "effect"
 
 import type {
   AlarmChange,
@@ -7,11 +7,7 @@ import type {
   Measures,
   NoticeKind
 } from "../../domain/delivery/alarm-rules.ts"
-
-/** The alarms cannot be read or written now. */
-export class AlarmBoardUnavailable extends Data.TaggedError("AlarmBoardUnavailable")<{
-  readonly cause: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A notice that waits to go out. */
 export interface AlarmNotice {
@@ -29,21 +25,21 @@ export class AlarmBoard extends Context.Service<
   AlarmBoard,
   {
     /** The measurements of the send log; dead letters come from the retry queue. */
-    readonly measure: Effect.Effect<Omit<Measures, "deadLetters">, AlarmBoardUnavailable>
-    readonly read: Effect.Effect<AlarmTable, AlarmBoardUnavailable>
+    readonly measure: Effect.Effect<Omit<Measures, "deadLetters">, StoreUnavailable>
+    readonly read: Effect.Effect<AlarmTable, StoreUnavailable>
     /**
      * Changes an alarm's state and stores its notice, both or neither, if the state is still the one that the change
      * expects. False where another process changed it first: of several at once one wins.
      */
-    readonly change: (change: AlarmChange) => Effect.Effect<boolean, AlarmBoardUnavailable>
+    readonly change: (change: AlarmChange) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Claims the notice that has been due longest, for three minutes; the notice of an end only after that of its beginning
      * went out. Of several callers at once, one gets each notice. `undefined` where none is due.
      */
-    readonly claimNotice: Effect.Effect<AlarmNotice | undefined, AlarmBoardUnavailable>
+    readonly claimNotice: Effect.Effect<AlarmNotice | undefined, StoreUnavailable>
     /** Records that a claimed notice went out. */
-    readonly confirmNotice: (notice: AlarmNotice) => Effect.Effect<void, AlarmBoardUnavailable>
+    readonly confirmNotice: (notice: AlarmNotice) => Effect.Effect<void, StoreUnavailable>
     /** Releases a notice that did not go out: due after a minute; from the fifth time on the delay doubles, up to an hour. */
-    readonly releaseNotice: (notice: AlarmNotice) => Effect.Effect<void, AlarmBoardUnavailable>
+    readonly releaseNotice: (notice: AlarmNotice) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/ports/AlarmBoard") {}

@@ -1,6 +1,7 @@
 import { Context, Data, type Effect } from "effect"
 
 import type { AlertType, PerChannel } from "../../domain/delivery/alert-policy.ts"
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Which channels each type of alert goes to. */
 type AlertPreferenceTable = Readonly<Record<AlertType, PerChannel<boolean>>>
@@ -10,18 +11,13 @@ export const DEFAULT_PREFERENCES: AlertPreferenceTable = {
   email_delivery_failure: { email: true, chat: true }
 }
 
-/** The preferences cannot be read or written now. */
-export class AlertPreferencesUnavailable extends Data.TaggedError("AlertPreferencesUnavailable")<{
-  readonly cause: unknown
-}> {}
-
 /** The choices of admins on the notifications page (`admin_notification_preferences`). */
 export class AlertPreferences extends Context.Service<
   AlertPreferences,
   {
-    readonly read: Effect.Effect<AlertPreferenceTable, AlertPreferencesUnavailable>
+    readonly read: Effect.Effect<AlertPreferenceTable, StoreUnavailable>
     /** Replaces all of them atomically. */
-    readonly write: (table: AlertPreferenceTable) => Effect.Effect<void, AlertPreferencesUnavailable>
+    readonly write: (table: AlertPreferenceTable) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/ports/AlertPreferences") {}
 

@@ -2,12 +2,7 @@ import { Context, Data, type Effect } from "effect"
 
 import type { DigestCadence, DigestPeriod } from "../../domain/delivery/audit-digest-period.ts"
 import type { SendRequest } from "../../domain/mail/message.ts"
-
-/** The database does not answer, or not as expected. */
-export class AuditDigestStoreError extends Data.TaggedError("AuditDigestStoreError")<{
-  readonly operation: string
-  readonly cause: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** One row of `audit_digest_subscriptions`. */
 export interface DigestSubscription {
@@ -96,14 +91,14 @@ export class AuditDigestStore extends Context.Service<
     /** Active subscriptions, by id, whose digest of the period is neither sent nor suppressed; those after `after`. */
     readonly pending: (
       query: PendingQuery
-    ) => Effect.Effect<ReadonlyArray<DigestSubscription>, AuditDigestStoreError>
+    ) => Effect.Effect<ReadonlyArray<DigestSubscription>, StoreUnavailable>
     /** What happened, with the newest `limit` entries. */
     readonly activity: (query: {
       readonly period: DigestPeriod
       /** Absent: the whole service. */
       readonly customer: { readonly id: string; readonly email: string } | undefined
       readonly limit: number
-    }) => Effect.Effect<DigestActivity, AuditDigestStoreError>
+    }) => Effect.Effect<DigestActivity, StoreUnavailable>
     /** One guarded statement: of two runs at once one gets `Claimed`. `patient`: a digest that failed recently waits. */
     readonly claim: (
       entry: DigestKey & {
@@ -112,11 +107,11 @@ export class AuditDigestStore extends Context.Service<
         readonly patient: boolean
         readonly request: SendRequest
       }
-    ) => Effect.Effect<DigestClaim, AuditDigestStoreError>
+    ) => Effect.Effect<DigestClaim, StoreUnavailable>
     /** Settles the claim of `owner`; false where it no longer holds it. */
     readonly settle: (
       entry: DigestKey & { readonly owner: string; readonly end: DigestEnd }
-    ) => Effect.Effect<boolean, AuditDigestStoreError>
+    ) => Effect.Effect<boolean, StoreUnavailable>
   }
 >()("postlane/ports/AuditDigestStore") {}
 

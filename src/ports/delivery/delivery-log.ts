@@ -7,12 +7,7 @@ import type {
   IncomingEvent
 } from "../../domain/delivery/delivery-event.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
-
-/** The log could not record an event or the outcome of an alert. */
-export class DeliveryLogError extends Data.TaggedError("DeliveryLogError")<{
-  readonly operation: "record" | "heard" | "releaseAlert" | "confirmAlert" | "claimDueAlert"
-  readonly cause: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** The result of recording an event, and whether it was backfill that keeps its alert's claim. */
 export interface LoggedEvent extends RecordedEvent {
@@ -38,22 +33,22 @@ export class DeliveryLog extends Context.Service<
     readonly record: (
       event: DeliveryEvent,
       options?: RecordOptions
-    ) => Effect.Effect<LoggedEvent, DeliveryLogError>
+    ) => Effect.Effect<LoggedEvent, StoreUnavailable>
     /** Records, to the minute, that a webhook delivered an event of this provider: input of the alarm on silence. */
-    readonly heard: (provider: Provider) => Effect.Effect<void, DeliveryLogError>
+    readonly heard: (provider: Provider) => Effect.Effect<void, StoreUnavailable>
     /** Releases the claim of an alert that did not go out; false where there is none. */
-    readonly releaseAlert: (sendId: string) => Effect.Effect<boolean, DeliveryLogError>
+    readonly releaseAlert: (sendId: string) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Confirms that the alert went out or is not wanted, even if its claim was released in the meantime: nothing raises it
      * again. False where it was confirmed already.
      */
-    readonly confirmAlert: (sendId: string) => Effect.Effect<boolean, DeliveryLogError>
+    readonly confirmAlert: (sendId: string) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Claims the alert that has been due longest: three minutes after a claim that was neither confirmed nor released, and
      * a minute (doubled with every claim, up to an hour) after a release that no event followed. Of several callers at
      * once, one gets each alert. `undefined` where none is due.
      */
-    readonly claimDueAlert: Effect.Effect<FailedSend | undefined, DeliveryLogError>
+    readonly claimDueAlert: Effect.Effect<FailedSend | undefined, StoreUnavailable>
   }
 >()("postlane/ports/DeliveryLog") {}
 

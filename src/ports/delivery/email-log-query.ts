@@ -1,9 +1,10 @@
-import { Context, Data, type Effect, type Schema } from "effect"
+import { Context, type Effect, type Schema } from "effect"
 
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { InvalidCursor } from "../cursor.ts"
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most rows of one page. */
 export const MAX_EMAIL_LOG_PAGE = 200
@@ -62,11 +63,6 @@ export interface EmailLogPage {
   readonly nextCursor: string | null
 }
 
-/** The log cannot be read now. */
-export class EmailLogUnavailable extends Data.TaggedError("EmailLogUnavailable")<{
-  readonly cause: unknown
-}> {}
-
 /**
  * Reads the send log. Pages follow (`created_at`, `id`), newest first: a page begins where the last one ended, so that new
  * rows cause neither repeated nor skipped ones.
@@ -74,9 +70,7 @@ export class EmailLogUnavailable extends Data.TaggedError("EmailLogUnavailable")
 export class EmailLogQuery extends Context.Service<
   EmailLogQuery,
   {
-    readonly page: (
-      filter: EmailLogFilter
-    ) => Effect.Effect<EmailLogPage, EmailLogUnavailable | InvalidCursor>
+    readonly page: (filter: EmailLogFilter) => Effect.Effect<EmailLogPage, StoreUnavailable | InvalidCursor>
   }
 >()("postlane/ports/EmailLogQuery") {}
 
@@ -98,11 +92,6 @@ export interface EmailStat {
   readonly costUsd: number
 }
 
-/** The log cannot be counted now. */
-export class EmailStatsUnavailable extends Data.TaggedError("EmailStatsUnavailable")<{
-  readonly cause: unknown
-}> {}
-
 /** Counts the send log. */
 export class EmailStats extends Context.Service<
   EmailStats,
@@ -110,9 +99,6 @@ export class EmailStats extends Context.Service<
     /** Today and the `days` − 1 days before it, UTC; 1 to {@link MAX_STATS_DAYS}. `from` is the first day. */
     readonly since: (
       days: number
-    ) => Effect.Effect<
-      { readonly from: string; readonly stats: ReadonlyArray<EmailStat> },
-      EmailStatsUnavailable
-    >
+    ) => Effect.Effect<{ readonly from: string; readonly stats: ReadonlyArray<EmailStat> }, StoreUnavailable>
   }
 >()("postlane/ports/EmailStats") {}

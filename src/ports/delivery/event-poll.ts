@@ -1,10 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
-/** The log did not answer the poll. */
-export class PollLogError extends Data.TaggedError("PollLogError")<{
-  readonly operation: "known" | "position" | "savePosition"
-  readonly cause: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A mail that the log has a row for. */
 export interface KnownMail {
@@ -37,15 +33,18 @@ export class PollLog extends Context.Service<
       messageIds: ReadonlyArray<string>
     ) => Effect.Effect<
       { readonly mails: ReadonlyMap<string, KnownMail>; readonly oldest: number | undefined },
-      PollLogError
+      StoreUnavailable
     >
     /** The position, and the version that saving it requires. */
     readonly position: Effect.Effect<
       { readonly position: PollPosition; readonly version: number },
-      PollLogError
+      StoreUnavailable
     >
     /** Saves the position unless another run has saved one since `version`; returns whether it did. */
-    readonly savePosition: (position: PollPosition, version: number) => Effect.Effect<boolean, PollLogError>
+    readonly savePosition: (
+      position: PollPosition,
+      version: number
+    ) => Effect.Effect<boolean, StoreUnavailable>
   }
 >()("postlane/ports/PollLog") {}
 

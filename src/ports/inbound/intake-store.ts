@@ -1,11 +1,9 @@
-import { Context, Data, type Duration, type Effect, type Redacted } from "effect"
+import { Context, type Duration, type Effect, type Redacted } from "effect"
 
 import type { MailOutcome } from "../../domain/inbound/intake-config.ts"
 import type { ReplyContent } from "../../domain/inbound/reply-content.ts"
 import type { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
-
-/** Mails under way cannot be read or written now. */
-export class IntakeUnavailable extends Data.TaggedError("IntakeUnavailable")<{ readonly cause: unknown }> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** An accepted mail; its raw form is stored. */
 interface ReceivedMail {
@@ -160,7 +158,7 @@ export interface KeptResult {
 
 type Claimed = Pick<ClaimedMail, "id" | "lease">
 type Held = Pick<ClaimedReply, "id" | "lease">
-type Ask<A> = Effect.Effect<A, IntakeUnavailable>
+type Ask<A> = Effect.Effect<A, StoreUnavailable>
 
 /** Mails under way, their funds and their replies (migration 0021). Every call is safe to repeat. */
 export class IntakeStore extends Context.Service<

@@ -1,13 +1,15 @@
-import { Context, Data, type Effect } from "effect"
+import { Context, type Effect } from "effect"
 
 import type { DeferredSend } from "../../domain/mail/deferred-send.ts"
+import { StoreUnavailable } from "../store-unavailable.ts"
 
-/** The queue could not store or deliver a message. */
-export class DeferQueueError extends Data.TaggedError("DeferQueueError")<{
-  readonly reason: "TooLarge" | "Unavailable"
-  readonly message: string
-  readonly cause?: unknown
-}> {}
+/** The error of a message that is too large for the queue: a retry gives the same. */
+export const tooLargeToQueue = (): StoreUnavailable =>
+  new StoreUnavailable({
+    operation: "enqueue",
+    reason: "The message is too large to be queued",
+    isRetryable: false
+  })
 
 /** A message that was received three times without being handled, or that cannot be read. */
 export interface DeadLetter {
@@ -32,19 +34,19 @@ export class DeferQueue extends Context.Service<
   {
     /** False where there is no queue: an ambiguous send then ends `failed`. */
     readonly configured: boolean
-    /** Durable once it succeeds. Fails with `TooLarge` over about 250 KB, before anything is sent. */
-    readonly enqueue: (message: DeferredSend, delaySeconds: number) => Effect.Effect<void, DeferQueueError>
+    /** Durable once it succeeds. Over about 250 KB it fails before anything is sent, with {@link tooLargeToQueue}. */
+    readonly enqueue: (message: DeferredSend, delaySeconds: number) => Effect.Effect<void, StoreUnavailable>
     /** Runs for ever: receives, hands each message to the handler, several at a time. Fails only when the queue fails. */
     readonly consume: <E, R>(
       handler: (message: DeferredSend) => Effect.Effect<void, E, R>,
       options: { readonly concurrency: number }
-    ) => Effect.Effect<never, DeferQueueError, R>
+    ) => Effect.Effect<never, StoreUnavailable, R>
     readonly deadLetters: (options: {
       readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<DeadLetter>, DeferQueueError>
+    }) => Effect.Effect<ReadonlyArray<DeadLetter>, StoreUnavailable>
     /** Requeues a dead letter, due now and with its receive count reset; false where there is none of that id. */
-    readonly redrive: (id: string) => Effect.Effect<boolean, DeferQueueError>
+    readonly redrive: (id: string) => Effect.Effect<boolean, StoreUnavailable>
     /** Fails where the queue does not answer: for readiness. */
-    readonly check: Effect.Effect<void, DeferQueueError>
+    readonly check: Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/ports/DeferQueue") {}

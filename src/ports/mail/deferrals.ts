@@ -1,9 +1,6 @@
-import { Context, Data, type Effect } from "effect"
+import { Context, type Effect } from "effect"
 
-/** The log cannot be read now: how a deferral ended is not known. */
-export class DeferralsUnavailable extends Data.TaggedError("DeferralsUnavailable")<{
-  readonly cause: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /**
  * The key to send a mail under now. `new`: nothing under it was ever deferred or accepted. `deferred`: its retries are under way.
@@ -26,6 +23,6 @@ export class Deferrals extends Context.Service<
      * rows at every call, so that no end has to be recorded. A deferral without any outcome for 24 hours has failed: no
      * retry goes out after that.
      */
-    readonly openKey: (key: string) => Effect.Effect<OpenKey, DeferralsUnavailable>
+    readonly openKey: (key: string) => Effect.Effect<OpenKey, StoreUnavailable>
   }
 >()("postlane/ports/Deferrals") {}

@@ -1,4 +1,4 @@
-import { Context, Data, type Effect } from "effect"
+import { Context, type Effect } from "effect"
 
 import type { ClaimDecision, ClaimState, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
@@ -6,12 +6,7 @@ import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { SendResult, SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { Suppression } from "../../domain/mail/suppression-policy.ts"
-
-/** The store did not answer, or not as expected. */
-export class MailStoreError extends Data.TaggedError("MailStoreError")<{
-  readonly operation: string
-  readonly cause?: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A claim on a key that the caller chose. */
 export interface ClaimEntry {
@@ -106,23 +101,23 @@ export class MailStore extends Context.Service<
     /** False where no database is configured: nothing is looked up or written, and evidence cannot exist. */
     readonly configured: boolean
     /** Suppression look-up and claim. */
-    readonly begin: (entry: BeginSend) => Effect.Effect<BeganSend, MailStoreError>
+    readonly begin: (entry: BeginSend) => Effect.Effect<BeganSend, StoreUnavailable>
     /** Records that the holder of the claim now tries another provider; false where it no longer holds the claim. */
     readonly moveClaim: (entry: {
       readonly keyHash: string
       readonly owner: string
       readonly provider: Provider
-    }) => Effect.Effect<boolean, MailStoreError>
+    }) => Effect.Effect<boolean, StoreUnavailable>
     /** Proof that this provider accepted an attempt on the key. */
     readonly findEvidence: (entry: {
       readonly keyHash: string
       readonly provider: Provider
-    }) => Effect.Effect<Evidence | undefined, MailStoreError>
-    readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, MailStoreError>
+    }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
+    readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>
     /**
      * Upserts the row (`record_email_send`). Events may have come first: the row that they made is completed, and its
      * status never goes back. A `deferred` outcome whose key has evidence becomes that evidence's row.
      */
-    readonly record: (entry: RecordSend) => Effect.Effect<RecordedSend, MailStoreError>
+    readonly record: (entry: RecordSend) => Effect.Effect<RecordedSend, StoreUnavailable>
   }
 >()("postlane/ports/MailStore") {}

@@ -1,13 +1,8 @@
-import { Context, Data, Schema, type Effect } from "effect"
+import { Context, Schema, type Effect } from "effect"
 
 import type { Provider } from "../../domain/mail/failover.ts"
+import type { StoreUnavailable } from "../store-unavailable.ts"
 import type { MailProvider } from "./mail-provider.ts"
-
-/** The outbox could not be read or written. */
-export class OutboxError extends Data.TaggedError("OutboxError")<{
-  readonly operation: "put" | "list" | "get"
-  readonly cause: unknown
-}> {}
 
 /**
  * The behaviour of a simulated provider for one request. `accepted` and `lost` decide whether a copy goes out where the
@@ -81,14 +76,14 @@ interface OutboxMessage extends Omit<OutboxEntry, "id" | "at" | "cc" | "bcc"> {
 /** Messages of simulated sends: kept on disk, shared by all processes on one data folder. */
 export interface Outbox {
   /** Atomic, even if the process is killed. */
-  readonly put: (message: OutboxMessage) => Effect.Effect<OutboxEntry, OutboxError>
+  readonly put: (message: OutboxMessage) => Effect.Effect<OutboxEntry, StoreUnavailable>
   /** Newest first. */
   readonly list: (options?: {
     readonly limit?: number | undefined
-  }) => Effect.Effect<ReadonlyArray<OutboxEntry>, OutboxError>
-  readonly has: (id: string) => Effect.Effect<boolean, OutboxError>
+  }) => Effect.Effect<ReadonlyArray<OutboxEntry>, StoreUnavailable>
+  readonly has: (id: string) => Effect.Effect<boolean, StoreUnavailable>
   /** The raw message; `undefined` where there is none of that id. */
-  readonly get: (id: string) => Effect.Effect<Uint8Array | undefined, OutboxError>
+  readonly get: (id: string) => Effect.Effect<Uint8Array | undefined, StoreUnavailable>
 }
 
 /** The simulated providers of an embedded installation, and their outbox. */

@@ -1,6 +1,7 @@
 import { Context, Data, type Effect } from "effect"
 
 import type { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most rows of one page. */
 export const MAX_SUPPRESSION_PAGE = 200
@@ -25,11 +26,6 @@ export interface SuppressionFilter {
   readonly cursor?: string | undefined
 }
 
-/** The list cannot be read or written now. */
-export class SuppressionListUnavailable extends Data.TaggedError("SuppressionListUnavailable")<{
-  readonly cause: unknown
-}> {}
-
 /** The cursor was not issued by this list. */
 export class InvalidSuppressionCursor extends Data.TaggedError("InvalidSuppressionCursor")<{
   readonly cursor: string
@@ -44,7 +40,7 @@ export class SuppressionList extends Context.Service<
       filter: SuppressionFilter
     ) => Effect.Effect<
       { readonly rows: ReadonlyArray<SuppressionRow>; readonly nextCursor: string | null },
-      SuppressionListUnavailable | InvalidSuppressionCursor
+      StoreUnavailable | InvalidSuppressionCursor
     >
     /**
      * Adds a `manual` suppression; an existing one changes only if a note is given. Writes one `email_suppress` row to
@@ -55,7 +51,7 @@ export class SuppressionList extends Context.Service<
       readonly email: string
       readonly actor: string
       readonly note: string | undefined
-    }) => Effect.Effect<SuppressionRow, SuppressionListUnavailable>
+    }) => Effect.Effect<SuppressionRow, StoreUnavailable>
     /**
      * Removes every suppression of the address and, where there was one, writes one `email_unsuppress` row into
      * `admin_audit_log`, both or neither. Returns how many it removed.
@@ -64,6 +60,6 @@ export class SuppressionList extends Context.Service<
       readonly email: string
       readonly actor: string
       readonly note: string | undefined
-    }) => Effect.Effect<number, SuppressionListUnavailable>
+    }) => Effect.Effect<number, StoreUnavailable>
   }
 >()("postlane/ports/SuppressionList") {}

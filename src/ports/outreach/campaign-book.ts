@@ -1,13 +1,9 @@
-import { Context, Data, type Effect, type Redacted } from "effect"
+import { Context, type Effect, type Redacted } from "effect"
 
 import type { FailureKind } from "../../domain/mail/failover.ts"
 import type { SendStatus } from "../../domain/mail/send-result.ts"
 import type { CampaignSendStatus } from "../../domain/outreach/campaign-status.ts"
-
-/** The campaign tables cannot be read or written now. */
-export class CampaignBookUnavailable extends Data.TaggedError("CampaignBookUnavailable")<{
-  readonly cause: unknown
-}> {}
+import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A delivery event of a campaign send. */
 export interface CampaignEvent {
@@ -67,31 +63,26 @@ export class CampaignBook extends Context.Service<
      * Records an event; false where it was recorded before or changes nothing. The end state does not depend on the order
      * of events.
      */
-    readonly record: (event: CampaignEvent) => Effect.Effect<boolean, CampaignBookUnavailable>
+    readonly record: (event: CampaignEvent) => Effect.Effect<boolean, StoreUnavailable>
     /** Checks that the address is not unsubscribed and makes the send's row, in one step. */
-    readonly begin: (entry: OutreachEntry) => Effect.Effect<OutreachBegin, CampaignBookUnavailable>
+    readonly begin: (entry: OutreachEntry) => Effect.Effect<OutreachBegin, StoreUnavailable>
     /** Records how it ended; a repeated call changes nothing. */
-    readonly finish: (end: OutreachEnd) => Effect.Effect<void, CampaignBookUnavailable>
+    readonly finish: (end: OutreachEnd) => Effect.Effect<void, StoreUnavailable>
     /** Settles deferred sends whose end the send log knows; returns how many. */
-    readonly settle: Effect.Effect<number, CampaignBookUnavailable>
+    readonly settle: Effect.Effect<number, StoreUnavailable>
   }
 >()("postlane/ports/CampaignBook") {}
-
-/** The table cannot be read or written now. */
-export class UnsubscribesUnavailable extends Data.TaggedError("UnsubscribesUnavailable")<{
-  readonly cause: unknown
-}> {}
 
 /** The addresses that get no outreach, and the key that signs unsubscribe links. */
 export class Unsubscribes extends Context.Service<
   Unsubscribes,
   {
     /** 32 random bytes that never change. */
-    readonly key: Effect.Effect<Redacted.Redacted<Uint8Array>, UnsubscribesUnavailable>
+    readonly key: Effect.Effect<Redacted.Redacted<Uint8Array>, StoreUnavailable>
     /** Takes an address (bare, lower-case) off all outreach; a repeated call changes nothing. */
     readonly add: (entry: {
       readonly email: string
       readonly campaign: string
-    }) => Effect.Effect<void, UnsubscribesUnavailable>
+    }) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/ports/Unsubscribes") {}

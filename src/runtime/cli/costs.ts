@@ -50,8 +50,8 @@ export const costs = Command.make("costs", { days }, (input) =>
       const report = yield* onDatabase(() =>
         JobReport.use((jobs) => jobs.costs(input.days)).pipe(
           Effect.provide(Report.layer),
-          Effect.catchTag("ConversionStoreError", ({ cause }) =>
-            Effect.logDebug("the ledger does not answer", cause).pipe(
+          Effect.catchTag("StoreUnavailable", (error) =>
+            Effect.logDebug("the ledger does not answer", error).pipe(
               Effect.andThen(
                 Effect.fail(
                   new CommandFailed({ message: "The ledger does not answer now. See: postlane doctor" })

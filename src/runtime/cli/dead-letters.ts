@@ -1,7 +1,8 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
-import { type DeadLetter, DeferQueue, type DeferQueueError } from "../../ports/mail/defer-queue.ts"
+import { type DeadLetter, DeferQueue } from "../../ports/mail/defer-queue.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { deferQueue } from "../layers/mail.ts"
 import { onDatabase } from "./installation.ts"
 import { CommandFailed, EndedBadly, print, telling, Shell } from "./shell.ts"
@@ -10,9 +11,9 @@ import { type Column, layoutTable, counted, visible } from "./table.ts"
 /** How many are read at once by `redrive --all`. */
 const BATCH = 100
 
-const unavailable = (error: DeferQueueError) =>
+const unavailable = (error: StoreUnavailable) =>
   Effect.logDebug("the retry queue does not answer", error).pipe(
-    Effect.andThen(Effect.fail(new CommandFailed({ message: `${error.message}. See: postlane doctor` })))
+    Effect.andThen(Effect.fail(new CommandFailed({ message: `${error.reason}. See: postlane doctor` })))
   )
 
 const onQueue = <A, E, R>(use: (queue: DeferQueue["Service"]) => Effect.Effect<A, E, R>) =>
@@ -64,7 +65,7 @@ const runList = (count: number) =>
   telling(
     Effect.gen(function* () {
       const letters = yield* onQueue((queue) =>
-        queue.deadLetters({ limit: count }).pipe(Effect.catchTag("DeferQueueError", unavailable))
+        queue.deadLetters({ limit: count }).pipe(Effect.catchTag("StoreUnavailable", unavailable))
       )
       const rows = letters.map(shown)
       const table = layoutTable(COLUMNS, rows, (yield* Shell).columns)
@@ -93,7 +94,7 @@ const redriveAll = (queue: DeferQueue["Service"]) =>
       if (next.length === 0) return [...done]
       for (const id of next) ((yield* queue.redrive(id)) ? done : gone).add(id)
     }
-  }).pipe(Effect.catchTag("DeferQueueError", unavailable))
+  }).pipe(Effect.catchTag("StoreUnavailable", unavailable))
 
 const redrive = Command.make(
   "redrive",
@@ -112,7 +113,7 @@ const redrive = Command.make(
         }
         if (Option.isSome(id)) {
           const found = yield* onQueue((queue) =>
-            queue.redrive(id.value).pipe(Effect.catchTag("DeferQueueError", unavailable))
+            queue.redrive(id.value).pipe(Effect.catchTag("StoreUnavailable", unavailable))
           )
           yield* print({
             json: { redriven: found ? [id.value] : [] },

@@ -85,8 +85,8 @@ const page = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   const log = yield* EmailLogQuery
   return yield* log.page(filter).pipe(
     Effect.catchTags({
-      EmailLogUnavailable: ({ cause }) =>
-        Effect.logDebug("the log does not answer", cause).pipe(
+      StoreUnavailable: (error) =>
+        Effect.logDebug("the log does not answer", error).pipe(
           Effect.andThen(
             Effect.fail(new CommandFailed({ message: "The log does not answer now. See: postlane doctor" }))
           )

@@ -7,9 +7,9 @@ import { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
 import {
   MAX_SUPPRESSION_PAGE,
   SuppressionList,
-  type SuppressionListUnavailable,
   type SuppressionRow
 } from "../../ports/mail/suppression-list.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { onDatabase } from "./installation.ts"
 import { CommandFailed, print, telling, Shell } from "./shell.ts"
 import { type Column, layoutTable, counted, visible } from "./table.ts"
@@ -18,8 +18,8 @@ const email = Argument.String("email").pipe(Argument.withDescription("The addres
 const note = (description: string) =>
   Flag.String("note").pipe(Flag.withDescription(description), Flag.optional)
 
-const unavailable = ({ cause }: SuppressionListUnavailable) =>
-  Effect.logDebug("the suppression list does not answer", cause).pipe(
+const unavailable = (error: StoreUnavailable) =>
+  Effect.logDebug("the suppression list does not answer", error).pipe(
     Effect.andThen(
       Effect.fail(
         new CommandFailed({ message: "The suppression list does not answer now. See: postlane doctor" })
@@ -55,7 +55,7 @@ export const suppress = Command.make(
         const row = yield* onList((list) =>
           list
             .add({ email: address, actor: `cli:${user}`, note: Option.getOrUndefined(input.note) })
-            .pipe(Effect.catchTag("SuppressionListUnavailable", unavailable))
+            .pipe(Effect.catchTag("StoreUnavailable", unavailable))
         )
         yield* print({
           json: row,
@@ -88,7 +88,7 @@ export const unsuppress = Command.make(
         const removed = yield* onList((list) =>
           list
             .remove({ email: address, actor: `cli:${user}`, note: Option.getOrUndefined(input.note) })
-            .pipe(Effect.catchTag("SuppressionListUnavailable", unavailable))
+            .pipe(Effect.catchTag("StoreUnavailable", unavailable))
         )
         if (removed === 0) {
           return yield* new CommandFailed({ message: `${visible(address)} is not suppressed.` })
@@ -152,7 +152,7 @@ export const suppressions = Command.make(
             })
             .pipe(
               Effect.catchTags({
-                SuppressionListUnavailable: unavailable,
+                StoreUnavailable: unavailable,
                 InvalidSuppressionCursor: () =>
                   Effect.fail(new CommandFailed({ message: "--cursor is none that this list gave out" }))
               })

@@ -4,15 +4,16 @@ import { Argument, Command, Flag } from "effect/cli"
 
 import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
 import { Right } from "../../domain/accounts/principal.ts"
-import { Access, type AccessUnavailable, type ListedToken } from "../../ports/accounts/access.ts"
+import { Access, type ListedToken } from "../../ports/accounts/access.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { onDatabase } from "./installation.ts"
 import { CommandFailed, EndedBadly, print, telling, Shell } from "./shell.ts"
 import { type Column, layoutTable, visible } from "./table.ts"
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-const unavailable = ({ cause }: AccessUnavailable) =>
-  Effect.logDebug("access does not answer", cause).pipe(
+const unavailable = (error: StoreUnavailable) =>
+  Effect.logDebug("access does not answer", error).pipe(
     Effect.andThen(
       Effect.fail(new CommandFailed({ message: "The tokens do not answer now. See: postlane doctor" }))
     )
@@ -58,7 +59,7 @@ const create = Command.make(
             .createToken({ name, rights: right, customerId: Option.getOrUndefined(customer), expiresAt })
             .pipe(
               Effect.catchTags({
-                AccessUnavailable: unavailable,
+                StoreUnavailable: unavailable,
                 InvalidToken: ({ message }) => Effect.fail(new CommandFailed({ message }))
               })
             )
@@ -110,7 +111,7 @@ const list = Command.make("list", {}, () =>
   telling(
     Effect.gen(function* () {
       const tokens = yield* onAccess((access) =>
-        access.listTokens.pipe(Effect.catchTag("AccessUnavailable", unavailable))
+        access.listTokens.pipe(Effect.catchTag("StoreUnavailable", unavailable))
       )
       const rows = tokens.map(shown)
       const table = layoutTable(COLUMNS, rows, (yield* Shell).columns)
@@ -134,7 +135,7 @@ const revoke = Command.make(
     telling(
       Effect.gen(function* () {
         const revoked = yield* onAccess((access) =>
-          access.revokeToken(id).pipe(Effect.catchTag("AccessUnavailable", unavailable))
+          access.revokeToken(id).pipe(Effect.catchTag("StoreUnavailable", unavailable))
         )
         yield* print({
           json: { id, revoked },

@@ -69,7 +69,7 @@ const result: EdgeFunction = makeFunction({
         ? problemResponse(problem("NOT_FOUND", "There is no such result, or its link has expired"))
         : yield* resultResponse(makeR2Objects(parts.success.bucket), found.key)
     }).pipe(
-      Effect.catchTag(["ObjectStoreError", "IntakeUnavailable"], (cause) =>
+      Effect.catchTag(["ObjectStoreError", "StoreUnavailable"], (cause) =>
         Effect.andThen(
           Effect.logWarning("a result cannot be read", cause),
           Effect.fail(problem("UNAVAILABLE", "The result cannot be read now"))

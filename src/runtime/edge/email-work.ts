@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Exit, Layer, Logger, Result, Scope } from "effe
 
 import { withDeadline } from "../../domain/deadline.ts"
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
-import type { IntakeUnavailable } from "../../ports/inbound/intake-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Settings } from "../settings/settings.ts"
 import { type Bindings, readBindings } from "./bindings.ts"
 import { edgeConvertByEmail, MAIL_WORKER_GROUPS, mailWorkerParts } from "./email-layers.ts"
@@ -58,7 +58,7 @@ export const openIntake = async (env: Bindings): Promise<OpenIntake> => {
  * Works on the mails and replies that wait, one after another, as long as there are any; begins nothing more after
  * `milliseconds`. Work that is cut off is taken up again when its lease ends.
  */
-export const work = (milliseconds: number): Effect.Effect<void, IntakeUnavailable, ConvertByEmail> =>
+export const work = (milliseconds: number): Effect.Effect<void, StoreUnavailable, ConvertByEmail> =>
   Effect.gen(function* () {
     const { admitNext, convertNext, replyNext } = yield* ConvertByEmail
     const until = (yield* Clock.currentTimeMillis) + milliseconds

@@ -58,7 +58,7 @@ const devTokens = ({ access, domains, embedded }: Settings) =>
       yield* keep("dev owner", access.ownerToken, ["owner"], `owner@${domains.sender}`)
     }).pipe(
       Effect.mapError(
-        ({ cause }) => new CannotStart({ message: `The dev tokens cannot be stored: ${String(cause)}` })
+        ({ reason }) => new CannotStart({ message: `The dev tokens cannot be stored: ${reason}` })
       )
     )
   )

@@ -2,7 +2,8 @@ import { Clock, Deferred, Effect, Layer, type Duration, type Scope } from "effec
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { withDeadline } from "../../domain/deadline.ts"
-import { Leadership, type LeaseClaim, LeaseStore, LeaseStoreError } from "../../ports/leadership.ts"
+import { Leadership, type LeaseClaim, LeaseStore } from "../../ports/leadership.ts"
+import { type StoreUnavailable, noAnswer } from "../../ports/store-unavailable.ts"
 import { supervise, type Supervisors, superviseTicksWithin } from "./supervisor.ts"
 
 /** How a lease is held. The defaults hand over within 12 s of a crash, within one of a clean stop. */
@@ -54,23 +55,23 @@ const make = Effect.fnUntraced(function* (options: LeaseOptions) {
 
   /** The answer within `limitMs`, or undefined: an unresponsive store is logged once. */
   const asked = <A>(
-    operation: LeaseStoreError["operation"],
-    call: Effect.Effect<A, LeaseStoreError>,
+    operation: string,
+    call: Effect.Effect<A, StoreUnavailable>,
     limitMs: number
   ): Effect.Effect<{ readonly answer: A } | undefined> =>
     withDeadline(call, {
       duration: limitMs,
-      onTimeout: () => Effect.fail(new LeaseStoreError({ operation, cause: "no answer in time" }))
+      onTimeout: () => Effect.fail(noAnswer(operation, `${limitMs} ms`))
     }).pipe(
       Effect.map((answer) => {
         answers = true
         return { answer }
       }),
-      Effect.catch(({ cause }) =>
+      Effect.catch((error) =>
         Effect.as(
           answers
-            ? Effect.logWarning("the lease of the leader cannot be asked for", cause)
-            : Effect.logDebug("the lease of the leader cannot be asked for", cause),
+            ? Effect.logWarning("the lease of the leader cannot be asked for", error)
+            : Effect.logDebug("the lease of the leader cannot be asked for", error),
           undefined
         ).pipe(Effect.ensuring(Effect.sync(() => void (answers = false))))
       )
@@ -125,10 +126,10 @@ const make = Effect.fnUntraced(function* (options: LeaseOptions) {
   yield* Effect.addFinalizer(() =>
     withDeadline(store.release(claim), {
       duration: RELEASE_WITHIN,
-      onTimeout: () => Effect.fail(new LeaseStoreError({ operation: "release", cause: "no answer in time" }))
+      onTimeout: () => Effect.fail(noAnswer("release", RELEASE_WITHIN))
     }).pipe(
-      Effect.catch(({ cause }) =>
-        Effect.logWarning("the lease of the leader was not given back: it runs out by itself", cause)
+      Effect.catch((error) =>
+        Effect.logWarning("the lease of the leader was not given back: it runs out by itself", error)
       )
     )
   )

@@ -2,12 +2,9 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { InvalidCursor } from "../../../src/ports/cursor.ts"
-import {
-  type EmailLogFilter,
-  type EmailLogRow,
-  EmailLogUnavailable
-} from "../../../src/ports/delivery/email-log-query.ts"
-import { type DeadLetter, DeferQueueError } from "../../../src/ports/mail/defer-queue.ts"
+import { type EmailLogFilter, type EmailLogRow } from "../../../src/ports/delivery/email-log-query.ts"
+import { type DeadLetter } from "../../../src/ports/mail/defer-queue.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { admin, ADMIN_TOKEN, call, PROXY_SECRET, startServer, type TestServer } from "./harness.ts"
 
 const row: EmailLogRow = {
@@ -63,12 +60,12 @@ const letter: DeadLetter = {
 let down = false
 let filter: EmailLogFilter | undefined
 let server: TestServer
-const queueDown = new DeferQueueError({ reason: "Unavailable", message: "password=hunter2" })
+const queueDown = storeDown("password=hunter2")
 beforeAll(async () => {
   server = await startServer({
     page: (asked) => {
       filter = asked
-      if (down) return Effect.fail(new EmailLogUnavailable({ cause: new Error("password=hunter2") }))
+      if (down) return Effect.fail(storeDown(new Error("password=hunter2")))
       if (asked.cursor === "forged") return Effect.fail(new InvalidCursor({ cursor: asked.cursor }))
       return Effect.succeed({ rows: [row], nextCursor: "next" })
     },

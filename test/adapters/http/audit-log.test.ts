@@ -1,8 +1,9 @@
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
-import { AuditLog, type AuditLogFilter, AuditLogUnavailable } from "../../../src/ports/accounts/audit-log.ts"
+import { AuditLog, type AuditLogFilter } from "../../../src/ports/accounts/audit-log.ts"
 import { InvalidCursor } from "../../../src/ports/cursor.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { accessWith, admin, ADMIN_TOKEN, call, startServer, type TestServer } from "./harness.ts"
 
 const PATH = "/api/admin/audit-log"
@@ -22,7 +23,7 @@ let server: TestServer
 const audit = Layer.succeed(AuditLog, {
   page: (asked) => {
     filter = asked
-    if (down) return Effect.fail(new AuditLogUnavailable({ cause: new Error("password=hunter2") }))
+    if (down) return Effect.fail(storeDown(new Error("password=hunter2")))
     return asked.cursor === "forged"
       ? Effect.fail(new InvalidCursor({ cursor: asked.cursor }))
       : Effect.succeed({ rows: [row], nextCursor: "next" })

@@ -4,7 +4,8 @@ import * as fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
 import * as MemoryAccess from "../../../src/adapters/memory/access.ts"
-import { Access, AccessUnavailable, MagicLinks } from "../../../src/ports/accounts/access.ts"
+import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { admin, ADMIN_TOKEN, type Answer, call, startServer, type TestServer } from "./harness.ts"
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
@@ -240,7 +241,7 @@ describe("a session", () => {
 })
 
 it("503 while sessions cannot be begun or ended", async () => {
-  const down = () => Effect.fail(new AccessUnavailable({ cause: "password=hunter2" }))
+  const down = () => Effect.fail(storeDown("password=hunter2"))
   const broken = await startServer({
     access: Layer.merge(
       Layer.mock(Access, { beginSession: down, endSession: down }),

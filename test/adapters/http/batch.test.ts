@@ -6,11 +6,12 @@ import { Conversions } from "../../../src/domain/conversion/conversions.ts"
 import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
 import { Uploads } from "../../../src/domain/conversion/uploads.ts"
 import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
-import { ConversionStore, ConversionStoreError } from "../../../src/ports/conversion/conversion-store.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../../src/ports/conversion/job-report.ts"
 import { InvalidCursor } from "../../../src/ports/cursor.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
 import { storedFile } from "../../domain/conversion/stored-file.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { call, startServer, type TestServer } from "./harness.ts"
 
 const OWNER = "0b8e1f9a-6a1e-4a0e-9f5e-0d7f0c1a2b3c"
@@ -23,7 +24,7 @@ let asked: object | undefined
 let down = false
 const stopped: Array<string> = []
 
-const broken = new ConversionStoreError({ cause: new Error("password=hunter2") })
+const broken = storeDown(new Error("password=hunter2"))
 
 beforeAll(async () => {
   server = await startServer({

@@ -11,12 +11,10 @@ import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
 import {
   type AccountFunds,
   Accounts,
-  AccountsUnavailable,
   type ContactMessage,
-  ContactMessagesUnavailable,
-  TeamInvites,
-  TeamInvitesUnavailable
+  TeamInvites
 } from "../../../src/ports/accounts/accounts.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { call, startServer, type TestServer } from "./harness.ts"
 
 const OWNER = "owner-token-4711"
@@ -60,7 +58,7 @@ beforeEach(async () => {
         sweep: Effect.succeed(0),
         receive: (message) =>
           state === "down"
-            ? Effect.fail(new ContactMessagesUnavailable({ cause: "hunter2" }))
+            ? Effect.fail(storeDown("hunter2"))
             : Effect.sync(() => {
                 received.push(message)
                 return { received: true, notified: !message.spam }
@@ -71,7 +69,7 @@ beforeEach(async () => {
       TeamInvitations,
       TeamInvitations.of({
         invite: (invite) => {
-          if (state === "down") return Effect.fail(new TeamInvitesUnavailable({ cause: "hunter2" }))
+          if (state === "down") return Effect.fail(storeDown("hunter2"))
           if (state === "busy") return Effect.fail(new InviteUnderWay({ inviteId: "i-1" }))
           if (state === "gone") return Effect.fail(new NoSuchTeam())
           invited.push(invite)
@@ -82,13 +80,13 @@ beforeEach(async () => {
     invites: Layer.mock(TeamInvites, {
       accept: () =>
         state === "down"
-          ? Effect.fail(new TeamInvitesUnavailable({ cause: "hunter2" }))
+          ? Effect.fail(storeDown("hunter2"))
           : Effect.succeed(state === "up" ? { inviteId: "i-1", inviter: "<b>Ann</b>" } : undefined)
     }),
     funds: Layer.mock(Accounts, {
       funds: (customerId) =>
         state === "down"
-          ? Effect.fail(new AccountsUnavailable({ cause: "hunter2" }))
+          ? Effect.fail(storeDown("hunter2"))
           : Effect.succeed(state === "gone" || customerId !== ANN.id ? undefined : ANN)
     }),
     accounts: Layer.succeed(
@@ -96,7 +94,7 @@ beforeEach(async () => {
       AccountClosing.of({
         close: (customerId) =>
           state === "down"
-            ? Effect.fail(new AccountsUnavailable({ cause: "hunter2" }))
+            ? Effect.fail(storeDown("hunter2"))
             : Effect.sync(() => {
                 closed.push(customerId)
                 return { deleted: true, confirmationSent: true }

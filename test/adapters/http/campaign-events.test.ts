@@ -10,9 +10,10 @@ import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import * as EventRecording from "../../../src/domain/delivery/event-recording.ts"
 import * as CampaignEvents from "../../../src/domain/outreach/campaign-events.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
-import { CampaignBook, CampaignBookUnavailable } from "../../../src/ports/outreach/campaign-book.ts"
+import { CampaignBook } from "../../../src/ports/outreach/campaign-book.ts"
 import * as Intake from "../../../src/runtime/layers/delivery-intake.ts"
 import { decodeSettings } from "../../../src/runtime/settings/settings.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { call, type Json, startServer } from "./harness.ts"
 
 const BUS = "bus-secret-4711"
@@ -64,10 +65,7 @@ const server = await startServer({
           settle: Effect.succeed(0),
           begin: () => Effect.die("not here"),
           finish: () => Effect.die("not here"),
-          record: (event) =>
-            down
-              ? Effect.fail(new CampaignBookUnavailable({ cause: "password=hunter2" }))
-              : database.book.record(event)
+          record: (event) => (down ? Effect.fail(storeDown("password=hunter2")) : database.book.record(event))
         })
       )
     )

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 import {
   type ContactMessageFilter,
   type ContactMessageRow,
-  ContactMessages,
-  ContactMessagesUnavailable
+  ContactMessages
 } from "../../../src/ports/accounts/accounts.ts"
 import { InvalidCursor } from "../../../src/ports/cursor.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { accessWith, admin, ADMIN_TOKEN, call, startServer, type TestServer } from "./harness.ts"
 
 const PATH = "/api/admin/contact-messages"
@@ -33,7 +33,7 @@ let server: TestServer
 const messages = Layer.mock(ContactMessages, {
   page: (asked) => {
     filter = asked
-    if (down) return Effect.fail(new ContactMessagesUnavailable({ cause: new Error("password=hunter2") }))
+    if (down) return Effect.fail(storeDown(new Error("password=hunter2")))
     return asked.cursor === "forged"
       ? Effect.fail(new InvalidCursor({ cursor: asked.cursor }))
       : Effect.succeed({ rows: [row], nextCursor: "next" })

@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { type OutboxEntry, OutboxError } from "../../../src/ports/mail/simulated-mail.ts"
+import { type OutboxEntry } from "../../../src/ports/mail/simulated-mail.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { admin, call, startServer, type TestServer } from "./harness.ts"
 
 const HOSTILE = `<script>alert("x")</script>'&`
@@ -23,9 +24,7 @@ const scripts: Array<unknown> = []
 const asked: Array<string> = []
 let server: TestServer
 const whenUp = <A>(value: A) =>
-  Effect.suspend(() =>
-    down ? Effect.fail(new OutboxError({ operation: "list", cause: "hunter2" })) : Effect.succeed(value)
-  )
+  Effect.suspend(() => (down ? Effect.fail(storeDown("hunter2")) : Effect.succeed(value)))
 beforeAll(async () => {
   server = await startServer({
     outbox: {

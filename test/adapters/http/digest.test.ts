@@ -7,11 +7,12 @@ import {
   type DigestReport,
   RelayUnconfigured
 } from "../../../src/domain/delivery/audit-digest.ts"
-import { AuditDigestStoreError } from "../../../src/ports/delivery/audit-digest-store.ts"
+import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { call, PROXY_SECRET, startServer } from "./harness.ts"
 
 let runs: Array<DigestCadence>
-let outcome: Effect.Effect<DigestReport, AuditDigestStoreError | RelayUnconfigured>
+let outcome: Effect.Effect<DigestReport, StoreUnavailable | RelayUnconfigured>
 beforeEach(() => {
   runs = []
   outcome = Effect.succeed({ ok: true, sent: 2, suppressed: 1, failed: 0 })
@@ -80,7 +81,7 @@ describe("POST /functions/v1/audit-digest", () => {
     const unset = await post("?cadence=daily")
     expect([unset.status, unset.json.code]).toEqual([500, "INTERNAL"])
     expect(unset.json.detail).toContain("INTERNAL_SEND_EMAIL_URL")
-    outcome = Effect.fail(new AuditDigestStoreError({ operation: "pending", cause: "password=hunter2" }))
+    outcome = Effect.fail(storeDown("password=hunter2"))
     const down = await post("?cadence=daily")
     expect([down.status, down.json.code, down.json.retryable]).toEqual([500, "INTERNAL", true])
     expect(down.text).not.toContain("hunter2")

@@ -2,7 +2,8 @@ import { Effect, Layer } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 
 import { EventPoll, PollFailure, type PollResult } from "../../../src/domain/delivery/poll.ts"
-import { PollLogError, ListFailure } from "../../../src/ports/delivery/event-poll.ts"
+import { ListFailure } from "../../../src/ports/delivery/event-poll.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { call, PROXY_SECRET, startServer, type TestServer } from "./harness.ts"
 
 const counts = { pages: 1, seen: 3, recorded: 2, backfilled: 1, alerts: 1, alertsFailed: 0 }
@@ -56,7 +57,7 @@ describe("POST /functions/v1/provider-a-events-fetcher", () => {
   })
 
   it("answers 500 where the log did not take an event, and leaks nothing (E1)", async () => {
-    await serve(failed(new PollLogError({ operation: "known", cause: "password=hunter2" })))
+    await serve(failed(storeDown("password=hunter2")))
     const answer = await poll()
     expect([answer.status, answer.json.code, answer.json.retryable]).toEqual([500, "INTERNAL", true])
     expect(answer.text).not.toContain("hunter2")

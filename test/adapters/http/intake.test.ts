@@ -9,9 +9,10 @@ import { makeMailDatabase, type MailDatabase } from "../../../src/adapters/memor
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import * as EventRecording from "../../../src/domain/delivery/event-recording.ts"
-import { DeliveryLog, DeliveryLogError } from "../../../src/ports/delivery/delivery-log.ts"
+import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import * as Intake from "../../../src/runtime/layers/delivery-intake.ts"
 import { decodeSettings } from "../../../src/runtime/settings/settings.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { call, type Json, startServer } from "./harness.ts"
 
 const SIGNING = `whsec_${Buffer.from("a secret that has 24 byt").toString("base64")}`
@@ -44,7 +45,7 @@ const log = Layer.effect(
     DeliveryLog.of({
       record: (event, options) =>
         down
-          ? Effect.fail(new DeliveryLogError({ operation: "record", cause: "password=hunter2" }))
+          ? Effect.fail(storeDown("password=hunter2"))
           : Effect.flatMap(Effect.provide(Effect.service(DeliveryLog), MemoryLog.layer(database)), (memory) =>
               memory.record(event, options)
             ),

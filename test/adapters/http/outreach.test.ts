@@ -8,7 +8,7 @@ import {
   type OutreachMail,
   type OutreachResult
 } from "../../../src/domain/outreach/outreach.ts"
-import { CampaignBookUnavailable } from "../../../src/ports/outreach/campaign-book.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { admin, call, sent, startServer } from "./harness.ts"
 
 const ROW = "0199a000-0000-7000-8000-00000000000a"
@@ -91,7 +91,7 @@ describe("POST /api/admin/outreach/sends", () => {
 
   it.each([
     [Effect.succeed({ _tag: "Unsubscribed" } as const), 422, "UNSUBSCRIBED", false],
-    [Effect.fail(new CampaignBookUnavailable({ cause: "hunter2" })), 503, "UNAVAILABLE", true],
+    [Effect.fail(storeDown("hunter2")), 503, "UNAVAILABLE", true],
     [Effect.fail(new IdempotencyInProgress({ idempotencyKey: "k" })), 409, "IDEMPOTENCY_IN_PROGRESS", true],
     [
       Effect.fail(new InvalidRequest({ issues: [{ path: "email", message: "is none" }] })),

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ownerAccessLayer } from "../../../src/adapters/http/server/access.ts"
 import { CurrentOwner, OwnerAccess } from "../../../src/adapters/http/server/session.ts"
 import type { Principal, Right } from "../../../src/domain/accounts/principal.ts"
-import { Access, AccessUnavailable, MagicLinks } from "../../../src/ports/accounts/access.ts"
+import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { SuppressionList } from "../../../src/ports/mail/suppression-list.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { call, startServer, type TestServer } from "./harness.ts"
 
 const holder = (actor: string, rights: ReadonlyArray<Right>, customerId?: string): Principal => ({
@@ -32,11 +33,7 @@ const COOKIES: Readonly<Record<string, Principal>> = {
 
 let down = false
 const unlessDown = <A>(value: A) =>
-  Effect.suspend(() =>
-    down
-      ? Effect.fail(new AccessUnavailable({ cause: new Error("password=hunter2") }))
-      : Effect.succeed(value)
-  )
+  Effect.suspend(() => (down ? Effect.fail(storeDown(new Error("password=hunter2"))) : Effect.succeed(value)))
 const access = Layer.merge(
   Layer.mock(Access, {
     byToken: (token) => Effect.suspend(() => unlessDown(TOKENS[token])),

@@ -7,8 +7,9 @@ import * as PromoClaims from "../../../src/domain/accounts/promo-claims.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { InvalidRequest, type NotBegun, type SendResult } from "../../../src/domain/mail/send-result.ts"
-import { AccessUnavailable, MagicLinks } from "../../../src/ports/accounts/access.ts"
+import { MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { call, sent, startServer, type TestServer } from "./harness.ts"
 
 const BASE_URL = "https://mail.example.test"
@@ -232,7 +233,7 @@ describe("no claim", () => {
 
   it("503 while claims cannot be stored", async () => {
     const links = Layer.mock(MagicLinks, {
-      claim: () => Effect.fail(new AccessUnavailable({ cause: "password=hunter2" }))
+      claim: () => Effect.fail(storeDown("password=hunter2"))
     })
     const promoClaims = PromoClaims.layer({ baseUrl: BASE_URL }).pipe(
       Layer.provide([links, templates, Layer.mock(Mailer, {})])

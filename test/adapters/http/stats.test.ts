@@ -1,7 +1,8 @@
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
-import { EmailStats, EmailStatsUnavailable } from "../../../src/ports/delivery/email-log-query.ts"
+import { EmailStats } from "../../../src/ports/delivery/email-log-query.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { admin, call, startServer, type TestServer } from "./harness.ts"
 
 let server: TestServer
@@ -15,7 +16,7 @@ beforeAll(async () => {
         since: (days) => {
           asked = days
           return down
-            ? Effect.fail(new EmailStatsUnavailable({ cause: new Error("password=hunter2") }))
+            ? Effect.fail(storeDown(new Error("password=hunter2")))
             : Effect.succeed({
                 from: "2026-01-01",
                 stats: [

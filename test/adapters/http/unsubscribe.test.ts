@@ -5,7 +5,8 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest"
 
 import { type CampaignDatabase, makeCampaignDatabase } from "../../../src/adapters/memory/campaigns.ts"
 import { layer, Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
-import { Unsubscribes, UnsubscribesUnavailable } from "../../../src/ports/outreach/campaign-book.ts"
+import { Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { call, startServer } from "./harness.ts"
 
 let database: CampaignDatabase
@@ -20,10 +21,7 @@ const unsubscribing = layer.pipe(
       Unsubscribes,
       Unsubscribes.of({
         key: Effect.suspend(() => database.unsubscribes.key),
-        add: (entry) =>
-          down
-            ? Effect.fail(new UnsubscribesUnavailable({ cause: "password=hunter2" }))
-            : database.unsubscribes.add(entry)
+        add: (entry) => (down ? Effect.fail(storeDown("password=hunter2")) : database.unsubscribes.add(entry))
       })
     ),
     Mac.layerWebCrypto

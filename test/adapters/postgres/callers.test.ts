@@ -95,7 +95,7 @@ suiteLayer(layer, { timeout: "60 seconds" })("messages, invitations and accounts
         ]
       )
       const refused = yield* Effect.flip(messages.keep({ kind: "feedback", ...kept, rating: 6 }))
-      assert.strictEqual(refused._tag, "ContactMessagesUnavailable")
+      assert.strictEqual(refused._tag, "StoreUnavailable")
     })
   )
 

@@ -5,10 +5,10 @@ import { Duration, Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 
 import { PipelineError } from "../../../src/ports/inbound/convert-pipeline.ts"
-import { IntakeUnavailable } from "../../../src/ports/inbound/intake-store.ts"
 import { ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { type IntakeWorld, startIntake } from "../../support/intake-world.ts"
 import { numbered } from "../../support/pdf-samples.ts"
+import { storeDown } from "../../support/store-down.ts"
 
 const FROM = "ann@reader.test"
 const ROUNDS = 30
@@ -17,7 +17,7 @@ const ROUNDS = 30
 const away = (port: string) => {
   if (port.startsWith("objects.")) return new ObjectStoreError({ reason: "unavailable", key: "k" })
   if (port.startsWith("pipeline.")) return new PipelineError({ reason: "unavailable", message: "away" })
-  return new IntakeUnavailable({ cause: new Error("away") })
+  return storeDown(new Error("away"))
 }
 
 describe("I4: an accepted mail outlives every outage shorter than 23 hours", () => {

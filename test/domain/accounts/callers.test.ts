@@ -15,13 +15,13 @@ import {
   Accounts,
   type ContactMessage,
   ContactMessages,
-  ContactMessagesUnavailable,
   TeamInvites
 } from "../../../src/ports/accounts/accounts.ts"
 import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 /** A real mailer in memory whose provider answers as told, every request that it was given, and the log. */
@@ -195,7 +195,7 @@ describe("the forms", () => {
       const broken = Layer.succeed(
         ContactMessages,
         ContactMessages.of({
-          keep: () => Effect.fail(new ContactMessagesUnavailable({ cause: "down" })),
+          keep: () => Effect.fail(storeDown()),
           notified: () => Effect.void,
           missed: () => Effect.void,
           claimWaiting: Effect.succeed(undefined),
@@ -209,7 +209,7 @@ describe("the forms", () => {
           ContactForms.layer({ alertEmail: "desk@postlane.test" }).pipe(Layer.provide([broken, world.layer]))
         )
       )
-      assert.strictEqual(failure._tag, "ContactMessagesUnavailable")
+      assert.strictEqual(failure._tag, "StoreUnavailable")
       assert.strictEqual(world.requests.length, 0)
     })
   )

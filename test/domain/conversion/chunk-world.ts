@@ -4,13 +4,10 @@ import { TestClock } from "effect/testing"
 
 import type { CostEntry } from "../../../src/domain/conversion/cascade/cost.ts"
 import { processChunk } from "../../../src/domain/conversion/work/chunk-processing.ts"
-import {
-  type ClaimedChunk,
-  ConversionStore,
-  ConversionStoreError
-} from "../../../src/ports/conversion/conversion-store.ts"
+import { type ClaimedChunk, ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { VisionModel, VisionModelError } from "../../../src/ports/conversion/vision-model.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { mapObjects, pageOf, plainCleaner } from "./world.ts"
 
 const HEARTBEAT = Duration.seconds(10)
@@ -37,7 +34,7 @@ export const chunkOf = (pages: number, parts: Partial<ClaimedChunk> = {}): Claim
 
 export const words = (index: number) => `these are the words of page ${index}`
 
-export const noAnswer = new ConversionStoreError({ cause: "gone" })
+export const noAnswer = storeDown("gone")
 
 type Store = ConversionStore["Service"]
 type OnePage = (index: number) => Effect.Effect<string, VisionModelError>

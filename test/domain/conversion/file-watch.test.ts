@@ -4,11 +4,8 @@ import { TestClock } from "effect/testing"
 
 import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
-import {
-  ConversionStore,
-  ConversionStoreError,
-  type StoredFile
-} from "../../../src/ports/conversion/conversion-store.ts"
+import { ConversionStore, type StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { storedFile } from "./stored-file.ts"
 
 /** A database of files that can be changed from outside, and what was asked of it. */
@@ -23,7 +20,7 @@ const worldOf = () => {
           Effect.suspend(() => {
             asked.push(ids)
             return fails
-              ? Effect.fail(new ConversionStoreError({ cause: "gone" }))
+              ? Effect.fail(storeDown("gone"))
               : Effect.succeed(ids.flatMap((id) => files.get(id) ?? []))
           })
       })

@@ -6,9 +6,11 @@ import { makeAlarmBoard, NOTHING } from "../../../src/adapters/memory/alarm-boar
 import { layer as layerNotices, watchAlarms } from "../../../src/domain/delivery/alarms.ts"
 import { AlertConfig } from "../../../src/domain/delivery/alerts.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
-import { AlarmBoard, AlarmBoardUnavailable } from "../../../src/ports/delivery/alarm-board.ts"
+import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import { Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
+import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 /** Leaders on alarms in memory, the mailer in memory and a chat, all in the test's hands. */
@@ -28,7 +30,7 @@ const makeWorld = Effect.fnUntraced(function* (
     subjects: Effect.map(mail.providers.provider_a.copies, (copies) =>
       copies.map((copy) => /\[Postlane\][^"]*/.exec(JSON.stringify(copy))?.[0])
     ),
-    tick: Effect.void as Effect.Effect<unknown, AlarmBoardUnavailable>
+    tick: Effect.void as Effect.Effect<unknown, StoreUnavailable>
   }
   const board = makeAlarmBoard(world.measures)
   const services = layerNotices.pipe(
@@ -56,9 +58,7 @@ const makeWorld = Effect.fnUntraced(function* (
         AlarmBoard,
         AlarmBoard.of({
           ...board,
-          measure: Effect.suspend(() =>
-            world.board === "down" ? Effect.fail(new AlarmBoardUnavailable({ cause: "down" })) : board.measure
-          )
+          measure: Effect.suspend(() => (world.board === "down" ? Effect.fail(storeDown()) : board.measure))
         })
       )
     ),
@@ -76,7 +76,7 @@ const makeWorld = Effect.fnUntraced(function* (
   return world
 })
 
-const passMinutes = (tick: Effect.Effect<unknown, AlarmBoardUnavailable>, minutes: number) =>
+const passMinutes = (tick: Effect.Effect<unknown, StoreUnavailable>, minutes: number) =>
   Effect.forEach(Array.from({ length: minutes }), () => Effect.andThen(TestClock.adjust("1 minute"), tick), {
     discard: true
   })

@@ -5,12 +5,8 @@ import { Effect, Layer, Logger } from "effect"
 import { AlertConfig, Alerts, layer } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
-import {
-  AlertPreferences,
-  AlertPreferencesUnavailable,
-  Chat,
-  ChatFailure
-} from "../../../src/ports/delivery/alert-channels.ts"
+import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 const INBOX = "Ops@X.test"
@@ -50,9 +46,7 @@ const makeWorld = Effect.fnUntraced(function* (
         AlertPreferences,
         AlertPreferences.of({
           read:
-            wanted === "down"
-              ? Effect.fail(new AlertPreferencesUnavailable({ cause: "down" }))
-              : Effect.succeed({ email_delivery_failure: wanted }),
+            wanted === "down" ? Effect.fail(storeDown()) : Effect.succeed({ email_delivery_failure: wanted }),
           write: () => Effect.void
         })
       ),

@@ -8,12 +8,12 @@ import { AuditDigest, AuditDigestConfig, layer } from "../../../src/domain/deliv
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import {
   AuditDigestStore,
-  AuditDigestStoreError,
   type DigestEntry,
   RelayFailed,
   SendRelay
 } from "../../../src/ports/delivery/audit-digest-store.ts"
 import { plainTemplates, shownData } from "../../support/plain-templates.ts"
+import { storeDown } from "../../support/store-down.ts"
 
 const NOW = Date.parse("2026-11-20T15:00:00Z")
 const counts = { sent: 9, delivered: 7, bounced: 1, complained: 0, failed: 0, suppressed: 2 }
@@ -193,7 +193,7 @@ describe("the audit digest", () => {
         (yield* Effect.flip(unset.digest.run({ cadence: "daily" })))._tag,
         "RelayUnconfigured"
       )
-      const error = new AuditDigestStoreError({ operation: "x", cause: "down" })
+      const error = storeDown()
       const down = yield* makeWorld({
         emails: ["a@x.test", "b@x.test"],
         wrap: (store) => ({ ...store, claim: () => Effect.fail(error) })
@@ -210,7 +210,7 @@ describe("the audit digest", () => {
 
   it.effect("an end that cannot be written down is asked again, with the same mail", () =>
     Effect.gen(function* () {
-      const error = new AuditDigestStoreError({ operation: "settle", cause: "down" })
+      const error = storeDown()
       const { asked, digest } = yield* makeWorld({
         emails: ["a@x.test"],
         wrap: (store) => ({ ...store, settle: () => Effect.fail(error) })

@@ -8,9 +8,10 @@ import { alertText } from "../../../src/domain/delivery/alert-policy.ts"
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { EventRecording, layer } from "../../../src/domain/delivery/event-recording.ts"
-import { DeliveryLog, DeliveryLogError } from "../../../src/ports/delivery/delivery-log.ts"
+import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import { deliveryEvent } from "../../contracts/delivery-log.ts"
 import { attempt, mail } from "../../contracts/mail-store.ts"
+import { storeDown } from "../../support/store-down.ts"
 
 it.effect(
   "webhooks that bring events are noted twice a minute at most; what the poll finds is not (E1)",
@@ -31,9 +32,7 @@ it.effect(
         heard: (provider) =>
           Effect.suspend(() => {
             heard.push(provider)
-            return down
-              ? Effect.fail(new DeliveryLogError({ operation: "heard", cause: "down" }))
-              : Effect.void
+            return down ? Effect.fail(storeDown()) : Effect.void
           })
       })
       yield* Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-import { MailStoreError } from "../../../src/ports/mail/mail-store.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 const silent = <A>(): Effect.Effect<A> => Effect.never
@@ -189,7 +189,7 @@ describe("a send", () => {
   )
 
   for (const [name, broken] of [
-    ["fails", Effect.fail(new MailStoreError({ operation: "begin" }))],
+    ["fails", Effect.fail(storeDown())],
     ["dies", Effect.die(new Error("malformed"))]
   ] as const) {
     it.effect(`S6: goes on when the store ${name}`, () =>

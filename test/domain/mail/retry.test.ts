@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import type { DeferredSend } from "../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
-import { MailStoreError } from "../../../src/ports/mail/mail-store.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 /** A world in which one send was ambiguous, and the message that waits for it. */
@@ -154,11 +154,11 @@ describe("a queued retry", () => {
     Effect.gen(function* () {
       const world = yield* deferred({
         lost: true,
-        store: (real) => ({ ...real, record: () => Effect.fail(new MailStoreError({ operation: "record" })) })
+        store: (real) => ({ ...real, record: () => Effect.fail(storeDown()) })
       })
       world.scripts.provider_a.push("ambiguous-lost", "ambiguous-lost")
       for (const _ of [1, 2]) {
-        assert.strictEqual((yield* Effect.flip(world.retry(world.message)))._tag, "MailStoreError")
+        assert.strictEqual((yield* Effect.flip(world.retry(world.message)))._tag, "StoreUnavailable")
         yield* TestClock.adjust("60 seconds")
       }
       const rowIds = (yield* world.queued).filter(({ attempt }) => attempt === 2).map(({ rowId }) => rowId)

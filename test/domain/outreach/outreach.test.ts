@@ -9,13 +9,10 @@ import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import * as CampaignEvents from "../../../src/domain/outreach/campaign-events.ts"
 import { layer, Outreach, OutreachConfig, type OutreachMail } from "../../../src/domain/outreach/outreach.ts"
 import * as Unsubscribe from "../../../src/domain/outreach/unsubscribe.ts"
-import {
-  CampaignBook,
-  CampaignBookUnavailable,
-  Unsubscribes
-} from "../../../src/ports/outreach/campaign-book.ts"
+import { CampaignBook, Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
 import { deliveryEvent } from "../../contracts/delivery-log.ts"
 import { plainTemplates, shownData } from "../../support/plain-templates.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 const mail = (changes: Partial<OutreachMail> = {}): OutreachMail => ({
@@ -34,7 +31,7 @@ const makeWorld = Effect.fnUntraced(function* (
   const harness = yield* makeHarness({ fallback: "provider_a", primary: "provider_a" })
   const database = makeCampaignDatabase()
   const asked: Array<SendRequest> = []
-  const unavailable = () => Effect.fail(new CampaignBookUnavailable({ cause: "down" }))
+  const unavailable = () => Effect.fail(storeDown())
   const book = options.down === undefined ? database.book : { ...database.book, [options.down]: unavailable }
   const services = Layer.mergeAll(layer, CampaignEvents.layer).pipe(
     Layer.provideMerge(Unsubscribe.layer),
@@ -109,7 +106,7 @@ describe("outreach", () => {
   it.effect("sends nothing where it cannot know whether the person unsubscribed", () =>
     Effect.gen(function* () {
       const { asked, outreach } = yield* makeWorld({ down: "begin" })
-      assert.strictEqual((yield* Effect.flip(outreach.send(mail())))._tag, "CampaignBookUnavailable")
+      assert.strictEqual((yield* Effect.flip(outreach.send(mail())))._tag, "StoreUnavailable")
       assert.deepStrictEqual(asked, [])
     })
   )

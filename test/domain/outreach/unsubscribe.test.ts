@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest"
 
 import { MAX_TOKEN_LENGTH } from "../../../src/domain/outreach/unsubscribe-token.ts"
 import { layer, Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
-import { Unsubscribes, UnsubscribesUnavailable } from "../../../src/ports/outreach/campaign-book.ts"
+import { Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
+import { storeDown } from "../../support/store-down.ts"
 
 interface Added {
   readonly email: string
@@ -23,7 +24,7 @@ const make = async (byte: number, options: { down: boolean } = { down: false }) 
       key: Effect.suspend(() => {
         reads += 1
         return options.down
-          ? Effect.fail(new UnsubscribesUnavailable({ cause: "down" }))
+          ? Effect.fail(storeDown())
           : Effect.succeed(Redacted.make(new Uint8Array(32).fill(byte)))
       }),
       add: (entry) => Effect.sync(() => void added.push(entry))
@@ -109,7 +110,7 @@ describe("unsubscribe links", () => {
     const world = await make(7, options)
     const written = await token({ email: "a@x.test", campaign: "c" })
     const failure = await Effect.runPromise(Effect.flip(world.service.unsubscribe(written)))
-    expect(failure._tag).toBe("UnsubscribesUnavailable")
+    expect(failure._tag).toBe("StoreUnavailable")
     options.down = false
     expect(await Effect.runPromise(world.service.unsubscribe(written))).toBeDefined()
     expect(await Effect.runPromise(world.service.unsubscribe(written))).toBeDefined()

@@ -5,18 +5,20 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 
 import { makeLeases } from "../../../src/adapters/memory/leadership.ts"
-import { Leadership, LeaseStore, LeaseStoreError } from "../../../src/ports/leadership.ts"
+import { Leadership, LeaseStore } from "../../../src/ports/leadership.ts"
+import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { layer, leaderTicking } from "../../../src/runtime/process/leadership.ts"
 import { Supervisors } from "../../../src/runtime/process/supervisor.ts"
+import { storeDown } from "../../support/store-down.ts"
 
 const silent = Logger.layer([])
-const down = Effect.fail(new LeaseStoreError({ operation: "renew", cause: "down" }))
+const down = Effect.fail(storeDown())
 
 /** A process that ticks every 10 s while it leads, on a store that a test can cut off or leave without an answer. */
 const startProcess = Effect.fnUntraced(function* (store: LeaseStore["Service"], tickTakes = 0) {
   const scope = yield* Scope.make()
   const link = { state: "up" as "up" | "down" | "hanging" }
-  const through = <A>(call: Effect.Effect<A, LeaseStoreError>): Effect.Effect<A, LeaseStoreError> =>
+  const through = <A>(call: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
     Effect.suspend(() => (link.state === "up" ? call : link.state === "down" ? down : Effect.never))
   const reachable = LeaseStore.of({
     take: (claim, ttl) => through(store.take(claim, ttl)),

@@ -25,7 +25,7 @@ import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import { Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import { ListFailure, PollLog, SentMails } from "../../../src/ports/delivery/event-poll.ts"
-import { DeferQueue, DeferQueueError } from "../../../src/ports/mail/defer-queue.ts"
+import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
@@ -378,7 +378,7 @@ export const makeWorld = (
         enqueue: (message, delay) =>
           call(process, chance, roadToStore(), queue.enqueue(message, delay), () => {
             saw("enqueue lost")
-            return new DeferQueueError({ reason: "Unavailable", message: "connection lost" })
+            return lost("enqueue")
           })
       }),
       Layer.succeed(MailProviders, { get: (name) => connected[name] }),
@@ -438,11 +438,11 @@ export const makeWorld = (
             const work = here(recording.record(notificationOf(mail, event)))
             const done = Deferred.makeUnsafe<boolean>()
             // A provider that hangs up stops nothing: the work goes on.
-            yield* (
+            const recorded: Effect.Effect<Exit.Exit<unknown, unknown>> =
               planted === "acknowledged-before-recorded"
                 ? Effect.andThen(Effect.forkDetach(work), Effect.succeed(Exit.void))
                 : Effect.exit(work)
-            ).pipe(
+            yield* recorded.pipe(
               Effect.tap((exit) =>
                 Effect.sync(() => {
                   if (Exit.isSuccess(exit)) event.acknowledged = true

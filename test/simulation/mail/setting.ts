@@ -6,9 +6,11 @@ import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/domain/mail/retry.ts"
 import { MailerConfig } from "../../../src/domain/mail/sending.ts"
-import { DeferQueue, DeferQueueError } from "../../../src/ports/mail/defer-queue.ts"
+import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
-import { MailStore, MailStoreError } from "../../../src/ports/mail/mail-store.ts"
+import { MailStore } from "../../../src/ports/mail/mail-store.ts"
+import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
+import { storeDown } from "../../support/store-down.ts"
 import { type Chance, makeChance } from "../kernel.ts"
 import {
   alive,
@@ -197,13 +199,13 @@ export const makeWorld = (
 
   const storeOf = (process: SimProcess): MailStore["Service"] => {
     const inner = breakStore(planted, database.store)
-    const road = <A>(operation: string, apply: Effect.Effect<A, MailStoreError>) =>
+    const road = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
       call(process, chance, roadToStore(), apply, () => {
         saw(`store ${operation} lost`)
-        return new MailStoreError({ operation, cause: "connection lost" })
+        return storeDown("connection lost")
       })
     /** Notes when the database let this process send a key: proof that was there before must have stopped it (S4). */
-    const asked = <A>(operation: string, apply: Effect.Effect<A, MailStoreError>) =>
+    const asked = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
       Effect.gen(function* () {
         const trace = yield* CallTrace
         trace.askedAt = -Infinity
@@ -243,7 +245,7 @@ export const makeWorld = (
     enqueue: (message, delay) =>
       call(process, chance, roadToStore(), inner.enqueue(message, delay), () => {
         saw("enqueue lost")
-        return new DeferQueueError({ reason: "Unavailable", message: "connection lost" })
+        return storeDown("connection lost")
       })
   })
 

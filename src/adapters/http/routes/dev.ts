@@ -10,7 +10,8 @@ import {
 } from "effect/http-api"
 
 import { Provider } from "../../../domain/mail/failover.ts"
-import { SimulatedOutcome, type OutboxError, SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
+import { SimulatedOutcome, SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { messagePage, outboxPage, PAGE_POLICY } from "../pages/dev-page.ts"
 import { apiOf } from "../server/group-api.ts"
 import { problemSchema, problem } from "../server/problem.ts"
@@ -93,7 +94,7 @@ const html = (body: string) =>
     headers: { "content-security-policy": PAGE_POLICY }
   })
 
-const unavailable = (error: OutboxError) =>
+const unavailable = (error: StoreUnavailable) =>
   Effect.logWarning("the outbox cannot be read", error).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The outbox cannot be read now")))
   )

@@ -5,6 +5,7 @@ import { HttpServerRequest, HttpEffect } from "effect/http"
 
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
 import { Access } from "../../../ports/accounts/access.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { noFile } from "../routes/conversion/own-file.ts"
 import { DevAccess } from "../routes/dev.ts"
 import { ProxySecret } from "../routes/mail/relay.ts"
@@ -132,8 +133,8 @@ export const makeCaller = (baseUrl: string) =>
     ): Effect.fn.Return<Principal, Problem, HttpServerRequest.HttpServerRequest> {
       const request = yield* HttpServerRequest.HttpServerRequest
       const token = bearerToken(request.headers["authorization"])
-      const lookedUp = Effect.catch(({ cause }: { readonly cause: unknown }) =>
-        Effect.logWarning("who calls cannot be looked up", cause).pipe(
+      const lookedUp = Effect.catch((error: StoreUnavailable) =>
+        Effect.logWarning("who calls cannot be looked up", error).pipe(
           Effect.andThen(Effect.fail(unavailable))
         )
       )

@@ -10,23 +10,24 @@ import {
   SESSION_LIFETIME_SECONDS
 } from "../../../domain/accounts/session.ts"
 import { makeSecretTokens, faultOf } from "../../../domain/accounts/tokens.ts"
-import { AccessUnavailable, Access, InvalidToken } from "../../../ports/accounts/access.ts"
-import { boundedBy, isAboutData } from "../answered.ts"
+import { Access, InvalidToken } from "../../../ports/accounts/access.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { boundedBy, isAboutData, storeUnavailable } from "../answered.ts"
 import { WriteSql } from "../client.ts"
 
 /** Time limit of one statement, or of one transaction. */
 const TIME_LIMIT = "5 seconds"
 
-/** A statement with its time limit; every failure becomes `AccessUnavailable`. */
-export const bounded = boundedBy(TIME_LIMIT, (cause) => new AccessUnavailable({ cause }))
+/** A statement with its time limit; every failure becomes `StoreUnavailable`. */
+export const bounded = boundedBy(TIME_LIMIT, "access")
 
 /** Decodes the one row of an answer; `undefined` where there is none. */
 export const firstRow = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = Schema.decodeUnknownEffect(schema)
-  return (rows: ReadonlyArray<unknown>): Effect.Effect<S["Type"] | undefined, AccessUnavailable> =>
+  return (rows: ReadonlyArray<unknown>): Effect.Effect<S["Type"] | undefined, StoreUnavailable> =>
     rows.length === 0
       ? Effect.succeed(undefined)
-      : Effect.mapError(decode(rows[0]), (cause) => new AccessUnavailable({ cause }))
+      : Effect.mapError(decode(rows[0]), storeUnavailable("access"))
 }
 
 /** The columns that identify the principal of a row. */
@@ -147,7 +148,7 @@ export const layer = (options: {
             ),
             Effect.flatMap(idRow)
           )
-          if (row === undefined) return yield* new AccessUnavailable({ cause: "no row came back" })
+          if (row === undefined) return yield* storeUnavailable("createToken")("the statement gave no row")
           return { id: row.id, token: minted.token }
         }),
         listTokens: bounded(

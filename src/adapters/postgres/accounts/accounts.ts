@@ -1,14 +1,14 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
-import { Accounts, AccountsUnavailable } from "../../../ports/accounts/accounts.ts"
+import { Accounts } from "../../../ports/accounts/accounts.ts"
 import { boundedBy } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 
 /** Time limit of one statement; erasing reads the send log. */
 const TIME_LIMIT = "10 seconds"
 
-const bounded = boundedBy(TIME_LIMIT, (cause) => new AccountsUnavailable({ cause }))
+const bounded = boundedBy(TIME_LIMIT, "accounts")
 
 const decodeClosed = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ email: Schema.String, deleted_at: Schema.Date }))

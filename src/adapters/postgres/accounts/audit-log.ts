@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import { AuditLog, type AuditLogRow, AuditLogUnavailable } from "../../../ports/accounts/audit-log.ts"
+import { AuditLog, type AuditLogRow } from "../../../ports/accounts/audit-log.ts"
 import { boundedBy } from "../answered.ts"
 import { ReadSql } from "../client.ts"
 import { newestFirst } from "../newest-first.ts"
@@ -9,7 +9,7 @@ import { timeColumn } from "../values.ts"
 const COLUMNS = `id, action, actor, target, note, details, ${timeColumn("created_at")}`
 
 /** A page with its time limit. */
-const bounded = boundedBy("10 seconds", (cause) => new AuditLogUnavailable({ cause }))
+const bounded = boundedBy("10 seconds", "auditLog")
 
 /** The audit log in Postgres. */
 export const layer: Layer.Layer<AuditLog, never, ReadSql> = Layer.effect(

@@ -4,8 +4,7 @@ import {
   CONTACT_KINDS,
   type ContactMessageFilter,
   type ContactMessageRow,
-  ContactMessages,
-  ContactMessagesUnavailable
+  ContactMessages
 } from "../../../ports/accounts/accounts.ts"
 import { boundedBy } from "../answered.ts"
 import { WriteSql } from "../client.ts"
@@ -15,7 +14,7 @@ import { storable, timeColumn } from "../values.ts"
 /** Time limit of one statement. */
 const TIME_LIMIT = "5 seconds"
 
-const bounded = boundedBy(TIME_LIMIT, (cause) => new ContactMessagesUnavailable({ cause }))
+const bounded = boundedBy(TIME_LIMIT, "contactMessages")
 
 const stored = (text: string | undefined): string | null => (text === undefined ? null : storable(text))
 

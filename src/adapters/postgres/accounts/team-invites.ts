@@ -3,7 +3,7 @@ import type { Digest } from "effect/crypto/Digest"
 import type { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { makeSecretTokens } from "../../../domain/accounts/tokens.ts"
-import { type InviteTodo, TeamInvites, TeamInvitesUnavailable } from "../../../ports/accounts/accounts.ts"
+import { type InviteTodo, TeamInvites } from "../../../ports/accounts/accounts.ts"
 import { boundedBy } from "../answered.ts"
 import { WriteSql } from "../client.ts"
 
@@ -16,7 +16,7 @@ const SENDING_LEASE_SECONDS = 120
 /** Time limit of one statement; `begin` may wait for a lock. */
 const TIME_LIMIT = "8 seconds"
 
-const bounded = boundedBy(TIME_LIMIT, (cause) => new TeamInvitesUnavailable({ cause }))
+const bounded = boundedBy(TIME_LIMIT, "teamInvites")
 
 const decodeBegun = Schema.decodeUnknownEffect(
   Schema.Array(

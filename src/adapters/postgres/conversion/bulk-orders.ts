@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
-import { BulkOrders, BulkOrdersUnavailable } from "../../../ports/conversion/bulk-orders.ts"
+import { BulkOrders } from "../../../ports/conversion/bulk-orders.ts"
 import { WriteSql } from "../client.ts"
 import { toJsonText, timeColumn } from "../values.ts"
 import { answerOf, firstOf, seconds } from "./statement.ts"
@@ -28,9 +28,6 @@ const MessageRow = Schema.Struct({
   )
 })
 
-const unavailable = <A, E extends { readonly cause: unknown }>(store: Effect.Effect<A, E>) =>
-  Effect.mapError(store, ({ cause }) => new BulkOrdersUnavailable({ cause }))
-
 /** Bulk orders on PostgreSQL: the functions of migration 0022. */
 export const layer: Layer.Layer<BulkOrders, never, WriteSql> = Layer.effect(
   BulkOrders,
@@ -44,7 +41,6 @@ export const layer: Layer.Layer<BulkOrders, never, WriteSql> = Layer.effect(
             ${seconds(window)}::float8 * interval '1 second'
           )`
         ).pipe(
-          unavailable,
           Effect.flatMap((row) => {
             if (row === undefined) return Effect.die(new Error("request_bulk gave no row"))
             return Effect.succeed(
@@ -61,7 +57,6 @@ export const layer: Layer.Layer<BulkOrders, never, WriteSql> = Layer.effect(
             [seconds(lease), maxAttempts]
           )
         ).pipe(
-          unavailable,
           Effect.map((row) =>
             row === undefined
               ? undefined
@@ -75,7 +70,7 @@ export const layer: Layer.Layer<BulkOrders, never, WriteSql> = Layer.effect(
           )
         ),
       confirmMessage: (bulkId) =>
-        unavailable(answerOf(Schema.Boolean, sql`select confirm_bulk_message(${bulkId}::uuid) as answer`))
+        answerOf(Schema.Boolean, sql`select confirm_bulk_message(${bulkId}::uuid) as answer`)
     })
   )
 )

@@ -10,7 +10,8 @@ import {
   type ShareSubject,
   subjectOf
 } from "../../../domain/conversion/share-token.ts"
-import { SharedFiles, SharedFilesUnavailable } from "../../../ports/conversion/shared-files.ts"
+import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { ReadSql } from "../client.ts"
 import { firstOf } from "./statement.ts"
 
@@ -20,16 +21,18 @@ const KeyRow = Schema.Struct({
 const FileRow = Schema.Struct({ name: Schema.String, sender: Schema.String })
 const ResultRow = Schema.Struct({ name: Schema.String, result_key: Schema.String })
 
-const unavailable = <A, E extends { readonly cause: unknown }>(store: Effect.Effect<A, E>) =>
-  Effect.mapError(store, ({ cause }) => new SharedFilesUnavailable({ cause }))
-
 /** The key of the links. The decoder's error is dropped: it would show the key. */
 const readKey = (sql: ReadSql["Service"]) =>
-  unavailable(firstOf(Schema.Unknown, sql`select key from share_keys`)).pipe(
+  firstOf(Schema.Unknown, sql`select key from share_keys`).pipe(
     Effect.flatMap((row) =>
       Effect.mapError(
         Schema.decodeUnknownEffect(KeyRow)(row),
-        () => new SharedFilesUnavailable({ cause: "share_keys holds no key of 32 bytes" })
+        () =>
+          new StoreUnavailable({
+            operation: "readKey",
+            reason: "share_keys holds no key of 32 bytes",
+            isRetryable: false
+          })
       )
     ),
     Effect.map(({ key }) => Redacted.make(key))
@@ -58,14 +61,12 @@ export const layer = (options: {
 
       return SharedFiles.of({
         link: Effect.fnUntraced(function* ({ customerId, fileId }) {
-          const file = yield* unavailable(
-            firstOf(
-              FileRow,
-              sql`select f.name, coalesce(c.name, c.email) as sender
+          const file = yield* firstOf(
+            FileRow,
+            sql`select f.name, coalesce(c.name, c.email) as sender
                 from files f join customers c on c.id = f.customer_id
                 where f.id = ${fileId}::uuid and f.customer_id = ${customerId}::uuid and f.deleted_at is null
                   and c.deleted_at is null`
-            )
           )
           if (file === undefined) return undefined
           const expiresAt = endOf(yield* Clock.currentTimeMillis)
@@ -83,13 +84,11 @@ export const layer = (options: {
           if (subject === undefined) return undefined
           const { expiresAt, fileId } = subject
           if (expiresAt * 1000 <= (yield* Clock.currentTimeMillis)) return undefined
-          const row = yield* unavailable(
-            firstOf(
-              ResultRow,
-              sql`select f.name, f.result_key from files f join customers c on c.id = f.customer_id
+          const row = yield* firstOf(
+            ResultRow,
+            sql`select f.name, f.result_key from files f join customers c on c.id = f.customer_id
                 where f.id = ${fileId}::uuid and f.deleted_at is null and f.result_key is not null
                   and c.deleted_at is null`
-            )
           )
           return row === undefined ? undefined : { fileName: row.name, resultKey: row.result_key }
         })

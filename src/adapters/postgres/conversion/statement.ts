@@ -4,8 +4,8 @@ import type { SqlError } from "effect/sql/SqlError"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { withDeadline } from "../../../domain/deadline.ts"
-import { ConversionStoreError } from "../../../ports/conversion/conversion-store.ts"
-import { isTransient } from "../answered.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { isTransient, storeUnavailable } from "../answered.ts"
 import { toJsonText } from "../values.ts"
 
 /** Time limit of one statement. */
@@ -14,13 +14,13 @@ const TIME_LIMIT = "10 seconds"
 /** Every function is idempotent by its ids: a lost connection or a deadlock is retried at once. */
 const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
 
-const failed = (cause: unknown) => new ConversionStoreError({ cause })
+const failed = (cause: unknown) => storeUnavailable("conversions")(cause)
 
 /** Runs a statement within its time limit and decodes its rows. */
 export const rowsOf = <A>(
   row: Schema.ConstraintDecoder<A>,
   statement: Effect.Effect<ReadonlyArray<unknown>, SqlError>
-): Effect.Effect<ReadonlyArray<A>, ConversionStoreError> => {
+): Effect.Effect<ReadonlyArray<A>, StoreUnavailable> => {
   const decode = Schema.decodeUnknownEffect(Schema.Array(row))
   return withDeadline(statement.pipe(Effect.retry({ schedule: QUICK_RETRIES, while: isTransient })), {
     duration: TIME_LIMIT,
@@ -32,19 +32,19 @@ export const rowsOf = <A>(
 export const firstOf = <A>(
   row: Schema.ConstraintDecoder<A>,
   statement: Effect.Effect<ReadonlyArray<unknown>, SqlError>
-): Effect.Effect<A | undefined, ConversionStoreError> => Effect.map(rowsOf(row, statement), (rows) => rows[0])
+): Effect.Effect<A | undefined, StoreUnavailable> => Effect.map(rowsOf(row, statement), (rows) => rows[0])
 
 /** The one value, called `answer`, of a statement that always has a row. */
 export const answerOf = <A>(
   value: Schema.ConstraintDecoder<A>,
   statement: Effect.Effect<ReadonlyArray<unknown>, SqlError>
-): Effect.Effect<A, ConversionStoreError> =>
+): Effect.Effect<A, StoreUnavailable> =>
   Effect.flatMap(firstOf(Schema.Struct({ answer: value }), statement), (row) =>
     row === undefined ? Effect.fail(failed("the statement gave no row")) : Effect.succeed(row.answer)
   )
 
 /** A statement whose rows do not matter. */
-export const done = (statement: Statement.Statement<object>): Effect.Effect<void, ConversionStoreError> =>
+export const done = (statement: Statement.Statement<object>): Effect.Effect<void, StoreUnavailable> =>
   Effect.asVoid(rowsOf(Schema.Unknown, statement))
 
 /** A duration as the functions take it: seconds, multiplied by `interval '1 second'` there. */

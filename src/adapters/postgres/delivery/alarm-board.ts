@@ -11,8 +11,8 @@ import {
 } from "../../../domain/delivery/alarm-rules.ts"
 import { ALARM_SOURCE } from "../../../domain/delivery/alarms.ts"
 import type { Provider } from "../../../domain/mail/failover.ts"
-import { AlarmBoard, type AlarmNotice, AlarmBoardUnavailable } from "../../../ports/delivery/alarm-board.ts"
-import { answered } from "../answered.ts"
+import { AlarmBoard, type AlarmNotice } from "../../../ports/delivery/alarm-board.ts"
+import { answered, storeUnavailable } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 
 /** How far back silence is looked for. */
@@ -57,7 +57,7 @@ const decodeAlarms = Schema.decodeUnknownEffect(Schema.Array(Alarm))
 const decodeNotices = Schema.decodeUnknownEffect(Schema.Array(Notice))
 const decodeChanged = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ changed: Schema.Boolean })]))
 
-const unavailable = Effect.mapError((cause: unknown) => new AlarmBoardUnavailable({ cause }))
+const unavailable = Effect.mapError(storeUnavailable("alarms"))
 
 /** Events of the last minutes may not be noted yet: a process notes them twice a minute, the table keeps one a minute. */
 const NOTED_WITHIN_MINUTES = 2

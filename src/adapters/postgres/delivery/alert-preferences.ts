@@ -1,10 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import {
-  AlertPreferences,
-  AlertPreferencesUnavailable,
-  DEFAULT_PREFERENCES
-} from "../../../ports/delivery/alert-channels.ts"
+import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../ports/delivery/alert-channels.ts"
 import { boundedBy } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 
@@ -13,7 +9,7 @@ const TIME_LIMIT = "10 seconds"
 
 const TYPE = "email_delivery_failure"
 
-const bounded = boundedBy(TIME_LIMIT, (cause) => new AlertPreferencesUnavailable({ cause }))
+const bounded = boundedBy(TIME_LIMIT, "alertPreferences")
 
 /** Preferences in Postgres. */
 export const layer: Layer.Layer<AlertPreferences, never, ReadSql | WriteSql> = Layer.effect(

@@ -4,11 +4,10 @@ import type { DigestCadence } from "../../../domain/delivery/audit-digest-period
 import { SendRequest } from "../../../domain/mail/message.ts"
 import {
   AuditDigestStore,
-  AuditDigestStoreError,
   type DigestEntry,
   type DigestKey
 } from "../../../ports/delivery/audit-digest-store.ts"
-import { answered } from "../answered.ts"
+import { answered, storeUnavailable } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { storable, toJsonText } from "../values.ts"
 
@@ -147,7 +146,7 @@ const make = Effect.gen(function* () {
   ) =>
     answered(sql.unsafe(statement, parameters)).pipe(
       Effect.flatMap(Schema.decodeUnknownEffect(schema)),
-      Effect.mapError((cause) => new AuditDigestStoreError({ operation, cause }))
+      Effect.mapError(storeUnavailable(operation))
     )
 
   return AuditDigestStore.of({

@@ -3,8 +3,9 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 import type { DeliveryEvent, FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
-import { DeliveryLog, DeliveryLogError, type LoggedEvent } from "../../../ports/delivery/delivery-log.ts"
-import { answered, isAboutData, isTransient } from "../answered.ts"
+import { DeliveryLog, type LoggedEvent } from "../../../ports/delivery/delivery-log.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { answered, isAboutData, isTransient, storeUnavailable } from "../answered.ts"
 import { makeBatcher } from "../batcher.ts"
 import { WriteSql } from "../client.ts"
 import { toJsonText } from "../values.ts"
@@ -71,10 +72,9 @@ const toEntry = ({ backfill, event, listed }: Entry) => ({
   listed
 })
 
-const failed = (operation: DeliveryLogError["operation"]) => (cause: unknown) =>
-  new DeliveryLogError({ operation, cause })
+const failed = storeUnavailable
 
-const quickly = <A>(operation: DeliveryLogError["operation"], statement: Effect.Effect<A, SqlError>) =>
+const quickly = <A>(operation: StoreUnavailable["operation"], statement: Effect.Effect<A, SqlError>) =>
   statement.pipe(
     Effect.retry({ schedule: QUICK_RETRIES, while: isTransient }),
     Effect.mapError(failed(operation))
@@ -82,7 +82,7 @@ const quickly = <A>(operation: DeliveryLogError["operation"], statement: Effect.
 
 const make = Effect.gen(function* () {
   const write = yield* WriteSql
-  const record = yield* makeBatcher<Entry, LoggedEvent, DeliveryLogError>({
+  const record = yield* makeBatcher<Entry, LoggedEvent, StoreUnavailable>({
     isAboutItem: ({ cause }) => isSqlError(cause) && isAboutData(cause),
     onOverflow: () => failed("record")("too many events wait to be recorded"),
     run: (items) =>
@@ -93,7 +93,7 @@ const make = Effect.gen(function* () {
         Effect.flatMap((rows) => Effect.fromResult(Result.mapError(decodeRows(rows), failed("record")))),
         Effect.map((rows) => {
           const byOrdinal = new Map(rows.map((row) => [row.ordinal, row]))
-          return items.map((_, index): Exit.Exit<LoggedEvent, DeliveryLogError> => {
+          return items.map((_, index): Exit.Exit<LoggedEvent, StoreUnavailable> => {
             const row = byOrdinal.get(index + 1)
             return row === undefined
               ? Exit.fail(failed("record")("the database did not answer this event"))
@@ -109,7 +109,7 @@ const make = Effect.gen(function* () {
         })
       )
   })
-  const settle = (operation: DeliveryLogError["operation"], statement: Effect.Effect<unknown, SqlError>) =>
+  const settle = (operation: StoreUnavailable["operation"], statement: Effect.Effect<unknown, SqlError>) =>
     quickly(operation, statement).pipe(
       Effect.flatMap((rows) => Effect.fromResult(Result.mapError(decodeHeld(rows), failed(operation)))),
       Effect.map(([{ held }]) => held)

@@ -4,8 +4,7 @@ import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
 import {
   type EmailLogFilter,
   EmailLogQuery,
-  type EmailLogRow,
-  EmailLogUnavailable
+  type EmailLogRow
 } from "../../../ports/delivery/email-log-query.ts"
 import { boundedBy } from "../answered.ts"
 import { ReadSql } from "../client.ts"
@@ -62,7 +61,7 @@ const conditionsOf = (filter: EmailLogFilter) => (bind: (value: unknown) => stri
 }
 
 /** A page with its time limit. */
-const bounded = boundedBy("10 seconds", (cause) => new EmailLogUnavailable({ cause }))
+const bounded = boundedBy("10 seconds", "emailLog")
 
 /** The send log in Postgres. */
 export const layer: Layer.Layer<EmailLogQuery, never, ReadSql> = Layer.effect(

@@ -1,14 +1,14 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { type EmailStat, EmailStats, EmailStatsUnavailable } from "../../../ports/delivery/email-log-query.ts"
+import { type EmailStat, EmailStats } from "../../../ports/delivery/email-log-query.ts"
 import { boundedBy } from "../answered.ts"
 import { WriteSql } from "../client.ts"
 
 /** Time limit of one count: a year of five million rows takes a few seconds. */
 const TIME_LIMIT = "15 seconds"
 
-const bounded = boundedBy(TIME_LIMIT, (cause) => new EmailStatsUnavailable({ cause }))
+const bounded = boundedBy(TIME_LIMIT, "emailStats")
 
 const FirstDay = { first_day: Schema.String }
 const Counted = Schema.Struct({

@@ -5,9 +5,10 @@ import {
   type KnownMail,
   type ListMark,
   PollLog,
-  PollLogError,
   type PollPosition
 } from "../../../ports/delivery/event-poll.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { storeUnavailable } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { toJsonText } from "../values.ts"
 
@@ -52,13 +53,13 @@ export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effe
     const write = yield* WriteSql
 
     const ask = <A>(
-      operation: PollLogError["operation"],
+      operation: StoreUnavailable["operation"],
       statement: Effect.Effect<ReadonlyArray<unknown>, SqlError>,
       decode: (rows: ReadonlyArray<unknown>) => Result.Result<A, Schema.SchemaError>
     ) =>
       statement.pipe(
         Effect.flatMap((rows) => Effect.fromResult(decode(rows))),
-        Effect.mapError((cause) => new PollLogError({ operation, cause }))
+        Effect.mapError(storeUnavailable(operation))
       )
 
     return PollLog.of({
@@ -112,7 +113,7 @@ export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effe
           where p.version = ${version}::bigint
           returning version`.pipe(
           Effect.map((rows) => rows.length === 1),
-          Effect.mapError((cause) => new PollLogError({ operation: "savePosition", cause }))
+          Effect.mapError(storeUnavailable("savePosition"))
         )
     })
   })

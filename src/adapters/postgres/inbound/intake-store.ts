@@ -1,7 +1,8 @@
 import { Duration, Effect, Layer, Redacted, Schema } from "effect"
 
 import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
-import { IntakeStore, IntakeUnavailable, type Shortage } from "../../../ports/inbound/intake-store.ts"
+import { IntakeStore, type Shortage } from "../../../ports/inbound/intake-store.ts"
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { storable, toJsonText } from "../values.ts"
 import { CustomerRow, FundsRow, KeptRow, keptOf, MailRow, mailOf, ReplyRow, replyOf } from "./rows.ts"
@@ -27,12 +28,18 @@ const shortage = (row: typeof FundsRow.Type): Shortage => ({
 const moved = <const A extends "admitted" | "completed">(
   row: typeof FundsRow.Type,
   whole: A
-): Effect.Effect<A | "stale" | Shortage, IntakeUnavailable> => {
+): Effect.Effect<A | "stale" | Shortage, StoreUnavailable> => {
   if (row.answer === "insufficient") return Effect.succeed(shortage(row))
   if (row.answer === "stale") return Effect.succeed("stale" as const)
   return row.answer === whole
     ? Effect.succeed(whole)
-    : Effect.fail(new IntakeUnavailable({ cause: `an answer that does not fit: ${row.answer}` }))
+    : Effect.fail(
+        new StoreUnavailable({
+          operation: whole,
+          reason: `an answer that does not fit: ${row.answer}`,
+          isRetryable: false
+        })
+      )
 }
 
 const make = Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 
 import { withDeadline } from "../../../domain/deadline.ts"
 import { DeferredSend, MAX_RECEIVES } from "../../../domain/mail/deferred-send.ts"
-import { DeferQueueError } from "../../../ports/mail/defer-queue.ts"
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 
 /** How often the consumer checks that the queue still answers and still hands out due messages. */
 const WATCH_INTERVAL = "5 seconds"
@@ -36,8 +36,8 @@ interface Worker {
   readonly handling: () => Deferred.Deferred<void> | undefined
 }
 
-const unavailable = (message: string) => (cause: unknown) =>
-  new DeferQueueError({ reason: "Unavailable", message, cause })
+const unavailable = (reason: string) => (cause: unknown) =>
+  new StoreUnavailable({ operation: "consume", reason, isRetryable: true, cause })
 
 /** A handler that interrupts itself has failed; only an interruption by a shutdown returns its message to the queue. */
 const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =>
@@ -93,7 +93,7 @@ const run = <E, R>(options: DeferConsumerOptions<E, R>) =>
       duration: ANSWER_TIME_LIMIT,
       onTimeout: () => Effect.fail(unavailable("The retry queue took too long to open")(undefined))
     })
-    const broken = yield* Deferred.make<never, DeferQueueError>()
+    const broken = yield* Deferred.make<never, StoreUnavailable>()
     let draining = false
     let handed = 0
 
@@ -164,7 +164,7 @@ const run = <E, R>(options: DeferConsumerOptions<E, R>) =>
       }
     }).pipe(
       Effect.mapError((error) =>
-        error._tag === "DeferQueueError" ? error : unavailable("The retry queue does not answer")(error)
+        error._tag === "StoreUnavailable" ? error : unavailable("The retry queue does not answer")(error)
       )
     )
 
@@ -188,7 +188,7 @@ const run = <E, R>(options: DeferConsumerOptions<E, R>) =>
 /** Runs for ever. Stopping it returns the messages it holds to the queue, if the queue accepts them within eight seconds. */
 export const consumeDeferred = <E, R>(
   options: DeferConsumerOptions<E, R>
-): Effect.Effect<never, DeferQueueError, R> =>
+): Effect.Effect<never, StoreUnavailable, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const scope = yield* Scope.make("parallel")

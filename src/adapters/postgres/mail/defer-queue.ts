@@ -2,7 +2,8 @@ import { Effect, Layer, Option, Schedule, Schema } from "effect"
 
 import { withDeadline } from "../../../domain/deadline.ts"
 import { decodeDeferredSend, encodeDeferredSend } from "../../../domain/mail/deferred-send.ts"
-import { type DeadLetter, DeferQueue, DeferQueueError } from "../../../ports/mail/defer-queue.ts"
+import { type DeadLetter, DeferQueue, tooLargeToQueue } from "../../../ports/mail/defer-queue.ts"
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { WriteSql } from "../client.ts"
 import { consumeDeferred } from "./defer-consumer.ts"
 
@@ -51,14 +52,15 @@ const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
     const call = <A>(
       operation: string,
       statement: Effect.Effect<A, unknown>
-    ): Effect.Effect<A, DeferQueueError> =>
+    ): Effect.Effect<A, StoreUnavailable> =>
       withDeadline(
         Effect.mapError(
           statement,
           (cause) =>
-            new DeferQueueError({
-              reason: "Unavailable",
-              message: `The retry queue failed to ${operation}`,
+            new StoreUnavailable({
+              operation,
+              reason: `The retry queue failed to ${operation}`,
+              isRetryable: true,
               cause
             })
         ),
@@ -66,9 +68,10 @@ const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
           duration: CALL_TIME_LIMIT,
           onTimeout: () =>
             Effect.fail(
-              new DeferQueueError({
-                reason: "Unavailable",
-                message: `The retry queue took too long to ${operation}`
+              new StoreUnavailable({
+                operation,
+                reason: `The retry queue took too long to ${operation}`,
+                isRetryable: true
               })
             )
         }
@@ -81,10 +84,7 @@ const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
       enqueue: Effect.fn("PostgresDeferQueue.enqueue")(function* (message, delaySeconds) {
         const body = encodeDeferredSend(message)
         if (Option.isNone(body)) {
-          return yield* new DeferQueueError({
-            reason: "TooLarge",
-            message: "The message is too large to be queued"
-          })
+          return yield* tooLargeToQueue()
         }
         const delay = Math.max(0, Math.ceil(delaySeconds))
         yield* call(

@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
-import { Deferrals, DeferralsUnavailable } from "../../../ports/mail/deferrals.ts"
+import { Deferrals } from "../../../ports/mail/deferrals.ts"
 import { boundedBy } from "../answered.ts"
 import { ReadSql } from "../client.ts"
 import { storable } from "../values.ts"
@@ -8,7 +8,7 @@ import { storable } from "../values.ts"
 /** As long as a send waits for its look-up. */
 const TIME_LIMIT = "2500 millis"
 
-const bounded = boundedBy(TIME_LIMIT, (cause) => new DeferralsUnavailable({ cause }))
+const bounded = boundedBy(TIME_LIMIT, "openKey")
 
 const decode = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ key: Schema.String, state: Schema.Literals(["new", "deferred", "sent"]) })])

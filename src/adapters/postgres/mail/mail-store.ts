@@ -11,11 +11,11 @@ import {
   type BeginSend,
   type ClaimEntry,
   MailStore,
-  MailStoreError,
   type RecordedSend,
   type RecordSend
 } from "../../../ports/mail/mail-store.ts"
-import { answered, isAboutData, isTransient } from "../answered.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { answered, isAboutData, isTransient, storeUnavailable } from "../answered.ts"
 import { makeBatcher } from "../batcher.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { storable, toJsonText } from "../values.ts"
@@ -58,18 +58,18 @@ const Moved = Schema.Struct({ moved: Schema.Boolean })
 const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
 
 /** Refused before it reached the database, or by the database for its values: no other call of the batch fails with it. */
-const isAboutItem = ({ cause }: MailStoreError): boolean => isSqlError(cause) && isAboutData(cause)
+const isAboutItem = ({ cause }: StoreUnavailable): boolean => isSqlError(cause) && isAboutData(cause)
 
-const failed = (operation: string) => (cause: unknown) => new MailStoreError({ operation, cause })
+const failed = storeUnavailable
 
 /** Decodes one answer; a malformed one fails its own call only. */
 const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, operation: string) => {
   const decode = Schema.decodeUnknownResult(schema)
-  return (row: unknown): Result.Result<S["Type"], MailStoreError> =>
+  return (row: unknown): Result.Result<S["Type"], StoreUnavailable> =>
     Result.mapError(decode(row), failed(operation))
 }
 
-const toExit = <A>(result: Result.Result<A, MailStoreError>): Exit.Exit<A, MailStoreError> =>
+const toExit = <A>(result: Result.Result<A, StoreUnavailable>): Exit.Exit<A, StoreUnavailable> =>
   Result.isSuccess(result) ? Exit.succeed(result.success) : Exit.fail(result.failure)
 
 /** Puts the answers of a batch into the order of its items by their `ordinal`, counted from 1. */
@@ -77,9 +77,9 @@ const inOrder = <A>(
   rows: ReadonlyArray<object>,
   count: number,
   operation: string,
-  decode: (row: object, index: number) => Result.Result<A, MailStoreError>
-): ReadonlyArray<Exit.Exit<A, MailStoreError>> => {
-  const exits = Array.from({ length: count }, (): Exit.Exit<A, MailStoreError> | undefined => undefined)
+  decode: (row: object, index: number) => Result.Result<A, StoreUnavailable>
+): ReadonlyArray<Exit.Exit<A, StoreUnavailable>> => {
+  const exits = Array.from({ length: count }, (): Exit.Exit<A, StoreUnavailable> | undefined => undefined)
   for (const row of rows) {
     if (hasOrdinal(row) && row.ordinal >= 1 && row.ordinal <= count) {
       exits[row.ordinal - 1] = toExit(decode(row, row.ordinal - 1))
@@ -92,7 +92,7 @@ const inOrder = <A>(
 const toDecision = (
   row: typeof Began.Type,
   requested: Provider
-): Result.Result<BeganSend, MailStoreError> => {
+): Result.Result<BeganSend, StoreUnavailable> => {
   const { suppressions } = row
   switch (row.decision) {
     case "Claimed":
@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
     )
 
   const decodeFound = decoder(Schema.Tuple([Schema.Struct({ found: Suppressions })]), "begin")
-  const lookUp = yield* makeBatcher<ReadonlyArray<string>, ReadonlyArray<Suppression>, MailStoreError>({
+  const lookUp = yield* makeBatcher<ReadonlyArray<string>, ReadonlyArray<Suppression>, StoreUnavailable>({
     isAboutItem,
     onOverflow: () => failed("begin")("too many look-ups wait"),
     run: (items) => {
@@ -175,7 +175,7 @@ const make = Effect.gen(function* () {
   })
 
   const decodeBegan = decoder(Began, "begin")
-  const claim = yield* makeBatcher<ClaimedBegin, BeganSend, MailStoreError>({
+  const claim = yield* makeBatcher<ClaimedBegin, BeganSend, StoreUnavailable>({
     isAboutItem,
     onOverflow: () => failed("begin")("too many claims wait"),
     run: (items) => {
@@ -198,7 +198,7 @@ const make = Effect.gen(function* () {
   })
 
   const decodeRecorded = decoder(Recorded, "record")
-  const record = yield* makeBatcher<RecordSend, RecordedSend, MailStoreError>({
+  const record = yield* makeBatcher<RecordSend, RecordedSend, StoreUnavailable>({
     isAboutItem,
     onOverflow: () => failed("record")("too many rows wait to be written"),
     run: (items) =>
@@ -256,7 +256,7 @@ const make = Effect.gen(function* () {
       const asked = toJsonText({ ...rest, key_hash: keyHash, row_id: rowId, lease_ms: leaseMs })
       return Effect.flatMap(
         one(Retry, "beginRetry", write`select * from begin_email_retry(${asked}::jsonb)`),
-        (row): Effect.Effect<BeganRetry, MailStoreError> => {
+        (row): Effect.Effect<BeganRetry, StoreUnavailable> => {
           switch (row.decision) {
             case "Go":
               return Effect.succeed({ _tag: "Go", suppressions: row.suppressions })

@@ -5,7 +5,6 @@ import {
   InvalidSuppressionCursor,
   type SuppressionFilter,
   SuppressionList,
-  SuppressionListUnavailable,
   type SuppressionRow
 } from "../../../ports/mail/suppression-list.ts"
 import { boundedBy } from "../answered.ts"
@@ -15,7 +14,7 @@ import { isMoment, timeColumn } from "../values.ts"
 /** Time limit of one statement. */
 const TIME_LIMIT = "10 seconds"
 
-const bounded = boundedBy(TIME_LIMIT, (cause) => new SuppressionListUnavailable({ cause }))
+const bounded = boundedBy(TIME_LIMIT, "suppressions")
 
 /** Where a page ended: the sort key of its last row. */
 const Cursor = Schema.fromJsonString(

@@ -2,12 +2,8 @@ import { Effect, Layer, Schedule, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
 import { CAMPAIGN_SEND_STATUSES } from "../../../domain/outreach/campaign-status.ts"
-import {
-  CampaignBook,
-  CampaignBookUnavailable,
-  type CampaignEvent
-} from "../../../ports/outreach/campaign-book.ts"
-import { answered, isTransient } from "../answered.ts"
+import { CampaignBook, type CampaignEvent } from "../../../ports/outreach/campaign-book.ts"
+import { answered, isTransient, storeUnavailable } from "../answered.ts"
 import { WriteSql } from "../client.ts"
 import { storable, toJsonText } from "../values.ts"
 
@@ -50,16 +46,13 @@ const make = Effect.gen(function* () {
   const ask = <A>(statement: Effect.Effect<A, SqlError>) =>
     answered(statement).pipe(
       Effect.retry({ schedule: QUICK_RETRIES, while: isTransient }),
-      Effect.mapError((cause) => new CampaignBookUnavailable({ cause }))
+      Effect.mapError(storeUnavailable("campaigns"))
     )
 
   const decoded =
     <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
     (rows: unknown) =>
-      Effect.mapError(
-        Schema.decodeUnknownEffect(schema)(rows),
-        (cause) => new CampaignBookUnavailable({ cause })
-      )
+      Effect.mapError(Schema.decodeUnknownEffect(schema)(rows), storeUnavailable("campaigns"))
 
   return CampaignBook.of({
     record: (event) =>

@@ -1,7 +1,7 @@
 import { Effect, Layer, Redacted, Schema } from "effect"
 
-import { Unsubscribes, UnsubscribesUnavailable } from "../../../ports/outreach/campaign-book.ts"
-import { answered } from "../answered.ts"
+import { Unsubscribes } from "../../../ports/outreach/campaign-book.ts"
+import { answered, storeUnavailable } from "../answered.ts"
 import { WriteSql } from "../client.ts"
 import { storable } from "../values.ts"
 
@@ -10,7 +10,7 @@ const Keys = Schema.NonEmptyArray(
 )
 const decodeKeys = Schema.decodeUnknownEffect(Keys)
 
-const unavailable = (cause: unknown) => new UnsubscribesUnavailable({ cause })
+const unavailable = storeUnavailable("unsubscribes")
 
 /** The table `unsubscribes` and the key of its links, in Postgres. */
 export const layer: Layer.Layer<Unsubscribes, never, WriteSql> = Layer.effect(

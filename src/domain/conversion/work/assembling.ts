@@ -1,13 +1,10 @@
 import { type Duration, Effect, Option, Result, Schema, Stream } from "effect"
 
-import {
-  type ClaimedAssembly,
-  ConversionStore,
-  type ConversionStoreError
-} from "../../../ports/conversion/conversion-store.ts"
+import { type ClaimedAssembly, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-assembly.ts"
 import { PageSources } from "../../../ports/conversion/page-sources.ts"
 import { FileObjects, ObjectStoreError } from "../../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { fileKey, PageLine, resultKey } from "../chunk-result.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../job.ts"
 import { LegibilityTally } from "../legibility.ts"
@@ -64,7 +61,7 @@ const write = Effect.fnUntraced(function* (assembly: ClaimedAssembly) {
 export const assembleJob = (
   assembly: ClaimedAssembly,
   settings: { readonly heartbeat: Duration.Duration }
-): Effect.Effect<void, ConversionStoreError, ConversionStore | FileObjects | HtmlAssembly | PageSources> =>
+): Effect.Effect<void, StoreUnavailable, ConversionStore | FileObjects | HtmlAssembly | PageSources> =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
     const fail = store.failJob(assembly.jobId, "The result could not be put together", assembly.lease)

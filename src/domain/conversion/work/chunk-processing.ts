@@ -1,15 +1,12 @@
 import { Data, Duration, Effect, Result, Schedule, type Scope, Stream } from "effect"
 
-import {
-  type ClaimedChunk,
-  ConversionStore,
-  type ConversionStoreError
-} from "../../../ports/conversion/conversion-store.ts"
+import { type ClaimedChunk, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
 import { type OpenPages, PageSources } from "../../../ports/conversion/page-sources.ts"
 import type { PdfError } from "../../../ports/conversion/pdf.ts"
 import { VisionModel, type VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { withBatchResults } from "../../batch/replay.ts"
 import { convertPage, type PageResult } from "../cascade/cascade.ts"
 import { type CostEntry, estimateLlmCost, type ModelPrice } from "../cascade/cost.ts"
@@ -207,7 +204,7 @@ export const processChunk = (
   settings: ChunkSettings
 ): Effect.Effect<
   void,
-  ConversionStoreError,
+  StoreUnavailable,
   ConversionStore | PageSources | FileObjects | VisionModel | HtmlAssembly
 > =>
   Effect.gen(function* () {

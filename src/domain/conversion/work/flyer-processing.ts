@@ -1,14 +1,11 @@
 import { type Duration, Effect, Option, Result, Stream } from "effect"
 import { encode } from "effect/encoding/Base64"
 
-import {
-  type ClaimedFlyer,
-  ConversionStore,
-  type ConversionStoreError
-} from "../../../ports/conversion/conversion-store.ts"
+import { type ClaimedFlyer, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { LanguageDetector } from "../../../ports/conversion/html-assembly.ts"
 import { Pdf, type PdfDocument, type PdfError } from "../../../ports/conversion/pdf.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { flyerResultKey } from "../chunk-result.ts"
 import { flyerPage, unreadablePage, FLYER_END, flyerStart } from "../flyer/flyer-page.ts"
 import { languageTag } from "../html/allowed.ts"
@@ -139,7 +136,7 @@ const wordsOf = (failure: Failure): string => {
 export const processFlyer = (
   claim: ClaimedFlyer,
   settings: FlyerSettings
-): Effect.Effect<void, ConversionStoreError, ConversionStore | FileObjects | Pdf | LanguageDetector> =>
+): Effect.Effect<void, StoreUnavailable, ConversionStore | FileObjects | Pdf | LanguageDetector> =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
     const fail = (error: string, maxAttempts: number) =>

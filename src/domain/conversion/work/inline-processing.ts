@@ -1,15 +1,12 @@
 import { type Duration, Effect, Option, Result, Stream } from "effect"
 import { encode } from "effect/encoding/Base64"
 
-import {
-  type ClaimedInline,
-  ConversionStore,
-  type ConversionStoreError
-} from "../../../ports/conversion/conversion-store.ts"
+import { type ClaimedInline, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { DocxConverter, DocxError } from "../../../ports/conversion/documents.ts"
 import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-assembly.ts"
 import { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { isUsable, MAX_IMAGE_BYTES } from "../cascade/converse.ts"
 import { type CostEntry, estimateLlmCost, type ModelPrice } from "../cascade/cost.ts"
 import { type Meter, meteredModel } from "../cascade/paced-model.ts"
@@ -188,7 +185,7 @@ export const processInline = (
   settings: InlineSettings
 ): Effect.Effect<
   void,
-  ConversionStoreError,
+  StoreUnavailable,
   ConversionStore | FileObjects | DocxConverter | HtmlAssembly | VisionModel
 > =>
   Effect.gen(function* () {

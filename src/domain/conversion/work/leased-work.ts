@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect, Result, Option } from "effect"
 
-import type { ConversionStoreError } from "../../../ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { withDeadline } from "../../deadline.ts"
 import { LEASE_HEARTBEATS } from "../job.ts"
 
@@ -10,7 +10,7 @@ import { LEASE_HEARTBEATS } from "../job.ts"
  * on), or has not confirmed it for most of a lease.
  */
 export const untilLost = Effect.fnUntraced(function* (
-  beat: Effect.Effect<boolean, ConversionStoreError>,
+  beat: Effect.Effect<boolean, StoreUnavailable>,
   interval: Duration.Duration
 ) {
   const every = Duration.toMillis(interval)
@@ -41,15 +41,13 @@ const LAST_WORD = Duration.seconds(8)
 /** Runs work while its lease holds; returns none, and interrupts the work, once it is lost. */
 export const whileHeld = <A, E, R>(
   work: Effect.Effect<A, E, R>,
-  beat: Effect.Effect<boolean, ConversionStoreError>,
+  beat: Effect.Effect<boolean, StoreUnavailable>,
   interval: Duration.Duration
 ): Effect.Effect<Option.Option<A>, E, R> =>
   Effect.raceFirst(Effect.map(work, Option.some), Effect.as(untilLost(beat, interval), Option.none<A>()))
 
 /** Makes the completion write at shutdown, within a time limit; a failure is logged. */
-export const lastWord = <A, R>(
-  word: Effect.Effect<A, ConversionStoreError, R>
-): Effect.Effect<void, never, R> =>
+export const lastWord = <A, R>(word: Effect.Effect<A, StoreUnavailable, R>): Effect.Effect<void, never, R> =>
   withDeadline(Effect.asVoid(word), { duration: LAST_WORD, onTimeout: () => Effect.void }).pipe(
     Effect.ignore({ log: true })
   )

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { ADMIN_SCREENS } from "../../../../src/adapters/http/pages/shell.ts"
 import type { Principal, Right } from "../../../../src/domain/accounts/principal.ts"
-import { Access, AccessUnavailable, MagicLinks } from "../../../../src/ports/accounts/access.ts"
+import { Access, MagicLinks } from "../../../../src/ports/accounts/access.ts"
+import { storeDown } from "../../../support/store-down.ts"
 import { type Answer, call, startServer, type TestServer } from "../harness.ts"
 
 const PEOPLE: Readonly<Record<string, ReadonlyArray<Right>>> = {
@@ -25,7 +26,7 @@ const people = Layer.merge(
     bySession: (cookie) => {
       const principal = principalOf(cookie)
       return cookie === "down"
-        ? Effect.fail(new AccessUnavailable({ cause: "password=hunter2" }))
+        ? Effect.fail(storeDown("password=hunter2"))
         : Effect.succeed(
             principal && { principal, renewed: Redacted.make("next"), expiresAt: Date.UTC(2100, 0) }
           )

@@ -6,10 +6,8 @@ import { Duration, Effect, Layer } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { CHUNK_PAGES, MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
-import {
-  ConversionStore,
-  type ConversionStoreError
-} from "../../../../src/ports/conversion/conversion-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, cost, customer, funds, job, pdf, STALE, WINDOW } from "./world.ts"
 
@@ -190,7 +188,7 @@ suiteLayer(suite)("conversions on PostgreSQL", (it) => {
       const sql = yield* WriteSql
       const owner = yield* customer(10)
       const jobId = yield* job(owner, yield* pdf(owner, 2))
-      const refreshed = (beat: Effect.Effect<boolean, ConversionStoreError>) =>
+      const refreshed = (beat: Effect.Effect<boolean, StoreUnavailable>) =>
         Effect.gen(function* () {
           yield* sql`update funds_holds set expires_at = clock_timestamp() + interval '1 minute'`
           assert.isTrue(yield* beat)

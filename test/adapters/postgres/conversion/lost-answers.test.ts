@@ -5,10 +5,8 @@ import { Duration, Effect, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
-import {
-  ConversionStore,
-  type ConversionStoreError
-} from "../../../../src/ports/conversion/conversion-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, cost, customer, funds, job, pdf, STALE, whileOpen, WINDOW } from "./world.ts"
 
@@ -252,7 +250,7 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
           JSON.stringify([{ id, job_id: jobId, source: "s", backend: "b", cost_usd: 3 }])
         yield* whileOpen(
           sql`select book_costs(${entry(randomUUID())}::jsonb)`,
-          Effect.asVoid<unknown, ConversionStoreError, never>(
+          Effect.asVoid<unknown, StoreUnavailable, never>(
             end === "cancel" ? store.cancel(jobId) : store.failJob(jobId, "x")
           )
         )

@@ -7,10 +7,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { type ChunkStatus, type JobMove, JobStatus, moveJob } from "../../../../src/domain/conversion/job.ts"
-import {
-  ConversionStore,
-  type ConversionStoreError
-} from "../../../../src/ports/conversion/conversion-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, customer, job, pdf, STALE, WINDOW } from "./world.ts"
 
@@ -25,7 +23,7 @@ type Call = (
   store: ConversionStore["Service"],
   ids: { readonly jobId: string; readonly chunkId: string },
   sql: WriteSql["Service"]
-) => Effect.Effect<unknown, ConversionStoreError | SqlError>
+) => Effect.Effect<unknown, StoreUnavailable | SqlError>
 
 const failure = (maxAttempts: number) => ({
   error: "x",

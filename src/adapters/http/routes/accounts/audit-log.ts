@@ -55,8 +55,8 @@ export const auditLogHandlers = HttpApiBuilder.group(
         })
         .pipe(
           Effect.catchTags({
-            AuditLogUnavailable: ({ cause }) =>
-              Effect.logWarning("The audit log does not answer", cause).pipe(
+            StoreUnavailable: (error) =>
+              Effect.logWarning("The audit log does not answer", error).pipe(
                 Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The audit log does not answer now")))
               ),
             InvalidCursor: () => invalidCursor("log")

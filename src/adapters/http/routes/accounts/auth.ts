@@ -2,12 +2,8 @@ import { Schema, Effect, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import {
-  Access,
-  type AccessUnavailable,
-  type BegunSession,
-  MagicLinks
-} from "../../../../ports/accounts/access.ts"
+import { Access, type BegunSession, MagicLinks } from "../../../../ports/accounts/access.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import {
   AUTH_PAGE_POLICY,
   magicLinkPage,
@@ -139,8 +135,8 @@ const linkOver = problem(
 const noToken = problem("UNAUTHENTICATED", "There is no such token")
 const otherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
-const unavailable = ({ cause }: AccessUnavailable) =>
-  Effect.logWarning("sessions cannot be looked up or begun", cause).pipe(
+const unavailable = (error: StoreUnavailable) =>
+  Effect.logWarning("sessions cannot be looked up or begun", error).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "This does not answer now; try again in a minute")))
   )
 
@@ -180,7 +176,7 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
 
       const begin = (
         request: HttpServerRequest.HttpServerRequest,
-        redeem: (token: string) => Effect.Effect<BegunSession | undefined, Problem | AccessUnavailable>,
+        redeem: (token: string) => Effect.Effect<BegunSession | undefined, Problem | StoreUnavailable>,
         otherwise: Problem
       ) =>
         givenToken(request).pipe(
@@ -188,7 +184,7 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
           Effect.flatMap((begun) =>
             begun === undefined ? Effect.fail<Problem>(otherwise) : Effect.succeed(signedIn(begun))
           ),
-          Effect.catchTag("AccessUnavailable", unavailable),
+          Effect.catchTag("StoreUnavailable", unavailable),
           Effect.catch((refused) => Effect.succeed(refusal(request, refused)))
         )
 
@@ -218,7 +214,7 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
             if (cookie !== undefined) yield* access.endSession(cookie)
             return withoutSessionCookie(html(signedOutPage), baseUrl)
           }).pipe(
-            Effect.catchTag("AccessUnavailable", unavailable),
+            Effect.catchTag("StoreUnavailable", unavailable),
             Effect.catch((refused) => Effect.succeed(refusal(request, refused)))
           )
         )

@@ -73,8 +73,8 @@ export const contactMessageHandlers = HttpApiBuilder.group(
         })
         .pipe(
           Effect.catchTags({
-            ContactMessagesUnavailable: ({ cause }) =>
-              Effect.logWarning("The messages cannot be read", cause).pipe(
+            StoreUnavailable: (error) =>
+              Effect.logWarning("The messages cannot be read", error).pipe(
                 Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The messages cannot be read now")))
               ),
             InvalidCursor: () => invalidCursor("list")

@@ -69,8 +69,8 @@ export const formHandlers = HttpApiBuilder.group(
         Effect.map((answer) =>
           HttpServerResponse.text(JSON.stringify(answer), { status: 202, contentType: "application/json" })
         ),
-        Effect.catchTag("ContactMessagesUnavailable", ({ cause }) =>
-          Effect.logError("a message of the contact form could not be stored", cause).pipe(
+        Effect.catchTag("StoreUnavailable", (error) =>
+          Effect.logError("a message of the contact form could not be stored", error).pipe(
             Effect.as(problemResponse(problem("UNAVAILABLE", "The message could not be stored; try again")))
           )
         ),

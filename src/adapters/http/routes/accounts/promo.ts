@@ -85,8 +85,8 @@ export const promoHandlers = HttpApiBuilder.group(
           contentType: "application/json"
         })
       }).pipe(
-        Effect.catchTag("AccessUnavailable", ({ cause }) =>
-          Effect.logWarning("a promotion cannot be claimed", cause).pipe(
+        Effect.catchTag("StoreUnavailable", (error) =>
+          Effect.logWarning("a promotion cannot be claimed", error).pipe(
             Effect.as(problemResponse(problem("UNAVAILABLE", "Promotions cannot be claimed now")))
           )
         ),

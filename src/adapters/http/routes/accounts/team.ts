@@ -6,6 +6,7 @@ import { AccountClosing } from "../../../../domain/accounts/account-closing.ts"
 import { TeamInvitations } from "../../../../domain/accounts/team-invitations.ts"
 import { addressKey, addressOf, parseMailbox } from "../../../../domain/mail/address.ts"
 import { Accounts, TeamInvites } from "../../../../ports/accounts/accounts.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { AUTH_PAGE_POLICY, refusalPage } from "../../pages/auth-page.ts"
 import { PAGE_MEDIA_TYPE } from "../../pages/html-page.ts"
 import { invitePage, joinedPage } from "../../pages/link-pages.ts"
@@ -30,8 +31,8 @@ const INVITE_TOKEN = /^[A-Za-z0-9_-]{43}$/
 const json = (body: object, status: number) =>
   HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
 
-const unavailable = (what: string) => (error: { readonly cause: unknown }) =>
-  Effect.logWarning(`${what} cannot be reached`, error.cause).pipe(
+const unavailable = (what: string) => (error: StoreUnavailable) =>
+  Effect.logWarning(`${what} cannot be reached`, error).pipe(
     Effect.as(problemResponse(problem("UNAVAILABLE", `${what} cannot be reached now`)))
   )
 
@@ -61,7 +62,7 @@ export const teamHandlers = HttpApiBuilder.group(
         return json(yield* invitations.invite(invite), 201)
       }).pipe(
         Effect.catchTags({
-          TeamInvitesUnavailable: unavailable("Invitations"),
+          StoreUnavailable: unavailable("Invitations"),
           InviteUnderWay: () =>
             Effect.succeed(
               problemResponse(problem("IDEMPOTENCY_IN_PROGRESS", "This invitation is being sent right now"))

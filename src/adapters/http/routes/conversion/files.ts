@@ -13,7 +13,8 @@ import {
   MAX_FILES_PAGE,
   type StoredFile
 } from "../../../../ports/conversion/conversion-store.ts"
-import { FileObjects } from "../../../../ports/object-store.ts"
+import { FileObjects, type ObjectStoreError } from "../../../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { makeJsonBodies } from "../../server/body.ts"
 import { bodyDecoder } from "../../server/decode-body.ts"
 import { apiOf } from "../../server/group-api.ts"
@@ -70,7 +71,7 @@ const finishing = problem("CONVERSION_FINISHING", "The result is being put toget
 const json = (body: object, status: number) =>
   HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
 
-const storeDown = (failure: { readonly cause?: unknown }) =>
+const storeDown = (failure: StoreUnavailable | ObjectStoreError) =>
   filesUnavailable(failure).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
 
 const decodeConvert = bodyDecoder(ConvertRequest)
@@ -132,7 +133,7 @@ export const fileHandlers = HttpApiBuilder.group(
             UnreadableDocument: ({ message }) =>
               Effect.succeed(problemResponse(problem("UNREADABLE_FILE", message))),
             ObjectStoreError: storeDown,
-            ConversionStoreError: storeDown
+            StoreUnavailable: storeDown
           })
         )
       )
@@ -143,7 +144,7 @@ export const fileHandlers = HttpApiBuilder.group(
             .files(customerId, { limit: query.limit || MAX_FILES_PAGE, cursor: query.cursor || undefined })
             .pipe(
               Effect.catchTags({
-                ConversionStoreError: filesUnavailable,
+                StoreUnavailable: filesUnavailable,
                 InvalidCursor: () => invalidCursor("list")
               })
             )

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { BatchOutcome, BatchRowState } from "../../../../domain/batch/row.ts"
 import { JobStatus, JobOptions } from "../../../../domain/conversion/job.ts"
 import { MAX_COST_DAYS, MAX_JOBS_PAGE, JobReport } from "../../../../ports/conversion/job-report.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { apiOf } from "../../server/group-api.ts"
 import { invalidCursor, problem } from "../../server/problem.ts"
 import { AdminAccess } from "../../server/session.ts"
@@ -102,8 +103,8 @@ export class JobGroup extends HttpApiGroup.make("jobs")
   )
   .middleware(AdminAccess) {}
 
-const unavailable = (error: { readonly cause: unknown }) =>
-  Effect.logWarning("conversion jobs cannot be read", error.cause).pipe(
+const unavailable = (error: StoreUnavailable) =>
+  Effect.logWarning("conversion jobs cannot be read", error).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Conversion jobs cannot be read now")))
   )
 
@@ -123,7 +124,7 @@ export const jobHandlers = HttpApiBuilder.group(
           })
           .pipe(
             Effect.catchTags({
-              ConversionStoreError: unavailable,
+              StoreUnavailable: unavailable,
               InvalidCursor: () => invalidCursor("list")
             })
           ),

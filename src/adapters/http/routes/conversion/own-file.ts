@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 
 import type { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
+import type { ObjectStoreError } from "../../../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { problem, invalidRequest, type Problem } from "../../server/problem.ts"
 import { CurrentOwner } from "../../server/session.ts"
 
@@ -11,8 +13,8 @@ export const noFile = problem("FILE_NOT_FOUND", "There is no such file")
 export const noFlyer = problem("NOT_FOUND", "There is no such job")
 
 /** The answer where the store, or another part that files need, is unavailable. */
-export const filesUnavailable = (error: { readonly cause?: unknown }) =>
-  Effect.logWarning("files and conversions cannot be reached", error.cause).pipe(
+export const filesUnavailable = (error: StoreUnavailable | ObjectStoreError) =>
+  Effect.logWarning("files and conversions cannot be reached", error).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Files and conversions cannot be reached now")))
   )
 

@@ -135,7 +135,7 @@ export const sharingHandlers = HttpApiBuilder.group(
           .pipe(
             Effect.catchTags({
               NoSuchFile: () => Effect.fail(noFile),
-              SharedFilesUnavailable: filesUnavailable
+              StoreUnavailable: filesUnavailable
             })
           )
         return HttpServerResponse.text(JSON.stringify(answer), { contentType: "application/json" })

@@ -7,6 +7,7 @@ import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression-policy.ts"
 import { MAX_EMAIL_LOG_PAGE, EmailLogQuery } from "../../../../ports/delivery/email-log-query.ts"
 import { type DeadLetter, DeferQueue } from "../../../../ports/mail/defer-queue.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { apiOf } from "../../server/group-api.ts"
 import { problemSchema, invalidCursor, problem } from "../../server/problem.ts"
 import { AdminAccess } from "../../server/session.ts"
@@ -103,8 +104,8 @@ const shown = ({ id, diedAt, receives, reason, message }: DeadLetter) => ({
   subject: message?.details.subject ?? null
 })
 
-const unavailable = (what: string, cause: unknown) =>
-  Effect.logWarning(`${what} does not answer`, cause).pipe(
+const unavailable = (what: string, error: StoreUnavailable) =>
+  Effect.logWarning(`${what} does not answer`, error).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", `${what} does not answer now`)))
   )
 
@@ -129,7 +130,7 @@ export const adminHandlers = HttpApiBuilder.group(
           })
           .pipe(
             Effect.catchTags({
-              EmailLogUnavailable: ({ cause }) => unavailable("The send log", cause),
+              StoreUnavailable: (error) => unavailable("The send log", error),
               InvalidCursor: () => invalidCursor("log")
             })
           ),

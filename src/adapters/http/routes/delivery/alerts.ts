@@ -5,6 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { type AlertOutcome, Alerts } from "../../../../domain/delivery/alerts.ts"
 import { Provider } from "../../../../domain/mail/failover.ts"
 import { AlertPreferences } from "../../../../ports/delivery/alert-channels.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { makeJsonBodies } from "../../server/body.ts"
 import { bodyDecoder } from "../../server/decode-body.ts"
 import { apiOf } from "../../server/group-api.ts"
@@ -136,8 +137,8 @@ export const alertHandlers = HttpApiBuilder.group(
   })
 )
 
-const unavailable = ({ cause }: { readonly cause: unknown }) =>
-  Effect.logWarning("The alert preferences do not answer", cause).pipe(
+const unavailable = (error: StoreUnavailable) =>
+  Effect.logWarning("The alert preferences do not answer", error).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The alert preferences do not answer now")))
   )
 

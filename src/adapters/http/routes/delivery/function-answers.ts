@@ -27,9 +27,9 @@ export const digestAnswer = (digest: AuditDigest["Service"], asked: string | nul
     Effect.catchTags({
       RelayUnconfigured: () =>
         Effect.succeed(problemResponse(problem("INTERNAL", "INTERNAL_SEND_EMAIL_URL is unset"))),
-      AuditDigestStoreError: (error) =>
+      StoreUnavailable: (error) =>
         Effect.as(
-          Effect.logError("the digests cannot be read", error.cause),
+          Effect.logError("the digests cannot be read", error),
           problemResponse({ ...problem("INTERNAL", "The digests cannot be read now"), retryable: true })
         )
     })
@@ -44,7 +44,7 @@ const pollResponse = (result: PollResult) =>
 const refusal = ({ cause, counts }: PollFailure) => {
   if (cause._tag !== "ListFailure") {
     return Effect.as(
-      Effect.logError("the poll broke off: the log does not pollResponse", cause.cause),
+      Effect.logError("the poll broke off: the log does not pollResponse", cause),
       problemResponse({ ...problem("INTERNAL", "An event was not recorded; poll again"), retryable: true })
     )
   }

@@ -68,8 +68,8 @@ export const statsHandlers = HttpApiBuilder.group(
           rows: statRows(counted),
           totals: summarize(counted)
         })),
-        Effect.catch(({ cause }) =>
-          Effect.logWarning("The send log cannot be counted", cause).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("The send log cannot be counted", error).pipe(
             Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The send log does not answer now")))
           )
         )

@@ -58,8 +58,8 @@ export const makeWebhookAnswer = Effect.gen(function* () {
         ? problemResponse(problem("ALERT_FAILED", "The event is recorded, its alert did not go out"))
         : recorded
     },
-    Effect.catchTag("DeliveryLogError", (error) =>
-      Effect.as(Effect.logError("a delivery event was not recorded", error.cause), notRecorded)
+    Effect.catchTag("StoreUnavailable", (error) =>
+      Effect.as(Effect.logError("a delivery event was not recorded", error), notRecorded)
     )
   )
 })

@@ -141,7 +141,7 @@ export const mailResultsHandlers = HttpApiBuilder.group(
           }))
         }
       }).pipe(
-        Effect.catchTag("IntakeUnavailable", (cause) =>
+        Effect.catchTag("StoreUnavailable", (cause) =>
           Effect.andThen(
             Effect.logWarning("results of mails cannot be listed", cause),
             Effect.fail(problem("UNAVAILABLE", "Your results cannot be listed now"))

@@ -5,6 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { addressKey, parseMailbox, parsePublicMailbox } from "../../../../domain/mail/address.ts"
 import { SuppressionReason } from "../../../../domain/mail/suppression-policy.ts"
 import { MAX_SUPPRESSION_PAGE, SuppressionList } from "../../../../ports/mail/suppression-list.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { makeJsonBodies } from "../../server/body.ts"
 import { bodyDecoder } from "../../server/decode-body.ts"
 import { apiOf } from "../../server/group-api.ts"
@@ -96,8 +97,8 @@ const keyOf = (email: string): string => {
   return Result.isSuccess(parsed) ? addressKey(parsed.success) : email.trim().toLowerCase()
 }
 
-const unavailable = ({ cause }: { readonly cause: unknown }) =>
-  Effect.logWarning("The suppression list does not answer", cause).pipe(
+const unavailable = (error: StoreUnavailable) =>
+  Effect.logWarning("The suppression list does not answer", error).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The suppression list does not answer now")))
   )
 
@@ -133,7 +134,7 @@ export const suppressionHandlers = HttpApiBuilder.group(
           })
           .pipe(
             Effect.catchTags({
-              SuppressionListUnavailable: unavailable,
+              StoreUnavailable: unavailable,
               InvalidSuppressionCursor: () => invalidCursor("list")
             })
           )

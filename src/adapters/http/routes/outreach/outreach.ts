@@ -5,6 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { CAMPAIGN_SEND_STATUSES } from "../../../../domain/outreach/campaign-status.ts"
 import { Outreach, type OutreachResult } from "../../../../domain/outreach/outreach.ts"
 import { CAMPAIGN } from "../../../../domain/outreach/unsubscribe-token.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { makeJsonBodies } from "../../server/body.ts"
 import { bodyDecoder } from "../../server/decode-body.ts"
 import { apiOf } from "../../server/group-api.ts"
@@ -109,8 +110,8 @@ const answer = (outcome: OutreachResult): HttpServerResponse.HttpServerResponse 
 
 const decode = bodyDecoder(OutreachRequest)
 
-const unavailable = ({ cause }: { readonly cause: unknown }) =>
-  Effect.logError("outreach cannot ask whether an address is unsubscribed", cause).pipe(
+const unavailable = (error: StoreUnavailable) =>
+  Effect.logError("outreach cannot ask whether an address is unsubscribed", error).pipe(
     Effect.as(problemResponse(problem("UNAVAILABLE", "The campaigns do not answer now; nothing was sent")))
   )
 
@@ -132,8 +133,7 @@ export const outreachHandlers = HttpApiBuilder.group(
             Effect.succeed(problemResponse(problem("IDEMPOTENCY_CONFLICT", message))),
           IdempotencyInProgress: ({ message }) =>
             Effect.succeed(problemResponse(problem("IDEMPOTENCY_IN_PROGRESS", message))),
-          CampaignBookUnavailable: unavailable,
-          UnsubscribesUnavailable: unavailable
+          StoreUnavailable: unavailable
         }),
         Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
       )

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 
 import type { UnsubscribeSubject } from "../../../../domain/outreach/unsubscribe-token.ts"
 import { Unsubscribing } from "../../../../domain/outreach/unsubscribe.ts"
-import type { UnsubscribesUnavailable } from "../../../../ports/outreach/campaign-book.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { PAGE_MEDIA_TYPE } from "../../pages/html-page.ts"
 import { askPage, donePage, unknownPage, UNSUBSCRIBE_POLICY } from "../../pages/link-pages.ts"
 import { apiOf } from "../../server/group-api.ts"
@@ -72,13 +72,13 @@ export const unsubscribeHandlers = HttpApiBuilder.group(
 
     const answer = (
       request: HttpServerRequest.HttpServerRequest,
-      asked: Effect.Effect<UnsubscribeSubject | undefined, UnsubscribesUnavailable>,
+      asked: Effect.Effect<UnsubscribeSubject | undefined, StoreUnavailable>,
       page: (email: string) => string
     ) =>
       asked.pipe(
         Effect.map((subject) => (subject === undefined ? unknown(request) : html(page(subject.email)))),
-        Effect.catch(({ cause }) =>
-          Effect.logError("an unsubscribe link cannot be answered", cause).pipe(
+        Effect.catch((error) =>
+          Effect.logError("an unsubscribe link cannot be answered", error).pipe(
             Effect.as(problemResponse(problem("UNAVAILABLE", "Nothing was changed; please try again")))
           )
         )

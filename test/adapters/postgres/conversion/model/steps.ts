@@ -3,16 +3,13 @@ import { randomUUID } from "node:crypto"
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-import type { ConversionStoreError, FileKind } from "../../../../../src/ports/conversion/conversion-store.ts"
+import type { FileKind } from "../../../../../src/ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../../../../src/ports/store-unavailable.ts"
 import { STALE, WINDOW } from "../world.ts"
 import { costUnder, type World } from "./world.ts"
 
 /** One thing that a user, a worker, the leader or time does; `a` and `b` choose among what there is. */
-export type Step = (
-  world: World,
-  a: number,
-  b: number
-) => Effect.Effect<unknown, ConversionStoreError | SqlError>
+export type Step = (world: World, a: number, b: number) => Effect.Effect<unknown, StoreUnavailable | SqlError>
 
 const MAX_ATTEMPTS = 3
 const CHUNK_PAGES = 2
@@ -28,7 +25,7 @@ const did = (world: World, what: string) => world.counts.set(what, (world.counts
 const on =
   <A, B>(
     those: (world: World) => ReadonlyArray<A>,
-    step: (world: World, chosen: A, b: number) => Effect.Effect<B, ConversionStoreError | SqlError>
+    step: (world: World, chosen: A, b: number) => Effect.Effect<B, StoreUnavailable | SqlError>
   ): Step =>
   (world, a, b) => {
     const chosen = pick(those(world), a)
@@ -47,7 +44,7 @@ const claimedFlyers = (world: World) => world.claimedFlyers
 const claim =
   <A>(
     what: string,
-    ask: (world: World, lease: string) => Effect.Effect<A | undefined, ConversionStoreError>,
+    ask: (world: World, lease: string) => Effect.Effect<A | undefined, StoreUnavailable>,
     into: (world: World) => Array<A>
   ): Step =>
   (world) =>
