@@ -66,7 +66,10 @@ it.effect("no queue: nothing can be deferred, and nothing is ill", () =>
   Effect.gen(function* () {
     const queue = yield* DeferQueue
     assert.isFalse(queue.configured)
-    assert.strictEqual((yield* Effect.flip(queue.enqueue(deferredSend("x"), 0))).reason, "Unavailable")
+    assert.strictEqual(
+      (yield* Effect.flip(queue.enqueue(deferredSend("x"), 0))).reason,
+      "No retry queue is configured"
+    )
     assert.deepStrictEqual(yield* queue.deadLetters({ limit: 1 }), [])
     assert.isFalse(yield* queue.redrive("x"))
     yield* queue.check

@@ -134,7 +134,7 @@ describe.concurrent("DeferQueue (SQS), in trouble", () => {
       yield* TestClock.adjust("4999 millis")
       assert.isUndefined(enqueueing.pollUnsafe())
       yield* TestClock.adjust("1 millis")
-      assert.strictEqual((yield* Fiber.join(enqueueing)).reason, "Unavailable")
+      assert.strictEqual((yield* Fiber.join(enqueueing)).reason, "SQS: SendMessage took too long")
     })
   )
 

@@ -182,13 +182,19 @@ describe.concurrent("DeferQueue (PostgreSQL), in trouble", () => {
       yield* proxy.setRefusing(true)
       const queue = yield* open(yield* connect({ port: String(proxy.port) }), freshName())
       yield* Effect.addFinalizer(() => proxy.setRefusing(true))
-      assert.strictEqual((yield* Effect.flip(queue.enqueue(deferredSend("x"), 0))).reason, "Unavailable")
-      assert.strictEqual((yield* Effect.flip(queue.check)).reason, "Unavailable")
+      assert.strictEqual(
+        (yield* Effect.flip(queue.enqueue(deferredSend("x"), 0))).reason,
+        "The retry queue failed to enqueue"
+      )
+      assert.strictEqual((yield* Effect.flip(queue.check)).reason, "The retry queue failed to answer")
       yield* proxy.setRefusing(false)
       yield* queue.enqueue(deferredSend("x"), 0)
       yield* queue.check
       yield* proxy.freeze
-      assert.strictEqual((yield* Effect.flip(queue.enqueue(deferredSend("y"), 0))).reason, "Unavailable")
+      assert.strictEqual(
+        (yield* Effect.flip(queue.enqueue(deferredSend("y"), 0))).reason,
+        "The retry queue took too long to enqueue"
+      )
     }).pipe(quiet)
   )
 
