@@ -9,7 +9,7 @@ export interface Violation {
   readonly rule: Rule
 }
 
-/** What each rule says, for whoever broke it. */
+/** The message for each broken rule. */
 export const RULES = {
   "domain-is-pure": "the domain imports only `effect`, the ports and itself",
   "one-address-parser": "`email-addresses` stands behind src/domain/mail/address.ts",

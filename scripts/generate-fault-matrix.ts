@@ -128,7 +128,7 @@ export const faultMatrixPage = (rows: ReadonlyArray<Row>): string =>
     "`fallback` over two custom providers; both make one request a send through the vendor's SDK, with that SDK's retries off,",
     "and give up a request that is not answered in time, as Postlane does.",
     '"SES SDK" is `@aws-sdk/client-sesv2` alone with its default of three attempts; "fault once" means that only its first',
-    'request goes wrong. "Error" means that the caller was told that the mail is not sent, and would send it again; those',
+    'request goes wrong. "Error" means that the caller got the answer that the mail is not sent, and would send it again; those',
     "later copies are not counted. A refused message that the other provider takes counts as one copy, as any other.",
     "",
     "Cells with more than one copy:",

@@ -29,6 +29,8 @@ const TESTS = /^test\//
 const ALL = /^(src|test|migrations)\//
 /** Everything that is written for readers, but for this file, which holds the samples. Migrations follow with their baseline. */
 const PROSE = /^(?!scripts\/tidy\.ts$)(src|test|docs|scripts|[A-Z]+\.md)/
+/** Where the glossary of plain words holds already. */
+const PLAIN = /^(?!test\/(simulation|adapters\/postgres\/(batch|conversion))\/)(test|docs|[A-Z]+\.md)/
 
 const inCore = (text: string): SourceFile => ({ path: "src/domain/sample.ts", text })
 const inTest = (text: string): SourceFile => ({ path: "test/sample.test.ts", text })
@@ -97,6 +99,14 @@ export const BANS: ReadonlyArray<Ban> = [
     banned: /\bdocument [1-9]\b|\bthe contract\b(?!\s+(\*\s+)?(suite|test))|\(contract,/i,
     where: "text",
     sample: inTest("// as in document 1\nexport {}")
+  },
+  {
+    rule: "plain English: report, answer, retry, release, the owner of (never told, whoever, tell again, deed)",
+    files: PLAIN,
+    banned:
+      /\b(is|are|was|were|be|been|not|also|nobody|somebody) told\b|\btold (that|of|apart|by|as|again|once|in)\b|\bwhoever\b|\btells? again\b|\blast word\b|\bdeed\b/i,
+    where: "text",
+    sample: inTest("// whoever is told first\nexport {}")
   },
   {
     rule: "no path of one machine",

@@ -13,7 +13,7 @@ import { pageOf } from "../domain/conversion/world.ts"
 
 /**
  * A process that takes one step of a batch of so many records in a folder and prints {@link BatchFigures}: its peak memory is
- * its own. `prepare` uploads shards and manifest, `answer` stands in for the batch service, `collect` reads the output.
+ * its own. `prepare` uploads shards and manifest, `answer` acts as the batch service, `collect` reads the output.
  */
 const [step = "", folder = "", count = "0"] = process.argv.slice(2)
 

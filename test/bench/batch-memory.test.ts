@@ -5,7 +5,7 @@ import { batchTable, measureBatchMemory, memoryRatio } from "./batch-memory.ts"
 const PATIENCE_MS = 120_000
 
 it(
-  "every step of the batch memory proof runs, and stands in its table",
+  "every step of the batch memory proof runs, and its table holds it",
   () => {
     const lines = measureBatchMemory([21])
     assert.deepStrictEqual(

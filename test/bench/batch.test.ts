@@ -10,7 +10,7 @@ import { measureTicks } from "./batch-ticks.ts"
 const PATIENCE_MS = 120_000
 
 it(
-  "every row of the batch lane's speed runs, and stands in its table",
+  "every row of the batch lane's speed runs, and its table holds it",
   async () => {
     const lines = await measureBatchSpeed({
       pages: [3],

@@ -12,7 +12,7 @@ import { runBench } from "./run.ts"
 const PATIENCE_MS = 120_000
 
 it.live(
-  "every row of the benchmark runs, and stands in its table",
+  "every row of the benchmark runs, and its table holds it",
   () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase

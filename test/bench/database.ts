@@ -9,7 +9,7 @@ import { EmbeddedPostgres, layer } from "../../src/adapters/embedded-postgres/em
 import { migrateDatabase } from "../../src/runtime/layers/database.ts"
 import { servePeer } from "./process.ts"
 
-/** The embedded PostgreSQL with its default settings on a new folder, migrated, until it is told to stop. */
+/** The embedded PostgreSQL with its default settings on a new folder, migrated, until it is stopped. */
 const folder = await mkdtemp(join(tmpdir(), "postlane-bench-"))
 // PostgreSQL's system user must get in where this runs as root.
 await chmod(folder, 0o755)

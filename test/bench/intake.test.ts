@@ -5,7 +5,7 @@ import { intakeTables, measureIntake } from "./intake.ts"
 const PATIENCE_MS = 120_000
 
 it(
-  "the benchmark of convert-by-email runs, and every figure stands in its tables",
+  "the benchmark of convert-by-email runs, and its tables hold every figure",
   async () => {
     const figures = await measureIntake({ pages: [1], rounds: 1, burst: 3 })
     const [times] = figures.times

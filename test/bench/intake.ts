@@ -42,7 +42,7 @@ export interface MailTimes {
 export interface MailBurst {
   readonly mails: number
   readonly pages: number
-  /** Until the last one was told 250, and until the last reply was with the provider. */
+  /** Until the last one was answered 250, and until the last reply was with the provider. */
   readonly receivedSeconds: number
   readonly seconds: number
   /** Resident memory of the server's process at most, bytes. */

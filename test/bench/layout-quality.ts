@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { samples } from "../quality/documents.ts"
-import { headingScore, readingOrderScore, tell } from "../quality/score.ts"
+import { headingScore, readingOrderScore, readContent } from "../quality/score.ts"
 import { openBrowser } from "../support/browser.ts"
 import { converters } from "./converters.ts"
 import { convertOnce } from "./layout.ts"
@@ -34,11 +34,11 @@ export const measureQuality = async (each: number): Promise<ReadonlyArray<Qualit
       const path = join(folder, `${name}.pdf`)
       writeFileSync(path, await page.pdf({ format: "A4", tagged: false }))
       await page.close()
-      const truth = tell(html)
+      const truth = readContent(html)
       for (const converter of all) {
         const done = await convertOnce(converter, path)
         if (done === undefined) continue
-        const made = tell(done.html)
+        const made = readContent(done.html)
         found.push({
           kind,
           converter: converter.name,

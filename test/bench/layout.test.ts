@@ -53,7 +53,7 @@ describe("the layout tier beside its peers", () => {
 })
 
 describe("a watched command", () => {
-  it("that is not installed is nobody's failure", async () => {
+  it("that is not installed is no failure", async () => {
     assert.isUndefined(await watched("postlane-no-such-command", []))
   })
 
@@ -71,8 +71,8 @@ describe("a watched command", () => {
     const found = await watched(process.execPath, ["--eval", busy])
     assert.strictEqual(found?.output.trim(), "150000000")
     // Other systems than Linux do not tell.
-    const told = existsSync("/proc/self/stat")
-    assert.isAtLeast(found?.peakBytes ?? 0, told ? 150e6 : 0)
-    assert.strictEqual((found?.cpuSeconds ?? 0) > 0, told)
+    const measured = existsSync("/proc/self/stat")
+    assert.isAtLeast(found?.peakBytes ?? 0, measured ? 150e6 : 0)
+    assert.strictEqual((found?.cpuSeconds ?? 0) > 0, measured)
   })
 })

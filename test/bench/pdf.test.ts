@@ -5,7 +5,7 @@ import { measurePdf, pdfTable } from "./pdf.ts"
 const PATIENCE_MS = 120_000
 
 it(
-  "every row of the PDF benchmark runs, and stands in its table",
+  "every row of the PDF benchmark runs, and its table holds it",
   () => {
     const lines = measurePdf([3])
     assert.deepStrictEqual(

@@ -74,7 +74,7 @@ export const servePeer = (ready: unknown, answer: (question: never) => unknown):
         process.send?.({ error: error instanceof Error ? (error.stack ?? "") : String(error) })
     )
   })
-  // Whoever started this is gone.
+  // The parent is gone.
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
   process.send?.({ value: ready })
 }

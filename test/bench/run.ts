@@ -20,7 +20,7 @@ export interface BenchOptions {
   readonly eventRows: number
   /** A migrated, empty database; the embedded one with its default settings where absent. */
   readonly databaseUrl?: string
-  /** Told after every round. */
+  /** Called after every round. */
   readonly onRound?: (row: string, concurrency: number, round: Round) => void
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 
-/** What a command took, whoever wrote it in whatever language. */
+/** What a command took, in whatever language it is written. */
 export interface Watched {
   readonly seconds: number
   /** Of the processor, all its threads together; in steps of 10 ms. */

@@ -284,7 +284,7 @@ export const suite = (
         assert.isUndefined(yield* access.bySession(cookie))
       }))
 
-    test("a dev token replaces the one of its name, and is nobody's outside an embedded process", () =>
+    test("a dev token replaces the one of its name, and is invalid outside an embedded process", () =>
       Effect.gen(function* () {
         const access = yield* Access
         const keep = (token: string) =>

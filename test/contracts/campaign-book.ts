@@ -223,7 +223,7 @@ export const suite = (
         assert.strictEqual((yield* begin)._tag, "Begun")
       }))
 
-    test("whoever unsubscribed gets nothing, again and again; it is noted once", (world) =>
+    test("an unsubscribed prospect gets nothing, however often; it is recorded once", (world) =>
       Effect.gen(function* () {
         const unsubscribes = yield* Unsubscribes
         yield* begin
@@ -308,7 +308,7 @@ export const suite = (
         assert.deepStrictEqual((yield* world.tables).prospects, { "b@x.test": "bounced" })
       }))
 
-    test("two events without a time are told apart by the bus's id", (world) =>
+    test("two events without a time are distinguished by the bus's id", (world) =>
       Effect.gen(function* () {
         const opened = (eventId: string) =>
           record(campaignEvent({ event: "opened", occurredAt: undefined, eventId }))

@@ -106,7 +106,7 @@ export const suite = <R>(
         }).pipe(Effect.provide(layer))
     )
 
-    it.effect("an alert that went out stays out, though its claim was given back meanwhile", () =>
+    it.effect("an alert that went out is not raised again, though its claim was released meanwhile", () =>
       Effect.gen(function* () {
         const log = yield* DeliveryLog
         const { sendId } = yield* log.record(deliveryEvent())

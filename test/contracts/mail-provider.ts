@@ -77,7 +77,7 @@ export const mailProviderContract = (
       })
     )
 
-    it.effect("withoutRecipients leaves out whom it is told, and nothing else (S7)", () =>
+    it.effect("withoutRecipients removes exactly the named recipients (S7)", () =>
       Effect.gen(function* () {
         const { provider } = yield* open
         fc.assert(

@@ -220,7 +220,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
         })
       )
 
-      it.live("32 at once: one claims, the others are told that it is under way", () =>
+      it.live("32 at once: one claims, the others get IN_PROGRESS", () =>
         Effect.gen(function* () {
           for (let round = 0; round < 10; round += 1) {
             const one = mail()
@@ -277,7 +277,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
       }
 
       for (const outcome of ["sent", "deferred"] as const) {
-        it.live(`repeats the result of a ${outcome} call as it was told, where an event came first`, () =>
+        it.live(`repeats the result of a ${outcome} call as it was answered, where an event came first`, () =>
           Effect.gen(function* () {
             const one = mail()
             const ask = asking(one)
@@ -305,25 +305,23 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
         )
       }
 
-      it.live(
-        "does not take a refusal for the last word where a call without a claim left rows (S2, S4)",
-        () =>
-          Effect.gen(function* () {
-            const one = mail()
-            const ask = asking(one, { provider: "provider_b" })
-            yield* world.store.begin(ask)
-            yield* world.store.record(
-              attempt(one, "failed", {
-                provider: "provider_b",
-                settle: settling(ask, one, "refused", "failed")
-              })
-            )
-            const providerMessageId = fresh("m")
-            yield* world.store.record(attempt(one, "sent", { provider: "provider_b", providerMessageId }))
-            const again = yield* world.store.begin(asking(one))
-            assert.deepInclude(again.decision, { _tag: "Claimed", sticky: "provider_b", takeover: true })
-            assert.deepStrictEqual(again.evidence, { provider: "provider_b", providerMessageId })
-          })
+      it.live("does not treat a refusal as final where a call without a claim left rows (S2, S4)", () =>
+        Effect.gen(function* () {
+          const one = mail()
+          const ask = asking(one, { provider: "provider_b" })
+          yield* world.store.begin(ask)
+          yield* world.store.record(
+            attempt(one, "failed", {
+              provider: "provider_b",
+              settle: settling(ask, one, "refused", "failed")
+            })
+          )
+          const providerMessageId = fresh("m")
+          yield* world.store.record(attempt(one, "sent", { provider: "provider_b", providerMessageId }))
+          const again = yield* world.store.begin(asking(one))
+          assert.deepInclude(again.decision, { _tag: "Claimed", sticky: "provider_b", takeover: true })
+          assert.deepStrictEqual(again.evidence, { provider: "provider_b", providerMessageId })
+        })
       )
 
       it.live("is not set free by a call that never heard of an earlier ambiguous attempt (S2)", () =>
@@ -515,7 +513,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
         })
       )
 
-      it.live("go to one of 16 that ask at once, the others are told that it is busy (S1)", () =>
+      it.live("go to one of 16 concurrent callers, the others get busy (S1)", () =>
         Effect.gen(function* () {
           const one = mail()
           yield* world.store.record(attempt(one, "deferred"))
@@ -1088,7 +1086,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
             const one = mail()
             const messageId = fresh("m")
             yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
-            const told = event(messageId, "bounced", {
+            const pushed = event(messageId, "bounced", {
               occurredAt: 1_700_000_000_000,
               reason: "Permanent/General: no such user",
               raw: { type: "email.bounced" },
@@ -1099,7 +1097,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
               raw: { last_event: "bounced" },
               listed: true
             })
-            const steps = [world.recordEvent(listed), world.recordEvent(told), world.recordEvent(listed)]
+            const steps = [world.recordEvent(listed), world.recordEvent(pushed), world.recordEvent(listed)]
             yield* Effect.all(pollFirst ? steps.slice(0, 2) : steps.slice(1))
             const { error, lastEvent, lastEventAt, raw, status } = yield* oneRow(one)
             ends.push({ error, lastEvent, lastEventAt, raw, status })

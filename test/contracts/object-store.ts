@@ -40,7 +40,7 @@ export const objectStoreContract = (
       use: (store: ObjectStoreService) => Effect.Effect<void, unknown, Scope.Scope>
     ) => it.live(title, () => Effect.scoped(Effect.flatMap(make, use)), 60_000)
 
-    test("gives back what was put, whole and from a byte on; the last writer wins", (store) =>
+    test("returns what was put, whole and from an offset; the last writer wins", (store) =>
       Effect.gen(function* () {
         assert.strictEqual(
           yield* store.put("a/b.txt", Stream.make(text("he"), text("llo")), { contentType }),

@@ -20,7 +20,7 @@ const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Arm))
 /** What a hurt process says last. */
 export const HURT = "hurt"
 
-/** A process that hurts itself where an armed file says so; whoever comes there first takes the file, and nobody else. */
+/** A process that crashes or freezes itself where an armed file says so; the first one there takes the file. */
 export const makeGate = (file: string) => {
   let armed: Arm | undefined
   let passed = 0

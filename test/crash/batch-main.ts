@@ -13,7 +13,7 @@ import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
 import { makeChance } from "../simulation/kernel.ts"
 import { makeFolder } from "../support/child.ts"
-import { makeBatchWorld, roundBy, told } from "./batch-run.ts"
+import { makeBatchWorld, roundBy, summaryOf } from "./batch-run.ts"
 
 /**
  * `node test/crash/batch-main.ts --rounds N --seed S`: N conversions through the batch lane, the leader of each killed or frozen
@@ -45,7 +45,7 @@ const play = async (url: string): Promise<number> => {
       counts[what] = (counts[what] ?? 0) + 1
       broken += violations.length
       const short = hurts < wanted ? `, hurt ${hurts} of ${wanted} times` : ""
-      console.log(`seed ${seed}: ${told(round)}${short}: ${violations.length === 0 ? "well" : "BROKEN"}`)
+      console.log(`seed ${seed}: ${summaryOf(round)}${short}: ${violations.length === 0 ? "well" : "BROKEN"}`)
       for (const violation of violations) console.error(`  ${violation}`)
       if (violations.length > 0)
         console.error(`  again: node test/crash/batch-main.ts --rounds 1 --seed ${seed}`)

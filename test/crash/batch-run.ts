@@ -109,7 +109,7 @@ export const roundBy = (chance: Chance): Round => {
 
 const hurtText = ({ how, nth, step, when }: Hurt): string => `${how} ${when} ${step} ${nth}`
 
-export const told = ({ next, scenario, ...first }: Round): string =>
+export const summaryOf = ({ next, scenario, ...first }: Round): string =>
   [scenario, hurtText(first), ...(next === undefined ? [] : [hurtText(next)])].join(", ")
 
 const PATIENCE_MS = 90_000
@@ -123,7 +123,7 @@ const until = async (what: string, holds: () => Promise<boolean> | boolean) => {
 }
 
 /** How a round went. */
-export interface Told {
+export interface RoundResult {
   readonly violations: ReadonlyArray<string>
   /** Leaders that came to their step. */
   readonly hurts: number
@@ -153,7 +153,7 @@ export const makeBatchWorld = async (url: string) => {
     renameSync(`${file}.new`, file)
   }
 
-  const round = async (asked: Round): Promise<Told> => {
+  const round = async (asked: Round): Promise<RoundResult> => {
     scenario = SCENARIOS[asked.scenario]
     const { act: wanted } = scenario
     const before = leaders.map(({ child }) => child.lines.length)
@@ -181,7 +181,7 @@ export const makeBatchWorld = async (url: string) => {
       })
       await act(url, jobId, wanted)
     }
-    await until(`${told(asked)} is at rest`, async () => {
+    await until(`${summaryOf(asked)} is at rest`, async () => {
       await goOn()
       return isAtRest(url, jobId)
     })
@@ -193,7 +193,7 @@ export const makeBatchWorld = async (url: string) => {
       ({ child: { lines }, ended }, at) => !ended && lines.slice(before[at]).includes(HURT)
     )
     if (frozen !== undefined) violations.push(...(await thaw(jobId, frozen.child)), ...(await judged()))
-    return { violations: violations.map((one) => `${told(asked)}: ${one}`), hurts }
+    return { violations: violations.map((one) => `${summaryOf(asked)}: ${one}`), hurts }
   }
 
   /** Wakes a leader that slept while another did its work: nothing of what that one left may change. */

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { layerDatabase, TestDatabase } from "../support/postgres.ts"
-import { makeBatchWorld, type Round, told } from "./batch-run.ts"
+import { makeBatchWorld, type Round, summaryOf } from "./batch-run.ts"
 
 /** What went wrong once, and a step of each kind. Hundreds more by hand: `node test/crash/batch-main.ts`. */
 const ROUNDS: ReadonlyArray<Round> = [
@@ -29,7 +29,7 @@ describe("leaders of the batch lane that die or sleep", () => {
         for (const round of ROUNDS) {
           const { hurts, violations } = yield* Effect.promise(() => world.round(round))
           assert.deepStrictEqual(violations, [])
-          assert.isAbove(hurts, 0, `nobody came to it: ${told(round)}`)
+          assert.isAbove(hurts, 0, `nobody came to it: ${summaryOf(round)}`)
         }
       }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
     PATIENCE

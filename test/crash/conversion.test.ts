@@ -130,7 +130,7 @@ describe.concurrent("workers that die over chunks", () => {
           await until("the job has ended", async () => (await liveJobs(url)) === 0)
           const rows = await rowsOf(url)
           slept.signal("SIGCONT")
-          await until("it has told what its model cost", () => isBooked(url, lease ?? ""))
+          await until("the model's cost is booked", () => isBooked(url, lease ?? ""))
           const named = (await objectsNamed(url)).join()
           await until("it leaves no object", async () => (await objectsIn(path)).join() === named)
           assert.deepStrictEqual(await rowsOf(url), rows)

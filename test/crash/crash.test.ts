@@ -195,7 +195,7 @@ describe.concurrent("processes that die", () => {
         )
         assert.deepStrictEqual(claims.map(({ state }) => state).sort(), ["accepted", "deferred"])
         for (const { body, status } of answers) {
-          // Whoever could not be answered in time is told that the outcome is not known, or cut off.
+          // A caller that could not be answered in time gets an unknown outcome, or is cut off.
           if (status === 503) assert.strictEqual(body.code, "SHUTTING_DOWN")
           else if (status !== 0) assert.strictEqual(body.status, "deferred")
         }

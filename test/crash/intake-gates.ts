@@ -22,7 +22,7 @@ export type Moment =
 
 const POLL_MS = 15
 
-/** Whoever writes what a shut gate stands for waits there with its transaction open, and says so in its name. */
+/** A process that reaches a closed gate's write waits there with its transaction open, and shows it in its application name. */
 const SETUP = [
   "create table crash_gates (who text, moment text, primary key (who, moment))",
   `create function crash_gate(p_who text, p_moment text) returns void language plpgsql as $$

@@ -61,7 +61,7 @@ export const underWay = async (databaseUrl: string): Promise<number> => {
   return rows[0]?.count ?? 0
 }
 
-/** Judges a run at rest by what the clients were told, what the providers accepted, and what the database holds. */
+/** Judges a run at rest by what the clients were answered, what the providers accepted, and what the database holds. */
 export const judge = async ({
   answers,
   databaseHeld,
@@ -100,7 +100,7 @@ export const judge = async ({
     const b = byB.get(hash) ?? []
     const own = rows.get(key) ?? []
     const dead = (queued.get(key) ?? []).filter(({ state }) => state === "failed")
-    const told = all.filter(({ body }) => body.ok === true)
+    const okAnswers = all.filter(({ body }) => body.ok === true)
     const final = all.at(-1)
     const wrong = (id: string, what: string) =>
       violations.push(
@@ -120,15 +120,16 @@ export const judge = async ({
 
     if (a.length > 1) wrong("S1", "provider_a took it twice")
     if (final === undefined || final.status === 0) wrong("D1", "its client never got an answer")
-    for (const { body } of told) {
+    for (const { body } of okAnswers) {
       if (body.status !== "sent") continue
       const taken =
         body.provider === "provider_a" ? a.map(({ id }) => id) : b.map(({ id }) => `0100${id}-000000`)
       if (!taken.includes(body.providerMessageId ?? ""))
-        wrong("S5", "it was told as sent, and was not accepted so")
+        wrong("S5", "it was answered as sent, but was not accepted so")
     }
     const ended = own.some(({ status }) => status === "failed" || status === "suppressed")
-    if (told.length > 0 && a.length + b.length === 0 && !ended && dead.length === 0) wrong("D1", "it is lost")
+    if (okAnswers.length > 0 && a.length + b.length === 0 && !ended && dead.length === 0)
+      wrong("D1", "it is lost")
     if (own.length > 0 && own.every(({ status }) => status === "deferred") && dead.length === 0) {
       wrong("D1", "it is left deferred")
     }
@@ -142,7 +143,8 @@ export const judge = async ({
     if (a.length > 0 && b.length > 0) wrong("S2", "both providers took it")
     if (all.some(({ body }) => body.code === "IDEMPOTENCY_CONFLICT"))
       wrong("S9", "a repeated call was a conflict")
-    if (new Set(told.map(({ body }) => body.provider)).size > 1) wrong("S9", "two answers name two providers")
+    if (new Set(okAnswers.map(({ body }) => body.provider)).size > 1)
+      wrong("S9", "two answers name two providers")
     const firstTold = all.findIndex(({ body }) => body.ok === true)
     if (firstTold !== -1 && all.slice(firstTold).some(({ body }) => body.code === "EMAIL_FAILED")) {
       wrong("S9", "it was accepted, and then failed")
@@ -150,19 +152,19 @@ export const judge = async ({
     const firstOpen = all.findIndex(({ body }) => body.kind === "ambiguous")
     const certain = ({ body }: Answer) => body.kind === "rejected" || body.kind === "unavailable"
     if (firstOpen !== -1 && all.slice(firstOpen).some(certain))
-      wrong("S2", "ambiguous, then told as not delivered")
+      wrong("S2", "ambiguous, then reported as not delivered")
     if (all.some((answer) => certain(answer) && [...a, ...b].some(({ at }) => at < answer.askedAt))) {
-      wrong("S2", "it was accepted before, and told as not delivered")
+      wrong("S2", "it was accepted before, and reported as not delivered")
     }
     if (final?.body.sendId !== undefined && !rowIds.has(final.body.sendId)) {
-      wrong("L1", "no row has the id that its client was told")
+      wrong("L1", "no row has the id that its client got")
     }
     const claim = claims.get(hash)
     if (claim === undefined) wrong("S9", "its claim is missing")
     else if (claim === "held") wrong("S9", "its claim is held although its client has an answer")
-    const sentAt = told.find(({ body }) => body.status === "sent")?.at ?? Infinity
+    const sentAt = okAnswers.find(({ body }) => body.status === "sent")?.at ?? Infinity
     if (!froze && b.some(({ at }) => at > sentAt))
-      wrong("S4", "provider_b took another copy after it was told as sent")
+      wrong("S4", "provider_b took another copy after it was answered as sent")
   }
   for (const { attempts, key, state } of queueList) {
     if (state === "pending") violations.push(`D1 ${key}: its message still waits after ${attempts} receives`)

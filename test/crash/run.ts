@@ -51,7 +51,7 @@ const RESEND_FAULTS = {
   "html-200": 1,
   slow: 2
 }
-/** None that accepts long after it was asked: a copy that a provider without deduplication sends then is nobody's. */
+/** None that accepts long after it was asked: a copy that a provider without deduplication sends then cannot be judged. */
 const SES_FAULTS: Readonly<Record<string, number>> = { ...RESEND_FAULTS, slow: 0 }
 
 const drawOutcomes = (chance: Chance, weights: Readonly<Record<string, number>>, length: number) => {

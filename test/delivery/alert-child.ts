@@ -6,7 +6,7 @@ import { DeliveryLog } from "../../src/ports/delivery/delivery-log.ts"
 import { deliveryEvent } from "../contracts/delivery-log.ts"
 import { alertParts } from "./alert-parts.ts"
 
-/** Records a bounce, and stops for ever at the moment that it is told: says so, so that it can be killed there. */
+/** Records a bounce and blocks for ever at the step that its argument names; it prints that it is there, so that it can be killed. */
 const stopHere = Effect.andThen(
   Effect.sync(() => process.stdout.write("here\n")),
   Effect.never

@@ -43,11 +43,11 @@ const settings = decodeSettings({ PROVIDERA_WEBHOOK_SECRET: SIGNING }, { embedde
 if (settings._tag === "Failure") throw new Error("settings")
 const intake = Intake.layer(settings.success)
 
-/** One way in which a mail's events come. `told` counts how often each of them is told; 0: it is lost. */
+/** One way in which a mail's events come. `arrivals` counts how often each arrives; 0: it is lost. */
 interface Plan {
   readonly provider: "provider_a" | "provider_b"
   readonly happened: ReadonlyArray<Happening>
-  readonly told: ReadonlyArray<number>
+  readonly arrivals: ReadonlyArray<number>
   readonly polled: boolean
   /** Whether the library writes its row, too. */
   readonly logged: boolean
@@ -66,7 +66,7 @@ const plan: fc.Arbitrary<Plan> = fc
         minLength: one.happened.length,
         maxLength: one.happened.length
       })
-      .map((told) => ({ ...one, told }))
+      .map((arrivals) => ({ ...one, arrivals }))
   )
 
 /** A request on its way, in an order that the run chooses. */
@@ -188,12 +188,12 @@ const libraryRow = (store: MailStore["Service"], story: Story, provider: Plan["p
     ).then(() => undefined)
 }
 
-/** The events that some way told of, in the order in which they occurred. */
-const heardOf = ({ happened, polled, provider, told }: Plan) =>
+/** The events that arrived by any source, in the order in which they occurred. */
+const heardOf = ({ happened, polled, provider, arrivals }: Plan) =>
   happened.flatMap((what, index) => {
     const byList = polled && provider === "provider_a" && index === happened.length - 1
-    return (told[index] ?? 0) > 0 || byList
-      ? [{ what, name: eventName(provider, what), pushed: (told[index] ?? 0) > 0 }]
+    return (arrivals[index] ?? 0) > 0 || byList
+      ? [{ what, name: eventName(provider, what), pushed: (arrivals[index] ?? 0) > 0 }]
       : []
   })
 
@@ -224,10 +224,10 @@ describe("delivery events over HTTP, on PostgreSQL", () => {
                 )
                 const deliveries: Array<Delivery> = [poll(server), poll(server)]
                 const envelopes: Array<object> = []
-                for (const { happened, logged, provider, story, told } of run) {
+                for (const { happened, logged, provider, story, arrivals } of run) {
                   if (logged) deliveries.push(libraryRow(store, story, provider))
                   happened.forEach((what, index) => {
-                    for (let time = 0; time < (told[index] ?? 0); time++) {
+                    for (let time = 0; time < (arrivals[index] ?? 0); time++) {
                       const at = occurredAt(base, index)
                       if (provider === "provider_a")
                         deliveries.push(webhook(server, webhookBody(story, what, at)))

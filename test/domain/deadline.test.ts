@@ -5,8 +5,8 @@ import { TestClock } from "effect/testing"
 import { withDeadline } from "../../src/domain/deadline.ts"
 
 /** An operation that does not end, and whose interruption does not either. */
-const stuck = (told: () => void): Effect.Effect<never> =>
-  Effect.onInterrupt(Effect.never, () => Effect.andThen(Effect.sync(told), Effect.never))
+const stuck = (interrupted: () => void): Effect.Effect<never> =>
+  Effect.onInterrupt(Effect.never, () => Effect.andThen(Effect.sync(interrupted), Effect.never))
 
 const late = { duration: "2 seconds", onTimeout: () => Effect.fail("late") } as const
 
@@ -28,35 +28,35 @@ describe("withDeadline", () => {
     "moves on at the deadline, not before, and tells the operation to stop without waiting for it",
     () =>
       Effect.gen(function* () {
-        let told = false
+        let interrupted = false
         const fiber = yield* Effect.forkChild(
           withDeadline(
-            stuck(() => (told = true)),
+            stuck(() => (interrupted = true)),
             late
           ),
           { startImmediately: true }
         )
         yield* TestClock.adjust("1999 millis")
         assert.isUndefined(fiber.pollUnsafe())
-        assert.isFalse(told)
+        assert.isFalse(interrupted)
         yield* TestClock.adjust("1 millis")
         assert.deepStrictEqual(yield* Fiber.await(fiber), Exit.fail("late"))
-        assert.isTrue(told)
+        assert.isTrue(interrupted)
       })
   )
 
   it.effect("a caller that goes away tells the operation to stop and does not wait for it", () =>
     Effect.gen(function* () {
-      let told = false
+      let interrupted = false
       const fiber = yield* Effect.forkChild(
         withDeadline(
-          stuck(() => (told = true)),
+          stuck(() => (interrupted = true)),
           late
         ),
         { startImmediately: true }
       )
       yield* Fiber.interrupt(fiber)
-      assert.isTrue(told)
+      assert.isTrue(interrupted)
     })
   )
 

@@ -233,10 +233,10 @@ describe("a mail in workerd", { timeout: TIME_LIMIT_MS }, () => {
       assert.strictEqual((await settled(worker, cases.length + 1)).at(-1), "unregistered")
       assert.match(lastText("who@stranger.test"), /does not belong to an account|not registered/)
       const rows = await query(
-        `select status, credits_charged, error_message is not null as told,
+        `select status, credits_charged, error_message is not null as reported,
           (select credits_remaining from customers) as credits from conversion_jobs`
       )
-      assert.deepStrictEqual(rows, [{ status: "error", credits_charged: 0, told: true, credits: 1 }])
+      assert.deepStrictEqual(rows, [{ status: "error", credits_charged: 0, reported: true, credits: 1 }])
     }))
 
   it("gets no reply and no conversion where the routing service does not vouch for its sender (I3)", () =>
@@ -422,7 +422,7 @@ describe("what goes wrong on the edge", { timeout: TIME_LIMIT_MS }, () => {
 })
 
 describe("the worker's routes", () => {
-  it("tell that it is alive, and send a test message for whoever has the secret", () =>
+  it("report that it is alive, and send a test message for a caller with the secret", () =>
     inWorker(async (worker) => {
       for (const prefix of ["", "/convert-email"]) {
         const health = await worker.request(`${prefix}/health`, { method: "GET" })

@@ -158,7 +158,7 @@ describe("provider-a-webhook in workerd", () => {
       expect([await rows(), alerts]).toEqual([[], []])
     }))
 
-  it("answers 502 where the alert failed, 200 where no channel is set up, and gives the claim back", () =>
+  it("answers 502 where the alert failed, 200 where no channel is set up, and releases the claim", () =>
     inWorker(async (worker) => {
       for (const answer of [
         { status: 502, body: {} },
@@ -221,7 +221,7 @@ describe("provider-a-events-fetcher in workerd", () => {
       { PROXY_SHARED_SECRET: "" }
     ))
 
-  it("records what no webhook told, and alerts again once the channels are set up", () =>
+  it("records what no webhook reported, and retries alerts once the channels are set up", () =>
     inWorker(async (worker) => {
       listed = [item("m-2", "bounced", new Date()), item("m-1", "delivered", new Date())]
       alertAnswer = UNCONFIGURED

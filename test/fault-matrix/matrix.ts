@@ -8,7 +8,7 @@ export interface PeerRuns {
   readonly notifme: PeerRun
   /** Where it is the primary. */
   readonly ses: PeerRun | undefined
-  /** Its fault over after one request; a closed listener cannot be told how often it was asked. */
+  /** Its fault over after one request; a closed listener cannot count its requests. */
   readonly sesOnce: PeerRun | undefined
 }
 

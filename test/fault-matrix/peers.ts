@@ -15,7 +15,7 @@ import { type EmailRequest as Mail, NotifmeSdk } from "./notifme.ts"
 export interface PeerRun {
   /** Copies that left, of all providers together. */
   readonly copies: number
-  /** Whether the caller was told that the mail is sent. */
+  /** Whether the caller was answered that the mail is sent. */
   readonly ok: boolean
 }
 

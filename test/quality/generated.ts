@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { openBrowser } from "../support/browser.ts"
 import { convert } from "./convert.ts"
 import { type Sample, samples } from "./documents.ts"
-import { headingScore, readingOrderScore, tableCounts, tell } from "./score.ts"
+import { headingScore, readingOrderScore, tableCounts, readContent } from "./score.ts"
 
 const [each = "4", from = "1", keep] = process.argv.slice(2)
 const folder = keep ?? mkdtempSync(join(tmpdir(), "postlane-quality-"))
@@ -38,14 +38,14 @@ for (const sample of existsSync(each) ? written(each) : samples(Number(each), Nu
     footerTemplate: `<div style="font-size:8px;width:100%;text-align:center"><span class="pageNumber"></span></div>`,
     margin: { top: "20mm", bottom: "20mm", left: "18mm", right: "18mm" }
   }
-  const truth = tell(sample.html)
+  const truth = readContent(sample.html)
   for (const ignoreTags of [false, true]) {
     // Marks of content cut its words into runs even where nobody reads the structure: it is printed anew without them.
     writeFileSync(path, await page.pdf({ ...options, tagged: !ignoreTags }))
     const converted = await convert(path, { ignoreTags })
     if (keep !== undefined)
       writeFileSync(`${path}.${ignoreTags ? "untagged" : "tagged"}.html`, converted.html)
-    const made = tell(converted.html)
+    const made = readContent(converted.html)
     const order = readingOrderScore(truth, made)
     const headings = headingScore(truth, made)
     const tables = tableCounts(truth, made)

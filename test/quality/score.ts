@@ -7,7 +7,7 @@ type Node = DefaultTreeAdapterTypes.ChildNode
 type Element = DefaultTreeAdapterTypes.Element
 
 /** What a document is compared by. */
-export interface Told {
+export interface Content {
   readonly words: ReadonlyArray<string>
   /** Headings with the words below them, in order. */
   readonly sections: ReadonlyArray<Section>
@@ -58,17 +58,17 @@ const cellsOf = (table: Element): ReadonlyArray<ReadonlyArray<string>> => {
 }
 
 /** Reads a document: the truth or what was made of it. Header, contents and style are left out. */
-export const tell = (html: string): Told => {
+export const readContent = (html: string): Content => {
   const words: Array<string> = []
   const sections: Array<{ level: number; heading: string; content: string }> = []
   const tables: Array<ReadonlyArray<ReadonlyArray<string>>> = []
   let loose = ""
   const flush = () => {
-    const told = wordsOf(loose)
+    const added = wordsOf(loose)
     loose = ""
-    words.push(...told)
+    words.push(...added)
     const last = sections.at(-1)
-    if (last !== undefined) last.content += ` ${told.join(" ")}`
+    if (last !== undefined) last.content += ` ${added.join(" ")}`
   }
   const visit = (node: Node): void => {
     if (!isElement(node)) {
@@ -122,7 +122,7 @@ export const commonLength = (a: ReadonlyArray<string>, b: ReadonlyArray<string>)
 }
 
 /** Reading order: twice the common subsequence over both lengths. */
-export const readingOrderScore = (truth: Told, made: Told): number =>
+export const readingOrderScore = (truth: Content, made: Content): number =>
   truth.words.length + made.words.length === 0
     ? 1
     : (2 * commonLength(truth.words, made.words)) / (truth.words.length + made.words.length)
@@ -133,7 +133,7 @@ interface Tree {
   readonly children: Array<Tree>
 }
 
-const treeOf = ({ sections }: Told): Tree => {
+const treeOf = ({ sections }: Content): Tree => {
   const root: Tree = { label: "", kind: "root", children: [] }
   const open: Array<{ level: number; tree: Tree }> = [{ level: 0, tree: root }]
   for (const { content, heading, level } of sections) {
@@ -215,12 +215,12 @@ const treeDistance = (one: Tree, other: Tree): number => {
 const sizeOf = ({ children }: Tree): number => 1 + children.reduce((sum, child) => sum + sizeOf(child), 0)
 
 /** Headings: one minus the tree edit distance over the larger tree. */
-export const headingScore = (truth: Told, made: Told): number => {
+export const headingScore = (truth: Content, made: Content): number => {
   const [a, b] = [treeOf(truth), treeOf(made)]
   return Math.max(0, 1 - treeDistance(a, b) / Math.max(1, Math.max(sizeOf(a), sizeOf(b)) - 1))
 }
 
-const relationsOf = (tables: Told["tables"]): Map<string, number> => {
+const relationsOf = (tables: Content["tables"]): Map<string, number> => {
   const relations = new Map<string, number>()
   const add = (a: string | undefined, b: string | undefined, way: string) => {
     if (a === undefined || b === undefined || a === "" || b === "") return
@@ -249,8 +249,8 @@ const relationsOf = (tables: Told["tables"]): Map<string, number> => {
 
 /** Tables: relations between neighbouring cells that are found, and that are true (ICDAR 2013). */
 export const tableCounts = (
-  truth: Told,
-  made: Told
+  truth: Content,
+  made: Content
 ): { readonly found: number; readonly made: number; readonly truth: number } => {
   const [a, b] = [relationsOf(truth.tables), relationsOf(made.tables)]
   let found = 0

@@ -24,7 +24,7 @@ const refusalOf = (child: Child) =>
     Effect.promise(() => child.ended),
     (ended) => {
       assert.deepStrictEqual(ended, { code: 1, signal: null }, child.errors())
-      assert.notInclude(child.errors(), "    at ", "a stack is no help to whoever starts it")
+      assert.notInclude(child.errors(), "    at ", "a stack does not help the operator")
       return child.errors()
     }
   )
@@ -44,9 +44,9 @@ describe.concurrent("the start", () => {
     () =>
       Effect.gen(function* () {
         const child = yield* command("serve", { SMTP_PORT: "many" })
-        const told = yield* refusalOf(child)
+        const refusal = yield* refusalOf(child)
         for (const name of ["SMTP_PORT", "DB_URL", "PROVIDERA_API_KEY", "PROXY_SHARED_SECRET"]) {
-          assert.strictEqual(told.split(`\n  ${name} `).length, 2, `${name} in ${told}`)
+          assert.strictEqual(refusal.split(`\n  ${name} `).length, 2, `${name} in ${refusal}`)
         }
       }).pipe(Effect.scoped),
     PATIENCE
@@ -57,12 +57,12 @@ describe.concurrent("the start", () => {
     () =>
       Effect.gen(function* () {
         const child = yield* command("serve", { ...COMPLETE, DB_URL: "postgres://postgres@127.0.0.1:1/mail" })
-        const told = yield* refusalOf(child)
+        const refusal = yield* refusalOf(child)
         assert.include(
-          told,
+          refusal,
           "The database 127.0.0.1:1/mail cannot be reached: connect ECONNREFUSED 127.0.0.1:1"
         )
-        assert.notInclude(told, COMPLETE.DB_SECRET_KEY)
+        assert.notInclude(refusal, COMPLETE.DB_SECRET_KEY)
       }).pipe(Effect.scoped),
     PATIENCE
   )
@@ -104,9 +104,9 @@ describe.concurrent("the start", () => {
         const first = yield* command("start", { POSTLANE_DATA_DIR: dataDir })
         const url = yield* Effect.promise(() => first.line((line) => /API +(http:\S+)/.exec(line)?.[1]))
         const second = yield* command("start", { POSTLANE_DATA_DIR: dataDir })
-        const told = yield* refusalOf(second)
-        assert.include(told, `already uses the data folder ${dataDir}`)
-        assert.include(told, "POSTLANE_DATA_DIR")
+        const refusal = yield* refusalOf(second)
+        assert.include(refusal, `already uses the data folder ${dataDir}`)
+        assert.include(refusal, "POSTLANE_DATA_DIR")
         const ready = yield* Effect.promise(() => fetch(`${url}/ready`))
         assert.strictEqual(ready.status, 200)
         // The system chose the port, and links in mails lead to it.

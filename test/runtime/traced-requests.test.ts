@@ -44,7 +44,7 @@ const PATHS = [
 ]
 
 /** Answers with what the handler was asked for: it has the token. */
-const told = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => HttpServerResponse.text(url))
+const echo = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => HttpServerResponse.text(url))
 
 it.live(
   "no span and no log line of a request that a collector gets holds a link's token, but its route",
@@ -66,10 +66,10 @@ it.live(
             "/invites/:token",
             "/convert-email/results/:token"
           ] as const) {
-            yield* router.add("GET", path, told)
+            yield* router.add("GET", path, echo)
           }
-          yield* router.add("GET", "/auth/magic", told)
-          yield* router.add("GET", "/plain/:token", told)
+          yield* router.add("GET", "/auth/magic", echo)
+          yield* router.add("GET", "/plain/:token", echo)
           yield* router.add("GET", "/shared/:token", Effect.die(new Error("broken")))
         })
       )

@@ -32,8 +32,9 @@ it.live(
         DB_URL: database,
         POSTLANE_DATA_DIR: folder.path
       })
-      const told = (pattern: RegExp) => Effect.promise(() => server.line((line) => pattern.exec(line)?.[1]))
-      const [url, port] = [yield* told(/API +(http:\S+)/), yield* told(/SMTP listens on \S+:(\d+)/)]
+      const printed = (pattern: RegExp) =>
+        Effect.promise(() => server.line((line) => pattern.exec(line)?.[1]))
+      const [url, port] = [yield* printed(/API +(http:\S+)/), yield* printed(/SMTP listens on \S+:(\d+)/)]
       yield* WriteSql.use(
         (sql) =>
           sql`insert into customers (email, plan_type, credits_remaining) values ('owner@postlane.test', 'paid', 10)

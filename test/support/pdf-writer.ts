@@ -84,7 +84,7 @@ export interface DocumentSpec {
   readonly info?: string
   /** The page tree has the resources, and the pages inherit them. */
   readonly inherit?: boolean
-  /** Writes more objects, before the pages, whose numbers it is told; adds to the catalogue, to all pages' resources, to each page. */
+  /** Writes more objects, before the pages, whose numbers it gets; adds to the catalogue, to all pages' resources, to each page. */
   readonly more?: (
     writer: PdfWriter,
     pages: ReadonlyArray<number>

@@ -7,7 +7,7 @@ import {
 import { Effect, type Scope } from "effect"
 import { buildApp } from "fauxqs"
 
-/** What the SDK is told about the emulator, which checks no signature. */
+/** The SDK's settings for the emulator, which checks no signature. */
 export const sqsCredentials = { accessKeyId: "test", secretAccessKey: "test" }
 export const sqsRegion = "us-east-1"
 

@@ -21,7 +21,7 @@ const mixed = (from: string, ...parts: ReadonlyArray<string>) =>
 const pdfPart = (type: string, disposition: string, body = folded) =>
   part(`Content-Type: ${type}\nContent-Disposition: ${disposition}\nContent-Transfer-Encoding: base64`, body)
 const text = part("Content-Type: text/plain", "hello")
-/** With a boundary of its own: it ends within the mail that it stands in. */
+/** With a boundary of its own: it ends within the mail that contains it. */
 const inner = mixed(
   "Friend <friend@x.test>",
   text,

@@ -7,7 +7,7 @@ export interface TcpProxy {
   readonly port: number
   /** Connections that are open now stay open, but nothing passes any more (half-open). New ones work. */
   readonly freeze: Effect.Effect<void>
-  /** Cuts all connections; new ones are cut at once, until told otherwise. */
+  /** Cuts all connections; new ones are cut at once, until this is lifted. */
   readonly setRefusing: (refusing: boolean) => Effect.Effect<void>
 }
 

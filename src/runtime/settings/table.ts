@@ -30,13 +30,13 @@ const SETTINGS = {
   ),
   TRUSTED_PROXIES: open(
     "service",
-    "Proxies in front of the HTTP server whose X-Forwarded-For is believed, so that callers are told apart by their own addresses: their addresses and networks, separated by commas, or how many stand one behind another. A number is safe only where nobody reaches the server past them.",
+    "Proxies in front of the HTTP server whose X-Forwarded-For is believed, so that callers are distinguished by their own addresses: their addresses and networks, separated by commas, or how many stand one behind another. A number is safe only where nobody reaches the server past them.",
     Value.proxies,
     { otherwise: "none: the peer of a connection is the caller" }
   ),
   POSTLANE_EMBEDDED: open(
     "service",
-    "1: each part that is not configured stands in for itself (embedded Postgres, simulated providers, objects on disk). 0: nothing is simulated.",
+    "1: each part that is not configured is simulated or embedded (embedded Postgres, simulated providers, objects on disk). 0: nothing is simulated.",
     Value.flag,
     { otherwise: "1 under npm start, 0 under npm run serve" }
   ),

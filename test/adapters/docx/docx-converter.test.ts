@@ -109,7 +109,7 @@ layer(docx(), PATIENCE)("Word documents", (it) => {
   it.effect("its reader gets nothing of this program's environment, where secrets are", () =>
     Effect.gen(function* () {
       const before = process.env["NODE_OPTIONS"]
-      // Whoever is handed this does not even start.
+      // A process that inherits this does not even start.
       process.env["NODE_OPTIONS"] = "--no-such-option"
       const reason = yield* Effect.ensuring(
         reasonOf(wordOf()),

@@ -8,7 +8,7 @@ import { EmbeddedPostgres } from "../../../src/adapters/embedded-postgres/embedd
 import { acceptsConnections } from "../../../src/adapters/embedded-postgres/port.ts"
 import { patience, temporaryFolder, withServer } from "./harness.ts"
 
-/** A server on loopback that does `answer` with whoever speaks to it. */
+/** A server on loopback that runs `answer` for each connection. */
 const speaking = (answer: (socket: Socket) => void) =>
   Effect.acquireRelease(
     Effect.promise(async () => {

@@ -22,9 +22,9 @@ const movesAway = Effect.gen(function* () {
   ).pipe(Effect.provide(logger))
   yield* Effect.addFinalizer(() => remove(cluster))
   assert.isFalse(cluster.startsWith(outer))
-  const told = lines.filter((line) => line.includes("cannot enter"))
-  assert.lengthOf(told, 1)
-  assert.include(told[0], `the database is kept in ${cluster} instead`)
+  const warnings = lines.filter((line) => line.includes("cannot enter"))
+  assert.lengthOf(warnings, 1)
+  assert.include(warnings[0], `the database is kept in ${cluster} instead`)
 
   // Remembered: the data is found again also when the folder could be entered by now.
   yield* Effect.promise(() => chmod(outer, 0o755))
@@ -38,7 +38,7 @@ const movesAway = Effect.gen(function* () {
   assert.strictEqual(again.cluster, cluster)
 })
 
-/** A user runs PostgreSQL himself: where he cannot write, there is nothing to move to, and he is told what to do. */
+/** An ordinary user runs PostgreSQL as that user: without write access there is no fallback, only an error with a remedy. */
 const isRefused = Effect.gen(function* () {
   const outer = yield* temporaryFolder
   yield* Effect.promise(() => chmod(outer, 0o500))

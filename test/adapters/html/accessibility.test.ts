@@ -14,8 +14,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 // By tags: the rule of 2.2 for the size of targets is off otherwise.
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 const RUN = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations, incomplete }) => {
-  const told = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
-  return { violations: told(violations), undecided: told(incomplete) }
+  const listed = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
+  return { violations: listed(violations), undecided: listed(incomplete) }
 })`
 
 const PIXEL =

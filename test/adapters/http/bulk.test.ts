@@ -229,7 +229,7 @@ describe("the completion message", () => {
   })
 
   it(
-    "is tried again only where nobody accepted it",
+    "is retried only where nobody accepted it",
     async () => {
       const failed = (kind: "rejected" | "unavailable" | "ambiguous") =>
         Effect.succeed({
@@ -284,7 +284,7 @@ describe("the completion message", () => {
   })
 
   it(
-    "whatever ends in which order, each order is told of exactly once, after its last",
+    "whatever ends when, each order gets exactly one message, after its last job",
     async () => {
       await fc.assert(
         fc.asyncProperty(

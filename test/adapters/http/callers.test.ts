@@ -185,7 +185,7 @@ describe("hostile bodies", () => {
     expect((await call(server, "/api/contact")).status).toBe(405)
   })
 
-  it("429 for whoever writes without end; what was taken before was stored", async () => {
+  it("429 for a caller that keeps writing; what was taken before was stored", async () => {
     const before = received.length
     const statuses: Array<number> = []
     for (let sent = 0; sent < 14; sent += 1)
@@ -216,7 +216,7 @@ describe("POST /api/v1/team/invites", () => {
     expect(invited).toHaveLength(before)
   })
 
-  it("tells what stands in the way", async () => {
+  it("reports what blocks it", async () => {
     for (const [now, status, code] of [
       ["busy", 409, "IDEMPOTENCY_IN_PROGRESS"],
       ["gone", 401, "UNAUTHENTICATED"],

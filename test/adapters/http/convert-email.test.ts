@@ -114,7 +114,7 @@ describe("convert-by-email over HTTP", () => {
     assert.strictEqual((await testSend({ to: "later@x.test", subject: "s", body: "b" })).status, 503)
   })
 
-  it("lists an owner's results that no reply has brought, and nobody's without a token", async () => {
+  it("lists an owner's results that no reply has delivered, and none without a token", async () => {
     const list = (token: string) =>
       call(server, "/api/v1/mail-results", { headers: { authorization: `Bearer ${token}` } })
     const answer = await list(OWNER)
@@ -136,7 +136,7 @@ describe("convert-by-email over HTTP", () => {
     assert.strictEqual((await list("nobody")).status, 401)
   })
 
-  it("hands a result out to whoever has its link, as a document that can do nothing", async () => {
+  it("serves a result to anyone with its link, as a sandboxed document", async () => {
     const answer = await call(server, "/convert-email/results/good")
     assert.strictEqual(answer.status, 200)
     assert.include(answer.text, "result")

@@ -188,7 +188,7 @@ describe("the simulation", () => {
   const simulate = (body: string, type = "application/json") =>
     call(server, "/dev/simulate", { method: "POST", headers: { "content-type": type }, body })
 
-  it("is told to the provider", async () => {
+  it("is passed to the provider", async () => {
     scripts.length = 0
     const script = {
       provider: "provider_b",

@@ -109,7 +109,7 @@ describe("GET /api/convert/:fileId/stream", () => {
       })
       const done = watching.events.map(({ data }) => data.done)
       expect(done).toEqual([...done].sort((a, b) => a - b))
-      // Whoever comes back later is told the end at once.
+      // A client that comes back later gets the end at once.
       const again = watch(id, owner)
       await until(() => expect(again.closed()).toBe(true))
       expect(again.events.map(({ event }) => event)).toEqual(["completed"])

@@ -114,7 +114,7 @@ const principalOf = (text: string): Principal | undefined =>
 /** Far enough away for every test. */
 const EXPIRES = Date.UTC(2100, 0)
 
-/** Whoever has this token, or this session, is the customer. */
+/** A caller with this token, or this session, is the customer. */
 const access = Layer.merge(
   Layer.mock(Access, {
     byToken: (token) => Effect.succeed(principalOf(token)),
@@ -232,7 +232,7 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
       (await readdir(folder, { recursive: true, withFileTypes: true }))
         .filter((entry) => entry.isFile())
         .map((entry) => entry.name),
-    /** Makes the jobs that wait in the queue; the batch lane is off unless told. */
+    /** Makes the jobs that wait in the queue; the batch lane is off by default. */
     execute: (lane: LaneSettings = { on: false, minPages: 600 }) => run(createQueuedJobs(lane)),
     /** Converts whatever there is to convert, for real. */
     work: () =>

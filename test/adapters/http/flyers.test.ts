@@ -205,7 +205,7 @@ describe("a flyer job", () => {
     PATIENCE
   )
 
-  it("of a file that is deleted tells that the user stopped it, and gives back what was set aside", async () => {
+  it("of a deleted file reports that the user stopped it, and releases its hold", async () => {
     const owner = await world.customer()
     const { fileId, id } = await asked(owner)
     await world.ask("DELETE", `/api/v1/files/${fileId}`, owner)

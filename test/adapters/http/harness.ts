@@ -265,7 +265,7 @@ export interface Answer {
   readonly json: Json
 }
 
-/** One request through node:http, which sends what it is told, in one piece or in chunks. */
+/** One request through node:http, which sends exactly what it is given, in one piece or in chunks. */
 export const call = (
   server: TestServer,
   path: string,

@@ -164,7 +164,7 @@ describe("the webhook of provider_a", () => {
 })
 
 describe("what webhooks refuse", () => {
-  it("is counted by source and reason, and told in one line a minute for each", async () => {
+  it("is counted by source and reason, and logged in one line a minute for each", async () => {
     const own = await startServer({ intake, recording, webhookSecret: BUS })
     const counts = async () => {
       const { text: metrics } = await call(own, "/metrics")
@@ -204,7 +204,7 @@ describe("what webhooks refuse", () => {
     expect([...server.logs, ...own.logs].join("\n")).not.toContain(BUS)
   })
 
-  it("is told where the secret is unset, which refuses everybody", async () => {
+  it("is logged where the secret is unset, which refuses everybody", async () => {
     const unset = decodeSettings({}, { embedded: true })
     if (unset._tag === "Failure") throw new Error("settings")
     const open = await startServer({ intake: Intake.layer(unset.success), recording })
@@ -248,7 +248,7 @@ describe("the event bus of provider_b", () => {
     expect(alerts).toHaveLength(1)
   })
 
-  it("refuses whoever has not the secret (W1)", async () => {
+  it("refuses callers without the secret (W1)", async () => {
     for (const headers of [{}, { "x-webhook-secret": "" }, { "x-webhook-secret": `${BUS}x` }]) {
       const answer = await bus(JSON.stringify(busBounce), headers)
       expect([answer.status, answer.json.code]).toEqual([403, "FORBIDDEN"])

@@ -11,7 +11,7 @@ describe("the language of a text", () => {
       "ja",
       "この報告書は、町が昨年どのように橋と道路を修理したか、またその費用がいくらかかったかを述べている。"
     ]
-  ])("is told: %s", (language, text) => {
+  ])("is detected: %s", (language, text) => {
     assert.strictEqual(detectLanguage(text), language)
   })
 

@@ -22,8 +22,8 @@ interface Findings {
 }
 
 const RUN = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations, incomplete, passes }) => {
-  const told = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
-  return { violations: told(violations), undecided: told(incomplete), passes: passes.map(({ id }) => id) }
+  const listed = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
+  return { violations: listed(violations), undecided: listed(incomplete), passes: passes.map(({ id }) => id) }
 })`
 
 let browser: Browser

@@ -58,7 +58,7 @@ it.live("runs end where style, line or column ends, and keep the space between t
   })
 )
 
-it.live("a hyphen at a line's end is told and left out; one within a line stays", () =>
+it.live("a hyphen at a line's end is recognized and left out; one within a line stays", () =>
   Effect.gen(function* () {
     const { page } = yield* pageOf({
       content: line("a well-known hyphen-", 72, 700) + line("ation ends", 72, 686)
@@ -105,7 +105,7 @@ it.live("the page is as it is shown: cropped and turned", () =>
   })
 )
 
-it.live("text that is there for search only is told", () =>
+it.live("text that is there for search only is marked", () =>
   Effect.gen(function* () {
     const { page } = yield* pageOf({
       content: `3 Tr ${line("scanned", 72, 700)} 0 Tr ${line("seen", 72, 600)}`
@@ -241,7 +241,7 @@ it.live("form fields with their descriptions, values and options", () =>
   })
 )
 
-it.live("what stands in a form XObject has its place on the page and its marks", () =>
+it.live("the content of a form XObject has its place on the page and its marks", () =>
   Effect.gen(function* () {
     const {
       facts,

@@ -122,7 +122,7 @@ it.live(
 )
 
 it.live(
-  "a file that is not there is nobody's document: a defect",
+  "a file that is not there is a defect, not a broken document",
   () =>
     Effect.gen(function* () {
       const pdf = yield* Pdf

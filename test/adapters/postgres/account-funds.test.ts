@@ -36,8 +36,8 @@ suiteLayer(Accounts.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "6
         const free = yield* customer("free@funds.test")
         const paid = yield* customer("paid@funds.test", "Ann")
         yield* sql`update customers set plan_type = 'paid', credits_remaining = 100 where id = ${paid}::uuid`
-        const told = (id: string) => Effect.map(accounts.funds(id), (account) => account!)
-        assert.deepStrictEqual(yield* told(free), {
+        const fundsOf = (id: string) => Effect.map(accounts.funds(id), (account) => account!)
+        assert.deepStrictEqual(yield* fundsOf(free), {
           id: free,
           email: "free@funds.test",
           name: null,
@@ -46,7 +46,7 @@ suiteLayer(Accounts.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "6
           freePagesLeft: 6,
           heldCredits: 0
         })
-        assert.deepStrictEqual(yield* told(paid), {
+        assert.deepStrictEqual(yield* fundsOf(paid), {
           id: paid,
           email: "paid@funds.test",
           name: "Ann",
@@ -56,7 +56,7 @@ suiteLayer(Accounts.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "6
           heldCredits: 0
         })
         const figures = Effect.gen(function* () {
-          const [one, other] = [yield* told(free), yield* told(paid)]
+          const [one, other] = [yield* fundsOf(free), yield* fundsOf(paid)]
           assert.strictEqual(one.freePagesLeft, (yield* spendable(free)).free_pages)
           assert.strictEqual(other.creditsRemaining, (yield* spendable(paid)).credits)
           return [one.freePagesLeft, one.heldCredits, other.creditsRemaining, other.heldCredits]
@@ -75,7 +75,7 @@ suiteLayer(Accounts.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "6
         // More held than there is, by a hand in the database: nothing is left, never less than nothing.
         yield* sql`select place_hold(${paid}::uuid, ${randomUUID()}::uuid, 30, interval '90 minutes')`
         yield* sql`update customers set credits_remaining = 10 where id = ${paid}::uuid`
-        const { creditsRemaining, heldCredits } = yield* told(paid)
+        const { creditsRemaining, heldCredits } = yield* fundsOf(paid)
         assert.deepStrictEqual([creditsRemaining, heldCredits], [0, 30])
         assert.isDefined(yield* accounts.close(paid))
         assert.isUndefined(yield* accounts.funds(paid))

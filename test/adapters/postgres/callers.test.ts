@@ -66,7 +66,7 @@ suiteLayer(layer, { timeout: "60 seconds" })("messages, invitations and accounts
       })
       yield* messages.notified(id)
       const rows =
-        yield* sql`select kind, name, email, message, rating, page, spam, notified_at is not null as told
+        yield* sql`select kind, name, email, message, rating, page, spam, notified_at is not null as notified
         from contact_messages order by kind`
       const message = "half \ufffd a pair; '); drop table contact_messages; --"
       assert.deepStrictEqual(
@@ -80,7 +80,7 @@ suiteLayer(layer, { timeout: "60 seconds" })("messages, invitations and accounts
             rating: null,
             page: null,
             spam: false,
-            told: true
+            notified: true
           },
           {
             kind: "feedback",
@@ -90,7 +90,7 @@ suiteLayer(layer, { timeout: "60 seconds" })("messages, invitations and accounts
             rating: 5,
             page: "/x",
             spam: false,
-            told: false
+            notified: false
           }
         ]
       )
@@ -162,7 +162,7 @@ suiteLayer(layer, { timeout: "60 seconds" })("messages, invitations and accounts
       if (second?.todo !== "Send") return assert.fail("is to be sent again")
       assert.strictEqual(second.inviteId, first.inviteId)
       assert.notStrictEqual(Redacted.value(second.token), Redacted.value(first.token))
-      // Whoever lost the sending changes nothing.
+      // A sender that lost its claim changes nothing.
       yield* invites.end(first.token, true)
       assert.strictEqual((yield* begin)?.todo, "Busy")
       yield* invites.end(second.token, true)
@@ -189,7 +189,7 @@ suiteLayer(layer, { timeout: "60 seconds" })("messages, invitations and accounts
   )
 
   it.effect(
-    "an invitation is accepted once, by whoever is first; not when it is too old, forged or its team is gone",
+    "an invitation is accepted once, by the first; not when it is too old, forged or its team is gone",
     () =>
       Effect.gen(function* () {
         const invites = yield* InvitesPort

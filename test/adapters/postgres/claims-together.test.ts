@@ -163,7 +163,7 @@ describe("batches end as their entries would one by one", () => {
                 on conflict do nothing`
                 yield* Effect.forEach(rows, (row) => call("record_email_sends", [row]))
                 for (const { hours, key, leased, state } of claims) {
-                  const result = state === "held" ? null : JSON.stringify({ told: state })
+                  const result = state === "held" ? null : JSON.stringify({ answer: state })
                   yield* sql`insert into email_send_claims
                   (key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at, result)
                   values (${keyHash(key)}, 'p', ${state}, 'provider_b', ${state === "ambiguous"}, 'first',

@@ -17,7 +17,7 @@ const layerEmpty = layerSqlClient.pipe(
   Layer.provideMerge(NodeServices.layer)
 )
 
-/** The parts of pg_cron, pg_net and the vault that are used, with their signatures; they note what they are told. */
+/** The parts of pg_cron, pg_net and the vault that are used, with their signatures; they record their calls. */
 const PLATFORM = `
   create schema cron;
   create table cron.job (jobid bigserial primary key, jobname text unique, schedule text, command text);

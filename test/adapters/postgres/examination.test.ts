@@ -11,7 +11,7 @@ const parts = Layer.mergeAll(layerSqlClient, NodeServices.layer).pipe(Layer.prov
 
 describe("the examination of the database", () => {
   it.live(
-    "version, clock and migrations; one that is missing is named, one that was changed is told",
+    "version, clock and migrations; a missing one is named, a changed one is reported",
     () =>
       Effect.gen(function* () {
         const sql = yield* WriteSql

@@ -157,7 +157,7 @@ describe("the list of mails", () => {
     assert.strictEqual((await failure(undefined, "")).kind, "unconfigured")
   })
 
-  it("is not waited for by whoever goes away", async () => {
+  it("does not delay an interrupted caller", async () => {
     await resend.always("hang")
     const asking = Effect.runFork(list().page(undefined))
     await resend.until(() => resend.requests.length > 0)

@@ -22,10 +22,10 @@ const READER = ["reader@inbox.test"]
 
 describe("SES events from the bus", () => {
   it("map to our events, in a list too (EVENT-4)", () => {
-    const told = decodeBusEvents(samples, options).map((one) =>
+    const mapped = decodeBusEvents(samples, options).map((one) =>
       one._tag === "Ignored" ? "ignored" : [one.event.event, one.event.suppress, one.event.bounceType]
     )
-    expect(told).toEqual([
+    expect(mapped).toEqual([
       ["sent", undefined, undefined],
       ["delivered", undefined, undefined],
       ["delivery_delayed", undefined, undefined],

@@ -62,36 +62,36 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
     const reply = (await world.copies()).findLast(({ body }) =>
       body.to.some(({ address }) => address === email)
     )
-    const told = reply?.body.text?.replaceAll(/\s+/g, " ") ?? ""
-    return { outcome: mail?.outcome, funds: await world.funds(id), jobs, told }
+    const replyText = reply?.body.text?.replaceAll(/\s+/g, " ") ?? ""
+    return { outcome: mail?.outcome, funds: await world.funds(id), jobs, replyText }
   }
 
-  it("fewer pages than were counted: the rest is given back", async () => {
-    const { funds, jobs, outcome, told } = await convert(
+  it("fewer pages than were counted: the rest is released", async () => {
+    const { funds, jobs, outcome, replyText } = await convert(
       { counted: 5, standard: 2, complex: 1 },
       { credits: 5 }
     )
     assert.strictEqual(outcome, "success")
     assert.deepStrictEqual(funds, { credits: 2, used: 0, charges: 1, charged: 3, held: 0 })
     assert.deepStrictEqual(jobs, [{ status: "success", pages: 3, standard: 2, complex: 1, charged: 3 }])
-    assert.match(told, /Pages: 3 .*Credits charged: 3 .*Credits left: 2 /)
+    assert.match(replyText, /Pages: 3 .*Credits charged: 3 .*Credits left: 2 /)
   })
 
   it("R2: pages that could not be read are named, and not charged; a result without text says so", async () => {
-    const { funds, jobs, told } = await convert(
+    const { funds, jobs, replyText } = await convert(
       { counted: 4, standard: 1, complex: 1, unreadable: [2, 4], hasText: false },
       { credits: 5 }
     )
     assert.deepStrictEqual(funds, { credits: 3, used: 0, charges: 1, charged: 2, held: 0 })
     assert.deepStrictEqual(jobs, [{ status: "success", pages: 4, standard: 1, complex: 1, charged: 2 }])
-    assert.match(told, /Pages: 4 .*Credits charged: 2 .*Credits left: 3 /)
-    assert.match(told, /2 pages could not be read and were not charged.* Page 2 .*Page 4 /)
-    assert.match(told, /no word of text in the result/)
+    assert.match(replyText, /Pages: 4 .*Credits charged: 2 .*Credits left: 3 /)
+    assert.match(replyText, /2 pages could not be read and were not charged.* Page 2 .*Page 4 /)
+    assert.match(replyText, /no word of text in the result/)
   })
 
   it("R2: a PDF of which no page could be read ends with an error reply and no charge", async () => {
     none = true
-    const { funds, jobs, outcome, told } = await convert(
+    const { funds, jobs, outcome, replyText } = await convert(
       { counted: 2, standard: 0, complex: 0 },
       { credits: 5 }
     )
@@ -102,7 +102,7 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
       jobs.map((job) => ({ ...job })),
       [{ status: "error", pages: 2, standard: 0, complex: 0, charged: 0 }]
     )
-    assert.include(told, "No page could be read")
+    assert.include(replyText, "No page could be read")
   })
 
   it("more pages than were counted: they are paid where there are funds, paid plan or free", async () => {
@@ -110,23 +110,23 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
     const paid = await convert(said, { credits: 4 })
     assert.strictEqual(paid.outcome, "success")
     assert.deepStrictEqual(paid.funds, { credits: 0, used: 0, charges: 1, charged: 4, held: 0 })
-    assert.match(paid.told, /Credits charged: 4 /)
+    assert.match(paid.replyText, /Credits charged: 4 /)
     const free = await convert(said, { used: 6 })
     assert.strictEqual(free.outcome, "success")
     assert.deepStrictEqual(free.funds, { credits: 0, used: 10, charges: 1, charged: 4, held: 0 })
   })
 
-  it("more pages than there are funds for: no result, no charge, and the balance is told", async () => {
+  it("more pages than there are funds for: no result, no charge, and the reply names the balance", async () => {
     const said = { counted: 1, standard: 3, complex: 1 }
     for (const [has, left] of [
       [{ credits: 3 }, { credits: 3, used: 0 }],
       [{ used: 7 }, { credits: 0, used: 7 }]
     ] as const) {
-      const { funds, jobs, outcome, told } = await convert(said, has)
+      const { funds, jobs, outcome, replyText } = await convert(said, has)
       assert.strictEqual(outcome, "insufficient")
       assert.deepStrictEqual(funds, { ...left, charges: 0, charged: 0, held: 0 })
       assert.deepStrictEqual(jobs, [])
-      assert.match(told, /Not enough credits .*estimated: 4 - Your balance: 3 /)
+      assert.match(replyText, /Not enough credits .*estimated: 4 - Your balance: 3 /)
     }
   })
 
@@ -145,7 +145,7 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
     assert.deepStrictEqual(free.funds, { credits: 0, used: 10, charges: 1, charged: 1, held: 0 })
     const nothing = await convert(said, { credits: 0 }, large)
     assert.strictEqual(nothing.outcome, "insufficient")
-    assert.match(nothing.told, /estimated: 1 - Your balance: 0 /)
+    assert.match(nothing.replyText, /estimated: 1 - Your balance: 0 /)
   })
 
   it("pages are counted before anybody is turned away, whatever the size and the balance", async () => {
@@ -154,7 +154,7 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
     assert.strictEqual(one.outcome, "success")
     const four = await convert({ counted: 4, standard: 4, complex: 0 }, { credits: 0 })
     assert.strictEqual(four.outcome, "insufficient")
-    assert.match(four.told, /estimated: 4 - Your balance: 0 /)
+    assert.match(four.replyText, /estimated: 4 - Your balance: 0 /)
   })
 
   it("funds that go elsewhere while a file is estimated leave less to set aside, and no refusal", async () => {

@@ -16,7 +16,7 @@ const friend = (network: string) => ({ network, known: true })
 const served = { kind: "served", instead: undefined } as const
 
 describe("H3: nobody keeps others out by holding connections", () => {
-  it("a stranger has a few places, whoever is known has them all", () => {
+  it("a stranger has a few connections, a known peer has them all", () => {
     const few = many(MAX_OF_STRANGER - 1, "a", false)
     assert.deepStrictEqual(placeFor(few, stranger("a")), served)
     const all = many(MAX_OF_STRANGER, "a", false)
@@ -26,7 +26,7 @@ describe("H3: nobody keeps others out by holding connections", () => {
     assert.deepStrictEqual(placeFor(many(MAX_CONNECTIONS, "a", true), friend("a")), { kind: "refused" })
   })
 
-  it("where all places are taken, whoever holds most makes room, its oldest idle one first", () => {
+  it("where all are taken, the peer that holds most gives one up, its oldest idle one first", () => {
     const full = [
       ...many(10, "a", true, true),
       ...many(MAX_CONNECTIONS - 20, "a", true),
@@ -40,7 +40,7 @@ describe("H3: nobody keeps others out by holding connections", () => {
     assert.deepStrictEqual(placeFor(many(MAX_CONNECTIONS, "a", true, true), friend("c")), { kind: "refused" })
   })
 
-  it("strangers make room for whoever is known, and never the other way", () => {
+  it("strangers make room for known peers, and never the other way", () => {
     const full = each(MAX_CONNECTIONS, false)
     const place = placeFor(full, friend("c"))
     assert.strictEqual(place.kind === "served" ? place.instead : undefined, full[0])

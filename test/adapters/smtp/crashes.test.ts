@@ -67,27 +67,27 @@ describe("I1, F2: a crash at every step ends in one result, one charge and one r
     }
   }
 
-  const check = async (email: string, customer: string, told: string) => {
+  const check = async (email: string, customer: string, context: string) => {
     const copies = (await world.copies()).filter(({ body }) =>
       body.to.some(({ address }) => address === email)
     )
     const results = copies.filter(({ body }) => body.attachments.length > 0)
-    assert.lengthOf(results, 1, told)
-    assert.isAtMost(copies.length - results.length, 1, told)
+    assert.lengthOf(results, 1, context)
+    assert.isAtMost(copies.length - results.length, 1, context)
     assert.deepStrictEqual(
       await world.funds(customer),
       { credits: 4, used: 0, charges: 1, charged: 1, held: 0 },
-      told
+      context
     )
     const jobs = await world.sql("select status from conversion_jobs where customer_id = $1::uuid", [
       customer
     ])
-    assert.deepStrictEqual(jobs, [{ status: "success" }], told)
+    assert.deepStrictEqual(jobs, [{ status: "success" }], context)
     const [left] = await world.sql(
       `select (select count(*) from intake_mails where step <> 'ended')::integer as mails,
         (select count(*) from intake_replies where status = 'queued')::integer as replies`
     )
-    assert.deepStrictEqual(left, { mails: 0, replies: 0 }, told)
+    assert.deepStrictEqual(left, { mails: 0, replies: 0 }, context)
   }
 
   it("whichever call of a port is the last", async () => {
@@ -191,7 +191,7 @@ describe("what fails and comes back", () => {
     }
   })
 
-  it("F1: 50 mails at once with credit for 10: exactly 10 converted, 40 told their balance, never below zero", async () => {
+  it("F1: 50 mails at once with credit for 10: exactly 10 converted, 40 answered with their balance, never below zero", async () => {
     const world = await startIntake({ pipeline: "real" })
     try {
       const id = await world.customer("many@reader.test", { credits: 30 })
@@ -255,11 +255,11 @@ describe("what fails and comes back", () => {
         "select min(credits) as least, max(credits) as most, count(*) > 20 as often from seen_funds"
       )
       assert.deepStrictEqual(seen, { least: 0, most: 27, often: true })
-      const told = (await world.copies())
+      const context = (await world.copies())
         .map(({ body }) => body)
         .filter(({ text }) => text?.includes("Not enough credits"))
-      assert.lengthOf(told, 40)
-      for (const { html, text } of told) {
+      assert.lengthOf(context, 40)
+      for (const { html, text } of context) {
         assert.match(text?.replaceAll(/\s+/g, " ") ?? "", /Needed, as estimated: [13] - Your balance: 0 /)
         assert.include(html, "https://p.test/#credits")
       }

@@ -101,7 +101,7 @@ describe("erasing a person whose mails were converted", () => {
     assert.isFalse(await erase("nobody@reader.test"))
   })
 
-  it("a stranger who was told how to register is forgotten, too", async () => {
+  it("a stranger who got the reply on how to register is erased, too", async () => {
     await world.send(mail("stranger"))
     await world.drain()
     assert.isTrue(await erase("stranger@reader.test"))

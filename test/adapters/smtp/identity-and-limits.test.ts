@@ -131,8 +131,8 @@ describe("which mails are one, and how many one sender may send", () => {
     assert.deepStrictEqual(await again("91 days"), [{ n: 0 }, 2])
   })
 
-  it("a stranger is told again on another day, and not before", async () => {
-    const told = async (later: string) => {
+  it("a stranger gets the reply again on another day, and not before", async () => {
+    const repliesAfter = async (later: string) => {
       await world.sql(
         "update intake_strangers set replied_at = replied_at - $2::interval where sender = $1",
         ["stranger@x.test", later]
@@ -141,6 +141,9 @@ describe("which mails are one, and how many one sender may send", () => {
       await world.drain()
       return repliesTo("stranger@x.test")
     }
-    assert.deepStrictEqual([await told("0"), await told("23 hours"), await told("2 hours")], [1, 1, 2])
+    assert.deepStrictEqual(
+      [await repliesAfter("0"), await repliesAfter("23 hours"), await repliesAfter("2 hours")],
+      [1, 1, 2]
+    )
   })
 })

@@ -82,7 +82,7 @@ describe("a mail that was handed on to another worker, or waits for its own", ()
       }
       await workUntil(() => stolen !== undefined)
       assert.deepStrictEqual(await state(), stolen)
-      // Whoever has it now ends it.
+      // The worker that has the lease now finishes the mail.
       await world.pass()
       await world.drain()
       const outcomes = await world.sql("select outcome from intake_mails")
@@ -138,7 +138,7 @@ describe("a mail that was handed on to another worker, or waits for its own", ()
     assert.strictEqual((await world.funds(id)).charges, 1)
   })
 
-  it("a mail that cannot be read to its end is tried four times, and then its sender is told", async () => {
+  it("a mail that cannot be read to its end is tried four times, then its sender gets an error reply", async () => {
     const id = await world.customer(FROM, { credits: 5 })
     await world.send({ from: FROM, attachments: pdf })
     let tries = 0

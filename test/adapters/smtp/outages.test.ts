@@ -137,7 +137,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
   })
 
   it("after 23 hours without a gap it ends with an error reply and no charge, read or not", async () => {
-    for (const [port, told] of [
+    for (const [port, expected] of [
       ["pipeline.convert", ["processing-started", "error"]],
       ["pipeline.countPages", ["error"]],
       // Nobody knows yet whom it is from.
@@ -154,7 +154,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
       const name = port === "objects.get" ? "object store" : "conversion service"
       assert.strictEqual(mail?.outcome, "error")
       assert.include(mail?.reason, `the ${name} did not answer for 23 hours`)
-      assert.deepStrictEqual(await replies(), [...told])
+      assert.deepStrictEqual(await replies(), [...expected])
       assert.deepStrictEqual(await world.funds(customer), {
         credits: 5,
         used: 0,

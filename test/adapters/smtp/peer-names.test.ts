@@ -40,7 +40,7 @@ beforeEach(() => {
 const any = () => true
 
 describe("names of a peer", () => {
-  it("are those that lead back to its address: whoever has an address can give it any name", async () => {
+  it("are only those that resolve back to its address: the owner of an address can give it any name", async () => {
     dns.names.set("198.51.100.1", ["mx.hop.test", "mine.evil.test", "nowhere.test"])
     dns.addresses.set("mx.hop.test", ["203.0.113.7"])
     dns.addresses.set("mine.evil.test", ["192.0.2.1", "198.51.100.1"])

@@ -49,7 +49,7 @@ describe("whom an answer goes to", () => {
 
   it("an account that was closed, before the mail came or while it waited, is neither converted for nor charged", async () => {
     const attachments = [{ filename: "a.pdf", content: numbered(1) }]
-    const toldTo = async (address: string) =>
+    const repliesTo = async (address: string) =>
       (await world.copies())
         .filter(({ body }) => body.to.some((to) => to.address === address))
         .map(({ body }) => body.text?.replaceAll(/\s+/g, " ") ?? "")
@@ -71,10 +71,10 @@ describe("whom an answer goes to", () => {
       ])
       assert.deepStrictEqual(await world.funds(id), { credits: 5, used: 0, charges: 0, charged: 0, held: 0 })
     }
-    const [told, ...more] = await toldTo("left@reader.test")
+    const [reply, ...more] = await repliesTo("left@reader.test")
     assert.lengthOf(more, 0)
-    assert.match(told ?? "", /does not belong to an account/)
+    assert.match(reply ?? "", /does not belong to an account/)
     // The acknowledgement was on its way; no result follows it.
-    for (const text of await toldTo("leaves@reader.test")) assert.match(text, /is being converted/)
+    for (const text of await repliesTo("leaves@reader.test")) assert.match(text, /is being converted/)
   })
 })

@@ -112,8 +112,8 @@ describe("mails that somebody sends again or passes on", () => {
     await raw(usual(["Message-ID: <name@x>"], `To: "${CONVERT}" <friend@elsewhere.test>`))
     assert.deepStrictEqual(await outcomes(), Array<string>(3).fill("misaddressed"))
     assert.deepStrictEqual(await kinds(), Array<string>(3).fill("misaddressed"))
-    const told = (await world.copies()).at(-1)?.body.text ?? ""
-    assert.include(told, CONVERT)
+    const reply = (await world.copies()).at(-1)?.body.text ?? ""
+    assert.include(reply, CONVERT)
     assert.deepStrictEqual(await world.funds(customer), {
       credits: 9,
       used: 0,

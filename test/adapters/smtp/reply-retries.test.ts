@@ -29,7 +29,8 @@ describe("replies that do not go out at once", () => {
             if (kind === "acknowledgement") yield* Effect.promise(async () => meanwhile?.())
             const answer = answers[kind].shift() ?? "ok"
             if (answer === "deferred") return answer
-            if (answer !== "ok") return yield* new ReplyFailure({ reason: answer, message: `told ${answer}` })
+            if (answer !== "ok")
+              return yield* new ReplyFailure({ reason: answer, message: `scripted: ${answer}` })
           })
       }
     })

@@ -70,7 +70,7 @@ describe("the SMTP server", () => {
     assert.strictEqual(await objects(), before)
   }, 60_000)
 
-  it("cuts whoever goes on sending beyond all measure", async () => {
+  it("cuts a client that keeps sending beyond the limit", async () => {
     const { answer, closed, say, socket } = talk(world.port)
     await answer()
     await say("EHLO client.test")
@@ -110,7 +110,7 @@ describe("the SMTP server", () => {
     assert.strictEqual(await turnedAway(), before + 2)
     assert.match((await clients[0]?.say("NOOP")) ?? "", /^250 /)
 
-    // H3: whoever holds all places makes room for another address, one for one.
+    // H3: an address that holds all places makes room for another one, one for one.
     const other = talk(world.port, "127.0.0.2")
     assert.match(await other.answer(), /^220 /)
     assert.match(await clients[0]!.closed, /421 /)
@@ -121,7 +121,7 @@ describe("the SMTP server", () => {
 })
 
 describe("slow clients, certificates and rates", () => {
-  it("whoever is silent or never ends is cut off", async () => {
+  it("cuts off a client that is silent or never ends", async () => {
     const world = await startIntake({ smtp: { idleMs: 300, connectionMs: 1_500 } })
     try {
       assert.match(await talk(world.port).closed, /^220 [\s\S]*421 /)

@@ -24,7 +24,7 @@ import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts
 import { storeDown } from "../../support/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
-/** A real mailer in memory whose provider answers as told, every request that it was given, and the log. */
+/** A real mailer in memory whose provider answers as the test says, every request that it got, and the log. */
 const makeWorld = Effect.fnUntraced(function* (
   outcomes: ReadonlyArray<SimulatedOutcome> = [],
   options: Parameters<typeof makeHarness>[0] = {}
@@ -147,7 +147,7 @@ describe("the forms", () => {
     })
   )
 
-  it.live("never say that somebody was told where the mail failed, and log why; the message stays", () =>
+  it.live("never report a notice as sent where the mail failed, and log why; the message stays", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld(["rejected"])
       const kept: Array<ContactMessage> = []
@@ -169,7 +169,7 @@ describe("the forms", () => {
     })
   )
 
-  it.live("without ALERT_EMAIL store and warn; a robot's message is stored and nobody is told", () =>
+  it.live("without ALERT_EMAIL store and warn; a robot's message is stored and nobody is notified", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld()
       const kept: Array<ContactMessage> = []
@@ -296,7 +296,7 @@ describe("sharing", () => {
 })
 
 describe("receipts", () => {
-  it.live("go out once a receipt id, whoever asks how often (S1)", () =>
+  it.live("go out once a receipt id, however often they are requested (S1)", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld()
       const receipt = {

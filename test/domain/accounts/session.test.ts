@@ -54,7 +54,7 @@ const live = (
 }
 
 describe("the cookies of a session", () => {
-  it("whoever presents the newest one that it got is never logged out before the session's end", () => {
+  it("a client that presents its newest one is never logged out before the session's end", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) =>
         live(

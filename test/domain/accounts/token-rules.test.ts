@@ -32,21 +32,23 @@ describe("rights", () => {
   })
 })
 
-it.effect("tokens: 32 random bytes in base64url, told apart, found by the hash of their text", () =>
-  Effect.gen(function* () {
-    const secrets = yield* makeSecretTokens
-    const minted = yield* Effect.all(Array.from({ length: 500 }, () => secrets.mint))
-    assert.strictEqual(new Set(minted.map(({ hash }) => hash)).size, 500)
-    for (const { hash, token } of minted) {
-      assert.match(Redacted.value(token), /^[A-Za-z0-9_-]{43}$/)
-      assert.match(hash, /^[0-9a-f]{64}$/)
-      assert.strictEqual(yield* secrets.hash(Redacted.value(token)), hash)
-    }
-    assert.strictEqual(
-      yield* secrets.hash("abc"),
-      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    )
-    assert.isUndefined(yield* secrets.hash(""))
-    assert.isUndefined(yield* secrets.hash("x".repeat(1001)))
-  }).pipe(Effect.provide(NodeCrypto.layer))
+it.effect(
+  "tokens: 32 random bytes in base64url, distinguished by prefix, found by the hash of their text",
+  () =>
+    Effect.gen(function* () {
+      const secrets = yield* makeSecretTokens
+      const minted = yield* Effect.all(Array.from({ length: 500 }, () => secrets.mint))
+      assert.strictEqual(new Set(minted.map(({ hash }) => hash)).size, 500)
+      for (const { hash, token } of minted) {
+        assert.match(Redacted.value(token), /^[A-Za-z0-9_-]{43}$/)
+        assert.match(hash, /^[0-9a-f]{64}$/)
+        assert.strictEqual(yield* secrets.hash(Redacted.value(token)), hash)
+      }
+      assert.strictEqual(
+        yield* secrets.hash("abc"),
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+      )
+      assert.isUndefined(yield* secrets.hash(""))
+      assert.isUndefined(yield* secrets.hash("x".repeat(1001)))
+    }).pipe(Effect.provide(NodeCrypto.layer))
 )

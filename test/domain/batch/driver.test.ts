@@ -144,10 +144,10 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the driver", 
           const answers = (entry?.input ?? 0) / 100
           assert.isTrue(answers > 0 && answers < 15, String(answers))
           near(entry?.cost ?? null, priceOf(answers) / 2)
-          const { batchJobArn, returned, ...told } = entry?.metadata ?? {}
+          const { batchJobArn, returned, ...rest } = entry?.metadata ?? {}
           assert.match(String(batchJobArn), /^arn:/)
           assert.isAbove(Number(returned), answers, "failed records are returned, too")
-          assert.deepStrictEqual(told, {
+          assert.deepStrictEqual(rest, {
             batch: true,
             batchMultiplier: 0.5,
             accepted: 0,

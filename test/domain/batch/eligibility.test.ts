@@ -42,7 +42,7 @@ describe("who goes through the batch lane", () => {
     })
   }
 
-  it("is whoever is large enough, for every threshold", () => {
+  it("is every job of at least the threshold, for every threshold", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 5_000 }), (pages, least) => {
         const job = { options: { highFidelity: true }, totalPages: pages }

@@ -47,7 +47,7 @@ const script = fc.record({
 })
 type Script = typeof script extends fc.Arbitrary<infer A> ? A : never
 
-/** What may never be, whoever is in the middle of whatever: how many jobs there are of which it is true. */
+/** What must never hold at any moment: counts the jobs for which it does. */
 const WRONG = `select
   (select count(*) from large_conversion_jobs j where exists (
     select from chunk_jobs c where c.job_id = j.id and (

@@ -48,13 +48,13 @@ describe("a batch row", () => {
   })
 
   it("is polled by this table", () => {
-    const told = (row: { unwanted: boolean; overdue: boolean; abandoned: boolean }) =>
+    const lines = (row: { unwanted: boolean; overdue: boolean; abandoned: boolean }) =>
       BatchStatus.literals.map((status) => {
         const verdict = verdictOf({ status, ...row })
         return `${status}: ${verdict.do}${verdict.do === "bill" ? `, ${verdict.outcome}` : ""}`
       })
     const plain = { unwanted: false, overdue: false, abandoned: false }
-    assert.deepStrictEqual(told(plain), [
+    assert.deepStrictEqual(lines(plain), [
       "Submitted: wait",
       "Validating: wait",
       "Scheduled: wait",
@@ -66,7 +66,7 @@ describe("a batch row", () => {
       "Stopped: bill, failed",
       "Expired: bill, expired"
     ])
-    assert.deepStrictEqual(told({ ...plain, unwanted: true }), [
+    assert.deepStrictEqual(lines({ ...plain, unwanted: true }), [
       "Submitted: stop",
       "Validating: stop",
       "Scheduled: stop",
@@ -78,7 +78,7 @@ describe("a batch row", () => {
       "Stopped: bill, skipped",
       "Expired: bill, expired"
     ])
-    assert.deepStrictEqual(told({ ...plain, overdue: true }), [
+    assert.deepStrictEqual(lines({ ...plain, overdue: true }), [
       "Submitted: give-up",
       "Validating: give-up",
       "Scheduled: give-up",
@@ -91,7 +91,7 @@ describe("a batch row", () => {
       "Expired: bill, expired"
     ])
     assert.deepStrictEqual(
-      told({ unwanted: true, overdue: true, abandoned: true }).filter((line) => !line.includes("bill")),
+      lines({ unwanted: true, overdue: true, abandoned: true }).filter((line) => !line.includes("bill")),
       []
     )
   })

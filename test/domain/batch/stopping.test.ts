@@ -10,10 +10,10 @@ import { clean, isClosed, isState, jobOf, laneWorld, parked, rowOf, settingsOf, 
 
 const unavailable = new BatchServiceError({ reason: "unavailable", message: "busy" })
 
-/** The owner's controls, with a service that takes a stop like this; and what it was told to stop. */
+/** The owner's controls, with a service that answers a stop like this; and the jobs it was asked to stop. */
 const controlsWith = Effect.fnUntraced(function* (answer: Effect.Effect<void, BatchServiceError>) {
   const service = yield* BatchService
-  const told: Array<string> = []
+  const stopped: Array<string> = []
   const controls = yield* Effect.provide(
     BatchControls,
     Layer.fresh(BatchControls.layer).pipe(
@@ -22,14 +22,14 @@ const controlsWith = Effect.fnUntraced(function* (answer: Effect.Effect<void, Ba
           ...service,
           stop: (arn) =>
             Effect.andThen(
-              Effect.sync(() => told.push(arn)),
+              Effect.sync(() => stopped.push(arn)),
               answer
             )
         })
       )
     )
   )
-  return { controls, told }
+  return { controls, stopped }
 })
 
 /** A job whose batch job runs. */
@@ -54,13 +54,13 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })(
         Effect.gen(function* () {
           const sql = yield* WriteSql
           const { arn, fileId, jobId, owner } = yield* submitted
-          const { controls, told } = yield* controlsWith(answer)
+          const { controls, stopped } = yield* controlsWith(answer)
           assert.deepStrictEqual(yield* controls.processNow({ fileId, customerId: owner }), {
             answer: "moved",
             jobId,
             status: "pending"
           })
-          assert.deepStrictEqual(told, [arn])
+          assert.deepStrictEqual(stopped, [arn])
           assert.strictEqual((yield* jobOf(jobId)).status, "pending")
           const [held] = yield* sql<{ readonly hours: number }>`select
             (extract(epoch from expires_at - now()) / 3600)::float8 as hours from funds_holds where state = 'held'`
@@ -76,7 +76,7 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })(
       ["was cancelled", "cancelled", "Cancelled by user"],
       ["is overdue", "pending", "it was not done in time"]
     ] as const) {
-      it.effect(`is stopped by the driver where it ${why}, and told again if that failed`, () =>
+      it.effect(`is stopped by the driver where it ${why}, and again if that failed`, () =>
         Effect.gen(function* () {
           const { arn, jobId } = yield* submitted
           const sql = yield* WriteSql
@@ -84,7 +84,7 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })(
           const service = yield* BatchService
           if (status === "cancelled") yield* store.cancel(jobId)
           else yield* sql`update conversion_batch_jobs set deadline_at = now() - interval '1 minute'`
-          const told: Array<string> = []
+          const stopped: Array<string> = []
           const tick = driverTick(settingsOf(), 1).pipe(
             Effect.provideService(BatchService, {
               ...service,
@@ -92,14 +92,14 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })(
                 Effect.map(service.get(one), (job) => ({ ...job, status: "InProgress" as const })),
               stop: (one) =>
                 Effect.andThen(
-                  Effect.sync(() => told.push(one)),
+                  Effect.sync(() => stopped.push(one)),
                   Effect.fail(unavailable)
                 )
             })
           )
           yield* tick
           yield* tick
-          assert.deepStrictEqual(told, [arn, arn])
+          assert.deepStrictEqual(stopped, [arn, arn])
           assert.strictEqual((yield* jobOf(jobId)).status, status)
           const row = yield* rowOf(jobId)
           assert.deepStrictEqual([row?.state, row?.close_reason], ["submitted", reason], "it may still bill")
@@ -128,32 +128,32 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })(
         const { arn, jobId } = yield* submitted
         const sql = yield* WriteSql
         const store = yield* ConversionStore
-        const { controls, told } = yield* controlsWith(Effect.void)
+        const { controls, stopped } = yield* controlsWith(Effect.void)
         yield* sql`update large_conversion_jobs set status = 'pending'`
         yield* sql`update chunk_jobs set status = 'pending'`
         yield* store.cancel(jobId)
         yield* controls.stopBatchJob(jobId)
-        assert.deepStrictEqual(told, [arn])
+        assert.deepStrictEqual(stopped, [arn])
         yield* tickUntil(settingsOf(), isClosed(jobId))
         assert.strictEqual((yield* rowOf(jobId))?.close_reason, "Cancelled by user")
       })
     )
 
-    it.effect("is told once it is there and unwanted, and neither before nor after", () =>
+    it.effect("is sent once the job is there and unwanted, and neither before nor after", () =>
       Effect.gen(function* () {
         const { arn, jobId } = yield* submitted
         const store = yield* ConversionStore
-        const { controls, told } = yield* controlsWith(Effect.void)
+        const { controls, stopped } = yield* controlsWith(Effect.void)
         yield* controls.stopBatchJob(jobId)
-        assert.deepStrictEqual(told, [], "its results are wanted")
+        assert.deepStrictEqual(stopped, [], "its results are wanted")
         yield* store.cancel(jobId)
         yield* controls.stopBatchJob(jobId)
-        assert.deepStrictEqual(told, [arn])
+        assert.deepStrictEqual(stopped, [arn])
         yield* tickUntil(settingsOf(), isClosed(jobId))
         yield* controls.stopBatchJob(jobId)
         const { jobId: waiting } = yield* parked(3)
         yield* controls.stopBatchJob(waiting)
-        assert.deepStrictEqual(told, [arn])
+        assert.deepStrictEqual(stopped, [arn])
       })
     )
   }

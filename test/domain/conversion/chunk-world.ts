@@ -50,7 +50,7 @@ interface Script {
 /** Everything around one chunk, and what happened to it. */
 export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
   const begun: Array<number> = []
-  const told: Array<string> = []
+  const storeCalls: Array<string> = []
   const booked: Array<CostEntry> = []
   const beats: Array<number> = []
   const failures: Array<Parameters<Store["failChunk"]>[1]> = []
@@ -59,7 +59,7 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
   const { layer: objectsLayer, objects } = mapObjects()
   const tell = <A>(what: string, costs: ReadonlyArray<CostEntry>, answer: A) =>
     Effect.sync(() => {
-      told.push(what)
+      storeCalls.push(what)
       booked.push(...costs)
       return answer
     })
@@ -108,7 +108,7 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
   )
   return {
     begun,
-    told,
+    storeCalls,
     booked,
     beats,
     failures,

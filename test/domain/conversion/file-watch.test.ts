@@ -84,7 +84,7 @@ describe("watching a conversion", () => {
     }).pipe(Effect.provide(world.layer))
   })
 
-  it.effect("a conversion that has ended already is told at once, without a look", () => {
+  it.effect("a conversion that has ended already is reported at once, without a query", () => {
     const world = worldOf()
     return Effect.gen(function* () {
       const { fiber, seen } = yield* watch(world.set({ status: "failed", jobStatus: "failed", jobId: "j1" }))
@@ -193,7 +193,7 @@ describe("watching a conversion", () => {
   })
 
   it.effect(
-    "cancelled, then converted again: the old watcher is told, a new one sees the new conversion",
+    "cancelled, then converted again: the old watcher gets the end, a new one sees the new conversion",
     () => {
       const world = worldOf()
       return Effect.gen(function* () {

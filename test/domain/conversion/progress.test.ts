@@ -16,7 +16,7 @@ const FILE_STATUSES: ReadonlyArray<FileStatus> = [
 const eventOf = (parts: Partial<StoredFile>) => momentOf(storedFile(parts)).event
 
 describe("a moment of a conversion", () => {
-  it("is told by the file's status; a cancelled one by the job's, as the file is then as just uploaded", () => {
+  it("follows the file's status; a cancelled one the job's, as the file is then like a new upload", () => {
     assert.strictEqual(eventOf({ status: "uploaded", jobStatus: "cancelled", jobId: "j" }), "cancelled")
     assert.strictEqual(eventOf({ status: "uploaded" }), "progress")
     assert.strictEqual(eventOf({ status: "completed", jobStatus: "completed" }), "completed")
@@ -41,9 +41,9 @@ describe("a moment of a conversion", () => {
   it("of a file that is deleted: its conversion is cancelled, where there was one under way", () => {
     for (const status of FILE_STATUSES) {
       const isLive = status === "processing" || status === "chunked_processing"
-      const told = momentOfDeleted(storedFile({ status, jobId: "j", jobStatus: null, phase: "p" }))
+      const moment = momentOfDeleted(storedFile({ status, jobId: "j", jobStatus: null, phase: "p" }))
       assert.deepStrictEqual(
-        [told?.event, told?.data.status, told?.data.jobId, told?.data.phase],
+        [moment?.event, moment?.data.status, moment?.data.jobId, moment?.data.phase],
         [...(isLive ? ["cancelled", "cancelled", "j", null] : Array(4).fill(undefined))]
       )
     }

@@ -111,7 +111,7 @@ describe("any story", () => {
     fc.assert(
       fc.property(story, (ticks) => {
         const table = { ...quiet }
-        const told: Record<string, Array<{ kind: string; episode: number; at: number }>> = {}
+        const reported: Record<string, Array<{ kind: string; episode: number; at: number }>> = {}
         const calmSince = new Map<AlarmName, number>()
         for (const measures of ticks) {
           for (const name of ALARMS) {
@@ -128,18 +128,18 @@ describe("any story", () => {
             if (change.notice === "ended") {
               assert.isAtLeast(measures.at - calmSince.get(change.name)!, CALM_MS)
             }
-            const all = (told[change.name] ??= [])
+            const all = (reported[change.name] ??= [])
             all.push({ kind: change.notice, episode: change.to.episode, at: measures.at })
           }
           for (const name of ALARMS) {
-            // Whatever is bad now has been told, and so has whatever was calm for long.
+            // Everything bad now has been reported, and so has everything that was calm for long.
             const { level } = judge(name, measures)
             if (level === "bad") assert.isTrue(table[name].firing)
             const calm = calmSince.get(name)
             if (calm !== undefined && measures.at - calm >= CALM_MS) assert.isFalse(table[name].firing)
           }
         }
-        for (const [name, all] of Object.entries(told)) {
+        for (const [name, all] of Object.entries(reported)) {
           all.forEach(({ episode, kind }, index) => {
             expect([name, kind, episode]).toEqual([
               name,
@@ -153,7 +153,7 @@ describe("any story", () => {
     )
   })
 
-  it("that is told twice by the same tick changes nothing the second time", () => {
+  it("that the same tick reports twice changes nothing the second time", () => {
     fc.assert(
       fc.property(story, (ticks) => {
         const table = { ...quiet }

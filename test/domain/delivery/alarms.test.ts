@@ -94,36 +94,38 @@ const firing = Effect.map(Metric.snapshot, (all) =>
 const FAILING = { ...NOTHING, failovers: 3 }
 
 describe("alarms", () => {
-  it.effect("tell the beginning and the end of an episode once, on both channels, whoever leads", () =>
-    Effect.gen(function* () {
-      const world = yield* makeWorld()
-      const leaders = Effect.all([world.tick, world.tick, world.tick], { concurrency: "unbounded" })
-      yield* leaders
-      assert.deepStrictEqual([world.posts, yield* world.subjects], [[], []])
-      world.measures.now = FAILING
-      yield* passMinutes(leaders, 5)
-      assert.lengthOf(world.posts, 1)
-      assert.include(world.posts[0], "Alarm: Sends fail over.")
-      assert.include(world.posts[0], "3 sends failed over in 15 minutes")
-      assert.deepStrictEqual(yield* world.subjects, ["[Postlane] Alarm: Sends fail over"])
-      assert.deepInclude(yield* firing, { failovers: 1, dead_letters: 0 })
-      world.measures.now = NOTHING
-      yield* passMinutes(leaders, 14)
-      world.measures.now = FAILING
-      yield* passMinutes(leaders, 3)
-      world.measures.now = NOTHING
-      yield* passMinutes(leaders, 15)
-      assert.lengthOf(world.posts, 1, "a break in the calm begins it anew")
-      yield* passMinutes(leaders, 5)
-      assert.lengthOf(world.posts, 2)
-      assert.include(world.posts[1], "Alarm over: Sends fail over.")
-      assert.deepInclude(yield* firing, { failovers: 0 })
-      const rows = world.mail.database.rows()
-      assert.deepStrictEqual(
-        rows.map(({ category, source, to }) => [category, source, ...to]),
-        [0, 1].map(() => ["alert", "api:email-alarm", "ops@x.test"])
-      )
-    })
+  it.effect(
+    "report the begin and the end of an episode once, on both channels, across changes of the leader",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeWorld()
+        const leaders = Effect.all([world.tick, world.tick, world.tick], { concurrency: "unbounded" })
+        yield* leaders
+        assert.deepStrictEqual([world.posts, yield* world.subjects], [[], []])
+        world.measures.now = FAILING
+        yield* passMinutes(leaders, 5)
+        assert.lengthOf(world.posts, 1)
+        assert.include(world.posts[0], "Alarm: Sends fail over.")
+        assert.include(world.posts[0], "3 sends failed over in 15 minutes")
+        assert.deepStrictEqual(yield* world.subjects, ["[Postlane] Alarm: Sends fail over"])
+        assert.deepInclude(yield* firing, { failovers: 1, dead_letters: 0 })
+        world.measures.now = NOTHING
+        yield* passMinutes(leaders, 14)
+        world.measures.now = FAILING
+        yield* passMinutes(leaders, 3)
+        world.measures.now = NOTHING
+        yield* passMinutes(leaders, 15)
+        assert.lengthOf(world.posts, 1, "a break in the calm begins it anew")
+        yield* passMinutes(leaders, 5)
+        assert.lengthOf(world.posts, 2)
+        assert.include(world.posts[1], "Alarm over: Sends fail over.")
+        assert.deepInclude(yield* firing, { failovers: 0 })
+        const rows = world.mail.database.rows()
+        assert.deepStrictEqual(
+          rows.map(({ category, source, to }) => [category, source, ...to]),
+          [0, 1].map(() => ["alert", "api:email-alarm", "ops@x.test"])
+        )
+      })
   )
 
   it.effect("a dead letter", () =>

@@ -247,7 +247,7 @@ describe("the poll of provider_a", () => {
   )
 
   test(
-    "waits as long as it is told, asks again, and gives up on a longer time",
+    "waits as long as the provider asks, retries, and gives up on a longer time",
     Effect.gen(function* () {
       const now = yield* started
       const { account, run } = yield* makeWorld()

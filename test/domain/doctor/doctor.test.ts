@@ -111,7 +111,7 @@ describe("the doctor", () => {
       })
   )
 
-  it.effect("a resolver that does not answer is told; no record is called missing", () =>
+  it.effect("a resolver that does not answer is reported; no record is called missing", () =>
     Effect.gen(function* () {
       const silent = () => Effect.fail(new DnsFailure({ message: "the resolver did not answer" }))
       const dns = Layer.succeed(Dns, Dns.of({ cname: silent, mx: silent, txt: silent }))
@@ -147,15 +147,16 @@ describe("the doctor", () => {
 
   it.live("tells what it knows while it waits for the rest", () =>
     Effect.gen(function* () {
-      const told = yield* Deferred.make<void>()
+      const reported = yield* Deferred.make<void>()
       // The database answers once the verdict on the provider has been seen, and never before.
-      const database = Effect.as(Deferred.await(told), { _tag: "Unreachable" as const, why: "refused" })
+      const database = Effect.as(Deferred.await(reported), { _tag: "Unreachable" as const, why: "refused" })
       const seen: Array<string> = []
       yield* examine(OPTIONS).pipe(
         Stream.runForEach((group) =>
           Effect.gen(function* () {
             seen.push(...group.map(({ what }) => what))
-            if (group.some(({ check }) => check === "provider_a")) yield* Deferred.succeed(told, undefined)
+            if (group.some(({ check }) => check === "provider_a"))
+              yield* Deferred.succeed(reported, undefined)
           })
         ),
         Effect.provide([
@@ -167,7 +168,7 @@ describe("the doctor", () => {
     })
   )
 
-  it.effect("a part that hangs is told after its time, and does not hold up the end", () =>
+  it.effect("a check that hangs is reported after its time limit, and does not delay the report", () =>
     Effect.gen(function* () {
       const asked = yield* Deferred.make<void>()
       const database = Effect.andThen(Deferred.succeed(asked, undefined), Effect.never)

@@ -97,7 +97,7 @@ describe("webhook secrets", () => {
     )
   })
 
-  it("short ones work and are told; unset ones are told where their provider is in use", () => {
+  it("short ones work and are reported; unset ones are reported where their provider is in use", () => {
     const bytes = (count: number) => `whsec_${Buffer.alloc(count, 1).toString("base64")}`
     assert.strictEqual(webhookSecretForm(bytes(23)), "short")
     assert.strictEqual(webhookSecretForm(bytes(24)), "good")

@@ -35,7 +35,7 @@ const reasons = (failure: PdfError | ObjectStoreError) =>
   )
 
 it.effect(
-  "a document that cannot be read is at fault; that its reader died is told apart from what failed around it",
+  "an unreadable document is at fault; a reader's crash is distinguished from failures around it",
   () =>
     Effect.gen(function* () {
       for (const reason of ["encrypted", "bomb", "too-many-pages"] as const) {

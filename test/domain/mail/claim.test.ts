@@ -99,7 +99,7 @@ describe("claim of a key", () => {
     )
   })
 
-  it("S2: whoever may send on an ambiguous key is bound to its provider; S1: unless a day has passed", () => {
+  it("S2: a send on an ambiguous key is bound to its provider; S1: unless a day has passed", () => {
     const claim = fc.record<Claim>({
       payloadHash: fc.constantFrom("p", "q"),
       state: fc.constantFrom<ClaimState>("held", "accepted", "deferred", "refused", "ambiguous"),

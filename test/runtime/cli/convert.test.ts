@@ -61,7 +61,7 @@ describe("postlane convert", () => {
   )
 
   it.live(
-    "takes a range of pages; does not replace what stands there unless it is told to",
+    "takes a range of pages; overwrites an existing file only with --force",
     () =>
       Effect.gen(function* () {
         const folder = yield* folderWith({ "a.pdf": numbered(30), "a.html": Buffer.from("mine") })
@@ -149,8 +149,8 @@ describe("postlane convert", () => {
           assert.notInclude(said, "hunter2")
           assert.notMatch(said, /\n\s+at /)
         }
-        const told = yield* run(["convert", join(folder, "text.pdf"), "--json"])
-        assert.deepInclude(jsonOf<object>(told), { ok: false })
+        const result = yield* run(["convert", join(folder, "text.pdf"), "--json"])
+        assert.deepInclude(jsonOf<object>(result), { ok: false })
         assert.deepStrictEqual(yield* namesIn(folder), before)
       }),
     PATIENCE

@@ -139,7 +139,7 @@ describe("postlane doctor", () => {
   )
 
   it.live(
-    "each thing that is wrong is told with what to do, and the rest is still checked",
+    "reports each problem with a remedy, and still checks the rest",
     () =>
       Effect.gen(function* () {
         const { dns, env } = yield* installation
@@ -179,7 +179,7 @@ describe("postlane doctor", () => {
     PATIENCE
   )
 
-  it.live("settings that cannot be read are all told at once", () =>
+  it.live("reports all unreadable settings at once", () =>
     Effect.gen(function* () {
       const found = yield* report("127.0.0.1:1", { PORT: "many", EMAIL_FALLBACK: "pigeon" })
       assert.deepStrictEqual(complaints(found), [

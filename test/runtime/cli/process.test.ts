@@ -66,7 +66,7 @@ describe.concurrent("the process postlane", () => {
   )
 
   it.live(
-    "log --follow shows rows as they arrive and move on, until it is told to stop",
+    "log --follow shows rows as they arrive and change, until it is stopped",
     () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase

@@ -105,7 +105,7 @@ describe("the SMTP server of the role intake", () => {
       })
   )
 
-  it.live("does not start in production where nobody's verdict on senders counts, and says so", () =>
+  it.live("does not start in production without a trusted hop, and logs it", () =>
     Effect.gen(function* () {
       for (const env of [{}, { TRUSTED_MAIL_PEERS: "127.0.0.1" }]) {
         const { said } = yield* start(env)

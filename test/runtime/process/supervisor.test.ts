@@ -323,7 +323,7 @@ describe("stopping", () => {
   )
 })
 
-describe("what is told of a crash", () => {
+describe("the log lines of a crash", () => {
   test(
     "holds neither what a schema refused nor what an error carries along",
     Effect.gen(function* () {

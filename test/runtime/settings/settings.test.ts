@@ -256,7 +256,7 @@ describe("settings", () => {
     }
   })
 
-  it("a webhook secret that can verify nothing is told at the start, without its value", () => {
+  it("a webhook secret that cannot verify anything is reported at startup, without its value", () => {
     const sound = `whsec_${Buffer.alloc(24, 7).toString("base64")}`
     const db = { ...PROVIDER_B, PROXY_SHARED_SECRET: "x", DB_URL: "postgres://u@h/d" }
     const env = (secret: string) => ({ ...db, PROVIDERA_WEBHOOK_SECRET: secret })
@@ -266,10 +266,10 @@ describe("settings", () => {
       assert.deepStrictEqual(problems(env(secret), server), ["PROVIDERA_WEBHOOK_SECRET"])
       for (const options of [EMBEDDED, { embedded: false, library: true }]) {
         const { warnings } = decode(env(secret), options)
-        const told = warnings.filter(({ setting }) => setting === "PROVIDERA_WEBHOOK_SECRET")
-        assert.lengthOf(told, 1)
-        assert.notInclude(formatProblems(told), "oops")
-        assert.notInclude(formatProblems(told), "not-base64")
+        const reported = warnings.filter(({ setting }) => setting === "PROVIDERA_WEBHOOK_SECRET")
+        assert.lengthOf(reported, 1)
+        assert.notInclude(formatProblems(reported), "oops")
+        assert.notInclude(formatProblems(reported), "not-base64")
       }
     }
   })
@@ -395,7 +395,7 @@ describe("secrets", () => {
     )
   })
 
-  it("are taken out of texts, also as they stand in a URL or in JSON", () => {
+  it("are removed from texts, also where encoded for a URL or JSON", () => {
     const settings = decode(
       {
         DB_URL: "postgres://u@h/d",

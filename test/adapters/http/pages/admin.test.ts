@@ -238,7 +238,7 @@ const open = async (screen: string) => {
 }
 
 it(
-  "jobs: cancelled ones have a filter of their own; what stands in a row is text",
+  "jobs: cancelled ones have their own filter; what a row shows is text",
   async () => {
     await page.getByRole("table", { name: "Conversion jobs, newest first" }).waitFor()
     await tabTo(page, "Cancelled")
@@ -259,7 +259,7 @@ it(
 )
 
 it(
-  "email log: filters and pages stand in the address, mails are text",
+  "email log: filters and pages are in the URL, mails are text",
   async () => {
     await open("email-log?status=bounced&subject=100%25&nothing=x")
     expect(asked.mails).toMatchObject({ status: "bounced", subject: "100%", cursor: undefined })
@@ -334,7 +334,7 @@ it(
 )
 
 it(
-  "suppressions are added and, after a question, removed; what is refused is told",
+  "suppressions are added and, after a question, removed; refusals are shown",
   async () => {
     await open("suppressions")
     await page.getByText("No address is suppressed.").waitFor()
@@ -359,7 +359,7 @@ it(
 )
 
 it(
-  "dead letters go back, notifications are kept, figures are told",
+  "dead letters go back, notifications are kept, figures are shown",
   async () => {
     await open("dead-letters")
     await expectAccessible(page, "dead letters")

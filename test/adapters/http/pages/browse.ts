@@ -11,8 +11,8 @@ const COLOUR_RULES = ["color-contrast", "link-in-text-block"]
 const runOf = (
   runOnly: ReadonlyArray<string>
 ) => `axe.run(document, { runOnly: ${JSON.stringify(runOnly)} }).then(({ violations, incomplete }) => {
-  const told = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
-  return { violations: told(violations), undecided: told(incomplete) }
+  const listed = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
+  return { violations: listed(violations), undecided: listed(incomplete) }
 })`
 
 const BROAD = { width: 1280, height: 900 }
@@ -53,7 +53,7 @@ export const openPage = async (browser: Browser, url: string) => {
   })
   page.on("pageerror", ({ message }) => complaints.push(message))
   page.on("console", (message) => {
-    // A refusal of the API is told by the browser too; the pages show it.
+    // The browser logs a refusal of the API too; the pages show it.
     if (!message.text().startsWith("Failed to load resource")) complaints.push(message.text())
   })
   page.on("dialog", (dialog) => {

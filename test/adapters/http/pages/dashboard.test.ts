@@ -109,7 +109,7 @@ it(
 )
 
 it(
-  "what is left on the account: credits less what work under way sets aside, after each deed and each end; free pages",
+  "what is left on the account: credits less the holds of running work, after each action and each end; free pages",
   async () => {
     const { complaints, customer, page } = await signIn(97_412)
     const shown = (text: string) => page.locator("#funds", { hasText: text }).waitFor()
@@ -372,7 +372,7 @@ it(
 )
 
 it(
-  "names are text, refusals are told with what to do next, and a session that ended leads to the sign-in",
+  "names are text, refusals show what to do next, and an ended session leads to the sign-in",
   async () => {
     const { complaints, page } = await signIn(0)
     await upload(page, HOSTILE)
@@ -404,7 +404,7 @@ it(
 )
 
 it(
-  "a result is shared, to whom it went and to whom not is told; signing out ends it",
+  "a result is shared, with the recipients it reached and missed; signing out ends it",
   async () => {
     const { complaints, customer, page } = await signIn()
     const { json } = await world.upload(customer, numbered(1), "Shared.pdf")

@@ -72,7 +72,7 @@ const expectPage = (answer: Answer, status = 200) => {
 }
 
 describe("who may open a page", () => {
-  it("nobody is led to the sign-in; so is whoever had a session", async () => {
+  it("a visitor is led to the sign-in; so is one whose session ended", async () => {
     expect(to(await open("/dashboard"))).toEqual([303, "/sign-in"])
     expect(to(await open("/admin/jobs"))).toEqual([303, "/sign-in?reason=admin"])
     expect(to(await open("/dashboard", "nobody"))).toEqual([303, "/sign-in?reason=ended"])

@@ -5,7 +5,7 @@ import { withoutLinkTokens } from "../../../../src/adapters/http/server/link-tok
 
 const PREFIXES = ["/unsubscribe/", "/invites/", "/shared/", "/convert-email/results/"]
 
-it("whatever stands in a link's place for its token is not told", () => {
+it("whatever is in the place of a link's token is redacted", () => {
   const token = fc.stringMatching(/^[A-Za-z0-9_.~%-]{6,200}$/)
   fc.assert(
     fc.property(
@@ -13,9 +13,9 @@ it("whatever stands in a link's place for its token is not told", () => {
       token,
       fc.constantFrom("", "?x=1", "/more"),
       (prefix, secret, rest) => {
-        const told = withoutLinkTokens(`${prefix}${secret}${rest}`)
-        expect(told).toBe(`${prefix}:token${rest.startsWith("?") ? rest : ""}`)
-        expect(withoutLinkTokens(told)).toBe(told)
+        const redacted = withoutLinkTokens(`${prefix}${secret}${rest}`)
+        expect(redacted).toBe(`${prefix}:token${rest.startsWith("?") ? rest : ""}`)
+        expect(withoutLinkTokens(redacted)).toBe(redacted)
         expect(withoutLinkTokens(`http://x.test/${prefix.toUpperCase()}${secret}`)).not.toContain(secret)
       }
     )

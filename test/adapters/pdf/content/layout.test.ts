@@ -107,11 +107,11 @@ describe("pages read for the layout", () => {
                 pages,
                 others: mergeStatistics([others])
               })
-              const told = expected.map(({ index }) => layoutOf(fresh, index, end))
+              const expectedPages = expected.map(({ index }) => layoutOf(fresh, index, end))
               // Pictures are put in afterwards.
               const bare = (html: string) => html.replaceAll(/<img (?:src|data-image)="[^"]*"/g, "<img ")
               assert.deepStrictEqual(
-                told.map((page) => ({ ...page, html: bare(page.html) })),
+                expectedPages.map((page) => ({ ...page, html: bare(page.html) })),
                 expected.map((page) => ({ ...page, html: bare(page.html) }))
               )
             }

@@ -155,7 +155,7 @@ describe("access on PostgreSQL", () => {
     }).pipe(Effect.scoped, Effect.provide(world))
   )
 
-  it.live("the tokens and sessions of a deleted account end; whoever reads its mail may open it again", () =>
+  it.live("the tokens and sessions of a deleted account end; a login by its mail may open it again", () =>
     Effect.gen(function* () {
       const access = yield* Access
       const links = yield* MagicLinks

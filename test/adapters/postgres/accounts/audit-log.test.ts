@@ -87,20 +87,20 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("AuditLog on Postgres"
       yield* insert({ action: "email_unsuppress", target: "a@x.test" })
       yield* insert({ action: "email_unsuppress", target: "b@x.test" })
       yield* insert({ action: "person_erased", target: "a@x.test" })
-      const told = (filter: { readonly action?: string; readonly target?: string }) =>
+      const actionsOf = (filter: { readonly action?: string; readonly target?: string }) =>
         Effect.map(log.page({ limit: 9, ...filter }), ({ rows }) =>
           rows.map(({ action, target }) => `${action} ${target}`).sort()
         )
-      assert.deepStrictEqual(yield* told({ target: "A@X.test" }), [
+      assert.deepStrictEqual(yield* actionsOf({ target: "A@X.test" }), [
         "email_unsuppress a@x.test",
         "person_erased a@x.test"
       ])
-      assert.deepStrictEqual(yield* told({ action: "email_unsuppress", target: "a@x.test" }), [
+      assert.deepStrictEqual(yield* actionsOf({ action: "email_unsuppress", target: "a@x.test" }), [
         "email_unsuppress a@x.test"
       ])
-      assert.deepStrictEqual(yield* told({ action: "Email_unsuppress" }), [])
-      assert.deepStrictEqual(yield* told({ target: "%" }), [])
-      assert.deepStrictEqual(yield* told({ target: "'; drop table admin_audit_log; --" }), [])
+      assert.deepStrictEqual(yield* actionsOf({ action: "Email_unsuppress" }), [])
+      assert.deepStrictEqual(yield* actionsOf({ target: "%" }), [])
+      assert.deepStrictEqual(yield* actionsOf({ target: "'; drop table admin_audit_log; --" }), [])
     })
   )
 })

@@ -82,7 +82,7 @@ describe("the cascade", () => {
     })
   )
 
-  it.effect("an answer from the batch is told", () =>
+  it.effect("an answer from the batch is marked as such", () =>
     Effect.gen(function* () {
       const { result } = yield* run(() => ({ text: `<p>${WORDS}</p>`, fromBatch: true }))
       assert.include(result._tag === "Success" ? result.success : {}, {
@@ -197,7 +197,7 @@ describe("the cascade", () => {
   )
 
   it.effect(
-    "a model that does not answer fails the page, but at the last attempt the layout tier stands in",
+    "a model that does not answer fails the page, but the last attempt falls back to the layout tier",
     () =>
       Effect.gen(function* () {
         const first = yield* run(() => "throttled")

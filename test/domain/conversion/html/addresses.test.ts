@@ -9,8 +9,8 @@ describe("addresses of links", () => {
     ["www.example.org", "https://www.example.org/"],
     ["mailto:a@example.org", "mailto:a@example.org"],
     [" https://example.org/ ", "https://example.org/"]
-  ])("%s may be followed", (told, made) => {
-    assert.strictEqual(safeAddress(told), made)
+  ])("%s may be followed", (given, made) => {
+    assert.strictEqual(safeAddress(given), made)
   })
 
   it.each([
@@ -26,8 +26,8 @@ describe("addresses of links", () => {
     "/relative",
     "chapter2.pdf",
     ""
-  ])("%j may not", (told) => {
-    assert.isUndefined(safeAddress(told))
+  ])("%j may not", (given) => {
+    assert.isUndefined(safeAddress(given))
   })
 
   it("only ever have a scheme of the list", () => {
@@ -62,18 +62,18 @@ describe("language tags", () => {
     ["de_DE", "de-DE"],
     ["ZH-hans-cn", "zh-Hans-CN"],
     ["en-GB-oxendict", "en-GB-oxendict"]
-  ])("%s is one", (told, made) => {
-    assert.strictEqual(languageTag(told), made)
+  ])("%s is one", (given, made) => {
+    assert.strictEqual(languageTag(given), made)
   })
 
-  it.each(["", "english", "x", "en-", "e n", '"><script>', "und", undefined])("%s is none", (told) => {
-    assert.isUndefined(languageTag(told))
+  it.each(["", "english", "x", "en-", "e n", '"><script>', "und", undefined])("%s is none", (given) => {
+    assert.isUndefined(languageTag(given))
   })
 
   it("are never thrown over", () => {
     fc.assert(
-      fc.property(fc.stringMatching(/^[a-zA-Z\d_-]{0,24}$/), (told) => {
-        const tag = languageTag(told)
+      fc.property(fc.stringMatching(/^[a-zA-Z\d_-]{0,24}$/), (given) => {
+        const tag = languageTag(given)
         assert.isTrue(tag === undefined || languageTag(tag) === tag)
       })
     )

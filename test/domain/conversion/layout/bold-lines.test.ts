@@ -135,7 +135,7 @@ describe("headings of larger sizes", () => {
 describe("the step from paragraph to paragraph", () => {
   const stepOf = (runs: ReadonlyArray<TextRun>) => paragraphStep(linesOf(segmentsOf(runs), FONTS), 10)
 
-  it("is told by white between paragraphs of any size, and by nothing else", () => {
+  it("is recognized by white space between paragraphs of any size, and by nothing else", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 17, max: 29 }),
@@ -154,7 +154,7 @@ describe("the step from paragraph to paragraph", () => {
     assert.isUndefined(stepOf(lines(prose(200), 60, 60, 90)))
   })
 
-  it("is told where most paragraphs have one line", () => {
+  it("is recognized where most paragraphs have one line", () => {
     const runs = [
       run("some words", 60, 60),
       run("of a line", 60, 72),

@@ -224,7 +224,7 @@ describe("order", () => {
     }
   })
 
-  it("leaves out titles that change with the chapter, told by the page's number beside them", () => {
+  it("leaves out running titles that change with the chapter, recognized by the page number beside them", () => {
     const pages = Array.from({ length: 6 }, (_, index) =>
       page(
         [
@@ -284,7 +284,7 @@ describe("order", () => {
 })
 
 describe("lists", () => {
-  it("are told by their markers, nested by their indents", () => {
+  it("are recognized by their markers, nested by their indents", () => {
     const html = only(
       run("• first point", 60, 100),
       run("• second point that goes on", 60, 112),
@@ -358,11 +358,11 @@ describe("tables", () => {
   const expected =
     '<thead><tr><th scope="col">Fruit</th><th scope="col">Weight</th><th scope="col">Price</th></tr></thead><tbody><tr><th scope="row">Apple</th><td>12</td><td>3.50</td></tr>'
 
-  it("are told by alignment", () => {
+  it("are recognized by alignment", () => {
     assert.include(only(...cells), expected)
   })
 
-  it("are told by rules, with their spans and their caption", () => {
+  it("are recognized by rules, with their spans and their caption", () => {
     const ys = [186, 206, 224, 242, 260]
     const drawings = [
       ...ys.map((y) => rule(55, y, 445, y)),

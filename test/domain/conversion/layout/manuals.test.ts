@@ -56,7 +56,7 @@ describe("headings of manuals", () => {
     assert.strictEqual(html.match(/<h\d/g)?.length, 1)
   })
 
-  it("are not told by bold code where all text is code", () => {
+  it("are not recognized by bold code where all text is code", () => {
     const code = (y: number): ReadonlyArray<TextRun> => lines(prose(40, 1), 60, y, 80, { font: FONT.code })
     const html = htmlOf([...code(60), run("tag-stack", 60, 160, { font: FONT.boldCode }), ...code(190)])
     assert.notInclude(html, "<h")
@@ -89,7 +89,7 @@ describe("headings of manuals", () => {
     assert.notInclude(html, "run-in words</h2>")
   })
 
-  it("may stand in an item of a list, without its bullet", () => {
+  it("may be in a list item, without its bullet", () => {
     const html = htmlOf([
       ...text(60, 1),
       run("• Method Summary", 60, 130, { ...bold, size: 14 }),
@@ -152,7 +152,7 @@ describe("headings of manuals", () => {
     assert.strictEqual(below.match(/<h\d/g)?.length, 2)
   })
 
-  it("are told by the text's size, however much code there is", () => {
+  it("are recognized by the text's size, however much code there is", () => {
     const entries = Array.from({ length: 30 }, (_, at) => [
       run(`SomeFunctionWithALongName${at}`, 60, 120 + 16 * at, { font: FONT.code, size: 8 }),
       run("1.6", 230, 120 + 16 * at)

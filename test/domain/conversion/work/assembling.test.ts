@@ -41,18 +41,18 @@ const facts = {
   fonts: []
 }
 
-/** Two chunks of a document, and what the store was told. */
+/** Two chunks of a document, and the calls that the store got. */
 const world = (
   assembly: ClaimedAssembly,
   store: Partial<ConversionStore["Service"]> = {},
   delay: Duration.Duration = Duration.zero
 ) => {
-  const told: Array<string> = []
+  const calls: Array<string> = []
   const found: Array<Legibility | undefined> = []
   const { layer, objects } = mapObjects()
   objects.set("c0", line(0) + line(1))
   objects.set("c1", line(2))
-  const note = (what: string) => Effect.sync(() => void told.push(what))
+  const note = (what: string) => Effect.sync(() => void calls.push(what))
   const layers = Layer.mergeAll(
     layer,
     Layer.mock(ConversionStore, {
@@ -75,7 +75,7 @@ const world = (
     })
   )
   return {
-    told,
+    calls,
     found,
     objects,
     run: Effect.provide(assembleJob(assembly, { heartbeat: HEARTBEAT }), layers)
@@ -85,10 +85,10 @@ const world = (
 describe("an assembly", () => {
   it.effect("writes every page of every chunk in order, and tells it once it is stored", () =>
     Effect.gen(function* () {
-      const { objects, run, told } = world(claim())
+      const { objects, run, calls } = world(claim())
       yield* run
       assert.strictEqual(objects.get(KEY), "T a.pdf: 0/1<p>0</p>1/2<p>1</p>2/3<p>2</p>")
-      assert.deepStrictEqual(told, [`finished ${KEY}`])
+      assert.deepStrictEqual(calls, [`finished ${KEY}`])
     })
   )
 
@@ -115,28 +115,28 @@ describe("an assembly", () => {
     Effect.gen(function* () {
       const first = world(claim({ chunkKeys: ["c0", "gone"] }))
       yield* first.run
-      assert.deepStrictEqual(first.told, [])
+      assert.deepStrictEqual(first.calls, [])
       const last = world(claim({ chunkKeys: ["c0", "gone"], attempts: MAX_CHUNK_ATTEMPTS }))
       yield* last.run
-      assert.deepStrictEqual(last.told, ["failed The result could not be put together lease"])
+      assert.deepStrictEqual(last.calls, ["failed The result could not be put together lease"])
       assert.isFalse(last.objects.has(KEY))
     })
   )
 
   it.effect("a chunk's line that cannot be read is no page", () =>
     Effect.gen(function* () {
-      const { objects, run, told } = world(claim({ attempts: MAX_CHUNK_ATTEMPTS }))
+      const { objects, run, calls } = world(claim({ attempts: MAX_CHUNK_ATTEMPTS }))
       objects.set("c1", '{"page": 2, "label": "3", "tier": "la')
       yield* run
-      assert.deepStrictEqual(told, ["failed The result could not be put together lease"])
+      assert.deepStrictEqual(calls, ["failed The result could not be put together lease"])
     })
   )
 
   it.effect("whose process died every time is given up before it is tried again", () =>
     Effect.gen(function* () {
-      const { objects, run, told } = world(claim({ attempts: MAX_CHUNK_ATTEMPTS + 1 }))
+      const { objects, run, calls } = world(claim({ attempts: MAX_CHUNK_ATTEMPTS + 1 }))
       yield* run
-      assert.deepStrictEqual(told, ["failed The result could not be put together lease"])
+      assert.deepStrictEqual(calls, ["failed The result could not be put together lease"])
       assert.isFalse(objects.has(KEY))
     })
   )
@@ -147,12 +147,12 @@ describe("an assembly", () => {
       const fiber = yield* Effect.forkChild(lost.run)
       yield* TestClock.adjust("2 minutes")
       yield* Fiber.join(fiber)
-      assert.deepStrictEqual(lost.told, [])
+      assert.deepStrictEqual(lost.calls, [])
       const stopped = world(claim(), {}, Duration.hours(1))
       const other = yield* Effect.forkChild(stopped.run, { startImmediately: true })
       yield* TestClock.adjust("1 second")
       yield* Fiber.interrupt(other)
-      assert.deepStrictEqual(stopped.told, ["handed back"])
+      assert.deepStrictEqual(stopped.calls, ["handed back"])
     })
   )
 })

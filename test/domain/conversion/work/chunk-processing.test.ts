@@ -12,7 +12,7 @@ import { pageOf } from "../world.ts"
 
 describe("a chunk", () => {
   it.effect(
-    "C1 K1: is stored page by page in order, then told with what it cost, under the id of its lease",
+    "C1 K1: is stored page by page in order, then completed with its cost, under the id of its lease",
     () =>
       Effect.gen(function* () {
         const chunk = chunkOf(6)
@@ -24,7 +24,7 @@ describe("a chunk", () => {
           linesOf(world.objects).map(({ html, page, tier }) => [page, tier, html]),
           [60, 61, 62, 63, 64, 65].map((page) => [page, "hifi-single-pass", words(page)])
         )
-        assert.deepStrictEqual(world.told, [`complete ${key}`])
+        assert.deepStrictEqual(world.storeCalls, [`complete ${key}`])
         assert.deepStrictEqual(world.booked, [
           {
             id: "lease",
@@ -74,7 +74,7 @@ describe("a chunk", () => {
         // Stopped at 10 s, with pages 8 to 11 of its twenty at the model until 12 s.
         assert.strictEqual(world.begun.length, 12)
         assert.isAtMost(ended, 14)
-        assert.deepStrictEqual(world.told, ["book"])
+        assert.deepStrictEqual(world.storeCalls, ["book"])
         assert.deepStrictEqual(callsOf(world.booked), [12])
         assert.strictEqual(world.booked[0]?.id, "lease")
         assert.deepStrictEqual([...world.objects], [])
@@ -95,7 +95,7 @@ describe("a chunk", () => {
       const ended = yield* endOf(yield* Effect.forkChild(world.run))
       assert.isAtLeast(ended, 40)
       assert.isBelow(ended, 50)
-      assert.deepStrictEqual(world.told, ["book"])
+      assert.deepStrictEqual(world.storeCalls, ["book"])
       assert.deepStrictEqual(callsOf(world.booked), [world.begun.length])
     })
   )
@@ -112,7 +112,7 @@ describe("a chunk", () => {
         }
       })
       yield* endOf(yield* Effect.forkChild(world.run))
-      assert.match(world.told.join(), /^complete /)
+      assert.match(world.storeCalls.join(), /^complete /)
       assert.isAbove(beats, 6)
     })
   )
@@ -125,7 +125,7 @@ describe("a chunk", () => {
         store: { heartbeatChunk: () => Effect.uninterruptible(Effect.never) }
       })
       assert.isAtMost(yield* endOf(yield* Effect.forkChild(world.run)), 17)
-      assert.match(world.told.join(), /^complete /)
+      assert.match(world.storeCalls.join(), /^complete /)
     })
   )
 
@@ -141,7 +141,7 @@ describe("a chunk", () => {
             index === 61 ? Effect.andThen(Effect.sleep("1 second"), refused("throttled")) : slow(3)(index)
         })
         yield* endOf(yield* Effect.forkChild(world.run))
-        assert.deepStrictEqual(world.told, ["fail"])
+        assert.deepStrictEqual(world.storeCalls, ["fail"])
         assert.deepStrictEqual(
           world.failures.map(({ maxAttempts, retryIn }) => [Duration.toSeconds(retryIn), maxAttempts]),
           [[seconds, MAX_CHUNK_ATTEMPTS]]
@@ -153,7 +153,7 @@ describe("a chunk", () => {
     })
   )
 
-  it.effect("at its last attempt the layout tier stands in for a model that does not answer", () =>
+  it.effect("at its last attempt it falls back to the layout tier where the model does not answer", () =>
     Effect.gen(function* () {
       const world = worldOf({
         chunk: chunkOf(3, { attempts: MAX_CHUNK_ATTEMPTS }),
@@ -165,7 +165,7 @@ describe("a chunk", () => {
         ["layout", "layout", "layout"]
       )
       assert.deepStrictEqual(world.booked, [])
-      assert.match(world.told.join(), /^complete /)
+      assert.match(world.storeCalls.join(), /^complete /)
     })
   )
 
@@ -237,7 +237,7 @@ describe("a chunk", () => {
     Effect.gen(function* () {
       const world = worldOf({ chunk: chunkOf(3), open: () => Effect.fail(failure) })
       yield* endOf(yield* Effect.forkChild(world.run))
-      assert.deepStrictEqual(world.told, ["fail"])
+      assert.deepStrictEqual(world.storeCalls, ["fail"])
       assert.deepStrictEqual([world.failures[0]?.maxAttempts, world.begun], [attempts, []])
     })
   )
@@ -248,7 +248,7 @@ describe("a chunk", () => {
       const fiber = yield* Effect.forkChild(world.run)
       yield* Effect.repeat(TestClock.adjust("1 second"), { times: 8 })
       yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(world.told, ["hand back"])
+      assert.deepStrictEqual(world.storeCalls, ["hand back"])
       assert.deepStrictEqual(callsOf(world.booked), [8])
       assert.deepStrictEqual([...world.objects], [])
     })
@@ -265,23 +265,25 @@ describe("a chunk", () => {
     })
   )
 
-  it.effect("K1: is told again to a database that does not answer, each time in the same words", () =>
-    Effect.gen(function* () {
-      const seen: Array<unknown> = []
-      const flaky = <A>(told: unknown, answer: A) =>
-        Effect.suspend(() => {
-          seen.push(told)
-          return seen.length < 3 ? Effect.fail(noAnswer) : Effect.succeed(answer)
+  it.effect(
+    "K1: the completion write is retried while the database does not answer, each time with the same values",
+    () =>
+      Effect.gen(function* () {
+        const seen: Array<unknown> = []
+        const flaky = <A>(args: unknown, answer: A) =>
+          Effect.suspend(() => {
+            seen.push(args)
+            return seen.length < 3 ? Effect.fail(noAnswer) : Effect.succeed(answer)
+          })
+        const done = worldOf({
+          chunk: chunkOf(2),
+          store: { completeChunk: (...args) => flaky(args, "completed" as const) }
         })
-      const done = worldOf({
-        chunk: chunkOf(2),
-        store: { completeChunk: (...told) => flaky(told, "completed" as const) }
+        yield* endOf(yield* Effect.forkChild(done.run))
+        assert.strictEqual(seen.length, 3)
+        assert.deepStrictEqual(seen[0], seen[2])
+        assert.strictEqual(done.objects.size, 1)
       })
-      yield* endOf(yield* Effect.forkChild(done.run))
-      assert.strictEqual(seen.length, 3)
-      assert.deepStrictEqual(seen[0], seen[2])
-      assert.strictEqual(done.objects.size, 1)
-    })
   )
 
   it.effect("a database that stays away is an error in the end, and the result stays where it is", () =>

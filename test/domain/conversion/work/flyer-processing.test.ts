@@ -102,7 +102,7 @@ layer(Layer.merge(layerWorld, layerPdf({ threads: 1 })), { timeout: 120_000 })("
     })
   )
 
-  it.effect("its language is told by its words where the document does not say", () =>
+  it.effect("its language is detected from its words where the document does not name one", () =>
     Effect.gen(function* () {
       const words = "Der Bericht beschreibt, wie die Gemeinde im vergangenen Jahr ihre Wege erneuert hat."
       const { id } = yield* asked(pdfOf({ pages: [{ content: line(words, 40, 700) }] }), 1)

@@ -125,9 +125,9 @@ describe("a table of contents", () => {
         outline,
         fc.tuple(title, between, number).map((parts) => parts.join("")),
         fc.boolean(),
-        (counts, told, text, listed) => {
+        (counts, titles, text, listed) => {
           const statistics: PageStatistics = { ...NO_STATISTICS, margins: counts }
-          const target = targetOf(text, contentsTargets(7, told, profileOf(statistics)), listed)
+          const target = targetOf(text, contentsTargets(7, titles, profileOf(statistics)), listed)
           if (target === undefined) return
           named += 1
           assert.isTrue(Number.isInteger(target) && target >= 0 && target < 7, `${target}`)

@@ -81,7 +81,7 @@ describe("a page's columns", () => {
     assert.strictEqual(html, `<p>${words}</p><p>Permission to copy is granted without a fee.</p>`)
   })
 
-  it("are told as the text layer, cut words put together", () => {
+  it("use the text layer, with hyphenated words joined", () => {
     const made = lay(page([run("hyphen", 60, 100, { hyphenated: true }), run("ated words", 60, 112)]))
     assert.strictEqual(made?.text, "hyphenated words ")
   })

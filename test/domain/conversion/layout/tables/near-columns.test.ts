@@ -111,7 +111,7 @@ describe("columns that stand near", () => {
     assert.deepStrictEqual(columnsOf(words).flat(), [])
   })
 
-  it("are told line by line, and end where something is written over them or white parts the rows", () => {
+  it("are recognized line by line, and end where text overlaps them or white space separates the rows", () => {
     const three = (y: number) =>
       ["a word", "another", "x"].flatMap((name, at) => [
         run(name, 60, y + 15 * at),
