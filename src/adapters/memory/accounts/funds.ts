@@ -1,0 +1,129 @@
+import type { Duration } from "effect"
+
+import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
+import type { HoldRow } from "../documents/rows.ts"
+import { type Documents, micros } from "../documents/state.ts"
+
+/** What a customer can spend (DOC-30): one of the two is 0, by the plan. */
+export interface Funds {
+  readonly plan: "free" | "paid"
+  readonly credits: number
+  readonly freePages: number
+}
+
+/** Credits or free pages, of a hold or of what is available. */
+export const amountOf = ({ credits, freePages }: Pick<Funds, "credits" | "freePages">): number =>
+  Math.max(credits, freePages)
+
+/** `available_funds`: what no live hold sets aside; the hold `butFor` is not counted. */
+export const availableFunds = (db: Documents, customerId: string, butFor?: string): Funds | undefined => {
+  const customer = db.customers.get(customerId)
+  if (customer === undefined) return undefined
+  const now = db.moment()
+  let [credits, freePages] = [customer.credits, FREE_LIFETIME_PAGES - customer.freePagesUsed]
+  const isLive = (hold: HoldRow) =>
+    hold.customerId === customerId && hold.state === "held" && hold.expiresAt > now && hold.jobId !== butFor
+  for (const hold of db.holds.where(isLive)) {
+    credits -= hold.credits
+    freePages -= hold.freePages
+  }
+  return customer.plan === "paid"
+    ? { plan: "paid", credits, freePages: 0 }
+    : { plan: "free", credits: 0, freePages }
+}
+
+const suffices = (
+  db: Documents,
+  hold: HoldRow,
+  { credits, freePages }: Pick<Funds, "credits" | "freePages">
+): boolean => {
+  const funds = availableFunds(db, hold.customerId, hold.jobId)
+  return funds !== undefined && funds.credits >= credits && funds.freePages >= freePages
+}
+
+/** `place_hold`: sets funds aside; false where they do not suffice, or were released before. Safe to repeat. */
+export const placeHold = (
+  db: Documents,
+  hold: { readonly customerId: string; readonly jobId: string; readonly pages: number },
+  window: Duration.Duration
+): boolean => {
+  const { customerId, jobId, pages } = hold
+  const known = db.holds.get(jobId)
+  if (known !== undefined) return known.state !== "released"
+  const funds = availableFunds(db, customerId)
+  if (funds === undefined || amountOf(funds) < pages) return false
+  db.holds.insert({
+    jobId,
+    customerId,
+    credits: funds.plan === "paid" ? pages : 0,
+    freePages: funds.plan === "paid" ? 0 : pages,
+    state: "held",
+    outcome: null,
+    expiresAt: db.moment() + micros(window)
+  })
+  return true
+}
+
+const openHold = (db: Documents, jobId: string | null): HoldRow | undefined => {
+  const hold = db.holds.get(jobId)
+  return hold?.state === "held" ? hold : undefined
+}
+
+/** `refresh_hold`: lets a hold last for `window` from now; one that has lapsed is set aside anew while the funds suffice. */
+export const refreshHold = (db: Documents, jobId: string | null, window: Duration.Duration): boolean => {
+  const hold = openHold(db, jobId)
+  if (hold === undefined) return false
+  if (hold.expiresAt <= db.moment() && !suffices(db, hold, hold)) return false
+  db.holds.update(hold.jobId, { expiresAt: db.moment() + micros(window) })
+  return true
+}
+
+/** `release_hold`: true for the call that released it. */
+export const releaseHold = (db: Documents, jobId: string | null, outcome: string): boolean => {
+  const hold = openHold(db, jobId)
+  if (hold === undefined) return false
+  db.holds.update(hold.jobId, { state: "released", outcome })
+  return true
+}
+
+/** Changes how much an open hold sets aside, of the kind of funds that it holds. */
+export const resizeHold = (db: Documents, { credits, freePages, jobId }: HoldRow, pages: number): void => {
+  db.holds.update(jobId, { credits: credits > 0 ? pages : 0, freePages: freePages > 0 ? pages : 0 })
+}
+
+/** `widen_hold`: makes an open hold large enough; false where the funds do not suffice. What is free of charge stays so. */
+export const widenHold = (db: Documents, jobId: string | null, pages: number | undefined): boolean => {
+  const hold = openHold(db, jobId)
+  if (hold === undefined || amountOf(hold) === 0 || (pages ?? 0) <= amountOf(hold)) return true
+  const funds = availableFunds(db, hold.customerId, hold.jobId)
+  const left = hold.credits > 0 ? funds?.credits : funds?.freePages
+  if (pages === undefined || left === undefined || pages > left) return false
+  resizeHold(db, hold, pages)
+  return true
+}
+
+/**
+ * `settle_hold`: turns a hold into its charge, once, for `pages` or all that was held. `insufficient`: it had lapsed, and its
+ * funds are spent.
+ */
+export const settleHold = (
+  db: Documents,
+  jobId: string | null,
+  pages?: number
+): "none" | "insufficient" | HoldRow["state"] => {
+  const hold = db.holds.get(jobId)
+  if (hold === undefined) return "none"
+  if (hold.state !== "held") return hold.state
+  const credits = Math.min(hold.credits, pages ?? hold.credits)
+  const freePages = Math.min(hold.freePages, pages ?? hold.freePages)
+  if (hold.expiresAt <= db.moment() && !suffices(db, hold, { credits, freePages })) return "insufficient"
+  db.holds.update(hold.jobId, { state: "settled", outcome: "completed" })
+  const customer = db.customers.get(hold.customerId)
+  if (customer === undefined) throw new Error("a hold of nobody")
+  db.customers.update(customer.id, {
+    credits: credits > 0 ? customer.credits - credits : customer.credits,
+    freePagesUsed: customer.freePagesUsed + freePages
+  })
+  db.charges.insert({ jobId: hold.jobId, customerId: hold.customerId, credits, freePages })
+  return "settled"
+}

@@ -1,0 +1,172 @@
+import type { Duration } from "effect"
+
+import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import { moveJob } from "../../../domain/conversion/job.ts"
+import type { ClaimedChunk } from "../../../ports/conversion/conversion-store.ts"
+import { refreshHold } from "../accounts/funds.ts"
+import type { ChunkRow, JobRow } from "../documents/rows.ts"
+import { type Documents, micros } from "../documents/state.ts"
+import { by } from "../documents/table.ts"
+import { bookCosts, chunksOf, failJob, showProgress } from "./jobs.ts"
+
+type Held = Pick<ClaimedChunk, "id" | "lease">
+
+/** A chunk without a worker. */
+const UNCLAIMED = { status: "pending", lease: null, worker: null, heartbeatAt: null, pagesDone: 0 } as const
+
+/** The chunk, while this lease holds it. */
+const heldChunk = (db: Documents, { id, lease }: Held): ChunkRow | undefined => {
+  const chunk = db.chunks.get(id)
+  return chunk?.status === "processing" && chunk.lease === lease ? chunk : undefined
+}
+
+const jobOf = (db: Documents, { jobId }: Pick<ChunkRow, "jobId">): JobRow => {
+  const job = db.jobs.get(jobId)
+  if (job === undefined) throw new Error(`a chunk without its job ${jobId}`)
+  return job
+}
+
+const claimed = (db: Documents, chunk: ChunkRow, lease: string): ClaimedChunk | undefined => {
+  const job = jobOf(db, chunk)
+  const file = db.files.get(job.fileId)
+  return (
+    file && {
+      id: chunk.id,
+      lease,
+      jobId: job.id,
+      chunkIndex: chunk.chunkIndex,
+      firstPage: chunk.firstPage,
+      lastPage: chunk.lastPage,
+      attempts: chunk.attempts,
+      fileId: file.id,
+      objectKey: file.objectKey,
+      options: job.options,
+      totalPages: job.totalPages
+    }
+  )
+}
+
+/** A job whose chunks are worked on. */
+const isOpen = ({ status }: JobRow): boolean => status === "pending" || status === "processing"
+
+/** `claim_chunk`: the next chunk of the oldest job; the one that this lease holds already. */
+export const claimChunk = (db: Documents, worker: string, lease: string): ClaimedChunk | undefined => {
+  const mine = db.chunks.find((chunk) => chunk.status === "processing" && chunk.lease === lease)
+  if (mine !== undefined) return claimed(db, mine, lease)
+  const now = db.moment()
+  const [next] = db.chunks
+    .where((chunk) => chunk.status === "pending" && chunk.notBefore <= now && isOpen(jobOf(db, chunk)))
+    .sort(
+      by(
+        ({ queuedAt }) => queuedAt,
+        ({ jobId }) => jobId,
+        ({ chunkIndex }) => chunkIndex
+      )
+    )
+  if (next === undefined) return undefined
+  const chunk = db.chunks.update(next.id, {
+    status: "processing",
+    worker,
+    lease,
+    heartbeatAt: now,
+    attempts: next.attempts + 1,
+    pagesDone: 0,
+    error: null
+  })
+  const started = moveJob(jobOf(db, chunk).status, "start")
+  if (started !== undefined) db.jobs.update(chunk.jobId, { status: started })
+  showProgress(db, chunk.jobId)
+  return claimed(db, chunk, lease)
+}
+
+/** `heartbeat_chunk`; progress never goes back. */
+export const heartbeatChunk = (
+  db: Documents,
+  held: Held,
+  pagesDone: number,
+  window: Duration.Duration
+): boolean => {
+  const chunk = heldChunk(db, held)
+  if (chunk === undefined) return false
+  db.chunks.update(chunk.id, {
+    heartbeatAt: db.moment(),
+    pagesDone: Math.max(chunk.pagesDone, pagesDone)
+  })
+  if (pagesDone > chunk.pagesDone) showProgress(db, chunk.jobId)
+  refreshHold(db, chunk.jobId, window)
+  return true
+}
+
+/** `complete_chunk`: the job's last chunk lets its assembly begin. */
+export const completeChunk = (
+  db: Documents,
+  held: Held,
+  resultKey: string,
+  costs: ReadonlyArray<CostEntry>
+): "stale" | "completed" | "assembling" => {
+  bookCosts(db, costs)
+  const known = db.chunks.get(held.id)
+  if (known === undefined) return "stale"
+  const job = jobOf(db, known)
+  if (known.status === "completed" && known.lease === held.lease)
+    return job.status === "assembling" ? "assembling" : "completed"
+  const assembling = moveJob(job.status, "assemble")
+  const chunk = heldChunk(db, held)
+  if (chunk === undefined || assembling === undefined) return "stale"
+  db.chunks.update(chunk.id, {
+    status: "completed",
+    resultKey,
+    pagesDone: chunk.lastPage - chunk.firstPage + 1
+  })
+  const whole = chunksOf(db, job.id).every(({ status }) => status === "completed")
+  db.jobs.update(job.id, { doneChunks: job.doneChunks + 1, status: whole ? assembling : job.status })
+  showProgress(db, job.id)
+  return whole ? "assembling" : "completed"
+}
+
+/** `fail_chunk`: another attempt later, or the end of the job. */
+export const failChunk = (
+  db: Documents,
+  held: Held,
+  failure: {
+    readonly error: string
+    readonly costs: ReadonlyArray<CostEntry>
+    readonly retryIn: Duration.Duration
+    readonly maxAttempts: number
+  }
+): "stale" | "pending" | "failed" => {
+  const { costs, error, maxAttempts, retryIn } = failure
+  bookCosts(db, costs)
+  const chunk = heldChunk(db, held)
+  if (chunk === undefined) return "stale"
+  db.chunks.update(chunk.id, { ...UNCLAIMED, error, notBefore: db.moment() + micros(retryIn) })
+  if (chunk.attempts >= maxAttempts) {
+    failJob(db, chunk.jobId, error)
+    return "failed"
+  }
+  showProgress(db, chunk.jobId)
+  return "pending"
+}
+
+/** `hand_back_chunk`: counts no attempt. */
+export const handBackChunk = (db: Documents, held: Held, costs: ReadonlyArray<CostEntry>): boolean => {
+  bookCosts(db, costs)
+  const chunk = heldChunk(db, held)
+  if (chunk === undefined) return false
+  db.chunks.update(chunk.id, { ...UNCLAIMED, attempts: chunk.attempts - 1 })
+  showProgress(db, chunk.jobId)
+  return true
+}
+
+/** `recover_orphan_chunks`: takes one chunk from a worker that went silent. */
+export const recoverOrphan = (db: Documents, stale: Duration.Duration, maxAttempts: number): number => {
+  const limit = db.moment() - micros(stale)
+  const heard = ({ heartbeatAt }: ChunkRow) => heartbeatAt ?? limit
+  const [chunk] = db.chunks.where((one) => one.status === "processing" && heard(one) < limit).sort(by(heard))
+  if (chunk === undefined) return 0
+  db.chunks.update(chunk.id, { ...UNCLAIMED, notBefore: db.moment() })
+  if (chunk.attempts >= maxAttempts)
+    failJob(db, chunk.jobId, "Its worker died several times over one part of the document")
+  else showProgress(db, chunk.jobId)
+  return 1
+}

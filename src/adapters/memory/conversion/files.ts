@@ -1,0 +1,87 @@
+import { FILE_ROOM } from "../../../domain/conversion/file-room.ts"
+import type { StoredFile } from "../../../ports/conversion/conversion-store.ts"
+import type { FileRow } from "../documents/rows.ts"
+import { type Documents, isoOf } from "../documents/state.ts"
+import { by, Refused } from "../documents/table.ts"
+
+type NewFile = Pick<StoredFile, "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey">
+
+/** A file as its owner sees it. */
+export const shown = (db: Documents, file: FileRow): StoredFile => {
+  const jobStatus = db.jobs.get(file.jobId)?.status ?? null
+  return {
+    id: file.id,
+    customerId: file.customerId,
+    name: file.name,
+    kind: file.kind,
+    sizeBytes: file.sizeBytes,
+    pages: file.pages,
+    status: file.status,
+    phase: file.phase,
+    batchWaiting: jobStatus === "waiting_batch",
+    jobId: file.jobId,
+    jobStatus,
+    progress: { done: file.done, total: file.total },
+    error: file.error,
+    createdAt: isoOf(file.createdAt),
+    objectKey: file.objectKey,
+    resultKey: file.resultKey,
+    unreadablePages: file.unreadablePages,
+    hasText: file.hasText
+  }
+}
+
+/** The files of a customer. */
+export const filesOf = (db: Documents, customerId: string): ReadonlyArray<FileRow> =>
+  db.files.where((file) => file.customerId === customerId && file.deletedAt === null)
+
+/** `add_file`: undefined where its owner has no room for it. Safe to repeat. */
+export const addFile = (db: Documents, file: NewFile): FileRow | undefined => {
+  const known = db.files.get(file.id)
+  if (known !== undefined) return known
+  const customer = db.customers.get(file.customerId)
+  if (customer === undefined) throw new Refused("a file of nobody")
+  const room = FILE_ROOM[customer.plan]
+  const kept = filesOf(db, customer.id)
+  const bytes = kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, file.sizeBytes)
+  if (kept.length >= room.files || bytes > room.bytes) return undefined
+  const now = db.moment()
+  return db.files.insert({
+    ...file,
+    status: "uploaded",
+    phase: null,
+    resultKey: null,
+    unreadablePages: [],
+    hasText: null,
+    jobId: null,
+    done: 0,
+    total: 0,
+    error: null,
+    options: {},
+    lease: null,
+    heartbeatAt: null,
+    claimedAt: null,
+    attempts: 0,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+    purgedAt: null
+  })
+}
+
+/** Deleted files whose objects still exist, with all their jobs, the longest deleted first. */
+export const filesToPurge = (db: Documents, limit: number) =>
+  db.files
+    .where(({ deletedAt, purgedAt }) => deletedAt !== null && purgedAt === null)
+    .sort(by(({ deletedAt }) => deletedAt ?? 0))
+    .slice(0, limit)
+    .map(({ id, jobId }) => ({
+      id,
+      jobIds: [
+        ...new Set([
+          ...db.jobs.where(({ fileId }) => fileId === id).map((job) => job.id),
+          ...db.flyers.where(({ fileId }) => fileId === id).map((flyer) => flyer.id),
+          ...(jobId === null ? [] : [jobId])
+        ])
+      ]
+    }))

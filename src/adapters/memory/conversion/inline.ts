@@ -1,0 +1,122 @@
+import type { Duration } from "effect"
+
+import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import type { ClaimedInline } from "../../../ports/conversion/conversion-store.ts"
+import { refreshHold, releaseHold, settleHold, widenHold } from "../accounts/funds.ts"
+import type { FileRow } from "../documents/rows.ts"
+import { type Documents, micros } from "../documents/state.ts"
+import { by } from "../documents/table.ts"
+import { bookCosts, NOT_ENOUGH_CREDITS, updateFile } from "./jobs.ts"
+
+type Held = Pick<ClaimedInline, "fileId" | "lease">
+
+const isWaiting = ({ deletedAt, status }: FileRow): boolean => status === "processing" && deletedAt === null
+
+/** The file whose turn it is: of the owner who used up the least, none of whose files is worked on, the one that waits longest. */
+const nextInTurn = (db: Documents, stale: Duration.Duration): FileRow | undefined => {
+  const now = db.moment()
+  const owners = new Map<string, Array<FileRow>>()
+  for (const file of db.files.where(isWaiting))
+    owners.set(file.customerId, [...(owners.get(file.customerId) ?? []), file])
+  const isFree = ({ heartbeatAt, lease }: FileRow) =>
+    lease === null || (heartbeatAt ?? now) < now - micros(stale)
+  const heads = [...owners.values()]
+    .filter((files) => files.every(isFree))
+    .flatMap((files) => files.sort(by(({ updatedAt }) => updatedAt)).slice(0, 1))
+  return heads.sort(
+    by(
+      ({ customerId }) => Math.max(db.turns.get(customerId)?.busyUntil ?? now, now),
+      ({ updatedAt }) => updatedAt
+    )
+  )[0]
+}
+
+/** `claim_inline`: the file that this lease holds already, else the next in turn. */
+export const claimInline = (
+  db: Documents,
+  lease: string,
+  stale: Duration.Duration
+): ClaimedInline | undefined => {
+  const found = db.files.find((file) => isWaiting(file) && file.lease === lease) ?? nextInTurn(db, stale)
+  if (found === undefined) return undefined
+  const file = updateFile(db, found, {
+    lease,
+    heartbeatAt: db.moment(),
+    claimedAt: db.moment(),
+    attempts: found.attempts + 1,
+    phase: "Converting"
+  })
+  if (file.jobId === null) throw new Error(`a file without its conversion ${file.id}`)
+  const { attempts, id, jobId, kind, name, objectKey, options } = file
+  return { fileId: id, lease, jobId, name, kind, objectKey, attempts, options }
+}
+
+/** The file, while this lease holds it. */
+const heldFile = (db: Documents, { fileId, lease }: Held): FileRow | undefined => {
+  const file = db.files.get(fileId)
+  return file?.status === "processing" && file.lease === lease ? file : undefined
+}
+
+/** `heartbeat_inline`. */
+export const heartbeatInline = (db: Documents, held: Held, window: Duration.Duration): boolean => {
+  const file = heldFile(db, held)
+  if (file === undefined || file.deletedAt !== null) return false
+  db.files.update(file.id, { heartbeatAt: db.moment() })
+  refreshHold(db, file.jobId, window)
+  return true
+}
+
+/** `finish_inline`: the hold becomes the charge. A result that the file shows was accepted, whoever asks again. */
+export const finishInline = (
+  db: Documents,
+  held: Held,
+  resultKey: string,
+  costs: ReadonlyArray<CostEntry>,
+  found: { readonly pages: number | undefined; readonly hasText: boolean } | undefined
+): "completed" | "stale" | "insufficient" => {
+  bookCosts(db, costs)
+  const known = db.files.get(held.fileId)
+  if (known === undefined || known.deletedAt !== null) return "stale"
+  if (known.resultKey === resultKey) return "completed"
+  const file = heldFile(db, held)
+  if (file === undefined) return "stale"
+  const pages = found?.pages
+  if (!widenHold(db, file.jobId, pages) || settleHold(db, file.jobId, pages) === "insufficient") {
+    updateFile(db, file, { status: "failed", phase: null, error: NOT_ENOUGH_CREDITS })
+    releaseHold(db, file.jobId, "failed")
+    return "insufficient"
+  }
+  updateFile(db, file, {
+    status: "completed",
+    resultKey,
+    phase: null,
+    error: null,
+    pages: pages ?? file.pages,
+    total: pages ?? file.total,
+    done: pages ?? file.total,
+    unreadablePages: [],
+    hasText: found?.hasText ?? null
+  })
+  return "completed"
+}
+
+/** `fail_inline`: another attempt, or the end. */
+export const failInline = (
+  db: Documents,
+  held: Held,
+  failure: { readonly error: string; readonly costs: ReadonlyArray<CostEntry>; readonly maxAttempts: number }
+): "stale" | "waiting" | "failed" => {
+  bookCosts(db, failure.costs)
+  const file = heldFile(db, held)
+  if (file === undefined) return "stale"
+  const isLast = file.attempts >= failure.maxAttempts
+  updateFile(db, file, {
+    status: isLast ? "failed" : "processing",
+    lease: null,
+    error: isLast ? failure.error : null,
+    phase: isLast ? null : "Queued"
+  })
+  if (!isLast) return "waiting"
+  releaseHold(db, file.jobId, "failed")
+  return "failed"
+}

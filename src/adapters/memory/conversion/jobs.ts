@@ -1,0 +1,126 @@
+import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import { isTerminal } from "../../../domain/conversion/job.ts"
+import { releaseHold } from "../accounts/funds.ts"
+import type { FileRow, JobRow } from "../documents/rows.ts"
+import type { Documents } from "../documents/state.ts"
+import { by } from "../documents/table.ts"
+
+/** Sums without the noise of binary fractions, as PostgreSQL's `numeric` does. */
+export const sumUsd = (amounts: Iterable<number>): number => {
+  let sum = 0
+  for (const amount of amounts) sum += amount
+  return Number(sum.toFixed(12))
+}
+
+/** The most that one attempt counts against its owner, and what one without a result counts on top, microseconds. */
+const LONGEST_TURN = 10 * 60 * 1_000_000
+const WITHOUT_RESULT = 30 * 1_000_000
+
+/** Changes a file. The end of an inline attempt counts what it took against its owner (`inline_turn_ended`). */
+export const updateFile = (db: Documents, before: FileRow, changes: Partial<FileRow>): FileRow => {
+  const after = db.files.update(before.id, { updatedAt: db.moment(), ...changes })
+  const ended =
+    after.status !== "processing" || after.lease !== before.lease || after.deletedAt !== before.deletedAt
+  if (before.status === "processing" && before.claimedAt !== null && before.lease !== null && ended) {
+    const now = db.moment()
+    const taken =
+      Math.min(now - before.claimedAt, LONGEST_TURN) + (after.status === "completed" ? 0 : WITHOUT_RESULT)
+    const turn = db.turns.get(before.customerId)
+    if (turn === undefined) db.turns.insert({ customerId: before.customerId, busyUntil: now + taken })
+    else db.turns.update(turn.customerId, { busyUntil: Math.max(turn.busyUntil, now) + taken })
+  }
+  return after
+}
+
+/** The file that shows this job as its conversion under way. */
+export const shownFile = (db: Documents, job: Pick<JobRow, "id" | "fileId">): FileRow | undefined => {
+  const file = db.files.get(job.fileId)
+  return file?.jobId === job.id && file.status === "chunked_processing" ? file : undefined
+}
+
+/** The chunks of a job, in the order of the pages. */
+export const chunksOf = (db: Documents, jobId: string) =>
+  db.chunks.where((chunk) => chunk.jobId === jobId).sort(by(({ chunkIndex }) => chunkIndex))
+
+/** `conversion_cost`: what a job's models cost, the batch lane's once. */
+export const conversionCost = (db: Documents, job: JobRow): number =>
+  sumUsd([
+    ...db.ledger
+      .where(({ jobId, metadata }) => jobId === job.id && metadata["batch"] !== true)
+      .map(({ costUsd }) => costUsd),
+    job.options._batchCostUsd ?? 0
+  ])
+
+/** `book_costs`: each entry once; the totals of jobs that have ended follow. */
+export const bookCosts = (db: Documents, entries: ReadonlyArray<CostEntry>): void => {
+  for (const entry of entries)
+    if (db.ledger.get(entry.id) === undefined) db.ledger.insert({ ...entry, createdAt: db.moment() })
+  for (const { jobId } of entries) {
+    const job = db.jobs.get(jobId)
+    if (job !== undefined && isTerminal(job.status))
+      db.jobs.update(job.id, { totalCostUsd: conversionCost(db, job) })
+  }
+}
+
+/** `conversion_progress`: shows a job's progress in its file. */
+export const showProgress = (db: Documents, jobId: string): void => {
+  const job = db.jobs.get(jobId)
+  const file = job && shownFile(db, job)
+  if (job === undefined || file === undefined) return
+  const chunks = chunksOf(db, jobId)
+  const completed = chunks.filter(({ status }) => status === "completed")
+  const running = chunks.filter(({ status }) => status === "processing")
+  const total = Math.max(job.totalChunks, chunks.length)
+  let done = 0
+  for (const { firstPage, lastPage } of completed) done += lastPage - firstPage + 1
+  for (const { pagesDone } of running) done += pagesDone
+  const begun = running.length > 0 || completed.length > 0
+  updateFile(db, file, { done, phase: phaseOf(job.status, begun, `${completed.length}/${total} chunks`) })
+}
+
+const phaseOf = (status: JobRow["status"], begun: boolean, chunks: string): string => {
+  switch (status) {
+    case "assembling":
+      return "Assembling"
+    case "paused_budget":
+      return "Paused: the daily model budget is spent"
+    case "waiting_batch":
+      return "Waiting for batch"
+    case "pending":
+    case "processing":
+    case "completed":
+    case "failed":
+    case "cancelled":
+      return `${begun ? "Converting" : "Queued"}: ${chunks}`
+  }
+}
+
+/** A free reflow that failed or was cancelled may be chosen again. */
+export const reopenReflow = (db: Documents, { id, options }: JobRow): void => {
+  const flyer = db.flyers.get(options._compedFlyerJobId)
+  if (flyer?.compConversionId === id) db.flyers.update(flyer.id, { compConversionId: null })
+}
+
+/** `fail_conversion_job`: ends a live job without a result; nothing is charged. With a lease: only while it is that one's. */
+export const failJob = (db: Documents, jobId: string, error: string, lease?: string): boolean => {
+  const job = db.jobs.get(jobId)
+  if (job === undefined || isTerminal(job.status) || (lease !== undefined && job.lease !== lease))
+    return false
+  db.jobs.update(jobId, {
+    status: "failed",
+    error,
+    finishedAt: db.moment(),
+    lease: null,
+    totalCostUsd: conversionCost(db, job)
+  })
+  for (const { id, status } of chunksOf(db, jobId))
+    if (status !== "completed" && status !== "failed") db.chunks.update(id, { status: "failed", lease: null })
+  const file = shownFile(db, job)
+  if (file !== undefined) updateFile(db, file, { status: "failed", error, phase: null })
+  reopenReflow(db, job)
+  releaseHold(db, jobId, "failed")
+  return true
+}
+
+/** The error of work whose hold had lapsed and whose funds are spent by the time its result is there. */
+export const NOT_ENOUGH_CREDITS = "Not enough credits were left when the result was ready"

@@ -1,0 +1,79 @@
+import { Duration } from "effect"
+
+import { isWholeChunk } from "../../../domain/conversion/cascade/whole-chunk.ts"
+import { isTerminal, moveJob, usesCascade } from "../../../domain/conversion/job.ts"
+import { refreshHold, releaseHold } from "../accounts/funds.ts"
+import type { JobRow } from "../documents/rows.ts"
+import { type Documents, micros } from "../documents/state.ts"
+import { by } from "../documents/table.ts"
+import { showProgress, sumUsd, updateFile } from "./jobs.ts"
+import { deleteFile } from "./requests.ts"
+
+const DAY = micros(Duration.days(1))
+
+/** `apply_model_budget`: pauses jobs that may use a model once the day's budget (UTC) is spent, and resumes them. */
+export const applyBudget = (db: Documents, budgetUsd: number | undefined): number => {
+  const now = db.moment()
+  const today = db.ledger.where(({ createdAt }) => createdAt >= now - (now % DAY))
+  const isSpent = budgetUsd !== undefined && budgetUsd <= sumUsd(today.map(({ costUsd }) => costUsd))
+  const moveOf = ({ options, status }: JobRow) =>
+    isSpent && !usesCascade(options) && !isWholeChunk(options)
+      ? undefined
+      : moveJob(status, isSpent ? "pause" : "unpause")
+  let changed = 0
+  for (const job of db.jobs.where().sort(by(({ createdAt }) => createdAt))) {
+    const status = moveOf(job)
+    if (status === undefined) continue
+    db.jobs.update(job.id, { status })
+    showProgress(db, job.id)
+    changed++
+  }
+  return changed
+}
+
+/** Files that show converting long after their job has ended, or without one, are as it ended. */
+const sweepFiles = (db: Documents, stale: Duration.Duration): number => {
+  const limit = db.moment() - micros(stale)
+  let changed = 0
+  for (const file of db.files.where((one) => one.status === "chunked_processing" && one.deletedAt === null)) {
+    const job = db.jobs.get(file.jobId)
+    const ended = job === undefined || isTerminal(job.status)
+    if (!ended || file.updatedAt >= limit || db.queue.get(file.jobId) !== undefined) continue
+    updateFile(db, file, {
+      status: job === undefined || job.status === "cancelled" ? "uploaded" : "failed",
+      error: job?.error ?? null,
+      phase: null
+    })
+    changed++
+  }
+  return changed
+}
+
+/** The holds of jobs that failed or were cancelled are released; jobs that wait keep theirs. */
+const sweepHolds = (db: Documents, window: Duration.Duration): number => {
+  const soon = db.moment() + micros(window) / 2
+  let changed = 0
+  for (const hold of db.holds
+    .where(({ state }) => state === "held")
+    .sort(by(({ customerId }) => customerId))) {
+    const status = db.jobs.get(hold.jobId)?.status
+    if (status === undefined || status === "completed") continue
+    if (!isTerminal(status)) {
+      if (hold.expiresAt < soon) refreshHold(db, hold.jobId, window)
+    } else if (releaseHold(db, hold.jobId, status)) changed++
+  }
+  return changed
+}
+
+/** `sweep_conversions`: mends what a crash between two transactions could have left. */
+export const sweep = (db: Documents, window: Duration.Duration, stale: Duration.Duration): number =>
+  sweepFiles(db, stale) + sweepHolds(db, window)
+
+/** `delete_file_of_closed_account`: one file a call. */
+export const deleteFileOfClosedAccount = (db: Documents): number => {
+  const file = db.files.find(
+    ({ customerId, deletedAt }) =>
+      deletedAt === null && typeof db.customers.get(customerId)?.deletedAt === "number"
+  )
+  return file !== undefined && deleteFile(db, file.id, file.customerId) === "deleted" ? 1 : 0
+}

@@ -1,0 +1,275 @@
+import type { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
+import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import type { ChunkStatus, JobOptions, JobStatus } from "../../../domain/conversion/job.ts"
+import type { MailOutcome } from "../../../domain/inbound/intake-config.ts"
+import type { ReplyContent } from "../../../domain/inbound/reply-content.ts"
+import type { FileKind, FileStatus, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
+import type { FailingPart } from "../../../ports/inbound/intake-store.ts"
+
+/** Microseconds of the epoch: PostgreSQL's clock is that fine, and rows are ordered by it. */
+export type Moment = number
+
+/** `customers`. */
+export interface CustomerRow {
+  readonly id: string
+  readonly email: string
+  readonly name: string | null
+  readonly plan: "free" | "paid"
+  readonly credits: number
+  readonly freePagesUsed: number
+  readonly deletedAt: Moment | null
+}
+
+/** `funds_holds`, by job. */
+export interface HoldRow {
+  readonly jobId: string
+  readonly customerId: string
+  readonly credits: number
+  readonly freePages: number
+  readonly state: "held" | "released" | "settled"
+  readonly outcome: string | null
+  readonly expiresAt: Moment
+}
+
+/** `credit_charges`, by job. */
+export interface ChargeRow {
+  readonly jobId: string
+  readonly customerId: string
+  readonly credits: number
+  readonly freePages: number
+}
+
+/** `cost_ledger`. */
+export interface LedgerRow extends CostEntry {
+  readonly createdAt: Moment
+}
+
+/** Who works on something, since when it was heard of, and how often it was begun. */
+interface Leased {
+  readonly lease: string | null
+  readonly heartbeatAt: Moment | null
+  readonly attempts: number
+}
+
+/** `files`. */
+export interface FileRow extends Leased {
+  readonly id: string
+  readonly customerId: string
+  readonly name: string
+  readonly kind: FileKind
+  readonly sizeBytes: number
+  readonly pages: number
+  readonly status: FileStatus
+  readonly phase: string | null
+  readonly objectKey: string
+  readonly resultKey: string | null
+  readonly unreadablePages: ReadonlyArray<number>
+  readonly hasText: boolean | null
+  readonly jobId: string | null
+  readonly done: number
+  readonly total: number
+  readonly error: string | null
+  readonly options: JobOptions
+  readonly claimedAt: Moment | null
+  readonly createdAt: Moment
+  readonly updatedAt: Moment
+  readonly deletedAt: Moment | null
+  readonly purgedAt: Moment | null
+}
+
+/** `inline_turns`: until when a customer has used up their share of the inline workers. */
+export interface TurnRow {
+  readonly customerId: string
+  readonly busyUntil: Moment
+}
+
+/** `convert_queue`. */
+export interface QueueRow {
+  readonly jobId: string
+  readonly fileId: string
+  readonly customerId: string
+  readonly options: JobOptions
+  readonly bulkId: string | null
+  readonly createdAt: Moment
+}
+
+/** `large_conversion_jobs`. The lease is the assembly's. */
+export interface JobRow extends Leased {
+  readonly id: string
+  readonly fileId: string
+  readonly customerId: string
+  readonly bulkId: string | null
+  readonly status: JobStatus
+  readonly options: JobOptions
+  readonly totalPages: number
+  readonly totalChunks: number
+  readonly doneChunks: number
+  readonly totalCostUsd: number | null
+  readonly error: string | null
+  readonly createdAt: Moment
+  readonly finishedAt: Moment | null
+}
+
+/** `chunk_jobs`. */
+export interface ChunkRow extends Leased {
+  readonly id: string
+  readonly jobId: string
+  readonly chunkIndex: number
+  readonly firstPage: number
+  readonly lastPage: number
+  readonly status: ChunkStatus
+  readonly worker: string | null
+  readonly notBefore: Moment
+  readonly pagesDone: number
+  readonly resultKey: string | null
+  readonly error: string | null
+  /** Of its job: the oldest job's chunks are claimed first. */
+  readonly queuedAt: Moment
+}
+
+/** `flyer_jobs`. */
+export interface FlyerRow extends Leased {
+  readonly id: string
+  readonly fileId: string
+  readonly customerId: string
+  readonly status: StoredFlyer["status"]
+  readonly compConversionId: string | null
+  readonly resultKey: string | null
+  readonly unreadablePages: ReadonlyArray<number>
+  readonly error: string | null
+  readonly createdAt: Moment
+}
+
+/** `bulk_orders`. */
+export interface BulkOrderRow {
+  readonly id: string
+  readonly customerId: string
+  readonly createdAt: Moment
+  readonly endedAt: Moment | null
+  readonly notifyingUntil: Moment | null
+  readonly attempts: number
+  readonly notifiedAt: Moment | null
+}
+
+/** `bulk_items`, by job. */
+export interface BulkItemRow {
+  readonly bulkId: string
+  readonly place: number
+  readonly fileId: string
+  readonly jobId: string
+}
+
+/** `conversion_batch_jobs`, by job. */
+export interface BatchRow {
+  readonly id: string
+  readonly jobId: string
+  readonly state: BatchRowState
+  readonly outcome: BatchOutcome | null
+  readonly closeReason: string | null
+  readonly arn: string | null
+  readonly name: string | null
+  readonly model: string | null
+  readonly inputUsdPerMtok: number | null
+  readonly outputUsdPerMtok: number | null
+  readonly inputPrefix: string | null
+  readonly records: number
+  readonly accepted: number
+  readonly fallback: number
+  readonly shards: number
+  readonly inputBytes: number
+  readonly costUsd: number
+  readonly endState: string | null
+  /** Collects begun. */
+  readonly attempts: number
+  readonly lease: string | null
+  readonly preparer: string | null
+  readonly term: number | null
+  readonly createdAt: Moment
+  readonly claimedAt: Moment
+  readonly prepareStartedAt: Moment
+  readonly submittedAt: Moment | null
+  readonly deadlineAt: Moment | null
+  readonly nextPollAt: Moment
+  readonly closedAt: Moment | null
+  readonly purgedAt: Moment | null
+}
+
+/** `intake_mails`. */
+export interface MailRow extends Leased {
+  readonly id: string
+  readonly rawKey: string
+  readonly rawBytes: number
+  readonly envelopeFrom: string
+  readonly peerTrusted: boolean
+  readonly step: "received" | "converting" | "ended"
+  readonly outcome: MailOutcome | null
+  readonly reason: string | null
+  readonly identity: string | null
+  readonly messageId: string | null
+  readonly sender: string | null
+  readonly contentSha256: string | null
+  readonly subject: string | null
+  readonly references: string | null
+  readonly customerId: string | null
+  readonly filename: string | null
+  readonly fileBytes: number | null
+  readonly pages: number | null
+  readonly ignored: ReadonlyArray<string>
+  readonly sourceKey: string | null
+  readonly resultKey: string | null
+  readonly resultBytes: number | null
+  /** The lease that was taken over as stale. */
+  readonly formerLease: string | null
+  readonly failures: number
+  readonly failingPart: FailingPart | null
+  readonly failingSince: Moment | null
+  readonly failedAt: Moment | null
+  readonly notBefore: Moment
+  readonly receivedAt: Moment
+  readonly endedAt: Moment | null
+  readonly cleaned: "source" | "all" | null
+}
+
+/** `intake_identities`: signatures that make two deliveries one mail. */
+export interface IdentityRow {
+  readonly identity: string
+  readonly mailId: string
+}
+
+/** `intake_replies`. */
+export interface ReplyRow {
+  readonly id: string
+  readonly mailId: string
+  readonly recipient: string
+  readonly content: ReplyContent
+  readonly status: "queued" | "sent" | "failed"
+  readonly asLink: boolean
+  readonly attempts: number
+  readonly unknowns: number
+  readonly lease: string | null
+  readonly notBefore: Moment
+  readonly error: string | null
+  readonly createdAt: Moment
+  readonly endedAt: Moment | null
+}
+
+/** `intake_strangers`: when an address without an account was last answered. */
+export interface StrangerRow {
+  readonly sender: string
+  readonly repliedAt: Moment
+}
+
+/** `conversion_jobs`: the log of conversions by mail, by mail. */
+export interface MailConversionRow {
+  readonly id: string
+  readonly customerId: string | null
+  readonly sender: string
+  readonly filename: string
+  readonly fileBytes: number
+  readonly totalPages: number
+  readonly standardPages: number
+  readonly complexPages: number
+  readonly creditsCharged: number
+  readonly status: "success" | "error"
+  readonly error: string | null
+}
