@@ -7,6 +7,7 @@ import * as Telegram from "../../src/adapters/telegram/chat.ts"
 import * as Alerts from "../../src/domain/delivery/alerts.ts"
 import { Mailer } from "../../src/domain/mail/mailer.ts"
 import { AlertPreferences, DEFAULT_PREFERENCES } from "../../src/ports/delivery/alert-channels.ts"
+import { Deferrals } from "../../src/ports/mail/deferrals.ts"
 
 /** The delivery log of a database, and alerts that go to the chat at `chatUrl` alone. */
 export const alertParts = (databaseUrl: string, chatUrl: string) =>
@@ -17,6 +18,7 @@ export const alertParts = (databaseUrl: string, chatUrl: string) =>
         Layer.succeed(Alerts.AlertConfig, { email: undefined }),
         Layer.mock(AlertPreferences, { read: Effect.succeed(DEFAULT_PREFERENCES) }),
         Layer.mock(Mailer, {}),
+        Layer.mock(Deferrals, {}),
         Telegram.layer({ token: Redacted.make("token"), chatId: "1", baseUrl: chatUrl }),
         NodeCrypto.layer
       ])

@@ -5,8 +5,9 @@ import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Mailer } from "../mail/mailer.ts"
+import type { SentOnce } from "../mail/send-once.ts"
 import type { MailTemplate } from "../mail/template.ts"
-import { isOk, makeTell, type Told } from "./tell.ts"
+import { isOk, makeTell } from "./tell.ts"
 
 /** How often messages that wait for their notification are looked for, in one process at a time. */
 export const CONTACT_SWEEP_INTERVAL = "1 minute"
@@ -58,7 +59,7 @@ export const layer = (options: {
         })
 
       /** A deferral is recorded when it has ended: until then the message waits, and the sweep checks again. */
-      const note = (id: string, told: Told) => {
+      const note = (id: string, told: SentOnce) => {
         switch (told._tag) {
           case "Sent":
             return messages.notified(id)

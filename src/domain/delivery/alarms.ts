@@ -3,8 +3,10 @@ import { Context, Effect, Layer, Metric } from "effect"
 import { type AlarmNotice, AlarmBoard } from "../../ports/delivery/alarm-board.ts"
 import { Chat } from "../../ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
+import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { withDeadline } from "../deadline.ts"
-import { Mailer } from "../mail/mailer.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import { makeSendOnce, notSent } from "../mail/send-once.ts"
 import { alarmText, ALARMS, type AlarmName, evaluate } from "./alarm-rules.ts"
 import { AlertConfig, ALERT_TIME_LIMIT } from "./alerts.ts"
 
@@ -22,19 +24,22 @@ class AlarmNotices extends Context.Service<
 
 const make = Effect.gen(function* () {
   const { email } = yield* AlertConfig
-  const mailer = yield* Mailer
+  const sendOnce = yield* makeSendOnce
   const chat = yield* Chat
 
   const send = Effect.fnUntraced(function* (notice: AlarmNotice) {
     const { alarm, at, detail, episode, kind } = notice
     const text = alarmText(alarm, kind, detail)
-    const idempotencyKey = `${ALARM_SOURCE}/${alarm}/${episode}/${kind}/${at}`
+    const key = `${ALARM_SOURCE}/${alarm}/${episode}/${kind}/${at}`
     const channels = [
       ...(email === undefined
         ? []
         : [
-            mailer.send({ to: email, ...text, category: "alert", source: ALARM_SOURCE, idempotencyKey }).pipe(
-              Effect.map((result) => (result.ok ? undefined : result.error)),
+            sendOnce(
+              key,
+              Effect.succeed({ to: email, ...text, category: "alert", source: ALARM_SOURCE } as const)
+            ).pipe(
+              Effect.map(notSent),
               Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
             )
           ]),
@@ -68,7 +73,7 @@ const make = Effect.gen(function* () {
 })
 
 /** Notices on the mailer and the chat. */
-export const layer: Layer.Layer<AlarmNotices, never, AlertConfig | Mailer | Chat> = Layer.effect(
+export const layer: Layer.Layer<AlarmNotices, never, AlertConfig | Mailer | Deferrals | Chat> = Layer.effect(
   AlarmNotices,
   make
 )

@@ -3,9 +3,11 @@ import { Digest, sha256 } from "effect/crypto/Digest"
 
 import { AlertPreferences, DEFAULT_PREFERENCES, Chat } from "../../ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
+import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { withDeadline } from "../deadline.ts"
 import { addressKey, parseMailbox } from "../mail/address.ts"
-import { Mailer } from "../mail/mailer.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import { makeSendOnce, notSent } from "../mail/send-once.ts"
 import {
   type AlertChannel,
   type AlertEnd,
@@ -54,7 +56,7 @@ const keyOf = (address: string): string => {
 const make = Effect.gen(function* () {
   const { email } = yield* AlertConfig
   const preferences = yield* AlertPreferences
-  const mailer = yield* Mailer
+  const sendOnce = yield* makeSendOnce
   const chat = yield* Chat
   const digest = yield* Digest
   const inbox = email === undefined ? undefined : keyOf(email)
@@ -72,24 +74,23 @@ const make = Effect.gen(function* () {
     Effect.map((table) => table.email_delivery_failure)
   )
 
-  const sendMail = (to: string, text: AlertText, idempotencyKey: string) =>
-    mailer.send({ to, ...text, category: "alert", source: ALERT_SOURCE, idempotencyKey })
-
   /**
-   * One mail for each failed send, however often its alert is raised. An alert with another text (the poll may give another
-   * reason than the webhook) would conflict with the key of an attempt whose end is not known: it gets a key of its own.
+   * One mail for each failed send, however often its alert is raised; a deferred one has not gone out yet. An alert with
+   * another text (the poll may give another reason than the webhook) would conflict with the key of an attempt whose end is
+   * not known: it gets a key of its own.
    */
   const byEmail = Effect.fnUntraced(
     function* (to: string, failed: FailedSend, text: AlertText) {
       const key = `${ALERT_SOURCE}/${failed.sendId}`
-      const result = yield* sendMail(to, text, key).pipe(
+      const request = Effect.succeed({ to, ...text, category: "alert", source: ALERT_SOURCE } as const)
+      const sent = yield* sendOnce(key, request).pipe(
         Effect.catchTag("IdempotencyConflict", () =>
           digest
             .digestHex(sha256, new TextEncoder().encode(text.text))
-            .pipe(Effect.flatMap((hash) => sendMail(to, text, `${key}/${hash}`)))
+            .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
         )
       )
-      return result.ok ? undefined : result.error
+      return notSent(sent)
     },
     Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
   )
@@ -139,8 +140,11 @@ const make = Effect.gen(function* () {
 })
 
 /** The dispatcher on the mailer and the chat. */
-export const layer: Layer.Layer<Alerts, never, AlertConfig | AlertPreferences | Mailer | Chat | Digest> =
-  Layer.effect(Alerts, make)
+export const layer: Layer.Layer<
+  Alerts,
+  never,
+  AlertConfig | AlertPreferences | Mailer | Deferrals | Chat | Digest
+> = Layer.effect(Alerts, make)
 
 /**
  * Time limit of raising one alert. Shorter than a claim's lease (`email_alert_lease()`, three minutes), so that no alert is

@@ -3,6 +3,7 @@ import { Effect, Exit, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 
 import { makeAlarmBoard, NOTHING } from "../../../src/adapters/memory/alarm-board.ts"
+import * as MemoryDeferrals from "../../../src/adapters/memory/deferrals.ts"
 import { layer as layerNotices, watchAlarms } from "../../../src/domain/delivery/alarms.ts"
 import { AlertConfig } from "../../../src/domain/delivery/alerts.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
@@ -37,6 +38,7 @@ const makeWorld = Effect.fnUntraced(function* (
     Layer.provide([
       Layer.succeed(AlertConfig, { email: "email" in options ? options.email : "ops@x.test" }),
       Layer.succeed(Mailer, Mailer.of({ send: mail.send })),
+      MemoryDeferrals.layer(mail.database),
       Layer.succeed(
         Chat,
         Chat.of({

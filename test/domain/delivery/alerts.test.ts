@@ -2,6 +2,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 
+import * as MemoryDeferrals from "../../../src/adapters/memory/deferrals.ts"
 import { AlertConfig, Alerts, layer } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
@@ -51,6 +52,7 @@ const makeWorld = Effect.fnUntraced(function* (
         })
       ),
       Layer.succeed(Mailer, Mailer.of({ send: mail.send })),
+      MemoryDeferrals.layer(mail.database),
       Layer.succeed(
         Chat,
         Chat.of({
@@ -92,15 +94,33 @@ describe("an alert", () => {
     })
   )
 
-  it.effect("A1: raised again it is one mail; in other words it is heard again", () =>
+  it.effect("A1: raised again it is one mail, also in other words", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld({ chat: "none" })
       yield* world.raise()
       yield* world.raise()
       assert.strictEqual((yield* world.mail.copies).provider_a, 1)
       assert.deepEqual(yield* world.raise({ reason: "another" }), outcome("delivered"))
-      yield* world.raise({ reason: "another" })
-      assert.strictEqual((yield* world.mail.copies).provider_a, 2)
+      assert.strictEqual((yield* world.mail.copies).provider_a, 1)
+    })
+  )
+
+  it.effect("A1: a mail that waits for a retry is no alert yet; one that was accepted in the end is", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld({ chat: "none" })
+      world.mail.scripts.provider_a.push("ambiguous-accepted")
+      assert.deepEqual(yield* world.raise(), outcome("failed"))
+      assert.deepEqual(yield* world.raise({ reason: "another" }), outcome("failed"))
+      const [row] = world.mail.database.rows()
+      assert.strictEqual(row?.status, "deferred")
+      yield* world.mail.database.recordEvent({
+        provider: "provider_a",
+        providerMessageId: "proof",
+        event: "delivered",
+        keyHash: row?.keyHash ?? ""
+      })
+      assert.deepEqual(yield* world.raise(), outcome("delivered"))
+      assert.strictEqual((yield* world.mail.received).provider_a, 1)
     })
   )
 

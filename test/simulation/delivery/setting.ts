@@ -383,6 +383,7 @@ export const makeWorld = (
       }),
       Layer.succeed(MailProviders, { get: (name) => connected[name] }),
       MemoryPreferences.layer,
+      Layer.succeed(Deferrals, deferrals),
       layerSimCrypto
     )
   }
