@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 
 import { NoRoomForFile } from "../../../domain/conversion/file-room.ts"
-import { ConversionStore, ConversionStoreError } from "../../../ports/conversion/conversion-store.ts"
+import { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { newestFirst } from "../documents/page.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"
 import { claimAssembly, finishJob, handBackAssembly, heartbeatAssembly } from "./assembly.ts"
@@ -32,8 +32,7 @@ import { applyBudget, deleteFileOfClosedAccount, sweep } from "./upkeep.ts"
 
 /** The store of one process on a database that others may share. */
 export const makeConversionStore = (documents: Documents): ConversionStore["Service"] => {
-  const run = <A>(body: (db: Documents) => A) =>
-    transaction(documents, (cause) => new ConversionStoreError({ cause }), body)
+  const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
   return ConversionStore.of({
     addFile: (file) =>
       Effect.flatMap(

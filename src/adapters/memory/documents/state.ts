@@ -1,6 +1,7 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import type {
   BatchRow,
   BulkItemRow,
@@ -119,19 +120,20 @@ export class MemoryDocuments extends Context.Service<MemoryDocuments, Documents>
 /** A database that is empty at first. */
 export const layer: Layer.Layer<MemoryDocuments> = Layer.sync(MemoryDocuments, () => makeDocuments())
 
-/** Runs a statement as one transaction at the time of the caller's clock. `failed`: where a constraint refused it. */
-export const transaction = <A, E>(
+/** Runs a statement as one transaction at the time of the caller's clock; fails where a constraint refused it. */
+export const transaction = <A>(
   db: Documents,
-  failed: (cause: unknown) => E,
   body: (db: Documents) => A
-): Effect.Effect<A, E> =>
+): Effect.Effect<A, StoreUnavailable> =>
   Effect.flatMap(Clock.currentTimeMillis, (ms) =>
     Effect.suspend(() => {
       db.setTime(ms)
       try {
         return Effect.succeed(db.atomically(() => body(db)))
       } catch (error) {
-        return error instanceof Refused ? Effect.fail(failed(error)) : Effect.die(error)
+        if (!(error instanceof Refused)) return Effect.die(error)
+        const { message: reason } = error
+        return Effect.fail(new StoreUnavailable({ operation: "documents", reason, isRetryable: false }))
       }
     })
   )

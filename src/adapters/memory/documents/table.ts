@@ -56,6 +56,10 @@ export class Table<Row extends object> {
     return before
   }
 
+  clear(): void {
+    for (const key of [...this.#rows.keys()]) this.remove(key)
+  }
+
   #put(key: string, row: Row, before: Row | undefined): Row {
     if (!this.#check(row)) throw new Refused(`a check refused the row ${key}`)
     this.#journal.push(() => {

@@ -1,0 +1,110 @@
+import { Duration, Effect, Layer } from "effect"
+
+import {
+  type CostReport,
+  JobReport,
+  type JobRow as ReportedJob
+} from "../../../ports/conversion/job-report.ts"
+import { newestFirst } from "../documents/page.ts"
+import type { BatchRow, JobRow, LedgerRow } from "../documents/rows.ts"
+import { type Documents, isoOf, isoOrNull, MemoryDocuments, micros, transaction } from "../documents/state.ts"
+import { by } from "../documents/table.ts"
+import { conversionCost, sumUsd } from "./jobs.ts"
+
+const batchOf = (row: BatchRow): ReportedJob["batch"] => ({
+  state: row.state,
+  outcome: row.outcome,
+  reason: row.closeReason,
+  arn: row.arn,
+  endState: row.endState,
+  records: row.records,
+  accepted: row.accepted,
+  fallback: row.fallback,
+  inputBytes: row.inputBytes,
+  costUsd: row.costUsd,
+  attempts: row.attempts,
+  submittedAt: isoOrNull(row.submittedAt),
+  closedAt: isoOrNull(row.closedAt)
+})
+
+const reported = (db: Documents, job: JobRow): ReportedJob => {
+  const batch = db.batches.get(job.id)
+  return {
+    id: job.id,
+    fileId: job.fileId,
+    customerId: job.customerId,
+    bulkId: job.bulkId,
+    status: job.status,
+    options: job.options,
+    totalPages: job.totalPages,
+    totalChunks: job.totalChunks,
+    doneChunks: job.doneChunks,
+    totalCostUsd: job.totalCostUsd ?? conversionCost(db, job),
+    error: job.error,
+    createdAt: isoOf(job.createdAt),
+    finishedAt: isoOrNull(job.finishedAt),
+    batch: batch === undefined ? null : batchOf(batch)
+  }
+}
+
+const sum = (rows: ReadonlyArray<LedgerRow>, of: (row: LedgerRow) => unknown): number =>
+  sumUsd(rows.map((row) => Number(of(row) ?? 0)))
+
+const sourceOf = ([source, rows]: readonly [string, ReadonlyArray<LedgerRow>]) => ({
+  source,
+  entries: rows.length,
+  inputTokens: sum(rows, ({ usage }) => usage.inputTokens),
+  outputTokens: sum(rows, ({ usage }) => usage.outputTokens),
+  costUsd: sum(rows, ({ costUsd }) => costUsd)
+})
+
+const DAY = micros(Duration.days(1))
+
+const costs = (db: Documents, days: number): CostReport => {
+  const now = db.moment()
+  const from = now - (now % DAY) - (days - 1) * DAY
+  const rows = db.ledger.where(({ createdAt }) => createdAt >= from)
+  const bySource = [...Map.groupBy(rows, ({ source }) => source)].map(sourceOf)
+  const sources = bySource.sort(
+    by(
+      ({ costUsd }) => -costUsd,
+      ({ source }) => source
+    )
+  )
+  const batch = rows.filter(({ metadata }) => metadata["batch"] === true)
+  const costUsd = sum(batch, (row) => row.costUsd)
+  const onDemandUsd = sum(batch, ({ metadata }) => metadata["onDemandUsd"])
+  return {
+    days,
+    from: isoOf(from).slice(0, 10),
+    totalUsd: sum(rows, (row) => row.costUsd),
+    sources,
+    batch: {
+      jobs: batch.length,
+      accepted: sum(batch, ({ metadata }) => metadata["accepted"]),
+      fallback: sum(batch, ({ metadata }) => metadata["fallback"]),
+      costUsd,
+      onDemandUsd,
+      savedUsd: onDemandUsd - costUsd
+    }
+  }
+}
+
+/** Jobs and costs in memory. */
+export const layer: Layer.Layer<JobReport, never, MemoryDocuments> = Layer.effect(
+  JobReport,
+  Effect.map(MemoryDocuments, (documents) => {
+    const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
+    return JobReport.of({
+      jobs: ({ status, ...page }) =>
+        run((db) => db.jobs.where((job) => status === undefined || job.status === status)).pipe(
+          Effect.flatMap((rows) => newestFirst(rows, page)),
+          Effect.map(({ nextCursor, rows }) => ({
+            rows: rows.map((job) => reported(documents, job)),
+            nextCursor
+          }))
+        ),
+      costs: (days) => run((db) => costs(db, days))
+    })
+  })
+)
