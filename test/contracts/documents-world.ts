@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 
 import { Context, Duration, Effect } from "effect"
 
+import type { BatchOutcome, BatchRowState } from "../../src/domain/batch/row.ts"
 import type { CostEntry } from "../../src/domain/conversion/cascade/cost.ts"
 import type { ChunkStatus, JobOptions, JobStatus } from "../../src/domain/conversion/job.ts"
 import {
@@ -32,6 +33,14 @@ interface ChunkSeen {
 interface Booked {
   readonly source: string
   readonly costUsd: number
+}
+
+/** A batch row. */
+interface BatchSeen {
+  readonly id: string
+  readonly state: BatchRowState
+  readonly outcome: BatchOutcome | null
+  readonly closeReason: string | null
 }
 
 /** What the suites of the documents' stores read of the rows behind them, and what time and operators do to these. */
@@ -100,6 +109,20 @@ export class DocumentsWorld extends Context.Service<
     ) => Effect.Effect<void>
     /** The driver of the batch lane resumes a job. */
     readonly resume: (jobId: string) => Effect.Effect<void>
+    readonly batchRow: (jobId: string) => Effect.Effect<BatchSeen | undefined>
+    /** A row in a state that nobody brought it into; a closed one was collected. */
+    readonly addBatchRow: (jobId: string, state: BatchRowState) => Effect.Effect<void>
+    readonly setBatchRow: (
+      jobId: string,
+      changes: {
+        /** How long ago its deadline was. */
+        readonly overdueFor?: Duration.Duration
+        /** How long ago its prepare was begun. */
+        readonly preparedFor?: Duration.Duration
+        /** How long ago it was closed. */
+        readonly closedFor?: Duration.Duration
+      }
+    ) => Effect.Effect<void>
   }
 >()("postlane/test/DocumentsWorld") {}
 
@@ -153,6 +176,18 @@ export const job = Effect.fnUntraced(function* (
   if (requested !== "queued") return yield* Effect.die(new Error(`the request was answered ${requested}`))
   yield* store.createJob(jobId, { status: "pending", options, chunkPages })
   return jobId
+})
+
+/** A conversion that waits for the batch, in chunks of two pages. */
+export const parked = Effect.fnUntraced(function* (pages: number) {
+  const store = yield* ConversionStore
+  const owner = yield* customer(1000)
+  const fileId = yield* pdf(owner, pages)
+  const jobId = randomUUID()
+  const options = { highFidelity: true }
+  yield* ask(owner, fileId, jobId, options)
+  yield* store.createJob(jobId, { status: "waiting_batch", options, chunkPages: 2 })
+  return { owner, fileId, jobId }
 })
 
 /** A file as its owner sees it. */

@@ -4,6 +4,7 @@ import { Clock, Duration, Effect, Layer } from "effect"
 
 import { amountOf, availableFunds } from "../../src/adapters/memory/accounts/funds.ts"
 import * as MemoryBatch from "../../src/adapters/memory/batch/batch-store.ts"
+import { newBatchRow } from "../../src/adapters/memory/batch/owner-acts.ts"
 import { resumeJob } from "../../src/adapters/memory/batch/resume.ts"
 import * as MemoryConversion from "../../src/adapters/memory/conversion/conversion-store.ts"
 import { chunksOf } from "../../src/adapters/memory/conversion/jobs.ts"
@@ -88,6 +89,15 @@ const setFile = (db: Documents, fileId: string, changes: Parameters<World["setFi
   })
 }
 
+const setBatchRow = (db: Documents, jobId: string, changes: Parameters<World["setBatchRow"]>[1]) => {
+  const { closedFor, overdueFor, preparedFor } = changes
+  db.batches.update(jobId, {
+    ...(closedFor === undefined ? {} : { closedAt: ago(db, closedFor) }),
+    ...(overdueFor === undefined ? {} : { deadlineAt: ago(db, overdueFor) }),
+    ...(preparedFor === undefined ? {} : { prepareStartedAt: ago(db, preparedFor) })
+  })
+}
+
 /** Time and operators, on the database in memory. */
 const layer: Layer.Layer<DocumentsWorld, never, MemoryDocuments> = Layer.effect(
   DocumentsWorld,
@@ -121,6 +131,19 @@ const layer: Layer.Layer<DocumentsWorld, never, MemoryDocuments> = Layer.effect(
       chunks: (jobId) => now(() => chunksOf(db, jobId)),
       setChunk: (chunkId, changes) => now(() => setChunk(db, chunkId, changes)),
       setFile: (fileId, changes) => now(() => setFile(db, fileId, changes)),
+      batchRow: (jobId) => now(() => db.batches.get(jobId)),
+      addBatchRow: (jobId, state) =>
+        now(() => {
+          const isClosed = state === "closed"
+          db.batches.insert(
+            newBatchRow(db, jobId, {
+              state,
+              outcome: isClosed ? "collected" : null,
+              closedAt: isClosed ? db.moment() : null
+            })
+          )
+        }),
+      setBatchRow: (jobId, changes) => now(() => setBatchRow(db, jobId, changes)),
       resume: (jobId) => now(() => void resumeJob(db, jobId, {}, WINDOW))
     })
   })

@@ -4,6 +4,7 @@ import * as PostgresBatch from "../../src/adapters/postgres/batch/batch-store.ts
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import * as PostgresConversion from "../../src/adapters/postgres/conversion/conversion-store.ts"
 import { StoredOptions } from "../../src/adapters/postgres/conversion/rows.ts"
+import { BatchOutcome, BatchRowState } from "../../src/domain/batch/row.ts"
 import { JobStatus, ChunkStatus } from "../../src/domain/conversion/job.ts"
 import { clean, customer, funds } from "../adapters/postgres/conversion/world.ts"
 import { DocumentsWorld } from "../contracts/documents-world.ts"
@@ -30,7 +31,7 @@ const seconds = (duration: Duration.Duration | undefined) =>
 
 type World = DocumentsWorld["Service"]
 
-const rows = (sql: WriteSql["Service"]): Pick<World, "job" | "chunks" | "ledger" | "hold"> => ({
+const rows = (sql: WriteSql["Service"]): Pick<World, "batchRow" | "job" | "chunks" | "ledger" | "hold"> => ({
   job: (jobId) =>
     Effect.map(
       rowsOf(
@@ -50,6 +51,20 @@ const rows = (sql: WriteSql["Service"]): Pick<World, "job" | "chunks" | "ledger"
     Schema.Struct({ source: Schema.String, costUsd: Schema.Finite }),
     sql`select source, cost_usd::float8 as "costUsd" from cost_ledger order by created_at`
   ),
+  batchRow: (jobId) =>
+    Effect.map(
+      rowsOf(
+        Schema.Struct({
+          id: Schema.String,
+          state: BatchRowState,
+          outcome: Schema.NullOr(BatchOutcome),
+          closeReason: Schema.NullOr(Schema.String)
+        }),
+        sql`select id, state, outcome, close_reason as "closeReason" from conversion_batch_jobs
+          where job_id = ${jobId}::uuid`
+      ),
+      ([row]) => row
+    ),
   hold: (jobId) =>
     Effect.map(
       rowsOf(
@@ -65,7 +80,23 @@ const rows = (sql: WriteSql["Service"]): Pick<World, "job" | "chunks" | "ledger"
     )
 })
 
-const changes = (sql: WriteSql["Service"]): Pick<World, "setJob" | "setChunk" | "setFile"> => ({
+const changes = (
+  sql: WriteSql["Service"]
+): Pick<World, "addBatchRow" | "setBatchRow" | "setJob" | "setChunk" | "setFile"> => ({
+  addBatchRow: (jobId, state) =>
+    Effect.orDie(
+      sql`insert into conversion_batch_jobs (job_id, state, outcome)
+        values (${jobId}::uuid, ${state}, ${state === "closed" ? "collected" : null})`
+    ),
+  setBatchRow: (jobId, { closedFor, overdueFor, preparedFor }) =>
+    Effect.orDie(
+      sql`update conversion_batch_jobs set
+        closed_at = coalesce(clock_timestamp() - ${seconds(closedFor)}::float8 * interval '1 second', closed_at),
+        deadline_at = coalesce(clock_timestamp() - ${seconds(overdueFor)}::float8 * interval '1 second', deadline_at),
+        prepare_started_at =
+          coalesce(clock_timestamp() - ${seconds(preparedFor)}::float8 * interval '1 second', prepare_started_at)
+        where job_id = ${jobId}::uuid`
+    ),
   setJob: (jobId, { age, doneChunks, error, lease, status }) =>
     Effect.orDie(
       sql`update large_conversion_jobs set

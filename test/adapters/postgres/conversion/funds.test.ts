@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto"
 
 import { assert, layer as suiteLayer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { FundsWorld, suite } from "../../../contracts/funds.ts"
+import { postgres } from "../../../support/documents-postgres.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, customer, whileOpen } from "./world.ts"
 
@@ -57,67 +59,24 @@ const codeOf = (error: SqlError): unknown => {
   return typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
 }
 
+const world = Layer.effect(
+  FundsWorld,
+  Effect.map(Effect.context<WriteSql>(), (context) => {
+    const here = <A>(call: Effect.Effect<unknown, SqlError, WriteSql>) =>
+      Effect.map(Effect.provide(call, context), (answer) => answer as A)
+    return FundsWorld.of({
+      place: (owner, job, pages) => here(place(owner, job, pages)),
+      settle: (job, pages) => Effect.orDie(here(settle(job, pages))),
+      release: (job) => Effect.orDie(here(release(job))),
+      refresh: (job) => Effect.orDie(here(refresh(job))),
+      stateOf: (owner) => Effect.orDie(here(stateOf(owner)))
+    })
+  })
+)
+
+suite("PostgreSQL", Layer.provideMerge(world, postgres))
+
 suiteLayer(layerPostgres)("funds on PostgreSQL", (it) => {
-  it.effect("F1 F2: a hold is closed once, whichever way, and charged at most once", () =>
-    Effect.gen(function* () {
-      yield* clean
-      const owner = yield* customer(10)
-      const [settled, released] = [randomUUID(), randomUUID()]
-      assert.isTrue(yield* place(owner, settled, 4))
-      assert.isTrue(yield* place(owner, settled, 4), "the same call again")
-      assert.strictEqual(yield* settle(settled), "settled")
-      assert.strictEqual(yield* settle(settled), "settled")
-      assert.isFalse(yield* release(settled))
-      assert.isFalse(yield* refresh(settled))
-      assert.deepStrictEqual(yield* stateOf(owner), [6, 0, 0, 4, 0])
-      assert.isTrue(yield* place(owner, released, 6))
-      assert.isTrue(yield* release(released))
-      assert.isFalse(yield* release(released))
-      assert.strictEqual(yield* settle(released), "released")
-      assert.strictEqual(yield* settle(randomUUID()), "none")
-      assert.deepStrictEqual(yield* stateOf(owner), [6, 0, 0, 4, 0])
-    })
-  )
-
-  it.effect("F1: a settlement may be for less than was held, never for more", () =>
-    Effect.gen(function* () {
-      yield* clean
-      const owner = yield* customer(10)
-      for (const [pages, left] of [
-        [2, 8],
-        [9, 4],
-        [0, 4]
-      ] as const) {
-        const job = randomUUID()
-        yield* place(owner, job, 4)
-        assert.strictEqual(yield* settle(job, pages), "settled")
-        assert.strictEqual((yield* stateOf(owner))?.[0], left)
-      }
-    })
-  )
-
-  it.effect(
-    "F1: a lapsed hold sets nothing aside; it is settled or refreshed only while there is enough",
-    () =>
-      Effect.gen(function* () {
-        yield* clean
-        const owner = yield* customer(10)
-        const [lapsed, other] = [randomUUID(), randomUUID()]
-        yield* place(owner, lapsed, 6)
-        assert.isFalse(yield* place(owner, other, 6))
-        yield* expire(lapsed)
-        assert.isTrue(yield* refresh(lapsed))
-        assert.isFalse(yield* place(owner, other, 6))
-        yield* expire(lapsed)
-        assert.isTrue(yield* place(owner, other, 6))
-        assert.isFalse(yield* refresh(lapsed))
-        assert.strictEqual(yield* settle(lapsed), "insufficient")
-        assert.strictEqual(yield* settle(lapsed, 4), "settled")
-        assert.strictEqual(yield* settle(other), "settled")
-        assert.deepStrictEqual(yield* stateOf(owner), [0, 0, 0, 10, 0])
-      })
-  )
-
   it.effect("F1: a free customer has ten pages in a lifetime, however many ask at once", () =>
     Effect.gen(function* () {
       yield* clean
