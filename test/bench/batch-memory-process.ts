@@ -1,6 +1,7 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
 
+import * as BatchLines from "../../src/adapters/bedrock/batch-lines.ts"
 import { makeDiskObjects } from "../../src/adapters/disk/object-store.ts"
 import { collect } from "../../src/domain/batch/collecting.ts"
 import { inputPrefix, outputPrefix, preparedPrefix } from "../../src/domain/batch/keys.ts"
@@ -160,6 +161,7 @@ const measure = Effect.gen(function* () {
 const surroundings = Layer.mergeAll(
   sources,
   Layer.succeed(BatchObjects, makeDiskObjects(folder)),
+  BatchLines.layer,
   NodeCrypto.layer
 )
 console.log(JSON.stringify(await Effect.runPromise(Effect.provide(measure, surroundings))))

@@ -5,6 +5,7 @@ import { basename, join } from "node:path"
 import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
 
+import * as BatchLines from "../../src/adapters/bedrock/batch-lines.ts"
 import { makeDiskObjects } from "../../src/adapters/disk/object-store.ts"
 import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
 import { collect } from "../../src/domain/batch/collecting.ts"
@@ -114,6 +115,7 @@ const measurePrepare = (path: string, rounds: number, objects: ObjectStoreServic
             layerPdf(),
             Layer.succeed(FileObjects, objects),
             Layer.succeed(BatchObjects, objects),
+            BatchLines.layer,
             NodeCrypto.layer
           )
         )
@@ -170,7 +172,7 @@ const measureCollect = (records: number, echo: number, rounds: number, objects: 
       parse,
       collect({ jobId, attempt: 1, shards: 0, partly: false }, job)
     )
-  }).pipe(Effect.provideService(BatchObjects, objects))
+  }).pipe(Effect.provideService(BatchObjects, objects), Effect.provide(BatchLines.layer))
 
 /** What is measured: made documents of these lengths and others, and outputs of so many records with inputs of such a size. */
 export interface SpeedOptions {

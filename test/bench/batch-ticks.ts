@@ -1,5 +1,6 @@
 import { Duration, Effect, Layer, Redacted } from "effect"
 
+import * as BatchLines from "../../src/adapters/bedrock/batch-lines.ts"
 import * as PostgresBatch from "../../src/adapters/postgres/batch/batch-store.ts"
 import { layer as clients, ReadSql, WriteSql } from "../../src/adapters/postgres/client.ts"
 import { pollTick, releaseTick } from "../../src/domain/batch/driver.ts"
@@ -102,8 +103,10 @@ export const measureTicks = (options: {
         select id, 'submitted', 'arn:bench' from large_conversion_jobs`
       return [yield* measure(false), yield* measure(true)]
     })
-    const surroundings = Layer.mergeAll(running, Layer.succeed(BatchObjects, makeMapObjects())).pipe(
-      Layer.provideMerge(clients({ url: Redacted.make(databaseUrl) }))
-    )
+    const surroundings = Layer.mergeAll(
+      running,
+      BatchLines.layer,
+      Layer.succeed(BatchObjects, makeMapObjects())
+    ).pipe(Layer.provideMerge(clients({ url: Redacted.make(databaseUrl) })))
     return Effect.runPromise(Effect.provide(work, surroundings))
   })

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope, Stream } from "effect"
 
-import { withoutCachePoints } from "../../src/domain/batch/capture.ts"
-import { recordLine } from "../../src/domain/batch/record.ts"
-import { visionRequest } from "../../src/domain/conversion/cascade/vision.ts"
+import { recordLine } from "../../src/adapters/bedrock/batch-lines.ts"
+import { visionCall } from "../../src/domain/conversion/cascade/vision.ts"
 import { type BatchJob, type BatchService, BatchServiceError } from "../../src/ports/batch/batch-service.ts"
 import type { ObjectStoreService } from "../../src/ports/object-store.ts"
 
@@ -20,24 +19,12 @@ export const newJob = Effect.fnUntraced(function* (objects: ObjectStoreService, 
   const lines = Array.from({ length: records }, (_, page) =>
     recordLine(
       `c0-p${page}`,
-      withoutCachePoints(
-        visionRequest("m1", [
-          {
-            role: "user",
-            content: [
-              {
-                document: {
-                  format: "pdf",
-                  name: "page",
-                  source: { bytes: encoder.encode(`page ${page}`) },
-                  citations: { enabled: true }
-                }
-              },
-              { text: "Convert this page." }
-            ]
-          }
-        ])
-      )
+      visionCall("m1", [
+        {
+          role: "user",
+          content: [{ pdf: encoder.encode(`page ${page}`), name: "page" }, { text: "Convert this page." }]
+        }
+      ])
     )
   )
   const inputPrefix = `batch/${name}/l/input/`

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { NodeCrypto } from "@effect/platform-node"
 import { Duration, Effect, Layer, Logger, Random, Redacted, References, Stream } from "effect"
 
+import * as BatchLines from "../../src/adapters/bedrock/batch-lines.ts"
 import { makeBedrockBatch } from "../../src/adapters/bedrock/batch-service.ts"
 import { makeDiskObjects } from "../../src/adapters/disk/object-store.ts"
 import { layer as layerBatchStore } from "../../src/adapters/postgres/batch/batch-store.ts"
@@ -50,7 +51,7 @@ const model: VisionModel["Service"] = {
   converse: (request) => {
     const bytes = request.messages
       .flatMap(({ content }) => content)
-      .flatMap((block) => ("document" in block ? [block.document.source.bytes] : []))[0]
+      .flatMap((block) => ("pdf" in block ? [block.pdf] : []))[0]
     return Effect.as(slowly, {
       text: new TextDecoder().decode(bytes),
       stopReason: "end_turn",
@@ -64,6 +65,7 @@ const ports = Layer.mergeAll(
   Layer.succeed(FileObjects, makeDiskObjects(join(OBJECTS, "files"))),
   Layer.succeed(BatchObjects, gatedObjects(makeDiskObjects(join(OBJECTS, "batch")), gate)),
   Layer.succeed(VisionModel, model),
+  BatchLines.layer,
   Layer.succeed(PageSources, {
     facts: () =>
       Effect.succeed({

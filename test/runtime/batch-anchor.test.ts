@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 
+import * as BatchLines from "../../src/adapters/bedrock/batch-lines.ts"
 import { BatchService } from "../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../src/ports/batch/batch-store.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
@@ -31,6 +32,7 @@ const running = (env: Env) =>
         Layer.provide([
           Layer.mock(BatchStore, {}),
           Layer.mock(BatchService, {}),
+          BatchLines.layer,
           Layer.mock(BatchObjects, {}),
           Layer.mock(PageSources, {}),
           Layer.succeed(Leadership, {

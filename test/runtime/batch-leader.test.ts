@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 
+import * as BatchLines from "../../src/adapters/bedrock/batch-lines.ts"
 import { BatchService } from "../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../src/ports/batch/batch-store.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
@@ -40,6 +41,7 @@ const asked = (leads: boolean) =>
         toPurge: () => answer("purge", [])
       }),
       Layer.mock(BatchService, {}),
+      BatchLines.layer,
       Layer.mock(BatchObjects, {}),
       Layer.mock(PageSources, {}),
       Layer.succeed(Leadership, {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Layer, Result, Stream } from "effect"
 
+import * as BatchLines from "../../src/adapters/bedrock/batch-lines.ts"
 import { BatchService } from "../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
@@ -54,6 +55,7 @@ const doneBy = (env: Env, leads: boolean) =>
             Layer.mock(FileObjects, { list: () => Stream.empty }),
             Layer.mock(BatchStore, { toPurge: () => Effect.succeed([]) }),
             Layer.mock(BatchService, {}),
+            BatchLines.layer,
             Layer.mock(BatchObjects, {}),
             Layer.mock(PageSources, {}),
             Layer.succeed(Leadership, {

@@ -1,16 +1,16 @@
 import {
   BedrockRuntimeClient,
   type BedrockRuntimeClientConfig,
-  type ContentBlock as WireBlock,
   ConverseCommand
 } from "@aws-sdk/client-bedrock-runtime"
 import { NodeHttpHandler } from "@smithy/node-http-handler"
 import { Effect, type Scope } from "effect"
 
-import type { ContentBlock, ConverseRequest } from "../../domain/conversion/cascade/converse.ts"
+import type { ModelCall } from "../../domain/conversion/cascade/model-call.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { VisionModelError, type VisionAnswer, type VisionModel } from "../../ports/conversion/vision-model.ts"
+import { blockOf, textOf, usageOf } from "./converse.ts"
 
 export interface BedrockOptions {
   readonly region: string
@@ -53,45 +53,14 @@ export const classifyBedrockError = (cause: unknown): VisionModelError["reason"]
   return status !== undefined && status >= 400 && status < 500 && status !== 408 ? "refused" : "unavailable"
 }
 
-const wireBlock = (block: ContentBlock): WireBlock => {
-  if ("text" in block) return { text: block.text }
-  if ("image" in block)
-    return { image: { format: block.image.format, source: { bytes: block.image.source.bytes } } }
-  const { citations, format, name, source } = block.document
-  return { document: { format, name, source: { bytes: source.bytes }, citations } }
-}
-
-/** Texts of an answer; with citations they come in blocks of their own. */
-const textOf = (blocks: ReadonlyArray<WireBlock>): string =>
-  blocks
-    .map((block) =>
-      block.citationsContent === undefined
-        ? (block.text ?? "")
-        : (block.citationsContent.content ?? []).map(({ text }) => text ?? "").join("")
-    )
-    .join("")
-
-const commandOf = (request: ConverseRequest) =>
+/** The instructions are the same for every call: the cache point has the provider keep them. */
+const commandOf = (call: ModelCall) =>
   new ConverseCommand({
-    modelId: request.modelId,
-    system: request.system.map((block) =>
-      "text" in block ? { text: block.text } : { cachePoint: block.cachePoint }
-    ),
-    messages: request.messages.map(({ content, role }) => ({ role, content: content.map(wireBlock) })),
-    inferenceConfig: { ...request.inferenceConfig }
+    modelId: call.model,
+    system: [{ text: call.system }, { cachePoint: { type: "default" } }],
+    messages: call.messages.map(({ content, role }) => ({ role, content: content.map(blockOf) })),
+    inferenceConfig: { maxTokens: call.maxTokens, temperature: call.temperature }
   })
-
-/** Tokens that are billed: what was read from or written to the provider's cache counts as input. */
-const usageOf = (usage: {
-  readonly inputTokens?: number | undefined
-  readonly outputTokens?: number | undefined
-  readonly cacheReadInputTokens?: number | undefined
-  readonly cacheWriteInputTokens?: number | undefined
-}) => ({
-  inputTokens:
-    (usage.inputTokens ?? 0) + (usage.cacheReadInputTokens ?? 0) + (usage.cacheWriteInputTokens ?? 0),
-  outputTokens: usage.outputTokens ?? 0
-})
 
 /**
  * The hi-fi model on Bedrock Runtime, one call a request: the SDK's own retries are off, the pacing decides about another. An
@@ -123,10 +92,10 @@ export const makeBedrockVision = Effect.fnUntraced(function* (
     new VisionModelError({ reason: "unavailable", message, cause })
 
   return {
-    converse: (request) =>
+    converse: (call) =>
       withDeadline(
         Effect.tryPromise({
-          try: (abortSignal) => client.send(commandOf(request), { abortSignal }),
+          try: (abortSignal) => client.send(commandOf(call), { abortSignal }),
           catch: (cause) =>
             new VisionModelError({
               reason: classifyBedrockError(cause),

@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 import { Effect, Layer, Stream } from "effect"
 
-import type { ConverseRequest } from "../../domain/conversion/cascade/converse.ts"
+import type { ModelCall } from "../../domain/conversion/cascade/model-call.ts"
 import { Pdf } from "../../ports/conversion/pdf.ts"
 import { type VisionAnswer, VisionModel, VisionModelError } from "../../ports/conversion/vision-model.ts"
 
@@ -16,15 +16,13 @@ const PAGE_TOKENS = 1500
 
 const tokensOf = (text: string): number => Math.ceil(text.length / TOKEN_CHARACTERS)
 
-const documentOf = (request: ConverseRequest): Uint8Array | undefined =>
-  request.messages
-    .flatMap(({ content }) => content)
-    .flatMap((block) => ("document" in block ? [block.document.source.bytes] : []))[0]
+const contentOf = ({ messages }: ModelCall) => messages.flatMap(({ content }) => content)
 
-const textOf = (request: ConverseRequest): string =>
-  [...request.system, ...request.messages.flatMap(({ content }) => content)]
-    .flatMap((block) => ("text" in block ? [block.text] : []))
-    .join("\n")
+const documentOf = (call: ModelCall): Uint8Array | undefined =>
+  contentOf(call).flatMap((content) => ("pdf" in content ? [content.pdf] : []))[0]
+
+const textOf = (call: ModelCall): string =>
+  [call.system, ...contentOf(call).flatMap((content) => ("text" in content ? [content.text] : []))].join("\n")
 
 const refused = (message: string) => new VisionModelError({ reason: "refused", message })
 
@@ -57,8 +55,8 @@ export const layer: Layer.Layer<VisionModel, never, Pdf> = Layer.effect(
     const pdf = yield* Pdf
     return VisionModel.of({
       converse: Effect.fnUntraced(
-        function* (request) {
-          const bytes = documentOf(request)
+        function* (call) {
+          const bytes = documentOf(call)
           if (bytes === undefined) return yield* refused("the local model reads documents, not pictures")
           const { path } = yield* temporaryFile(bytes)
           const document = yield* pdf.open(path)
@@ -68,7 +66,7 @@ export const layer: Layer.Layer<VisionModel, never, Pdf> = Layer.effect(
             text,
             stopReason: "end_turn",
             usage: {
-              inputTokens: PAGE_TOKENS * pages.length + tokensOf(textOf(request)),
+              inputTokens: PAGE_TOKENS * pages.length + tokensOf(textOf(call)),
               outputTokens: tokensOf(text)
             },
             fromBatch: false

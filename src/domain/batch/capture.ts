@@ -2,28 +2,21 @@ import { Effect } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import { type VisionModel, VisionModelError } from "../../ports/conversion/vision-model.ts"
-import type { ConverseRequest, ContentBlock } from "../conversion/cascade/converse.ts"
+import type { CallContent, ModelCall } from "../conversion/cascade/model-call.ts"
 
-/** Without cache points: batch records do not support them. */
-export const withoutCachePoints = (request: ConverseRequest): ConverseRequest => ({
-  ...request,
-  system: request.system.filter((block) => "text" in block)
-})
-
-/** A transport that records the call it is asked to make. */
 interface Capture {
   /** A model that records the hi-fi single pass and never answers: every call fails, that one as `captured`. */
   readonly model: VisionModel["Service"]
   /** Takes the newest recorded call; a second read returns nothing. */
-  readonly take: () => ConverseRequest | undefined
+  readonly take: () => ModelCall | undefined
 }
 
 /** Makes a capturing model; pages that are captured concurrently need one each. */
 export const makeCapture = (): Capture => {
-  let captured: ConverseRequest | undefined
+  let captured: ModelCall | undefined
   return {
     model: {
-      converse: (request, place) =>
+      converse: (call, place) =>
         Effect.suspend(() => {
           if (place.tier !== "hifi-single-pass") {
             return Effect.fail(
@@ -33,7 +26,7 @@ export const makeCapture = (): Capture => {
               })
             )
           }
-          captured = withoutCachePoints(request)
+          captured = call
           return Effect.fail(
             new VisionModelError({ reason: "captured", message: "recorded for the batch lane" })
           )
@@ -47,23 +40,26 @@ export const makeCapture = (): Capture => {
   }
 }
 
-/** What a block is, without the page's bytes: the PDF library stamps those with the time. */
-const shapeOf = (block: ContentBlock): ReadonlyArray<string | boolean> => {
-  if ("text" in block) return ["text", block.text]
-  if ("image" in block) return ["image", block.image.format]
-  return ["document", block.document.format, block.document.name, block.document.citations.enabled]
+/**
+ * What a piece of content is, without the page's bytes: the PDF library stamps those with the time. Results that are stored are
+ * matched by this, so these words never change.
+ */
+const shapeOf = (content: CallContent): ReadonlyArray<string | boolean> => {
+  if ("text" in content) return ["text", content.text]
+  if ("picture" in content) return ["image", content.format]
+  return ["document", "pdf", content.name, true]
 }
 
 /**
  * What a batch result is matched by, as one unambiguous text: system prompt, texts and kinds of content, token limit and
- * temperature. Left out are page bytes (the record id pins the page), cache points and the model (compared separately).
+ * temperature. Left out are page bytes (the record id pins the page) and the model (compared separately).
  */
-export const promptText = (request: ConverseRequest): string =>
+export const promptText = ({ maxTokens, messages, system, temperature }: ModelCall): string =>
   JSON.stringify([
-    request.system.flatMap((block) => ("text" in block ? [block.text] : [])),
-    request.messages.map(({ content, role }) => [role, content.map(shapeOf)]),
-    request.inferenceConfig.maxTokens,
-    request.inferenceConfig.temperature
+    [system],
+    messages.map(({ content, role }) => [role, content.map(shapeOf)]),
+    maxTokens,
+    temperature
   ])
 
 /** SHA-256 of a {@link promptText}, hex (BATCH-20). */
@@ -71,5 +67,4 @@ export const hashOf = (text: string): Effect.Effect<string, never, Digest> =>
   Effect.flatMap(Digest, (digest) => digest.digestHex(sha256, new TextEncoder().encode(text)))
 
 /** What a batch result is matched by. */
-export const promptHash = (request: ConverseRequest): Effect.Effect<string, never, Digest> =>
-  hashOf(promptText(request))
+export const promptHash = (call: ModelCall): Effect.Effect<string, never, Digest> => hashOf(promptText(call))

@@ -1,12 +1,13 @@
 import { Data, Effect, Stream } from "effect"
 
+import { BatchLines } from "../../ports/batch/batch-lines.ts"
 import type { BatchJob } from "../../ports/batch/batch-service.ts"
 import { BatchObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import { addUsage, NO_TOKENS } from "../conversion/cascade/cost.ts"
 import type { BatchTally } from "./cost.ts"
 import { manifestKey, preparedOf, decodeManifestLine, type ManifestEntry } from "./keys.ts"
 import { eachLine } from "./lines.ts"
-import { parsed, readOutputLine, type ReturnedRecord } from "./output.ts"
+import { accepted, type ReturnedRecord } from "./record.ts"
 import { makeResultsWriter } from "./results.ts"
 
 /** The output is incomplete or malformed, perhaps only for now. */
@@ -43,6 +44,8 @@ const withAccepted = (tally: BatchTally, record: ReturnedRecord): BatchTally => 
   fallback: tally.fallback - 1
 })
 
+const decoder = new TextDecoder()
+
 const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
   const objects = yield* BatchObjects
   const prepared = preparedOf(job.inputPrefix)
@@ -52,7 +55,7 @@ const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
   const key = manifestKey(prepared)
   const entries = new Map<string, ManifestEntry>()
   yield* eachLine(objects.get(key, { passing: true }), (line) =>
-    decodeManifestLine(parsed(line ?? new Uint8Array())).pipe(
+    decodeManifestLine(decoder.decode(line)).pipe(
       Effect.mapError((cause) => new ObjectStoreError({ reason: "unavailable", key, cause })),
       Effect.map((entry) => void entries.set(entry.recordId, entry))
     )
@@ -91,9 +94,10 @@ interface Collecting {
 export const collect = (
   collecting: Collecting,
   job: BatchJob
-): Effect.Effect<BatchTally, ObjectStoreError | CollectFailed, BatchObjects> =>
+): Effect.Effect<BatchTally, ObjectStoreError | CollectFailed, BatchObjects | BatchLines> =>
   Effect.gen(function* () {
     const objects = yield* BatchObjects
+    const { read } = yield* BatchLines
     const waiting = yield* readManifest(job)
     const files = yield* outputFiles(job)
     if (files.length === 0) return yield* new CollectFailed({ reason: "there is no output" })
@@ -105,7 +109,7 @@ export const collect = (
       yield* eachLine(objects.get(key, { passing: true }), (line) =>
         Effect.suspend(() => {
           lines += 1
-          const record = line === undefined ? undefined : readOutputLine(line)
+          const record = line === undefined ? undefined : read(line)
           if (record === undefined) {
             unreadable += 1
             return Effect.void
@@ -114,8 +118,9 @@ export const collect = (
           const entry = waiting.get(record.recordId)
           if (entry === undefined) return Effect.void
           waiting.delete(record.recordId)
-          if (record.answer !== undefined) tally = withAccepted(tally, record)
-          return writer.add(entry, record)
+          const taken = accepted(record)
+          if (taken.answer !== undefined) tally = withAccepted(tally, taken)
+          return writer.add(entry, taken)
         })
       )
     }
@@ -137,9 +142,10 @@ export const collect = (
 export const tallyOnly = (
   records: number,
   job: BatchJob
-): Effect.Effect<{ readonly tally: BatchTally; readonly whole: boolean }, never, BatchObjects> =>
+): Effect.Effect<{ readonly tally: BatchTally; readonly whole: boolean }, never, BatchObjects | BatchLines> =>
   Effect.gen(function* () {
     const objects = yield* BatchObjects
+    const { read } = yield* BatchLines
     let tally = noTally(records)
     let whole = true
     const unread = (error: ObjectStoreError) => {
@@ -152,7 +158,7 @@ export const tallyOnly = (
     for (const key of files) {
       yield* eachLine(objects.get(key, { passing: true }), (line) =>
         Effect.sync(() => {
-          const record = line === undefined ? undefined : readOutputLine(line)
+          const record = line === undefined ? undefined : read(line)
           if (record !== undefined) tally = withReturned(tally, record)
         })
       ).pipe(Effect.catchTag("ObjectStoreError", unread))

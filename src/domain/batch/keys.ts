@@ -47,4 +47,4 @@ export const ManifestEntry = Schema.Struct({
 })
 export type ManifestEntry = typeof ManifestEntry.Type
 
-export const decodeManifestLine = Schema.decodeUnknownEffect(ManifestEntry)
+export const decodeManifestLine = Schema.decodeUnknownEffect(Schema.fromJsonString(ManifestEntry))

@@ -1,5 +1,6 @@
 import { Effect, Result } from "effect"
 
+import type { BatchLines } from "../../ports/batch/batch-lines.ts"
 import { type BatchJob, BatchService, type BatchServiceError } from "../../ports/batch/batch-service.ts"
 import { type BatchEnd, BatchStore, type PolledBatch } from "../../ports/batch/batch-store.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
@@ -184,7 +185,7 @@ const pollRow = (row: PolledBatch, settings: DriverSettings) =>
 /** Polls every submitted row that is due (BATCH-14). */
 export const pollDue = (
   settings: DriverSettings
-): Effect.Effect<void, StoreUnavailable, BatchStore | BatchService | BatchObjects> =>
+): Effect.Effect<void, StoreUnavailable, BatchStore | BatchService | BatchLines | BatchObjects> =>
   Effect.gen(function* () {
     const store = yield* BatchStore
     const rows = yield* store.claimPolls(settings.pollEvery, POLLS_A_TICK)

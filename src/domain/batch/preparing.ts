@@ -1,27 +1,24 @@
 import { Effect, Stream } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 
+import { BatchLines } from "../../ports/batch/batch-lines.ts"
 import type { ChunkRange } from "../../ports/batch/batch-store.ts"
 import { type OpenPages, PageSources } from "../../ports/conversion/page-sources.ts"
 import type { PageRange, PdfError } from "../../ports/conversion/pdf.ts"
 import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { BatchObjects, type ObjectStoreError } from "../../ports/object-store.ts"
-import type { ConverseRequest } from "../conversion/cascade/converse.ts"
+import type { ModelCall } from "../conversion/cascade/model-call.ts"
 import { convertPageWithVision } from "../conversion/cascade/vision.ts"
 import { makeCapture, hashOf, promptText } from "./capture.ts"
 import { inputPrefix, manifestKey, type ManifestEntry } from "./keys.ts"
-import { recordId, type RecordPlace, makeRecordLines } from "./record.ts"
+import { recordId, type RecordPlace } from "./record.ts"
 import { type BatchLimits, type BatchSkipped, linesOf, present, writeShards, type Written } from "./shards.ts"
 
 /**
  * The hi-fi call of one page, recorded. Undefined for a blank or unreadable page, and for one that the model would not accept:
  * these are left to the chunk processor.
  */
-const capturePage = (
-  pages: OpenPages,
-  index: number,
-  model: string
-): Effect.Effect<ConverseRequest | undefined> =>
+const capturePage = (pages: OpenPages, index: number, model: string): Effect.Effect<ModelCall | undefined> =>
   Effect.gen(function* () {
     const page = yield* pages.page(index)
     // Split first: for most pages that already shows that they are not blank.
@@ -66,8 +63,8 @@ const rangeOf = (chunks: ReadonlyArray<ChunkRange>): PageRange => ({
 /** Caches the prompt hashes of one document: as a rule all of its pages have the same prompt. */
 const makeHashes = () => {
   let known: { readonly text: string; readonly hash: string } | undefined
-  return Effect.fnUntraced(function* (request: ConverseRequest) {
-    const text = promptText(request)
+  return Effect.fnUntraced(function* (call: ModelCall) {
+    const text = promptText(call)
     if (known?.text !== text) known = { text, hash: yield* hashOf(text) }
     return known.hash
   })
@@ -80,22 +77,22 @@ const makeHashes = () => {
 const recordsOf = (
   { chunks, model, objectKey }: Preparing,
   noted: (entry: ManifestEntry) => void
-): Stream.Stream<Uint8Array, PdfError | ObjectStoreError, PageSources | Digest> =>
+): Stream.Stream<Uint8Array, PdfError | ObjectStoreError, PageSources | BatchLines | Digest> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const sources = yield* PageSources
       const pages = yield* sources.open(objectKey, rangeOf(chunks))
       const release = pages.release ?? (() => Effect.void)
       const hash = makeHashes()
-      const lineOf = makeRecordLines()
+      const lineOf = (yield* BatchLines).makeWriter()
       return Stream.fromIterable(placesOf(chunks)).pipe(
         Stream.mapEffect(
           Effect.fnUntraced(function* (place) {
-            const request = yield* capturePage(pages, place.page, model)
-            if (request === undefined) return undefined
+            const call = yield* capturePage(pages, place.page, model)
+            if (call === undefined) return undefined
             const id = recordId(place)
-            noted({ recordId: id, ...place, promptHash: yield* hash(request), model: request.modelId })
-            const line = lineOf(id, request)
+            noted({ recordId: id, ...place, promptHash: yield* hash(call), model: call.model })
+            const line = lineOf(id, call)
             yield* release(place.page)
             return line
           })
@@ -116,7 +113,11 @@ interface Prepared extends Written {
  */
 export const prepare = (
   preparing: Preparing
-): Effect.Effect<Prepared, PdfError | ObjectStoreError | BatchSkipped, PageSources | BatchObjects | Digest> =>
+): Effect.Effect<
+  Prepared,
+  PdfError | ObjectStoreError | BatchSkipped,
+  PageSources | BatchObjects | BatchLines | Digest
+> =>
   Effect.gen(function* () {
     const objects = yield* BatchObjects
     const entries: Array<ManifestEntry> = []

@@ -4,9 +4,9 @@ import { Digest } from "effect/crypto/Digest"
 import type { ClaimedChunk } from "../../ports/conversion/conversion-store.ts"
 import type { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { BatchObjects, type ObjectStoreError } from "../../ports/object-store.ts"
-import { isUsable } from "../conversion/cascade/converse.ts"
+import { isUsable } from "../conversion/cascade/model-call.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../conversion/job.ts"
-import { withoutCachePoints, promptHash } from "./capture.ts"
+import { promptHash } from "./capture.ts"
 import { readResults } from "./results.ts"
 
 /** A chunk of a job with batch results. */
@@ -46,19 +46,17 @@ export class BatchReplay extends Context.Service<
           )
           const byPage = new Map(answers.map((answer) => [answer.page, answer]))
           return {
-            converse: (request, place) =>
+            converse: (call, place) =>
               Effect.gen(function* () {
                 const found = place.tier === "hifi-single-pass" ? byPage.get(place.page) : undefined
-                if (found === undefined || found.model !== request.modelId) {
-                  return yield* model.converse(request, place)
+                if (found === undefined || found.model !== call.model) {
+                  return yield* model.converse(call, place)
                 }
-                const hash = yield* promptHash(withoutCachePoints(request)).pipe(
-                  Effect.provideService(Digest, digest)
-                )
+                const hash = yield* promptHash(call).pipe(Effect.provideService(Digest, digest))
                 const { inputTokens, outputTokens, text } = found
                 const stopReason = found.stopReason ?? undefined
                 if (hash !== found.promptHash || !isUsable({ text, stopReason })) {
-                  return yield* model.converse(request, place)
+                  return yield* model.converse(call, place)
                 }
                 return { text, stopReason, usage: { inputTokens, outputTokens }, fromBatch: true }
               })

@@ -2,7 +2,7 @@ import { Effect, Fiber, Schema, Stream } from "effect"
 
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 import { heldKey, resultsKey, type ManifestEntry } from "./keys.ts"
-import type { ReturnedRecord } from "./output.ts"
+import type { ReturnedRecord } from "./record.ts"
 
 /** An accepted answer, with what it may be used for. */
 const PageAnswer = Schema.Struct({

@@ -2,6 +2,7 @@ import { Duration, Effect } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
+import type { BatchLines } from "../../ports/batch/batch-lines.ts"
 import { BatchService, type BatchServiceError } from "../../ports/batch/batch-service.ts"
 import { BatchStore, type ClaimedBatch } from "../../ports/batch/batch-store.ts"
 import type { PageSources } from "../../ports/conversion/page-sources.ts"
@@ -149,7 +150,7 @@ export const prepareNext = (
 ): Effect.Effect<
   void,
   StoreUnavailable,
-  BatchStore | BatchService | BatchObjects | PageSources | Digest | SecureRandom
+  BatchStore | BatchService | BatchLines | BatchObjects | PageSources | Digest | SecureRandom
 > =>
   Effect.gen(function* () {
     const store = yield* BatchStore

@@ -1,7 +1,7 @@
 import { Context, Data, type Effect } from "effect"
 
-import type { ConverseRequest } from "../../domain/conversion/cascade/converse.ts"
 import type { TokenUsage } from "../../domain/conversion/cascade/cost.ts"
+import type { ModelCall } from "../../domain/conversion/cascade/model-call.ts"
 
 /** A model's answer. */
 export interface VisionAnswer {
@@ -32,13 +32,10 @@ export interface CallPlace {
   readonly page: number
 }
 
-/** A vision model behind the Converse API. Each call is made once; retries are the caller's decision. */
+/** A vision model. Each call is made once; retries are the caller's decision. */
 export class VisionModel extends Context.Service<
   VisionModel,
   {
-    readonly converse: (
-      request: ConverseRequest,
-      place: CallPlace
-    ) => Effect.Effect<VisionAnswer, VisionModelError>
+    readonly converse: (call: ModelCall, place: CallPlace) => Effect.Effect<VisionAnswer, VisionModelError>
   }
 >()("postlane/ports/VisionModel") {}

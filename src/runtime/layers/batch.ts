@@ -2,8 +2,9 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
+import * as BatchLines from "../../adapters/bedrock/batch-lines.ts"
 import { makeBedrockBatch } from "../../adapters/bedrock/batch-service.ts"
-import { makeLocalBatch } from "../../adapters/local-batch/batch-service.ts"
+import { makeLocalBatch } from "../../adapters/bedrock/local-batch/batch-service.ts"
 import * as PostgresBatch from "../../adapters/postgres/batch/batch-store.ts"
 import * as PostgresReport from "../../adapters/postgres/conversion/job-report.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
@@ -83,7 +84,12 @@ const service = (settings: Settings, credentials: CredentialSource) => {
 export const batchLane = (settings: Settings, credentials: CredentialSource) =>
   Layer.mergeAll(BatchControls.layer, BatchReplay.layer).pipe(
     Layer.provideMerge(
-      Layer.mergeAll(service(settings, credentials), PostgresBatch.layer, PostgresReport.layer)
+      Layer.mergeAll(
+        service(settings, credentials),
+        BatchLines.layer,
+        PostgresBatch.layer,
+        PostgresReport.layer
+      )
     ),
     Layer.provide(NodeCrypto.layer)
   )

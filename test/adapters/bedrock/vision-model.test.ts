@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { type BedrockOptions, makeBedrockVision } from "../../../src/adapters/bedrock/vision-model.ts"
-import type { ConverseRequest } from "../../../src/domain/conversion/cascade/converse.ts"
-import { visionRequest } from "../../../src/domain/conversion/cascade/vision.ts"
+import { visionCall } from "../../../src/domain/conversion/cascade/vision.ts"
 import { bedrockError, fakeBedrock, type Says } from "../../support/fake-bedrock.ts"
 import type { Outcome } from "../../support/fake-http.ts"
 
@@ -11,14 +10,8 @@ const SECRET = "bedrock-secret-key-0123456789"
 const place = { tier: "hifi-single-pass", page: 0 } as const
 
 const bytes = new Uint8Array([37, 80, 68, 70])
-const request: ConverseRequest = visionRequest("eu.model-v1:0", [
-  {
-    role: "user",
-    content: [
-      { document: { format: "pdf", name: "page", source: { bytes }, citations: { enabled: true } } },
-      { text: "Convert this page." }
-    ]
-  }
+const request = visionCall("eu.model-v1:0", [
+  { role: "user", content: [{ pdf: bytes, name: "page" }, { text: "Convert this page." }] }
 ])
 
 const withFake = (says: Says, options: Partial<BedrockOptions> = {}) =>
@@ -90,10 +83,7 @@ describe("the hi-fi model on Bedrock", () => {
       assert.strictEqual(fake.requests[0]?.path, "/model/eu.model-v1%3A0/converse")
       const body: unknown = JSON.parse(fake.requests[0]?.body ?? "")
       assert.deepStrictEqual(body, {
-        system: [
-          { text: request.system.flatMap((s) => ("text" in s ? s.text : []))[0] },
-          { cachePoint: { type: "default" } }
-        ],
+        system: [{ text: request.system }, { cachePoint: { type: "default" } }],
         messages: [
           {
             role: "user",
@@ -110,7 +100,7 @@ describe("the hi-fi model on Bedrock", () => {
             ]
           }
         ],
-        inferenceConfig: request.inferenceConfig
+        inferenceConfig: { maxTokens: 16_000, temperature: 0 }
       })
       assert.match(String(fake.requests[0]?.headers.authorization), /^AWS4-HMAC-SHA256 Credential=AKIDTEST/)
     }).pipe(Effect.scoped)

@@ -7,10 +7,11 @@ import { NodeCrypto } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, References, Stream } from "effect"
 
+import * as BatchLines from "../../../src/adapters/bedrock/batch-lines.ts"
+import { makeLocalBatch } from "../../../src/adapters/bedrock/local-batch/batch-service.ts"
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
 import * as Html from "../../../src/adapters/html/html-assembly.ts"
 import * as Eld from "../../../src/adapters/language-detection/eld.ts"
-import { makeLocalBatch } from "../../../src/adapters/local-batch/batch-service.ts"
 import * as LocalModel from "../../../src/adapters/local-model/vision-model.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import * as PostgresBatch from "../../../src/adapters/postgres/batch/batch-store.ts"
@@ -70,6 +71,7 @@ const suite = Layer.mergeAll(models, ReadPages.layer, BatchReplay.layer).pipe(
       objects,
       layerPdf(),
       Layer.provide(Html.layer, Eld.layer),
+      BatchLines.layer,
       PostgresBatch.layer,
       PostgresConversion.layer,
       NodeCrypto.layer,

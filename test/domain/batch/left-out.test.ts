@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { MAX_DOCUMENT_BYTES } from "../../../src/domain/conversion/cascade/converse.ts"
+import { MAX_DOCUMENT_BYTES } from "../../../src/domain/conversion/cascade/model-call.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { PdfError } from "../../../src/ports/conversion/pdf.ts"
 import { driverTick } from "./tick.ts"

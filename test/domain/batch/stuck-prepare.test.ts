@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
+import * as BatchLines from "../../../src/adapters/bedrock/batch-lines.ts"
 import { prepareTick } from "../../../src/domain/batch/driver.ts"
 import { STUCK_AFTER } from "../../../src/domain/batch/lane-settings.ts"
 import { MAX_BATCH_BYTES } from "../../../src/domain/batch/shards.ts"
@@ -46,6 +47,7 @@ describe("a document that cannot be prepared to an end", () => {
           drop: ({ id }, { outcome, reason }) => Effect.sync(() => did.push([id, outcome, reason]) > 0),
           resume: (jobId, patch) => Effect.sync(() => did.push([jobId, patch]) > 0)
         }),
+        BatchLines.layer,
         NodeCrypto.layer
       )
       const limits = { minRecords: 1, maxRecords: 9, maxShardBytes: 9, maxBytes: MAX_BATCH_BYTES }

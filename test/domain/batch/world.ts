@@ -3,8 +3,9 @@ import { randomUUID } from "node:crypto"
 import { NodeCrypto } from "@effect/platform-node"
 import { Context, Duration, Effect, Layer, References, Stream } from "effect"
 
-import { makeLocalBatch } from "../../../src/adapters/local-batch/batch-service.ts"
-import type { LocalBatchFaults } from "../../../src/adapters/local-batch/faults.ts"
+import * as BatchLines from "../../../src/adapters/bedrock/batch-lines.ts"
+import { makeLocalBatch } from "../../../src/adapters/bedrock/local-batch/batch-service.ts"
+import type { LocalBatchFaults } from "../../../src/adapters/bedrock/local-batch/faults.ts"
 import * as PostgresBatch from "../../../src/adapters/postgres/batch/batch-store.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as PostgresConversion from "../../../src/adapters/postgres/conversion/conversion-store.ts"
@@ -50,7 +51,7 @@ export const echo: VisionModel["Service"] = {
   converse: (request) => {
     const bytes = request.messages
       .flatMap(({ content }) => content)
-      .flatMap((block) => ("document" in block ? [block.document.source.bytes] : []))[0]
+      .flatMap((block) => ("pdf" in block ? [block.pdf] : []))[0]
     return Effect.succeed({
       text: `<p>${new TextDecoder().decode(bytes)}</p>`,
       stopReason: "end_turn",
@@ -101,7 +102,7 @@ const service = Layer.effect(
 
 /** The lane on PostgreSQL, with objects in memory, the local batch service and pages of words. */
 export const laneWorld = Layer.mergeAll(service, onDemand, sources, plainCleaner, BatchReplay.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(objects, layerKnobs, NodeCrypto.layer)),
+  Layer.provideMerge(Layer.mergeAll(objects, layerKnobs, BatchLines.layer, NodeCrypto.layer)),
   Layer.provideMerge(Layer.mergeAll(PostgresBatch.layer, PostgresConversion.layer)),
   Layer.provideMerge(layerPostgres),
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))

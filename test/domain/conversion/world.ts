@@ -1,6 +1,6 @@
 import { Effect, Layer, Stream } from "effect"
 
-import type { ConverseRequest } from "../../../src/domain/conversion/cascade/converse.ts"
+import type { ModelCall } from "../../../src/domain/conversion/cascade/model-call.ts"
 import type { PageSource } from "../../../src/domain/conversion/page-source.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 import {
@@ -22,14 +22,14 @@ export const pageOf = (index: number, text: string, parts: Partial<PageSource> =
 })
 
 /** What a scripted model does with a call: an answer, or the name of a reason to give none. */
-export type Script = (place: CallPlace, request: ConverseRequest) => string | Partial<VisionAnswer>
+export type Script = (place: CallPlace, request: ModelCall) => string | Partial<VisionAnswer>
 
 const REASONS = ["throttled", "unavailable", "refused", "captured"] as const
 
 /** A model that does what a script says; each answer costs 100 tokens in and 10 out. */
 export const scriptedModel = (script: Script) => {
   const calls: Array<CallPlace> = []
-  const requests: Array<ConverseRequest> = []
+  const requests: Array<ModelCall> = []
   const model: VisionModel["Service"] = {
     converse: (request, place) =>
       Effect.suspend(() => {

@@ -6,8 +6,8 @@ import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports
 import { type ConversionOptions, usesCascade } from "../job.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
 import type { PageSource } from "../page-source.ts"
-import { isUsable } from "./converse.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
+import { isUsable } from "./model-call.ts"
 import {
   agenticPrompt,
   coveragePrompt,

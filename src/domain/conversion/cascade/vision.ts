@@ -9,13 +9,13 @@ import {
 } from "../../../ports/conversion/vision-model.ts"
 import type { PageSource } from "../page-source.ts"
 import {
-  type ContentBlock,
-  type ConverseMessage,
-  type ConverseRequest,
+  type CallContent,
+  type CallMessage,
   DOCUMENT_NAME,
   MAX_DOCUMENT_BYTES,
-  MAX_IMAGE_BYTES
-} from "./converse.ts"
+  MAX_IMAGE_BYTES,
+  type ModelCall
+} from "./model-call.ts"
 
 /**
  * The vision model's instructions. Any change of them changes the prompt hash, so that batch results of the old wording are not
@@ -75,17 +75,12 @@ const MAX_TOKENS = 16_000
 /** Makes answers as deterministic as the model allows. */
 const TEMPERATURE = 0
 
-/** A call with these messages; the system prompt is the same for all of them, so that the provider may cache it. */
-export const visionRequest = (
-  modelId: string,
-  messages: ReadonlyArray<ConverseMessage>,
+/** A call with these messages. */
+export const visionCall = (
+  model: string,
+  messages: ReadonlyArray<CallMessage>,
   maxTokens = MAX_TOKENS
-): ConverseRequest => ({
-  modelId,
-  system: [{ text: SYSTEM_PROMPT }, { cachePoint: { type: "default" } }],
-  messages,
-  inferenceConfig: { maxTokens, temperature: TEMPERATURE }
-})
+): ModelCall => ({ model, system: SYSTEM_PROMPT, messages, maxTokens, temperature: TEMPERATURE })
 
 const tooLarge = (what: string, page: number) =>
   new VisionModelError({
@@ -94,32 +89,30 @@ const tooLarge = (what: string, page: number) =>
   })
 
 /** A page as the model gets it: the PDF itself. */
-export const documentBlock = (page: PageSource): Effect.Effect<ContentBlock, PdfError | VisionModelError> =>
+export const documentBlock = (page: PageSource): Effect.Effect<CallContent, PdfError | VisionModelError> =>
   Effect.flatMap(page.pdf, (bytes) =>
     bytes.length > MAX_DOCUMENT_BYTES
       ? Effect.fail(tooLarge("a document", page.index))
-      : Effect.succeed({
-          document: { format: "pdf", name: DOCUMENT_NAME, source: { bytes }, citations: { enabled: true } }
-        })
+      : Effect.succeed({ pdf: bytes, name: DOCUMENT_NAME })
   )
 
 /** A page as a picture of it. */
-export const imageBlock = (page: PageSource): Effect.Effect<ContentBlock, PdfError | VisionModelError> =>
+export const imageBlock = (page: PageSource): Effect.Effect<CallContent, PdfError | VisionModelError> =>
   Effect.flatMap(page.image, (bytes) =>
     bytes.length > MAX_IMAGE_BYTES
       ? Effect.fail(tooLarge("a picture", page.index))
-      : Effect.succeed({ image: { format: "png", source: { bytes } } })
+      : Effect.succeed({ picture: bytes, format: "png" })
   )
 
 /** One call; `maxTokens` where the answer is longer than a page. */
 export const ask = Effect.fnUntraced(function* (
   modelId: string,
-  messages: ReadonlyArray<ConverseMessage>,
+  messages: ReadonlyArray<CallMessage>,
   place: CallPlace,
   maxTokens?: number
 ) {
   const model = yield* VisionModel
-  return yield* model.converse(visionRequest(modelId, messages, maxTokens), place)
+  return yield* model.converse(visionCall(modelId, messages, maxTokens), place)
 })
 
 /**

@@ -9,8 +9,8 @@ import { element, serialize } from "../html/tree.ts"
 import type { ConversionOptions } from "../job.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
 import type { CascadeSettings } from "./cascade.ts"
-import { isUsable } from "./converse.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
+import { isUsable } from "./model-call.ts"
 import { chunkPrompt, ask, imageBlock } from "./vision.ts"
 
 /** Why a picture has no text version. */

@@ -7,8 +7,8 @@ import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-
 import { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
-import { isUsable, MAX_IMAGE_BYTES } from "../cascade/converse.ts"
 import { type CostEntry, estimateLlmCost, type ModelPrice } from "../cascade/cost.ts"
+import { isUsable, MAX_IMAGE_BYTES } from "../cascade/model-call.ts"
 import { type Meter, meteredModel } from "../cascade/paced-model.ts"
 import { pagePrompt, ask } from "../cascade/vision.ts"
 import { pictureOnly, readPicture } from "../cascade/whole-chunk.ts"
@@ -69,7 +69,7 @@ const readByModel = Effect.fnUntraced(function* (bytes: Uint8Array, kind: "png" 
   const { clean } = yield* HtmlAssembly
   const answer = yield* ask(
     modelId,
-    [{ role: "user", content: [{ image: { format: kind, source: { bytes } } }, { text: pagePrompt() }] }],
+    [{ role: "user", content: [{ picture: bytes, format: kind }, { text: pagePrompt() }] }],
     { tier: "hifi-single-pass", page: 0 }
   )
   if (!isUsable(answer)) return undefined

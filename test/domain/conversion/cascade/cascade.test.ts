@@ -73,12 +73,9 @@ describe("the cascade", () => {
         html: `<p>${WORDS}</p>`,
         fromBatch: false
       })
-      assert.deepStrictEqual(requests[0]?.inferenceConfig, { maxTokens: 16_000, temperature: 0 })
+      assert.include(requests[0], { maxTokens: 16_000, temperature: 0 })
       const block = requests[0]?.messages[0]?.content[0]
-      assert.deepStrictEqual(
-        block !== undefined && "document" in block ? block.document.source.bytes : null,
-        new Uint8Array([3])
-      )
+      assert.deepStrictEqual(block !== undefined && "pdf" in block ? block.pdf : null, new Uint8Array([3]))
     })
   )
 
@@ -133,10 +130,10 @@ describe("the cascade", () => {
         retry?.messages.map(({ role }) => role),
         ["user", "assistant", "user"]
       )
-      assert.isTrue(retry?.messages[0]?.content.some((block) => "document" in block))
+      assert.isTrue(retry?.messages[0]?.content.some((block) => "pdf" in block))
       assert.deepStrictEqual(texts(retry, "assistant"), [draft])
       assert.include(texts(retry, "user").at(-1), missing)
-      assert.isTrue(mend?.messages[0]?.content.some((block) => "image" in block))
+      assert.isTrue(mend?.messages[0]?.content.some((block) => "picture" in block))
       assert.include(texts(mend, "user").at(-1), draft)
       assert.include(texts(mend, "user").at(-1), missing)
       // Where there was no answer, the layout tier's is the draft.

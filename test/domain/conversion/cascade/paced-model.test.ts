@@ -3,10 +3,10 @@ import { Clock, Effect, Fiber, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
 import { pacedModel } from "../../../../src/domain/conversion/cascade/paced-model.ts"
-import { visionRequest } from "../../../../src/domain/conversion/cascade/vision.ts"
+import { visionCall } from "../../../../src/domain/conversion/cascade/vision.ts"
 import { type VisionAnswer, VisionModelError } from "../../../../src/ports/conversion/vision-model.ts"
 
-const request = visionRequest("m", [])
+const request = visionCall("m", [])
 const place = { tier: "agentic", page: 0 } as const
 const answer: VisionAnswer = {
   text: "x",

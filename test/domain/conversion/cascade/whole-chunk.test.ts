@@ -45,7 +45,7 @@ describe("a whole chunk in one call", () => {
     Effect.gen(function* () {
       const { calls, requests, result } = yield* run(() => [4, 5, 6].map(section).join(""))
       assert.deepStrictEqual(calls, [{ tier: "harness", page: 4 }])
-      assert.strictEqual(requests[0]?.messages[0]?.content.filter((block) => "image" in block).length, 3)
+      assert.strictEqual(requests[0]?.messages[0]?.content.filter((block) => "picture" in block).length, 3)
       const lines = result._tag === "Success" ? result.success : []
       assert.deepStrictEqual(
         lines.map(({ html, page, tier }) => [page, tier, html]),

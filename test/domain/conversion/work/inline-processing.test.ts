@@ -138,7 +138,8 @@ layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
       assert.include(html, "<p>Soup</p>")
       assert.isBelow(html.indexOf("Soup"), html.indexOf("<img"))
       assert.deepInclude(model.requests[0]?.messages[0]?.content[0], {
-        image: { format: "png", source: { bytes: new Uint8Array(pngOf()) } }
+        picture: new Uint8Array(pngOf()),
+        format: "png"
       })
       const sql = yield* WriteSql
       const costs = yield* sql`select id, source, cost_usd::float8 as usd from cost_ledger`

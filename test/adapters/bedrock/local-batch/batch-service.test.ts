@@ -2,12 +2,12 @@ import { NodeCrypto } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope, Stream } from "effect"
 
-import { makeLocalBatch } from "../../../src/adapters/local-batch/batch-service.ts"
-import { type LocalBatchFaults, fateOf } from "../../../src/adapters/local-batch/faults.ts"
-import { VisionModelError } from "../../../src/ports/conversion/vision-model.ts"
-import { type BatchWorld, batchServiceContract, newJob, until } from "../../contracts/batch-service.ts"
-import { echo } from "../../domain/batch/world.ts"
-import { makeMapObjects } from "../../support/map-objects.ts"
+import { makeLocalBatch } from "../../../../src/adapters/bedrock/local-batch/batch-service.ts"
+import { type LocalBatchFaults, fateOf } from "../../../../src/adapters/bedrock/local-batch/faults.ts"
+import { VisionModelError } from "../../../../src/ports/conversion/vision-model.ts"
+import { type BatchWorld, batchServiceContract, newJob, until } from "../../../contracts/batch-service.ts"
+import { echo } from "../../../domain/batch/world.ts"
+import { makeMapObjects } from "../../../support/map-objects.ts"
 
 const world = (
   options: { readonly faults?: LocalBatchFaults; readonly delayMs?: number } = {},

@@ -1,9 +1,9 @@
 import { Clock, Effect, FiberSet, type Scope, Stream } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
-import { type BatchJob, type BatchService, BatchServiceError } from "../../ports/batch/batch-service.ts"
-import type { VisionModel } from "../../ports/conversion/vision-model.ts"
-import type { ObjectStoreError, ObjectStoreService } from "../../ports/object-store.ts"
+import { type BatchJob, type BatchService, BatchServiceError } from "../../../ports/batch/batch-service.ts"
+import type { VisionModel } from "../../../ports/conversion/vision-model.ts"
+import type { ObjectStoreError, ObjectStoreService } from "../../../ports/object-store.ts"
 import type { LocalBatchFaults } from "./faults.ts"
 import { runJob } from "./run-job.ts"
 import { Asked, Ended, notesOn, Stopping } from "./state.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 
-import { membersOf, parsed } from "../../../src/domain/batch/output.ts"
+import { membersOf, parsed } from "../../../src/adapters/bedrock/json-members.ts"
 
 const encoder = new TextEncoder()
 

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 
+import * as BatchLines from "../../../src/adapters/bedrock/batch-lines.ts"
 import { collect, tallyOnly } from "../../../src/domain/batch/collecting.ts"
 import { manifestKey } from "../../../src/domain/batch/keys.ts"
-import { readOutputLine } from "../../../src/domain/batch/output.ts"
 import { makeResultsWriter, readResults } from "../../../src/domain/batch/results.ts"
 import { type BatchLimits, BatchSkipped, linesOf, writeShards } from "../../../src/domain/batch/shards.ts"
 import type { BatchJob } from "../../../src/ports/batch/batch-service.ts"
@@ -25,56 +25,7 @@ const answered = (recordId: string, text: string, changes: object = {}) => ({
 })
 
 /** What is read of a line. */
-const readLine = (text: string) => readOutputLine(encoder.encode(text))
-
-describe("a line of output", () => {
-  it("is read with its texts, plain or cited, and the tokens that are billed", () => {
-    const usage = { inputTokens: 1, outputTokens: 2, cacheReadInputTokens: 3, cacheWriteInputTokens: 4 }
-    const content = [
-      { text: "<p>a" },
-      { citationsContent: { content: [{ text: "b" }, { text: "c" }], citations: [] } },
-      { text: "</p>" }
-    ]
-    const line = JSON.stringify(answered("c0-p0", "", { output: { message: { content } }, usage }))
-    assert.deepStrictEqual(readLine(line), {
-      recordId: "c0-p0",
-      usage: { inputTokens: 8, outputTokens: 2 },
-      answer: { text: "<p>abc</p>", stopReason: "end_turn" }
-    })
-  })
-
-  for (const [what, record] of [
-    ["an error", { recordId: "c0-p0", error: { errorCode: 400, errorMessage: "bad" } }],
-    ["no text", answered("c0-p0", "  ")],
-    ["a guardrail", answered("c0-p0", "x", { stopReason: "guardrail_intervened" })],
-    ["a filter", answered("c0-p0", "x", { stopReason: "content_filtered" })],
-    ["a cut-off answer", answered("c0-p0", "x", { stopReason: "max_tokens" })],
-    ["content of another shape", answered("c0-p0", "x", { output: { message: { content: "x" } } })],
-    ["no output", { recordId: "c0-p0", modelOutput: null }]
-  ] as const) {
-    it(`${what}: no answer, but what it cost`, () => {
-      const read = readLine(JSON.stringify(record))
-      assert.strictEqual(read?.recordId, "c0-p0")
-      assert.isUndefined(read?.answer)
-      const billed = "modelOutput" in record && record.modelOutput !== null
-      assert.deepStrictEqual(read?.usage, { inputTokens: billed ? 10 : 0, outputTokens: billed ? 2 : 0 })
-    })
-  }
-
-  it("is no record where it is cut off, of another kind, or hostile; nothing throws", () => {
-    for (const line of ["", "{", "null", "[]", "1", '{"recordId":1}', '{"modelOutput":{}}']) {
-      assert.isUndefined(readLine(line), line)
-    }
-    const bad = answered("c0-p0", "x", { usage: { inputTokens: -5, outputTokens: 1e99 } })
-    assert.deepStrictEqual(readLine(JSON.stringify(bad))?.usage, { inputTokens: 0, outputTokens: 0 })
-    fc.assert(
-      fc.property(fc.json(), fc.nat(), (json, at) => {
-        readLine(json)
-        readLine(json.slice(0, at))
-      })
-    )
-  })
-})
+const readLine = (line: string) => BatchLines.readOutputLine(encoder.encode(line))!
 
 const job: BatchJob = {
   arn: "arn:x",
@@ -125,7 +76,8 @@ describe("collecting", () => {
         "manifest.json.out": lineOf(1)
       })
       const tally = yield* collect({ jobId: "j", attempt: 1, shards: 0, partly: false }, job).pipe(
-        Effect.provideService(BatchObjects, objects)
+        Effect.provideService(BatchObjects, objects),
+        Effect.provide(BatchLines.layer)
       )
       assert.deepStrictEqual(tally, {
         returned: 6,
@@ -159,7 +111,7 @@ describe("collecting", () => {
                   })
                   const writer = makeResultsWriter(objects, { jobId: "j", attempt: 1 }, all.map(entry), held)
                   for (const page of order) {
-                    yield* writer.add(entry(page), readLine(lineOf(page))!)
+                    yield* writer.add(entry(page), readLine(lineOf(page)))
                   }
                   yield* writer.finish
                   const whole = Effect.gen(function* () {
@@ -172,7 +124,7 @@ describe("collecting", () => {
                   // One that slept through all of that, and ends anywhere.
                   const late = makeResultsWriter(objects, { jobId: "j", attempt: 2 }, all.map(entry), held)
                   for (const page of order) {
-                    yield* late.add(entry(page), readLine(lineOf(page))!)
+                    yield* late.add(entry(page), readLine(lineOf(page)))
                     yield* whole
                   }
                 })
@@ -194,7 +146,8 @@ describe("collecting", () => {
         const objects = yield* collected(files)
         const error = yield* Effect.flip(
           collect({ jobId: "j", attempt: 1, shards: 0, partly: false }, { ...job, ...change }).pipe(
-            Effect.provideService(BatchObjects, objects)
+            Effect.provideService(BatchObjects, objects),
+            Effect.provide(BatchLines.layer)
           )
         )
         assert.strictEqual(error._tag, "CollectFailed")
@@ -206,7 +159,10 @@ describe("collecting", () => {
     Effect.gen(function* () {
       const objects = yield* collected({ "a.jsonl.out": lineOf(1) + lineOf(2) })
       const counted = (processed: number) =>
-        tallyOnly(6, { ...job, processed }).pipe(Effect.provideService(BatchObjects, objects))
+        tallyOnly(6, { ...job, processed }).pipe(
+          Effect.provideService(BatchObjects, objects),
+          Effect.provide(BatchLines.layer)
+        )
       const { tally, whole } = yield* counted(2)
       assert.deepStrictEqual(
         [tally.returned, tally.usage.inputTokens, tally.accepted, tally.fallback],
@@ -225,7 +181,8 @@ describe("shards", () => {
     return Effect.map(
       Effect.result(
         writeShards(Stream.fromIterable(lines), "p/", limits).pipe(
-          Effect.provideService(BatchObjects, objects)
+          Effect.provideService(BatchObjects, objects),
+          Effect.provide(BatchLines.layer)
         )
       ),
       (result) => ({ result, stored })

@@ -1,9 +1,9 @@
 import { Effect, Option, Stream } from "effect"
 
-import type { VisionModel } from "../../ports/conversion/vision-model.ts"
-import type { ObjectStoreError, ObjectStoreService } from "../../ports/object-store.ts"
+import type { VisionModel } from "../../../ports/conversion/vision-model.ts"
+import type { ObjectStoreError, ObjectStoreService } from "../../../ports/object-store.ts"
+import { callOf, decodeRecord, type InputRecord } from "../batch-lines.ts"
 import { fateOf, type LocalBatchFaults } from "./faults.ts"
-import { decodeRecord, type Record, requestOf } from "./record.ts"
 import type { Asked, Ended } from "./state.ts"
 
 /** Records that are answered concurrently. */
@@ -21,10 +21,10 @@ interface RunOptions {
 const place = { tier: "hifi-single-pass", page: 0 } as const
 
 /** An answer in the shape of the Converse API, or the error of a record. */
-const answer = (record: Record, modelId: string, { faults, model }: RunOptions) =>
+const answer = (record: InputRecord, modelId: string, { faults, model }: RunOptions) =>
   fateOf(record.recordId, faults) === "failed"
     ? Effect.succeed({ error: { errorCode: 500, errorMessage: "the model failed" } })
-    : model.converse(requestOf(modelId, record), place).pipe(
+    : model.converse(callOf(modelId, record), place).pipe(
         Effect.map(({ stopReason, text, usage }) => ({
           modelOutput: {
             output: { message: { role: "assistant", content: [{ text }] } },

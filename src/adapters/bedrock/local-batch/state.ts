@@ -1,6 +1,6 @@
 import { Effect, Schema, Stream } from "effect"
 
-import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
+import { ObjectStoreError, type ObjectStoreService } from "../../../ports/object-store.ts"
 
 /** A job as it was asked for. Times are milliseconds since 1970. */
 export const Asked = Schema.Struct({

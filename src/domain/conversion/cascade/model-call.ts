@@ -1,0 +1,48 @@
+/**
+ * A call of a vision model: what is asked on demand, what the batch lane records ahead of time, and what its results are matched
+ * by.
+ */
+export interface ModelCall {
+  readonly model: string
+  /** The instructions: the same for every call, so that a provider may cache them. */
+  readonly system: string
+  readonly messages: ReadonlyArray<CallMessage>
+  readonly maxTokens: number
+  readonly temperature: number
+}
+
+export interface CallMessage {
+  readonly role: "user" | "assistant"
+  readonly content: ReadonlyArray<CallContent>
+}
+
+/** Text, a PDF that the model sees as pages and not just as text, or a picture. */
+export type CallContent =
+  | { readonly text: string }
+  | { readonly pdf: Uint8Array; readonly name: string }
+  | { readonly picture: Uint8Array; readonly format: "png" | "jpeg" }
+
+/** Largest PDF of a call, bytes (Bedrock user guide, Converse, "document"). */
+export const MAX_DOCUMENT_BYTES = 4_500_000
+
+/** Largest picture of a call, bytes (Bedrock user guide, Converse, "image"). */
+export const MAX_IMAGE_BYTES = 3_750_000
+
+/** A neutral constant: the name is part of the prompt, and a file's own name is untrusted. */
+export const DOCUMENT_NAME = "page"
+
+/** Stop reasons of an answer that was cut off or withheld (BATCH-21). */
+const UNUSABLE_STOPS: ReadonlySet<string> = new Set([
+  "guardrail_intervened",
+  "content_filtered",
+  "max_tokens",
+  "model_context_window_exceeded",
+  "malformed_model_output"
+])
+
+/** Whether an answer can be used: it has text, and was neither cut off nor withheld. */
+export const isUsable = (answer: {
+  readonly text: string
+  readonly stopReason: string | undefined
+}): boolean =>
+  answer.text.trim() !== "" && (answer.stopReason === undefined || !UNUSABLE_STOPS.has(answer.stopReason))
