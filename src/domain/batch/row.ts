@@ -18,7 +18,7 @@ export const BatchOutcome = Schema.Literals(["collected", "skipped", "failed", "
 export type BatchOutcome = typeof BatchOutcome.Type
 
 /** What causes a batch row to change state. */
-type BatchRowMove =
+export type BatchRowMove =
   /** The driver prepared it and the batch job exists. */
   | "submit"
   /** It will never be submitted. */
@@ -32,11 +32,13 @@ const MOVES: Readonly<Record<BatchRowState, Partial<Record<BatchRowMove, BatchRo
   closed: {}
 }
 
-/** All transitions of a batch row; the functions of migration 0020 enforce the same ones. */
+/**
+ * All transitions of a batch row; undefined where the move does nothing. The database makes them, under its row locks, and a test
+ * holds each of its functions to this table and to {@link whenUserActs} in every state.
+ */
 export const moveBatchRow = (state: BatchRowState, move: BatchRowMove): BatchRowState | undefined =>
   MOVES[state][move]
 
-/** What an owner's action does to a batch row (BATCH-41). */
 interface UserAct {
   readonly state: BatchRowState
   /** The reason is recorded in the row. */
@@ -45,7 +47,7 @@ interface UserAct {
   readonly stop: boolean
 }
 
-/** `close_conversion_batch_row`, as a table; `none` is a job that the driver has not claimed. */
+/** What an owner's action leads to (BATCH-41); `none` is a job that the driver has not claimed. */
 export const whenUserActs = (found: BatchRowState | "none"): UserAct => {
   switch (found) {
     case "none":
