@@ -64,6 +64,9 @@ const MOVES: Readonly<Record<JobStatus, Partial<Record<JobMove, JobStatus>>>> = 
  */
 export const moveJob = (status: JobStatus, move: JobMove): JobStatus | undefined => MOVES[status][move]
 
+/** Whether the job has ended. */
+export const isTerminal = (status: JobStatus): boolean => Object.keys(MOVES[status]).length === 0
+
 /** Pages of a chunk. */
 export const CHUNK_PAGES = 20
 

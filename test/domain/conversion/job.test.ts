@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 
-import { type JobMove, JobStatus, moveJob } from "../../../src/domain/conversion/job.ts"
+import { isTerminal, type JobMove, JobStatus, moveJob } from "../../../src/domain/conversion/job.ts"
 
 const MOVES: ReadonlyArray<JobMove> = [
   "start",
@@ -14,8 +14,6 @@ const MOVES: ReadonlyArray<JobMove> = [
 ]
 
 const STATUSES = JobStatus.literals
-
-const isTerminal = (status: JobStatus) => MOVES.every((move) => moveJob(status, move) === undefined)
 
 /** The state machine of a job (DOC-11): a row for each move out of a status. */
 const table = (): string =>
