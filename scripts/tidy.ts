@@ -80,6 +80,13 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inTest("it.effect.only('alone', () => undefined)")
   },
   {
+    rule: "a module of @effect/platform-node is imported by its path: the index loads a Redis client, some 700 files",
+    files: /^(src|test)\//,
+    banned: /from "@effect\/platform-node"/,
+    where: "code",
+    sample: inTest('import { NodeServices } from "@effect/platform-node"\nexport { NodeServices }')
+  },
+  {
     rule: "no check of the compiler is switched off",
     files: ALL,
     banned: /@ts-(ignore|nocheck|expect-error)/,

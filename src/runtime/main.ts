@@ -1,4 +1,4 @@
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 
 import { run } from "./app.ts"
 import { endWithWords, teardown } from "./process/run-program.ts"

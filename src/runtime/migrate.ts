@@ -1,4 +1,4 @@
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Result } from "effect"
 
 import { migrateDatabase, shownUrl } from "./layers/database.ts"

@@ -1,4 +1,4 @@
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Exit, Layer, Logger, Scope } from "effect"
 
 import * as Html from "../adapters/html/html-assembly.ts"

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { writeSync } from "node:fs"
 import { join } from "node:path"
 
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Duration, Effect, Layer, Logger, Random, Redacted, References, Stream } from "effect"
 
 import * as BatchLines from "../../src/adapters/bedrock/batch-lines.ts"

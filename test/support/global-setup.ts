@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
 
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Duration, Effect, Exit, Layer, Logger, Schema, Scope, Stream } from "effect"
 import * as Mac from "effect/crypto/Mac"
 import { createTransport, type SendMailOptions } from "nodemailer"

@@ -14,7 +14,7 @@ import {
 } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 
-import { NodeStream } from "@effect/platform-node"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Stream } from "effect"
 
 import { isObjectKey } from "../../domain/object-key.ts"

@@ -4,7 +4,7 @@ import { mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { pipeline } from "node:stream/promises"
 
-import { NodeStream } from "@effect/platform-node"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Duration, Effect, RcMap, type Scope } from "effect"
 
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"

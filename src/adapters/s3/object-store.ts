@@ -10,7 +10,7 @@ import {
   type S3ClientConfig
 } from "@aws-sdk/client-s3"
 import { Upload } from "@aws-sdk/lib-storage"
-import { NodeStream } from "@effect/platform-node"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { type Cause, Effect, Exit, Option, type Scope, Stream } from "effect"
 
 import { isObjectKey } from "../../domain/object-key.ts"

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Layer, Logger, Redacted, References, Schema } from "effect"
 import { Command } from "effect/cli"
 

@@ -1,4 +1,4 @@
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, type Redacted } from "effect"
 
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"

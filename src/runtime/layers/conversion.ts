@@ -1,6 +1,6 @@
 import { hostname } from "node:os"
 
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, Duration } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises"
 
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"

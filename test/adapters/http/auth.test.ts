@@ -1,4 +1,4 @@
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"

@@ -1,7 +1,7 @@
 import { request, type IncomingHttpHeaders, type RequestOptions } from "node:http"
 import { connect } from "node:net"
 
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 

@@ -1,4 +1,4 @@
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 

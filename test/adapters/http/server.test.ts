@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Deferred, Effect, Layer, Result } from "effect"
 import { expect, it } from "vitest"
 

@@ -1,4 +1,4 @@
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Duration, Effect, Layer, References, Stream } from "effect"
 
 import * as BatchLines from "../../../src/adapters/bedrock/batch-lines.ts"

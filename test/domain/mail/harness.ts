@@ -1,4 +1,4 @@
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
 
 import { makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"

@@ -1,4 +1,4 @@
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Exit, Layer, Logger } from "effect"
 
 import { runWith } from "../../../src/runtime/cli/main.ts"

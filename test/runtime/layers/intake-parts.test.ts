@@ -1,4 +1,4 @@
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Result } from "effect"
 import { afterAll, beforeAll, beforeEach, describe } from "vitest"
