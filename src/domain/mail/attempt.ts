@@ -1,27 +1,32 @@
 import { Cause, type Context, Effect, Fiber } from "effect"
 
-import { type Accepted, type MailProviders, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import type { ProviderRequest } from "./deferred-send.ts"
+import type { Provider } from "./failover.ts"
 import { countAttempt } from "./metrics.ts"
 
 /** How long a shutdown lets attempts under way finish by themselves, and then lets their outcomes be written. */
 const DRAIN_GRACE = "6 seconds"
 const DRAIN_WRITE = "3 seconds"
 
+/** The failure of an attempt at a provider that has no adapter. */
+export const unconfigured = (provider: Provider): ProviderFailure =>
+  new ProviderFailure({ provider, kind: "unavailable", message: `${provider} is not configured` })
+
 /** Runs sends so that each has an outcome, also when its caller is interrupted or the process shuts down. */
 interface AttemptRunner {
   /** Runs one send to its end in a fiber of its own: interrupting the caller does not interrupt it. */
   readonly detached: <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** One attempt, bounded. A time-out, a defect and a shutdown count as `ambiguous`: the request may have arrived. */
-  readonly attempt: (request: ProviderRequest) => Effect.Effect<Accepted, ProviderFailure>
+  readonly attempt: (
+    adapter: MailProvider,
+    request: ProviderRequest
+  ) => Effect.Effect<Accepted, ProviderFailure>
 }
 
 /** Makes a runner. Before its scope closes, its work is finished, or interrupted and counted as ambiguous. */
-export const makeAttemptRunner = Effect.fnUntraced(function* (
-  providers: MailProviders["Service"],
-  attemptTimeoutMs: number
-) {
+export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: number) {
   const bodies = new Set<Fiber.Fiber<unknown, unknown>>()
   const attempts = new Set<Fiber.Fiber<unknown, unknown>>()
   let closed = false
@@ -49,14 +54,8 @@ export const makeAttemptRunner = Effect.fnUntraced(function* (
       return Fiber.join(fiber)
     })
 
-  const attempt: AttemptRunner["attempt"] = (request) => {
-    const { provider } = request
-    const adapter = providers.get(provider)
-    if (adapter === undefined) {
-      return Effect.fail(
-        new ProviderFailure({ provider, kind: "unavailable", message: `${provider} is not configured` })
-      )
-    }
+  const attempt: AttemptRunner["attempt"] = (adapter, request) => {
+    const { provider } = adapter
     const ambiguous = (message: string) => new ProviderFailure({ provider, kind: "ambiguous", message })
     return withDeadline(adapter.send(request), {
       duration: attemptTimeoutMs,

@@ -1,4 +1,4 @@
-import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "./failover.ts"
+import { dedupes, IDEMPOTENCY_WINDOW_MS, provesNonAcceptance, type Provider } from "./failover.ts"
 import type { SendResult } from "./send-result.ts"
 
 /**
@@ -114,6 +114,6 @@ export const settledState = (result: SendResult, ambiguous: boolean): ClaimState
     case "suppressed":
       return ambiguous ? "ambiguous" : "refused"
     case "failed":
-      return ambiguous || result.kind === "ambiguous" ? "ambiguous" : "refused"
+      return !ambiguous && provesNonAcceptance(result.kind) ? "refused" : "ambiguous"
   }
 }

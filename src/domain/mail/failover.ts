@@ -23,7 +23,7 @@ export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000
 export const FailureKind = Schema.Literals(["rejected", "unavailable", "ambiguous"])
 export type FailureKind = typeof FailureKind.Type
 
-/** True where the failure proves that no copy left. */
+/** Whether the failure proves that no copy left. */
 export const provesNonAcceptance = (kind: FailureKind): boolean => kind !== "ambiguous"
 
 /**
@@ -34,30 +34,24 @@ export const stickyKind = (keyIsAmbiguous: boolean, kind: FailureKind): FailureK
   keyIsAmbiguous ? "ambiguous" : kind
 
 /** Where a send may go. */
-interface Route {
+export interface Route {
   readonly first: Provider
   /** Tried once, and only after `first` proved that it did not accept. Never equal to `first`. */
   readonly fallback: Provider | undefined
 }
 
-/** What is configured, what the request pins, and what an earlier attempt on the key may have reached. */
-interface RouteInput {
-  readonly primary: Provider
-  readonly fallback: Provider | undefined
-  readonly pinned: Provider | undefined
-  /** The provider that an ambiguous attempt on this key went to; nothing but that one may see the key again (S2). */
-  readonly sticky: Provider | undefined
-}
+/** The route that the settings and the request choose (MAIL-20, MAIL-21, S3). */
+export const routeOf = (
+  { fallback, primary }: { readonly primary: Provider; readonly fallback: Provider | undefined },
+  pinned: Provider | undefined
+): Route =>
+  pinned === undefined
+    ? { first: primary, fallback: fallback === primary ? undefined : fallback }
+    : { first: pinned, fallback: undefined }
 
-/** Chooses the route of a send (MAIL-20, MAIL-21, S2, S3). */
-export const routeOf = (input: RouteInput): Route => {
-  const only = input.sticky ?? input.pinned
-  if (only !== undefined) return { first: only, fallback: undefined }
-  return {
-    first: input.primary,
-    fallback: input.fallback === input.primary ? undefined : input.fallback
-  }
-}
+/** The route once an earlier attempt on the key was ambiguous: nothing but its provider may see the key again (S2). */
+export const stickTo = (sticky: Provider | undefined, route: Route): Route =>
+  sticky === undefined ? route : { first: sticky, fallback: undefined }
 
 /** The provider to try after a failure of `route.first`, if any: only `unavailable` fails over, once (S3). */
 export const failoverTarget = (route: Route, kind: FailureKind): Provider | undefined =>

@@ -1,17 +1,19 @@
 import { Clock, Context, Effect, Layer, Result } from "effect"
-import { Digest, sha256 } from "effect/crypto/Digest"
-import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { DeferQueue } from "../../ports/mail/defer-queue.ts"
-import { MailProviders } from "../../ports/mail/mail-provider.ts"
-import { MailStore, type RecordSend } from "../../ports/mail/mail-store.ts"
-import { noAnswer } from "../../ports/store-unavailable.ts"
-import { withDeadline } from "../deadline.ts"
+import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { addressKey, addressOf } from "./address.ts"
-import { makeAttemptRunner } from "./attempt.ts"
+import { unconfigured } from "./attempt.ts"
 import { settledState } from "./claim.ts"
-import { type DeferredSend, type ProviderRequest, delayBefore, hasExpired } from "./deferred-send.ts"
-import { failoverTarget, routeOf, stickyKind, dedupes, type Provider } from "./failover.ts"
+import { delayBefore, hasExpired, type ProviderRequest, type SendDetails } from "./deferred-send.ts"
+import {
+  dedupes,
+  failoverTarget,
+  type Provider,
+  type Route,
+  routeOf,
+  stickTo,
+  stickyKind
+} from "./failover.ts"
 import {
   makeMessage,
   type Message,
@@ -22,23 +24,28 @@ import {
 } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
 import {
+  deferred,
+  failed,
   IdempotencyConflict,
   IdempotencyInProgress,
   InvalidRequest,
   type NotBegun,
-  type SendResult
+  type SendResult,
+  sent,
+  suppressed,
+  type Tried
 } from "./send-result.ts"
 import {
   claimLeaseMs,
-  ENQUEUE_TIMEOUT_MS,
-  MailerConfig,
-  type Ending,
-  resultOf,
-  type Sending
+  enqueueRetry,
+  makeSendParts,
+  type Sending,
+  type SendParts,
+  type SendServices
 } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { makeStoreAccess } from "./store-access.ts"
-import { blockedAddresses, suppressedError } from "./suppression-policy.ts"
+import { begin, findEvidence, moveClaim, record, rowOf } from "./store-access.ts"
+import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression-policy.ts"
 
 /**
  * Outbound mail (MAIL-1): suppression look-up, primary, fallback only after proof that the primary did not accept, one row.
@@ -52,259 +59,241 @@ export class Mailer extends Context.Service<
   }
 >()("postlane/domain/Mailer") {}
 
-const encoder = new TextEncoder()
-
-const make = Effect.gen(function* () {
-  const config = yield* MailerConfig
-  const store = yield* MailStore
-  const queue = yield* DeferQueue
-  const providers = yield* MailProviders
-  const digest = yield* Digest
-  const random = yield* SecureRandom
-  const runner = yield* makeAttemptRunner(providers, config.attemptTimeoutMs)
-  const access = makeStoreAccess(store, config)
-  const leaseMs = claimLeaseMs(config)
-
-  const sha256Hex = (text: string) => digest.digestHex(sha256, encoder.encode(text))
-
-  /** An attempt may have arrived: settle it by evidence, else queue a retry, else end it `failed` (MAIL-32, MAIL-50, MAIL-52). */
-  const settleAmbiguous = Effect.fnUntraced(function* (
-    sending: Sending,
-    request: ProviderRequest,
-    reason: string,
-    failedOver: boolean
-  ): Effect.fn.Return<Ending> {
-    const { provider } = request
-    const evidence = yield* access.findEvidence(sending.wireKey.keyHash, provider)
-    if (evidence !== undefined)
-      return { _tag: "Sent", provider, messageId: evidence.providerMessageId, failedOver }
-    const failed = (error: string): Ending => ({
-      _tag: "Failed",
-      provider,
-      kind: "ambiguous",
-      error,
-      failedOver
+/** The mailer, on the services of its ports. */
+export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
+  Mailer,
+  Effect.map(makeSendParts, (parts) =>
+    Mailer.of({
+      send: (request) => {
+        const message = makeMessage(request, parts.config.defaults)
+        return Result.isFailure(message)
+          ? Effect.fail(new InvalidRequest({ issues: message.failure }))
+          : parts.runner.detached(send(parts, message.success, request.idempotencyKey))
+      }
     })
-    if (!queue.configured) return failed(reason)
-    const now = yield* Clock.currentTimeMillis
-    const delay = delayBefore(1, config.deferDelaysSeconds, now - sending.firstAttemptAt)
-    if (delay === undefined) return failed(`${reason}; too old to be tried again`)
-    const { expiresAt } = sending.message
-    if (hasExpired(expiresAt, now + delay * 1000))
-      return failed(`${reason}; the mail expires before it could be tried again`)
-    const deferred: DeferredSend = {
-      version: 1,
-      rowId: yield* random.uuidV7(),
-      attempt: 1,
-      request,
-      details: sending.details,
-      firstAttemptAt: sending.firstAttemptAt,
-      ...(expiresAt === undefined ? {} : { expiresAt }),
-      failedOver
-    }
-    return yield* withDeadline(queue.enqueue(deferred, delay), {
-      duration: ENQUEUE_TIMEOUT_MS,
-      onTimeout: () => Effect.fail(noAnswer("enqueue", `${ENQUEUE_TIMEOUT_MS} ms`))
-    }).pipe(
-      Effect.andThen(
-        Effect.logWarning("an ambiguous send waits for its retry").pipe(
-          Effect.annotateLogs({ provider, reason, source: sending.details.source })
-        )
-      ),
-      Effect.as<Ending>({ _tag: "Deferred", provider, failedOver }),
-      Effect.catch((error) =>
-        Effect.logError("an ambiguous send could not be queued for its retry", { error: error.reason }).pipe(
-          Effect.as(failed(`${reason}; it could not be queued for a retry: ${error.reason}`))
-        )
-      )
-    )
-  })
+  )
+)
 
-  /** Whether this call may still hold its claim: a process that was frozen past its lease has lost it. */
-  const stillHolds = (sending: Sending) =>
-    Effect.map(
-      Clock.monotonicTimeNanos,
-      (now) =>
-        !sending.holdsClaim ||
-        now - sending.startedAt < BigInt(leaseMs - config.attemptTimeoutMs) * 1_000_000n
-    )
+/** One send: look-up and claim, the providers, the row. */
+const send = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: Message,
+  chosenKey: string | undefined
+): Effect.fn.Return<SendResult, IdempotencyConflict | IdempotencyInProgress> {
+  const now = yield* Clock.currentTimeMillis
+  const startedAt = yield* Clock.monotonicTimeNanos
+  const rowId = yield* parts.newId()
+  const idempotencyKey = chosenKey ?? rowId
+  const keyHash = yield* parts.sha256Hex(idempotencyKey)
+  const claim =
+    chosenKey === undefined || !parts.store.configured
+      ? undefined
+      : { owner: rowId, payloadHash: yield* parts.sha256Hex(payloadOf(message)) }
+  const route = routeOf(parts.config, message.provider)
 
-  const lost = (sending: Sending) =>
-    Effect.fail(new IdempotencyInProgress({ idempotencyKey: sending.details.idempotencyKey }))
+  const began = yield* begin(parts, message, { keyHash, claim, first: route.first }, now)
+  const { decision } = began
+  if (decision._tag === "Conflict") return yield* new IdempotencyConflict({ idempotencyKey })
+  if (decision._tag === "InProgress") return yield* new IdempotencyInProgress({ idempotencyKey })
+  if (decision._tag === "Replay") return decision.result
 
-  /** Tries `provider`, and then the fallback where MAIL-31 allows it. */
-  const deliver = Effect.fnUntraced(function* (
-    sending: Sending,
-    provider: Provider,
-    fallback: Provider | undefined,
-    /** The previous provider's refusal. */
-    refusal?: string
-  ): Effect.fn.Return<Ending, IdempotencyInProgress> {
-    const failedOver = refusal !== undefined
-    if (!(yield* stillHolds(sending))) return yield* lost(sending)
-    const adapter = providers.get(provider)
-    const request = adapter?.prepare(sending.message, sending.wireKey) ?? {
-      provider,
-      key: sending.wireKey.key,
-      body: null
-    }
-    const attempt = yield* Effect.result(runner.attempt(request))
-    if (Result.isSuccess(attempt)) {
-      return { _tag: "Sent", provider, messageId: attempt.success.messageId, failedOver }
-    }
-    const failure = attempt.failure
-    const target = failoverTarget({ first: provider, fallback }, failure.kind)
-    if (target !== undefined) {
-      yield* Effect.logWarning("EMAIL_FAILOVER").pipe(
-        Effect.annotateLogs({
-          from: provider,
-          to: target,
-          reason: failure.message,
-          source: sending.details.source
-        })
-      )
-      yield* countFailover
-      if (sending.owner !== undefined && sending.holdsClaim) {
-        const claim = { keyHash: sending.wireKey.keyHash, owner: sending.owner, provider: target }
-        const holds = yield* access.moveClaim(claim)
-        if (!holds) return yield* lost(sending)
-      }
-      return yield* deliver(sending, target, undefined, `${provider}: ${failure.message}`)
-    }
-    const kind = stickyKind(sending.sticky !== undefined, failure.kind)
-    const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`
-    if (kind === "ambiguous" && failure.kind !== "rejected" && adapter !== undefined) {
-      return yield* settleAmbiguous(sending, request, error, failedOver)
-    }
-    return { _tag: "Failed", provider, kind, error, failedOver }
-  })
-
-  /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
-  const conclude = Effect.fnUntraced(function* (
-    sending: Sending,
-    ending: Ending
-  ): Effect.fn.Return<SendResult> {
-    const common = {
-      sendId: sending.rowId,
-      failedOver: ending._tag === "Suppressed" ? false : ending.failedOver,
-      idempotencyKey: sending.details.idempotencyKey,
-      suppressedRecipients: sending.suppressedRecipients
-    }
-    const result = resultOf(ending, common)
-    yield* countSend(result.provider, result.status, sending.details.category)
-    if (!result.ok && result.status === "failed") {
-      yield* Effect.logWarning("a send failed").pipe(
-        Effect.annotateLogs({ error: result.error, kind: result.kind, source: sending.details.source })
-      )
-    }
-    const ambiguous =
-      sending.sticky !== undefined || (result.status === "failed" && result.kind === "ambiguous")
-    const row: RecordSend = {
-      rowId: sending.rowId,
-      details: sending.details,
-      outcome: result.status,
-      provider: result.provider,
-      providerMessageId: result.providerMessageId,
-      failedOver: result.failedOver,
-      error: result.ok ? null : result.error,
-      errorKind: result.status === "failed" ? result.kind : null,
-      costUsd: result.ok ? config.costUsd[result.provider ?? config.primary] : null,
-      settle:
-        sending.owner === undefined
-          ? undefined
-          : {
-              owner: sending.owner,
-              state: settledState(result, ambiguous),
-              ambiguous: ambiguous || result.status === "deferred",
-              result
-            }
-    }
-    const recorded = yield* access.record(row)
-    if (recorded === undefined) return result
-    const proven =
-      result.status === "deferred" && recorded.providerMessageId !== null && statusRank(recorded.status) > 1
-    return proven
-      ? { ...result, status: "sent", sendId: recorded.sendId, providerMessageId: recorded.providerMessageId }
-      : { ...result, sendId: recorded.sendId }
-  })
-
-  const run = Effect.fnUntraced(function* (request: SendRequest, message: Message) {
-    const now = yield* Clock.currentTimeMillis
-    const startedAt = yield* Clock.monotonicTimeNanos
-    const rowId = yield* random.uuidV7()
-    const idempotencyKey = request.idempotencyKey ?? rowId
-    const keyHash = yield* sha256Hex(idempotencyKey)
-    const claim =
-      request.idempotencyKey === undefined || !store.configured
-        ? undefined
-        : { owner: rowId, payloadHash: yield* sha256Hex(payloadOf(message)) }
-
-    const began = yield* access.begin(message, keyHash, claim, now)
-    if (began.decision._tag === "Conflict") return yield* new IdempotencyConflict({ idempotencyKey })
-    if (began.decision._tag === "InProgress") return yield* new IdempotencyInProgress({ idempotencyKey })
-    if (began.decision._tag === "Replay") return began.decision.result
-    const { sticky, takeover, firstAttemptAt } = began.decision
-
-    const blocked = blockedAddresses(message.category, began.suppressions)
-    const remaining = withoutBlocked(message, blocked)
-    const mailed = remaining ?? message
-    const dropped = recipientKeys(message).filter((key) => blocked.has(key))
-    const sending: Sending = {
-      message: mailed,
-      details: {
-        category: message.category,
-        source: message.source,
-        from: addressOf(message.from),
-        to: mailed.to.map(addressKey),
-        others: [...mailed.cc, ...mailed.bcc].map(addressKey),
-        dropped,
-        subject: message.subject,
-        idempotencyKey,
-        keyHash
-      },
-      rowId,
-      wireKey: { key: idempotencyKey, keyHash },
-      owner: claim?.owner,
-      holdsClaim: claim !== undefined && began.answered,
-      startedAt,
-      firstAttemptAt,
-      sticky,
-      suppressedRecipients: dropped
-    }
-
-    const ending = yield* Effect.gen(function* (): Effect.fn.Return<Ending, IdempotencyInProgress> {
-      if (began.evidence !== undefined) {
-        const { provider, providerMessageId } = began.evidence
-        return { _tag: "Sent", provider, messageId: providerMessageId, failedOver: false }
-      }
-      if (remaining === undefined) {
-        const reasons = message.to.flatMap((box) => blocked.get(addressKey(box)) ?? [])
-        return { _tag: "Suppressed", error: suppressedError(reasons) }
-      }
-      const route = routeOf({ ...config, pinned: message.provider, sticky })
-      const adapter = providers.get(route.first)
-      if (takeover && !dedupes(route.first) && adapter !== undefined) {
-        const reason = "an earlier attempt on this key ended without an answer"
-        return yield* settleAmbiguous(sending, adapter.prepare(mailed, sending.wireKey), reason, false)
-      }
-      return yield* deliver(sending, route.first, route.fallback)
-    })
-    return yield* conclude(sending, ending)
-  })
-
-  return Mailer.of({
-    send: (request) => {
-      const message = makeMessage(request, config.defaults)
-      return Result.isFailure(message)
-        ? Effect.fail(new InvalidRequest({ issues: message.failure }))
-        : runner.detached(run(request, message.success))
-    }
-  })
+  const blocked = blockedAddresses(message.category, began.suppressions)
+  const remaining = withoutBlocked(message, blocked)
+  const sending: Sending = {
+    rowId,
+    message: remaining ?? message,
+    details: detailsOf(message, remaining ?? message, blocked, { idempotencyKey, keyHash }),
+    owner: claim?.owner,
+    holdsClaim: claim !== undefined && began.answered,
+    startedAt,
+    firstAttemptAt: decision.firstAttemptAt,
+    sticky: decision.sticky
+  }
+  if (began.evidence !== undefined) {
+    const { provider, providerMessageId } = began.evidence
+    return yield* conclude(parts, sending, sent(sending, { provider, failedOver: false }, providerMessageId))
+  }
+  if (remaining === undefined) {
+    const reasons = sending.details.to.flatMap((address) => blocked.get(address) ?? [])
+    const error = suppressedError(reasons)
+    return yield* conclude(parts, sending, suppressed(sending, { provider: null, failedOver: false }, error))
+  }
+  const walk = decision.takeover ? takeOver : deliver
+  return yield* conclude(parts, sending, yield* walk(parts, sending, stickTo(decision.sticky, route)))
 })
 
-/** The mailer, on the services of its ports. */
-export const layer: Layer.Layer<
-  Mailer,
-  never,
-  MailerConfig | MailStore | DeferQueue | MailProviders | Digest | SecureRandom
-> = Layer.effect(Mailer, make)
+/** What the rows of a send have in common; `mailed` is the message without the suppressed recipients. */
+const detailsOf = (
+  message: Message,
+  mailed: Message,
+  blocked: ReadonlyMap<string, SuppressionReason>,
+  key: Pick<SendDetails, "idempotencyKey" | "keyHash">
+): SendDetails => ({
+  category: message.category,
+  source: message.source,
+  from: addressOf(message.from),
+  to: mailed.to.map(addressKey),
+  others: [...mailed.cc, ...mailed.bcc].map(addressKey),
+  dropped: recipientKeys(message).filter((address) => blocked.has(address)),
+  subject: message.subject,
+  ...key
+})
+
+/** The vendor's request, byte-identical for the same message and key; `undefined` where the provider is not configured. */
+const requestFor = (
+  { providers }: SendParts,
+  { details, message }: Sending,
+  provider: Provider
+): ProviderRequest | undefined =>
+  providers.get(provider)?.prepare(message, { key: details.idempotencyKey, keyHash: details.keyHash })
+
+/** Goes on where an earlier attempt on the key left no result: only a provider that dedupes is asked again (MAIL-43). */
+const takeOver = (
+  parts: SendParts,
+  sending: Sending,
+  route: Route
+): Effect.Effect<SendResult, IdempotencyInProgress> => {
+  const provider = route.first
+  const request = dedupes(provider) ? undefined : requestFor(parts, sending, provider)
+  return request === undefined
+    ? deliver(parts, sending, route)
+    : defer(
+        parts,
+        sending,
+        { provider, failedOver: false },
+        request,
+        "an earlier attempt on this key ended without an answer"
+      )
+}
+
+/** Tries the first provider of the route, and then the fallback where MAIL-31 allows it. */
+const deliver = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  route: Route,
+  /** The previous provider's refusal. */
+  refusal?: string
+): Effect.fn.Return<SendResult, IdempotencyInProgress> {
+  const provider = route.first
+  const tried = { provider, failedOver: refusal !== undefined }
+  if (!(yield* stillHolds(parts, sending))) return yield* lost(sending)
+  const adapter = parts.providers.get(provider)
+  const request = requestFor(parts, sending, provider)
+  const attempt = yield* Effect.result(
+    adapter === undefined || request === undefined
+      ? Effect.fail(unconfigured(provider))
+      : parts.runner.attempt(adapter, request)
+  )
+  if (Result.isSuccess(attempt)) return sent(sending, tried, attempt.success.messageId)
+  const failure = attempt.failure
+  const target = failoverTarget(route, failure.kind)
+  if (target !== undefined) {
+    yield* failOver(parts, sending, failure, target)
+    const onlyTarget = { first: target, fallback: undefined }
+    return yield* deliver(parts, sending, onlyTarget, `${provider}: ${failure.message}`)
+  }
+  const kind = stickyKind(sending.sticky !== undefined, failure.kind)
+  const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`
+  return kind === "ambiguous" && failure.kind !== "rejected" && request !== undefined
+    ? yield* defer(parts, sending, tried, request, error)
+    : failed(sending, tried, kind, error)
+})
+
+/** Whether this call may still hold its claim: a process that was frozen past its lease has lost it. */
+const stillHolds = ({ config }: SendParts, sending: Sending): Effect.Effect<boolean> =>
+  Effect.map(
+    Clock.monotonicTimeNanos,
+    (now) =>
+      !sending.holdsClaim ||
+      now - sending.startedAt < BigInt(claimLeaseMs(config) - config.attemptTimeoutMs) * 1_000_000n
+  )
+
+const lost = ({ details }: Sending) =>
+  Effect.fail(new IdempotencyInProgress({ idempotencyKey: details.idempotencyKey }))
+
+/** Reports the fail-over, and moves the claim to the provider that is tried next. */
+const failOver = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  { message: reason, provider: from }: ProviderFailure,
+  to: Provider
+): Effect.fn.Return<void, IdempotencyInProgress> {
+  const { details, holdsClaim, owner } = sending
+  yield* Effect.logWarning("EMAIL_FAILOVER").pipe(
+    Effect.annotateLogs({ from, to, reason, source: details.source })
+  )
+  yield* countFailover
+  if (owner === undefined || !holdsClaim) return
+  const holds = yield* moveClaim(parts, { keyHash: details.keyHash, owner, provider: to })
+  if (!holds) return yield* lost(sending)
+})
+
+/** An attempt may have arrived: settle it by evidence, else queue a retry, else end it `failed` (MAIL-32, MAIL-50, MAIL-52). */
+const defer = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  tried: Tried,
+  request: ProviderRequest,
+  reason: string
+): Effect.fn.Return<SendResult> {
+  const { details, firstAttemptAt } = sending
+  const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
+  if (evidence !== undefined) return sent(sending, tried, evidence.providerMessageId)
+  const doubtful = (error: string) => failed(sending, tried, "ambiguous", error)
+  if (!parts.queue.configured) return doubtful(reason)
+  const now = yield* Clock.currentTimeMillis
+  const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
+  if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
+  const { expiresAt } = sending.message
+  if (hasExpired(expiresAt, now + delay * 1000))
+    return doubtful(`${reason}; the mail expires before it could be tried again`)
+  const queued = yield* Effect.result(
+    enqueueRetry(
+      parts,
+      {
+        version: 1,
+        rowId: yield* parts.newId(),
+        attempt: 1,
+        request,
+        details,
+        firstAttemptAt,
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+        failedOver: tried.failedOver
+      },
+      delay
+    )
+  )
+  if (Result.isFailure(queued)) {
+    const error = queued.failure.reason
+    yield* Effect.logError("an ambiguous send could not be queued for its retry", { error })
+    return doubtful(`${reason}; it could not be queued for a retry: ${error}`)
+  }
+  yield* Effect.logWarning("an ambiguous send waits for its retry").pipe(
+    Effect.annotateLogs({ provider: request.provider, reason, source: details.source })
+  )
+  return deferred(sending, tried)
+})
+
+/** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
+const conclude = Effect.fnUntraced(function* (
+  parts: SendParts,
+  { details, owner, sticky }: Sending,
+  result: SendResult
+): Effect.fn.Return<SendResult> {
+  yield* countSend(result.provider, result.status, details.category)
+  if (result.status === "failed") {
+    yield* Effect.logWarning("a send failed").pipe(
+      Effect.annotateLogs({ error: result.error, kind: result.kind, source: details.source })
+    )
+  }
+  const state = settledState(result, sticky !== undefined)
+  const ambiguous = sticky !== undefined || result.status === "deferred" || state === "ambiguous"
+  const settle = owner === undefined ? undefined : { owner, state, ambiguous, result }
+  const recorded = yield* record(parts, rowOf(parts.config, result, details, settle))
+  if (recorded === undefined) return result
+  const proven =
+    result.status === "deferred" && recorded.providerMessageId !== null && statusRank(recorded.status) > 1
+  return proven
+    ? { ...result, status: "sent", sendId: recorded.sendId, providerMessageId: recorded.providerMessageId }
+    : { ...result, sendId: recorded.sendId }
+})

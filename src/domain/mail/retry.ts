@@ -1,27 +1,16 @@
 import { Clock, Context, Data, Effect, Layer, Result } from "effect"
-import { Digest, sha256 } from "effect/crypto/Digest"
-import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { DeferQueue } from "../../ports/mail/defer-queue.ts"
-import { MailProviders } from "../../ports/mail/mail-provider.ts"
-import { type BeganRetry, MailStore } from "../../ports/mail/mail-store.ts"
-import { type StoreUnavailable, noAnswer } from "../../ports/store-unavailable.ts"
+import type { BeganRetry } from "../../ports/mail/mail-store.ts"
+import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
-import { makeAttemptRunner } from "./attempt.ts"
-import {
-  type DeferredSend,
-  type ProviderRequest,
-  type SendDetails,
-  withoutDropped,
-  delayBefore,
-  hasExpired,
-  withinWindow
-} from "./deferred-send.ts"
+import { unconfigured } from "./attempt.ts"
+import { type DeferredSend, delayBefore, hasExpired, withinWindow, withoutDropped } from "./deferred-send.ts"
 import { dedupes } from "./failover.ts"
 import { countRetry } from "./metrics.ts"
-import type { SendStatus } from "./send-result.ts"
-import { claimLeaseMs, ENQUEUE_TIMEOUT_MS, MailerConfig } from "./sending.ts"
-import { blockedAddresses, suppressedError } from "./suppression-policy.ts"
+import { deferred, failed, type SendResult, sent, suppressed } from "./send-result.ts"
+import { claimLeaseMs, enqueueRetry, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
+import { findEvidence, rowOf } from "./store-access.ts"
+import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression-policy.ts"
 
 /** How long a retry waits before it tries again to lease a key that another process works on. */
 const BUSY_WAIT = "1 second"
@@ -45,205 +34,165 @@ export class RetryHandler extends Context.Service<
   }
 >()("postlane/domain/RetryHandler") {}
 
-/** How an attempt on a queued message ended. */
-interface Ending {
-  readonly outcome: SendStatus
-  readonly messageId: string | null
-  readonly error: string | null
-}
+/** The handler, on the services of its ports. */
+export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effect(
+  RetryHandler,
+  Effect.map(makeSendParts, (parts) =>
+    RetryHandler.of({ handle: (message) => parts.runner.detached(handle(parts, message)) })
+  )
+)
 
-const encoder = new TextEncoder()
-
-const make = Effect.gen(function* () {
-  const config = yield* MailerConfig
-  const store = yield* MailStore
-  const queue = yield* DeferQueue
-  const providers = yield* MailProviders
-  const digest = yield* Digest
-  const random = yield* SecureRandom
-  const runner = yield* makeAttemptRunner(providers, config.attemptTimeoutMs)
-  const leaseMs = claimLeaseMs(config)
-
-  const bounded = <A>(operation: string, call: Effect.Effect<A, StoreUnavailable>) =>
-    withDeadline(call, {
-      duration: config.dbTimeoutMs,
-      onTimeout: () => Effect.fail(noAnswer(operation, `${config.dbTimeoutMs} ms`))
-    })
-
-  /**
-   * Evidence and suppressions before an attempt. A provider that dedupes is tried even if the database does not answer. The
-   * other one is not: a mail whose acceptance an event has proven would go out twice. Its message waits instead.
-   */
-  const begin = Effect.fnUntraced(function* (
-    message: DeferredSend,
-    owner: string
-  ): Effect.fn.Return<BeganRetry, RetryFailure> {
-    const { details, request } = message
-    if (!store.configured) return { _tag: "Go", suppressions: [] }
-    const entry = {
-      keyHash: details.keyHash,
-      provider: request.provider,
-      rowId: message.rowId,
-      addresses: [...details.to, ...details.others],
-      owner,
-      leaseMs
-    }
-    const ask = bounded("beginRetry", store.beginRetry(entry)).pipe(
-      Effect.catch((error) =>
-        dedupes(request.provider)
-          ? Effect.logWarning(
-              "mail store: beginRetry failed, the provider dedupes, the retry goes on",
-              error
-            ).pipe(Effect.as<BeganRetry>({ _tag: "Go", suppressions: [] }))
-          : Effect.fail(error)
-      )
+/** One retry: look-up and lease, the attempt, the row. */
+const handle = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: DeferredSend
+): Effect.fn.Return<void, RetryFailure> {
+  const owner = yield* parts.newId()
+  const began = yield* begin(parts, message, owner)
+  if (began._tag === "Settled") return yield* countRetry("settled")
+  if (began._tag === "Recorded") return yield* countRetry("recorded")
+  const { details } = message
+  const blocked = blockedAddresses(details.category, began.suppressions)
+  const result = yield* send(parts, message, blocked)
+  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), settledBy(owner)))
+  yield* countRetry(result.status)
+  if (result.status === "failed") {
+    yield* Effect.logError("a deferred send ended failed").pipe(
+      Effect.annotateLogs({ error: result.error, source: details.source, rowId: message.rowId })
     )
-    const deadline = (yield* Clock.currentTimeMillis) + 2 * leaseMs
-    while (true) {
-      const began = yield* ask
-      if (began._tag !== "Busy") return began
-      if ((yield* Clock.currentTimeMillis) >= deadline)
-        return yield* new KeyStaysBusy({ rowId: message.rowId })
-      yield* Effect.sleep(BUSY_WAIT)
-    }
-  })
-
-  /** The row id of the next retry: derived from this one, so that a message handled twice queues one successor. */
-  const nextRowId = (rowId: string) =>
-    Effect.map(digest.digestHex(sha256, encoder.encode(`postlane retry after ${rowId}`)), (hex) =>
-      [
-        hex.slice(0, 8),
-        hex.slice(8, 12),
-        `8${hex.slice(13, 16)}`,
-        `8${hex.slice(17, 20)}`,
-        hex.slice(20, 32)
-      ].join("-")
-    )
-
-  /** Queues the next retry, or ends the send where the schedule is over. */
-  const again = Effect.fnUntraced(function* (
-    message: DeferredSend,
-    reason: string
-  ): Effect.fn.Return<Ending, RetryFailure> {
-    const attempt = message.attempt + 1
-    const now = yield* Clock.currentTimeMillis
-    const delay = delayBefore(attempt, config.deferDelaysSeconds, now - message.firstAttemptAt)
-    const gaveUp = (why: string): Ending => ({ outcome: "failed", messageId: null, error: why })
-    if (delay === undefined) return gaveUp(`gave up after ${message.attempt} retries: ${reason}`)
-    if (hasExpired(message.expiresAt, now + delay * 1000))
-      return gaveUp(`the mail expires before its next retry; the last one: ${reason}`)
-    const rowId = yield* nextRowId(message.rowId)
-    yield* withDeadline(queue.enqueue({ ...message, attempt, rowId }, delay), {
-      duration: ENQUEUE_TIMEOUT_MS,
-      onTimeout: () => Effect.fail(noAnswer("enqueue", `${ENQUEUE_TIMEOUT_MS} ms`))
-    })
-    yield* Effect.logWarning("a retry was ambiguous and waits for the next").pipe(
-      Effect.annotateLogs({ provider: message.request.provider, attempt: message.attempt, reason })
-    )
-    return { outcome: "deferred", messageId: null, error: null }
-  })
-
-  const attempt = Effect.fnUntraced(function* (
-    message: DeferredSend,
-    request: ProviderRequest
-  ): Effect.fn.Return<Ending, RetryFailure> {
-    const result = yield* Effect.result(runner.attempt(request))
-    if (Result.isSuccess(result)) return { outcome: "sent", messageId: result.success.messageId, error: null }
-    const { kind, message: reason } = result.failure
-    if (kind === "rejected") return { outcome: "failed", messageId: null, error: reason }
-    if (store.configured) {
-      const key = { keyHash: message.details.keyHash, provider: request.provider }
-      const evidence = yield* bounded("findEvidence", store.findEvidence(key)).pipe(
-        Effect.catch((error) =>
-          Effect.as(Effect.logWarning("mail store: findEvidence failed", error), undefined)
-        )
-      )
-      if (evidence !== undefined)
-        return { outcome: "sent", messageId: evidence.providerMessageId, error: null }
-    }
-    return yield* again(message, reason)
-  })
-
-  const decide = Effect.fnUntraced(function* (
-    message: DeferredSend,
-    blocked: ReturnType<typeof blockedAddresses>
-  ): Effect.fn.Return<Ending, RetryFailure> {
-    const { details, request } = message
-    const now = yield* Clock.currentTimeMillis
-    const tooLate = (error: string): Ending => ({ outcome: "failed", messageId: null, error })
-    if (!withinWindow(now - message.firstAttemptAt))
-      return tooLate("its retry came due 24 hours after the first attempt")
-    if (hasExpired(message.expiresAt, now)) return tooLate("the mail expired before its retry")
-    const adapter = providers.get(request.provider)
-    const touched = [...details.to, ...details.others].some((address) => blocked.has(address))
-    const mailed =
-      touched && adapter !== undefined ? adapter.withoutRecipients(request, new Set(blocked.keys())) : request
-    if (mailed === undefined) {
-      const reasons = details.to.flatMap((address) => blocked.get(address) ?? [])
-      return { outcome: "suppressed", messageId: null, error: suppressedError(reasons) }
-    }
-    return yield* attempt(message, mailed)
-  })
-
-  const record = Effect.fnUntraced(function* (
-    message: DeferredSend,
-    details: SendDetails,
-    owner: string,
-    ending: Ending
-  ) {
-    if (!store.configured) return
-    const { provider } = message.request
-    const write = store.record({
-      rowId: message.rowId,
-      details,
-      outcome: ending.outcome,
-      provider,
-      providerMessageId: ending.messageId,
-      failedOver: message.failedOver,
-      error: ending.error,
-      errorKind: ending.outcome === "failed" ? "ambiguous" : null,
-      costUsd: ending.outcome === "sent" || ending.outcome === "deferred" ? config.costUsd[provider] : null,
-      settle: { owner, state: "deferred", ambiguous: true, result: undefined }
-    })
-    yield* bounded("record", write).pipe(
-      Effect.catch((error) =>
-        ending.outcome === "sent"
-          ? Effect.logError("a retry was accepted, and its row could not be written", error)
-          : Effect.fail(error)
-      )
-    )
-  })
-
-  const run = Effect.fnUntraced(function* (message: DeferredSend) {
-    const owner = yield* random.uuidV7()
-    const began = yield* begin(message, owner)
-    switch (began._tag) {
-      case "Settled":
-        return yield* countRetry("settled")
-      case "Recorded":
-        return yield* countRetry("recorded")
-      case "Busy":
-        return yield* new KeyStaysBusy({ rowId: message.rowId })
-      case "Go": {
-        const blocked = blockedAddresses(message.details.category, began.suppressions)
-        const ending = yield* decide(message, blocked)
-        yield* record(message, withoutDropped(message.details, blocked), owner, ending)
-        yield* countRetry(ending.outcome)
-        if (ending.outcome === "failed") {
-          yield* Effect.logError("a deferred send ended failed").pipe(
-            Effect.annotateLogs({ error: ending.error, source: message.details.source, rowId: message.rowId })
-          )
-        }
-      }
-    }
-  })
-
-  return RetryHandler.of({ handle: (message) => runner.detached(run(message)) })
+  }
 })
 
-/** The handler, on the services of its ports. */
-export const layer: Layer.Layer<
-  RetryHandler,
-  never,
-  MailerConfig | MailStore | DeferQueue | MailProviders | Digest | SecureRandom
-> = Layer.effect(RetryHandler, make)
+/** A retry returns the lease on its key and leaves the first call's result as it is. */
+const settledBy = (owner: string) =>
+  ({ owner, state: "deferred", ambiguous: true, result: undefined }) as const
+
+const bounded = <A>(
+  { config }: SendParts,
+  operation: string,
+  call: Effect.Effect<A, StoreUnavailable>
+): Effect.Effect<A, StoreUnavailable> =>
+  withDeadline(call, {
+    duration: config.dbTimeoutMs,
+    onTimeout: () => Effect.fail(noAnswer(operation, `${config.dbTimeoutMs} ms`))
+  })
+
+/**
+ * Evidence and suppressions before an attempt, and the lease on the key; waits while another process works on it. A provider
+ * that dedupes is tried even if the database does not answer. The other one is not: a mail whose acceptance an event has
+ * proven would go out twice. Its message waits instead.
+ */
+const begin = Effect.fnUntraced(function* (
+  parts: SendParts,
+  { details, request: { provider }, rowId }: DeferredSend,
+  owner: string
+): Effect.fn.Return<Exclude<BeganRetry, { readonly _tag: "Busy" }>, RetryFailure> {
+  if (!parts.store.configured) return { _tag: "Go", suppressions: [] }
+  const leaseMs = claimLeaseMs(parts.config)
+  const addresses = [...details.to, ...details.others]
+  const entry = { keyHash: details.keyHash, provider, rowId, addresses, owner, leaseMs }
+  const ask = bounded(parts, "beginRetry", parts.store.beginRetry(entry)).pipe(
+    Effect.catch((error) =>
+      dedupes(provider)
+        ? Effect.logWarning(
+            "mail store: beginRetry failed, the provider dedupes, the retry goes on",
+            error
+          ).pipe(Effect.as<BeganRetry>({ _tag: "Go", suppressions: [] }))
+        : Effect.fail(error)
+    )
+  )
+  const deadline = (yield* Clock.currentTimeMillis) + 2 * leaseMs
+  while (true) {
+    const began = yield* ask
+    if (began._tag !== "Busy") return began
+    if ((yield* Clock.currentTimeMillis) >= deadline) return yield* new KeyStaysBusy({ rowId })
+    yield* Effect.sleep(BUSY_WAIT)
+  }
+})
+
+const triedBy = ({ failedOver, request: { provider } }: DeferredSend) => ({ provider, failedOver })
+
+/** Nothing proves that an earlier attempt was not delivered. */
+const gaveUp = (message: DeferredSend, error: string): SendResult =>
+  failed(message, triedBy(message), "ambiguous", error)
+
+/** Sends the request again, unless the mail came due too late or nobody is left to get it. */
+const send = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: DeferredSend,
+  blocked: ReadonlyMap<string, SuppressionReason>
+): Effect.fn.Return<SendResult, RetryFailure> {
+  const { details, request } = message
+  const now = yield* Clock.currentTimeMillis
+  if (!withinWindow(now - message.firstAttemptAt))
+    return gaveUp(message, "its retry came due 24 hours after the first attempt")
+  if (hasExpired(message.expiresAt, now)) return gaveUp(message, "the mail expired before its retry")
+  const adapter = parts.providers.get(request.provider)
+  const isTouched = [...details.to, ...details.others].some((address) => blocked.has(address))
+  const mailed =
+    isTouched && adapter !== undefined ? adapter.withoutRecipients(request, new Set(blocked.keys())) : request
+  if (mailed === undefined) {
+    const reasons = details.to.flatMap((address) => blocked.get(address) ?? [])
+    return suppressed(message, triedBy(message), suppressedError(reasons))
+  }
+  const attempt = yield* Effect.result(
+    adapter === undefined
+      ? Effect.fail(unconfigured(request.provider))
+      : parts.runner.attempt(adapter, mailed)
+  )
+  if (Result.isSuccess(attempt)) return sent(message, triedBy(message), attempt.success.messageId)
+  const { kind, message: reason } = attempt.failure
+  if (kind === "rejected") return gaveUp(message, reason)
+  const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
+  return evidence === undefined
+    ? yield* again(parts, message, reason)
+    : sent(message, triedBy(message), evidence.providerMessageId)
+})
+
+/** Queues the next retry, or ends the send where the schedule is over. */
+const again = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: DeferredSend,
+  reason: string
+): Effect.fn.Return<SendResult, RetryFailure> {
+  const attempt = message.attempt + 1
+  const now = yield* Clock.currentTimeMillis
+  const delay = delayBefore(attempt, parts.config.deferDelaysSeconds, now - message.firstAttemptAt)
+  if (delay === undefined) return gaveUp(message, `gave up after ${message.attempt} retries: ${reason}`)
+  if (hasExpired(message.expiresAt, now + delay * 1000))
+    return gaveUp(message, `the mail expires before its next retry; the last one: ${reason}`)
+  const rowId = yield* nextRowId(parts, message.rowId)
+  yield* enqueueRetry(parts, { ...message, attempt, rowId }, delay)
+  yield* Effect.logWarning("a retry was ambiguous and waits for the next").pipe(
+    Effect.annotateLogs({ provider: message.request.provider, attempt: message.attempt, reason })
+  )
+  return deferred(message, triedBy(message))
+})
+
+/** The row id of the next retry: derived from this one, so that a message handled twice queues one successor. */
+const nextRowId = ({ sha256Hex }: SendParts, rowId: string): Effect.Effect<string> =>
+  Effect.map(sha256Hex(`postlane retry after ${rowId}`), (hex) =>
+    [
+      hex.slice(0, 8),
+      hex.slice(8, 12),
+      `8${hex.slice(13, 16)}`,
+      `8${hex.slice(17, 20)}`,
+      hex.slice(20, 32)
+    ].join("-")
+  )
+
+/** Writes the row and returns the lease. An acceptance is never repeated for the sake of its row. */
+const record = (
+  parts: SendParts,
+  row: Parameters<SendParts["store"]["record"]>[0]
+): Effect.Effect<void, RetryFailure> =>
+  parts.store.configured
+    ? bounded(parts, "record", parts.store.record(row)).pipe(
+        Effect.catch((error) =>
+          row.outcome === "sent"
+            ? Effect.logError("a retry was accepted, and its row could not be written", error)
+            : Effect.fail(error)
+        ),
+        Effect.asVoid
+      )
+    : Effect.void

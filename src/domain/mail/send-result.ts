@@ -1,5 +1,6 @@
 import { Schema, Data } from "effect"
 
+import type { SendDetails } from "./deferred-send.ts"
 import { FailureKind, Provider } from "./failover.ts"
 import type { RequestIssue } from "./message.ts"
 
@@ -56,6 +57,61 @@ const Failed = Schema.Struct({
 /** What `sendEmail` resolves to, always. `ok` only if a provider accepted it or a retry is durably queued (S5). */
 export const SendResult = Schema.Union([Sent, Deferred, Suppressed, Failed])
 export type SendResult = typeof SendResult.Type
+
+/** The send that a result is about. */
+interface Send {
+  readonly rowId: string
+  readonly details: SendDetails
+}
+
+/** The provider of a result, and whether the send failed over to it. */
+export type Tried = Pick<SendResult, "provider" | "failedOver">
+
+const about = ({ details, rowId }: Send, { failedOver }: Tried) => ({
+  sendId: rowId,
+  failedOver,
+  idempotencyKey: details.idempotencyKey,
+  suppressedRecipients: details.dropped ?? []
+})
+
+/** The provider accepted the mail under this id. */
+export const sent = (send: Send, tried: Tried, providerMessageId: string): SendResult => ({
+  ok: true,
+  status: "sent",
+  provider: tried.provider,
+  providerMessageId,
+  ...about(send, tried)
+})
+
+/** A retry is queued. */
+export const deferred = (send: Send, tried: Tried): SendResult => ({
+  ok: true,
+  status: "deferred",
+  provider: tried.provider,
+  providerMessageId: null,
+  ...about(send, tried)
+})
+
+/** Every To recipient is suppressed. */
+export const suppressed = (send: Send, tried: Tried, error: string): SendResult => ({
+  ok: false,
+  status: "suppressed",
+  error,
+  provider: tried.provider,
+  providerMessageId: null,
+  ...about(send, tried)
+})
+
+/** No provider accepted the mail, as far as `kind` says. */
+export const failed = (send: Send, tried: Tried, kind: FailureKind, error: string): SendResult => ({
+  ok: false,
+  status: "failed",
+  error,
+  kind,
+  provider: tried.provider,
+  providerMessageId: null,
+  ...about(send, tried)
+})
 
 /** The request is not valid: nothing was looked up, claimed, sent or written. */
 export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{

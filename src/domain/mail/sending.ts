@@ -1,16 +1,23 @@
-import { Context } from "effect"
+import { Context, Effect } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import type { SendDetails } from "./deferred-send.ts"
-import type { FailureKind, Provider } from "./failover.ts"
+import { DeferQueue } from "../../ports/mail/defer-queue.ts"
+import { MailProviders } from "../../ports/mail/mail-provider.ts"
+import { MailStore } from "../../ports/mail/mail-store.ts"
+import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { withDeadline } from "../deadline.ts"
+import { makeAttemptRunner } from "./attempt.ts"
+import type { DeferredSend, SendDetails } from "./deferred-send.ts"
+import type { Provider } from "./failover.ts"
 import type { Message, MessageDefaults } from "./message.ts"
-import type { SendResult } from "./send-result.ts"
 
 /** A send under way: what does not change between its look-up and its row. */
 export interface Sending {
+  readonly rowId: string
+  /** Without the suppressed recipients. */
   readonly message: Message
   readonly details: SendDetails
-  readonly rowId: string
-  readonly wireKey: { readonly key: string; readonly keyHash: string }
   /** The owner that settles the claim; absent where the key was generated here. */
   readonly owner: string | undefined
   /** Whether the store confirmed that this call holds the claim. */
@@ -20,63 +27,6 @@ export interface Sending {
   readonly firstAttemptAt: number
   /** The only provider that may see the key, since an earlier attempt on it was ambiguous. */
   readonly sticky: Provider | undefined
-  readonly suppressedRecipients: ReadonlyArray<string>
-}
-
-/** How a send ended, before its row is written. */
-export type Ending =
-  | {
-      readonly _tag: "Sent"
-      readonly provider: Provider
-      readonly messageId: string
-      readonly failedOver: boolean
-    }
-  | { readonly _tag: "Deferred"; readonly provider: Provider; readonly failedOver: boolean }
-  | { readonly _tag: "Suppressed"; readonly error: string }
-  | {
-      readonly _tag: "Failed"
-      readonly provider: Provider | null
-      readonly kind: FailureKind
-      readonly error: string
-      readonly failedOver: boolean
-    }
-
-/** The result of a send, from its ending. */
-export const resultOf = (
-  ending: Ending,
-  common: Pick<SendResult, "sendId" | "failedOver" | "idempotencyKey" | "suppressedRecipients">
-): SendResult => {
-  switch (ending._tag) {
-    case "Sent":
-      return {
-        ok: true,
-        status: "sent",
-        provider: ending.provider,
-        providerMessageId: ending.messageId,
-        ...common
-      }
-    case "Deferred":
-      return { ok: true, status: "deferred", provider: ending.provider, providerMessageId: null, ...common }
-    case "Suppressed":
-      return {
-        ok: false,
-        status: "suppressed",
-        error: ending.error,
-        provider: null,
-        providerMessageId: null,
-        ...common
-      }
-    case "Failed":
-      return {
-        ok: false,
-        status: "failed",
-        error: ending.error,
-        kind: ending.kind,
-        provider: ending.provider,
-        providerMessageId: null,
-        ...common
-      }
-  }
 }
 
 /** The settings of sending (MAIL-4, MAIL-20, MAIL-24, MAIL-51). */
@@ -99,7 +49,7 @@ export class MailerConfig extends Context.Service<
 >()("postlane/domain/MailerConfig") {}
 
 /** How long a queue may take to make a deferral durable, milliseconds. */
-export const ENQUEUE_TIMEOUT_MS = 5_000
+const ENQUEUE_TIMEOUT_MS = 5_000
 
 /**
  * How long a claim is held before its process counts as dead: the time limits of all steps of a call (look-up, two
@@ -109,3 +59,36 @@ export const claimLeaseMs = (config: {
   readonly attemptTimeoutMs: number
   readonly dbTimeoutMs: number
 }): number => 2 * config.attemptTimeoutMs + 4 * config.dbTimeoutMs + ENQUEUE_TIMEOUT_MS + 5_000
+
+const encoder = new TextEncoder()
+
+/** What the first attempts and the retries work with. */
+export const makeSendParts = Effect.gen(function* () {
+  const config = yield* MailerConfig
+  const digest = yield* Digest
+  const random = yield* SecureRandom
+  return {
+    config,
+    store: yield* MailStore,
+    queue: yield* DeferQueue,
+    providers: yield* MailProviders,
+    runner: yield* makeAttemptRunner(config.attemptTimeoutMs),
+    sha256Hex: (text: string): Effect.Effect<string> => digest.digestHex(sha256, encoder.encode(text)),
+    newId: (): Effect.Effect<string> => random.uuidV7()
+  }
+})
+export type SendParts = Effect.Success<typeof makeSendParts>
+
+/** The services that {@link makeSendParts} asks for, its scope aside. */
+export type SendServices = MailerConfig | MailStore | DeferQueue | MailProviders | Digest | SecureRandom
+
+/** Queues a retry, in bounded time. */
+export const enqueueRetry = (
+  { queue }: SendParts,
+  message: DeferredSend,
+  delaySeconds: number
+): Effect.Effect<void, StoreUnavailable> =>
+  withDeadline(queue.enqueue(message, delaySeconds), {
+    duration: ENQUEUE_TIMEOUT_MS,
+    onTimeout: () => Effect.fail(noAnswer("enqueue", `${ENQUEUE_TIMEOUT_MS} ms`))
+  })
