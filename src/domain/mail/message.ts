@@ -1,9 +1,10 @@
 import { Result, Schema, SchemaIssue } from "effect"
 
+import { append } from "../lists.ts"
 import { addressKey, type Mailbox, parseMailbox, rewriteSender, type SenderDomains } from "./address.ts"
 import { Provider } from "./failover.ts"
 import { Category } from "./suppression-policy.ts"
-import { encodeTag, KEY_TAG, MAX_TAG_LENGTH } from "./tag.ts"
+import { tagFaults } from "./tag.ts"
 
 /** Most recipients of one mail, To, Cc and Bcc together: both providers' limit. */
 const MAX_RECIPIENTS = 50
@@ -112,87 +113,112 @@ export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, Rea
     }))
   )
 
+/** Parses the addresses of a field; those that are none are noted. */
+const mailboxesOf = (
+  issues: Array<RequestIssue>,
+  field: string,
+  value: string | ReadonlyArray<string> | undefined
+): ReadonlyArray<Mailbox> =>
+  many(value).flatMap((text, index) => {
+    const parsed = parseMailbox(text)
+    if (Result.isSuccess(parsed)) return [parsed.success]
+    issues.push({ path: typeof value === "string" ? field : `${field}.${index}`, message: parsed.failure })
+    return []
+  })
+
+const recipientIssues = ({ bcc, cc, to }: SendRequest): ReadonlyArray<RequestIssue> => {
+  const issues: Array<RequestIssue> = []
+  if (many(to).length === 0) issues.push({ path: "to", message: "names no recipient" })
+  if (many(to).length + many(cc).length + many(bcc).length > MAX_RECIPIENTS)
+    issues.push({ path: "to", message: `more than ${MAX_RECIPIENTS} recipients with cc and bcc` })
+  return issues
+}
+
+const textIssues = (request: SendRequest): ReadonlyArray<RequestIssue> => {
+  const issues: Array<RequestIssue> = []
+  const oneLine = (path: "subject" | "source" | "idempotencyKey") => {
+    const text = request[path]
+    if (text !== undefined && LINE_BREAK.test(text))
+      issues.push({ path, message: "holds a line break or NUL" })
+  }
+  if (request.subject.trim() === "") issues.push({ path: "subject", message: "is empty" })
+  oneLine("subject")
+  oneLine("source")
+  if (request.html === undefined && request.text === undefined)
+    issues.push({ path: "html", message: "one of html and text is required" })
+  oneLine("idempotencyKey")
+  return issues
+}
+
+const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<RequestIssue> => {
+  const issues: Array<RequestIssue> = []
+  const seen = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    const path = `headers.${name}`
+    if (!HEADER_NAME.test(name)) issues.push({ path, message: "is not a header name" })
+    else if (RESERVED_HEADER.test(name))
+      issues.push({ path, message: "has a field of its own or steers delivery" })
+    else if (seen.has(name.toLowerCase())) issues.push({ path, message: "is there twice, in different case" })
+    if (LINE_BREAK.test(value)) issues.push({ path, message: "holds a line break or NUL" })
+    seen.add(name.toLowerCase())
+  }
+  return issues
+}
+
+const attachmentIssues = (
+  { content, contentId, contentType, filename }: typeof AttachmentBody.Type,
+  index: number
+): ReadonlyArray<RequestIssue> => {
+  const path = `attachments.${index}`
+  const issues: Array<RequestIssue> = []
+  if (content.length % 4 !== 0 || !BASE64.test(content))
+    issues.push({ path: `${path}.content`, message: "is not base64" })
+  if (LINE_BREAK.test(filename))
+    issues.push({ path: `${path}.filename`, message: "holds a line break or NUL" })
+  if (contentType !== undefined && !MEDIA_TYPE.test(contentType))
+    issues.push({ path: `${path}.contentType`, message: "is not a media type" })
+  if (contentId !== undefined && !/^[\x21-\x7e]+$/.test(contentId))
+    issues.push({ path: `${path}.contentId`, message: "is not printable ASCII without spaces" })
+  return issues
+}
+
+const attachmentOf = ({
+  content,
+  contentId,
+  contentType,
+  filename
+}: typeof AttachmentBody.Type): Attachment => ({
+  filename,
+  contentType,
+  content,
+  contentId: contentId?.replace(/^<(.*)>$/, "$1")
+})
+
+const tagIssues = (name: string, value: string): ReadonlyArray<RequestIssue> =>
+  tagFaults(name, value).map((message) => ({ path: `tags.${name}`, message }))
+
 /** Makes a message of a request: addresses parsed, headers and tags checked, From rewritten (MAIL-10 to MAIL-13). */
 export const makeMessage = (
   request: SendRequest,
   defaults: MessageDefaults
 ): Result.Result<Message, ReadonlyArray<RequestIssue>> => {
+  const { attachments = [], headers = {}, tags = {} } = request
   const issues: Array<RequestIssue> = []
-  const refuse = (path: string, message: string) => void issues.push({ path, message })
-
-  const boxes = (field: string, value: string | ReadonlyArray<string> | undefined): ReadonlyArray<Mailbox> =>
-    many(value).flatMap((text, index) => {
-      const path = typeof value === "string" ? field : `${field}.${index}`
-      const parsed = parseMailbox(text)
-      if (Result.isSuccess(parsed)) return [parsed.success]
-      refuse(path, parsed.failure)
-      return []
-    })
-
-  const to = boxes("to", request.to)
-  const cc = boxes("cc", request.cc)
-  const bcc = boxes("bcc", request.bcc)
-  const replyTo = boxes("replyTo", request.replyTo)
-  if (many(request.to).length === 0) refuse("to", "names no recipient")
-  if (many(request.to).length + many(request.cc).length + many(request.bcc).length > MAX_RECIPIENTS) {
-    refuse("to", `more than ${MAX_RECIPIENTS} recipients with cc and bcc`)
-  }
-  const from = request.from === undefined ? [defaults.from] : boxes("from", request.from)
-
-  if (request.subject.trim() === "") refuse("subject", "is empty")
-  if (LINE_BREAK.test(request.subject)) refuse("subject", "holds a line break or NUL")
-  if (LINE_BREAK.test(request.source)) refuse("source", "holds a line break or NUL")
-  if (request.html === undefined && request.text === undefined)
-    refuse("html", "one of html and text is required")
-  if (request.idempotencyKey !== undefined && LINE_BREAK.test(request.idempotencyKey)) {
-    refuse("idempotencyKey", "holds a line break or NUL")
-  }
-
-  const seen = new Set<string>()
-  for (const [name, value] of Object.entries(request.headers ?? {})) {
-    const path = `headers.${name}`
-    if (!HEADER_NAME.test(name)) refuse(path, "is not a header name")
-    else if (RESERVED_HEADER.test(name)) refuse(path, "has a field of its own or steers delivery")
-    else if (seen.has(name.toLowerCase())) refuse(path, "is there twice, in different case")
-    if (LINE_BREAK.test(value)) refuse(path, "holds a line break or NUL")
-    seen.add(name.toLowerCase())
-  }
-
-  for (const [name, value] of Object.entries(request.tags ?? {})) {
-    const path = `tags.${name}`
-    if (name.toLowerCase() === KEY_TAG) refuse(path, "is a name that Postlane uses itself")
-    if (name === "") refuse(path, "has no name")
-    if (name.toLowerCase().startsWith("ses:"))
-      refuse(path, "starts with ses:, which Amazon SES keeps to itself")
-    if (encodeTag(name).length > MAX_TAG_LENGTH)
-      refuse(path, `its name is longer than ${MAX_TAG_LENGTH} characters once encoded`)
-    if (encodeTag(value).length > MAX_TAG_LENGTH)
-      refuse(path, `is longer than ${MAX_TAG_LENGTH} characters once encoded`)
-  }
-
-  const attachments = (request.attachments ?? []).map((part, index): Attachment => {
-    const path = `attachments.${index}`
-    if (part.content.length % 4 !== 0 || !BASE64.test(part.content))
-      refuse(`${path}.content`, "is not base64")
-    if (LINE_BREAK.test(part.filename)) refuse(`${path}.filename`, "holds a line break or NUL")
-    if (part.contentType !== undefined && !MEDIA_TYPE.test(part.contentType)) {
-      refuse(`${path}.contentType`, "is not a media type")
-    }
-    if (part.contentId !== undefined && !/^[\x21-\x7e]+$/.test(part.contentId)) {
-      refuse(`${path}.contentId`, "is not printable ASCII without spaces")
-    }
-    return {
-      filename: part.filename,
-      contentType: part.contentType,
-      content: part.content,
-      contentId: part.contentId?.replace(/^<(.*)>$/, "$1")
-    }
-  })
-
+  const to = mailboxesOf(issues, "to", request.to)
+  const cc = mailboxesOf(issues, "cc", request.cc)
+  const bcc = mailboxesOf(issues, "bcc", request.bcc)
+  const replyTo = mailboxesOf(issues, "replyTo", request.replyTo)
+  append(issues, recipientIssues(request))
+  const [sender] = request.from === undefined ? [defaults.from] : mailboxesOf(issues, "from", request.from)
+  append(issues, textIssues(request))
+  append(issues, headerIssues(headers))
+  append(
+    issues,
+    Object.entries(tags).flatMap(([name, value]) => tagIssues(name, value))
+  )
+  append(issues, attachments.flatMap(attachmentIssues))
   const expiresAt = request.expiresAt === undefined ? undefined : Date.parse(request.expiresAt)
-  if (Number.isNaN(expiresAt)) refuse("expiresAt", "is no date in ISO 8601")
-
-  const sender = from[0]
+  if (Number.isNaN(expiresAt)) issues.push({ path: "expiresAt", message: "is no date in ISO 8601" })
   if (issues.length > 0 || sender === undefined) return Result.fail(issues)
   return Result.succeed({
     from: rewriteSender(sender, defaults.domains),
@@ -207,9 +233,9 @@ export const makeMessage = (
     source: request.source,
     provider: request.provider,
     configurationSet: request.configurationSet,
-    tags: request.tags ?? {},
-    headers: request.headers ?? {},
-    attachments,
+    tags,
+    headers,
+    attachments: attachments.map(attachmentOf),
     expiresAt
   })
 }

@@ -7,7 +7,7 @@ const PROVIDER_ALPHABET = /^[A-Za-z0-9_-]+$/
 const MARKER = "b64_"
 
 /** The longest name or value that a provider takes. */
-export const MAX_TAG_LENGTH = 256
+const MAX_TAG_LENGTH = 256
 
 /** The tag that names a send's idempotency key (SHA-256 hex); callers cannot use it. */
 export const KEY_TAG = "postlane_key"
@@ -29,10 +29,23 @@ const fromBase64Url = (text: string): string | undefined => {
   }
 }
 
-/** A tag name or value in the providers' alphabet. Its length may pass {@link MAX_TAG_LENGTH}: the caller checks. */
+/** A tag name or value in the providers' alphabet. Its length may pass {@link MAX_TAG_LENGTH}: see {@link tagFaults}. */
 export const encodeTag = (text: string): string =>
   PROVIDER_ALPHABET.test(text) && !text.startsWith(MARKER) ? text : MARKER + toBase64Url(text)
 
 /** The inverse of {@link encodeTag}; text that was never encoded is returned unchanged. */
 export const decodeTag = (text: string): string =>
   text.startsWith(MARKER) ? (fromBase64Url(text.slice(MARKER.length)) ?? text) : text
+
+/** What is wrong with a tag of a caller (MAIL-12). */
+export const tagFaults = (name: string, value: string): ReadonlyArray<string> => {
+  const faults: Array<string> = []
+  if (name.toLowerCase() === KEY_TAG) faults.push("is a name that Postlane uses itself")
+  if (name === "") faults.push("has no name")
+  if (name.toLowerCase().startsWith("ses:")) faults.push("starts with ses:, which Amazon SES keeps to itself")
+  if (encodeTag(name).length > MAX_TAG_LENGTH)
+    faults.push(`its name is longer than ${MAX_TAG_LENGTH} characters once encoded`)
+  if (encodeTag(value).length > MAX_TAG_LENGTH)
+    faults.push(`is longer than ${MAX_TAG_LENGTH} characters once encoded`)
+  return faults
+}
