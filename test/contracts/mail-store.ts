@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 
-import type { EventEntry } from "../../src/adapters/memory/mail-log-row.ts"
+import type { EventEntry } from "../../src/adapters/memory/mail/tables.ts"
 import type { ClaimState } from "../../src/domain/mail/claim.ts"
 import type { SendDetails } from "../../src/domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../src/domain/mail/failover.ts"

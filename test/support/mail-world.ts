@@ -1,7 +1,7 @@
 import { Clock, Effect, Schema } from "effect"
 
-import type { EventEntry, LogRow, RecordedEvent } from "../../src/adapters/memory/mail-log-row.ts"
-import { makeMailDatabase } from "../../src/adapters/memory/mail-store.ts"
+import { makeMailDatabase } from "../../src/adapters/memory/mail/mail-store.ts"
+import type { EventEntry, LogRow, RecordedEvent } from "../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { FailureKind, Provider } from "../../src/domain/mail/failover.ts"
 import { SendStatus } from "../../src/domain/mail/send-result.ts"
@@ -94,7 +94,7 @@ const Row = Schema.Struct({
   alertedAt: Schema.NullOr(Schema.Number),
   suppressionMarks: Schema.Array(Schema.String),
   entryId: Schema.NullOr(Schema.String),
-  accounts: Schema.NullOr(Schema.Struct({ told: Schema.NullOr(Account), listed: Account })),
+  accounts: Schema.NullOr(Schema.Struct({ received: Schema.NullOr(Account), listed: Account })),
   createdAt: Schema.Number
 })
 const account = (
@@ -170,7 +170,7 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
         key_hash as "keyHash", extract(epoch from alerted_at)::float8 * 1000 as "alertedAt",
         suppression_marks as "suppressionMarks", entry_id as "entryId",
         case when accounts is not null then
-          jsonb_build_object('told', ${account("told")}, 'listed', ${account("listed")}) end as accounts,
+          jsonb_build_object('received', ${account("told")}, 'listed', ${account("listed")}) end as accounts,
         extract(epoch from created_at)::float8 * 1000 as "createdAt"
       from email_log order by created_at, id`)
         .pipe(Effect.flatMap(decodeRows), Effect.orDie),

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 
 import * as InternalAlerts from "../../adapters/http-client/internal-alerts.ts"
-import * as NoChat from "../../adapters/memory/alert-preferences.ts"
+import * as NoChat from "../../adapters/memory/delivery/alert-preferences.ts"
 import * as AlertPreferences from "../../adapters/postgres/delivery/alert-preferences.ts"
 import * as SimulatedChat from "../../adapters/simulated/chat.ts"
 import * as Telegram from "../../adapters/telegram/chat.ts"

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import * as NoSentMails from "../../adapters/memory/event-poll.ts"
+import * as NoSentMails from "../../adapters/memory/delivery/event-poll.ts"
 import type { ReadSql, WriteSql } from "../../adapters/postgres/client.ts"
 import * as PollLog from "../../adapters/postgres/delivery/poll-log.ts"
 import * as SentMailList from "../../adapters/resend/list-mails.ts"

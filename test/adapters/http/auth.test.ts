@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import * as fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
-import * as MemoryAccess from "../../../src/adapters/memory/access.ts"
+import * as MemoryAccess from "../../../src/adapters/memory/accounts/access.ts"
 import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { admin, ADMIN_TOKEN, type Answer, call, startServer, type TestServer } from "./harness.ts"

@@ -3,9 +3,12 @@ import { readFileSync } from "node:fs"
 import { Effect, Layer } from "effect"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
 
-import { type CampaignDatabase, makeCampaignDatabase } from "../../../src/adapters/memory/campaigns.ts"
-import * as MemoryLog from "../../../src/adapters/memory/delivery-log.ts"
-import { makeMailDatabase, type MailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import * as MemoryLog from "../../../src/adapters/memory/delivery/delivery-log.ts"
+import { makeMailDatabase, type MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import {
+  type CampaignDatabase,
+  makeCampaignDatabase
+} from "../../../src/adapters/memory/outreach/campaign-book.ts"
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import * as EventRecording from "../../../src/domain/delivery/event-recording.ts"
 import * as CampaignEvents from "../../../src/domain/outreach/campaign-events.ts"

@@ -10,7 +10,7 @@ import { PipelineAnswers } from "../../../src/adapters/http/routes/inbound/pipel
 import type { TrustedProxies } from "../../../src/adapters/http/server/client-address.ts"
 import type { ListenerTimes } from "../../../src/adapters/http/server/node-server.ts"
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
-import * as MemoryAccess from "../../../src/adapters/memory/access.ts"
+import * as MemoryAccess from "../../../src/adapters/memory/accounts/access.ts"
 import { AccountClosing } from "../../../src/domain/accounts/account-closing.ts"
 import { ContactForms } from "../../../src/domain/accounts/contact-forms.ts"
 import type { Right } from "../../../src/domain/accounts/principal.ts"

@@ -2,7 +2,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 
-import * as MemoryAccess from "../../../src/adapters/memory/access.ts"
+import * as MemoryAccess from "../../../src/adapters/memory/accounts/access.ts"
 import * as PromoClaims from "../../../src/domain/accounts/promo-claims.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"

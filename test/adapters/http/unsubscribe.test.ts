@@ -3,7 +3,10 @@ import { Effect, Layer } from "effect"
 import * as Mac from "effect/crypto/Mac"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
 
-import { type CampaignDatabase, makeCampaignDatabase } from "../../../src/adapters/memory/campaigns.ts"
+import {
+  type CampaignDatabase,
+  makeCampaignDatabase
+} from "../../../src/adapters/memory/outreach/campaign-book.ts"
 import { layer, Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
 import { Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
 import { storeDown } from "../../support/store-down.ts"

@@ -2,7 +2,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
-import { layer, makeAccessDatabase } from "../../../src/adapters/memory/access.ts"
+import { layer, makeAccessDatabase } from "../../../src/adapters/memory/accounts/access.ts"
 import { Access } from "../../../src/ports/accounts/access.ts"
 import { StoreWorld, suite } from "../../contracts/access.ts"
 

@@ -1,7 +1,7 @@
 import { Layer } from "effect"
 import { TestClock } from "effect/testing"
 
-import { layer } from "../../../src/adapters/memory/alarm-board.ts"
+import { layer } from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import { suite } from "../../contracts/alarm-board.ts"
 
 suite("memory", Layer.fresh(layer), TestClock.adjust)

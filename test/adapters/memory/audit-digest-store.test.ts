@@ -1,6 +1,6 @@
 import { Layer } from "effect"
 
-import { makeAuditDigestStore } from "../../../src/adapters/memory/audit-digest-store.ts"
+import { makeAuditDigestStore } from "../../../src/adapters/memory/delivery/audit-digest-store.ts"
 import { AuditDigestStore } from "../../../src/ports/delivery/audit-digest-store.ts"
 import { subscriptions, suite } from "../../contracts/audit-digest-store.ts"
 

@@ -4,7 +4,7 @@ import {
   type CampaignDatabase,
   type KnownDeferral,
   makeCampaignDatabase
-} from "../../../src/adapters/memory/campaigns.ts"
+} from "../../../src/adapters/memory/outreach/campaign-book.ts"
 import { CampaignBook, Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
 import { type CampaignWorld, suite } from "../../contracts/campaign-book.ts"
 

@@ -3,7 +3,7 @@ import { Clock, Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 
-import { type DeferProcess, makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"
+import { type DeferProcess, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { type DeferredSend, MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
 import { deferredSend } from "../../contracts/defer-queue.ts"
 

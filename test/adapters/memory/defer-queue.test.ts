@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-import { layerNone, makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"
+import { layerNone, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { deferredSend, suite } from "../../contracts/defer-queue.ts"

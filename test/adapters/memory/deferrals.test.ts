@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-import { makeDeferrals } from "../../../src/adapters/memory/deferrals.ts"
+import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { suite } from "../../contracts/deferrals.ts"
 import { makeMemoryWorld } from "../../support/mail-world.ts"

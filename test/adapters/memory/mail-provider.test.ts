@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Ref, Result } from "effect"
 import { TestClock } from "effect/testing"
 
-import { makeMemoryProvider } from "../../../src/adapters/memory/mail-provider.ts"
+import { makeMemoryProvider } from "../../../src/adapters/memory/mail/mail-provider.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { plainKey } from "../../../src/domain/mail/plain-request.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"

@@ -3,7 +3,7 @@ import { Effect, Exit, Layer, Result, Scope } from "effect"
 import fc from "fast-check"
 import { afterAll, beforeAll } from "vitest"
 
-import type { EventEntry, LogRow } from "../../../src/adapters/memory/mail-log-row.ts"
+import type { EventEntry, LogRow } from "../../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../src/adapters/postgres/mail/mail-store.ts"
 import type { ClaimDecision, ClaimState } from "../../../src/domain/mail/claim.ts"
@@ -204,7 +204,7 @@ const canonicalRows = (rows: ReadonlyArray<LogRow>, name: Names) =>
       accounts:
         accounts === null
           ? null
-          : [accounts.told, accounts.listed].map((one) => one && { ...one, at: canonicalTime(one.at) })
+          : [accounts.received, accounts.listed].map((one) => one && { ...one, at: canonicalTime(one.at) })
     }))
     .sort((a, b) =>
       [a.id, a.provider, a.providerMessageId].join() < [b.id, b.provider, b.providerMessageId].join() ? -1 : 1

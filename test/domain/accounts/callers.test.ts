@@ -3,7 +3,7 @@ import { Effect, Layer, Logger, Redacted } from "effect"
 import * as fc from "fast-check"
 
 import * as Templates from "../../../src/adapters/mail-templates/mail-templates.ts"
-import { makeDeferrals } from "../../../src/adapters/memory/deferrals.ts"
+import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import * as AccountClosing from "../../../src/domain/accounts/account-closing.ts"
 import * as ContactForms from "../../../src/domain/accounts/contact-forms.ts"
 import * as Receipts from "../../../src/domain/accounts/receipts.ts"

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
-import { makeAuditDigestStore } from "../../../src/adapters/memory/audit-digest-store.ts"
+import { makeAuditDigestStore } from "../../../src/adapters/memory/delivery/audit-digest-store.ts"
 import { AuditDigest, AuditDigestConfig, layer } from "../../../src/domain/delivery/audit-digest.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import {

@@ -1,9 +1,9 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
 
-import { makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"
-import { makeMemoryProvider } from "../../../src/adapters/memory/mail-provider.ts"
-import { makeMailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import { makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
+import { makeMemoryProvider } from "../../../src/adapters/memory/mail/mail-provider.ts"
+import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import { decodeDeferredSend } from "../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts"

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as Mac from "effect/crypto/Mac"
 
-import { makeCampaignDatabase } from "../../../src/adapters/memory/campaigns.ts"
+import { makeCampaignDatabase } from "../../../src/adapters/memory/outreach/campaign-book.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import * as CampaignEvents from "../../../src/domain/outreach/campaign-events.ts"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 
-import type { EventEntry } from "../../../src/adapters/memory/mail-log-row.ts"
-import type { MailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
+import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import { isProviderFailure } from "../../../src/domain/mail/status.ts"
 import type { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"

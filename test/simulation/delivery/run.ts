@@ -1,6 +1,6 @@
 import { Clock, Deferred, Effect, Result } from "effect"
 
-import { NOTHING } from "../../../src/adapters/memory/alarm-board.ts"
+import { NOTHING } from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import { isTerminal, statusOfEvent, statusRank } from "../../../src/domain/mail/status.ts"
 import { blockedAddresses, type Category } from "../../../src/domain/mail/suppression-policy.ts"
 import { runSeeded } from "../kernel.ts"

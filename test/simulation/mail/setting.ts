@@ -1,7 +1,7 @@
 import { Clock, Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 
-import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/defer-queue.ts"
-import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail-store.ts"
+import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
+import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/domain/mail/retry.ts"

@@ -1,21 +1,21 @@
 import { Clock, Duration, Effect } from "effect"
 
-import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
+import type { ProviderRequest } from "../../../domain/mail/deferred-send.ts"
 import {
   type FailureKind,
   dedupes,
   IDEMPOTENCY_WINDOW_MS,
   type Provider
-} from "../../domain/mail/failover.ts"
+} from "../../../domain/mail/failover.ts"
 import {
   canonicalBody,
   plainBodyOf,
   type PlainRequestBody,
   preparePlain,
   withoutPlainRecipients
-} from "../../domain/mail/plain-request.ts"
-import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
-import type { SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
+} from "../../../domain/mail/plain-request.ts"
+import { type Accepted, type MailProvider, ProviderFailure } from "../../../ports/mail/mail-provider.ts"
+import type { SimulatedOutcome } from "../../../ports/mail/simulated-mail.ts"
 
 /** A delivered copy. */
 export interface MemoryCopy {

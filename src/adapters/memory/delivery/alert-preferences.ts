@@ -5,7 +5,7 @@ import {
   ChatFailure,
   AlertPreferences,
   DEFAULT_PREFERENCES
-} from "../../ports/delivery/alert-channels.ts"
+} from "../../../ports/delivery/alert-channels.ts"
 
 /** Where no chat is configured. */
 export const layerNone: Layer.Layer<Chat> = Layer.succeed(

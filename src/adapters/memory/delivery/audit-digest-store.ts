@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 
-import type { SendRequest } from "../../domain/mail/message.ts"
+import type { SendRequest } from "../../../domain/mail/message.ts"
 import {
   AuditDigestStore,
   type DigestActivity,
@@ -8,7 +8,7 @@ import {
   type DigestKey,
   type DigestSubscription,
   RELAY_MEMORY_MS
-} from "../../ports/delivery/audit-digest-store.ts"
+} from "../../../ports/delivery/audit-digest-store.ts"
 
 interface Delivery {
   state: "claimed" | "sent" | "suppressed" | "failed"

@@ -1,14 +1,14 @@
 import { Cause, Clock, DateTime, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Schedule } from "effect"
 
-import { least } from "../../domain/lists.ts"
+import { least } from "../../../domain/lists.ts"
 import {
   decodeDeferredSend,
   encodeDeferredSend,
   type DeferredSend,
   MAX_RECEIVES
-} from "../../domain/mail/deferred-send.ts"
-import { type DeadLetter, DeferQueue, tooLargeToQueue } from "../../ports/mail/defer-queue.ts"
-import { StoreUnavailable } from "../../ports/store-unavailable.ts"
+} from "../../../domain/mail/deferred-send.ts"
+import { type DeadLetter, DeferQueue, tooLargeToQueue } from "../../../ports/mail/defer-queue.ts"
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 
 interface Entry {
   readonly id: string

@@ -1,9 +1,9 @@
 import { Clock, Effect, Layer } from "effect"
 
-import { IDEMPOTENCY_WINDOW_MS } from "../../domain/mail/failover.ts"
-import { Deferrals } from "../../ports/mail/deferrals.ts"
-import type { LogRow } from "./mail-log-row.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
+import { Deferrals } from "../../../ports/mail/deferrals.ts"
 import type { MailDatabase } from "./mail-store.ts"
+import type { LogRow } from "./tables.ts"
 
 /** What became of a key: sent, or how its deferral ended, or that it has not; undefined where nothing was deferred or sent. */
 const deferralEnd = (

@@ -6,8 +6,8 @@ import {
   type AlarmState,
   type Measures,
   QUIET
-} from "../../domain/delivery/alarm-rules.ts"
-import { AlarmBoard, type AlarmNotice } from "../../ports/delivery/alarm-board.ts"
+} from "../../../domain/delivery/alarm-rules.ts"
+import { AlarmBoard, type AlarmNotice } from "../../../ports/delivery/alarm-board.ts"
 
 /** Lease of a claimed notice, milliseconds. */
 const LEASE_MS = 180_000

@@ -1,15 +1,15 @@
 import { Effect, Layer } from "effect"
 
-import { least } from "../../domain/lists.ts"
-import { statusRank, TERMINAL_RANK } from "../../domain/mail/status.ts"
+import { least } from "../../../domain/lists.ts"
+import { statusRank, TERMINAL_RANK } from "../../../domain/mail/status.ts"
 import {
   ListFailure,
   SentMails,
   type KnownMail,
   PollLog,
   type PollPosition
-} from "../../ports/delivery/event-poll.ts"
-import type { MailDatabase } from "./mail-store.ts"
+} from "../../../ports/delivery/event-poll.ts"
+import type { MailDatabase } from "../mail/mail-store.ts"
 
 /** A list without mails. */
 export const layerEmpty: Layer.Layer<SentMails> = Layer.succeed(

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 
-import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
-import type { MailDatabase } from "./mail-store.ts"
+import { DeliveryLog } from "../../../ports/delivery/delivery-log.ts"
+import type { MailDatabase } from "../mail/mail-store.ts"
 
 /** The delivery log of a mail database in memory. */
 export const layer = (database: MailDatabase): Layer.Layer<DeliveryLog> =>

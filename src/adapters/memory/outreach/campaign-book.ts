@@ -1,6 +1,6 @@
 import { Clock, Effect, Redacted } from "effect"
 
-import { least } from "../../domain/lists.ts"
+import { least } from "../../../domain/lists.ts"
 import {
   CAMPAIGN_EVENTS,
   type CampaignEventName,
@@ -9,10 +9,10 @@ import {
   furtherSend,
   isOffLimits,
   type ProspectStatus
-} from "../../domain/outreach/campaign-status.ts"
-import { RELAY_MEMORY_MS } from "../../ports/delivery/audit-digest-store.ts"
-import type { OpenKey } from "../../ports/mail/deferrals.ts"
-import { CampaignBook, type CampaignEvent, Unsubscribes } from "../../ports/outreach/campaign-book.ts"
+} from "../../../domain/outreach/campaign-status.ts"
+import { RELAY_MEMORY_MS } from "../../../ports/delivery/audit-digest-store.ts"
+import type { OpenKey } from "../../../ports/mail/deferrals.ts"
+import { CampaignBook, type CampaignEvent, Unsubscribes } from "../../../ports/outreach/campaign-book.ts"
 
 /** A row of `email_sends`; times in milliseconds since the epoch. */
 export interface EmailSendRow {

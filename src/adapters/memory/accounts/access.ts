@@ -4,15 +4,15 @@ import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 import type { SecureRandom } from "effect/crypto/SecureRandom"
 
-import type { Principal, Right } from "../../domain/accounts/principal.ts"
+import type { Principal, Right } from "../../../domain/accounts/principal.ts"
 import {
   MAGIC_LINK_LIFETIME_SECONDS,
   presentCookie,
   SESSION_LIFETIME_SECONDS,
   type SessionCookies
-} from "../../domain/accounts/session.ts"
-import { makeSecretTokens, faultOf } from "../../domain/accounts/tokens.ts"
-import { Access, type BegunSession, InvalidToken, MagicLinks } from "../../ports/accounts/access.ts"
+} from "../../../domain/accounts/session.ts"
+import { makeSecretTokens, faultOf } from "../../../domain/accounts/tokens.ts"
+import { Access, type BegunSession, InvalidToken, MagicLinks } from "../../../ports/accounts/access.ts"
 
 interface StoredToken {
   readonly id: string

@@ -1,0 +1,137 @@
+import { Clock, Context, Effect, Layer } from "effect"
+
+import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
+import { append } from "../../../domain/lists.ts"
+import type { Claim } from "../../../domain/mail/claim.ts"
+import type { Suppression } from "../../../domain/mail/suppression-policy.ts"
+import { MailStore } from "../../../ports/mail/mail-store.ts"
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { claimDueAlert, confirmAlert, releaseAlert } from "./alerts.ts"
+import { beginRetry, beginSend, findEvidence, moveClaim, settleClaim } from "./claims.ts"
+import { recordEvent } from "./record-event.ts"
+import { recordSend } from "./record-send.ts"
+import {
+  type EventEntry,
+  type LogRow,
+  type MailTables,
+  makeMailTables,
+  type RecordedEvent
+} from "./tables.ts"
+
+let warned = false
+
+const warnOnce = Effect.suspend(() => {
+  if (warned) return Effect.void
+  warned = true
+  return Effect.logWarning(
+    "No database is configured (DB_URL with its password): mail is sent without logging or suppression"
+  )
+})
+
+/**
+ * No database is configured: every send goes out unlogged and unchecked, and one warning is logged per process, for any
+ * number of mailers (MAIL-5).
+ */
+export const layerNone: Layer.Layer<MailStore> = Layer.effect(
+  MailStore,
+  Effect.gen(function* () {
+    yield* warnOnce
+    const none = (operation: string) =>
+      Effect.fail(
+        new StoreUnavailable({ operation, reason: "no database is configured", isRetryable: false })
+      )
+    return MailStore.of({
+      configured: false,
+      begin: () => none("begin"),
+      moveClaim: () => none("moveClaim"),
+      findEvidence: () => none("findEvidence"),
+      beginRetry: () => none("beginRetry"),
+      record: () => none("record")
+    })
+  })
+)
+
+/** The state of several mail stores ("processes") that share one database, in memory. */
+export interface MailDatabase {
+  /** The port; several processes can share it. */
+  readonly store: MailStore["Service"]
+  /** What a webhook or the poll does (`record_email_event`). */
+  readonly recordEvent: (entry: EventEntry) => Effect.Effect<RecordedEvent>
+  /** Releases an alert's claim (`release_email_alert`). */
+  readonly releaseAlert: (sendId: string) => Effect.Effect<boolean>
+  /** Notes that an alert went out (`confirm_email_alert`). */
+  readonly confirmAlert: (sendId: string) => Effect.Effect<boolean>
+  /** Claims the alert that is due for longest (`claim_due_email_alerts`). */
+  readonly claimDueAlert: Effect.Effect<FailedSend | undefined>
+  /** Rows in order of creation. */
+  readonly rows: () => ReadonlyArray<LogRow>
+  readonly suppressions: () => ReadonlyArray<Suppression>
+  /** Adds one by hand, as an operator does. */
+  readonly suppress: (suppression: Suppression) => void
+  readonly unsuppress: (email: string) => number
+  /** What `erase_person` does to the suppressions of an address: they leave the list, and still block. */
+  readonly erase: (email: string) => void
+  readonly claim: (keyHash: string) => Claim | undefined
+}
+
+const takeOut = ({ suppressions }: MailTables, email: string): ReadonlyArray<Suppression> => {
+  const gone = suppressions.filter((one) => one.email === email)
+  const kept = suppressions.filter((one) => one.email !== email)
+  suppressions.splice(0, suppressions.length, ...kept)
+  return gone
+}
+
+const suppress = ({ suppressions }: MailTables, suppression: Suppression): void => {
+  const isKnown = suppressions.some(
+    ({ email, reason }) => email === suppression.email && reason === suppression.reason
+  )
+  if (!isKnown) suppressions.push(suppression)
+}
+
+const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
+
+const storeOf = (tables: MailTables): MailStore["Service"] =>
+  MailStore.of({
+    configured: true,
+    begin: (entry) => atNow((now) => beginSend(tables, entry, now)),
+    moveClaim: (entry) => Effect.sync(() => moveClaim(tables, entry)),
+    findEvidence: ({ keyHash, provider }) => Effect.sync(() => findEvidence(tables, keyHash, provider)),
+    beginRetry: (entry) => atNow((now) => beginRetry(tables, entry, now)),
+    record: (entry) =>
+      atNow((now) => {
+        const recorded = recordSend(tables, entry, now)
+        settleClaim(tables, entry, recorded)
+        return recorded
+      })
+  })
+
+/** A new, empty database. Times come from the caller's `Clock`. */
+export const makeMailDatabase = (): MailDatabase => {
+  const tables = makeMailTables()
+  return {
+    store: storeOf(tables),
+    recordEvent: (entry) => atNow((now) => recordEvent(tables, entry, now)),
+    releaseAlert: (sendId) => atNow((now) => releaseAlert(tables, sendId, now)),
+    confirmAlert: (sendId) => atNow((now) => confirmAlert(tables, sendId, now)),
+    claimDueAlert: atNow((now) => claimDueAlert(tables, now)),
+    rows: () => [...tables.rows],
+    suppressions: () => [...tables.suppressions],
+    suppress: (suppression) => suppress(tables, suppression),
+    unsuppress: (email) => takeOut(tables, email).length,
+    erase: (email) => append(tables.erased, takeOut(tables, email)),
+    claim: (keyHash) => tables.claims.get(keyHash)
+  }
+}
+
+/** The database behind {@link layer}, for tests and simulations that feed events and read rows. */
+export class MemoryMailDatabase extends Context.Service<MemoryMailDatabase, MailDatabase>()(
+  "postlane/adapters/memory/MemoryMailDatabase"
+) {}
+
+/** A mail store in memory, with its database beside it. */
+export const layer: Layer.Layer<MailStore | MemoryMailDatabase> = Layer.effectContext(
+  Effect.sync(() => {
+    const database = makeMailDatabase()
+    return Context.make(MemoryMailDatabase, database).pipe(Context.add(MailStore, database.store))
+  })
+)

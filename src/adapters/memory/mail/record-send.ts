@@ -1,0 +1,122 @@
+import { advance, statusRank } from "../../../domain/mail/status.ts"
+import type { RecordedSend, RecordSend } from "../../../ports/mail/mail-store.ts"
+import {
+  distinct,
+  EMPTY_ROW,
+  type LogRow,
+  type MailTables,
+  newestRow,
+  putRow,
+  rowOfMessage,
+  suppressMarked
+} from "./tables.ts"
+
+/** Records an attempt of the library, by the rules of `record_email_sends` (MAIL-70). */
+export const recordSend = (tables: MailTables, entry: RecordSend, now: number): RecordedSend => {
+  const known = rowOfAttempt(tables, entry)
+  if (known !== undefined) return recorded(merge(tables, known, entry))
+  const isTaken = tables.rows.some(({ id }) => id === entry.rowId)
+  return recorded(putRow(tables, { ...rowOf(entry, now), ...(isTaken ? { id: tables.newId() } : {}) }))
+}
+
+const recorded = (row: LogRow): RecordedSend => ({
+  sendId: row.id,
+  status: row.status,
+  providerMessageId: row.providerMessageId
+})
+
+/** The row that the attempt belongs to, where it has one. */
+const rowOfAttempt = (tables: MailTables, entry: RecordSend): LogRow | undefined => {
+  if (entry.providerMessageId !== null) return rowOfAcceptance(tables, entry)
+  const own = tables.rows.find(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId)
+  return own === undefined && entry.outcome === "deferred" && entry.provider !== null
+    ? newestRow(
+        tables,
+        entry.details.keyHash,
+        entry.provider,
+        (row) => row.outcome === null && row.providerMessageId !== null
+      )
+    : own
+}
+
+/** An acceptance proves one message: it belongs to the row of that message, else to its own row if that is still open. */
+const rowOfAcceptance = (tables: MailTables, entry: RecordSend): LogRow | undefined => {
+  const own = tables.rows.find(({ id }) => id === entry.rowId)
+  const isOpen =
+    own?.providerMessageId === null && statusRank(entry.outcome) > statusRank(own.outcome ?? own.status)
+  return rowOfMessage(tables, entry.provider, entry.providerMessageId) ?? (isOpen ? own : undefined)
+}
+
+/** The library's row for the attempt, before anything else is known of it. */
+const rowOf = (entry: RecordSend, now: number): LogRow => {
+  const { details } = entry
+  return {
+    ...EMPTY_ROW,
+    id: entry.rowId,
+    category: details.category,
+    source: details.source,
+    from: details.from,
+    to: details.to,
+    others: details.others,
+    dropped: details.dropped ?? [],
+    recipientCount: distinct([...details.to, ...details.others]).length,
+    subject: details.subject,
+    outcome: entry.outcome,
+    status: entry.outcome,
+    provider: entry.provider,
+    providerMessageId: entry.providerMessageId,
+    error: entry.error,
+    errorKind: entry.errorKind,
+    failedOver: entry.failedOver,
+    costUsd: entry.outcome === "deferred" ? null : entry.costUsd,
+    acceptedCostUsd: entry.outcome === "deferred" ? entry.costUsd : null,
+    idempotencyKey: details.idempotencyKey,
+    keyHash: details.keyHash,
+    createdAt: now
+  }
+}
+
+/** Records a row of the library again: nothing changes, unless the outcome ranks higher. */
+const merge = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow => {
+  if (row.outcome === null) return complete(tables, row, entry)
+  if (statusRank(entry.outcome) <= statusRank(row.outcome)) return row
+  return putRow(tables, {
+    ...row,
+    outcome: entry.outcome,
+    status: advance(row.status, entry.outcome),
+    provider: row.provider ?? entry.provider,
+    providerMessageId: row.providerMessageId ?? entry.providerMessageId,
+    error: row.error ?? entry.error,
+    errorKind: row.errorKind ?? entry.errorKind,
+    failedOver: row.failedOver || entry.failedOver,
+    costUsd: row.costUsd ?? entry.costUsd
+  })
+}
+
+/** Completes a row that only events wrote; it keeps its id and what the events did. */
+const complete = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow => {
+  const library = rowOf(entry, row.createdAt)
+  const recipients = distinct([...library.to, ...library.others])
+  const marks =
+    recipients.length === 1
+      ? row.suppressionMarks.filter((mark) => mark.endsWith(":")).map((mark) => mark + recipients[0])
+      : []
+  suppressMarked(tables, marks)
+  return putRow(tables, {
+    ...library,
+    id: row.id,
+    status: advance(row.status, entry.outcome),
+    provider: row.provider,
+    providerMessageId: row.providerMessageId,
+    lastEvent: row.lastEvent,
+    lastEventAt: row.lastEventAt,
+    raw: row.raw,
+    error: row.error ?? entry.error,
+    // The event that made the row proves that the deferral was accepted.
+    costUsd: entry.costUsd,
+    alertedAt: row.alertedAt,
+    suppressionMarks: [...row.suppressionMarks, ...marks],
+    entryId: entry.rowId,
+    accounts: row.accounts
+  })
+}

@@ -1,0 +1,204 @@
+import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
+import type { Claim } from "../../../domain/mail/claim.ts"
+import type { FailureKind, Provider } from "../../../domain/mail/failover.ts"
+import type { SendStatus } from "../../../domain/mail/send-result.ts"
+import type { EmailStatus } from "../../../domain/mail/status.ts"
+import type {
+  Category,
+  Suppression,
+  SuppressionReason,
+  UNKNOWN_CATEGORY
+} from "../../../domain/mail/suppression-policy.ts"
+
+/** What an event says of a mail, and when. */
+export interface Account {
+  readonly event: string
+  readonly at: number
+  readonly raw: unknown
+}
+
+/** A row of `email_log`. Times are milliseconds since the epoch. */
+export interface LogRow {
+  readonly id: string
+  readonly category: Category | typeof UNKNOWN_CATEGORY
+  readonly source: string | null
+  readonly from: string | null
+  readonly to: ReadonlyArray<string>
+  readonly others: ReadonlyArray<string>
+  /** Recipients that were dropped because they are suppressed. */
+  readonly dropped: ReadonlyArray<string>
+  /** Distinct recipients; null where only events wrote the row. */
+  readonly recipientCount: number | null
+  readonly subject: string | null
+  /** What the library reported; null where only events wrote the row. */
+  readonly outcome: SendStatus | null
+  readonly status: EmailStatus
+  readonly provider: Provider | null
+  readonly providerMessageId: string | null
+  readonly lastEvent: string | null
+  readonly lastEventAt: number | null
+  readonly raw: unknown
+  readonly error: string | null
+  readonly errorKind: FailureKind | null
+  readonly failedOver: boolean
+  readonly costUsd: number | null
+  /** The cost of a deferral if it turns out to have been accepted. */
+  readonly acceptedCostUsd: number | null
+  readonly idempotencyKey: string | null
+  readonly keyHash: string | null
+  readonly alertedAt: number | null
+  /** `reason:address` for each automatic suppression that the row's events asked for. */
+  readonly suppressionMarks: ReadonlyArray<string>
+  /** The id that the library asked for, where an event had made the row before. */
+  readonly entryId: string | null
+  /** Only where the poll has seen the mail: the latest event that a webhook brought, and the latest that the poll listed. */
+  readonly accounts: { readonly received: Account | null; readonly listed: Account } | null
+  readonly createdAt: number
+}
+
+/** A delivery event as `record_email_event` takes it; addresses are bare and lower-case. */
+export interface EventEntry {
+  readonly provider: Provider
+  readonly providerMessageId: string
+  readonly event: string
+  /** Milliseconds since the epoch; absent: from when it was observed. */
+  readonly occurredAt?: number | undefined
+  readonly recipients?: ReadonlyArray<string> | undefined
+  readonly subject?: string | undefined
+  readonly from?: string | undefined
+  readonly reason?: string | undefined
+  readonly raw?: unknown
+  readonly keyHash?: string | undefined
+  readonly bounceType?: string | undefined
+  /** The recipients that the provider names as bounced or complaining. */
+  readonly suppress?: ReadonlyArray<string> | undefined
+  /** False: never alerts (outreach). */
+  readonly alertable?: boolean | undefined
+  /** The category that the event's tags name. */
+  readonly category?: string | undefined
+  /** True: the state of the mail in the provider's list, read at `occurredAt`. */
+  readonly listed?: boolean | undefined
+  /** True: an event that makes its row keeps the alert's claim without an alert. */
+  readonly backfill?: boolean | undefined
+}
+
+/** What became of an event. */
+export interface RecordedEvent {
+  readonly sendId: string
+  readonly status: EmailStatus
+  /** This call claimed the row's one alert. */
+  readonly alert: boolean
+  readonly backfilled: boolean
+  /** The row's where the library wrote it, else that of the event's tags. */
+  readonly category: string | undefined
+  readonly source: string | undefined
+}
+
+/** A row of `email_alerts`. */
+export interface AlertClaim {
+  /** Gone once it is confirmed. */
+  readonly failed: FailedSend | undefined
+  /** Null once it is confirmed. */
+  readonly dueAt: number | null
+  readonly attempts: number
+}
+
+/**
+ * The tables of mail in memory. The functions over them decide as `begin_email_sends`, `record_email_sends` and
+ * `record_email_events` do: they are the model that the SQL is tested against.
+ */
+export interface MailTables {
+  /** In order of creation. */
+  readonly rows: Array<LogRow>
+  readonly suppressions: Array<Suppression>
+  /** Suppressions of people who were erased: they left the list, and still block. */
+  readonly erased: Array<Suppression>
+  /** By the hash of the key. */
+  readonly claims: Map<string, Claim>
+  /** By the row's id. */
+  readonly alerts: Map<string, AlertClaim>
+  readonly newId: () => string
+}
+
+export const makeMailTables = (): MailTables => {
+  let made = 0
+  return {
+    rows: [],
+    suppressions: [],
+    erased: [],
+    claims: new Map(),
+    alerts: new Map(),
+    newId: () => `00000000-0000-4000-8000-${(made += 1).toString(16).padStart(12, "0")}`
+  }
+}
+
+/** A row without anything known of it. */
+export const EMPTY_ROW: Omit<LogRow, "id" | "category" | "status" | "createdAt"> = {
+  source: null,
+  from: null,
+  to: [],
+  others: [],
+  dropped: [],
+  recipientCount: null,
+  subject: null,
+  outcome: null,
+  provider: null,
+  providerMessageId: null,
+  lastEvent: null,
+  lastEventAt: null,
+  raw: null,
+  error: null,
+  errorKind: null,
+  failedOver: false,
+  costUsd: null,
+  acceptedCostUsd: null,
+  idempotencyKey: null,
+  keyHash: null,
+  alertedAt: null,
+  suppressionMarks: [],
+  entryId: null,
+  accounts: null
+}
+
+/** Inserts the row, or replaces the one of its id. */
+export const putRow = ({ rows }: MailTables, row: LogRow): LogRow => {
+  const at = rows.findIndex(({ id }) => id === row.id)
+  if (at === -1) rows.push(row)
+  else rows[at] = row
+  return row
+}
+
+/** The row of a message. */
+export const rowOfMessage = (
+  { rows }: MailTables,
+  provider: Provider | null,
+  messageId: string | null
+): LogRow | undefined =>
+  messageId === null
+    ? undefined
+    : rows.find((row) => row.provider === provider && row.providerMessageId === messageId)
+
+/** The newest row of a key and provider that belongs to the key's current use. */
+export const newestRow = (
+  { claims, rows }: MailTables,
+  keyHash: string,
+  provider: Provider,
+  matches: (row: LogRow) => boolean
+): LogRow | undefined => {
+  const since = claims.get(keyHash)?.firstAttemptAt ?? Number.NEGATIVE_INFINITY
+  return rows.findLast(
+    (row) => row.keyHash === keyHash && row.provider === provider && row.createdAt >= since && matches(row)
+  )
+}
+
+/** Adds the suppressions that marks (`reason:address`) name; those without an address wait. */
+export const suppressMarked = ({ suppressions }: MailTables, marks: ReadonlyArray<string>): void => {
+  for (const mark of marks) {
+    const [reason, email] = [mark.slice(0, mark.indexOf(":")), mark.slice(mark.indexOf(":") + 1)]
+    if (email === "" || suppressions.some((known) => known.email === email && known.reason === reason))
+      continue
+    suppressions.push({ email, reason: reason as SuppressionReason })
+  }
+}
+
+export const distinct = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(addresses)]
