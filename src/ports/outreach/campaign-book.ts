@@ -24,7 +24,7 @@ export interface CampaignEvent {
 }
 
 /** The mail to be sent. */
-interface OutreachEntry {
+export interface OutreachEntry {
   /** Bare and lower-case. */
   readonly email: string
   readonly name: string | undefined
@@ -34,7 +34,7 @@ interface OutreachEntry {
 }
 
 /** Whether it may be sent. */
-type OutreachBegin =
+export type OutreachBegin =
   /** `mailKey` is the mail's idempotency key: a new one where an earlier deferral ended without a mail. */
   | { readonly _tag: "Begun"; readonly id: string; readonly mailKey: string }
   | { readonly _tag: "Unsubscribed" }

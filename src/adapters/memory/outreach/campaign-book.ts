@@ -12,7 +12,14 @@ import {
 } from "../../../domain/outreach/campaign-status.ts"
 import { RELAY_MEMORY_MS } from "../../../ports/delivery/audit-digest-store.ts"
 import type { OpenKey } from "../../../ports/mail/deferrals.ts"
-import { CampaignBook, type CampaignEvent, Unsubscribes } from "../../../ports/outreach/campaign-book.ts"
+import {
+  CampaignBook,
+  type CampaignEvent,
+  type OutreachBegin,
+  type OutreachEnd,
+  type OutreachEntry,
+  Unsubscribes
+} from "../../../ports/outreach/campaign-book.ts"
 
 /** A row of `email_sends`; times in milliseconds since the epoch. */
 export interface EmailSendRow {
@@ -55,172 +62,200 @@ const isCampaignEventName = (event: string): event is CampaignEventName =>
 /** What the send log knows of a key's deferrals (`email_open_key`); `ended`: how the one before the open key ended. */
 export type KnownDeferral = OpenKey & { readonly ended: "failed" | "suppressed" | undefined }
 
-/** A database of its own: the same decisions as the functions of `0037_callers_learn_the_end.sql`. */
+/** The tables of outreach, with what the send log knows of deferrals. */
+interface CampaignTables {
+  readonly sends: Map<string, EmailSendRow>
+  readonly prospects: Map<string, ProspectStatus>
+  readonly unsubscribed: Map<string, "one_click" | "complaint" | "manual">
+  /** The events of each message, by what tells them apart. */
+  readonly booked: Map<string, Map<string, Booked>>
+  readonly deferralOf: (key: string) => KnownDeferral
+  readonly newId: () => string
+}
+
+const findSend = (
+  { sends }: CampaignTables,
+  matches: (row: EmailSendRow) => boolean
+): EmailSendRow | undefined => [...sends.values()].find(matches)
+
+const markProspect = ({ prospects }: CampaignTables, email: string, status: ProspectStatus): void =>
+  void prospects.set(email, furtherProspect(prospects.get(email) ?? "active", status))
+
+const putSend = (
+  { sends }: CampaignTables,
+  row: Partial<EmailSendRow> & { readonly id: string; readonly attemptedAt: number }
+): void =>
+  void sends.set(row.id, {
+    email: undefined,
+    campaign: undefined,
+    idempotencyKey: undefined,
+    providerMessageId: undefined,
+    status: "queued",
+    errorKind: undefined,
+    openCount: 0,
+    clickCount: 0,
+    openedAt: undefined,
+    clickedAt: undefined,
+    bouncedAt: undefined,
+    complainedAt: undefined,
+    ...sends.get(row.id),
+    ...row
+  })
+
+/** Applies the events of a send's message on top of what the library recorded. */
+const refresh = (tables: CampaignTables, id: string): void => {
+  const row = tables.sends.get(id)
+  if (row?.providerMessageId === undefined) return
+  const events = [...(tables.booked.get(row.providerMessageId)?.values() ?? [])]
+  const times = (wanted: CampaignEventName) =>
+    events.flatMap(({ at, event }) => (event === wanted ? [at] : []))
+  const first = (wanted: CampaignEventName) => (times(wanted).length === 0 ? undefined : least(times(wanted)))
+  putSend(tables, {
+    ...row,
+    status: events.reduce((status, { event }) => furtherSend(status, event), row.status),
+    openCount: times("opened").length,
+    clickCount: times("clicked").length,
+    openedAt: first("opened"),
+    clickedAt: first("clicked"),
+    bouncedAt: first("bounced"),
+    complainedAt: first("complained")
+  })
+}
+
+/** Moves a deferred send to its end in the log; returns whether it did. */
+const settle = (tables: CampaignTables, row: EmailSendRow): boolean => {
+  if (row.status !== "deferred" || row.idempotencyKey === undefined) return false
+  const { ended, state } = tables.deferralOf(row.idempotencyKey)
+  const end = state === "sent" ? state : state === "new" ? ended : undefined
+  if (end === undefined) return false
+  putSend(tables, { ...row, status: end, errorKind: end === "failed" ? "ambiguous" : undefined })
+  return true
+}
+
+/** The row of an event: its message's, else the send that its tag names and that has no message yet, else a new one. */
+const sendOfEvent = (tables: CampaignTables, event: CampaignEvent, now: number): string => {
+  const { providerMessageId } = event
+  const known = findSend(tables, (row) => row.providerMessageId === providerMessageId)
+  if (known !== undefined) return known.id
+  const tagged = event.sendId === undefined ? undefined : tables.sends.get(event.sendId)
+  if (tagged !== undefined && tagged.providerMessageId === undefined) {
+    putSend(tables, { ...tagged, providerMessageId })
+    return tagged.id
+  }
+  const id = tables.newId()
+  const email = new Set(event.recipients).size === 1 ? event.recipients[0] : undefined
+  if (email !== undefined) markProspect(tables, email, "active")
+  putSend(tables, { id, email, campaign: event.campaign, providerMessageId, attemptedAt: now })
+  return id
+}
+
+/** Records an event; false where it was recorded before, or counts for nothing. */
+const recordEvent = (tables: CampaignTables, event: CampaignEvent, now: number): boolean => {
+  const { event: name, providerMessageId } = event
+  if (!isCampaignEventName(name)) return false
+  const events = tables.booked.get(providerMessageId) ?? new Map<string, Booked>()
+  tables.booked.set(providerMessageId, events)
+  const identity = `${name}|${event.occurredAt ?? event.eventId ?? ""}`
+  if (events.has(identity)) return false
+  events.set(identity, { event: name, at: event.occurredAt ?? now })
+  refresh(tables, sendOfEvent(tables, event, now))
+  for (const email of event.affected) {
+    if (name === "bounced" || name === "complained") markProspect(tables, email, name)
+    if (name === "complained" && !tables.unsubscribed.has(email)) tables.unsubscribed.set(email, "complaint")
+  }
+  return true
+}
+
+/** Begins a send, or says why it must not go out (EVENT-70). */
+const begin = (
+  tables: CampaignTables,
+  { campaign, email, idempotencyKey }: OutreachEntry,
+  now: number
+): OutreachBegin => {
+  if (tables.unsubscribed.has(email)) return { _tag: "Unsubscribed" }
+  markProspect(tables, email, "active")
+  if (isOffLimits(tables.prospects.get(email) ?? "active")) return { _tag: "Unsubscribed" }
+  const found = findSend(tables, (row) => row.idempotencyKey === idempotencyKey)
+  if (found === undefined) {
+    const id = tables.newId()
+    putSend(tables, { id, email, campaign, idempotencyKey, attemptedAt: now })
+    return { _tag: "Begun", id, mailKey: idempotencyKey }
+  }
+  settle(tables, found)
+  const row = tables.sends.get(found.id) ?? found
+  const open = tables.deferralOf(idempotencyKey)
+  const wasLost = open.state === "new" && open.ended !== undefined
+  const isFree =
+    row.providerMessageId === undefined &&
+    (row.status === "suppressed" ||
+      (row.status === "failed" &&
+        (wasLost || row.errorKind === "rejected" || row.errorKind === "unavailable")))
+  const isUnknown =
+    (row.status === "queued" || row.status === "failed") && row.attemptedAt > now - RELAY_MEMORY_MS
+  if (isFree) putSend(tables, { ...row, status: "queued", errorKind: undefined, attemptedAt: now })
+  return isFree || isUnknown
+    ? { _tag: "Begun", id: row.id, mailKey: open.key }
+    : { _tag: "Settled", id: row.id, status: row.status, providerMessageId: row.providerMessageId ?? null }
+}
+
+/** Records how a send ended; a row that early events of its message made becomes part of it. */
+const finish = (tables: CampaignTables, { errorKind, id, outcome, providerMessageId }: OutreachEnd): void => {
+  const row = tables.sends.get(id)
+  if (row === undefined) return
+  const early =
+    providerMessageId === null
+      ? undefined
+      : findSend(
+          tables,
+          (one) =>
+            one.providerMessageId === providerMessageId && one.id !== id && one.idempotencyKey === undefined
+        )
+  if (early !== undefined) tables.sends.delete(early.id)
+  putSend(tables, {
+    ...row,
+    status: furtherSend(row.status, outcome),
+    errorKind: errorKind ?? undefined,
+    providerMessageId: row.providerMessageId ?? providerMessageId ?? undefined
+  })
+  refresh(tables, id)
+}
+
+const unsubscribe = (tables: CampaignTables, email: string): void => {
+  if (tables.prospects.has(email)) markProspect(tables, email, "unsubscribed")
+  if (!tables.unsubscribed.has(email)) tables.unsubscribed.set(email, "one_click")
+}
+
+/** A database of its own: the same decisions as the functions of outreach in SQL. */
 export const makeCampaignDatabase = (
   deferralOf: (key: string) => KnownDeferral = (key) => ({ key, state: "new", ended: undefined })
 ): CampaignDatabase => {
-  const sends = new Map<string, EmailSendRow>()
-  const prospects = new Map<string, ProspectStatus>()
-  const unsubscribed = new Map<string, "one_click" | "complaint" | "manual">()
-  const booked = new Map<string, Map<string, Booked>>()
   let made = 0
-
-  const nextId = () => `00000000-0000-4000-8000-${String(++made).padStart(12, "0")}`
-  const find = (wanted: (row: EmailSendRow) => boolean) => [...sends.values()].find(wanted)
-  const mark = (email: string, status: ProspectStatus) =>
-    void prospects.set(email, furtherProspect(prospects.get(email) ?? "active", status))
-
-  const put = (row: Partial<EmailSendRow> & { readonly id: string; readonly attemptedAt: number }) =>
-    void sends.set(row.id, {
-      email: undefined,
-      campaign: undefined,
-      idempotencyKey: undefined,
-      providerMessageId: undefined,
-      status: "queued",
-      errorKind: undefined,
-      openCount: 0,
-      clickCount: 0,
-      openedAt: undefined,
-      clickedAt: undefined,
-      bouncedAt: undefined,
-      complainedAt: undefined,
-      ...sends.get(row.id),
-      ...row
-    })
-
-  /** Applies the events of a send's message on top of what the library recorded. */
-  const refresh = (id: string) => {
-    const row = sends.get(id)
-    if (row?.providerMessageId === undefined) return
-    const events = [...(booked.get(row.providerMessageId)?.values() ?? [])]
-    const times = (wanted: CampaignEventName) =>
-      events.flatMap(({ at, event }) => (event === wanted ? [at] : []))
-    const first = (wanted: CampaignEventName) =>
-      times(wanted).length === 0 ? undefined : least(times(wanted))
-    put({
-      ...row,
-      status: events.reduce((status, { event }) => furtherSend(status, event), row.status),
-      openCount: times("opened").length,
-      clickCount: times("clicked").length,
-      openedAt: first("opened"),
-      clickedAt: first("clicked"),
-      bouncedAt: first("bounced"),
-      complainedAt: first("complained")
-    })
+  const tables: CampaignTables = {
+    sends: new Map(),
+    prospects: new Map(),
+    unsubscribed: new Map(),
+    booked: new Map(),
+    deferralOf,
+    newId: () => `00000000-0000-4000-8000-${String(++made).padStart(12, "0")}`
   }
-
-  /** Moves a deferred send to its end in the log; returns whether it did. */
-  const settle = (row: EmailSendRow): boolean => {
-    if (row.status !== "deferred" || row.idempotencyKey === undefined) return false
-    const { ended, state } = deferralOf(row.idempotencyKey)
-    const end = state === "sent" ? state : state === "new" ? ended : undefined
-    if (end === undefined) return false
-    put({ ...row, status: end, errorKind: end === "failed" ? "ambiguous" : undefined })
-    return true
-  }
-
-  const record = (event: CampaignEvent, now: number): boolean => {
-    const { event: name, providerMessageId } = event
-    if (!isCampaignEventName(name)) return false
-    let row = find((one) => one.providerMessageId === providerMessageId)
-    if (row === undefined && event.sendId !== undefined) {
-      row = sends.get(event.sendId)
-      if (row?.providerMessageId !== undefined) row = undefined
-      if (row !== undefined) put({ ...row, providerMessageId })
-    }
-    const events = booked.get(providerMessageId) ?? new Map<string, Booked>()
-    booked.set(providerMessageId, events)
-    const identity = `${name}|${event.occurredAt ?? event.eventId ?? ""}`
-    if (events.has(identity)) return false
-    events.set(identity, { event: name, at: event.occurredAt ?? now })
-    const id = row?.id ?? nextId()
-    if (row === undefined) {
-      const recipients = new Set(event.recipients)
-      const email = recipients.size === 1 ? event.recipients[0] : undefined
-      if (email !== undefined) mark(email, "active")
-      put({ id, email, campaign: event.campaign, providerMessageId, attemptedAt: now })
-    }
-    refresh(id)
-    for (const email of event.affected) {
-      if (name === "bounced" || name === "complained") mark(email, name)
-      if (name === "complained" && !unsubscribed.has(email)) unsubscribed.set(email, "complaint")
-    }
-    return true
-  }
-
-  const book = CampaignBook.of({
-    record: (event) => Effect.map(Clock.currentTimeMillis, (now) => record(event, now)),
-    begin: ({ campaign, email, idempotencyKey }) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        if (unsubscribed.has(email)) return { _tag: "Unsubscribed" }
-        mark(email, "active")
-        if (isOffLimits(prospects.get(email) ?? "active")) return { _tag: "Unsubscribed" }
-        const found = find((one) => one.idempotencyKey === idempotencyKey)
-        if (found === undefined) {
-          const id = nextId()
-          put({ id, email, campaign, idempotencyKey, attemptedAt: now })
-          return { _tag: "Begun", id, mailKey: idempotencyKey }
-        }
-        settle(found)
-        const row = sends.get(found.id) ?? found
-        const open = deferralOf(idempotencyKey)
-        const wasLost = open.state === "new" && open.ended !== undefined
-        const free =
-          row.providerMessageId === undefined &&
-          (row.status === "suppressed" ||
-            (row.status === "failed" &&
-              (wasLost || row.errorKind === "rejected" || row.errorKind === "unavailable")))
-        const unknown =
-          (row.status === "queued" || row.status === "failed") && row.attemptedAt > now - RELAY_MEMORY_MS
-        if (free) put({ ...row, status: "queued", errorKind: undefined, attemptedAt: now })
-        return free || unknown
-          ? { _tag: "Begun", id: row.id, mailKey: open.key }
-          : {
-              _tag: "Settled",
-              id: row.id,
-              status: row.status,
-              providerMessageId: row.providerMessageId ?? null
-            }
-      }),
-    finish: ({ errorKind, id, outcome, providerMessageId }) =>
-      Effect.sync(() => {
-        const row = sends.get(id)
-        if (row === undefined) return
-        if (providerMessageId !== null) {
-          const early = find(
-            (one) =>
-              one.providerMessageId === providerMessageId && one.id !== id && one.idempotencyKey === undefined
-          )
-          if (early !== undefined) sends.delete(early.id)
-        }
-        put({
-          ...row,
-          status: furtherSend(row.status, outcome),
-          errorKind: errorKind ?? undefined,
-          providerMessageId: row.providerMessageId ?? providerMessageId ?? undefined
-        })
-        refresh(id)
-      }),
-    settle: Effect.sync(() => [...sends.values()].filter(settle).length)
-  })
-
   const key = Redacted.make(new Uint8Array(32).fill(7))
   return {
-    book,
+    book: CampaignBook.of({
+      record: (event) => Effect.map(Clock.currentTimeMillis, (now) => recordEvent(tables, event, now)),
+      begin: (entry) => Effect.map(Clock.currentTimeMillis, (now) => begin(tables, entry, now)),
+      finish: (entry) => Effect.sync(() => finish(tables, entry)),
+      settle: Effect.sync(() => [...tables.sends.values()].filter((row) => settle(tables, row)).length)
+    }),
     unsubscribes: Unsubscribes.of({
       key: Effect.succeed(key),
-      add: ({ email }) =>
-        Effect.sync(() => {
-          if (prospects.has(email)) mark(email, "unsubscribed")
-          if (!unsubscribed.has(email)) unsubscribed.set(email, "one_click")
-        })
+      add: ({ email }) => Effect.sync(() => unsubscribe(tables, email))
     }),
-    sends: () => [...sends.values()],
-    prospects: () => Object.fromEntries(prospects),
-    unsubscribed: () => Object.fromEntries(unsubscribed),
+    sends: () => [...tables.sends.values()],
+    prospects: () => Object.fromEntries(tables.prospects),
+    unsubscribed: () => Object.fromEntries(tables.unsubscribed),
     resubscribe: (email) => {
-      unsubscribed.delete(email)
-      prospects.set(email, "active")
+      tables.unsubscribed.delete(email)
+      tables.prospects.set(email, "active")
     }
   }
 }
