@@ -2,7 +2,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 
-import * as MemoryDeferrals from "../../../src/adapters/memory/deferrals.ts"
+import * as MemoryDeferrals from "../../../src/adapters/memory/mail/deferrals.ts"
 import { AlertConfig, Alerts, layer } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"

@@ -23,7 +23,7 @@ const sum = (rows: ReadonlyArray<{ readonly credits: number; readonly freePages:
 const world = Layer.effect(
   FundsWorld,
   Effect.map(MemoryDocuments, (documents) => {
-    const run = <A>(body: (db: Documents) => A) => transaction(documents, (cause) => cause, body)
+    const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
     return FundsWorld.of({
       place: (customerId, jobId, pages) => run((db) => placeHold(db, { customerId, jobId, pages }, WINDOW)),
       settle: (jobId, pages) => Effect.orDie(run((db) => settleHold(db, jobId, pages))),
