@@ -52,6 +52,17 @@ if (
 const ROUNDS_A_RUN = 10
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
+/** Kills a database server. One that its supervisor is just starting again has no process yet, or no file that names it. */
+const killServer = (cluster: string): void => {
+  try {
+    const [pid] = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")
+    process.kill(Number(pid), "SIGKILL")
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined
+    if (code !== "ESRCH" && code !== "ENOENT") throw error
+  }
+}
+
 const program = Effect.gen(function* () {
   const embedded = yield* EmbeddedPostgres
   const server = Redacted.value(embedded.url)
@@ -76,11 +87,7 @@ const program = Effect.gen(function* () {
           `select pg_terminate_backend(pid) from pg_stat_activity where datname = 'crash_${seed}' and application_name = 'postlane'`
         )
       },
-      killed: () => {
-        const pid = Number(readFileSync(join(embedded.cluster, "postmaster.pid"), "utf8").split("\n")[0])
-        process.kill(pid, "SIGKILL")
-        return Promise.resolve()
-      }
+      killed: async () => killServer(embedded.cluster)
     }
     const freeze = values.freeze || seed % 3 === 1
     const hurtDatabase = hurt[weather]
