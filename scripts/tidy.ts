@@ -27,10 +27,10 @@ export const MAX_LINES = 350
 const CORE = /^src\/(domain|ports)\//
 const TESTS = /^test\//
 const ALL = /^(src|test|migrations)\//
-/** Everything that is written for readers, but for this file, which holds the samples. Migrations follow with their baseline. */
-const PROSE = /^(?!scripts\/tidy\.ts$)(src|test|docs|scripts|[A-Z]+\.md)/
+/** Everything that is written for readers, but for this file, which holds the samples. */
+const PROSE = /^(?!scripts\/tidy\.ts$)(src|test|docs|scripts|migrations|[A-Z]+\.md)/
 /** Where the glossary of plain words holds already. */
-const PLAIN = /^(?!test\/(simulation|adapters\/postgres\/(batch|conversion))\/)(test|docs|[A-Z]+\.md)/
+const PLAIN = /^(?!test\/(simulation|adapters\/postgres\/(batch|conversion))\/)(test|docs|migrations|[A-Z]+\.md)/
 
 const inCore = (text: string): SourceFile => ({ path: "src/domain/sample.ts", text })
 const inTest = (text: string): SourceFile => ({ path: "test/sample.test.ts", text })

@@ -11,7 +11,7 @@ const one = <A, I>(value: Schema.Codec<A, I>) =>
 const decodeTerm = one(Schema.NullOr(Schema.Int))
 const decodeHeld = one(Schema.Boolean)
 
-/** Leases on PostgreSQL (migration 0010): one guarded statement per operation, on the database's clock. */
+/** Leases on PostgreSQL: one guarded statement per operation, on the database's clock. */
 export const layer: Layer.Layer<LeaseStore, never, WriteSql> = Layer.effect(
   LeaseStore,
   Effect.gen(function* () {

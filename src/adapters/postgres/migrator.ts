@@ -90,19 +90,27 @@ const readMigrations = Effect.fn("postgres.readMigrations")(
 export const label = (migration: { readonly id: number; readonly name: string }) =>
   `${String(migration.id).padStart(4, "0")}_${migration.name}`
 
-/** The migrations still to apply; fails where an applied file is missing or changed, or a new one has too low a number. */
+/**
+ * The migrations still to apply; fails where the database has another history, an applied file is missing or changed, or a
+ * new one has too low a number.
+ */
 const remaining = Effect.fnUntraced(function* (
   files: ReadonlyArray<Migration>,
   applied: ReadonlyArray<Applied>
 ) {
   for (const row of applied) {
     const file = files.find(({ id }) => id === row.id)
+    if (file !== undefined && file.name !== row.name) {
+      return yield* new MigrationError({
+        message: `migration ${label(row)} was applied to this database, and this version has ${label(file)} in its place: a version from before the first release made the database, and there is no upgrade from there. Migrate an empty database, and copy over what you want to keep`
+      })
+    }
     if (file === undefined) {
       return yield* new MigrationError({
         message: `migration ${label(row)} was applied to this database and its file is missing`
       })
     }
-    if (file.checksum !== row.checksum || file.name !== row.name) {
+    if (file.checksum !== row.checksum) {
       return yield* new MigrationError({
         message: `migration ${label(file)} was changed after it was applied: put it back, and make the change in a new migration`
       })

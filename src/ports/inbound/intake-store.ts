@@ -160,7 +160,7 @@ type Claimed = Pick<ClaimedMail, "id" | "lease">
 type Held = Pick<ClaimedReply, "id" | "lease">
 type Ask<A> = Effect.Effect<A, StoreUnavailable>
 
-/** Mails under way, their funds and their replies (migration 0021). Every call is safe to repeat. */
+/** Mails under way, their funds and their replies. Every call is safe to repeat. */
 export class IntakeStore extends Context.Service<
   IntakeStore,
   {

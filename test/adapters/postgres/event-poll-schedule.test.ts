@@ -111,7 +111,7 @@ describe("the schedule of the poll", () => {
   )
 
   it("holds no secret in the job itself", () => {
-    const text = readFileSync(`${MIGRATIONS}/0011_event_poll.sql`, "utf8")
+    const text = readFileSync(`${MIGRATIONS}/0003_delivery.sql`, "utf8")
     assert.match(text, /vault\.decrypted_secrets s where s\.name = 'proxy_shared_secret'/)
   })
 })

@@ -86,6 +86,19 @@ describe("migrator", () => {
       }).pipe(Effect.scoped, Effect.provide(layerEmpty))
   )
 
+  it.live("refuses a database that other files made, and says what to do", () =>
+    Effect.gen(function* () {
+      const made = yield* directory({ "0001_service_role.sql": "select 1", "0048_turns.sql": "select 1" })
+      yield* migrate(made.folder)
+      for (const refused of [migrate(MIGRATIONS), pending(MIGRATIONS)]) {
+        assert.strictEqual(
+          (yield* Effect.flip(refused)).message,
+          "migration 0001_service_role was applied to this database, and this version has 0001_roles in its place: a version from before the first release made the database, and there is no upgrade from there. Migrate an empty database, and copy over what you want to keep"
+        )
+      }
+    }).pipe(Effect.scoped, Effect.provide(layerEmpty))
+  )
+
   it.live("takes back all of a run that fails, and names the file", () =>
     Effect.gen(function* () {
       const { folder } = yield* directory({

@@ -28,7 +28,7 @@ const MessageRow = Schema.Struct({
   )
 })
 
-/** Bulk orders on PostgreSQL: the functions of migration 0022. */
+/** Bulk orders on PostgreSQL: the functions of `0005_conversion.sql`. */
 export const layer: Layer.Layer<BulkOrders, never, WriteSql> = Layer.effect(
   BulkOrders,
   Effect.map(WriteSql, (sql) =>

@@ -7,7 +7,7 @@ import { filesOn } from "./files.ts"
 import { flyersOn } from "./flyers.ts"
 import { inlineOn } from "./inline.ts"
 
-/** Files, jobs, chunks and their funds on PostgreSQL: the functions of migrations 0017 to 0019. */
+/** Files, jobs, chunks and their funds on PostgreSQL: the functions of `0004_accounts.sql` and `0005_conversion.sql`. */
 export const layer: Layer.Layer<ConversionStore, never, ReadSql | WriteSql> = Layer.effect(
   ConversionStore,
   Effect.gen(function* () {

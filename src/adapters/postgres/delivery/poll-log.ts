@@ -45,7 +45,7 @@ const positionOf = (row: typeof PositionRow.Type): PollPosition => ({
 const timeOf = (mark: ListMark | undefined): string | null =>
   mark?.sentAt === undefined ? null : new Date(mark.sentAt).toISOString()
 
-/** The poll's view of the log on PostgreSQL (migration 0011): one query per page. */
+/** The poll's view of the log on PostgreSQL: one query per page. */
 export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effect(
   PollLog,
   Effect.gen(function* () {

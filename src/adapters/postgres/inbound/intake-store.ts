@@ -216,5 +216,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Mails under way on PostgreSQL: the functions of migration 0021 and of those that redefine them. */
+/** Mails under way on PostgreSQL: the functions of `0007_inbound.sql`. */
 export const layer: Layer.Layer<IntakeStore, never, ReadSql | WriteSql> = Layer.effect(IntakeStore, make)

@@ -10,7 +10,7 @@ import { postgres } from "../../../support/documents-postgres.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, customer, whileOpen } from "./world.ts"
 
-/** One value that a function of migration 0017 answers. */
+/** One value that a function of funds returns. */
 const ask = (call: string, ...values: ReadonlyArray<string | number | null>) =>
   WriteSql.use((sql) =>
     Effect.map(

@@ -1,6 +1,11 @@
--- Prospect outreach: sends, prospects and who wants none (document 1, "outreach bookkeeping").
+-- Outreach: campaign sends, prospects, and unsubscribes (EVENT-70).
+-- Rules: docs/specification/delivery.md, "Outreach".
 
--- How far an outreach send is; the greater stands, whatever the order of events. Equals `CAMPAIGN_SEND_STATUSES`.
+
+-- Words
+
+-- How far a campaign send is; the greater rank stands, whatever the order of events. Equals `CAMPAIGN_SEND_STATUSES` in the
+-- domain.
 create function campaign_send_rank(p_status text) returns integer
 language sql
 immutable
@@ -23,6 +28,9 @@ as $$
   select array_position(array['active', 'bounced', 'unsubscribed', 'complained'], p_status)
 $$;
 
+
+-- Tables
+
 create table prospects (
   id uuid primary key default gen_random_uuid(),
   -- Bare and lower-case.
@@ -34,7 +42,10 @@ create table prospects (
   updated_at timestamptz not null default now()
 );
 
--- One row an outreach send; made before the mail goes out, or by its first event.
+create trigger prospects_address before insert or update of email on prospects
+for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+
+-- One row a campaign send; made before the mail goes out, or by its first event.
 create table email_sends (
   id uuid primary key default gen_random_uuid(),
   prospect_id uuid references prospects (id) on delete set null,
@@ -63,6 +74,8 @@ create table email_sends (
 
 create index email_sends_prospect on email_sends (prospect_id);
 create index email_sends_campaign on email_sends (campaign, created_at desc);
+-- Deferred sends whose end is still to be noted (R3).
+create index email_sends_deferred on email_sends (created_at) where status = 'deferred';
 
 -- The events that count, each once; what `email_sends` shows of events is computed from these, and so does not depend on
 -- their order.
@@ -75,7 +88,7 @@ create table email_send_events (
   primary key (provider_message_id, identity)
 );
 
--- Who gets no outreach, whatever the campaign. To mail somebody again, remove the row and set the prospect `active`.
+-- Addresses that get no outreach, whatever the campaign. To mail somebody again, remove the row and set the prospect `active`.
 create table unsubscribes (
   email text primary key check (email = lower(email collate "C") and email <> ''),
   reason text not null default 'manual' check (reason in ('one_click', 'complaint', 'manual')),
@@ -83,6 +96,9 @@ create table unsubscribes (
   campaign text,
   created_at timestamptz not null default now()
 );
+
+create trigger unsubscribes_address before insert or update of email on unsubscribes
+for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
 
 -- The key of unsubscribe links: kept here and nowhere else, so that links in old mail outlive every change of settings.
 create table unsubscribe_keys (
@@ -95,15 +111,8 @@ create table unsubscribe_keys (
 insert into unsubscribe_keys (key)
 values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 
--- What stands in the place of an erased person's address.
-create function erased_alias(p_email text) returns text
-language sql
-immutable
-parallel safe
-set search_path = pg_catalog, public, pg_temp
-as $$
-  select 'erased:' || encode(address_hash(p_email), 'hex')
-$$;
+
+-- What sends and events share
 
 -- Moves prospects forward to a status, in an order that all writers share; those that are not known yet are made.
 create function mark_prospects(p_emails text[], p_status text) returns void
@@ -116,7 +125,17 @@ as $$
   where prospect_rank(excluded.status) > prospect_rank(p.status)
 $$;
 
--- What a send's events say, on top of what the library said.
+-- The number of the transaction lock that orders the writers of one message.
+create function campaign_message_lock(p_provider_message_id text) returns bigint
+language sql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select hashtextextended('postlane.campaign_message ' || p_provider_message_id, 0)
+$$;
+
+-- Folds a send's events into its row, on top of what the library recorded.
 create function refresh_email_send(p_id uuid) returns void
 language sql
 set search_path = pg_catalog, public, pg_temp
@@ -149,24 +168,172 @@ as $$
   where s.id = p_id
 $$;
 
-create function campaign_message_lock(p_provider_message_id text) returns bigint
-language sql
-immutable
-parallel safe
+
+-- A send: begin, finish, settle. Called by `CampaignBook`.
+
+-- Decides whether an outreach mail may go out: `Begun` with the id of its row, `Unsubscribed`, or `Settled` with the row of
+-- this key where the mail went out, or may have, longer ago than the library remembers its key. A send whose deferral
+-- ended without a mail is begun again (R3). `mail_key`: the key under which the mail is sent.
+--
+-- Lock order: prospect, send; the reverse of the writers of events. Where the two meet, PostgreSQL ends one of them with a
+-- deadlock, and the adapter repeats it.
+create function begin_outreach_send(p_email text, p_name text, p_campaign text, p_subject text, p_idempotency_key text)
+returns table (decision text, id uuid, status text, provider_message_id text, mail_key text)
+language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
-  select hashtextextended('postlane.campaign_message ' || p_provider_message_id, 0)
+#variable_conflict use_column
+declare
+  r email_sends;
+  v_id uuid;
+  v_prospect uuid;
+  v_status text;
+  v_now timestamptz;
+  v_open record;
+begin
+  if not exists (select from unsubscribes u where u.email in (p_email, erased_alias(p_email))) then
+    perform mark_prospects(array[p_email], 'active');
+    update prospects p set name = coalesce(p_name, p.name), updated_at = now() where p.email = p_email
+    returning p.id, p.status into v_prospect, v_status;
+  end if;
+  if coalesce(v_status, 'unsubscribed') in ('unsubscribed', 'complained') then
+    return query select 'Unsubscribed', null::uuid, null::text, null::text, null::text;
+    return;
+  end if;
+
+  insert into email_sends (prospect_id, campaign, subject, idempotency_key, attempted_at)
+  values (v_prospect, p_campaign, p_subject, p_idempotency_key, clock_timestamp())
+  on conflict (idempotency_key) do nothing
+  returning * into r;
+  if found then
+    return query select 'Begun', r.id, 'queued', null::text, p_idempotency_key;
+    return;
+  end if;
+
+  select s.id into v_id from email_sends s where s.idempotency_key = p_idempotency_key for update;
+  perform settle_outreach_send(v_id);
+  select * into r from email_sends s where s.id = v_id;
+  v_open := email_open_key(p_idempotency_key);
+  v_now := clock_timestamp();
+  if r.provider_message_id is null and (
+    r.status = 'suppressed' or r.status = 'failed' and r.error_kind in ('rejected', 'unavailable')
+    -- It was deferred, and the deferral ended without a mail (R3).
+    or r.status = 'failed' and v_open.state = 'new' and v_open.ended is not null
+  ) then
+    -- This is a first attempt again.
+    update email_sends s set
+      status = 'queued', error = null, error_kind = null, attempted_at = v_now, prospect_id = v_prospect, updated_at = now()
+    where s.id = r.id;
+  elsif not (r.status in ('queued', 'failed') and r.attempted_at > v_now - interval '24 hours') then
+    return query select 'Settled', r.id, r.status, r.provider_message_id, null::text;
+    return;
+  end if;
+  return query select 'Begun', r.id, 'queued', null::text, v_open.key;
+end
 $$;
 
--- Books one delivery event of a campaign send; false where it was booked before, which changes nothing. The row is the one
--- of the message id, else the one that the event's tag names, else a new one. Events that say nothing about a campaign
--- (a bounce that may pass, an unknown one) are left out. Each event marks prospects and unsubscribes once, so that one that
--- comes again does not undo what somebody corrected by hand.
+-- Records the library's result of an outreach send. A row that an early event made of the same message becomes part of it.
+-- Lock order: message, send, prospect.
+create function finish_outreach_send(
+  p_id uuid, p_outcome text, p_provider_message_id text, p_error text, p_error_kind text
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if p_provider_message_id is not null then
+    perform pg_advisory_xact_lock(campaign_message_lock(p_provider_message_id));
+    delete from email_sends s
+    where s.provider_message_id = p_provider_message_id and s.id <> p_id and s.idempotency_key is null;
+  end if;
+  update email_sends s set
+    status = case when campaign_send_rank(p_outcome) > campaign_send_rank(s.status) then p_outcome else s.status end,
+    provider_message_id = coalesce(s.provider_message_id, p_provider_message_id),
+    sent_at = case when p_outcome = 'sent' then coalesce(s.sent_at, now()) else s.sent_at end,
+    error = p_error,
+    error_kind = p_error_kind,
+    updated_at = now()
+  where s.id = p_id;
+  perform refresh_email_send(p_id);
+  if p_outcome in ('sent', 'deferred') then
+    update prospects p set last_contacted_at = greatest(p.last_contacted_at, now()), updated_at = now()
+    from email_sends s
+    where s.id = p_id and p.id = s.prospect_id;
+  end if;
+end
+$$;
+
+-- Brings a deferred outreach send to the end that the log knows; true where it did. Locks the row.
+create function settle_outreach_send(p_id uuid) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_key text;
+  v_open record;
+  v_end text;
+begin
+  select s.idempotency_key into v_key from email_sends s
+  where s.id = p_id and s.status = 'deferred' and s.idempotency_key is not null
+  for update;
+  if not found then
+    return false;
+  end if;
+  v_open := email_open_key(v_key);
+  v_end := case v_open.state when 'sent' then 'sent' when 'new' then v_open.ended end;
+  if v_end is null then
+    return false;
+  end if;
+  update email_sends s set
+    status = v_end,
+    sent_at = case when v_end = 'sent' then coalesce(s.sent_at, now()) else s.sent_at end,
+    error = case v_end
+      when 'failed' then 'it may have arrived: its retries ended without an answer'
+      when 'suppressed' then 'the recipient was suppressed before its retry'
+    end,
+    error_kind = case v_end when 'failed' then 'ambiguous' end,
+    updated_at = now()
+  where s.id = p_id;
+  return true;
+end
+$$;
+
+-- Brings every deferred outreach send that has ended to its end; returns how many. The leader calls it.
+create function settle_outreach_sends() returns integer
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_id uuid;
+  v_count integer := 0;
+begin
+  for v_id in
+    select s.id from email_sends s
+    where s.status = 'deferred' and s.idempotency_key is not null
+    order by s.created_at, s.id
+    for update skip locked
+  loop
+    if settle_outreach_send(v_id) then
+      v_count := v_count + 1;
+    end if;
+  end loop;
+  return v_count;
+end
+$$;
+
+
+-- Events and unsubscribing
+
+-- Books one delivery event of a campaign send; false where it was booked before, which changes nothing. Called by
+-- `CampaignBook`. The row is the one of the message id, else the one that the event's tag names, else a new one. Events
+-- that say nothing about a campaign (a bounce that may pass, an unknown one) are left out. Each event marks prospects and
+-- unsubscribes once, so that one that comes again does not undo what somebody corrected by hand.
 --
 -- Keys: provider_message_id, event, occurred_at, event_id, send_id, campaign, subject, recipients, affected (the recipients
--- whom a bounce or complaint is about).
+-- that a bounce or complaint is about).
 --
--- Locks are taken in one order by all writers: message, send, prospects by address, unsubscribes by address.
+-- Lock order: message, send, prospects by address, unsubscribes by address.
 create function record_campaign_event(p_event jsonb) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -243,84 +410,7 @@ begin
 end
 $$;
 
--- Asked before each outreach send: `Begun` with the id of its row, `Unsubscribed`, or `Settled` with the row of this key
--- where the mail went out, or may have, longer ago than the library remembers its key.
-create function begin_outreach_send(p_email text, p_name text, p_campaign text, p_subject text, p_idempotency_key text)
-returns table (decision text, id uuid, status text, provider_message_id text)
-language plpgsql
-set search_path = pg_catalog, public, pg_temp
-as $$
-#variable_conflict use_column
-declare
-  r email_sends;
-  v_prospect uuid;
-  v_status text;
-  v_now timestamptz;
-begin
-  if not exists (select from unsubscribes u where u.email in (p_email, erased_alias(p_email))) then
-    perform mark_prospects(array[p_email], 'active');
-    update prospects p set name = coalesce(p_name, p.name), updated_at = now() where p.email = p_email
-    returning p.id, p.status into v_prospect, v_status;
-  end if;
-  if coalesce(v_status, 'unsubscribed') in ('unsubscribed', 'complained') then
-    return query select 'Unsubscribed', null::uuid, null::text, null::text;
-    return;
-  end if;
-
-  insert into email_sends (prospect_id, campaign, subject, idempotency_key, attempted_at)
-  values (v_prospect, p_campaign, p_subject, p_idempotency_key, clock_timestamp())
-  on conflict (idempotency_key) do nothing
-  returning * into r;
-  if not found then
-    select * into r from email_sends s where s.idempotency_key = p_idempotency_key for update;
-    v_now := clock_timestamp();
-    if r.provider_message_id is null
-      and (r.status = 'suppressed' or r.status = 'failed' and r.error_kind in ('rejected', 'unavailable')) then
-      -- Nothing went out: this is a first attempt again.
-      update email_sends s set
-        status = 'queued', error = null, error_kind = null, attempted_at = v_now, prospect_id = v_prospect, updated_at = now()
-      where s.id = r.id;
-    elsif not (r.status in ('queued', 'failed') and r.attempted_at > v_now - interval '24 hours') then
-      return query select 'Settled', r.id, r.status, r.provider_message_id;
-      return;
-    end if;
-  end if;
-  return query select 'Begun', r.id, 'queued', null::text;
-end
-$$;
-
--- What the library said of an outreach send. A row that an early event made of the same message becomes part of it.
-create function finish_outreach_send(
-  p_id uuid, p_outcome text, p_provider_message_id text, p_error text, p_error_kind text
-)
-returns void
-language plpgsql
-set search_path = pg_catalog, public, pg_temp
-as $$
-begin
-  if p_provider_message_id is not null then
-    perform pg_advisory_xact_lock(campaign_message_lock(p_provider_message_id));
-    delete from email_sends s
-    where s.provider_message_id = p_provider_message_id and s.id <> p_id and s.idempotency_key is null;
-  end if;
-  update email_sends s set
-    status = case when campaign_send_rank(p_outcome) > campaign_send_rank(s.status) then p_outcome else s.status end,
-    provider_message_id = coalesce(s.provider_message_id, p_provider_message_id),
-    sent_at = case when p_outcome = 'sent' then coalesce(s.sent_at, now()) else s.sent_at end,
-    error = p_error,
-    error_kind = p_error_kind,
-    updated_at = now()
-  where s.id = p_id;
-  perform refresh_email_send(p_id);
-  if p_outcome in ('sent', 'deferred') then
-    update prospects p set last_contacted_at = greatest(p.last_contacted_at, now()), updated_at = now()
-    from email_sends s
-    where s.id = p_id and p.id = s.prospect_id;
-  end if;
-end
-$$;
-
--- Takes an address off all outreach; again, it changes nothing.
+-- Takes an address off all outreach; again, it changes nothing. Called by `Unsubscribes`.
 create function record_unsubscribe(p_email text, p_campaign text) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -333,8 +423,8 @@ begin
 end
 $$;
 
--- The part of `erase_person` that is about outreach and digests; whether anything was found. Who wanted no outreach gets
--- none afterwards either, by a hash.
+-- The part of `erase_person` that is about outreach and digests; returns whether anything was found. An address that wanted
+-- no outreach gets none afterwards either, by a hash (P3).
 create function erase_outreach_person(p_email text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -358,19 +448,21 @@ begin
 end
 $$;
 
-select secure_table('prospects');
-select secure_table('email_sends');
-select secure_table('email_send_events');
-select secure_table('unsubscribes');
-select secure_table('unsubscribe_keys');
-select secure_function('campaign_send_rank(text)');
-select secure_function('prospect_rank(text)');
-select secure_function('mark_prospects(text[], text)');
-select secure_function('refresh_email_send(uuid)');
-select secure_function('campaign_message_lock(text)');
-select secure_function('record_campaign_event(jsonb)');
-select secure_function('begin_outreach_send(text, text, text, text, text)');
-select secure_function('finish_outreach_send(uuid, text, text, text, text)');
-select secure_function('record_unsubscribe(text, text)');
-select secure_function('erased_alias(text)');
-select secure_function('erase_outreach_person(text)');
+select secure_table(name) from unnest(array[
+  'prospects', 'email_sends', 'email_send_events', 'unsubscribes', 'unsubscribe_keys'
+]::regclass[]) as name;
+
+select secure_function(name) from unnest(array[
+  'campaign_send_rank(text)',
+  'prospect_rank(text)',
+  'mark_prospects(text[], text)',
+  'campaign_message_lock(text)',
+  'refresh_email_send(uuid)',
+  'begin_outreach_send(text, text, text, text, text)',
+  'finish_outreach_send(uuid, text, text, text, text)',
+  'settle_outreach_send(uuid)',
+  'settle_outreach_sends()',
+  'record_campaign_event(jsonb)',
+  'record_unsubscribe(text, text)',
+  'erase_outreach_person(text)'
+]::regprocedure[]) as name;

@@ -1,0 +1,1051 @@
+-- Outbound mail: the send log, the suppression list, claims on idempotency keys, and the delayed retry queue.
+-- Rules: docs/specification/outbound-mail.md.
+
+
+-- Words of the log
+
+-- The rank of a status: 1 to 6 for those that move forward, 100 for the terminal ones, null for anything else (EVENT-10).
+-- Equals `statusRank` in the domain.
+create function email_status_rank(p_status text) returns integer
+language plpgsql
+immutable
+parallel safe
+strict
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  -- An SQL function with a search path of its own is not inlined, and costs ten times as much a call.
+  return case p_status
+    when 'deferred' then 1
+    when 'sent' then 2
+    when 'delivery_delayed' then 3
+    when 'delivered' then 4
+    when 'opened' then 5
+    when 'clicked' then 6
+    when 'suppressed' then 100
+    when 'failed' then 100
+    when 'bounced' then 100
+    when 'complained' then 100
+  end;
+end
+$$;
+
+-- Whether the words of a log row belong to their closed sets (MAIL-6, MAIL-71, EVENT-10). One call, since a check with
+-- lists of literals is parsed anew by every statement, which costs more than the insert.
+create function email_log_words_are_known(p_category text, p_outcome text, p_status text, p_error_kind text)
+returns boolean
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return p_status in ('deferred', 'sent', 'delivery_delayed', 'delivered', 'opened', 'clicked',
+      'suppressed', 'failed', 'bounced', 'complained')
+    and p_category in ('auth', 'transactional', 'notification', 'alert', 'marketing', 'unknown')
+    and (p_outcome is null or p_outcome in ('sent', 'deferred', 'suppressed', 'failed'))
+    and (p_error_kind is null or p_error_kind in ('rejected', 'unavailable', 'ambiguous'));
+end
+$$;
+
+-- Whether this is a state of a claim. Equals the states of `Claim` in the domain.
+create function is_email_claim_state(p_state text) returns boolean
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return p_state in ('held', 'accepted', 'deferred', 'refused', 'ambiguous');
+end
+$$;
+
+
+-- Tables
+
+-- The send log (MAIL-70 to MAIL-72). Status moves a row through its life and is indexed, so that updates are never
+-- heap-only: no fill factor leaves room for them.
+create table email_log (
+  id uuid primary key default gen_random_uuid(),
+  -- `unknown` where only delivery events wrote the row: mail that was sent outside the library.
+  category text not null default 'unknown',
+  source text,
+  -- Bare addresses; recipients in lower case.
+  from_address text,
+  to_addresses text[] not null default '{}',
+  -- Cc and Bcc.
+  other_addresses text[] not null default '{}',
+  -- Distinct addresses of both; null where only events wrote the row.
+  recipient_count integer,
+  subject text,
+  -- The outcome that the library recorded; null where only events wrote the row.
+  outcome text,
+  status text not null,
+  provider text,
+  provider_message_id text,
+  -- The latest event by occurrence, also where it did not move `status`; `raw` is that event as it came.
+  last_event text,
+  last_event_at timestamptz,
+  raw jsonb,
+  error text,
+  error_kind text,
+  failed_over boolean not null default false,
+  cost_usd numeric,
+  idempotency_key text,
+  -- SHA-256 hex of the idempotency key: what delivery events bring back as the tag `postlane_key` (MAIL-12).
+  key_hash text,
+  -- The one alert about this mail is claimed (or, for backfill, never goes out: EVENT-32).
+  alerted_at timestamptz,
+  -- `reason:address` for each automatic suppression that this row's events asked for, so that an event that comes again
+  -- does not bring back a suppression that was lifted; `reason:` alone waits for the row to name the recipient (EVENT-14).
+  suppression_marks text[] not null default '{}',
+  -- The id that the library asked for, where an event had made the row before: it makes the entry idempotent.
+  entry_id uuid,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  -- Recipients that were left out because they are suppressed (MAIL-62).
+  dropped_addresses text[] not null default '{}',
+  -- What a deferred attempt costs if it turns out to have been accepted (MAIL-72).
+  accepted_cost_usd numeric,
+  -- Only where the poll has seen the mail: the latest event that came by webhook (`told`), and the latest that the
+  -- provider's list showed (`listed`), each an `email_account`. `last_event`, `last_event_at` and `raw` are one of the two.
+  accounts jsonb,
+  constraint email_log_words check (email_log_words_are_known(category, outcome, status, error_kind))
+);
+
+-- What an event says of a mail, and when: the shape of the two accounts.
+create type email_account as (event text, moment timestamptz, raw jsonb);
+
+create unique index email_log_provider_message on email_log (provider, provider_message_id);
+create index email_log_key on email_log (key_hash, provider, created_at) where key_hash is not null;
+create unique index email_log_entry on email_log (entry_id) where entry_id is not null;
+-- Answers the statistics and the alarms by itself: what they count stands in it.
+create index email_log_created on email_log (created_at desc, id desc)
+  include (category, provider, status, failed_over, cost_usd);
+create index email_log_status on email_log (status, created_at desc, id desc);
+create index email_log_category on email_log (category, created_at desc, id desc);
+create index email_log_provider on email_log (provider, created_at desc, id desc);
+-- The filter by recipient means all of them (EVENT-60). Queries repeat the expression as it is here.
+create index email_log_recipient on email_log using gin ((to_addresses || other_addresses || dropped_addresses));
+
+-- The filter by a part of the subject uses trigrams where the extension is available, else it reads the table (EVENT-60).
+do $$
+declare
+  v_schema text;
+begin
+  begin
+    create extension if not exists pg_trgm with schema public;
+  exception
+    when insufficient_privilege or undefined_file or feature_not_supported or invalid_parameter_value then
+      raise notice 'extension pg_trgm is not available: the subject filter of the email log will read the table';
+    when unique_violation then null;
+  end;
+  select n.nspname into v_schema
+  from pg_extension x join pg_namespace n on n.oid = x.extnamespace
+  where x.extname = 'pg_trgm';
+  if v_schema is not null then
+    execute format('create index email_log_subject on email_log using gin (subject %I.gin_trgm_ops)', v_schema);
+  end if;
+end
+$$;
+
+-- Addresses that the library does not mail (MAIL-60, MAIL-61).
+create table email_suppressions (
+  email text not null check (email = lower(email collate "C") and email <> ''),
+  reason text not null check (reason in ('hard_bounce', 'complaint', 'manual')),
+  note text,
+  created_at timestamptz not null default now(),
+  primary key (email, reason)
+);
+
+create index email_suppressions_created on email_suppressions (created_at desc, email, reason);
+create index email_suppressions_reason on email_suppressions (reason, created_at desc, email);
+
+create trigger email_suppressions_address before insert or update of email on email_suppressions
+for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+
+-- Suppressions of erased people (P3). SHA-256 of the address: it can be recognised, not read.
+create table erased_suppressions (
+  address_hash bytea not null check (octet_length(address_hash) = 32),
+  reason text not null check (reason in ('hard_bounce', 'complaint', 'manual')),
+  created_at timestamptz not null default now(),
+  primary key (address_hash, reason)
+);
+
+-- Claims on idempotency keys that callers chose, and leases of retries (MAIL-40 to MAIL-44). Mirrors `Claim` in the domain.
+create table email_send_claims (
+  key_hash text primary key,
+  -- Empty where a retry made the claim: any payload fits.
+  payload_hash text not null,
+  state text not null check (is_email_claim_state(state)),
+  provider text not null,
+  ambiguous boolean not null,
+  owner text not null,
+  -- Null where no attempt is under way.
+  lease_until timestamptz,
+  first_attempt_at timestamptz not null,
+  result jsonb,
+  updated_at timestamptz not null default now()
+) with (fillfactor = 70);
+
+create index email_send_claims_first_attempt on email_send_claims (first_attempt_at);
+
+-- The delayed retry queue where there is no SQS (MAIL-50): what Effect's PersistedQueue (effect 4.1.0) makes for the table
+-- name `email_defer_queue`, with its two upgrades marked as applied, so that at run time its own migrator finds nothing
+-- to do and the service role needs no right to create tables. Its times are without a zone: sessions run in UTC.
+create table email_defer_queue (
+  sequence bigserial primary key,
+  id varchar(255) not null,
+  queue_name varchar(255) not null,
+  element text not null,
+  attempts integer not null default 0,
+  last_failure text,
+  acquired_at timestamp,
+  acquired_by uuid,
+  created_at timestamp not null,
+  updated_at timestamp not null,
+  state varchar(10) not null,
+  visible_at timestamp not null
+);
+
+create unique index idx_email_defer_queue_id on email_defer_queue (id, queue_name);
+create index idx_email_defer_queue_update on email_defer_queue (sequence, acquired_by);
+create index idx_email_defer_queue_take on email_defer_queue (queue_name, visible_at) where state = 'pending';
+
+create table email_defer_queue_migrations (
+  migration_id integer primary key,
+  created_at timestamptz not null default now(),
+  name text not null
+);
+
+insert into email_defer_queue_migrations (migration_id, name) values (1, 'create_table'), (2, 'upgrade_schema');
+
+
+-- Addresses
+
+-- The bare lower-case address of `a@x.test` or `Name <A@x.test>`.
+create function email_bare_address(p_address text) returns text
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return nullif(lower(btrim(case
+    when position('<' in p_address) = 0 then p_address
+    else coalesce(substring(p_address from '<([^<>]*)>\s*$'), p_address)
+  end)), '');
+end
+$$;
+
+-- The bare lower-case addresses of one address or a list of them, as JSON, in their order.
+create function email_addresses(p_value jsonb) returns text[]
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_plain text[];
+  v_joined text;
+begin
+  case coalesce(jsonb_typeof(p_value), 'null')
+    when 'array' then
+      if jsonb_array_length(p_value) = 0 then
+        return '{}';
+      elsif jsonb_array_length(p_value) = 1 then
+        v_plain := array[p_value ->> 0];
+      else
+        v_plain := array(select jsonb_array_elements_text(p_value));
+      end if;
+    when 'string' then v_plain := array[p_value #>> '{}'];
+    else return '{}';
+  end case;
+  -- Postlane's own callers pass them bare and in lower case.
+  v_joined := array_to_string(v_plain, ',', '');
+  if v_joined = lower(v_joined) and v_joined !~ '[<>\s]|(^|,)(,|$)' then
+    return v_plain;
+  end if;
+  return array(
+    select email_bare_address(x.address)
+    from unnest(v_plain) with ordinality as x(address, position)
+    where email_bare_address(x.address) is not null
+    order by x.position
+  );
+end
+$$;
+
+-- How many different addresses there are.
+create function email_distinct_count(p_addresses text[]) returns integer
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if coalesce(cardinality(p_addresses), 0) < 2 then
+    return coalesce(cardinality(p_addresses), 0);
+  end if;
+  return (select count(distinct x.address) from unnest(p_addresses) as x(address));
+end
+$$;
+
+-- The hash by which the address of an erased person is recognised (P3).
+create function address_hash(p_email text) returns bytea
+language sql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select sha256(convert_to(p_email, 'UTF8'))
+$$;
+
+-- What replaces the address of an erased person in rows that stay.
+create function erased_alias(p_email text) returns text
+language sql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select 'erased:' || encode(address_hash(p_email), 'hex')
+$$;
+
+
+-- Suppression
+
+-- Suppressions of these addresses, those of erased people among them, as JSON: [{ "email", "reason" }]. Every path that
+-- decides about a send reads both tables through this function (MAIL-60). It uses the indexes whatever the statistics say
+-- of a table that grew quickly. Called by `MailStore` and `IntakeStore`, and where a key is claimed.
+create function email_suppressions_of(p_addresses text[]) returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
+as $$
+begin
+  -- An SQL function would be planned anew for every send.
+  return coalesce(
+    (
+      select jsonb_agg(jsonb_build_object('email', s.email, 'reason', s.reason))
+      from (
+        select x.email, x.reason from email_suppressions x where x.email = any (p_addresses)
+        union
+        select a.email, e.reason
+        from unnest(p_addresses) as a(email) join erased_suppressions e on e.address_hash = address_hash(a.email)
+      ) as s
+    ),
+    '[]'
+  );
+end
+$$;
+
+-- Adds automatic suppressions, each `reason:address`, in an order that all writers share (EVENT-14). The row of an erased
+-- person's mail names the hash of the address, and its suppression is kept by that hash.
+create function add_email_suppressions(p_marks text[], p_note text) returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  insert into erased_suppressions (address_hash, reason)
+  select distinct decode(substring(x.mark from ':erased:([0-9a-f]{64})$'), 'hex') as address_hash,
+    substring(x.mark for position(':' in x.mark) - 1) as reason
+  from unnest(p_marks) as x(mark)
+  where x.mark ~ '^[a-z_]+:erased:[0-9a-f]{64}$'
+  order by address_hash, reason
+  on conflict do nothing;
+  insert into email_suppressions (email, reason, note)
+  select distinct
+    substring(x.mark from position(':' in x.mark) + 1) as email,
+    substring(x.mark for position(':' in x.mark) - 1) as reason,
+    p_note
+  from unnest(p_marks) as x(mark)
+  where x.mark !~ '^[a-z_]+:erased:[0-9a-f]{64}$'
+  order by email, reason
+  on conflict (email, reason) do nothing;
+end
+$$;
+
+
+-- A send: claim the key, move the claim, record the outcome
+
+-- The number of the transaction lock that orders an early event and a deferral of the same key and provider.
+create function email_key_lock(p_provider text, p_key_hash text) returns bigint
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return hashtextextended('postlane.email_key ' || p_provider || ' ' || p_key_hash, 0);
+end
+$$;
+
+-- Evidence that a provider accepted an attempt on a key (MAIL-52): the newest row of both that has a message id. A key that
+-- is used anew after its 24 hours has a claim of its own; what is older than that claim's first attempt proves nothing
+-- about it. Called by `MailStore`, and by the two functions below that begin an attempt.
+create function find_email_evidence(p_key_hash text, p_provider text) returns text
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select l.provider_message_id
+  from email_log l
+  where l.key_hash = p_key_hash
+    and l.provider = p_provider
+    and l.provider_message_id is not null
+    and l.created_at >= coalesce(
+      (select c.first_attempt_at from email_send_claims c where c.key_hash = p_key_hash), '-infinity')
+  order by l.created_at desc, l.id desc
+  limit 1
+$$;
+
+-- What the log knows of a key that no claim binds (a call that found no claim store left only its rows): the provider of
+-- the newest row of the last 24 hours that proves acceptance, else of the newest that leaves it open, and how old they
+-- are; nulls where there is none.
+create function find_email_trail(p_key_hash text) returns table (provider text, since timestamptz)
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select
+    (array_agg(l.provider order by l.provider_message_id is not null desc, l.created_at desc, l.id desc))[1],
+    min(l.created_at)
+  from email_log l
+  where l.key_hash = p_key_hash and l.provider is not null
+    and l.created_at > clock_timestamp() - interval '24 hours'
+    and (l.provider_message_id is not null or l.status = 'deferred'
+      or (l.status = 'failed' and l.error_kind = 'ambiguous'))
+$$;
+
+-- Claims keys and looks up suppressions, several in one call (MAIL-1, MAIL-41 to MAIL-43); `ordinal` counts the entries
+-- from 1. Called by `MailStore`. Keys of an entry: key_hash, addresses, payload_hash, provider, owner (unique to the call),
+-- lease_ms.
+--
+-- `decision` is that of `decideClaim` in the domain, taken under the key's row lock and by this clock:
+--   Claimed     the key is held for the owner; `sticky` is the only provider that may see it, `takeover` that an attempt
+--               on it left no result, `first_attempt_at` (milliseconds of the epoch) when its first attempt began,
+--               `evidence` a message id that proves that `sticky` accepted an earlier attempt.
+--   Replay      `result` is the first call's.
+--   Conflict, InProgress
+-- The same owner asking again (its first answer was lost) is answered `Claimed` again.
+--
+-- Locks claims in the order of their keys. It looks up by key alone, whatever the tables' statistics say: its plan may be
+-- older than most of their rows.
+create function begin_email_sends(p_entries jsonb)
+returns table (
+  ordinal integer, decision text, sticky text, takeover boolean, first_attempt_at float8, result jsonb, evidence text,
+  suppressions jsonb
+)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  e record;
+  c email_send_claims;
+  v_now timestamptz;
+  v_lease timestamptz;
+  v_leased boolean;
+  v_fresh boolean;
+  v_since timestamptz;
+  v_new bigint[];
+begin
+  -- Keys that neither a claim nor a row of the log knows are claimed, in the order of the loop below; the keys of other
+  -- entries are locked at their place in it (the update that never happens), so that all callers lock in one order.
+  -- Where a row of the log knows a key that no claim binds, nothing is claimed here.
+  v_now := clock_timestamp();
+  with entry as materialized (
+    select distinct on (x.key_hash) x.*
+    from rows from (jsonb_to_recordset(p_entries) as (
+      key_hash text, payload_hash text, provider text, owner text, lease_ms float8
+    )) with ordinality as x(key_hash, payload_hash, provider, owner, lease_ms, ord)
+    order by x.key_hash, x.ord
+  ), claimed as (
+    insert into email_send_claims as c (
+      key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at
+    )
+    select
+      x.key_hash, x.payload_hash, 'held', x.provider, false, x.owner, v_now + make_interval(secs => x.lease_ms / 1000.0),
+      v_now
+    from entry x
+    where not exists (
+      select from entry y
+      where exists (select from email_log l where l.key_hash = y.key_hash)
+        and not exists (select from email_send_claims k where k.key_hash = y.key_hash)
+    )
+    order by x.key_hash
+    on conflict (key_hash) do update set updated_at = c.updated_at where false
+    returning c.key_hash
+  )
+  select array_agg(x.ord) into v_new from entry x where (x.key_hash in (select claimed.key_hash from claimed)) is true;
+
+  if v_new is not null then
+    return query
+    select
+      x.ord::integer, 'Claimed', null::text, false, (extract(epoch from v_now) * 1000)::float8, null::jsonb, null::text,
+      email_suppressions_of(email_addresses(x.addresses))
+    from rows from (jsonb_to_recordset(p_entries) as (addresses jsonb)) with ordinality as x(addresses, ord)
+    where x.ord = any (v_new);
+    if cardinality(v_new) = jsonb_array_length(p_entries) then
+      return;
+    end if;
+  end if;
+
+  for e in
+    select
+      x.ord, x.key_hash, email_addresses(x.addresses) as addresses, x.payload_hash, x.provider, x.owner,
+      make_interval(secs => x.lease_ms / 1000.0) as lease
+    from rows from (jsonb_to_recordset(p_entries) as (
+      key_hash text, addresses jsonb, payload_hash text, provider text, owner text, lease_ms float8
+    )) with ordinality as x(key_hash, addresses, payload_hash, provider, owner, lease_ms, ord)
+    where v_new is null or x.ord <> all (v_new)
+    order by x.key_hash, x.ord
+  loop
+    ordinal := e.ord;
+    decision := 'Claimed';
+    sticky := null;
+    takeover := false;
+    result := null;
+    evidence := null;
+    loop
+      v_now := clock_timestamp();
+      sticky := null;
+      v_since := null;
+      if not exists (select from email_send_claims x where x.key_hash = e.key_hash) then
+        select t.provider, t.since into sticky, v_since from find_email_trail(e.key_hash) as t;
+      end if;
+      insert into email_send_claims (
+        key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at
+      ) values (
+        e.key_hash, e.payload_hash, 'held', coalesce(sticky, e.provider), sticky is not null, e.owner, v_now + e.lease,
+        coalesce(v_since, v_now)
+      )
+      on conflict (key_hash) do nothing;
+      if found then
+        takeover := sticky is not null;
+        if takeover then
+          evidence := find_email_evidence(e.key_hash, sticky);
+        end if;
+        first_attempt_at := extract(epoch from coalesce(v_since, v_now)) * 1000;
+        exit;
+      end if;
+
+      sticky := null;
+      select * into c from email_send_claims x where x.key_hash = e.key_hash for update;
+      continue when not found; -- Purged since.
+      v_now := clock_timestamp();
+      v_lease := v_now + e.lease;
+      v_leased := c.lease_until is not null and v_now < c.lease_until;
+      first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
+
+      if c.state = 'held' and c.owner = e.owner then
+        sticky := case when c.ambiguous then c.provider end;
+        takeover := c.ambiguous;
+        if c.ambiguous then
+          evidence := find_email_evidence(e.key_hash, c.provider);
+        end if;
+        update email_send_claims x set lease_until = v_lease, updated_at = now() where x.key_hash = e.key_hash;
+        exit;
+      end if;
+
+      v_fresh := c.state = 'refused' or (not v_leased and v_now - c.first_attempt_at >= interval '24 hours');
+      if v_fresh then
+        v_since := null;
+        if c.state = 'refused' then
+          select t.provider, t.since into sticky, v_since from find_email_trail(e.key_hash) as t;
+        end if;
+        update email_send_claims x set
+          payload_hash = e.payload_hash, state = 'held', provider = coalesce(sticky, e.provider),
+          ambiguous = sticky is not null, owner = e.owner, lease_until = v_lease,
+          first_attempt_at = coalesce(v_since, v_now), result = null, updated_at = now()
+        where x.key_hash = e.key_hash;
+        takeover := sticky is not null;
+        if takeover then
+          evidence := find_email_evidence(e.key_hash, sticky);
+        end if;
+        first_attempt_at := extract(epoch from coalesce(v_since, v_now)) * 1000;
+        exit;
+      end if;
+
+      if c.payload_hash <> '' and c.payload_hash <> e.payload_hash then
+        decision := 'Conflict';
+        exit;
+      end if;
+      if c.result is not null and c.state in ('accepted', 'deferred') then
+        decision := 'Replay';
+        result := c.result;
+        exit;
+      end if;
+      if v_leased then
+        decision := 'InProgress';
+        exit;
+      end if;
+      evidence := find_email_evidence(e.key_hash, c.provider);
+      if evidence is null and c.provider <> 'provider_a' and c.result is not null then
+        decision := 'Replay';
+        result := c.result;
+        exit;
+      end if;
+      sticky := c.provider;
+      takeover := c.result is null;
+      update email_send_claims x set
+        payload_hash = e.payload_hash, state = 'held', ambiguous = true, owner = e.owner, lease_until = v_lease, result = null, updated_at = now()
+      where x.key_hash = e.key_hash;
+      exit;
+    end loop;
+
+    suppressions := case when decision = 'Claimed' then email_suppressions_of(e.addresses) else '[]' end;
+    return next;
+  end loop;
+end
+$$;
+
+-- Notes that the call that holds a claim turns to another provider; false where it no longer holds it. Called by
+-- `MailStore` before a fail-over (MAIL-31).
+create function move_email_claim(p_key_hash text, p_owner text, p_provider text) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  update email_send_claims set provider = p_provider, updated_at = now()
+  where key_hash = p_key_hash and owner = p_owner and state = 'held';
+  return found;
+end
+$$;
+
+-- Writes rows of the library, several in one call (MAIL-70, MAIL-71); `ordinal` counts the entries from 1. Called by
+-- `MailStore`. Keys of an entry:
+--
+--   id, category, source, from (or from_address), to (or to_addresses), others, dropped (recipients that were left out),
+--   subject, outcome (or status: sent, deferred, suppressed, failed), error, error_kind, failed_over, cost_usd,
+--   accepted_cost_usd (what a deferred attempt costs once an event proves it accepted), idempotency_key, key_hash (else
+--   the SHA-256 hex of idempotency_key), provider, provider_message_id, settle { owner, state, ambiguous, result }.
+--
+-- One row an attempt, whichever writer comes first (L1). Idempotent on `id` and on (provider, provider_message_id): a row
+-- that an event made is completed, keeps its id, and has the further of both statuses; a row that is complete is not
+-- changed by the same entry again.
+--
+-- A `deferred` entry whose key has evidence on a row that only events wrote completes that row. Where the evidence
+-- stands on another attempt's row, this attempt's row is written as it is, `deferred`: the key is settled by the other
+-- row (D1 counts all rows of a key together), its retry ends without sending, and the end state is the one of the other
+-- order, in which the event would have found both rows and moved one of them.
+--
+-- An acceptance whose row has ended otherwise has a row of its own (MAIL-58): a retry whose failure was written, but whose
+-- queue never learned it, comes back, and a provider that dedupes may accept it then. Without that row the only evidence
+-- would be lost, and the next call on the key would send again.
+--
+-- `settle` ends what its owner holds of the key (see `begin_email_sends`, `begin_email_retry`), and nobody else's: with
+-- `result`, a held claim; without, a retry's lease. The result is kept as the caller received it, with the row's own id.
+--
+-- Lock order: keys, rows by (provider, provider_message_id), suppressions, claims. A deferral completes the row that an
+-- early event made, and locks it at that row's place in the order; the key's lock keeps events from making such a row
+-- meanwhile. Rows are found by the indexes, whatever the statistics say of a log that grew quickly.
+create function record_email_sends(p_entries jsonb)
+returns table (ordinal integer, send_id uuid, status text, provider_message_id text)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  e record;
+  r email_log;
+  v_found boolean;
+  v_row_id uuid;
+  v_lock bigint;
+  v_marks text[];
+  v_suppress text[] := '{}';
+  -- What the kept result says other than the entry, by entry: the row's own id, and an acceptance that was proven.
+  v_told jsonb := '{}';
+begin
+  if p_entries @? '$[*] ? (@.outcome == "deferred" || @.status == "deferred")' then
+    for v_lock in
+      select distinct email_key_lock(x.provider, coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')))
+      from jsonb_to_recordset(p_entries) as x(
+        outcome text, status text, provider text, provider_message_id text, key_hash text, idempotency_key text)
+      where coalesce(x.outcome, x.status) = 'deferred' and x.provider is not null and x.provider_message_id is null
+        and coalesce(x.key_hash, x.idempotency_key) is not null
+      order by 1
+    loop
+      perform pg_advisory_xact_lock(v_lock);
+    end loop;
+  end if;
+
+  for e in
+    select
+      x.ord,
+      coalesce(x.id, gen_random_uuid()) as id,
+      coalesce(x.category, 'unknown') as category,
+      x.source,
+      case
+        when position('<' in coalesce(x."from", x.from_address)) = 0 then lower(btrim(coalesce(x."from", x.from_address)))
+        else email_bare_address(coalesce(x."from", x.from_address))
+      end as from_address,
+      email_addresses(coalesce(x."to", x.to_addresses)) as to_addresses,
+      email_addresses(coalesce(x.others, x.other_addresses)) as other_addresses,
+      email_addresses(coalesce(x.dropped, x.dropped_addresses)) as dropped_addresses,
+      x.subject,
+      coalesce(x.outcome, x.status) as outcome,
+      x.error,
+      x.error_kind,
+      coalesce(x.failed_over, false) as failed_over,
+      x.cost_usd,
+      x.accepted_cost_usd,
+      x.idempotency_key,
+      coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')) as key_hash,
+      x.provider,
+      x.provider_message_id,
+      x.settle
+    from rows from (jsonb_to_recordset(p_entries) as (
+      id uuid, category text, source text, "from" text, from_address text, "to" jsonb, to_addresses jsonb,
+      others jsonb, other_addresses jsonb, dropped jsonb, dropped_addresses jsonb, subject text, outcome text, status text,
+      error text, error_kind text, failed_over boolean, cost_usd numeric, accepted_cost_usd numeric, idempotency_key text,
+      key_hash text, provider text,
+      provider_message_id text, settle jsonb
+    )) with ordinality as x(
+      id, category, source, "from", from_address, "to", to_addresses,
+      others, other_addresses, dropped, dropped_addresses, subject, outcome, status,
+      error, error_kind, failed_over, cost_usd, accepted_cost_usd, idempotency_key,
+      key_hash, provider,
+      provider_message_id, settle, ord
+    )
+    order by
+      x.provider collate "C" nulls last,
+      coalesce(
+        x.provider_message_id,
+        (select l.provider_message_id from email_log l where l.entry_id = x.id),
+        case when coalesce(x.outcome, x.status) = 'deferred' then (
+          select l.provider_message_id from email_log l
+          where l.key_hash = coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex'))
+            and l.provider = x.provider and l.outcome is null and l.provider_message_id is not null
+          order by l.created_at desc, l.id desc
+          limit 1
+        ) end
+      ) collate "C" nulls last,
+      x.id, x.ord
+  loop
+    v_found := false;
+
+    -- A row that an event had made, completed by this very entry before.
+    if e.provider_message_id is null then
+      select * into r from email_log l where l.entry_id = e.id for update;
+      v_found := found;
+    end if;
+
+    if not v_found and e.outcome = 'deferred' and e.provider_message_id is null and e.key_hash is not null
+      and not exists (select from email_log l where l.id = e.id)
+    then
+      select * into r
+      from email_log l
+      where l.key_hash = e.key_hash and l.provider = e.provider and l.outcome is null
+        and l.provider_message_id is not null
+        and l.created_at >= coalesce(
+          (select c.first_attempt_at from email_send_claims c where c.key_hash = e.key_hash), '-infinity')
+      order by l.created_at desc, l.id desc
+      limit 1
+      for update;
+      v_found := found;
+    end if;
+
+    v_row_id := e.id;
+    while not v_found loop
+      insert into email_log as l (
+        id, category, source, from_address, to_addresses, other_addresses, dropped_addresses, recipient_count, subject,
+        outcome, status, provider, provider_message_id, error, error_kind, failed_over, cost_usd, accepted_cost_usd,
+        idempotency_key, key_hash
+      ) values (
+        v_row_id, e.category, e.source, e.from_address, e.to_addresses, e.other_addresses, e.dropped_addresses,
+        email_distinct_count(e.to_addresses || e.other_addresses), e.subject,
+        e.outcome, e.outcome, e.provider, e.provider_message_id, e.error, e.error_kind, e.failed_over, e.cost_usd,
+        e.accepted_cost_usd, e.idempotency_key, e.key_hash
+      )
+      on conflict do nothing
+      returning l.id, l.status, l.provider_message_id into send_id, status, provider_message_id;
+      exit when found;
+      select * into r from email_log l
+      where l.provider = e.provider and l.provider_message_id = e.provider_message_id
+      for update;
+      v_found := found;
+      if not v_found then
+        select * into strict r from email_log l where l.id = e.id for update;
+        v_found := e.provider_message_id is null or coalesce(
+          r.provider_message_id is null and email_status_rank(e.outcome) > email_status_rank(r.outcome), true);
+        -- The row ended otherwise, or as another message: this acceptance is proof, and gets a row of its own (MAIL-58).
+        v_row_id := gen_random_uuid();
+      end if;
+    end loop;
+
+    if v_found then
+      if r.outcome is null then
+        v_marks := array(
+          select x.mark || (e.to_addresses || e.other_addresses)[1] from unnest(r.suppression_marks) as x(mark)
+          where x.mark like '%:' and email_distinct_count(e.to_addresses || e.other_addresses) = 1
+        );
+        v_suppress := v_suppress || v_marks;
+        update email_log l set
+          category = e.category,
+          source = e.source,
+          from_address = coalesce(e.from_address, l.from_address),
+          to_addresses = e.to_addresses,
+          other_addresses = e.other_addresses,
+          dropped_addresses = e.dropped_addresses,
+          recipient_count = email_distinct_count(e.to_addresses || e.other_addresses),
+          subject = coalesce(e.subject, l.subject),
+          outcome = e.outcome,
+          status = case when email_status_rank(e.outcome) > email_status_rank(l.status) then e.outcome else l.status end,
+          error = coalesce(l.error, e.error),
+          error_kind = e.error_kind,
+          failed_over = e.failed_over,
+          -- The event that made the row is the proof that a deferral was accepted.
+          cost_usd = case when e.outcome = 'deferred' then coalesce(e.cost_usd, e.accepted_cost_usd) else e.cost_usd end,
+          accepted_cost_usd = e.accepted_cost_usd,
+          idempotency_key = e.idempotency_key,
+          key_hash = coalesce(e.key_hash, l.key_hash),
+          suppression_marks = l.suppression_marks || v_marks,
+          entry_id = e.id,
+          updated_at = now()
+        where l.id = r.id
+        returning l.id, l.status, l.provider_message_id into send_id, status, provider_message_id;
+      elsif email_status_rank(e.outcome) > email_status_rank(r.outcome) then
+        -- The retry's acceptance came back as an event first and moved the deferred row: that row is the accepted one.
+        update email_log l set
+          outcome = e.outcome,
+          status = case when email_status_rank(e.outcome) > email_status_rank(l.status) then e.outcome else l.status end,
+          provider = coalesce(l.provider, e.provider),
+          provider_message_id = coalesce(l.provider_message_id, e.provider_message_id),
+          error = coalesce(l.error, e.error),
+          error_kind = coalesce(l.error_kind, e.error_kind),
+          failed_over = l.failed_over or e.failed_over,
+          cost_usd = coalesce(l.cost_usd, e.cost_usd),
+          updated_at = now()
+        where l.id = r.id
+        returning l.id, l.status, l.provider_message_id into send_id, status, provider_message_id;
+      else
+        send_id := r.id;
+        status := r.status;
+        provider_message_id := r.provider_message_id;
+      end if;
+    end if;
+    if v_found or send_id <> e.id then
+      v_told := v_told || jsonb_build_object(e.id, case when send_id = e.id then '{}'
+        else jsonb_build_object('sendId', send_id) end || case
+        when e.outcome = 'deferred' and provider_message_id is not null
+        then jsonb_build_object('status', 'sent', 'providerMessageId', provider_message_id)
+        else '{}' end);
+    end if;
+
+    ordinal := e.ord;
+    return next;
+  end loop;
+
+  if v_suppress <> '{}' then
+    perform add_email_suppressions(v_suppress, 'a delivery event that came before its row');
+  end if;
+
+  if p_entries @? '$[*].settle ? (@ != null)' then
+    for e in
+      select
+        coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')) as key_hash,
+        x.settle ->> 'owner' as owner,
+        x.settle ->> 'state' as state,
+        coalesce((x.settle ->> 'ambiguous')::boolean, false) as ambiguous,
+        (x.settle -> 'result') || coalesce(v_told -> x.id, '{}') as result
+      from jsonb_to_recordset(p_entries) as x(id text, key_hash text, idempotency_key text, settle jsonb)
+      where jsonb_typeof(x.settle) = 'object'
+      order by key_hash
+    loop
+      if jsonb_typeof(e.result) = 'object' then
+        -- A caller that does not know of an earlier ambiguous attempt cannot free its key (S2).
+        update email_send_claims c set
+          state = case when c.ambiguous and e.state = 'refused' then 'ambiguous' else e.state end,
+          ambiguous = c.ambiguous or e.ambiguous, result = e.result, lease_until = null, updated_at = now()
+        where c.key_hash = e.key_hash and c.owner = e.owner and c.state = 'held';
+      else
+        update email_send_claims c set
+          ambiguous = c.ambiguous or e.ambiguous, lease_until = null, updated_at = now()
+        where c.key_hash = e.key_hash and c.owner = e.owner and c.lease_until is not null;
+      end if;
+    end loop;
+  end if;
+end
+$$;
+
+-- Writes one row of the library: `record_email_sends` for one entry. For callers in SQL.
+create function record_email_send(p_entry jsonb)
+returns table (send_id uuid, status text, provider_message_id text)
+language sql
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select x.send_id, x.status, x.provider_message_id from record_email_sends(jsonb_build_array(p_entry)) as x
+$$;
+
+
+-- A deferral: retry it, learn its end
+
+-- Decides whether a queued retry may go out (MAIL-52, MAIL-54). Called by `MailStore`. Keys of the entry: key_hash,
+-- provider, row_id, addresses, owner, lease_ms.
+--   Recorded  its row is there: its outcome was recorded before its message came back.
+--   Settled   `evidence` is the message id of an accepted attempt.
+--   Busy      another owner's lease on the key is alive.
+--   Go        the key is leased to the caller (again, where it asked before).
+create function begin_email_retry(p_entry jsonb)
+returns table (decision text, evidence text, suppressions jsonb)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  c email_send_claims;
+  v_key text := p_entry ->> 'key_hash';
+  v_row_id uuid := (p_entry ->> 'row_id')::uuid;
+  v_provider text := p_entry ->> 'provider';
+  v_owner text := p_entry ->> 'owner';
+begin
+  suppressions := '[]';
+  if exists (select from email_log l where l.id = v_row_id)
+    or exists (select from email_log l where l.entry_id = v_row_id)
+  then
+    decision := 'Recorded';
+    return next;
+    return;
+  end if;
+  loop
+    select * into c from email_send_claims x where x.key_hash = v_key for update;
+    exit when found;
+    -- Without a claim of the first call (its key was made by the library, or the database was away), every row of the
+    -- key counts, and any payload fits.
+    insert into email_send_claims (key_hash, payload_hash, state, provider, ambiguous, owner, first_attempt_at)
+    values (
+      v_key, '', 'deferred', v_provider, true, v_owner,
+      coalesce((select min(l.created_at) from email_log l where l.key_hash = v_key), clock_timestamp())
+    )
+    on conflict (key_hash) do nothing;
+  end loop;
+
+  evidence := find_email_evidence(v_key, v_provider);
+  if evidence is not null then
+    decision := 'Settled';
+  elsif c.lease_until > clock_timestamp() and c.owner <> v_owner then
+    decision := 'Busy';
+  else
+    decision := 'Go';
+    update email_send_claims x set
+      owner = v_owner,
+      lease_until = clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0),
+      updated_at = now()
+    where x.key_hash = v_key;
+    suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses'));
+  end if;
+  return next;
+end
+$$;
+
+-- How the deferral of a key ended (R3): `sent` (or further), `failed`, `suppressed`; `deferred` while its retries are under
+-- way; null where nothing under the key was ever deferred. A key under which a provider accepted a mail is `sent`, whether or
+-- not the row of its deferral was written: a caller with the answer `deferred`, whose row was lost, would otherwise ask for
+-- the mail again once the relay has forgotten the key. No retry goes out 24 hours after the first attempt: a deferral whose
+-- end is unknown by then has failed (MAIL-56). Called where invitations and outreach sends learn their end.
+create function email_deferral_end(p_idempotency_key text) returns text
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select case
+    when bool_or(l.outcome = 'sent' or l.provider_message_id is not null) then 'sent'
+    when coalesce(bool_or(l.outcome = 'deferred'), false) is false then null
+    else (array_agg(
+      case
+        when l.outcome = 'deferred' and l.created_at <= clock_timestamp() - interval '24 hours' then 'failed'
+        else l.outcome
+      end
+      order by l.created_at desc, l.id desc))[1]
+  end
+  from email_log l
+  where l.key_hash = encode(sha256(convert_to(p_idempotency_key, 'UTF8')), 'hex')
+$$;
+
+-- The key under which a mail is asked for now: the key itself; where its deferral ended without a mail, KEY/2, then KEY/3,
+-- and so on. `state`: new (never deferred), deferred, sent. `ended`: how the deferral before the open key ended. Called by
+-- `Deferrals`, and by outreach.
+create function email_open_key(p_key text, out key text, out state text, out ended text)
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_number integer := 1;
+begin
+  loop
+    key := case v_number when 1 then p_key else p_key || '/' || v_number end;
+    state := coalesce(email_deferral_end(key), 'new');
+    exit when state not in ('failed', 'suppressed');
+    ended := state;
+    v_number := v_number + 1;
+  end loop;
+end
+$$;
+
+
+-- Upkeep
+
+-- Drops claims that have expired: 24 hours old, with no attempt under way (MAIL-44). Returns how many; housekeeping
+-- calls again while it returns `p_limit`.
+create function purge_email_claims(p_limit integer default 10000) returns integer
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_count integer;
+begin
+  with old as materialized (
+    select x.key_hash from email_send_claims x
+    where x.first_attempt_at < now() - interval '24 hours' and (x.lease_until is null or x.lease_until < now())
+    limit p_limit
+    for update skip locked
+  )
+  delete from email_send_claims c using old
+  where c.key_hash = old.key_hash;
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+
+select secure_table(name) from unnest(array[
+  'email_log', 'email_suppressions', 'erased_suppressions', 'email_send_claims', 'email_defer_queue',
+  'email_defer_queue_migrations'
+]::regclass[]) as name;
+
+do $$
+begin
+  if exists (select from pg_roles where rolname = 'service_role') then
+    grant all on sequence email_defer_queue_sequence_seq to service_role;
+  end if;
+end
+$$;
+
+select secure_function(name) from unnest(array[
+  'email_status_rank(text)',
+  'email_log_words_are_known(text, text, text, text)',
+  'is_email_claim_state(text)',
+  'email_bare_address(text)',
+  'email_addresses(jsonb)',
+  'email_distinct_count(text[])',
+  'address_hash(text)',
+  'erased_alias(text)',
+  'email_suppressions_of(text[])',
+  'add_email_suppressions(text[], text)',
+  'email_key_lock(text, text)',
+  'find_email_evidence(text, text)',
+  'find_email_trail(text)',
+  'begin_email_sends(jsonb)',
+  'move_email_claim(text, text, text)',
+  'record_email_sends(jsonb)',
+  'record_email_send(jsonb)',
+  'begin_email_retry(jsonb)',
+  'email_deferral_end(text)',
+  'email_open_key(text)',
+  'purge_email_claims(integer)'
+]::regprocedure[]) as name;

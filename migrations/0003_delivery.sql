@@ -1,0 +1,905 @@
+-- Delivery: events of the providers, alerts about them, the poll, alarms, and the audit digest.
+-- Rules: docs/specification/delivery.md.
+
+
+-- Tables
+
+-- When a webhook last brought an event of a provider, to the minute (EVENT-40). The log's own rows do not show it:
+-- the poll writes events, too, and would hide that the webhook is dead.
+create table event_intakes (
+  provider text primary key,
+  heard_at timestamptz not null
+);
+
+-- One row for each alert that was claimed (EVENT-20, EVENT-23). `email_log.alerted_at` says that the alert is claimed; a row
+-- of the log that has it and none here kept its claim as a backfill and counts as settled.
+create table email_alerts (
+  -- `email_log.id`.
+  send_id uuid primary key,
+  -- When the alert is raised again unless it is confirmed before: the end of a claim's lease, or of the wait after a
+  -- release. Null once it is confirmed.
+  due_at timestamptz,
+  -- How often it was claimed.
+  attempts integer not null default 1,
+  claimed_at timestamptz not null default now(),
+  confirmed_at timestamptz,
+  -- What the alert says (the body of `POST /internal/email-alert` without `sendId`, EVENT-25); empty once it is confirmed,
+  -- so that no address stays here.
+  details jsonb not null,
+  constraint email_alerts_confirmed check ((due_at is null) = (confirmed_at is not null))
+);
+
+create index email_alerts_due on email_alerts (due_at) where due_at is not null;
+
+-- Which alerts admins want, and where (EVENT-21); a row that is missing counts as on.
+create table admin_notification_preferences (
+  alert_type text not null check (alert_type <> ''),
+  channel text not null check (channel in ('email', 'chat')),
+  enabled boolean not null default true,
+  updated_at timestamptz not null default now(),
+  primary key (alert_type, channel)
+);
+
+insert into admin_notification_preferences (alert_type, channel)
+values ('email_delivery_failure', 'email'), ('email_delivery_failure', 'chat');
+
+-- How far the poll of provider_a's list has come (EVENT-30): what it read last, and what one run had no pages left for.
+create table event_poll_positions (
+  provider text primary key,
+  newest_id text,
+  newest_at timestamptz,
+  -- Mails older than `gap_after`, down to `gap_until`, are not read yet. No `gap_until`: down to the end of the list.
+  gap_after text,
+  gap_until_id text,
+  gap_until_at timestamptz,
+  -- Rises with every change: of two runs at once, the one that saves second changes nothing.
+  version bigint not null,
+  updated_at timestamptz not null default now()
+);
+
+-- Alarms of outbound mail (EVENT-40).
+create table email_alarms (
+  name text primary key,
+  firing boolean not null,
+  -- Counts how often it began.
+  episode integer not null,
+  -- Since when it has been calm, while it fires.
+  calm_since timestamptz,
+  -- When it last began or ended, and the figures of that moment.
+  since timestamptz not null,
+  detail text not null
+);
+
+-- The notices of an alarm, one for each beginning and each end (EVENT-41).
+create table email_alarm_notices (
+  alarm text not null,
+  episode integer not null,
+  kind text not null check (kind in ('begun', 'ended')),
+  detail text not null,
+  created_at timestamptz not null default now(),
+  -- When it may be claimed; null once it went out.
+  due_at timestamptz default now(),
+  attempts integer not null default 0,
+  sent_at timestamptz,
+  primary key (alarm, episode, kind),
+  constraint email_alarm_notices_sent check ((due_at is null) = (sent_at is not null))
+);
+
+create index email_alarm_notices_due on email_alarm_notices (due_at) where due_at is not null;
+
+-- Subscribers of the audit digest (EVENT-50).
+create table audit_digest_subscriptions (
+  id uuid primary key default gen_random_uuid(),
+  email text not null check (email <> ''),
+  cadence text not null default 'daily' check (cadence in ('daily', 'weekly')),
+  -- Null: the digest of the whole service, for admins. Else what concerns this customer and mail to this address, no more.
+  customer_id uuid,
+  active boolean not null default true,
+  created_at timestamptz not null default now()
+);
+
+create index audit_digest_subscriptions_due on audit_digest_subscriptions (cadence, id) where active;
+
+-- One row a subscription and period: the claim that keeps a digest from going out twice.
+create table audit_digest_deliveries (
+  subscription_id uuid not null references audit_digest_subscriptions (id) on delete cascade,
+  cadence text not null check (cadence in ('daily', 'weekly')),
+  period_start timestamptz not null,
+  state text not null check (state in ('claimed', 'sent', 'suppressed', 'failed')),
+  -- The run that works on it, or did last.
+  owner text not null,
+  lease_until timestamptz not null,
+  claimed_at timestamptz not null,
+  attempts integer not null default 1,
+  -- The first attempt whose end is unknown; null where every one has ended without a mail.
+  uncertain_since timestamptz,
+  -- The mail, byte for byte, as long as an attempt at it may have been accepted: the relay knows its key by this payload.
+  request jsonb,
+  error text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (subscription_id, cadence, period_start)
+);
+
+
+-- An event comes in
+
+-- Notes that a webhook brought an event. Locks nothing where that was noted in the last minute. Called by `DeliveryLog`.
+create function note_event_intake(p_provider text) returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if not exists (
+    select from event_intakes i where i.provider = p_provider and i.heard_at > clock_timestamp() - interval '1 minute'
+  ) then
+    insert into event_intakes as i (provider, heard_at) values (p_provider, clock_timestamp())
+    on conflict (provider) do update set heard_at = excluded.heard_at where i.heard_at < excluded.heard_at;
+  end if;
+end
+$$;
+
+-- How long a claimed alert is leased. Longer than the alert's own time limit (`ALERT_TIME_LIMIT`, two minutes).
+create function email_alert_lease() returns interval
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return interval '3 minutes';
+end
+$$;
+
+-- Folds delivery events into the send log, several in one call (EVENT-10 to EVENT-14); `ordinal` counts the events from 1.
+-- Called by `DeliveryLog`, for webhooks and the poll. Keys of an event are the parameters of `record_email_event` without
+-- `p_`, `category` (from the event's tags) and `listed` (the event is what the provider's list says of the mail, seen at
+-- `occurred_at`). For each event:
+--
+-- * The row is the one of (provider, provider_message_id). Where there is none and the event names a key, the newest
+--   `deferred` row of that key and provider gets the message id and moves to `sent` or further, unless an attempt on the
+--   key is under way right now: then the event may be that attempt's, which will find it. Else the event makes a row.
+-- * Status only moves forward, never out of a terminal one (L2). `error` is the reason of the failure that moved it, also
+--   where that event gave none (the list never does) and a later account of it brings the reason.
+-- * `last_event` and `raw` are of the latest event by occurrence; without a time it counts from now, and not at all
+--   where it is the last one already. Of two at the same time the one with the greater name wins. Of an event that came
+--   both by webhook and in the list, the webhook's account stands: it has the moment and the reason.
+-- * `alert` says that this call claimed the row's one alert (A1): the first provider-reported failure, unless `alertable`
+--   is false. What the alert is about stays in `email_alerts` until it is confirmed, with the row's category and source,
+--   which are returned too; where the library did not write the row, the category is the event's. With `backfill`, an
+--   event that makes its row keeps that claim without an alert (EVENT-32).
+-- * A permanent bounce and a complaint suppress the addresses in `suppress` where it is given, else the mail's recipient
+--   where it has exactly one: the row's where the library wrote it. An event that names a key is about the library's mail,
+--   and waits for the row, since the event alone may not know of Cc and Bcc; of mail that was sent outside the library the
+--   event's `recipients` are all that will ever be known. Each event does so once, so that one that comes again does not
+--   bring back a suppression that was lifted (P1).
+-- * An event that comes again changes nothing (L3).
+--
+-- Lock order: keys, rows by (provider, provider_message_id), suppressions.
+create function record_email_events(p_events jsonb)
+returns table (
+  ordinal integer, send_id uuid, status text, alert boolean, backfilled boolean, category text, source text
+)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  e record;
+  r email_log;
+  v_lock bigint;
+  v_new boolean;
+  v_changed boolean;
+  v_busy boolean;
+  v_since timestamptz;
+  v_rank integer;
+  v_at timestamptz;
+  v_told email_account;
+  v_listed email_account;
+  v_known email_account;
+  v_marks text[];
+  v_suppress text[] := '{}';
+begin
+  if p_events @? '$[*].key_hash ? (@ != null)' then
+    for v_lock in
+      select distinct email_key_lock(x.provider, x.key_hash)
+      from jsonb_to_recordset(p_events) as x(provider text, provider_message_id text, key_hash text)
+      where x.key_hash is not null
+        and not exists (
+          select from email_log l where l.provider = x.provider and l.provider_message_id = x.provider_message_id)
+      order by 1
+    loop
+      perform pg_advisory_xact_lock(v_lock);
+    end loop;
+  end if;
+
+  for e in
+    select
+      x.ord,
+      x.provider,
+      x.provider_message_id,
+      x.event,
+      x.occurred_at,
+      email_addresses(x.recipients) as recipients,
+      x.subject,
+      email_bare_address(x."from") as from_address,
+      x.reason,
+      x.raw,
+      x.key_hash,
+      case
+        when x.event = 'bounced' and lower(x.bounce_type) = 'permanent' then 'hard_bounce'
+        when x.event = 'complained' then 'complaint'
+      end as suppression,
+      case when jsonb_typeof(x.suppress) = 'array' then email_addresses(x.suppress) end as suppress,
+      coalesce(x.alertable, true) as alertable,
+      coalesce(x.backfill, false) as backfill,
+      x.category,
+      coalesce(x.listed, false) as listed
+    from rows from (jsonb_to_recordset(p_events) as (
+      provider text, provider_message_id text, event text, occurred_at timestamptz, recipients jsonb, subject text,
+      "from" text, reason text, raw jsonb, key_hash text, bounce_type text, suppress jsonb, alertable boolean,
+      backfill boolean, category text, listed boolean
+    )) with ordinality as x(
+      provider, provider_message_id, event, occurred_at, recipients, subject,
+      "from", reason, raw, key_hash, bounce_type, suppress, alertable,
+      backfill, category, listed, ord
+    )
+    order by x.provider collate "C", x.provider_message_id collate "C", x.ord
+  loop
+    if e.provider is null or coalesce(e.provider_message_id, '') = '' or e.event is null then
+      raise exception 'a delivery event needs provider, provider_message_id and event' using errcode = '22004';
+    end if;
+    v_rank := case when e.event <> 'deferred' then email_status_rank(e.event) end;
+
+    loop
+      select * into r from email_log l
+      where l.provider = e.provider and l.provider_message_id = e.provider_message_id
+      for update;
+      v_new := not found;
+
+      if v_new and e.key_hash is not null then
+        v_busy := false;
+        v_since := null;
+        select coalesce(c.lease_until > clock_timestamp(), false), c.first_attempt_at into v_busy, v_since
+        from email_send_claims c where c.key_hash = e.key_hash;
+        if not coalesce(v_busy, false) then
+          select * into r from email_log l
+          where l.key_hash = e.key_hash and l.provider = e.provider and l.status = 'deferred'
+            and l.provider_message_id is null and l.created_at >= coalesce(v_since, '-infinity')
+          order by l.created_at desc, l.id desc
+          limit 1
+          for update;
+          if found then
+            begin
+              update email_log l set
+                provider_message_id = e.provider_message_id, status = 'sent',
+                cost_usd = coalesce(l.cost_usd, l.accepted_cost_usd), updated_at = now()
+              where l.id = r.id
+              returning * into r;
+            exception
+              when unique_violation then continue; -- Its own attempt wrote the message id meanwhile.
+            end;
+            v_new := false;
+          end if;
+        end if;
+      end if;
+
+      v_changed := false;
+      alert := false;
+      backfilled := false;
+      if v_new then
+        r := null;
+        r.id := gen_random_uuid();
+        r.provider := e.provider;
+        r.provider_message_id := e.provider_message_id;
+        r.status := 'sent';
+        r.to_addresses := '{}';
+        r.suppression_marks := '{}';
+        if e.backfill then
+          r.alerted_at := now();
+          backfilled := true;
+        end if;
+      end if;
+
+      if r.outcome is null then
+        if r.from_address is null and e.from_address is not null then
+          r.from_address := e.from_address;
+          v_changed := true;
+        end if;
+        if r.subject is null and e.subject is not null then
+          r.subject := e.subject;
+          v_changed := true;
+        end if;
+        if r.to_addresses = '{}' and e.recipients <> '{}' then
+          r.to_addresses := e.recipients;
+          v_changed := true;
+        end if;
+        if r.key_hash is null and e.key_hash is not null then
+          r.key_hash := e.key_hash;
+          v_changed := true;
+        end if;
+      end if;
+
+      if v_rank > email_status_rank(r.status) then
+        r.status := e.event;
+        v_changed := true;
+        if v_rank = 100 then
+          r.error := coalesce(e.reason, r.error);
+        end if;
+      elsif v_rank = 100 and r.status = e.event and r.error is null and e.reason is not null then
+        r.error := e.reason;
+        v_changed := true;
+      end if;
+
+      v_listed := jsonb_populate_record(null::email_account, r.accounts -> 'listed');
+      if r.accounts is null then
+        v_told := row(r.last_event, r.last_event_at, r.raw);
+      else
+        v_told := jsonb_populate_record(null::email_account, nullif(r.accounts -> 'told', 'null'));
+      end if;
+      if e.listed then
+        v_known := v_listed;
+      else
+        v_known := v_told;
+      end if;
+      v_at := e.occurred_at;
+      if v_at is null and v_known.event is distinct from e.event then
+        v_at := clock_timestamp();
+      end if;
+      if v_at is not null and (
+        v_known.event is null or (v_at, e.event collate "C") > (v_known.moment, v_known.event collate "C")
+      ) then
+        v_known := row(e.event, v_at, e.raw);
+        if e.listed then
+          v_listed := v_known;
+        else
+          v_told := v_known;
+        end if;
+        v_known := v_told;
+        if v_listed.event is not null then
+          r.accounts := jsonb_build_object(
+            'told', case when v_told.event is not null then to_jsonb(v_told) end, 'listed', to_jsonb(v_listed));
+          if v_told.event is null or v_told.event <> v_listed.event
+            and (v_listed.moment, v_listed.event collate "C") > (v_told.moment, v_told.event collate "C")
+          then
+            v_known := v_listed;
+          end if;
+        end if;
+        r.last_event := v_known.event;
+        r.last_event_at := v_known.moment;
+        r.raw := v_known.raw;
+        v_changed := true;
+      end if;
+
+      if v_rank = 100 and e.alertable and r.alerted_at is null then
+        r.alerted_at := now();
+        alert := true;
+        v_changed := true;
+      end if;
+
+      v_marks := '{}';
+      if e.suppression is not null then
+        v_marks := case
+          when e.suppress is not null then e.suppress
+          when r.outcome is not null then
+            case when r.recipient_count = 1 then (r.to_addresses || r.other_addresses)[1:1] else '{}' end
+          when e.key_hash is not null or e.recipients = '{}' then array['']
+          when email_distinct_count(e.recipients) = 1 then e.recipients[1:1]
+          else '{}'
+        end;
+        v_marks := array(
+          select distinct e.suppression || ':' || x.address from unnest(v_marks) as x(address)
+          where e.suppression || ':' || x.address <> all (r.suppression_marks)
+        );
+        if v_marks <> '{}' then
+          r.suppression_marks := r.suppression_marks || v_marks;
+          v_changed := true;
+        end if;
+      end if;
+
+      if v_new then
+        insert into email_log (
+          id, from_address, to_addresses, subject, status, provider, provider_message_id, last_event, last_event_at, raw,
+          error, key_hash, alerted_at, suppression_marks, accounts
+        ) values (
+          r.id, r.from_address, r.to_addresses, r.subject, r.status, r.provider, r.provider_message_id, r.last_event,
+          r.last_event_at, r.raw, r.error, r.key_hash, r.alerted_at, r.suppression_marks, r.accounts
+        )
+        on conflict (provider, provider_message_id) do nothing;
+        exit when found;
+      elsif v_changed then
+        update email_log l set
+          from_address = r.from_address,
+          to_addresses = r.to_addresses,
+          subject = r.subject,
+          status = r.status,
+          last_event = r.last_event,
+          last_event_at = r.last_event_at,
+          raw = r.raw,
+          error = r.error,
+          key_hash = r.key_hash,
+          alerted_at = r.alerted_at,
+          suppression_marks = r.suppression_marks,
+          accounts = r.accounts,
+          updated_at = now()
+        where l.id = r.id;
+        exit;
+      else
+        exit;
+      end if;
+    end loop;
+
+    category := coalesce(nullif(r.category, 'unknown'), e.category);
+    source := r.source;
+    if alert then
+      insert into email_alerts (send_id, due_at, details) values (
+        r.id,
+        clock_timestamp() + email_alert_lease(),
+        jsonb_build_object(
+          'provider', e.provider,
+          'providerMessageId', e.provider_message_id,
+          'event', e.event,
+          'recipients', to_jsonb(coalesce(e.suppress, e.recipients)),
+          'subject', e.subject,
+          'category', category,
+          'source', source,
+          'reason', e.reason,
+          'occurredAt', to_char(e.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        )
+      )
+      on conflict (send_id) do update set
+        due_at = excluded.due_at, details = excluded.details, attempts = email_alerts.attempts + 1;
+    end if;
+
+    v_suppress := v_suppress || array(select x.mark from unnest(v_marks) as x(mark) where x.mark not like '%:');
+    ordinal := e.ord;
+    send_id := r.id;
+    status := r.status;
+    return next;
+  end loop;
+
+  if v_suppress <> '{}' then
+    perform add_email_suppressions(v_suppress, 'delivery event');
+  end if;
+end
+$$;
+
+-- Folds one delivery event into the send log: `record_email_events` for one event. For callers in SQL.
+create function record_email_event(
+  p_provider text,
+  p_provider_message_id text,
+  p_event text,
+  p_occurred_at timestamptz default null,
+  p_recipients text[] default null,
+  p_subject text default null,
+  p_from text default null,
+  p_reason text default null,
+  p_raw jsonb default null,
+  p_key_hash text default null,
+  p_bounce_type text default null,
+  p_suppress text[] default null,
+  p_alertable boolean default true,
+  p_backfill boolean default false
+)
+returns table (send_id uuid, status text, alert boolean)
+language sql
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select x.send_id, x.status, x.alert
+  from record_email_events(jsonb_build_array(jsonb_build_object(
+    'provider', p_provider,
+    'provider_message_id', p_provider_message_id,
+    'event', p_event,
+    'occurred_at', p_occurred_at,
+    'recipients', to_jsonb(p_recipients),
+    'subject', p_subject,
+    'from', p_from,
+    'reason', p_reason,
+    'raw', p_raw,
+    'key_hash', p_key_hash,
+    'bounce_type', p_bounce_type,
+    'suppress', to_jsonb(p_suppress),
+    'alertable', p_alertable,
+    'backfill', p_backfill
+  ))) as x
+$$;
+
+
+-- An alert is claimed, raised, and confirmed or released (EVENT-20 to EVENT-23, A1). All called by `DeliveryLog`. Release
+-- and confirm lock the row of the log first, as the writers of events do.
+
+-- Releases the claim of an alert that did not go out, so that the next event alerts; false where there is none, or where
+-- the alert went out after all. Without such an event it is due again by itself after a minute, then after twice the time
+-- with every claim, up to an hour.
+create function release_email_alert(p_send_id uuid) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  perform from email_log l where l.id = p_send_id for update;
+  update email_log l set alerted_at = null, updated_at = now()
+  where l.id = p_send_id and l.alerted_at is not null
+    and not exists (select from email_alerts a where a.send_id = p_send_id and a.confirmed_at is not null);
+  if not found then
+    return false;
+  end if;
+  update email_alerts a set
+    due_at = clock_timestamp() + least(interval '1 minute' * 2 ^ least(a.attempts - 1, 10), interval '1 hour')
+  where a.send_id = p_send_id;
+  return true;
+end
+$$;
+
+-- Notes that the alert went out, or is not wanted: nothing raises it again. Holds also where its claim was released
+-- meanwhile. False where it was confirmed already, or there is no such row.
+create function confirm_email_alert(p_send_id uuid) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  perform from email_log l where l.id = p_send_id for update;
+  if not found then
+    return false;
+  end if;
+  update email_log l set alerted_at = now(), updated_at = now() where l.id = p_send_id and l.alerted_at is null;
+  insert into email_alerts as a (send_id, confirmed_at, details) values (p_send_id, now(), '{}')
+  on conflict (send_id) do update set due_at = null, confirmed_at = now(), details = '{}' where a.confirmed_at is null;
+  return found;
+end
+$$;
+
+-- Claims alerts that are due: claimed by a process that neither confirmed nor released them in time, or released and not
+-- claimed since. Of several callers at once each alert goes to one. The leader's sweep calls it.
+create function claim_due_email_alerts(p_limit integer default 1) returns table (send_id uuid, details jsonb)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  -- An alert about a mail whose row is gone is dropped.
+  delete from email_alerts a where a.due_at <= v_now and not exists (select from email_log l where l.id = a.send_id);
+  return query
+  with due as (
+    select a.send_id from email_alerts a join email_log l on l.id = a.send_id
+    where a.due_at <= v_now
+    order by a.due_at
+    limit p_limit
+    for update skip locked
+  ), claimed as (
+    update email_alerts a set due_at = v_now + email_alert_lease(), attempts = a.attempts + 1
+    from due where a.send_id = due.send_id
+    returning a.send_id, a.details
+  ), noted as (
+    update email_log l set alerted_at = v_now, updated_at = now()
+    from claimed where l.id = claimed.send_id and l.alerted_at is null
+  )
+  select claimed.send_id, claimed.details from claimed;
+end
+$$;
+
+
+-- The alarms. Both called by `AlarmBoard`, on the leader.
+
+-- Moves an alarm from the state that its caller read to the next and keeps the notice, if there is one to keep. False, and
+-- nothing is written, where another caller moved it first. Times are milliseconds of the epoch.
+create function change_email_alarm(
+  p_name text,
+  p_was_firing boolean,
+  p_was_episode integer,
+  p_was_calm_since float8,
+  p_firing boolean,
+  p_episode integer,
+  p_calm_since float8,
+  p_notice text,
+  p_detail text
+) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  insert into email_alarms (name, firing, episode, since, detail) values (p_name, false, 0, now(), '')
+  on conflict (name) do nothing;
+  update email_alarms a set
+    firing = p_firing,
+    episode = p_episode,
+    calm_since = to_timestamp(p_calm_since / 1000),
+    since = case when p_notice is null then a.since else clock_timestamp() end,
+    detail = case when p_notice is null then a.detail else p_detail end
+  where a.name = p_name
+    and a.firing = p_was_firing
+    and a.episode = p_was_episode
+    and a.calm_since is not distinct from to_timestamp(p_was_calm_since / 1000);
+  if not found then
+    return false;
+  end if;
+  if p_notice is not null then
+    insert into email_alarm_notices (alarm, episode, kind, detail) values (p_name, p_episode, p_notice, p_detail);
+  end if;
+  return true;
+end
+$$;
+
+-- Claims the notice that has been due for longest, for longer than sending one may take. The end of an episode waits until
+-- the notice of its beginning went out.
+create function claim_email_alarm_notice()
+returns table (alarm text, episode integer, kind text, detail text, at float8)
+language sql
+set search_path = pg_catalog, public, pg_temp
+as $$
+  with due as materialized (
+    select x.alarm, x.episode, x.kind from email_alarm_notices x
+    where x.due_at <= clock_timestamp() and (
+      x.kind = 'begun'
+      or exists (
+        select from email_alarm_notices b
+        where b.alarm = x.alarm and b.episode = x.episode and b.kind = 'begun' and b.sent_at is not null)
+    )
+    order by x.due_at, x.created_at, x.kind
+    limit 1
+    for update skip locked
+  )
+  update email_alarm_notices n set due_at = clock_timestamp() + interval '3 minutes', attempts = n.attempts + 1
+  from due
+  where n.alarm = due.alarm and n.episode = due.episode and n.kind = due.kind
+  returning n.alarm, n.episode, n.kind, n.detail, extract(epoch from n.created_at)::float8 * 1000
+$$;
+
+
+-- The audit digest. Claimed and settled by `AuditDigestStore`.
+
+-- Claims the digest of one subscription and period for `p_owner`, with the mail that it is to send:
+--
+-- * `Claimed`: send `request`, which is an earlier attempt's where that one may have been accepted.
+-- * `Settled`: it was sent or suppressed, or the subscription is gone.
+-- * `Busy`: another run works on it, and its lease holds.
+-- * `Waiting`: with `p_patient`, it failed lately; the wait doubles from two minutes up to six hours.
+-- * `Unknown`: an attempt has no known end and is older than the 24 hours for which the relay remembers its key: sending
+--   again could send twice (with `p_patient` it waits for a run by hand).
+--
+-- Lock order: subscription (for key share), delivery.
+create function claim_audit_digest(
+  p_subscription_id uuid,
+  p_cadence text,
+  p_period_start timestamptz,
+  p_owner text,
+  p_lease_ms integer,
+  p_patient boolean,
+  p_request jsonb
+)
+returns table (decision text, request jsonb)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  r audit_digest_deliveries;
+  v_now timestamptz;
+  v_lease interval := p_lease_ms * interval '1 millisecond';
+begin
+  insert into audit_digest_deliveries as d
+    (subscription_id, cadence, period_start, state, owner, lease_until, claimed_at, request)
+  select s.id, p_cadence, p_period_start, 'claimed', p_owner, clock_timestamp() + v_lease, clock_timestamp(), p_request
+  from audit_digest_subscriptions s
+  where s.id = p_subscription_id
+  for key share
+  on conflict do nothing;
+  if found then
+    return query select 'Claimed', p_request;
+    return;
+  end if;
+
+  select * into r from audit_digest_deliveries d
+  where d.subscription_id = p_subscription_id and d.cadence = p_cadence and d.period_start = p_period_start
+  for update;
+  if not found then
+    return query select 'Settled', null::jsonb;
+    return;
+  end if;
+
+  v_now := clock_timestamp();
+  request := null;
+  if r.state in ('sent', 'suppressed') then
+    decision := 'Settled';
+  elsif r.state = 'claimed' and r.lease_until > v_now then
+    decision := 'Busy';
+  else
+    if r.state = 'claimed' then
+      r.uncertain_since := coalesce(r.uncertain_since, r.claimed_at);
+    end if;
+    if r.uncertain_since <= v_now - interval '24 hours' then
+      decision := case when p_patient then 'Waiting' else 'Unknown' end;
+    elsif p_patient and r.state = 'failed'
+      and r.updated_at > v_now - least(power(2, least(r.attempts, 10)) * interval '1 minute', interval '6 hours') then
+      decision := 'Waiting';
+    else
+      decision := 'Claimed';
+      update audit_digest_deliveries d set
+        state = 'claimed',
+        owner = p_owner,
+        lease_until = v_now + v_lease,
+        claimed_at = v_now,
+        attempts = d.attempts + 1,
+        uncertain_since = r.uncertain_since,
+        request = coalesce(d.request, p_request),
+        updated_at = v_now
+      where d.subscription_id = r.subscription_id and d.cadence = r.cadence and d.period_start = r.period_start
+      returning d.request into request;
+    end if;
+  end if;
+  return next;
+end
+$$;
+
+-- Ends what `p_owner` holds; false where it no longer holds it. `p_certain`: this attempt certainly sent nothing.
+create function settle_audit_digest(
+  p_subscription_id uuid,
+  p_cadence text,
+  p_period_start timestamptz,
+  p_owner text,
+  p_state text,
+  p_certain boolean,
+  p_error text
+)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  update audit_digest_deliveries d set
+    state = p_state,
+    uncertain_since = case
+      when p_state <> 'failed' then null
+      when p_certain then d.uncertain_since
+      else coalesce(d.uncertain_since, d.claimed_at)
+    end,
+    request = case
+      when p_state = 'failed' and not (p_certain and d.uncertain_since is null) then d.request
+    end,
+    error = p_error,
+    updated_at = clock_timestamp()
+  where d.subscription_id = p_subscription_id and d.cadence = p_cadence and d.period_start = p_period_start
+    and d.owner = p_owner and d.state = 'claimed';
+  return found;
+end
+$$;
+
+
+-- Schedules of a hosted platform, where pg_cron, pg_net and a vault are available (EVENT-30, EVENT-50). Elsewhere the leader
+-- of the Node processes polls and sends the digests. Run at the end of this file, and by hand once the extensions are there.
+
+-- Schedules the poll every 15 minutes; true where it did. pg_net posts to `{functions_url}/provider-a-events-fetcher`. The
+-- address and the proxy secret are read from the vault at every run, under the names `functions_url` and
+-- `proxy_shared_secret` (the functions' PROXY_SHARED_SECRET); the address may stand in the setting
+-- `postlane.functions_url` instead. Without them a run fails, which `cron.job_run_details` shows.
+create function schedule_event_poll() returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if to_regprocedure('cron.schedule(text,text,text)') is null
+    or to_regclass('vault.decrypted_secrets') is null
+    or to_regnamespace('net') is null
+    or not exists (
+      select from pg_proc p where p.pronamespace = to_regnamespace('net') and p.proname = 'http_post')
+  then
+    return false;
+  end if;
+  -- A name that is scheduled again replaces its job.
+  execute $run$ select cron.schedule($1, $2, $3) $run$
+  using 'provider-a-events-poll', '*/15 * * * *', $job$
+    do $do$
+    declare
+      v_url text := coalesce(
+        (select s.decrypted_secret from vault.decrypted_secrets s where s.name = 'functions_url' limit 1),
+        current_setting('postlane.functions_url', true));
+      v_secret text := (
+        select s.decrypted_secret from vault.decrypted_secrets s where s.name = 'proxy_shared_secret' limit 1);
+    begin
+      if coalesce(v_url, '') = '' or coalesce(v_secret, '') = '' then
+        raise exception 'the vault holds no functions_url or no proxy_shared_secret: the poll cannot be asked for';
+      end if;
+      perform net.http_post(
+        url := rtrim(v_url, '/') || '/provider-a-events-fetcher',
+        body := '{}'::jsonb,
+        headers := jsonb_build_object('content-type', 'application/json', 'x-proxy-secret', v_secret),
+        timeout_milliseconds := 120000
+      );
+    end
+    $do$
+  $job$;
+  return true;
+end
+$$;
+
+-- What the digests' cron jobs call: requests one digest from the function, without waiting for its answer. Address and
+-- secret are those of the poll and are read from the vault at each run; without them the run fails, which
+-- `cron.job_run_details` shows.
+create function request_audit_digest(p_cadence text) returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_url text;
+  v_secret text;
+begin
+  select s.decrypted_secret into v_url from vault.decrypted_secrets s where s.name = 'functions_url';
+  v_url := coalesce(v_url, current_setting('postlane.functions_url', true));
+  select s.decrypted_secret into v_secret from vault.decrypted_secrets s where s.name = 'proxy_shared_secret';
+  if coalesce(v_url, '') = '' or coalesce(v_secret, '') = '' then
+    raise exception 'the vault holds no functions_url or no proxy_shared_secret: the audit digest cannot be asked for'
+      using errcode = '55000';
+  end if;
+  perform net.http_post(
+    url := rtrim(v_url, '/') || '/audit-digest?cadence=' || p_cadence,
+    body := '{}'::jsonb,
+    headers := jsonb_build_object('content-type', 'application/json', 'x-proxy-secret', v_secret),
+    timeout_milliseconds := 60000
+  );
+end
+$$;
+
+-- Schedules both digests; true where it did. pg_cron's days begin at UTC.
+create function schedule_audit_digests() returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if to_regprocedure('cron.schedule(text,text,text)') is null
+    or to_regclass('vault.decrypted_secrets') is null
+    or to_regnamespace('net') is null
+    or not exists (
+      select from pg_proc p where p.pronamespace = to_regnamespace('net') and p.proname = 'http_post')
+  then
+    return false;
+  end if;
+  -- A name that is scheduled again replaces its job.
+  execute $run$ select cron.schedule($1, $2, $3) $run$
+  using 'audit-digest-daily', '0 14 * * *', $job$select public.request_audit_digest('daily')$job$;
+  execute $run$ select cron.schedule($1, $2, $3) $run$
+  using 'audit-digest-weekly', '0 14 * * 1', $job$select public.request_audit_digest('weekly')$job$;
+  return true;
+end
+$$;
+
+do $$
+begin
+  perform schedule_event_poll();
+exception
+  when insufficient_privilege then
+    raise notice 'the poll of delivery events could not be scheduled: run select schedule_event_poll() as a role that may';
+end
+$$;
+
+do $$
+begin
+  perform schedule_audit_digests();
+exception
+  when insufficient_privilege then
+    raise notice 'the digests could not be scheduled: run select schedule_audit_digests() as a role that may';
+end
+$$;
+
+select secure_table(name) from unnest(array[
+  'event_intakes', 'email_alerts', 'admin_notification_preferences', 'event_poll_positions', 'email_alarms',
+  'email_alarm_notices', 'audit_digest_subscriptions', 'audit_digest_deliveries'
+]::regclass[]) as name;
+
+select secure_function(name) from unnest(array[
+  'note_event_intake(text)',
+  'email_alert_lease()',
+  'record_email_events(jsonb)',
+  'record_email_event(text, text, text, timestamp with time zone, text[], text, text, text, jsonb, text, text, text[], boolean, boolean)',
+  'release_email_alert(uuid)',
+  'confirm_email_alert(uuid)',
+  'claim_due_email_alerts(integer)',
+  'change_email_alarm(text, boolean, integer, double precision, boolean, integer, double precision, text, text)',
+  'claim_email_alarm_notice()',
+  'claim_audit_digest(uuid, text, timestamp with time zone, text, integer, boolean, jsonb)',
+  'settle_audit_digest(uuid, text, timestamp with time zone, text, text, boolean, text)',
+  'schedule_event_poll()',
+  'request_audit_digest(text)',
+  'schedule_audit_digests()'
+]::regprocedure[]) as name;
