@@ -4,10 +4,20 @@
 -- Lock order: job, batch row, chunk, file, flyer job, customer, hold; a function that needs fewer of them keeps the order. So
 -- no two of these functions, nor those of the batch lane, can wait for each other. Sweeps work on one job a call.
 --
--- Leased work (DOC-12 to DOC-14, C2): a worker claims chunks, assemblies, inline conversions and flyers under a lease, a
--- UUID of its own. A heartbeat that answers false, or an answer `stale`, means that the work is no longer its own. A call
--- whose answer was lost may be repeated with the same lease and is answered as before. Called by `ConversionStore` unless
--- a function says otherwise.
+-- Leased work (DOC-12 to DOC-14, C2). A worker claims chunks, assemblies, inline conversions and flyers, and mails in
+-- 0007_inbound, under a lease: a UUID of its own. Each kind of work has the same functions, as far as it needs them:
+--
+--   claim_…(p_lease, p_stale, …)           the work that has waited longest, or whose worker has been silent for `p_stale`;
+--                                          no row where there is none; counts an attempt
+--   heartbeat_…(p_id, p_lease, p_window)   whether the lease holds; keeps the funds set aside for `p_window`
+--   hand_back_…(p_id, p_lease, …)          whether the lease held; the attempt does not count
+--   complete_…(p_id, p_lease, p_result_key, p_costs, …)   `completed`, `stale`, or why it failed free of charge
+--   fail_…(p_id, p_lease, p_error, p_costs, p_max_attempts, …)   `pending` (it is tried again), `failed`, `stale`
+--
+-- Complete and fail take the same steps: book what the models cost, whether or not the work still counts; lock the rows;
+-- `stale` where the lease is lost, which changes nothing; the answer of before where this lease has completed the work; the
+-- funds; the result. A call whose answer was lost may be repeated with the same lease. Called by `ConversionStore` unless a
+-- function says otherwise.
 
 
 -- Tables
@@ -414,9 +424,9 @@ as $$
   where c.id = p_chunk_id
 $$;
 
--- Claims the next chunk of the oldest job for a worker, under a lease of its own. No row where there is nothing to do. The
--- same call again returns the same chunk. Lock order: job, chunk, file.
-create function claim_chunk(p_worker text, p_lease uuid)
+-- Claims the next chunk of the oldest job; stale ones come back by orphan recovery. The same call again returns the same
+-- chunk. Lock order: job, chunk, file.
+create function claim_chunk(p_lease uuid, p_worker text)
 returns table (
   id uuid, job_id uuid, chunk_index integer, first_page integer, last_page integer, attempts integer, file_id uuid,
   object_key text, options jsonb, total_pages integer
@@ -463,9 +473,9 @@ begin
 end
 $$;
 
--- A running chunk is alive and has `p_pages_done` pages. False: it no longer belongs to this worker, or was stopped, and has
--- to end at once (DOC-13). Keeps the job's funds set aside. Lock order: chunk, file, customer, hold.
-create function heartbeat_chunk(p_chunk_id uuid, p_lease uuid, p_pages_done integer, p_window interval) returns boolean
+-- A running chunk is alive and has `p_pages_done` pages. False: it was handed on or stopped, and has to end at once (DOC-13).
+-- Lock order: chunk, file, customer, hold.
+create function heartbeat_chunk(p_id uuid, p_lease uuid, p_window interval, p_pages_done integer) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -474,7 +484,7 @@ declare
   v_before integer;
 begin
   update chunk_jobs c set heartbeat_at = clock_timestamp(), pages_done = greatest(x.pages_done, p_pages_done)
-  from (select id, pages_done from chunk_jobs where id = p_chunk_id) x
+  from (select id, pages_done from chunk_jobs where id = p_id) x
   where c.id = x.id and c.status = 'processing' and c.lease = p_lease
   returning c.job_id, x.pages_done into v_job, v_before;
   if not found then
@@ -523,76 +533,75 @@ begin
 end
 $$;
 
--- A chunk's result is stored. Books its costs whether or not it still counts. Returns `stale` (it was handed on, or stopped:
--- the result is to be dropped), `completed`, or `assembling` where it was the last one: a job is assembled when none of its
--- chunks is unfinished, whatever number of them was written down (DOC-14). The same call again is answered as before. Lock
--- order: job, chunk, file.
-create function complete_chunk(p_chunk_id uuid, p_lease uuid, p_result_key text, p_costs jsonb) returns text
+-- A chunk's result is stored. Returns `assembling` in place of `completed` where it was the last one: a job is assembled when
+-- none of its chunks is unfinished, whatever number of them was written down (DOC-14). `stale`: the result is to be dropped.
+-- Lock order: job, chunk, file.
+create function complete_chunk(p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  v_job large_conversion_jobs;
+  c chunk_jobs;
+  j large_conversion_jobs;
   v_whole boolean;
 begin
-  select j.* into v_job from large_conversion_jobs j
-  where j.id = (select job_id from chunk_jobs where id = p_chunk_id)
-  for no key update;
   perform book_costs(p_costs);
-  if exists (select from chunk_jobs where id = p_chunk_id and status = 'completed' and lease = p_lease) then
-    return case when v_job.status = 'assembling' then 'assembling' else 'completed' end;
+  select * into j from large_conversion_jobs where id = (select job_id from chunk_jobs where id = p_id) for no key update;
+  select * into c from chunk_jobs where id = p_id for no key update;
+  if not found or c.lease is distinct from p_lease then
+    return 'stale';
+  end if;
+  if c.status = 'completed' then
+    return case when j.status = 'assembling' then 'assembling' else 'completed' end;
+  end if;
+  if c.status <> 'processing' or j.status not in ('pending', 'processing', 'paused_budget') then
+    return 'stale';
   end if;
   update chunk_jobs set
     status = 'completed', result_key = p_result_key, pages_done = last_page - first_page + 1, updated_at = clock_timestamp()
-  where id = p_chunk_id and status = 'processing' and lease = p_lease
-    and v_job.status in ('pending', 'processing', 'paused_budget');
-  if not found then
-    return 'stale';
-  end if;
-  v_whole := not exists (select from chunk_jobs where job_id = v_job.id and status <> 'completed');
+  where id = p_id;
+  v_whole := not exists (select from chunk_jobs where job_id = j.id and status <> 'completed');
   update large_conversion_jobs set
     done_chunks = done_chunks + 1, updated_at = clock_timestamp(),
     status = case when v_whole then 'assembling' else status end
-  where id = v_job.id;
-  perform conversion_progress(v_job.id);
+  where id = j.id;
+  perform conversion_progress(j.id);
   return case when v_whole then 'assembling' else 'completed' end;
 end
 $$;
 
--- A chunk did not succeed: it is tried again in `p_retry_in`, but for the last of its attempts, which fails the job. Returns
--- `stale`, `pending` or `failed`. Lock order: job, chunk, then as `fail_conversion_job`.
+-- A chunk did not succeed: it is tried again in `p_retry_in`; its last attempt fails the job. Lock order: job, chunk, then as
+-- `fail_conversion_job`.
 create function fail_chunk(
-  p_chunk_id uuid, p_lease uuid, p_error text, p_costs jsonb, p_retry_in interval, p_max_attempts integer
+  p_id uuid, p_lease uuid, p_error text, p_costs jsonb, p_max_attempts integer, p_retry_in interval
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  v_job uuid;
-  v_attempts integer;
+  c chunk_jobs;
 begin
-  select job_id into v_job from chunk_jobs where id = p_chunk_id;
-  perform from large_conversion_jobs where id = v_job for no key update;
   perform book_costs(p_costs);
+  perform from large_conversion_jobs where id = (select job_id from chunk_jobs where id = p_id) for no key update;
   update chunk_jobs set
     status = 'pending', lease = null, worker = null, heartbeat_at = null, pages_done = 0, error = p_error,
     not_before = clock_timestamp() + p_retry_in, updated_at = clock_timestamp()
-  where id = p_chunk_id and status = 'processing' and lease = p_lease
-  returning attempts into v_attempts;
+  where id = p_id and lease = p_lease and status = 'processing'
+  returning * into c;
   if not found then
     return 'stale';
   end if;
-  if v_attempts >= p_max_attempts then
-    perform fail_conversion_job(v_job, p_error);
+  if c.attempts >= p_max_attempts then
+    perform fail_conversion_job(c.job_id, p_error);
     return 'failed';
   end if;
-  perform conversion_progress(v_job);
+  perform conversion_progress(c.job_id);
   return 'pending';
 end
 $$;
 
--- A worker that stops hands its chunk back, without counting the attempt. Lock order: job, chunk, file.
-create function hand_back_chunk(p_chunk_id uuid, p_lease uuid, p_costs jsonb) returns boolean
+-- A worker that stops hands its chunk back. Books its costs. Lock order: job, chunk, file.
+create function hand_back_chunk(p_id uuid, p_lease uuid, p_costs jsonb) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -603,7 +612,7 @@ begin
   update chunk_jobs set
     status = 'pending', lease = null, worker = null, heartbeat_at = null, pages_done = 0, attempts = attempts - 1,
     updated_at = clock_timestamp()
-  where id = p_chunk_id and status = 'processing' and lease = p_lease
+  where id = p_id and lease = p_lease and status = 'processing'
   returning job_id into v_job;
   if not found then
     return false;
@@ -689,11 +698,10 @@ end
 $$;
 
 
--- The assembly: claim, heartbeat, hand back, finish (DOC-14)
+-- The assembly: claim, heartbeat, hand back, complete; `fail_conversion_job` fails it (DOC-14)
 
--- Claims the assembly of the oldest job whose chunks are all there; one whose assembler has been silent for `p_stale` is
--- claimed anew. The same call again returns the same job. `chunk_keys`: the chunks' results in their order, read in the
--- statement that sees that all are there.
+-- Claims the assembly of the oldest job whose chunks are all there. `chunk_keys`: the chunks' results in their order, read in
+-- the statement that sees that all are there.
 --
 -- The row to claim is chosen in a materialized expression, here and in every other claim: that runs once. A subquery in
 -- `from` may run again for each row that it is joined with, and with claimed rows skipped each run would choose the next
@@ -721,76 +729,75 @@ as $$
     array(select c.result_key from chunk_jobs c where c.job_id = j.id order by c.chunk_index)
 $$;
 
--- The assembly is alive; false: it no longer belongs to this worker. Keeps the job's funds set aside. Lock order: job,
--- customer, hold.
-create function heartbeat_assembly(p_job_id uuid, p_lease uuid, p_window interval) returns boolean
+-- The assembly is alive. Lock order: job, customer, hold.
+create function heartbeat_assembly(p_id uuid, p_lease uuid, p_window interval) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
   update large_conversion_jobs set heartbeat_at = clock_timestamp()
-  where id = p_job_id and lease = p_lease and status = 'assembling';
+  where id = p_id and lease = p_lease and status = 'assembling';
   if not found then
     return false;
   end if;
-  perform refresh_hold(p_job_id, p_window);
+  perform refresh_hold(p_id, p_window);
   return true;
 end
 $$;
 
--- A worker that stops hands its assembly back, without counting the attempt.
-create function hand_back_assembly(p_job_id uuid, p_lease uuid) returns boolean
+-- A worker that stops hands its assembly back.
+create function hand_back_assembly(p_id uuid, p_lease uuid) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  update large_conversion_jobs set lease = null, attempts = attempts - 1 where id = p_job_id and lease = p_lease and status = 'assembling';
+  update large_conversion_jobs set lease = null, attempts = attempts - 1
+  where id = p_id and lease = p_lease and status = 'assembling';
   return found;
 end
 $$;
 
--- The result is stored under `p_result_key`: the job and its file are completed and the hold becomes the charge for the pages
--- that could be read, all or nothing (DOC-16, F2). Returns `completed` (the same call again too), `stale`, `insufficient`:
--- the hold had lapsed and the funds are spent, or `unreadable`: no page could be read. In the last two the job has failed,
--- free of charge. Lock order: job, file, customer, hold.
-create function finish_conversion_job(
-  p_job_id uuid, p_lease uuid, p_result_key text, p_unreadable integer[] default '{}', p_has_text boolean default null
+-- The result is stored: the job and its file are completed and the hold becomes the charge for the pages that could be read,
+-- all or nothing (DOC-16, F2). Returns `insufficient` where the hold had lapsed and the funds are spent, `unreadable` where no
+-- page could be read: then the job has failed, free of charge. Lock order: job, file, customer, hold.
+create function complete_assembly(
+  p_id uuid, p_lease uuid, p_result_key text, p_unreadable integer[] default '{}', p_has_text boolean default null
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  v_job large_conversion_jobs;
+  j large_conversion_jobs;
   v_now timestamptz;
   v_lost integer := cardinality(p_unreadable);
 begin
-  select * into v_job from large_conversion_jobs where id = p_job_id for no key update;
-  if not found or v_job.lease is distinct from p_lease then
+  select * into j from large_conversion_jobs where id = p_id for no key update;
+  if not found or j.lease is distinct from p_lease then
     return 'stale';
   end if;
-  if v_job.status = 'completed' then
+  if j.status = 'completed' then
     return 'completed';
   end if;
-  if v_job.status <> 'assembling' then
+  if j.status <> 'assembling' then
     return 'stale';
   end if;
-  perform from files where id = v_job.file_id for no key update;
-  if v_lost > 0 and v_lost >= v_job.total_pages then
-    perform fail_conversion_job(p_job_id, 'No page of this document could be read. Print it to PDF anew, then upload it again.');
+  perform from files where id = j.file_id for no key update;
+  if v_lost > 0 and v_lost >= j.total_pages then
+    perform fail_conversion_job(p_id, 'No page of this document could be read. Print it to PDF anew, then upload it again.');
     return 'unreadable';
   end if;
-  if settle_hold(p_job_id, case when v_lost > 0 then v_job.total_pages - v_lost end) = 'insufficient' then
-    perform fail_conversion_job(p_job_id, 'Not enough credits were left when the result was ready');
+  if settle_hold(p_id, case when v_lost > 0 then j.total_pages - v_lost end) = 'insufficient' then
+    perform fail_conversion_job(p_id, 'Not enough credits were left when the result was ready');
     return 'insufficient';
   end if;
   v_now := clock_timestamp();
   update large_conversion_jobs set
     status = 'completed', finished_at = v_now, updated_at = v_now, total_cost_usd = conversion_cost(id)
-  where id = p_job_id;
+  where id = p_id;
   update files set
     status = 'completed', result_key = p_result_key, done = total, phase = null, error = null,
     unreadable_pages = p_unreadable, has_text = p_has_text, updated_at = v_now
-  where id = v_job.file_id and job_id = p_job_id and status = 'chunked_processing';
+  where id = j.file_id and job_id = p_id and status = 'chunked_processing';
   return 'completed';
 end
 $$;
@@ -1052,13 +1059,10 @@ end
 $$;
 
 
--- Inline conversions of Word documents and pictures (file status `processing`, no chunk job): claim, heartbeat, finish, fail
+-- Inline conversions of Word documents and pictures (file status `processing`, no chunk job): claim, heartbeat, complete, fail
 
--- Claims the file of an owner whose turn it is: one that waits, or whose worker has been silent for `p_stale`. The same call
--- again returns the same file.
---
--- Owners take turns, and one owner's documents, however many and however long each takes, hold up another's by one at most
--- (H3). Lock order: turn, file. The owner's turn is locked before one of their files is claimed, so that two workers never
+-- Claims a file of the owner whose turn it is: owners take turns, and one owner's documents, however many and however long each
+-- takes, hold up another's by one at most (H3). Lock order: turn, file. The owner's turn is locked before one of their files is claimed, so that two workers never
 -- claim two files of one owner at once; it waits for no lock while it holds that one.
 create function claim_inline(p_lease uuid, p_stale interval)
 returns table (
@@ -1115,9 +1119,8 @@ begin
 end
 $$;
 
--- The conversion is alive; false: it no longer belongs to this worker. Keeps its funds set aside. Lock order: file, customer,
--- hold.
-create function heartbeat_inline(p_file_id uuid, p_lease uuid, p_window interval) returns boolean
+-- The conversion is alive. Lock order: file, customer, hold.
+create function heartbeat_inline(p_id uuid, p_lease uuid, p_window interval) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -1125,7 +1128,7 @@ declare
   v_job uuid;
 begin
   update files set heartbeat_at = clock_timestamp()
-  where id = p_file_id and lease = p_lease and status = 'processing' and deleted_at is null
+  where id = p_id and lease = p_lease and status = 'processing' and deleted_at is null
   returning job_id into v_job;
   if not found then
     return false;
@@ -1136,12 +1139,11 @@ end
 $$;
 
 -- The result is stored: the file is completed and the hold becomes the charge, for `p_pages` where they were counted from the
--- result (null: as held; R2). Returns `completed`, `stale` or `insufficient`. A worker whose answer was lost asks again; by
--- then the file may be converted anew, under another lease: a result that the file shows was accepted (R1). Lock order: file,
--- customer, hold.
-create function finish_inline(
-  p_file_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null,
-  p_has_text boolean default null
+-- result (null: as held; R2). Returns `insufficient` where there are no funds for them: then the file has failed. A worker
+-- whose answer was lost asks again; by then the file may be converted anew, under another lease: a result that the file shows
+-- was accepted (R1). Lock order: file, customer, hold.
+create function complete_inline(
+  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null, p_has_text boolean default null
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1150,7 +1152,7 @@ declare
   f files;
 begin
   perform book_costs(p_costs);
-  select * into f from files where id = p_file_id for no key update;
+  select * into f from files where id = p_id for no key update;
   if not found or f.deleted_at is not null then
     return 'stale';
   end if;
@@ -1164,7 +1166,7 @@ begin
     update files set
       status = 'failed', phase = null, error = 'Not enough credits were left when the result was ready',
       updated_at = clock_timestamp()
-    where id = f.id;
+    where id = p_id;
     perform release_hold(f.job_id, 'failed');
     return 'insufficient';
   end if;
@@ -1172,15 +1174,14 @@ begin
     status = 'completed', result_key = p_result_key, phase = null, error = null, pages = coalesce(p_pages, pages),
     total = coalesce(p_pages, total), done = coalesce(p_pages, total), unreadable_pages = '{}', has_text = p_has_text,
     updated_at = clock_timestamp()
-  where id = f.id;
+  where id = p_id;
   return 'completed';
 end
 $$;
 
--- An inline conversion did not succeed: the file waits again, but after the last attempt it has failed and nothing is
--- charged. Returns `stale`, `waiting` or `failed`. Lock order: file, customer, hold.
-create function fail_inline(p_file_id uuid, p_lease uuid, p_error text, p_costs jsonb, p_max_attempts integer)
-returns text
+-- An inline conversion did not succeed: the file waits again; its last attempt fails it, free of charge. Lock order: file,
+-- customer, hold.
+create function fail_inline(p_id uuid, p_lease uuid, p_error text, p_costs jsonb, p_max_attempts integer) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -1190,18 +1191,18 @@ begin
   perform book_costs(p_costs);
   update files set
     status = case when attempts >= p_max_attempts then 'failed' else 'processing' end, lease = null,
-    error = case when attempts >= p_max_attempts then p_error end, phase = 'Queued', updated_at = clock_timestamp()
-  where id = p_file_id and lease = p_lease and status = 'processing'
+    error = case when attempts >= p_max_attempts then p_error end,
+    phase = case when attempts < p_max_attempts then 'Queued' end, updated_at = clock_timestamp()
+  where id = p_id and lease = p_lease and status = 'processing'
   returning * into f;
   if not found then
     return 'stale';
   end if;
-  if f.status = 'processing' then
-    return 'waiting';
+  if f.status = 'failed' then
+    perform release_hold(f.job_id, 'failed');
+    return 'failed';
   end if;
-  update files set phase = null where id = f.id;
-  perform release_hold(f.job_id, 'failed');
-  return 'failed';
+  return 'pending';
 end
 $$;
 
@@ -1231,7 +1232,7 @@ for each row when (
 execute function inline_turn_ended();
 
 
--- Preserve Formatting: request, claim, heartbeat, finish, fail, and the free reflow
+-- Preserve Formatting: request, claim, heartbeat, complete, fail, and the free reflow
 
 -- Requests a flyer of a PDF. Returns `queued`, `not_found`, `unsupported` (not a PDF), `active` or `insufficient`. Lock
 -- order: file, customer, hold.
@@ -1264,8 +1265,7 @@ begin
 end
 $$;
 
--- Claims the oldest flyer job that waits, or whose worker has been silent for `p_stale`. The same call again returns the
--- same job.
+-- Claims the oldest flyer job.
 create function claim_flyer(p_lease uuid, p_stale interval)
 returns table (id uuid, file_id uuid, name text, object_key text, pages integer, attempts integer)
 language sql
@@ -1287,8 +1287,7 @@ as $$
   returning j.id, j.file_id, f.name, f.object_key, f.pages, j.attempts
 $$;
 
--- The flyer is alive; false: it no longer belongs to this worker. Keeps its funds set aside. Lock order: flyer job, customer,
--- hold.
+-- The flyer is alive. Lock order: flyer job, customer, hold.
 create function heartbeat_flyer(p_id uuid, p_lease uuid, p_window interval) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1304,9 +1303,9 @@ begin
 end
 $$;
 
--- The flyer is stored; the hold becomes the charge for the pages that could be read (R2). Returns `completed`, `stale` or
--- `insufficient`. Lock order: flyer job, customer, hold.
-create function finish_flyer(
+-- The flyer is stored: the hold becomes the charge for the pages that could be read (R2). Returns `insufficient` where the hold
+-- had lapsed and the funds are spent: then the flyer has failed. Lock order: flyer job, customer, hold.
+create function complete_flyer(
   p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_unreadable integer[] default '{}'
 ) returns text
 language plpgsql
@@ -1344,8 +1343,7 @@ begin
 end
 $$;
 
--- A flyer did not succeed. Returns `stale`, `pending` (it is tried again) or `failed` (its funds are released). Lock order:
--- flyer job, customer, hold.
+-- A flyer did not succeed: it waits again; its last attempt fails it, free of charge. Lock order: flyer job, customer, hold.
 create function fail_flyer(p_id uuid, p_lease uuid, p_error text, p_costs jsonb, p_max_attempts integer) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1673,18 +1671,18 @@ select secure_function(name) from unnest(array[
   'request_conversion(uuid, uuid, uuid, jsonb, interval, uuid)',
   'create_conversion_job(uuid, text, integer, jsonb)',
   'claimed_chunk(uuid)',
-  'claim_chunk(text, uuid)',
-  'heartbeat_chunk(uuid, uuid, integer, interval)',
+  'claim_chunk(uuid, text)',
+  'heartbeat_chunk(uuid, uuid, interval, integer)',
   'fail_conversion_job(uuid, text, uuid)',
   'complete_chunk(uuid, uuid, text, jsonb)',
-  'fail_chunk(uuid, uuid, text, jsonb, interval, integer)',
+  'fail_chunk(uuid, uuid, text, jsonb, integer, interval)',
   'hand_back_chunk(uuid, uuid, jsonb)',
   'make_missing_chunks(uuid, integer)',
   'recover_orphan_chunks(interval, integer)',
   'claim_assembly(uuid, interval)',
   'heartbeat_assembly(uuid, uuid, interval)',
   'hand_back_assembly(uuid, uuid)',
-  'finish_conversion_job(uuid, uuid, text, integer[], boolean)',
+  'complete_assembly(uuid, uuid, text, integer[], boolean)',
   'cancel_conversion_job(uuid, boolean)',
   'cancel_flyer_jobs_for_file(uuid, text)',
   'cancel_flyer_job(uuid, uuid, text)',
@@ -1694,13 +1692,13 @@ select secure_function(name) from unnest(array[
   'sweep_conversions(interval, interval)',
   'claim_inline(uuid, interval)',
   'heartbeat_inline(uuid, uuid, interval)',
-  'finish_inline(uuid, uuid, text, jsonb, integer, boolean)',
+  'complete_inline(uuid, uuid, text, jsonb, integer, boolean)',
   'fail_inline(uuid, uuid, text, jsonb, integer)',
   'inline_turn_ended()',
   'request_flyer(uuid, uuid, uuid, interval)',
   'claim_flyer(uuid, interval)',
   'heartbeat_flyer(uuid, uuid, interval)',
-  'finish_flyer(uuid, uuid, text, jsonb, integer[])',
+  'complete_flyer(uuid, uuid, text, jsonb, integer[])',
   'fail_flyer(uuid, uuid, text, jsonb, integer)',
   'request_reflow(uuid, uuid, uuid, jsonb, interval)',
   'request_bulk(uuid, uuid, jsonb, interval)',

@@ -134,11 +134,12 @@ insert into intake_link_keys (key)
 values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 
 
--- Leased work on a mail: claim, heartbeat, hand back, defer
+-- Leased work on a mail, by the shape that 0005_conversion describes: claim, heartbeat, hand back, defer, and then complete or
+-- end
 
--- Claims the mail at `p_step` that has waited longest, or one whose worker has been silent for `p_stale`. The same lease gets
--- the same mail. A lease that is taken over is kept, so that its worker can report that it had not died.
-create function claim_mail(p_step text, p_lease uuid, p_stale interval) returns setof intake_mails
+-- Claims a mail at `p_step`; the same call again does not count another attempt. A lease that is taken over is kept, so that
+-- its worker can report that it had not died.
+create function claim_mail(p_lease uuid, p_stale interval, p_step text) returns setof intake_mails
 language sql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -160,7 +161,7 @@ as $$
   returning m.*
 $$;
 
--- The mail is alive; false: it no longer belongs to this worker. Keeps its funds set aside. Lock order: mail, customer, hold.
+-- The mail is alive. Lock order: mail, customer, hold.
 create function heartbeat_mail(p_id uuid, p_lease uuid, p_window interval) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -175,8 +176,7 @@ begin
 end
 $$;
 
--- Hands a mail back, to be claimed again after `p_after`; one that was handed back without a fault of its own (`p_counts`
--- false) has lost no attempt.
+-- Hands a mail back, to be claimed again after `p_after`; the attempt counts where `p_counts`.
 create function hand_back_mail(p_id uuid, p_lease uuid, p_after interval, p_counts boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -230,7 +230,7 @@ end
 $$;
 
 
--- A mail's way: identify, admit, finish or end (INBOUND-8)
+-- A mail's way: identify, admit, complete or end (INBOUND-8)
 
 -- Claims the identity of a mail before any work for it (INBOUND-7, I1). A mail with a signature that another mail of the
 -- sender carried is that mail, whatever its Message-ID. Returns `claimed` (by this mail, now or earlier), `duplicate`
@@ -338,7 +338,7 @@ $$;
 -- could not be read are pages of the file, and are not charged (R2). Returns `completed` (by this lease, now or earlier),
 -- `insufficient` (more pages than were set aside, and no funds for them; nothing was written) or `stale`. Lock order: mail,
 -- customer, hold.
-create function finish_mail(
+create function complete_mail(
   p_id uuid, p_lease uuid, p_pages integer, p_standard integer, p_complex integer, p_result_key text,
   p_result_bytes bigint, p_recipient text, p_reply jsonb, p_as_link boolean
 ) returns table (answer text, plan text, balance integer)
@@ -632,14 +632,14 @@ select secure_table(name) from unnest(array[
 ]::regclass[]) as name;
 
 select secure_function(name) from unnest(array[
-  'claim_mail(text, uuid, interval)',
+  'claim_mail(uuid, interval, text)',
   'heartbeat_mail(uuid, uuid, interval)',
   'hand_back_mail(uuid, uuid, interval, boolean)',
   'defer_mail(uuid, uuid, interval, text, interval, interval, interval)',
   'identify_mail(uuid, uuid, text, text, text, text, text, text, integer, text[])',
   'queue_reply(uuid, text, jsonb)',
   'admit_mail(uuid, uuid, uuid, text, integer, integer, jsonb, text, interval, text, jsonb)',
-  'finish_mail(uuid, uuid, integer, integer, integer, text, bigint, text, jsonb, boolean)',
+  'complete_mail(uuid, uuid, integer, integer, integer, text, bigint, text, jsonb, boolean)',
   'first_today(text)',
   'end_mail(uuid, uuid, text, text, uuid, text, integer, text, text, jsonb, boolean, integer)',
   'claim_reply(uuid, interval)',

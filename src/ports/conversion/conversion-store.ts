@@ -247,7 +247,7 @@ export class ConversionStore extends Context.Service<
         readonly costs: ReadonlyArray<CostEntry>
         readonly maxAttempts: number
       }
-    ) => Store<"stale" | "waiting" | "failed">
+    ) => Store<"stale" | "pending" | "failed">
     readonly requestFlyer: (request: {
       readonly id: string
       readonly fileId: string

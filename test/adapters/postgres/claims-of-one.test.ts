@@ -25,7 +25,7 @@ const CLAIMS: ReadonlyArray<{
   readonly taken: string
 }> = [
   {
-    call: "select from claim_mail('received', gen_random_uuid(), '1 minute')",
+    call: "select from claim_mail(gen_random_uuid(), '1 minute', 'received')",
     rows: [MAIL],
     taken: "intake_mails where attempts > 0"
   },
@@ -54,7 +54,7 @@ const CLAIMS: ReadonlyArray<{
     taken: "large_conversion_jobs where attempts > 0"
   },
   {
-    call: "select from claim_chunk('worker', gen_random_uuid())",
+    call: "select from claim_chunk(gen_random_uuid(), 'worker')",
     rows: [
       file("pdf"),
       job("pending"),

@@ -29,7 +29,7 @@ type Chunks = Pick<
 export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
   claimChunk: (worker, lease) =>
     Effect.map(
-      firstOf(ChunkRow, sql`select * from claim_chunk(${worker}, ${lease}::uuid)`),
+      firstOf(ChunkRow, sql`select * from claim_chunk(${lease}::uuid, ${worker})`),
       (row) =>
         row && {
           id: row.id,
@@ -49,7 +49,7 @@ export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
     answerOf(
       Schema.Boolean,
       sql`select heartbeat_chunk(
-        ${id}::uuid, ${lease}::uuid, ${pagesDone}::integer, ${seconds(window)}::float8 * interval '1 second'
+        ${id}::uuid, ${lease}::uuid, ${seconds(window)}::float8 * interval '1 second', ${pagesDone}::integer
       ) as answer`
     ),
   completeChunk: ({ id, lease }, resultKey, costs) =>
@@ -61,8 +61,8 @@ export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
     answerOf(
       Schema.Literals(["stale", "pending", "failed"]),
       sql`select fail_chunk(
-        ${id}::uuid, ${lease}::uuid, ${error}, ${costsText(costs)}::jsonb,
-        ${seconds(retryIn)}::float8 * interval '1 second', ${maxAttempts}::integer
+        ${id}::uuid, ${lease}::uuid, ${error}, ${costsText(costs)}::jsonb, ${maxAttempts}::integer,
+        ${seconds(retryIn)}::float8 * interval '1 second'
       ) as answer`
     ),
   handBackChunk: ({ id, lease }, costs) =>
@@ -107,7 +107,7 @@ export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
   finishJob: ({ jobId, lease }, resultKey, legibility) =>
     answerOf(
       Schema.Literals(["completed", "stale", "insufficient", "unreadable"]),
-      sql`select finish_conversion_job(
+      sql`select complete_assembly(
         ${jobId}::uuid, ${lease}::uuid, ${resultKey}, ${legibility?.unreadablePages ?? []}::integer[],
         ${legibility?.hasText ?? null}::boolean
       ) as answer`

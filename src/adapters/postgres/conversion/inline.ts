@@ -53,14 +53,14 @@ export const inlineOn = (sql: WriteSql["Service"]): Inline => ({
   finishInline: ({ fileId, lease }, resultKey, costs, found) =>
     answerOf(
       Finished,
-      sql`select finish_inline(
+      sql`select complete_inline(
         ${fileId}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${found?.pages ?? null}::integer,
         ${found?.hasText ?? null}::boolean
       ) as answer`
     ),
   failInline: ({ fileId, lease }, { costs, error, maxAttempts }) =>
     answerOf(
-      Schema.Literals(["stale", "waiting", "failed"]),
+      Schema.Literals(["stale", "pending", "failed"]),
       sql`select fail_inline(
         ${fileId}::uuid, ${lease}::uuid, ${error}, ${costsText(costs)}::jsonb, ${maxAttempts}::integer
       ) as answer`
@@ -99,7 +99,7 @@ export const inlineOn = (sql: WriteSql["Service"]): Inline => ({
   finishFlyer: ({ id, lease }, resultKey, costs, unreadablePages) =>
     answerOf(
       Finished,
-      sql`select finish_flyer(
+      sql`select complete_flyer(
         ${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${unreadablePages ?? []}::integer[]
       ) as answer`
     ),

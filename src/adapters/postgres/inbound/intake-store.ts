@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         firstOf(
           MailRow,
-          sql`select * from claim_mail(${step}, ${lease}::uuid, ${seconds(stale)}::float8 * interval '1 second')`
+          sql`select * from claim_mail(${lease}::uuid, ${seconds(stale)}::float8 * interval '1 second', ${step})`
         ),
         (row) => row && mailOf(row, lease)
       ),
@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
       Effect.flatMap(
         rowOf(
           FundsRow,
-          sql`select * from finish_mail(
+          sql`select * from complete_mail(
             ${id}::uuid, ${lease}::uuid, ${result.standardPages + result.complexPages}::integer,
             ${result.standardPages}::integer, ${result.complexPages}::integer, ${result.resultKey},
             ${result.resultBytes}::bigint, ${result.recipient}, ${toJsonText(result.reply)}::jsonb, ${result.asLink}::boolean

@@ -81,7 +81,7 @@ export const replyOf = (row: typeof ReplyRow.Type, lease: string): ClaimedReply 
 
 const Plan = Schema.Literals(["free", "paid"])
 
-/** The answer of `admit_mail` and `finish_mail`; plan and balance are there where funds are short. */
+/** The answer of `admit_mail` and `complete_mail`; plan and balance are there where funds are short. */
 export const FundsRow = Schema.Struct({
   answer: Schema.Literals(["admitted", "completed", "insufficient", "stale"]),
   plan: Schema.NullOr(Plan),
