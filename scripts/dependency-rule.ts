@@ -12,7 +12,8 @@ export interface Violation {
 /** The message for each broken rule. */
 export const RULES = {
   "domain-is-pure": "the domain imports only `effect`, the ports and itself",
-  "one-address-parser": "`email-addresses` stands behind src/domain/mail/address.ts",
+  "one-address-parser":
+    "`email-addresses` stands behind src/domain/mail/address.ts, `ipaddr.js` behind src/domain/networks.ts",
   "no-effect-io": "domain and ports import no part of `effect` that does input or output",
   "ports-are-types": "a port imports only `effect`, other ports and domain rules",
   "ports-know-no-service": "a port imports no domain service (a domain file that calls a port)",
@@ -56,8 +57,11 @@ const EDGE_PACKAGES = new Set([
 ])
 const isEdgePlatform = (specifier: string) => specifier.startsWith("cloudflare:")
 
-const ADDRESS_PARSER = "email-addresses"
-const ADDRESS_FILE = "src/domain/mail/address.ts"
+/** The parsers that the domain uses, and the one file behind which each stands. */
+const PARSERS: ReadonlyMap<string, string> = new Map([
+  ["email-addresses", "src/domain/mail/address.ts"],
+  ["ipaddr.js", "src/domain/networks.ts"]
+])
 
 /** The folders of `effect` that hold data and pure functions; its top-level modules (`effect/Schema`) do as well. */
 const PURE_EFFECT_FOLDERS = new Set(["crypto", "encoding"])
@@ -115,7 +119,7 @@ const domainRule = (path: string, { specifier, target }: Import): Rule | undefin
     return layer === "domain" || layer === "ports" ? undefined : "domain-is-pure"
   }
   const name = packageOf(specifier)
-  if (name === ADDRESS_PARSER) return path === ADDRESS_FILE ? undefined : "one-address-parser"
+  if (PARSERS.has(name)) return PARSERS.get(name) === path ? undefined : "one-address-parser"
   if (name !== "effect") return "domain-is-pure"
   return isPureEffect(specifier) ? undefined : "no-effect-io"
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 
-import { openApiText } from "../src/adapters/http/routes/open-api.ts"
+import { openApiText } from "../src/adapters/http/routes/api.ts"
 
 /** Writes `public/openapi.json`; with `--check`, fails where it is not what the server serves. */
 const file = new URL("../public/openapi.json", import.meta.url)

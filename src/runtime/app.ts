@@ -7,7 +7,7 @@ import { HttpServer } from "effect/http"
 
 import * as EmbeddedPostgres from "../adapters/embedded-postgres/embedded-postgres.ts"
 import { embeddedHttpLayer, httpLayer } from "../adapters/http/http-layer.ts"
-import { choosePort } from "../adapters/http/server/chosen-port.ts"
+import { choosePort } from "../adapters/http/server/node-server.ts"
 import * as AuditLog from "../adapters/postgres/accounts/audit-log.ts"
 import * as Postgres from "../adapters/postgres/client.ts"
 import * as DeliveryLog from "../adapters/postgres/delivery/delivery-log.ts"
@@ -93,7 +93,7 @@ const withPort = Effect.fnUntraced(function* ({
   const again = decodeSettings({ ...env, PORT: String(chosen.port) }, { embedded: settings.embedded })
   return Result.isFailure(again)
     ? yield* refuse(again.failure)
-    : { settings: again.success, beforeListen: chosen.letGo }
+    : { settings: again.success, beforeListen: chosen.release }
 })
 
 /** The database that is configured, or the embedded one; migrated either way. */

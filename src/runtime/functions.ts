@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import { HttpServerResponse } from "effect/http"
 
 import * as InternalAlerts from "../adapters/http-client/internal-alerts.ts"
 import { digestAnswer, pollAnswer } from "../adapters/http/routes/delivery/function-answers.ts"
@@ -52,7 +53,7 @@ export const providerAWebhook: EdgeFunction = makeFunction({
       )
       const context = yield* Layer.build(services)
       const answer = yield* Effect.provideContext(makeWebhookAnswer, context)
-      return yield* answer(body, Object.fromEntries(request.headers))
+      return HttpServerResponse.jsonUnsafe(yield* answer(body, Object.fromEntries(request.headers)))
     })
 })
 

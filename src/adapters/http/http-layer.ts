@@ -8,14 +8,15 @@ import { HttpApiBuilder } from "effect/http-api"
 import { accountPageRoutes } from "./pages/account-pages.ts"
 import { docsRoute } from "./pages/docs-page.ts"
 import { pageRoutes } from "./pages/routes.ts"
+import { accountHandlers } from "./routes/accounts/account.ts"
 import { auditLogHandlers } from "./routes/accounts/audit-log.ts"
 import { authHandlers } from "./routes/accounts/auth.ts"
 import { contactMessageHandlers } from "./routes/accounts/contact-messages.ts"
 import { formHandlers } from "./routes/accounts/forms.ts"
 import { promoHandlers } from "./routes/accounts/promo.ts"
 import { receiptHandlers } from "./routes/accounts/receipts.ts"
-import { accountHandlers, invitePageHandlers, teamHandlers } from "./routes/accounts/team.ts"
-import { Api, DevApi } from "./routes/api.ts"
+import { invitePageHandlers, teamHandlers } from "./routes/accounts/team.ts"
+import { Api, DevApi, openApiDocument } from "./routes/api.ts"
 import { bulkHandlers } from "./routes/conversion/bulk.ts"
 import { fileHandlers } from "./routes/conversion/files.ts"
 import { flyerHandlers } from "./routes/conversion/flyers.ts"
@@ -29,7 +30,7 @@ import { statsHandlers } from "./routes/delivery/stats.ts"
 import { eventBusHandlers, webhookHandlers, webhookSecretLayer } from "./routes/delivery/webhooks.ts"
 import { devTemplateHandlers } from "./routes/dev-templates.ts"
 import { devHandlers } from "./routes/dev.ts"
-import { healthHandlers } from "./routes/health-handlers.ts"
+import { healthHandlers } from "./routes/health.ts"
 import {
   convertEmailHandlers,
   convertEmailTestHandlers,
@@ -43,6 +44,7 @@ import { unsubscribeHandlers } from "./routes/outreach/unsubscribe.ts"
 import { devAccessLayer, proxySecretLayer, adminAccessLayer, ownerAccessLayer } from "./server/access.ts"
 import { behindProxies, type TrustedProxies } from "./server/client-address.ts"
 import { envelope } from "./server/envelope.ts"
+import { jsonBodyLayer } from "./server/json-body.ts"
 import { layerUntracedLinks, traceLinks } from "./server/link-tokens.ts"
 import { healthOnly, methodTable } from "./server/method-table.ts"
 import { type ListenerTimes, nodeServerLayer } from "./server/node-server.ts"
@@ -90,7 +92,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webho
     Layer.provide([
       relayHandlers,
       receiptHandlers,
-      healthHandlers,
+      healthHandlers(openApiDocument),
       adminHandlers,
       auditLogHandlers,
       contactMessageHandlers,
@@ -126,6 +128,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webho
       adminAccessLayer(options),
       ownerAccessLayer(options),
       rateLimitedLayer,
+      jsonBodyLayer,
       webhookSecretLayer(options.webhookSecret)
     ]),
     Layer.provide(requestLimitsLayer),

@@ -1,24 +1,8 @@
-import { isIPv6 } from "node:net"
-
 /** Connections at once. */
 export const MAX_CONNECTIONS = 250
 
 /** Connections at once of one address that is not known to be trusted. */
 export const MAX_OF_STRANGER = 20
-
-/** The unit that is counted as one client: an address, or all of IPv6 that one subscriber is given. */
-export const networkOf = (address: string): string => {
-  const bare = address.replace(/^::ffff:(?=\d+\.)/i, "").split("%", 1)[0]!
-  if (!isIPv6(bare)) return bare
-  const [head = "", tail] = bare.toLowerCase().split("::")
-  const [left, right] = [head, tail ?? ""].map((part) => part.split(":").filter((group) => group !== ""))
-  const gap = tail === undefined ? 0 : Math.max(0, 8 - left!.length - right!.length)
-  const groups = [...left!, ...Array<string>(gap).fill("0"), ...right!]
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(":")}::/64`
-}
 
 /** A connection that is open. */
 export interface Open {

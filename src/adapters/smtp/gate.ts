@@ -1,6 +1,7 @@
 import type { Socket } from "node:net"
 
-import { networkOf, type Open, placeFor } from "./connections.ts"
+import { networkOf } from "../../domain/networks.ts"
+import { type Open, placeFor } from "./connections.ts"
 import { makePeerRate } from "./peer-rate.ts"
 import type { Trust } from "./peer-trust.ts"
 

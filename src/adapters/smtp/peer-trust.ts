@@ -1,6 +1,5 @@
-import { BlockList, isIP } from "node:net"
-
 import { type AuthenticityRules, isOf } from "../../domain/inbound/sender-authenticity.ts"
+import { isLoopback, networksOf, parseAddress } from "../../domain/networks.ts"
 import { peerNames } from "./peer-names.ts"
 
 /** Whether a peer's verdict on senders is trusted; `unknown`: the DNS does not answer now. */
@@ -16,21 +15,7 @@ export interface PeerRules extends AuthenticityRules {
 const KEPT_MS = 60_000
 const MAX_KEPT = 1_000
 
-const familyOf = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")
-
-const networksOf = (entries: ReadonlyArray<string>): BlockList => {
-  const list = new BlockList()
-  for (const entry of entries) {
-    const [address = "", bits] = entry.split("/")
-    if (isIP(address) === 0) continue
-    if (bits === undefined) list.addAddress(address, familyOf(address))
-    else list.addSubnet(address, Number(bits), familyOf(address))
-  }
-  return list
-}
-
-/** An IPv4 address as it is, however it comes. */
-const bare = (address: string): string => address.replace(/^::ffff:/i, "").toLowerCase()
+const plain = (peer: string): string | undefined => parseAddress(peer)?.toString()
 
 /**
  * Decides whom to trust: a peer that is the trusted hop (by its address, or by a name that resolves there and back), one that
@@ -41,17 +26,12 @@ export const makePeerTrust = (
   { trustedHops, trustedPeers, trustsLoopback }: PeerRules,
   now: () => number
 ) => {
-  const loopback = networksOf(["127.0.0.0/8", "::1"])
-  const named = networksOf([...trustedHops, ...trustedPeers])
-  const hopNames = trustedHops.filter((hop) => isIP(hop) === 0)
+  const isNamed = networksOf([...trustedHops, ...trustedPeers])
+  const hopNames = trustedHops.filter((hop) => parseAddress(hop) === undefined)
   const kept = new Map<string, { readonly trust: Trust; readonly since: number }>()
 
-  const known = (peer: string): boolean => {
-    const address = bare(peer)
-    if (isIP(address) === 0) return false
-    if (loopback.check(address, familyOf(address))) return trustsLoopback || trustedHops.length > 0
-    return trustedHops.length > 0 && named.check(address, familyOf(address))
-  }
+  const known = (peer: string): boolean =>
+    isLoopback(peer) ? trustsLoopback || trustedHops.length > 0 : trustedHops.length > 0 && isNamed(peer)
 
   const asked = async (address: string): Promise<Trust> => {
     const names = await peerNames(address, (name) => hopNames.some((hop) => isOf(name.toLowerCase(), hop)))
@@ -61,11 +41,11 @@ export const makePeerTrust = (
 
   return {
     /** Whether a peer is trusted, as far as known without a DNS look-up. */
-    isKnown: (peer: string): boolean => known(peer) || kept.get(bare(peer))?.trust === "trusted",
+    isKnown: (peer: string): boolean => known(peer) || kept.get(plain(peer) ?? "")?.trust === "trusted",
     of: async (peer: string): Promise<Trust> => {
       if (known(peer)) return "trusted"
-      const address = bare(peer)
-      if (hopNames.length === 0 || isIP(address) === 0) return "stranger"
+      const address = plain(peer)
+      if (hopNames.length === 0 || address === undefined) return "stranger"
       const before = kept.get(address)
       if (before !== undefined && now() - before.since < KEPT_MS) return before.trust
       const trust = await asked(address)

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 import { makeR2Objects } from "../../adapters/cloudflare/r2-objects.ts"
-import { MAX_TEST_BODY, sendTestMessage } from "../../adapters/http/routes/inbound/test-message.ts"
+import { decodeTestSend, MAX_TEST_BODY, sendTestMessage } from "../../adapters/http/routes/inbound/test-message.ts"
 import { invalidRequest, problem, type Problem, problemResponse } from "../../adapters/http/server/problem.ts"
 import { resultResponse } from "../../adapters/http/server/responses.ts"
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
@@ -47,9 +47,11 @@ const testSend: EdgeFunction = makeFunction({
   groups: MAIL_WORKER_GROUPS,
   answer: ({ body, request, settings }) =>
     Effect.gen(function* () {
-      const parsed = yield* parse(request, body)
+      const message = yield* Effect.flatMap(parse(request, body), decodeTestSend)
       const context = yield* Layer.build(edgeReplies(settings, edgeDatabase(settings)))
-      return yield* sendTestMessage(Context.get(context, ReplyChannel), parsed)
+      return HttpServerResponse.jsonUnsafe(
+        yield* sendTestMessage(Context.get(context, ReplyChannel), message)
+      )
     })
 })
 

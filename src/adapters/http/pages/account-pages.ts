@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter } from "effect/http"
 
-import { page, PAGE_MEDIA_TYPE, pagePolicy } from "./html-page.ts"
+import { page, pagePolicy, pageResponse } from "./html-page.ts"
 import { ACCOUNT_PAGES } from "./paths.ts"
 
 const registerPage = page(
@@ -29,11 +29,7 @@ where email = 'ann@example.com';</code></pre>
 <p>Where people can buy credits, name that page in the setting <code>BUY_CREDITS_URL</code>: the replies then lead there.</p>`
 )
 
-const answer = (html: string) =>
-  HttpServerResponse.text(html, {
-    contentType: PAGE_MEDIA_TYPE,
-    headers: { "content-security-policy": pagePolicy("'none'") }
-  })
+const answer = (html: string) => pageResponse(html, { policy: pagePolicy("'none'") })
 
 /** Pages for an installation that sells nothing itself: how to register, and how to get credits. */
 export const accountPageRoutes = HttpRouter.use(

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto"
 
-export { PAGE_MEDIA_TYPE } from "./paths.ts"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+
+import { PAGE_MEDIA_TYPE } from "./paths.ts"
 
 const STYLE = `
 :root {
@@ -57,3 +59,26 @@ ${main}
 </body>
 </html>
 `
+
+/** The answer that carries a page under its policy. */
+export const pageResponse = (
+  html: string,
+  {
+    headers,
+    policy,
+    status = 200
+  }: {
+    readonly policy: string
+    readonly status?: number
+    readonly headers?: Readonly<Record<string, string>> | undefined
+  }
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(html, {
+    status,
+    contentType: PAGE_MEDIA_TYPE,
+    headers: { "content-security-policy": policy, ...headers }
+  })
+
+/** Whether the client is a person's browser, which gets a page where a program gets a problem. */
+export const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  /\btext\/html\b/i.test(headers["accept"] ?? "")

@@ -1,15 +1,18 @@
+import type { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 
-import { API_NAME } from "../server/group-api.ts"
+import { API_NAME } from "../server/endpoint.ts"
 import { AnyProblem, ProblemCode } from "../server/problem.ts"
+import { AccountGroup } from "./accounts/account.ts"
 import { AuditLogGroup } from "./accounts/audit-log.ts"
 import { AuthGroup } from "./accounts/auth.ts"
-import { AccountGroup, FormGroup, InvitePageGroup, TeamGroup } from "./accounts/caller-api.ts"
 import { ContactMessageGroup } from "./accounts/contact-messages.ts"
+import { FormGroup } from "./accounts/forms.ts"
 import { PromoGroup } from "./accounts/promo.ts"
 import { ReceiptGroup } from "./accounts/receipts.ts"
+import { InvitePageGroup, TeamGroup } from "./accounts/team.ts"
 import { BulkGroup } from "./conversion/bulk.ts"
-import { FileGroup } from "./conversion/file-api.ts"
+import { FileGroup } from "./conversion/files.ts"
 import { FlyerGroup } from "./conversion/flyers.ts"
 import { JobGroup } from "./conversion/jobs.ts"
 import { SharedGroup, SharingGroup } from "./conversion/sharing.ts"
@@ -81,3 +84,14 @@ export class DocumentedApi extends HttpApi.make("postlane-documented")
         "is one of `ProblemCode`; `retryable` says whether the same request may be sent again."
     })
   ) {}
+
+let document: Readonly<Record<string, Schema.Json>> | undefined
+
+/** The OpenAPI 3.1 document of the whole API; made once. */
+export const openApiDocument = (): Readonly<Record<string, Schema.Json>> =>
+  (document ??= JSON.parse(JSON.stringify(OpenApi.fromApi(DocumentedApi))) as Readonly<
+    Record<string, Schema.Json>
+  >)
+
+/** The document as `public/openapi.json` holds it. */
+export const openApiText = (): string => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`

@@ -1,22 +1,19 @@
 import { Schema, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../domain/mail/template-samples.ts"
 import { MailTemplates } from "../../../ports/mail/mail-provider.ts"
 import { PAGE_POLICY, templatesPage } from "../pages/dev-page.ts"
-import { PAGE_MEDIA_TYPE } from "../pages/html-page.ts"
-import { apiOf } from "../server/group-api.ts"
-import { problemSchema, problem } from "../server/problem.ts"
-import { DevAccess } from "./dev.ts"
-import { InvalidRequest } from "./mail/relay.ts"
-
-const Html = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
+import { pageResponse } from "../pages/html-page.ts"
+import { DevAccess } from "../server/access.ts"
+import { apiOf, Page } from "../server/endpoint.ts"
+import { InvalidRequest, problem, problemSchema } from "../server/problem.ts"
 
 /** The product's own mails with sample data; every route is 404 where nothing is embedded. */
 export class DevTemplateGroup extends HttpApiGroup.make("templates")
   .add(
-    HttpApiEndpoint.get("templates", "/dev/templates", { success: Html }).annotate(
+    HttpApiEndpoint.get("templates", "/dev/templates", { success: Page }).annotate(
       OpenApi.Summary,
       "The mails that Postlane writes itself, as a page"
     )
@@ -25,7 +22,7 @@ export class DevTemplateGroup extends HttpApiGroup.make("templates")
     HttpApiEndpoint.get("template", "/dev/templates/:kind", {
       params: { kind: Schema.String },
       query: { as: Schema.optionalKey(Schema.Literals(["html", "text"])) },
-      success: Html,
+      success: Page,
       error: [problemSchema("NOT_FOUND", {}), InvalidRequest]
     }).annotateMerge(
       OpenApi.annotations({
@@ -40,9 +37,6 @@ export class DevTemplateGroup extends HttpApiGroup.make("templates")
 const MAIL_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-const answer = (body: string, contentType: string, policy: string) =>
-  HttpServerResponse.text(body, { contentType, headers: { "content-security-policy": policy } })
-
 /** `/dev/templates`. */
 export const devTemplateHandlers = HttpApiBuilder.group(
   apiOf(DevTemplateGroup),
@@ -53,14 +47,17 @@ export const devTemplateHandlers = HttpApiBuilder.group(
       templates: () =>
         Effect.forEach(TEMPLATE_KINDS, (kind) =>
           Effect.map(render(TEMPLATE_SAMPLES[kind]), ({ subject }) => ({ kind, subject }))
-        ).pipe(Effect.map((mails) => answer(templatesPage(mails), PAGE_MEDIA_TYPE, PAGE_POLICY))),
+        ).pipe(Effect.map((mails) => pageResponse(templatesPage(mails), { policy: PAGE_POLICY }))),
       template: Effect.fnUntraced(function* ({ params, query }) {
         const kind = TEMPLATE_KINDS.find((one) => one === params.kind)
         if (kind === undefined) return yield* Effect.fail(problem("NOT_FOUND", "There is no such mail"))
         const { html, text } = yield* render(TEMPLATE_SAMPLES[kind])
         return query.as === "text"
-          ? answer(text, "text/plain; charset=utf-8", MAIL_POLICY)
-          : answer(html, PAGE_MEDIA_TYPE, MAIL_POLICY)
+          ? HttpServerResponse.text(text, {
+              contentType: "text/plain; charset=utf-8",
+              headers: { "content-security-policy": MAIL_POLICY }
+            })
+          : pageResponse(html, { policy: MAIL_POLICY })
       })
     })
   })

@@ -1,30 +1,18 @@
 import { Schema, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import {
-  HttpApiEndpoint,
-  HttpApiGroup,
-  HttpApiMiddleware,
-  HttpApiSchema,
-  OpenApi,
-  HttpApiBuilder
-} from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SimulatedOutcome, SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { messagePage, outboxPage, PAGE_POLICY } from "../pages/dev-page.ts"
-import { apiOf } from "../server/group-api.ts"
-import { problemSchema, problem } from "../server/problem.ts"
-import { InvalidRequest } from "./mail/relay.ts"
+import { pageResponse } from "../pages/html-page.ts"
+import { DevAccess } from "../server/access.ts"
+import { apiOf, Page } from "../server/endpoint.ts"
+import { InvalidRequest, problem, problemSchema, unavailable } from "../server/problem.ts"
 
-/** Lets loopback peers with a loopback `Host` pass, and admins (HTTP-8). */
-export class DevAccess extends HttpApiMiddleware.Service<DevAccess>()("postlane/http/DevAccess", {
-  error: [problemSchema("UNAUTHENTICATED", {}), problemSchema("FORBIDDEN", {})]
-}) {}
-
-const NotFound = problemSchema("NOT_FOUND", {})
 const Unavailable = problemSchema("UNAVAILABLE", {})
-const Html = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html; charset=utf-8" }))
+const NotFound = problemSchema("NOT_FOUND", {})
 const Raw = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "message/rfc822" }))
 const idParam = { id: Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/)) }
 
@@ -40,7 +28,7 @@ const SimulationBody = Schema.Struct({
 /** The local outbox and the simulated providers; every route is 404 where nothing is embedded. */
 export class DevGroup extends HttpApiGroup.make("embedded")
   .add(
-    HttpApiEndpoint.get("page", "/dev", { success: Html, error: Unavailable }).annotate(
+    HttpApiEndpoint.get("page", "/dev", { success: Page, error: Unavailable }).annotate(
       OpenApi.Summary,
       "The local outbox as a page"
     )
@@ -48,7 +36,7 @@ export class DevGroup extends HttpApiGroup.make("embedded")
   .add(
     HttpApiEndpoint.get("messagePage", "/dev/messages/:id", {
       params: idParam,
-      success: Html,
+      success: Page,
       error: [NotFound, InvalidRequest, Unavailable]
     }).annotate(OpenApi.Summary, "One message as a page, its source as plain text")
   )
@@ -88,16 +76,10 @@ export class DevGroup extends HttpApiGroup.make("embedded")
 /** Most messages that the list and the page show. */
 const MAX_MESSAGES = 200
 
-const html = (body: string) =>
-  HttpServerResponse.text(body, {
-    contentType: "text/html; charset=utf-8",
-    headers: { "content-security-policy": PAGE_POLICY }
-  })
+const html = (body: string) => pageResponse(body, { policy: PAGE_POLICY })
 
-const unavailable = (error: StoreUnavailable) =>
-  Effect.logWarning("the outbox cannot be read", error).pipe(
-    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The outbox cannot be read now")))
-  )
+const away = (cause: OutboxError) =>
+  unavailable("the outbox cannot be read", "The outbox cannot be read now")({ cause })
 
 /** The local outbox and the simulated providers. */
 export const devHandlers = HttpApiBuilder.group(
@@ -105,9 +87,9 @@ export const devHandlers = HttpApiBuilder.group(
   "embedded",
   Effect.fnUntraced(function* (handlers) {
     const { outbox, script } = yield* SimulatedMail
-    const list = outbox.list({ limit: MAX_MESSAGES }).pipe(Effect.catch(unavailable))
+    const list = outbox.list({ limit: MAX_MESSAGES }).pipe(Effect.catch(away))
     const get = Effect.fnUntraced(function* (id: string) {
-      const raw = yield* outbox.get(id).pipe(Effect.catch(unavailable))
+      const raw = yield* outbox.get(id).pipe(Effect.catch(away))
       return raw ?? (yield* Effect.fail(problem("NOT_FOUND", "There is no message of this id")))
     })
     return handlers.handleAll({

@@ -1,15 +1,18 @@
-import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Schema, Effect } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
+import { PrometheusMetrics } from "effect/observability"
 
-import { SUPERVISOR_STATES } from "../../../ports/readiness.ts"
-import { problemSchema } from "../server/problem.ts"
+import { Readiness, type ReadinessReport, SUPERVISOR_STATES } from "../../../ports/readiness.ts"
+import { makeAdminCheck } from "../server/access.ts"
+import { apiOf } from "../server/endpoint.ts"
+import { problem, problemSchema } from "../server/problem.ts"
 
-const lastError = Schema.optionalKey(Schema.NullOr(Schema.String))
+const LastError = Schema.optionalKey(Schema.NullOr(Schema.String))
 
-const parts = {
+const Parts = {
   checks: Schema.Record(
     Schema.String,
-    Schema.Struct({ status: Schema.Literals(["ok", "failed"]), lastError })
+    Schema.Struct({ status: Schema.Literals(["ok", "failed"]), lastError: LastError })
   ),
   supervisors: Schema.Array(
     Schema.Struct({
@@ -17,18 +20,18 @@ const parts = {
       state: Schema.Literals(SUPERVISOR_STATES),
       restarts: Schema.Int,
       lastRunAt: Schema.NullOr(Schema.String),
-      lastError
+      lastError: LastError
     })
   )
 }
 
 /** The 200 of `/ready`; `lastError` is there for admins only. */
-const ReadyAnswer = Schema.Struct({ status: Schema.Literal("ready"), ...parts }).annotate({
+const ReadyAnswer = Schema.Struct({ status: Schema.Literal("ready"), ...Parts }).annotate({
   identifier: "Readiness"
 })
 
 /** The 503 of `/ready`: the same parts in a problem. */
-const NotReady = problemSchema("NOT_READY", parts)
+const NotReady = problemSchema("NOT_READY", Parts)
 
 /** The answer of `/metrics`: Prometheus text, version 0.0.4. */
 const PrometheusText = Schema.String.pipe(
@@ -59,3 +62,49 @@ export class HealthGroup extends HttpApiGroup.make("health")
       success: Schema.Record(Schema.String, Schema.Json)
     }).annotate(OpenApi.Summary, "This document")
   ) {}
+
+/** What `/ready` shows of a report; errors are shown to admins only. */
+const shown = (report: ReadinessReport, admin: boolean) => ({
+  checks: Object.fromEntries(
+    report.checks.map(({ name, ok, lastError }) => [
+      name,
+      { status: ok ? ("ok" as const) : ("failed" as const), ...(admin ? { lastError } : {}) }
+    ])
+  ),
+  supervisors: report.supervisors.map(({ lastError, ...snapshot }) =>
+    admin ? { ...snapshot, lastError } : snapshot
+  )
+})
+
+const whatIsNotReady = ({ checks, supervisors }: ReadinessReport): string => {
+  const names = [
+    ...checks.filter(({ ok }) => !ok).map(({ name }) => name),
+    ...supervisors.filter(({ state }) => state !== "running").map(({ name }) => name)
+  ]
+  return names.length === 0 ? "Not ready yet" : `Not ready: ${names.join(", ")}`
+}
+
+/** `/health`, `/ready`, `/metrics`, `/openapi.json`; `document` makes the last of them, which describes this group too. */
+export const healthHandlers = (document: () => Readonly<Record<string, Schema.Json>>) =>
+  HttpApiBuilder.group(
+    apiOf(HealthGroup),
+    "health",
+    Effect.fnUntraced(function* (handlers) {
+      const readiness = yield* Readiness
+      const isAdmin = yield* makeAdminCheck
+      return handlers.handleAll({
+        health: () => Effect.succeed({ status: "ok" as const }),
+        ready: Effect.fnUntraced(function* ({ request }) {
+          const [report, admin] = yield* Effect.all(
+            [readiness.report, isAdmin(request.headers["authorization"])],
+            { concurrency: 2 }
+          )
+          const Parts = shown(report, admin)
+          if (report.ready) return { status: "ready" as const, ...parts }
+          return yield* Effect.fail({ ...problem("NOT_READY", whatIsNotReady(report)), ...parts })
+        }),
+        metrics: () => PrometheusMetrics.format(),
+        openapi: () => Effect.sync(document)
+      })
+    })
+  )

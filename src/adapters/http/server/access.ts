@@ -1,24 +1,65 @@
 import { hash } from "node:crypto"
 
-import { Clock, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest, HttpEffect } from "effect/http"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
+import { isLoopback } from "../../../domain/networks.ts"
 import { Access } from "../../../ports/accounts/access.ts"
-import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
-import { noFile } from "../routes/conversion/own-file.ts"
-import { DevAccess } from "../routes/dev.ts"
-import { ProxySecret } from "../routes/mail/relay.ts"
 import { bearerToken, secretCheck, siteOf } from "./credentials.ts"
-import { problem, type Problem, problemResponse } from "./problem.ts"
-import {
-  AdminAccess,
+import { Forbidden, problem, type Problem, problemResponse, problemSchema } from "./problem.ts"
+import { sessionCookie, sessionCookieOf, withSessionCookie } from "./session.ts"
+
+/** Lets only callers with the shared secret pass; others get 403 before the body is read. */
+export class ProxySecret extends HttpApiMiddleware.Service<ProxySecret>()("postlane/http/ProxySecret", {
+  security: { proxySecret: HttpApiSecurity.apiKey({ key: "x-proxy-secret", in: "header" }) },
+  error: Forbidden
+}) {}
+
+/** Lets loopback peers with a loopback `Host` pass, and admins (HTTP-8). */
+export class DevAccess extends HttpApiMiddleware.Service<DevAccess>()("postlane/http/DevAccess", {
+  error: [problemSchema("UNAUTHENTICATED", {}), problemSchema("FORBIDDEN", {})]
+}) {}
+
+/** The caller of an admin route, for the entries in `admin_audit_log`. */
+export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
+  "postlane/http/CurrentPrincipal"
+) {}
+
+/** The calling customer, whose files, team and account the route serves. */
+export class CurrentOwner extends Context.Service<
   CurrentOwner,
-  CurrentPrincipal,
-  OwnerAccess,
-  sessionCookieOf,
-  withSessionCookie
-} from "./session.ts"
+  {
+    readonly customerId: string
+    /** The token's name, or the customer's address. */
+    readonly actor: string
+  }
+>()("postlane/http/CurrentOwner") {}
+
+const refusals = [
+  problemSchema("UNAUTHENTICATED", {}),
+  problemSchema("FORBIDDEN", {}),
+  problemSchema("UNAVAILABLE", {})
+] as const
+
+/**
+ * Lets an admin pass, by bearer token or by session cookie: the right `admin:read` for routes that only read, `admin` for
+ * the rest. 401 without a principal; 403 without the right, and for another site's page that writes with the cookie.
+ */
+export class AdminAccess extends HttpApiMiddleware.Service<AdminAccess, { provides: CurrentPrincipal }>()(
+  "postlane/http/AdminAccess",
+  { security: { adminToken: HttpApiSecurity.bearer, sessionCookie }, error: refusals }
+) {}
+
+/**
+ * Lets a customer pass, by bearer token or by session cookie, and provides it; 401 and 403 as for {@link AdminAccess}, but
+ * 404 for a file.
+ */
+export class OwnerAccess extends HttpApiMiddleware.Service<OwnerAccess, { provides: CurrentOwner }>()(
+  "postlane/http/OwnerAccess",
+  { security: { ownerToken: HttpApiSecurity.bearer, sessionCookie }, error: refusals }
+) {}
 
 /** How long a token last seen as an admin's still counts as one while the database does not answer. */
 const REMEMBERED_MS = 3_600_000
@@ -66,7 +107,6 @@ export const proxySecretLayer = (secret: Redacted.Redacted | undefined): Layer.L
   )
 }
 
-const LOOPBACK_PEER = /^(?:127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3})$/i
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
 /** Headers that proxies add: a request with one was forwarded by its peer. */
@@ -109,7 +149,7 @@ export const devAccessLayer: Layer.Layer<DevAccess, never, Access> = Layer.effec
         const foreign = fromAnotherSite(request)
         const local =
           !isForwarded(request) &&
-          LOOPBACK_PEER.test(Option.getOrElse(request.remoteAddress, () => "")) &&
+          isLoopback(Option.getOrElse(request.remoteAddress, () => "")) &&
           LOOPBACK_HOST.test(request.headers["host"] ?? "")
         if (local && !foreign) return yield* handler
         if (yield* isAdmin(request.headers["authorization"])) return yield* handler
@@ -184,6 +224,8 @@ export const adminAccessLayer = (options: {
   )
 
 const noOwner = problem("UNAUTHENTICATED", "A customer's bearer token or session is required")
+
+const noFile = problem("FILE_NOT_FOUND", "There is no such file")
 
 /** Somebody else's file is 404, never 403 (DOC-3), also for a principal that cannot own files. */
 const noOwnerOf = ({ path }: { readonly path: string }) =>

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Context, Effect, References } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 
-import { PAGE_MEDIA_TYPE } from "../pages/html-page.ts"
+import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
 import { asProblem, failureResponse, type MethodsOf } from "./failure.ts"
 import { invalidRequest, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.ts"
 

@@ -1,20 +1,15 @@
-import { type Cause, Effect, SchemaIssue } from "effect"
+import { type Cause, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 
 import { withoutLinkTokens } from "./link-tokens.ts"
-import { invalidRequest, problem, type Problem, problemResponse } from "./problem.ts"
+import { invalidRequest, problem, type Problem, problemResponse, undecodable } from "./problem.ts"
 
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
-
-/** The 400 for a part of a request that its schema refuses. */
-const undecodable = ({ cause }: HttpApiError.HttpApiSchemaError): Problem =>
-  invalidRequest(
-    formatIssue(cause.issue).issues.map(({ path, message }) => ({
-      path: (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-      message
-    }))
-  )
+/** The 400 for a part of a request that its schema refuses. A body that is no JSON is the one failure without a schema's issue. */
+const refused = ({ cause, kind }: HttpApiError.HttpApiSchemaError): Problem =>
+  kind === "Payload" && cause.issue._tag === "InvalidValue"
+    ? invalidRequest([{ path: "", message: "the body is not JSON" }])
+    : undecodable(cause)
 
 /** The methods that a path allows; empty where there is no such path. */
 export type MethodsOf = (path: string) => ReadonlyArray<string>
@@ -51,7 +46,7 @@ export const failureResponse = (
       error.kind !== "Body" &&
       error.kind !== "ResponseHeaders"
     ) {
-      return Effect.succeed(problemResponse(undecodable(error)))
+      return Effect.succeed(problemResponse(refused(error)))
     }
     if (HttpServerError.isHttpServerError(error)) {
       if (error.reason._tag === "RouteNotFound") return Effect.succeed(noRoute(request, methodsOf))

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http"
-import type { Socket } from "node:net"
+import { createServer as createTcpServer, type Socket } from "node:net"
 
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Data, Effect, Layer, Schedule } from "effect"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Data, Effect, Layer, Schedule, type Scope } from "effect"
 import { HttpServer } from "effect/http"
 
 import { watchBodies } from "./body-watch.ts"
@@ -160,4 +160,34 @@ const closeIdleWhileClosing = (node: Server) =>
       Effect.repeat({ schedule: Schedule.spaced("50 millis"), times: 200 }),
       Effect.forkDetach
     )
+  )
+
+/** A port that the system chose, held until it is released. */
+interface ChosenPort {
+  readonly port: number
+  /** Releases it for the listener, which binds it at once. */
+  readonly release: Effect.Effect<void>
+}
+
+/**
+ * Chooses a port for `PORT=0` before there is a listener: links in mails and the addresses that this process posts to
+ * contain it. Undefined where this host has none: the listener then reports why.
+ */
+export const choosePort = (host: string): Effect.Effect<ChosenPort | undefined, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.callback<ChosenPort | undefined>((resume) => {
+      // Nobody should know the port yet; a connection to it is closed at once.
+      const server = createTcpServer((socket) => socket.destroy())
+      server.once("error", () => resume(Effect.succeed(undefined)))
+      server.listen({ host, port: 0 }, () => {
+        const address = server.address()
+        const release = Effect.callback<void>((closed) => void server.close(() => closed(Effect.void)))
+        resume(
+          address === null || typeof address === "string"
+            ? Effect.as(release, undefined)
+            : Effect.succeed({ port: address.port, release })
+        )
+      })
+    }),
+    (chosen) => chosen?.release ?? Effect.void
   )

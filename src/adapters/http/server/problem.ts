@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect, Schema, SchemaIssue } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiSchema } from "effect/http-api"
 
@@ -146,6 +146,22 @@ export const problemSchema = <C extends ProblemCode, const F extends Schema.Stru
       HttpApiSchema.asJson({ contentType: PROBLEM_MEDIA_TYPE })
     )
 
+/**
+ * Problems that many endpoints declare. Other resources declare the same ones anew: the OpenAPI document numbers them apart, and
+ * clients may have generated types by these names.
+ */
+export const InvalidRequest = problemSchema("INVALID_REQUEST", { issues: Schema.Array(ProblemIssue) })
+export const Forbidden = problemSchema("FORBIDDEN", {})
+export const Unavailable = problemSchema("UNAVAILABLE", {})
+
+/** Why a JSON body is refused. */
+export const bodyRefusals = () =>
+  [
+    InvalidRequest,
+    problemSchema("PAYLOAD_TOO_LARGE", {}),
+    problemSchema("UNSUPPORTED_MEDIA_TYPE", {})
+  ] as const
+
 /** Makes a problem; `detail` is for people and names neither secrets nor internals. */
 export const problem = <C extends ProblemCode>(code: C, detail: string): Problem<C> => {
   const { status, title, retryable } = PROBLEMS[code]
@@ -182,6 +198,27 @@ export const invalidRequest = (
   return { ...problem("INVALID_REQUEST", detail + more), issues: named }
 }
 
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** The 400 for a value that its schema refuses. */
+export const undecodable = ({ issue }: Schema.SchemaError) =>
+  invalidRequest(
+    formatIssue(issue).issues.map(({ path, message }) => ({
+      path: (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
+      message
+    }))
+  )
+
+/** Makes a decoder of parsed bodies whose refusal names every wrong field. */
+export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
+  return (body: unknown) => Effect.mapError(decode(body), undecodable)
+}
+
 /** The 400 for a cursor that `list` did not issue. */
 export const invalidCursor = (list: "list" | "log") =>
   Effect.fail(invalidRequest([{ path: "cursor", message: `is none that this ${list} gave out` }]))
+
+/** Logs why a part does not answer, and fails with the 503. */
+export const unavailable = (log: string, detail: string) => (error: { readonly cause?: unknown }) =>
+  Effect.andThen(Effect.logWarning(log, error.cause), Effect.fail(problem("UNAVAILABLE", detail)))

@@ -1,17 +1,28 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 
-import { RateLimited, RequestsPerMinute } from "../routes/query.ts"
-import { problem, type Problem, problemResponse } from "./problem.ts"
+import { networkOf } from "../../../domain/networks.ts"
+import { problem, type Problem, problemSchema } from "./problem.ts"
+
+/** How many requests a client may make to an endpoint per minute: annotate an endpoint that needs another number. */
+export const RequestsPerMinute = Context.Reference<number>("postlane/http/RequestsPerMinute", {
+  defaultValue: () => 60
+})
+
+/** Limits how often one client calls a public route: 429 with `Retry-After`. Add it to an endpoint or to a whole group. */
+export class RateLimited extends HttpApiMiddleware.Service<RateLimited>()("postlane/http/RateLimited", {
+  error: problemSchema("RATE_LIMITED", {})
+}) {}
 
 /** Most keys of one generation of counters; then all are dropped, so that strangers cannot fill the memory. */
 const MAX_KEYS = 20_000
 
-/** The 429, and when to retry. */
+/** More than a key may use. */
 interface TooMany {
   readonly problem: Problem<"RATE_LIMITED">
-  /** At least 1. */
+  /** When to retry; at least 1. */
   readonly retryAfterSeconds: number
 }
 
@@ -65,45 +76,65 @@ export const requestLimitsLayer: Layer.Layer<RequestLimits> = Layer.effect(
   })
 )
 
-/**
- * The key by which requests are counted: an IPv4 address, or the /64 network of an IPv6 one, which one subscriber has. The
- * address is the peer's, or the one that a trusted proxy names (`client-address.ts`).
- */
-export const clientKey = (address: string): string => {
-  const bare = address.toLowerCase().split("%", 1)[0]!
-  const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/.exec(bare)
-  if (mapped !== null) return mapped[1]!
-  if (!bare.includes(":")) return bare
-  const [head, tail] = bare.split("::", 2)
-  const groups = (head ?? "") === "" ? [] : head!.split(":")
-  const after = tail === undefined || tail === "" ? [] : tail.split(":")
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length)
-  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...after]
-  const network = all.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ""))
-  return `${network.join(":")}::/64`
-}
+/** Fails with a 429 whose answer says when to retry. */
+const retryLater = (refused: Problem<"RATE_LIMITED">, seconds: number) =>
+  HttpEffect.appendPreResponseHandler((_, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(seconds)))
+  ).pipe(Effect.andThen(Effect.fail(refused)))
 
-/** The 429 answer. */
-export const tooManyResponse = ({ problem: body, retryAfterSeconds }: TooMany) =>
-  problemResponse(body, { "retry-after": String(retryAfterSeconds) })
+/** Takes an allowance for a request, or fails with the 429. */
+export const takeOrRefuse = (limits: RequestLimits["Service"], allowance: Allowance) =>
+  limits
+    .take(allowance)
+    .pipe(Effect.catch((refused) => retryLater(refused.problem, refused.retryAfterSeconds)))
 
-/** Counts each route separately, before its body is read. */
+/** Counts each route and client network separately, before the body is read. */
 export const rateLimitedLayer: Layer.Layer<RateLimited, never, RequestLimits> = Layer.effect(
   RateLimited,
   Effect.map(RequestLimits, (limits) =>
     RateLimited.of(
       Effect.fnUntraced(function* (handler, { endpoint }) {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const peer = clientKey(Option.getOrElse(request.remoteAddress, () => ""))
-        const taken = yield* Effect.result(
-          limits.take({
-            key: `${endpoint.method} ${endpoint.path} ${peer}`,
-            limit: Context.get(endpoint.annotations, RequestsPerMinute),
-            window: "1 minute"
-          })
-        )
-        return taken._tag === "Failure" ? tooManyResponse(taken.failure) : yield* handler
+        const client = networkOf(Option.getOrElse(request.remoteAddress, () => ""))
+        yield* takeOrRefuse(limits, {
+          key: `${endpoint.method} ${endpoint.path} ${client}`,
+          limit: Context.get(endpoint.annotations, RequestsPerMinute),
+          window: "1 minute"
+        })
+        return yield* handler
       })
     )
   )
 )
+
+/** How many things one owner may hold at once: open streams, uploads. */
+interface Places {
+  readonly most: number
+  readonly what: string
+  readonly held: Map<string, number>
+}
+
+export const makePlaces = (most: number, what: string): Places => ({ most, what, held: new Map() })
+
+const change = ({ held }: Places, owner: string, by: number): void => {
+  const now = (held.get(owner) ?? 0) + by
+  if (now === 0) held.delete(owner)
+  else held.set(owner, now)
+}
+
+/** How long an owner that holds all places is asked to wait, seconds. */
+const WAIT_FOR_PLACE = 30
+
+/** Takes a place until the scope closes, or fails with the 429. */
+export const takePlace = (places: Places, owner: string) =>
+  Effect.acquireRelease(
+    Effect.suspend(() =>
+      (places.held.get(owner) ?? 0) < places.most
+        ? Effect.sync(() => change(places, owner, 1))
+        : retryLater(
+            problem("RATE_LIMITED", `An account has ${places.most} ${places.what} at once`),
+            WAIT_FOR_PLACE
+          )
+    ),
+    () => Effect.sync(() => change(places, owner, -1))
+  )

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 
 import { describe, expect, it } from "vitest"
 
-import { openApiDocument, openApiText } from "../../../../src/adapters/http/routes/open-api.ts"
+import { openApiDocument, openApiText } from "../../../../src/adapters/http/routes/api.ts"
 import { PROBLEMS } from "../../../../src/adapters/http/server/problem.ts"
 import type { Json } from "../harness.ts"
 

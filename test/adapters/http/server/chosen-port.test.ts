@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 
-import { choosePort } from "../../../../src/adapters/http/server/chosen-port.ts"
+import { choosePort } from "../../../../src/adapters/http/server/node-server.ts"
 
 const HOST = "127.0.0.1"
 
@@ -29,7 +29,7 @@ describe("the port of PORT=0", () => {
       const chosen = yield* choosePort(HOST)
       assert.isDefined(chosen)
       assert.strictEqual(yield* listenOn(chosen.port), "EADDRINUSE")
-      yield* chosen.letGo
+      yield* chosen.release
       assert.strictEqual(yield* listenOn(chosen.port), "listens")
     }).pipe(Effect.scoped)
   )

@@ -2,11 +2,9 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { MAX_AUDIT_PAGE, AuditLog } from "../../../../ports/accounts/audit-log.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { invalidCursor, problem } from "../../server/problem.ts"
-import { AdminAccess } from "../../server/session.ts"
-import { InvalidRequest } from "../mail/relay.ts"
-import { cursor, DEFAULT_PAGE, filter, page, Text, Unavailable } from "../query.ts"
+import { AdminAccess } from "../../server/access.ts"
+import { apiOf, cursor, DEFAULT_PAGE, filter, page, Text } from "../../server/endpoint.ts"
+import { invalidCursor, InvalidRequest, Unavailable, unavailable } from "../../server/problem.ts"
 
 const AuditLogRow = Schema.Struct({
   id: Schema.String,
@@ -55,10 +53,10 @@ export const auditLogHandlers = HttpApiBuilder.group(
         })
         .pipe(
           Effect.catchTags({
-            StoreUnavailable: (error) =>
-              Effect.logWarning("The audit log does not answer", error).pipe(
-                Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The audit log does not answer now")))
-              ),
+            AuditLogUnavailable: unavailable(
+              "the audit log does not answer",
+              "The audit log does not answer now"
+            ),
             InvalidCursor: () => invalidCursor("log")
           })
         )

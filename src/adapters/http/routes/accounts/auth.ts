@@ -1,34 +1,32 @@
 import { Schema, Effect, Option } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { Access, type BegunSession, MagicLinks } from "../../../../ports/accounts/access.ts"
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
+import { pageResponse } from "../../pages/html-page.ts"
+import { homeOf } from "../../pages/paths.ts"
 import {
   AUTH_PAGE_POLICY,
   magicLinkPage,
-  refusalPage,
+  refuse,
   signedInPage,
   signedOutPage,
   signInPage
-} from "../../pages/auth-page.ts"
-import { PAGE_MEDIA_TYPE } from "../../pages/html-page.ts"
-import { homeOf } from "../../pages/paths.ts"
-import { readForm, makeJsonBodies } from "../../server/body.ts"
+} from "../../pages/sign-in.ts"
 import { siteOf } from "../../server/credentials.ts"
-import { apiOf } from "../../server/group-api.ts"
+import { apiOf, isLinkToken, Page } from "../../server/endpoint.ts"
+import { readForm, readJson } from "../../server/json-body.ts"
 import {
-  problemSchema,
+  Forbidden,
+  InvalidRequest,
   invalidRequest,
   problem,
-  type Problem,
-  problemResponse
+  problemSchema,
+  unavailable
 } from "../../server/problem.ts"
+import { RateLimited, RequestsPerMinute } from "../../server/rate-limit.ts"
 import { sessionCookieOf, withoutSessionCookie, withSessionCookie } from "../../server/session.ts"
-import { Forbidden, InvalidRequest } from "../mail/relay.ts"
-import { RateLimited, RequestsPerMinute } from "../query.ts"
 
-const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
 /** The body that carries a token. */
 const Token = Schema.Struct({ token: Schema.String })
 const TokenBody = [Token.pipe(HttpApiSchema.asFormUrlEncoded()), Token] as const
@@ -103,27 +101,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
 /** Largest body of these routes, bytes. */
 const MAX_BODY = 4096
 
-/** The form of a magic link's token. */
-const LINK_TOKEN = /^[A-Za-z0-9_-]{43}$/
-
 const decodeToken = Schema.decodeUnknownOption(Token)
-
-const html = (body: string, status = 200) =>
-  HttpServerResponse.text(body, {
-    status,
-    contentType: PAGE_MEDIA_TYPE,
-    // Under the referrer policy of all other answers, browsers on plain http would send `Origin: null` with this page's form.
-    headers: { "content-security-policy": AUTH_PAGE_POLICY, "referrer-policy": "same-origin" }
-  })
-
-const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-  /\btext\/html\b/i.test(headers["accept"] ?? "")
-
-/** A refusal: a page for a person, a problem for a program. */
-const refusal = (request: HttpServerRequest.HttpServerRequest, refused: Problem) =>
-  acceptsPages(request)
-    ? html(refusalPage(refused.title, refused.detail), refused.status)
-    : problemResponse(refused)
 
 const noLink = invalidRequest([
   { path: "token", message: "is none that a link holds; open the whole link from your mail" }
@@ -135,12 +113,67 @@ const linkOver = problem(
 const noToken = problem("UNAUTHENTICATED", "There is no such token")
 const otherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
-const unavailable = (error: StoreUnavailable) =>
-  Effect.logWarning("sessions cannot be looked up or begun", error).pipe(
-    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "This does not answer now; try again in a minute")))
-  )
+const away = unavailable(
+  "sessions cannot be looked up or begun",
+  "This does not answer now; try again in a minute"
+)
 
-/** `/auth/…`. `baseUrl`: where the pages are served. */
+/** Under the referrer policy of all other answers, browsers on plain http would send `Origin: null` with these pages' forms. */
+const HEADERS = { "referrer-policy": "same-origin" }
+
+const html = (body: string) => pageResponse(body, { policy: AUTH_PAGE_POLICY, headers: HEADERS })
+
+/** Where the pages are served, and whose page a request comes from. */
+interface Home {
+  readonly baseUrl: string
+  readonly site: ReturnType<typeof siteOf>
+}
+
+/** Refuses another site's page: it could sign its visitor in to an account of its choice. */
+const ownSite = ({ site }: Home, request: HttpServerRequest.HttpServerRequest) =>
+  site(request) === "own" ? Effect.void : Effect.fail(otherSite)
+
+/** The token of a form, of a JSON object or, without a body, of the query; empty where none holds one. */
+const givenToken = Effect.fnUntraced(function* (home: Home, request: HttpServerRequest.HttpServerRequest) {
+  yield* ownSite(home, request)
+  const type = request.headers["content-type"]
+  if (type === undefined) return new URL(request.url, home.baseUrl).searchParams.get("token") ?? ""
+  if (!/^application\/json\b/i.test(type)) return (yield* readForm(request, MAX_BODY)).get("token") ?? ""
+  return Option.match(decodeToken(yield* readJson(request, MAX_BODY)), {
+    onNone: () => "",
+    onSome: ({ token }) => token
+  })
+})
+
+const redeemLink = Effect.fnUntraced(function* (links: MagicLinks["Service"], token: string) {
+  if (!isLinkToken(token)) return yield* Effect.fail(noLink)
+  return (yield* links.redeem(token)) ?? (yield* Effect.fail(linkOver))
+})
+
+const redeemToken = Effect.fnUntraced(function* (access: Access["Service"], token: string) {
+  return (yield* access.beginSession(token.trim())) ?? (yield* Effect.fail(noToken))
+})
+
+/** The page after a sign-in, with the session's cookie. */
+const signedIn = ({ baseUrl }: Home, { cookie, expiresAt, principal }: BegunSession) =>
+  withSessionCookie(html(signedInPage(principal.actor, homeOf(principal))), { baseUrl, cookie, expiresAt })
+
+/** Ends the session of the request's cookie. */
+const end = Effect.fnUntraced(function* (
+  home: Home,
+  request: HttpServerRequest.HttpServerRequest,
+  access: Access["Service"]
+) {
+  yield* ownSite(home, request)
+  const cookie = sessionCookieOf(request)
+  if (cookie !== undefined) yield* access.endSession(cookie)
+  return withoutSessionCookie(html(signedOutPage), home.baseUrl)
+})
+
+/**
+ * `/auth/…`. `baseUrl`: where the pages are served. The two routes that take a token are raw: its body may be a form, JSON or
+ * missing, and another site's page is refused before it is read.
+ */
 export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
   HttpApiBuilder.group(
     apiOf(AuthGroup),
@@ -148,74 +181,32 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
     Effect.fnUntraced(function* (handlers) {
       const access = yield* Access
       const links = yield* MagicLinks
-      const site = siteOf(baseUrl)
-      const bodies = yield* makeJsonBodies
-
-      /**
-       * Takes the token of a form, of a JSON object or, without a body, of the query. Only from our own pages: another
-       * site's page could sign its visitor in to an account of its choice.
-       */
-      const givenToken = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-        if (site(request) !== "own") return yield* Effect.fail(otherSite)
-        const type = request.headers["content-type"]
-        if (type === undefined) {
-          return new URL(request.url, baseUrl).searchParams.get("token") ?? ""
-        }
-        if (!/^application\/json\b/i.test(type))
-          return (yield* readForm(request, MAX_BODY)).get("token") ?? ""
-        const given = decodeToken(yield* bodies.read(request, MAX_BODY))
-        return Option.isSome(given) ? given.value.token : ""
-      })
-
-      const signedIn = ({ cookie, expiresAt, principal }: BegunSession) =>
-        withSessionCookie(html(signedInPage(principal.actor, homeOf(principal))), {
-          baseUrl,
-          cookie,
-          expiresAt
-        })
-
-      const begin = (
-        request: HttpServerRequest.HttpServerRequest,
-        redeem: (token: string) => Effect.Effect<BegunSession | undefined, Problem | StoreUnavailable>,
-        otherwise: Problem
-      ) =>
-        givenToken(request).pipe(
-          Effect.flatMap(redeem),
-          Effect.flatMap((begun) =>
-            begun === undefined ? Effect.fail<Problem>(otherwise) : Effect.succeed(signedIn(begun))
-          ),
-          Effect.catchTag("StoreUnavailable", unavailable),
-          Effect.catch((refused) => Effect.succeed(refusal(request, refused)))
-        )
-
+      const home: Home = { baseUrl, site: siteOf(baseUrl) }
       return handlers
-        .handleRaw("showMagicLink", ({ query: { token }, request }) =>
-          Effect.succeed(
-            token !== undefined && LINK_TOKEN.test(token)
-              ? html(magicLinkPage(token))
-              : refusal(request, noLink)
-          )
+        .handle("showMagicLink", ({ query: { token = "" }, request }) =>
+          isLinkToken(token) ? Effect.succeed(html(magicLinkPage(token))) : refuse(request, noLink, HEADERS)
         )
         .handleRaw("useMagicLink", ({ request }) =>
-          begin(
-            request,
-            (token) => (LINK_TOKEN.test(token) ? links.redeem(token) : Effect.fail(noLink)),
-            linkOver
+          givenToken(home, request).pipe(
+            Effect.flatMap((token) => redeemLink(links, token)),
+            Effect.map((begun) => signedIn(home, begun)),
+            Effect.catchTag("AccessUnavailable", away),
+            Effect.catch((refused) => refuse(request, refused, HEADERS))
           )
         )
-        .handleRaw("showSignIn", () => Effect.succeed(html(signInPage)))
+        .handle("showSignIn", () => Effect.succeed(html(signInPage)))
         .handleRaw("beginSession", ({ request }) =>
-          begin(request, (token) => access.beginSession(token.trim()), noToken)
+          givenToken(home, request).pipe(
+            Effect.flatMap((token) => redeemToken(access, token)),
+            Effect.map((begun) => signedIn(home, begun)),
+            Effect.catchTag("AccessUnavailable", away),
+            Effect.catch((refused) => refuse(request, refused, HEADERS))
+          )
         )
-        .handleRaw("endSession", ({ request }) =>
-          Effect.gen(function* () {
-            if (site(request) !== "own") return yield* Effect.fail(otherSite)
-            const cookie = sessionCookieOf(request)
-            if (cookie !== undefined) yield* access.endSession(cookie)
-            return withoutSessionCookie(html(signedOutPage), baseUrl)
-          }).pipe(
-            Effect.catchTag("StoreUnavailable", unavailable),
-            Effect.catch((refused) => Effect.succeed(refusal(request, refused)))
+        .handle("endSession", ({ request }) =>
+          end(home, request, access).pipe(
+            Effect.catchTag("AccessUnavailable", away),
+            Effect.catch((refused) => refuse(request, refused, HEADERS))
           )
         )
     })

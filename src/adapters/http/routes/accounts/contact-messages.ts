@@ -7,11 +7,9 @@ import {
   MAX_CONTACT_PAGE,
   ContactMessages
 } from "../../../../ports/accounts/accounts.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { invalidCursor, problem } from "../../server/problem.ts"
-import { AdminAccess } from "../../server/session.ts"
-import { InvalidRequest } from "../mail/relay.ts"
-import { cursor, DEFAULT_PAGE, filter, page, Unavailable } from "../query.ts"
+import { AdminAccess } from "../../server/access.ts"
+import { apiOf, cursor, DEFAULT_PAGE, filter, page } from "../../server/endpoint.ts"
+import { invalidCursor, InvalidRequest, Unavailable, unavailable } from "../../server/problem.ts"
 
 const Text = Schema.NullOr(Schema.String)
 
@@ -73,10 +71,10 @@ export const contactMessageHandlers = HttpApiBuilder.group(
         })
         .pipe(
           Effect.catchTags({
-            StoreUnavailable: (error) =>
-              Effect.logWarning("The messages cannot be read", error).pipe(
-                Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The messages cannot be read now")))
-              ),
+            ContactMessagesUnavailable: unavailable(
+              "the messages of the forms cannot be read",
+              "The messages cannot be read now"
+            ),
             InvalidCursor: () => invalidCursor("list")
           })
         )

@@ -1,53 +1,109 @@
-import { Effect, Result } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Schema, Effect } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { ContactForms } from "../../../../domain/accounts/contact-forms.ts"
-import { addressOf, parseMailbox } from "../../../../domain/mail/address.ts"
+import { addressOf } from "../../../../domain/mail/address.ts"
 import type { ContactMessage } from "../../../../ports/accounts/accounts.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { invalidRequest, problem, type Problem, problemResponse } from "../../server/problem.ts"
-import { FormGroup, ContactRequest, FeedbackRequest } from "./caller-api.ts"
+import { apiOf, mailboxIn } from "../../server/endpoint.ts"
+import { JsonBody, jsonBody } from "../../server/json-body.ts"
+import { bodyRefusals, problem, problemSchema } from "../../server/problem.ts"
+import { RateLimited, RequestsPerMinute } from "../../server/rate-limit.ts"
 
 /** Largest body of a form, bytes: the longest message in escaped JSON, and the rest. */
 const MAX_BODY = 64 * 1024
 
-const decodeContact = bodyDecoder(ContactRequest)
-const decodeFeedback = bodyDecoder(FeedbackRequest)
+/** Longest message of a form, characters; a mail shows all of it. */
+const MAX_MESSAGE = 5000
 
-/** The bare address, or what is wrong with it. */
-const bareAddress = (email: string): Effect.Effect<string, Problem> => {
-  const parsed = parseMailbox(email.trim())
-  return Result.isSuccess(parsed)
-    ? Effect.succeed(addressOf(parsed.success))
-    : Effect.fail(invalidRequest([{ path: "email", message: parsed.failure }]))
-}
+const Message = Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(MAX_MESSAGE))
+const Email = Schema.String.check(Schema.isMaxLength(320))
 
-const contactMessage = Effect.fnUntraced(function* (body: unknown) {
-  const { email, message, name, website } = yield* decodeContact(body)
+/** A field that people do not see: only robots fill it in. */
+const honeypot = { website: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(1000))) }
+
+/** The body of the contact form. */
+const ContactRequest = Schema.Struct({
+  name: Schema.optionalKey(
+    Schema.NullOr(Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(200)))
+  ),
+  email: Email,
+  message: Message,
+  ...honeypot
+}).annotate({ identifier: "ContactRequest" })
+
+/** The body of the feedback form. */
+const FeedbackRequest = Schema.Struct({
+  message: Message,
+  email: Schema.optionalKey(Schema.NullOr(Email)),
+  rating: Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5 })))),
+  page: Schema.optionalKey(Schema.NullOr(Schema.String.check(Schema.isMaxLength(500)))),
+  ...honeypot
+}).annotate({ identifier: "FeedbackRequest" })
+
+const FormAnswer = Schema.Struct({ received: Schema.Literal(true), notified: Schema.Boolean })
+  .annotate({
+    identifier: "FormAnswer",
+    description:
+      "`received`: the message is stored. `notified`: a mail about it went out or its retry is queued."
+  })
+  .pipe(HttpApiSchema.status(202))
+
+/** What the forms and the team's routes declare. */
+export const formRefusals = bodyRefusals()
+export const FormsUnavailable = problemSchema("UNAVAILABLE", {})
+
+/** The public forms (DOC-53). */
+export class FormGroup extends HttpApiGroup.make("forms")
+  .add(
+    HttpApiEndpoint.post("contact", "/api/contact", {
+      payload: ContactRequest,
+      success: FormAnswer,
+      error: [...formRefusals, FormsUnavailable]
+    })
+      .annotate(RequestsPerMinute, 10)
+      .annotateMerge(jsonBody(MAX_BODY))
+      .annotate(OpenApi.Summary, "Takes a message of the contact form")
+  )
+  .add(
+    HttpApiEndpoint.post("feedback", "/api/feedback", {
+      payload: FeedbackRequest,
+      success: FormAnswer,
+      error: [...formRefusals, FormsUnavailable]
+    })
+      .annotate(RequestsPerMinute, 10)
+      .annotateMerge(jsonBody(MAX_BODY))
+      .annotate(OpenApi.Summary, "Takes feedback")
+  )
+  .middleware(JsonBody)
+  .middleware(RateLimited) {}
+
+const bareAddress = (email: string) => Effect.map(mailboxIn("email", email), addressOf)
+
+/** Text without surrounding blanks; undefined where nothing else is there. */
+const trimmed = (text: string | null | undefined): string | undefined => text?.trim() || undefined
+
+const contactMessage = Effect.fnUntraced(function* (body: typeof ContactRequest.Type) {
   return {
     kind: "contact",
-    name: (name ?? "").trim() === "" ? undefined : name?.trim(),
-    email: yield* bareAddress(email),
-    message,
+    name: trimmed(body.name),
+    email: yield* bareAddress(body.email),
+    message: body.message,
     rating: undefined,
     page: undefined,
-    spam: (website ?? "") !== ""
+    spam: (body.website ?? "") !== ""
   } satisfies ContactMessage
 })
 
-const feedbackMessage = Effect.fnUntraced(function* (body: unknown) {
-  const { email, message, page, rating, website } = yield* decodeFeedback(body)
+const feedbackMessage = Effect.fnUntraced(function* (body: typeof FeedbackRequest.Type) {
+  const email = trimmed(body.email)
   return {
     kind: "feedback",
     name: undefined,
-    email: (email ?? "").trim() === "" ? undefined : yield* bareAddress(email ?? ""),
-    message,
-    rating: rating ?? undefined,
-    page: (page ?? "").trim() === "" ? undefined : (page ?? undefined),
-    spam: (website ?? "") !== ""
+    email: email === undefined ? undefined : yield* bareAddress(email),
+    message: body.message,
+    rating: body.rating ?? undefined,
+    page: trimmed(body.page) === undefined ? undefined : (body.page ?? undefined),
+    spam: (body.website ?? "") !== ""
   } satisfies ContactMessage
 })
 
@@ -57,28 +113,15 @@ export const formHandlers = HttpApiBuilder.group(
   "forms",
   Effect.fnUntraced(function* (handlers) {
     const forms = yield* ContactForms
-    const bodies = yield* makeJsonBodies
-
-    const receive = (
-      request: HttpServerRequest.HttpServerRequest,
-      messageOf: (body: unknown) => Effect.Effect<ContactMessage, Problem>
-    ) =>
-      bodies.read(request, MAX_BODY).pipe(
-        Effect.flatMap(messageOf),
-        Effect.flatMap((message) => forms.receive(message)),
-        Effect.map((answer) =>
-          HttpServerResponse.text(JSON.stringify(answer), { status: 202, contentType: "application/json" })
-        ),
-        Effect.catchTag("StoreUnavailable", (error) =>
-          Effect.logError("a message of the contact form could not be stored", error).pipe(
-            Effect.as(problemResponse(problem("UNAVAILABLE", "The message could not be stored; try again")))
-          )
-        ),
-        Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
+    const receive = (message: ContactMessage) =>
+      Effect.catchTag(forms.receive(message), "ContactMessagesUnavailable", ({ cause }) =>
+        Effect.logError("a message of the contact form could not be stored", cause).pipe(
+          Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The message could not be stored; try again")))
+        )
       )
-
-    return handlers
-      .handleRaw("contact", ({ request }) => receive(request, contactMessage))
-      .handleRaw("feedback", ({ request }) => receive(request, feedbackMessage))
+    return handlers.handleAll({
+      contact: ({ payload }) => Effect.flatMap(contactMessage(payload), receive),
+      feedback: ({ payload }) => Effect.flatMap(feedbackMessage(payload), receive)
+    })
   })
 )

@@ -1,16 +1,12 @@
-import { Schema, Effect, Result } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { PromoClaims } from "../../../../domain/accounts/promo-claims.ts"
-import { addressKey, addressOf, parseMailbox } from "../../../../domain/mail/address.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, invalidRequest, problem, problemResponse } from "../../server/problem.ts"
-import { RequestLimits, tooManyResponse } from "../../server/rate-limit.ts"
-import { InvalidRequest } from "../mail/relay.ts"
-import { RateLimited } from "../query.ts"
+import { addressKey, addressOf } from "../../../../domain/mail/address.ts"
+import { apiOf, mailboxIn } from "../../server/endpoint.ts"
+import { readJson } from "../../server/json-body.ts"
+import { bodyDecoder, InvalidRequest, problem, problemSchema, unavailable } from "../../server/problem.ts"
+import { RateLimited, RequestLimits, takeOrRefuse } from "../../server/rate-limit.ts"
 
 /** The body of a claim. */
 const PromoClaimRequest = Schema.Struct({
@@ -59,38 +55,30 @@ const unknownPromo = problem("NOT_FOUND", "There is no such promotion")
 
 const decodeClaim = bodyDecoder(PromoClaimRequest)
 
-/** `POST /api/promo/<promo_name>/claim`. */
+/** `POST /api/promo/<promo_name>/claim`. Raw: an unknown promotion is a 404 whatever the body is. */
 export const promoHandlers = HttpApiBuilder.group(
   apiOf(PromoGroup),
   "promo",
   Effect.fnUntraced(function* (handlers) {
     const claims = yield* PromoClaims
     const limits = yield* RequestLimits
-    const bodies = yield* makeJsonBodies
-    return handlers.handleRaw("claimPromo", ({ params, request }) =>
-      Effect.gen(function* () {
-        const promo = params.promo.toLowerCase()
-        if (!PROMO_NAME.test(promo)) return problemResponse(unknownPromo)
-        const body = yield* bodies.read(request, MAX_BODY).pipe(Effect.flatMap(decodeClaim))
-        const parsed = parseMailbox(body.email.trim())
-        if (Result.isFailure(parsed)) {
-          return problemResponse(invalidRequest([{ path: "email", message: parsed.failure }]))
-        }
-        const email = addressKey(parsed.success)
-        const taken = yield* Effect.result(limits.take({ key: `link ${email}`, ...LINKS_OF_AN_ADDRESS }))
-        if (Result.isFailure(taken)) return tooManyResponse(taken.failure)
-        const claim = yield* claims.claim({ promo, email, to: addressOf(parsed.success) })
-        if (claim === undefined) return problemResponse(unknownPromo)
-        return HttpServerResponse.text(JSON.stringify({ claimed: true, ...claim }), {
-          contentType: "application/json"
-        })
-      }).pipe(
-        Effect.catchTag("StoreUnavailable", (error) =>
-          Effect.logWarning("a promotion cannot be claimed", error).pipe(
-            Effect.as(problemResponse(problem("UNAVAILABLE", "Promotions cannot be claimed now")))
-          )
-        ),
-        Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
+    return handlers.handleRaw(
+      "claimPromo",
+      Effect.fnUntraced(
+        function* ({ params, request }) {
+          const promo = params.promo.toLowerCase()
+          if (!PROMO_NAME.test(promo)) return yield* Effect.fail(unknownPromo)
+          const body = yield* Effect.flatMap(readJson(request, MAX_BODY), decodeClaim)
+          const mailbox = yield* mailboxIn("email", body.email)
+          const email = addressKey(mailbox)
+          yield* takeOrRefuse(limits, { key: `link ${email}`, ...LINKS_OF_AN_ADDRESS })
+          const claim = yield* claims.claim({ promo, email, to: addressOf(mailbox) })
+          return claim === undefined ? yield* Effect.fail(unknownPromo) : { claimed: true as const, ...claim }
+        },
+        Effect.catchTag(
+          "AccessUnavailable",
+          unavailable("a promotion cannot be claimed", "Promotions cannot be claimed now")
+        )
       )
     )
   })

@@ -1,14 +1,12 @@
-import { Schema, Effect, Result } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { Receipts } from "../../../../domain/accounts/receipts.ts"
-import { addressOf, parseMailbox } from "../../../../domain/mail/address.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, invalidRequest, problemResponse } from "../../server/problem.ts"
-import { InvalidRequest, ProxySecret } from "../mail/relay.ts"
+import { addressOf } from "../../../../domain/mail/address.ts"
+import { ProxySecret } from "../../server/access.ts"
+import { apiOf, mailboxIn } from "../../server/endpoint.ts"
+import { JsonBody, jsonBody } from "../../server/json-body.ts"
+import { bodyRefusals } from "../../server/problem.ts"
 
 const Words = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 
@@ -35,26 +33,20 @@ export class ReceiptGroup extends HttpApiGroup.make("receipts")
     HttpApiEndpoint.post("receipt", "/internal/receipts", {
       payload: ReceiptRequest,
       success: Schema.Struct({ receiptSent: Schema.Boolean }),
-      error: [
-        InvalidRequest,
-        problemSchema("PAYLOAD_TOO_LARGE", {}),
-        problemSchema("UNSUPPORTED_MEDIA_TYPE", {})
-      ]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Mails the receipt of a payment",
-        description:
-          "`receiptSent` is true only where the mail was accepted or is queued, now or at an earlier call. One that was queued " +
-          "and did not go out in the end goes out when it is asked for again."
-      })
-    )
+      error: bodyRefusals()
+    })
+      .annotateMerge(jsonBody(64 * 1024))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Mails the receipt of a payment",
+          description:
+            "`receiptSent` is true only where the mail was accepted or is queued, now or at an earlier call. One that was queued " +
+            "and did not go out in the end goes out when it is asked for again."
+        })
+      )
   )
+  .middleware(JsonBody)
   .middleware(ProxySecret) {}
-
-/** Largest body, bytes. */
-const MAX_BODY = 64 * 1024
-
-const decodeReceipt = bodyDecoder(ReceiptRequest)
 
 /** `POST /internal/receipts`. */
 export const receiptHandlers = HttpApiBuilder.group(
@@ -62,17 +54,10 @@ export const receiptHandlers = HttpApiBuilder.group(
   "receipts",
   Effect.fnUntraced(function* (handlers) {
     const receipts = yield* Receipts
-    const bodies = yield* makeJsonBodies
-    return handlers.handleRaw("receipt", ({ request }) =>
-      Effect.gen(function* () {
-        const receipt = yield* bodies.read(request, MAX_BODY).pipe(Effect.flatMap(decodeReceipt))
-        const parsed = parseMailbox(receipt.email.trim())
-        if (Result.isFailure(parsed)) {
-          return problemResponse(invalidRequest([{ path: "email", message: parsed.failure }]))
-        }
-        const answer = yield* receipts.send({ ...receipt, email: addressOf(parsed.success) })
-        return HttpServerResponse.jsonUnsafe(answer)
-      }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
+    return handlers.handle("receipt", ({ payload }) =>
+      Effect.flatMap(mailboxIn("email", payload.email), (mailbox) =>
+        receipts.send({ ...payload, email: addressOf(mailbox) })
+      )
     )
   })
 )

@@ -1,22 +1,13 @@
 import { Schema, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { MAX_BULK_ITEMS, BulkConversions } from "../../../../domain/conversion/bulk.ts"
 import { JobStatus, ConversionOptions } from "../../../../domain/conversion/job.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import {
-  problemSchema,
-  invalidRequest,
-  problem,
-  type Problem,
-  problemResponse
-} from "../../server/problem.ts"
-import { OwnerAccess, CurrentOwner } from "../../server/session.ts"
-import { InvalidRequest } from "../mail/relay.ts"
-import { refuseInternalOptions, filesUnavailable, UUID } from "./own-file.ts"
+import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
+import { apiOf, isUuid } from "../../server/endpoint.ts"
+import { readJson } from "../../server/json-body.ts"
+import { bodyDecoder, InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
+import { filesAway, refuseInternalOptions } from "./own-file.ts"
 
 /** The body of a bulk order. */
 const BulkRequest = Schema.Struct({
@@ -80,40 +71,41 @@ const itemsOf = (items: (typeof BulkRequest.Type)["items"]) => {
 
 /** Why nothing was started. */
 const refusals = {
-  not_found: (fileId) => problem("FILE_NOT_FOUND", `There is no file ${fileId}; nothing was started`),
-  active: (fileId) =>
-    problem("CONVERSION_ACTIVE", `A conversion of file ${fileId} is under way; nothing was started`),
+  not_found: (file: string) =>
+    Effect.fail(problem("FILE_NOT_FOUND", `There is no file ${file}; nothing was started`)),
+  active: (file: string) =>
+    Effect.fail(
+      problem("CONVERSION_ACTIVE", `A conversion of file ${file} is under way; nothing was started`)
+    ),
   insufficient: () =>
-    problem("INSUFFICIENT_CREDITS", "There are not enough credits for all pages; nothing was started")
-} satisfies Readonly<Record<string, (fileId: string) => Problem>>
+    Effect.fail(
+      problem("INSUFFICIENT_CREDITS", "There are not enough credits for all pages; nothing was started")
+    )
+} as const
 
-/** `POST /api/v1/bulk`. */
+/** `POST /api/v1/bulk`. Raw: an internal option is refused before anything else in the body is looked at. */
 export const bulkHandlers = HttpApiBuilder.group(
   apiOf(BulkGroup),
   "bulk",
   Effect.fnUntraced(function* (handlers) {
     const bulk = yield* BulkConversions
-    const bodies = yield* makeJsonBodies
-    return handlers.handleRaw("startBulk", ({ request }) =>
-      Effect.gen(function* () {
+    return handlers.handleRaw(
+      "startBulk",
+      Effect.fnUntraced(function* ({ request }) {
         const { customerId } = yield* CurrentOwner
-        const body = yield* bodies
-          .read(request, MAX_BODY)
-          .pipe(Effect.flatMap(refuseInternalOptions), Effect.flatMap(decodeBulk))
+        const body = yield* readJson(request, MAX_BODY).pipe(
+          Effect.flatMap(refuseInternalOptions),
+          Effect.flatMap(decodeBulk)
+        )
         const items = yield* itemsOf(body.items)
-        const unknown = items.find(({ fileId }) => !UUID.test(fileId))
         // The id is not echoed: it may be any text.
-        if (unknown !== undefined) return problemResponse(refusals.not_found("of that id"))
+        if (items.some(({ fileId }) => !isUuid(fileId))) return yield* refusals.not_found("of that id")
         const started = yield* bulk
           .start({ customerId, items, options: body.options ?? {} })
-          .pipe(Effect.catch(filesUnavailable))
-        if (started.answer !== "queued") return problemResponse(refusals[started.answer](started.fileId))
-        const { bulkId, jobs } = started
-        return HttpServerResponse.text(JSON.stringify({ bulkId, jobs }), {
-          status: 202,
-          contentType: "application/json"
-        })
-      }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
+          .pipe(Effect.catch(filesAway))
+        if (started.answer !== "queued") return yield* refusals[started.answer](started.fileId)
+        return { bulkId: started.bulkId, jobs: started.jobs }
+      })
     )
   })
 )

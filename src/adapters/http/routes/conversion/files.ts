@@ -1,36 +1,163 @@
-import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Schema, Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { BatchControls } from "../../../../domain/batch/controls.ts"
 import { Conversions } from "../../../../domain/conversion/conversions.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/file-room.ts"
 import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.ts"
-import { creditsFor } from "../../../../domain/inbound/page-class.ts"
 import {
   ConversionStore,
   MAX_FILES_PAGE,
   type StoredFile
 } from "../../../../ports/conversion/conversion-store.ts"
-import { FileObjects, type ObjectStoreError } from "../../../../ports/object-store.ts"
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { makePlaces } from "../../server/places.ts"
-import { invalidCursor, invalidRequest, problem, problemResponse } from "../../server/problem.ts"
+import { FileObjects, type ObjectStoreService } from "../../../../ports/object-store.ts"
+import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
+import { apiOf, cursor, page, Page } from "../../server/endpoint.ts"
+import {
+  invalidCursor,
+  InvalidRequest,
+  invalidRequest,
+  problem,
+  problemSchema
+} from "../../server/problem.ts"
+import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 import { eventStream, resultResponse } from "../../server/responses.ts"
-import { CurrentOwner } from "../../server/session.ts"
 import { withUpload } from "../../server/upload-body.ts"
-import { FileGroup, ConvertRequest, type FileView } from "./file-api.ts"
-import { refuseInternalOptions, filesUnavailable, noFile, noFlyer, ownFile, UUID } from "./own-file.ts"
+import {
+  cancel,
+  cancelConversion,
+  convert,
+  convertFile,
+  convertNow,
+  processNow,
+  streamConversion
+} from "./conversions.ts"
+import { chooseReflow, orderFlyer, preserveFormatting, reflowFlyer } from "./flyers.ts"
+import {
+  FileNotFound,
+  filesAway,
+  FilesUnavailable,
+  finishing,
+  noFile,
+  ownFile,
+  Price,
+  priceOf
+} from "./own-file.ts"
 
-/** Largest JSON body of these routes, bytes. */
-const MAX_BODY = 64 * 1024
+/** A file as its owner sees it (DOC-2). */
+const FileView = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  sizeBytes: Schema.Number,
+  pages: Schema.Int,
+  status: Schema.Literals(["uploaded", "processing", "chunked_processing", "completed", "failed"]),
+  phase: Schema.NullOr(Schema.String).annotate({ description: "What is going on, in words." }),
+  batchWaiting: Schema.Boolean.annotate({ description: "Its job is `waiting_batch`." }),
+  jobId: Schema.NullOr(Schema.String),
+  progress: Schema.Struct({ done: Schema.Int, total: Schema.Int }).annotate({ description: "Pages." }),
+  error: Schema.NullOr(Schema.String),
+  hasResult: Schema.Boolean.annotate({
+    description:
+      "A result can be read and shared: of the newest conversion that was completed, whatever `status` is."
+  }),
+  price: Price,
+  createdAt: Schema.String,
+  unreadablePages: Schema.Array(Schema.Int).annotate({
+    description:
+      "Pages of the result, from 1, that could not be read: each has a note in its place and was not charged."
+  }),
+  hasText: Schema.NullOr(Schema.Boolean).annotate({
+    description: "Whether there is a word of text in the result; null where there is none, or nobody looked."
+  })
+}).annotate({ identifier: "File" })
 
-/** The price of a file's pages, the same for every way of converting. */
-const priceOf = ({ pages }: StoredFile): number => creditsFor({ standard: pages, complex: 0 })
+const OneFile = Schema.Struct({ file: FileView })
+
+const uploadFile = HttpApiEndpoint.post("uploadFile", "/api/v1/files", {
+  query: { name: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(1000))) },
+  success: OneFile.pipe(HttpApiSchema.status(201)),
+  error: [
+    InvalidRequest,
+    problemSchema("PAYLOAD_TOO_LARGE", {}),
+    problemSchema("UNSUPPORTED_FILE_TYPE", {}),
+    problemSchema("UNREADABLE_FILE", {}),
+    problemSchema("FILE_LIMIT_REACHED", {}),
+    problemSchema("RATE_LIMITED", {}),
+    FilesUnavailable
+  ]
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "Takes a file in: PDF, DOCX, PNG or JPEG, by its content",
+    description: "Either multipart/form-data with a field `file`, or the bytes as they are, with `?name=`."
+  })
+)
+
+const listFiles = HttpApiEndpoint.get("listFiles", "/api/files", {
+  query: {
+    limit: page(MAX_FILES_PAGE, MAX_FILES_PAGE),
+    cursor
+  },
+  success: Schema.Struct({
+    files: Schema.Array(FileView),
+    nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String))
+  }),
+  error: [InvalidRequest, FilesUnavailable]
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "The caller's files, newest first",
+    description: "`nextCursor` is there where `limit` or `cursor` is named, or there are more files."
+  })
+)
+
+const getFile = HttpApiEndpoint.get("getFile", "/api/v1/files/:fileId", {
+  params: fileParams,
+  success: OneFile,
+  error: [FileNotFound, FilesUnavailable]
+}).annotate(OpenApi.Summary, "One file")
+
+const deleteFile = HttpApiEndpoint.delete("deleteFile", "/api/v1/files/:fileId", {
+  params: fileParams,
+  success: HttpApiSchema.NoContent,
+  error: [FileNotFound, problemSchema("CONVERSION_FINISHING", {}), FilesUnavailable]
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "Deletes a file and its result",
+    description: "A conversion that is under way is cancelled first; nothing is charged for it."
+  })
+)
+
+const getResult = HttpApiEndpoint.get("getResult", "/api/v1/files/:fileId/result", {
+  params: fileParams,
+  success: Page,
+  error: [FileNotFound, problemSchema("RESULT_NOT_READY", {}), FilesUnavailable]
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "The accessible HTML, one self-contained file",
+    description:
+      "Of the newest conversion that was completed: while the file is converted anew, and after a cancel or a failure, the " +
+      "earlier result stays."
+  })
+)
+
+/** Files and their conversions, each of one owner. */
+export class FileGroup extends HttpApiGroup.make("files")
+  .add(uploadFile)
+  .add(listFiles)
+  .add(getFile)
+  .add(deleteFile)
+  .add(getResult)
+  .add(convertFile)
+  .add(cancelConversion)
+  .add(processNow)
+  .add(streamConversion)
+  .add(preserveFormatting)
+  .add(reflowFlyer)
+  .middleware(OwnerAccess) {}
+
+/** Bytes that an upload's body may have beside the file. */
+const MAX_FORM = 64 * 1024
 
 /** Most event streams of one owner at once, in one process. */
 export const MAX_STREAMS = 100
@@ -53,30 +180,71 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   hasText: file.hasText
 })
 
-const insufficient = problem(
-  "INSUFFICIENT_CREDITS",
-  "There are not enough credits for its pages; buy more, or convert less"
-)
+const fileTooLarge = problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
 const noRoom = problem("FILE_LIMIT_REACHED", "You have as many files as your plan allows: delete some first")
 
-/** The answer to an owner that holds too much at once. */
-const busy = (most: string) =>
-  problemResponse(problem("RATE_LIMITED", `An account has ${most} at once`), { "retry-after": "30" })
-const active = problem(
-  "CONVERSION_ACTIVE",
-  "A conversion of this file is under way: wait for it, or cancel it"
-)
-const finishing = problem("CONVERSION_FINISHING", "The result is being put together; it is there in a moment")
+/** Takes a file in while it arrives. */
+const upload = (
+  uploads: Uploads["Service"],
+  customerId: string,
+  request: HttpServerRequest.HttpServerRequest,
+  name: string | undefined
+) =>
+  withUpload(request, { maxBytes: MAX_FILE_BYTES + MAX_FORM, name }, (incoming) =>
+    uploads.add({ ...incoming, customerId })
+  ).pipe(
+    Effect.catchTags({
+      BadUpload: ({ message }) => Effect.fail(invalidRequest([{ path: "", message }])),
+      NoRoomForFile: () => Effect.fail(noRoom),
+      FileTooLarge: () => Effect.fail(fileTooLarge),
+      UnsupportedDocument: ({ found }) =>
+        Effect.fail(
+          problem(
+            "UNSUPPORTED_FILE_TYPE",
+            `PDF, DOCX, PNG and JPEG are converted; by its content this is ${found}`
+          )
+        ),
+      UnreadableDocument: ({ message }) => Effect.fail(problem("UNREADABLE_FILE", message)),
+      ObjectStoreError: filesAway,
+      ConversionStoreError: filesAway
+    })
+  )
 
-const json = (body: object, status: number) =>
-  HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
+/** A page of the caller's files; the first one names a cursor only where there is more, or the query asks for a page. */
+const list = Effect.fnUntraced(function* (
+  store: ConversionStore["Service"],
+  query: { readonly limit?: number | ""; readonly cursor?: string }
+) {
+  const { customerId } = yield* CurrentOwner
+  const { files, nextCursor } = yield* store
+    .files(customerId, { limit: query.limit || MAX_FILES_PAGE, cursor: query.cursor || undefined })
+    .pipe(Effect.catchTags({ ConversionStoreError: filesAway, InvalidCursor: () => invalidCursor("list") }))
+  const paged = query.limit !== undefined || query.cursor !== undefined || nextCursor !== null
+  return { files: files.map(viewOf), ...(paged ? { nextCursor } : {}) }
+})
 
-const storeDown = (failure: StoreUnavailable | ObjectStoreError) =>
-  filesUnavailable(failure).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
+/** Deletes a file, and stops its batch job. */
+const remove = Effect.fnUntraced(function* (
+  store: ConversionStore["Service"],
+  batch: BatchControls["Service"],
+  file: StoredFile
+) {
+  const answer = yield* store.deleteFile(file.id, file.customerId).pipe(Effect.catch(filesAway))
+  if (answer === "not_found") return yield* Effect.fail(noFile)
+  if (answer === "finishing") return yield* Effect.fail(finishing)
+  if (file.jobId !== null) yield* batch.stopBatchJob(file.jobId)
+})
 
-const decodeConvert = bodyDecoder(ConvertRequest)
+/** The result of a file. */
+const result = Effect.fnUntraced(function* (objects: ObjectStoreService, { resultKey }: StoredFile) {
+  if (resultKey === null) return yield* Effect.fail(problem("RESULT_NOT_READY", "The file has no result yet"))
+  return yield* resultResponse(objects, resultKey).pipe(Effect.catch(filesAway))
+})
 
-/** Files and conversions (DOC-1 to DOC-16, DOC-40 to DOC-44). */
+/**
+ * Files and conversions (DOC-1 to DOC-16, DOC-40 to DOC-44). `convertFile` is raw: a file that is not the caller's is a 404
+ * before the body is read.
+ */
 export const fileHandlers = HttpApiBuilder.group(
   apiOf(FileGroup),
   "files",
@@ -87,216 +255,38 @@ export const fileHandlers = HttpApiBuilder.group(
     const conversions = yield* Conversions
     const watching = yield* FileWatch
     const batch = yield* BatchControls
-    const bodies = yield* makeJsonBodies
-
-    const uploading = makePlaces(MAX_UPLOADS_AT_ONCE)
-    const streaming = makePlaces(MAX_STREAMS)
-
+    const uploading = makePlaces(MAX_UPLOADS_AT_ONCE, "uploads")
+    const streaming = makePlaces(MAX_STREAMS, "streams")
     const fileOf = ownFile(store)
-
     return handlers
-      .handleRaw("uploadFile", ({ query, request }) =>
-        Effect.gen(function* () {
-          const { customerId } = yield* CurrentOwner
-          if (Number(request.headers["content-length"] ?? 0) > MAX_FILE_BYTES + MAX_BODY) {
-            return problemResponse(
-              problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
-            )
-          }
-          if (!(yield* uploading.take(customerId))) return busy(`${MAX_UPLOADS_AT_ONCE} uploads`)
-          const file = yield* withUpload(
-            request,
-            { maxBytes: MAX_FILE_BYTES + MAX_BODY, name: query.name },
-            (incoming) => uploads.add({ ...incoming, customerId })
-          )
-          return json({ file: viewOf(file) }, 201)
-        }).pipe(
-          Effect.catchTags({
-            BadUpload: ({ message }) =>
-              Effect.succeed(problemResponse(invalidRequest([{ path: "", message }]))),
-            NoRoomForFile: () => Effect.succeed(problemResponse(noRoom)),
-            FileTooLarge: () =>
-              Effect.succeed(
-                problemResponse(
-                  problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
-                )
-              ),
-            UnsupportedDocument: ({ found }) =>
-              Effect.succeed(
-                problemResponse(
-                  problem(
-                    "UNSUPPORTED_FILE_TYPE",
-                    `PDF, DOCX, PNG and JPEG are converted; by its content this is ${found}`
-                  )
-                )
-              ),
-            UnreadableDocument: ({ message }) =>
-              Effect.succeed(problemResponse(problem("UNREADABLE_FILE", message))),
-            ObjectStoreError: storeDown,
-            StoreUnavailable: storeDown
-          })
-        )
-      )
-      .handle("listFiles", ({ query }) =>
-        Effect.gen(function* () {
-          const { customerId } = yield* CurrentOwner
-          const { files, nextCursor } = yield* store
-            .files(customerId, { limit: query.limit || MAX_FILES_PAGE, cursor: query.cursor || undefined })
-            .pipe(
-              Effect.catchTags({
-                StoreUnavailable: filesUnavailable,
-                InvalidCursor: () => invalidCursor("list")
-              })
-            )
-          const paged = query.limit !== undefined || query.cursor !== undefined || nextCursor !== null
-          return { files: files.map(viewOf), ...(paged ? { nextCursor } : {}) }
-        })
-      )
-      .handle("getFile", ({ params }) =>
-        Effect.map(fileOf(params.fileId), (file) => ({ file: viewOf(file) }))
-      )
-      .handle("deleteFile", ({ params }) =>
-        Effect.gen(function* () {
-          const file = yield* fileOf(params.fileId)
-          const answer = yield* store
-            .deleteFile(file.id, file.customerId)
-            .pipe(Effect.catch(filesUnavailable))
-          if (answer === "not_found") return yield* Effect.fail(noFile)
-          if (answer === "finishing") return yield* Effect.fail(finishing)
-          if (file.jobId !== null) yield* batch.stopBatchJob(file.jobId)
-        })
-      )
-      .handleRaw("getResult", ({ params }) =>
-        Effect.gen(function* () {
-          const file = yield* fileOf(params.fileId)
-          if (file.resultKey === null) {
-            return problemResponse(problem("RESULT_NOT_READY", "The file has no result yet"))
-          }
-          return yield* resultResponse(objects, file.resultKey)
-        }).pipe(
-          Effect.catchTag("ObjectStoreError", filesUnavailable),
-          Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-        )
-      )
       .handleRaw("convertFile", ({ params, request }) =>
-        Effect.gen(function* () {
-          const file = yield* fileOf(params.fileId)
-          const body =
-            request.headers["content-length"] === "0" || request.headers["content-type"] === undefined
-              ? {}
-              : yield* bodies
-                  .read(request, MAX_BODY)
-                  .pipe(Effect.flatMap(refuseInternalOptions), Effect.flatMap(decodeConvert))
-          const started = yield* conversions
-            .convert({ fileId: file.id, customerId: file.customerId, options: body.options ?? {} })
-            .pipe(Effect.catch(filesUnavailable))
-          switch (started.answer) {
-            case "queued":
-              return json({ job: { id: started.id, status: started.status, price: priceOf(file) } }, 202)
-            case "not_found":
-              return problemResponse(noFile)
-            case "active":
-              return problemResponse(active)
-            case "insufficient":
-              return problemResponse(insufficient)
-          }
-        }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
+        Effect.flatMap(fileOf(params.fileId), (file) => convert(conversions, file, request))
       )
-      .handle("cancelConversion", ({ params }) =>
-        Effect.gen(function* () {
-          const { id, customerId } = yield* fileOf(params.fileId)
-          const cancelled = yield* conversions
-            .cancel({ fileId: id, customerId })
-            .pipe(Effect.catch(filesUnavailable))
-          switch (cancelled.answer) {
-            case "cancelled":
-              yield* batch.stopBatchJob(cancelled.jobId)
-              return { fileId: id, jobId: cancelled.jobId, status: "cancelled" as const }
-            case "not_found":
-              return yield* Effect.fail(noFile)
-            case "finishing":
-              return yield* Effect.fail(finishing)
-            case "inline":
-              return yield* Effect.fail(
-                problem(
-                  "CONVERSION_INLINE",
-                  "Documents and pictures of this kind are converted in one go: wait for the result, or delete the file"
-                )
-              )
-            case "not_active":
-              return yield* Effect.fail(problem("NOT_CONVERTING", "No conversion of this file is under way"))
-          }
-        })
-      )
-      .handle("processNow", ({ params }) =>
-        Effect.gen(function* () {
-          const { id, customerId } = yield* fileOf(params.fileId)
-          const moved = yield* batch
-            .processNow({ fileId: id, customerId })
-            .pipe(Effect.catch(filesUnavailable))
-          switch (moved.answer) {
-            case "moved":
-              return { fileId: id, jobId: moved.jobId, status: moved.status }
-            case "not_found":
-              return yield* Effect.fail(noFile)
-            case "not_waiting":
-              return yield* Effect.fail(
-                problem("NOT_BATCH_WAITING", "No conversion of this file waits for the batch")
-              )
-          }
-        })
-      )
-      .handleRaw("streamConversion", ({ params }) =>
-        Effect.gen(function* () {
-          const file = yield* fileOf(params.fileId)
-          return (yield* streaming.take(file.customerId))
-            ? eventStream(watching.watch(file))
-            : busy(`${MAX_STREAMS} streams`)
-        }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
-      )
-      .handle("preserveFormatting", ({ params }) =>
-        Effect.gen(function* () {
-          const file = yield* fileOf(params.fileId)
-          const { answer, id } = yield* conversions
-            .preserveFormatting({ fileId: file.id, customerId: file.customerId })
-            .pipe(Effect.catch(filesUnavailable))
-          switch (answer) {
-            case "queued":
-              return { flyerJob: { id, status: "pending" as const, price: priceOf(file) } }
-            case "not_found":
-              return yield* Effect.fail(noFile)
-            case "active":
-              return yield* Effect.fail(active)
-            case "insufficient":
-              return yield* Effect.fail(insufficient)
-            case "unsupported":
-              return yield* Effect.fail(
-                problem("UNSUPPORTED_FILE_TYPE", "Only PDFs have a formatting to preserve")
-              )
-          }
-        })
-      )
-      .handle("reflowFlyer", ({ params }) =>
-        Effect.gen(function* () {
+      .handleAll({
+        uploadFile: Effect.fnUntraced(function* ({ query, request }) {
           const { customerId } = yield* CurrentOwner
-          if (!UUID.test(params.id)) return yield* Effect.fail(noFlyer)
-          const started = yield* conversions
-            .reflow({ flyerId: params.id, customerId })
-            .pipe(Effect.catch(filesUnavailable))
-          switch (started.answer) {
-            case "queued":
-              return { job: { id: started.id, status: started.status, price: 0 } }
-            case "not_found":
-              return yield* Effect.fail(noFlyer)
-            case "active":
-            case "insufficient":
-              return yield* Effect.fail(active)
-            case "resolved":
-              return yield* Effect.fail(
-                problem("ALREADY_RESOLVED", "The free reflow was chosen already, or is not offered")
-              )
+          if (Number(request.headers["content-length"] ?? 0) > MAX_FILE_BYTES + MAX_FORM) {
+            return yield* Effect.fail(fileTooLarge)
           }
-        })
-      )
+          yield* takePlace(uploading, customerId)
+          return { file: viewOf(yield* upload(uploads, customerId, request, query.name)) }
+        }),
+        listFiles: ({ query }) => list(store, query),
+        getFile: ({ params }) => Effect.map(fileOf(params.fileId), (file) => ({ file: viewOf(file) })),
+        deleteFile: ({ params }) =>
+          Effect.flatMap(fileOf(params.fileId), (file) => remove(store, batch, file)),
+        getResult: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => result(objects, file)),
+        cancelConversion: ({ params }) =>
+          Effect.flatMap(fileOf(params.fileId), (file) => cancel(conversions, batch, file)),
+        processNow: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => convertNow(batch, file)),
+        streamConversion: Effect.fnUntraced(function* ({ params }) {
+          const file = yield* fileOf(params.fileId)
+          yield* takePlace(streaming, file.customerId)
+          return eventStream(watching.watch(file))
+        }),
+        preserveFormatting: ({ params }) =>
+          Effect.flatMap(fileOf(params.fileId), (file) => orderFlyer(conversions, file)),
+        reflowFlyer: ({ params }) => chooseReflow(conversions, params.id)
+      })
   })
 )

@@ -1,13 +1,30 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { ConversionStore, type StoredFlyer } from "../../../../ports/conversion/conversion-store.ts"
+import type { Conversions } from "../../../../domain/conversion/conversions.ts"
+import {
+  ConversionStore,
+  type StoredFile,
+  type StoredFlyer
+} from "../../../../ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../../ports/object-store.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, problem, problemResponse } from "../../server/problem.ts"
+import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
+import { apiOf, isUuid, Page } from "../../server/endpoint.ts"
+import { problem, problemSchema } from "../../server/problem.ts"
 import { resultResponse } from "../../server/responses.ts"
-import { OwnerAccess, CurrentOwner } from "../../server/session.ts"
-import { filesUnavailable, noFlyer, ownFile, UUID } from "./own-file.ts"
+import {
+  active,
+  filesAway,
+  FilesUnavailable,
+  insufficient,
+  fileParams,
+  JobView,
+  noFile,
+  ownFile,
+  Price,
+  priceOf,
+  startRefusals
+} from "./own-file.ts"
 
 /** A flyer job as its owner sees it: a layout-true result of a PDF ("Preserve Formatting"). */
 const FlyerJobView = Schema.Struct({
@@ -26,14 +43,14 @@ const FlyerJobView = Schema.Struct({
 }).annotate({ identifier: "FlyerJob" })
 
 const idParam = { id: Schema.String }
-const NotFound = problemSchema("NOT_FOUND", {})
 const Unavailable = problemSchema("UNAVAILABLE", {})
+const NotFound = problemSchema("NOT_FOUND", {})
 
 /** Reads and cancels flyer jobs; the routes of files create and reflow them. */
 export class FlyerGroup extends HttpApiGroup.make("flyers")
   .add(
     HttpApiEndpoint.get("listFlyerJobs", "/api/v1/files/:fileId/flyer-jobs", {
-      params: { fileId: Schema.String },
+      params: fileParams,
       success: Schema.Struct({ flyerJobs: Schema.Array(FlyerJobView) }),
       error: [problemSchema("FILE_NOT_FOUND", {}), Unavailable]
     }).annotate(OpenApi.Summary, "The flyer jobs of a file, newest first")
@@ -48,7 +65,7 @@ export class FlyerGroup extends HttpApiGroup.make("flyers")
   .add(
     HttpApiEndpoint.get("getFlyerResult", "/api/v1/flyer-jobs/:id/result", {
       params: idParam,
-      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html; charset=utf-8" })),
+      success: Page,
       error: [NotFound, problemSchema("RESULT_NOT_READY", {}), Unavailable]
     }).annotate(OpenApi.Summary, "The layout-true HTML, one self-contained file")
   )
@@ -76,6 +93,86 @@ const viewOf = (flyer: StoredFlyer): typeof FlyerJobView.Type => ({
   unreadablePages: flyer.unreadablePages
 })
 
+export const preserveFormatting = HttpApiEndpoint.post(
+  "preserveFormatting",
+  "/api/v1/files/:fileId/preserve-formatting",
+  {
+    params: fileParams,
+    success: Schema.Struct({
+      flyerJob: Schema.Struct({ id: Schema.String, status: Schema.Literal("pending"), price: Price })
+    }).pipe(HttpApiSchema.status(202)),
+    error: [...startRefusals, problemSchema("UNSUPPORTED_FILE_TYPE", {})]
+  }
+).annotate(OpenApi.Summary, "Asks for a layout-true result of a PDF")
+
+export const reflowFlyer = HttpApiEndpoint.post("reflowFlyer", "/api/v1/flyer-jobs/:id/reflow", {
+  params: { id: Schema.String },
+  success: JobView.pipe(HttpApiSchema.status(202)),
+  error: [
+    problemSchema("NOT_FOUND", {}),
+    problemSchema("CONVERSION_ACTIVE", {}),
+    problemSchema("ALREADY_RESOLVED", {}),
+    FilesUnavailable
+  ]
+}).annotate(OpenApi.Summary, "Chooses the reflowed result instead, once and free of charge")
+
+const noFlyer = problem("NOT_FOUND", "There is no such job")
+const ended = problem("NOT_CONVERTING", "The flyer job has ended")
+
+/** Asks for a layout-true result of a file. */
+export const orderFlyer = Effect.fnUntraced(function* (
+  conversions: Conversions["Service"],
+  file: StoredFile
+) {
+  const { answer, id } = yield* conversions
+    .preserveFormatting({ fileId: file.id, customerId: file.customerId })
+    .pipe(Effect.catch(filesAway))
+  switch (answer) {
+    case "queued":
+      return { flyerJob: { id, status: "pending" as const, price: priceOf(file) } }
+    case "not_found":
+      return yield* Effect.fail(noFile)
+    case "active":
+      return yield* Effect.fail(active)
+    case "insufficient":
+      return yield* Effect.fail(insufficient)
+    case "unsupported":
+      return yield* Effect.fail(problem("UNSUPPORTED_FILE_TYPE", "Only PDFs have a formatting to preserve"))
+  }
+})
+
+/** Chooses the reflowed result of a flyer job instead. */
+export const chooseReflow = Effect.fnUntraced(function* (
+  conversions: Conversions["Service"],
+  flyerId: string
+) {
+  const { customerId } = yield* CurrentOwner
+  if (!isUuid(flyerId)) return yield* Effect.fail(noFlyer)
+  const started = yield* conversions.reflow({ flyerId, customerId }).pipe(Effect.catch(filesAway))
+  switch (started.answer) {
+    case "queued":
+      return { job: { id: started.id, status: started.status, price: 0 } }
+    case "not_found":
+      return yield* Effect.fail(noFlyer)
+    case "active":
+    case "insufficient":
+      return yield* Effect.fail(active)
+    case "resolved":
+      return yield* Effect.fail(
+        problem("ALREADY_RESOLVED", "The free reflow was chosen already, or is not offered")
+      )
+  }
+})
+
+/** A flyer job of the caller's; anything else, somebody else's included, is 404. */
+const ownFlyer = (store: ConversionStore["Service"]) =>
+  Effect.fnUntraced(function* (flyerId: string) {
+    const { customerId } = yield* CurrentOwner
+    if (!isUuid(flyerId)) return yield* Effect.fail(noFlyer)
+    const flyer = yield* store.flyer(flyerId, customerId).pipe(Effect.catch(filesAway))
+    return flyer ?? (yield* Effect.fail(noFlyer))
+  })
+
 /** Flyer jobs and their results. */
 export const flyerHandlers = HttpApiBuilder.group(
   apiOf(FlyerGroup),
@@ -83,53 +180,31 @@ export const flyerHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* ConversionStore
     const objects = yield* FileObjects
-
     const fileOf = ownFile(store)
-
-    /** A flyer job of the caller's; anything else, somebody else's included, is 404. */
-    const flyerOf = Effect.fnUntraced(function* (flyerId: string) {
-      const { customerId } = yield* CurrentOwner
-      if (!UUID.test(flyerId)) return yield* Effect.fail(noFlyer)
-      const flyer = yield* store.flyer(flyerId, customerId).pipe(Effect.catch(filesUnavailable))
-      return flyer ?? (yield* Effect.fail(noFlyer))
+    const flyerOf = ownFlyer(store)
+    return handlers.handleAll({
+      cancelFlyer: Effect.fnUntraced(function* ({ params }) {
+        const { id, status } = yield* flyerOf(params.id)
+        if (status !== "pending" && status !== "processing") return yield* Effect.fail(ended)
+        const { customerId } = yield* CurrentOwner
+        const answer = yield* store.cancelFlyer(id, customerId).pipe(Effect.catch(filesAway))
+        if (answer === "not_active") return yield* Effect.fail(ended)
+        return { flyerJob: viewOf(yield* flyerOf(id)) }
+      }),
+      listFlyerJobs: Effect.fnUntraced(function* ({ params }) {
+        const { id, customerId } = yield* fileOf(params.fileId)
+        const flyers = yield* store.flyersOf(id, customerId).pipe(Effect.catch(filesAway))
+        return { flyerJobs: flyers.map(viewOf) }
+      }),
+      getFlyerJob: ({ params }) => Effect.map(flyerOf(params.id), (flyer) => ({ flyerJob: viewOf(flyer) })),
+      getFlyerResult: Effect.fnUntraced(function* ({ params }) {
+        const { resultKey, status } = yield* flyerOf(params.id)
+        if (status !== "completed" || resultKey === null) {
+          const detail = status === "failed" ? "The flyer job has failed" : "The flyer job has no result yet"
+          return yield* Effect.fail(problem("RESULT_NOT_READY", detail))
+        }
+        return yield* resultResponse(objects, resultKey).pipe(Effect.catch(filesAway))
+      })
     })
-
-    const ended = problem("NOT_CONVERTING", "The flyer job has ended")
-
-    return handlers
-      .handle("cancelFlyer", ({ params }) =>
-        Effect.gen(function* () {
-          const { id, status } = yield* flyerOf(params.id)
-          if (status !== "pending" && status !== "processing") return yield* Effect.fail(ended)
-          const { customerId } = yield* CurrentOwner
-          const answer = yield* store.cancelFlyer(id, customerId).pipe(Effect.catch(filesUnavailable))
-          if (answer === "not_active") return yield* Effect.fail(ended)
-          return { flyerJob: viewOf(yield* flyerOf(id)) }
-        })
-      )
-      .handle("listFlyerJobs", ({ params }) =>
-        Effect.gen(function* () {
-          const { id, customerId } = yield* fileOf(params.fileId)
-          const flyers = yield* store.flyersOf(id, customerId).pipe(Effect.catch(filesUnavailable))
-          return { flyerJobs: flyers.map(viewOf) }
-        })
-      )
-      .handle("getFlyerJob", ({ params }) =>
-        Effect.map(flyerOf(params.id), (flyer) => ({ flyerJob: viewOf(flyer) }))
-      )
-      .handleRaw("getFlyerResult", ({ params }) =>
-        Effect.gen(function* () {
-          const { resultKey, status } = yield* flyerOf(params.id)
-          if (status !== "completed" || resultKey === null) {
-            const detail =
-              status === "failed" ? "The flyer job has failed" : "The flyer job has no result yet"
-            return problemResponse(problem("RESULT_NOT_READY", detail))
-          }
-          return yield* resultResponse(objects, resultKey)
-        }).pipe(
-          Effect.catchTag("ObjectStoreError", filesUnavailable),
-          Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-        )
-      )
   })
 )

@@ -4,12 +4,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { BatchOutcome, BatchRowState } from "../../../../domain/batch/row.ts"
 import { JobStatus, JobOptions } from "../../../../domain/conversion/job.ts"
 import { MAX_COST_DAYS, MAX_JOBS_PAGE, JobReport } from "../../../../ports/conversion/job-report.ts"
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { invalidCursor, problem } from "../../server/problem.ts"
-import { AdminAccess } from "../../server/session.ts"
-import { InvalidRequest } from "../mail/relay.ts"
-import { cursor, DEFAULT_PAGE, filter, page, Unavailable } from "../query.ts"
+import { AdminAccess } from "../../server/access.ts"
+import { apiOf, cursor, DEFAULT_PAGE, filter, page } from "../../server/endpoint.ts"
+import { invalidCursor, InvalidRequest, Unavailable, unavailable } from "../../server/problem.ts"
 
 /** Days of the cost report where the query names no number. */
 const DEFAULT_COST_DAYS = 30
@@ -103,10 +100,7 @@ export class JobGroup extends HttpApiGroup.make("jobs")
   )
   .middleware(AdminAccess) {}
 
-const unavailable = (error: StoreUnavailable) =>
-  Effect.logWarning("conversion jobs cannot be read", error).pipe(
-    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Conversion jobs cannot be read now")))
-  )
+const away = unavailable("conversion jobs cannot be read", "Conversion jobs cannot be read now")
 
 /** `GET /api/admin/jobs` and `GET /api/admin/costs`. */
 export const jobHandlers = HttpApiBuilder.group(
@@ -124,11 +118,11 @@ export const jobHandlers = HttpApiBuilder.group(
           })
           .pipe(
             Effect.catchTags({
-              StoreUnavailable: unavailable,
+              ConversionStoreError: away,
               InvalidCursor: () => invalidCursor("list")
             })
           ),
-      costs: ({ query }) => report.costs(query.days || DEFAULT_COST_DAYS).pipe(Effect.catch(unavailable))
+      costs: ({ query }) => report.costs(query.days || DEFAULT_COST_DAYS).pipe(Effect.catch(away))
     })
   })
 )

@@ -1,29 +1,64 @@
-import { Effect } from "effect"
+import { Schema, Effect } from "effect"
 
-import type { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
-import type { ObjectStoreError } from "../../../../ports/object-store.ts"
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
-import { problem, invalidRequest, type Problem } from "../../server/problem.ts"
-import { CurrentOwner } from "../../server/session.ts"
+import { JobStatus } from "../../../../domain/conversion/job.ts"
+import { creditsFor } from "../../../../domain/inbound/page-class.ts"
+import type { ConversionStore, StoredFile } from "../../../../ports/conversion/conversion-store.ts"
+import { CurrentOwner } from "../../server/access.ts"
+import { isUuid } from "../../server/endpoint.ts"
+import { invalidRequest, problem, problemSchema, unavailable } from "../../server/problem.ts"
 
-/** The form of ids. */
-export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+/** The price of a conversion, as held. */
+export const Price = Schema.Int.annotate({
+  description:
+    "What a conversion sets aside: so many credits, or pages of the free plan. Pages that cannot be read are not charged, those of a Word document are counted from its result, and an earlier conversion is not refunded."
+})
+
+/** The price of a file's pages, the same for every way of converting. */
+export const priceOf = ({ pages }: StoredFile): number => creditsFor({ standard: pages, complex: 0 })
+
+/** The current state of a conversion. */
+export const JobView = Schema.Struct({
+  job: Schema.Struct({ id: Schema.String, status: JobStatus, price: Price }).annotate({ identifier: "Job" })
+})
+
+export const fileParams = { fileId: Schema.String }
+export const FilesUnavailable = problemSchema("UNAVAILABLE", {})
+export const FileNotFound = problemSchema("FILE_NOT_FOUND", {})
+
+/** Why a conversion is not started. */
+export const startRefusals = [
+  FileNotFound,
+  problemSchema("INSUFFICIENT_CREDITS", {}),
+  problemSchema("CONVERSION_ACTIVE", {}),
+  FilesUnavailable
+] as const
 
 export const noFile = problem("FILE_NOT_FOUND", "There is no such file")
-export const noFlyer = problem("NOT_FOUND", "There is no such job")
+export const insufficient = problem(
+  "INSUFFICIENT_CREDITS",
+  "There are not enough credits for its pages; buy more, or convert less"
+)
+export const active = problem(
+  "CONVERSION_ACTIVE",
+  "A conversion of this file is under way: wait for it, or cancel it"
+)
+export const finishing = problem(
+  "CONVERSION_FINISHING",
+  "The result is being put together; it is there in a moment"
+)
 
-/** The answer where the store, or another part that files need, is unavailable. */
-export const filesUnavailable = (error: StoreUnavailable | ObjectStoreError) =>
-  Effect.logWarning("files and conversions cannot be reached", error).pipe(
-    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Files and conversions cannot be reached now")))
-  )
+/** The answer where the store, or another part that files need, does not answer. */
+export const filesAway = unavailable(
+  "files and conversions cannot be reached",
+  "Files and conversions cannot be reached now"
+)
 
 /** A file of the caller's; anything else, somebody else's included, is 404 (DOC-3). */
 export const ownFile = (store: Pick<ConversionStore["Service"], "file">) =>
   Effect.fnUntraced(function* (fileId: string) {
     const { customerId } = yield* CurrentOwner
-    if (!UUID.test(fileId)) return yield* Effect.fail(noFile)
-    const file = yield* store.file(fileId, customerId).pipe(Effect.catch(filesUnavailable))
+    if (!isUuid(fileId)) return yield* Effect.fail(noFile)
+    const file = yield* store.file(fileId, customerId).pipe(Effect.catch(filesAway))
     return file ?? (yield* Effect.fail(noFile))
   })
 
@@ -33,7 +68,7 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
  * Refuses a body whose `options` name an internal one (with an underscore): those hold the service's notes about money and
  * the batch lane, and dropping one silently would let the caller believe that it counts.
  */
-export const refuseInternalOptions = (body: unknown): Effect.Effect<unknown, Problem> => {
+export const refuseInternalOptions = (body: unknown) => {
   const options = isObject(body) && "options" in body ? body.options : undefined
   const wrong = isObject(options) ? Object.keys(options).filter((name) => name.startsWith("_")) : []
   return wrong.length === 0

@@ -1,24 +1,21 @@
 import { Schema, Effect, Result } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { MAX_SHARE_RECIPIENTS, Sharing } from "../../../../domain/conversion/sharing.ts"
 import { addressKey, addressOf, parseMailbox } from "../../../../domain/mail/address.ts"
 import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { SharedFiles } from "../../../../ports/conversion/shared-files.ts"
 import { FileObjects } from "../../../../ports/object-store.ts"
-import { PAGE_MEDIA_TYPE } from "../../pages/html-page.ts"
+import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
 import { SHARED_PAGE_POLICY, sharedGonePage } from "../../pages/link-pages.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, invalidRequest, problem, problemResponse } from "../../server/problem.ts"
-import { RequestLimits, tooManyResponse } from "../../server/rate-limit.ts"
+import { OwnerAccess } from "../../server/access.ts"
+import { apiOf, Page } from "../../server/endpoint.ts"
+import { readJson } from "../../server/json-body.ts"
+import { bodyDecoder, InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
+import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
 import { resultResponse } from "../../server/responses.ts"
-import { OwnerAccess } from "../../server/session.ts"
-import { InvalidRequest } from "../mail/relay.ts"
-import { RateLimited, RequestsPerMinute } from "../query.ts"
-import { filesUnavailable, noFile, ownFile } from "./own-file.ts"
+import { fileParams, filesAway, noFile, ownFile } from "./own-file.ts"
 
 /** Longest message sent with a shared file, characters. */
 const MAX_MESSAGE = 5000
@@ -36,7 +33,7 @@ const ShareRequest = Schema.Struct({
 export class SharingGroup extends HttpApiGroup.make("sharing")
   .add(
     HttpApiEndpoint.post("shareFile", "/api/v1/files/:fileId/share", {
-      params: { fileId: Schema.String },
+      params: fileParams,
       payload: ShareRequest,
       success: Schema.Struct({
         recipients: Schema.Int.annotate({
@@ -69,7 +66,7 @@ export class SharedGroup extends HttpApiGroup.make("shared")
   .add(
     HttpApiEndpoint.get("showShared", "/shared/:token", {
       params: { token: Schema.String },
-      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE })),
+      success: Page,
       error: [problemSchema("NOT_FOUND", {}), problemSchema("UNAVAILABLE", {})]
     })
       .annotate(RequestsPerMinute, 120)
@@ -103,56 +100,46 @@ const recipientsOf = (texts: ReadonlyArray<string>) => {
   return issues.length > 0 ? Effect.fail(invalidRequest(issues)) : Effect.succeed([...people.values()])
 }
 
-/** `POST /api/v1/files/:fileId/share`. */
+/** `POST /api/v1/files/:fileId/share`. Raw: a file that is not the caller's is a 404 before the body is read. */
 export const sharingHandlers = HttpApiBuilder.group(
   apiOf(SharingGroup),
   "sharing",
   Effect.fnUntraced(function* (handlers) {
-    const store = yield* ConversionStore
+    const fileOf = ownFile(yield* ConversionStore)
     const sharing = yield* Sharing
     const limits = yield* RequestLimits
-    const bodies = yield* makeJsonBodies
-    const fileOf = ownFile(store)
-    return handlers.handleRaw("shareFile", ({ params, request }) =>
-      Effect.gen(function* () {
-        const file = yield* fileOf(params.fileId)
-        const body = yield* bodies.read(request, MAX_BODY).pipe(Effect.flatMap(decodeShare))
-        const recipients = yield* recipientsOf(body.recipients)
-        if (file.resultKey === null) {
-          return problemResponse(problem("RESULT_NOT_READY", "The file has no result to share yet"))
-        }
-        const taken = yield* Effect.result(
-          limits.take({ key: `shares ${file.customerId}`, ...MAILS_OF_A_CUSTOMER, amount: recipients.length })
-        )
-        if (Result.isFailure(taken)) return tooManyResponse(taken.failure)
-        const answer = yield* sharing
-          .share({
-            fileId: file.id,
-            customerId: file.customerId,
-            recipients,
-            message: body.message ?? undefined
+    return handlers.handleRaw(
+      "shareFile",
+      Effect.fnUntraced(
+        function* ({ params, request }) {
+          const { customerId, id, resultKey } = yield* fileOf(params.fileId)
+          const body = yield* Effect.flatMap(readJson(request, MAX_BODY), decodeShare)
+          const recipients = yield* recipientsOf(body.recipients)
+          if (resultKey === null) {
+            return yield* Effect.fail(problem("RESULT_NOT_READY", "The file has no result to share yet"))
+          }
+          yield* takeOrRefuse(limits, {
+            key: `shares ${customerId}`,
+            ...MAILS_OF_A_CUSTOMER,
+            amount: recipients.length
           })
-          .pipe(
-            Effect.catchTags({
-              NoSuchFile: () => Effect.fail(noFile),
-              StoreUnavailable: filesUnavailable
-            })
-          )
-        return HttpServerResponse.text(JSON.stringify(answer), { contentType: "application/json" })
-      }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
+          const message = body.message ?? undefined
+          return yield* sharing.share({ fileId: id, customerId, recipients, message })
+        },
+        Effect.catchTags({
+          NoSuchFile: () => Effect.fail(noFile),
+          SharedFilesUnavailable: filesAway
+        })
+      )
     )
   })
 )
 
 /** A person's browser gets a page, a program a problem. */
-const gone = ({ headers }: HttpServerRequest.HttpServerRequest) =>
-  /\btext\/html\b/i.test(headers["accept"] ?? "")
-    ? HttpServerResponse.text(sharedGonePage, {
-        status: 404,
-        contentType: PAGE_MEDIA_TYPE,
-        headers: { "content-security-policy": SHARED_PAGE_POLICY }
-      })
-    : problemResponse(problem("NOT_FOUND", "This link does not work, or not any more"))
+const gone = (request: HttpServerRequest.HttpServerRequest) =>
+  acceptsPages(request)
+    ? Effect.succeed(pageResponse(sharedGonePage, { policy: SHARED_PAGE_POLICY, status: 404 }))
+    : Effect.fail(problem("NOT_FOUND", "This link does not work, or not any more"))
 
 /** A link is a secret: neither caches nor search engines keep what it shows. */
 const PRIVATE = { "cache-control": "private, no-store", "x-robots-tag": "noindex, nofollow" }
@@ -164,18 +151,19 @@ export const sharedHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const shared = yield* SharedFiles
     const objects = yield* FileObjects
-    return handlers.handleRaw("showShared", ({ params, request }) =>
-      Effect.gen(function* () {
-        const found = yield* shared.open(params.token)
-        return found === undefined ? gone(request) : yield* resultResponse(objects, found.resultKey, PRIVATE)
-      }).pipe(
-        Effect.catchIf(
-          (error) => error._tag === "ObjectStoreError" && error.reason === "missing",
-          () => Effect.succeed(gone(request))
-        ),
-        Effect.catch(filesUnavailable),
-        Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-      )
+    return handlers.handle(
+      "showShared",
+      Effect.fnUntraced(function* ({ params, request }) {
+        const found = yield* shared.open(params.token).pipe(Effect.catch(filesAway))
+        if (found === undefined) return yield* gone(request)
+        return yield* resultResponse(objects, found.resultKey, PRIVATE).pipe(
+          Effect.catchIf(
+            ({ reason }) => reason === "missing",
+            () => gone(request)
+          ),
+          Effect.catchTag("ObjectStoreError", filesAway)
+        )
+      })
     )
   })
 )

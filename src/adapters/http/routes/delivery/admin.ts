@@ -7,12 +7,16 @@ import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression-policy.ts"
 import { MAX_EMAIL_LOG_PAGE, EmailLogQuery } from "../../../../ports/delivery/email-log-query.ts"
 import { type DeadLetter, DeferQueue } from "../../../../ports/mail/defer-queue.ts"
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, invalidCursor, problem } from "../../server/problem.ts"
-import { AdminAccess } from "../../server/session.ts"
-import { InvalidRequest } from "../mail/relay.ts"
-import { cursor, DEFAULT_PAGE, filter, page, Text, Unavailable } from "../query.ts"
+import { AdminAccess } from "../../server/access.ts"
+import { apiOf, cursor, DEFAULT_PAGE, filter, page, Text } from "../../server/endpoint.ts"
+import {
+  invalidCursor,
+  InvalidRequest,
+  problem,
+  problemSchema,
+  Unavailable,
+  unavailable
+} from "../../server/problem.ts"
 
 const EmailLogRow = Schema.Struct({
   id: Schema.String,
@@ -104,10 +108,9 @@ const shown = ({ id, diedAt, receives, reason, message }: DeadLetter) => ({
   subject: message?.details.subject ?? null
 })
 
-const unavailable = (what: string, error: StoreUnavailable) =>
-  Effect.logWarning(`${what} does not answer`, error).pipe(
-    Effect.andThen(Effect.fail(problem("UNAVAILABLE", `${what} does not answer now`)))
-  )
+const logAway = unavailable("the send log does not answer", "The send log does not answer now")
+const queueAway = (cause: unknown) =>
+  unavailable("the retry queue does not answer", "The retry queue does not answer now")({ cause })
 
 /** Admin reads of the send log, and the dead letters of the retry queue. */
 export const adminHandlers = HttpApiBuilder.group(
@@ -130,19 +133,17 @@ export const adminHandlers = HttpApiBuilder.group(
           })
           .pipe(
             Effect.catchTags({
-              StoreUnavailable: (error) => unavailable("The send log", error),
+              EmailLogUnavailable: logAway,
               InvalidCursor: () => invalidCursor("log")
             })
           ),
       deadLetters: ({ query }) =>
         queue.deadLetters({ limit: query.limit || DEFAULT_PAGE }).pipe(
           Effect.map((letters) => ({ deadLetters: letters.map(shown) })),
-          Effect.catch((error) => unavailable("The retry queue", error))
+          Effect.catch(queueAway)
         ),
       redrive: Effect.fnUntraced(function* ({ params: { id } }) {
-        const found = yield* queue
-          .redrive(id)
-          .pipe(Effect.catch((error) => unavailable("The retry queue", error)))
+        const found = yield* queue.redrive(id).pipe(Effect.catch(queueAway))
         if (!found) return yield* Effect.fail(problem("NOT_FOUND", "There is no dead letter of this id"))
         return { id, redriven: true as const }
       })

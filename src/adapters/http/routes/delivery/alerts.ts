@@ -1,18 +1,16 @@
 import { Schema, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { type AlertOutcome, Alerts } from "../../../../domain/delivery/alerts.ts"
 import { Provider } from "../../../../domain/mail/failover.ts"
 import { AlertPreferences } from "../../../../ports/delivery/alert-channels.ts"
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, problem, problemResponse } from "../../server/problem.ts"
-import { AdminAccess } from "../../server/session.ts"
-import { InvalidRequest, ProxySecret } from "../mail/relay.ts"
-import { Unavailable } from "../query.ts"
+import { AdminAccess, ProxySecret } from "../../server/access.ts"
+import { apiOf } from "../../server/endpoint.ts"
+import { JsonBody, jsonBody } from "../../server/json-body.ts"
+import { bodyRefusals, problem, problemSchema, Unavailable, unavailable } from "../../server/problem.ts"
+
+/** Largest body of these routes, bytes. */
+const MAX_BODY = 256 * 1024
 
 const short = Schema.String.check(Schema.isMaxLength(1000))
 const optional = Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -31,10 +29,7 @@ const AlertRequest = Schema.Struct({
   occurredAt: optional
 }).annotate({ identifier: "AlertRequest" })
 
-const refusals = [
-  problemSchema("PAYLOAD_TOO_LARGE", {}),
-  problemSchema("UNSUPPORTED_MEDIA_TYPE", {})
-] as const
+const refusals = bodyRefusals()
 
 /** The alert route (EVENT-21, EVENT-22). */
 export class AlertGroup extends HttpApiGroup.make("alerts")
@@ -47,22 +42,24 @@ export class AlertGroup extends HttpApiGroup.make("alerts")
         escalated: Schema.optionalKey(Schema.Literal("telegram"))
       }).annotate({ identifier: "AlertAnswer" }),
       error: [
-        InvalidRequest,
         ...refusals,
         problemSchema("ALERT_FAILED", {}),
         problemSchema("ALERT_CHANNEL_UNCONFIGURED", {}),
         problemSchema("INTERNAL", {}),
         problemSchema("SHUTTING_DOWN", {})
       ]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Raises the alert about one failed send",
-        description:
-          "On every wanted channel. After 502 and 503 the caller releases its claim, so that the alert is raised again. " +
-          "Where the recipients hold the alert inbox, the alert goes to the chat alone, whatever the preferences say."
-      })
-    )
+    })
+      .annotateMerge(jsonBody(MAX_BODY))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Raises the alert about one failed send",
+          description:
+            "On every wanted channel. After 502 and 503 the caller releases its claim, so that the alert is raised again. " +
+            "Where the recipients hold the alert inbox, the alert goes to the chat alone, whatever the preferences say."
+        })
+      )
   )
+  .middleware(JsonBody)
   .middleware(ProxySecret) {}
 
 /** Which channels each type of alert goes to. */
@@ -82,33 +79,25 @@ export class NotificationGroup extends HttpApiGroup.make("notifications")
     HttpApiEndpoint.put("writeNotifications", "/api/admin/notifications", {
       payload: Notifications,
       success: Notifications,
-      error: [InvalidRequest, ...refusals, Unavailable]
-    }).annotate(OpenApi.Summary, "Switches alerts on and off")
+      error: [...refusals, Unavailable]
+    })
+      .annotateMerge(jsonBody(MAX_BODY))
+      .annotate(OpenApi.Summary, "Switches alerts on and off")
   )
+  .middleware(JsonBody)
   .middleware(AdminAccess) {}
 
-/** Largest body of these routes, bytes. */
-const MAX_BODY = 256 * 1024
+const unconfigured = problem(
+  "ALERT_CHANNEL_UNCONFIGURED",
+  "No wanted channel is configured; nothing was sent"
+)
+const failed = problem("ALERT_FAILED", "No channel took the alert")
 
-const json = (body: object) =>
-  HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json" })
-
-const answer = ({ delivery, escalated }: AlertOutcome): HttpServerResponse.HttpServerResponse => {
-  switch (delivery) {
-    case "delivered":
-    case "disabled":
-      return json({ success: true, delivery, escalated })
-    case "unconfigured":
-      return problemResponse(
-        problem("ALERT_CHANNEL_UNCONFIGURED", "No wanted channel is configured; nothing was sent")
-      )
-    case "failed":
-      return problemResponse(problem("ALERT_FAILED", "No channel took the alert"))
-  }
-}
-
-const decodeAlert = bodyDecoder(AlertRequest)
-const decodeNotifications = bodyDecoder(Notifications)
+const answer = Effect.fnUntraced(function* ({ delivery, escalated }: AlertOutcome) {
+  if (delivery === "unconfigured") return yield* Effect.fail(unconfigured)
+  if (delivery === "failed") return yield* Effect.fail(failed)
+  return { success: true as const, delivery, ...(escalated === undefined ? {} : { escalated }) }
+})
 
 /** `POST /internal/email-alert`. */
 export const alertHandlers = HttpApiBuilder.group(
@@ -116,31 +105,22 @@ export const alertHandlers = HttpApiBuilder.group(
   "alerts",
   Effect.fnUntraced(function* (handlers) {
     const alerts = yield* Alerts
-    const bodies = yield* makeJsonBodies
-    return handlers.handleRaw("raise", ({ request }) =>
-      bodies.read(request, MAX_BODY).pipe(
-        Effect.flatMap(decodeAlert),
-        Effect.flatMap((body) =>
-          alerts.raise({
-            ...body,
-            subject: body.subject ?? undefined,
-            category: body.category ?? undefined,
-            source: body.source ?? undefined,
-            reason: body.reason ?? undefined,
-            occurredAt: body.occurredAt ?? undefined
-          })
-        ),
-        Effect.map(answer),
-        Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-      )
+    return handlers.handle("raise", ({ payload }) =>
+      alerts
+        .raise({
+          ...payload,
+          subject: payload.subject ?? undefined,
+          category: payload.category ?? undefined,
+          source: payload.source ?? undefined,
+          reason: payload.reason ?? undefined,
+          occurredAt: payload.occurredAt ?? undefined
+        })
+        .pipe(Effect.flatMap(answer))
     )
   })
 )
 
-const unavailable = (error: StoreUnavailable) =>
-  Effect.logWarning("The alert preferences do not answer", error).pipe(
-    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The alert preferences do not answer now")))
-  )
+const away = unavailable("the alert preferences do not answer", "The alert preferences do not answer now")
 
 /** `GET` and `PUT /api/admin/notifications`. */
 export const notificationHandlers = HttpApiBuilder.group(
@@ -148,16 +128,10 @@ export const notificationHandlers = HttpApiBuilder.group(
   "notifications",
   Effect.fnUntraced(function* (handlers) {
     const preferences = yield* AlertPreferences
-    const bodies = yield* makeJsonBodies
-    return handlers
-      .handle("readNotifications", () => preferences.read.pipe(Effect.catch(unavailable)))
-      .handleRaw("writeNotifications", ({ request }) =>
-        bodies.read(request, MAX_BODY).pipe(
-          Effect.flatMap(decodeNotifications),
-          Effect.tap((table) => preferences.write(table).pipe(Effect.catch(unavailable))),
-          Effect.map(json),
-          Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-        )
-      )
+    return handlers.handleAll({
+      readNotifications: () => preferences.read.pipe(Effect.catch(away)),
+      writeNotifications: ({ payload }) =>
+        preferences.write(payload).pipe(Effect.catch(away), Effect.as(payload))
+    })
   })
 )

@@ -3,9 +3,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 
 import { DIGEST_CADENCES } from "../../../../domain/delivery/audit-digest-period.ts"
 import { AuditDigest } from "../../../../domain/delivery/audit-digest.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema } from "../../server/problem.ts"
-import { InvalidRequest, ProxySecret } from "../mail/relay.ts"
+import { ProxySecret } from "../../server/access.ts"
+import { apiOf } from "../../server/endpoint.ts"
+import { InvalidRequest, problemSchema } from "../../server/problem.ts"
 import { digestAnswer } from "./function-answers.ts"
 
 const counts = { sent: Schema.Int, suppressed: Schema.Int, failed: Schema.Int }
@@ -41,6 +41,6 @@ export const digestHandlers = HttpApiBuilder.group(
   "digest",
   Effect.fnUntraced(function* (handlers) {
     const digest = yield* AuditDigest
-    return handlers.handleRaw("auditDigest", ({ query }) => digestAnswer(digest, query.cadence))
+    return handlers.handle("auditDigest", ({ query }) => digestAnswer(digest, query.cadence))
   })
 )

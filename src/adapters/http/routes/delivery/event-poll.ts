@@ -2,9 +2,9 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { EventPoll } from "../../../../domain/delivery/poll.ts"
-import { apiOf } from "../../server/group-api.ts"
+import { ProxySecret } from "../../server/access.ts"
+import { apiOf } from "../../server/endpoint.ts"
 import { problemSchema } from "../../server/problem.ts"
-import { ProxySecret } from "../mail/relay.ts"
 import { pollAnswer } from "./function-answers.ts"
 
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -51,6 +51,6 @@ export const eventPollHandlers = HttpApiBuilder.group(
   "eventPoll",
   Effect.fnUntraced(function* (handlers) {
     const poll = yield* EventPoll
-    return handlers.handleRaw("poll", () => pollAnswer(poll))
+    return handlers.handle("poll", () => pollAnswer(poll))
   })
 )

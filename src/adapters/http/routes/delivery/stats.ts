@@ -4,11 +4,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { statRows, summarize } from "../../../../domain/delivery/stats.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { MAX_STATS_DAYS, EmailStats } from "../../../../ports/delivery/email-log-query.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problem } from "../../server/problem.ts"
-import { AdminAccess } from "../../server/session.ts"
-import { InvalidRequest } from "../mail/relay.ts"
-import { page, Unavailable } from "../query.ts"
+import { AdminAccess } from "../../server/access.ts"
+import { apiOf, page } from "../../server/endpoint.ts"
+import { InvalidRequest, Unavailable, unavailable } from "../../server/problem.ts"
 
 /** Days of the statistics where the query names no number. */
 const DEFAULT_STATS_DAYS = 30
@@ -68,11 +66,7 @@ export const statsHandlers = HttpApiBuilder.group(
           rows: statRows(counted),
           totals: summarize(counted)
         })),
-        Effect.catch((error) =>
-          Effect.logWarning("The send log cannot be counted", error).pipe(
-            Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The send log does not answer now")))
-          )
-        )
+        Effect.catch(unavailable("the send log cannot be counted", "The send log does not answer now"))
       )
     })
   })

@@ -1,5 +1,5 @@
-import { Schema, ByteSize, Effect, Layer, Redacted, Result } from "effect"
-import { HttpIncomingMessage, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Schema, Effect, Layer, Redacted, Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import {
   HttpApiEndpoint,
   HttpApiGroup,
@@ -14,11 +14,10 @@ import { EventRecording } from "../../../../domain/delivery/event-recording.ts"
 import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
 import { CampaignEvents } from "../../../../domain/outreach/campaign-events.ts"
 import { DeliveryIntake } from "../../../../ports/delivery/delivery-log.ts"
-import { makeJsonBodies } from "../../server/body.ts"
 import { secretCheck } from "../../server/credentials.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, problem, problemResponse } from "../../server/problem.ts"
-import { Forbidden, InvalidRequest } from "../mail/relay.ts"
+import { apiOf } from "../../server/endpoint.ts"
+import { readBytes, readJson } from "../../server/json-body.ts"
+import { Forbidden, InvalidRequest, problem, type Problem, problemSchema } from "../../server/problem.ts"
 import { makeWebhookAnswer, MAX_DEPTH, MAX_INTAKE_BODY, notRecorded, refused } from "./webhook-answer.ts"
 import { countRefusal } from "./webhook-refusals.ts"
 
@@ -97,51 +96,28 @@ export const webhookSecretLayer = (secret: Redacted.Redacted | undefined): Layer
   )
 }
 
-const json = (body: object) =>
-  HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json" })
-
 const tooDeep = (incoming: IncomingEvent) =>
   incoming._tag === "Event" && isDeeperThan(incoming.event.raw, MAX_DEPTH)
 
-const maxBody = ByteSize.bytes(MAX_INTAKE_BODY)
+/** Why the body of an authorised caller was not read. */
+const reasonOf = ({ code }: Problem) => (code === "PAYLOAD_TOO_LARGE" ? "size" : "body")
 
-const tooLarge = problemResponse(
-  problem("PAYLOAD_TOO_LARGE", `The body may hold ${MAX_INTAKE_BODY} bytes at most`)
-)
-
-const readRaw = (request: HttpServerRequest.HttpServerRequest) => {
-  if (Number(request.headers["content-length"] ?? 0) > MAX_INTAKE_BODY) return Effect.fail(tooLarge)
-  return request.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, maxBody),
-    Effect.map((bytes) => new Uint8Array(bytes)),
-    Effect.mapError((error) =>
-      error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-        ? tooLarge
-        : refused("the body ended early")
-    )
-  )
-}
-
-/** `POST /functions/v1/provider-a-webhook` (EVENT-1, EVENT-2). */
+/** `POST /functions/v1/provider-a-webhook` (EVENT-1, EVENT-2): the signature is over the bytes as they came. */
 export const webhookHandlers = HttpApiBuilder.group(
   apiOf(WebhookGroup),
   "webhook",
   Effect.fnUntraced(function* (handlers) {
     const answer = yield* makeWebhookAnswer
-    const receive = (request: HttpServerRequest.HttpServerRequest) =>
-      readRaw(request).pipe(
-        Effect.tapError((response) =>
-          countRefusal(
-            "provider_a",
-            response === tooLarge ? "size" : "body",
-            response === tooLarge ? "the body is too large" : "the body ended early"
-          )
-        ),
-        Effect.flatMap((body) => answer(body, request.headers)),
-        Effect.catch((response) => Effect.succeed(response))
+    return handlers.handle("providerA", ({ request }) =>
+      readBytes(request, MAX_INTAKE_BODY).pipe(
+        Effect.tapError((unread) => {
+          const reason = reasonOf(unread)
+          const detail = reason === "size" ? "the body is too large" : "the body ended early"
+          return countRefusal("provider_a", reason, detail)
+        }),
+        Effect.flatMap((body) => answer(body, request.headers))
       )
-
-    return handlers.handleRaw("providerA", ({ request }) => receive(request))
+    )
   })
 )
 
@@ -153,14 +129,18 @@ export const eventBusHandlers = HttpApiBuilder.group(
     const intake = yield* DeliveryIntake
     const recording = yield* EventRecording
     const campaigns = yield* CampaignEvents
-    const bodies = yield* makeJsonBodies
 
-    const receive = Effect.fnUntraced(
-      function* (request: HttpServerRequest.HttpServerRequest) {
-        const all = intake.bus(yield* bodies.read(request, MAX_INTAKE_BODY))
+    const read = (request: HttpServerRequest.HttpServerRequest) =>
+      Effect.tapError(readJson(request, MAX_INTAKE_BODY), (unread) =>
+        countRefusal("provider_b", reasonOf(unread), unread.title)
+      )
+    return handlers.handle(
+      "providerB",
+      Effect.fnUntraced(function* ({ request }) {
+        const all = intake.bus(yield* read(request))
         if (all.some(tooDeep)) {
           yield* countRefusal("provider_b", "body", "an event nests too deeply")
-          return refused("an event nests too deeply")
+          return yield* Effect.fail(refused("an event nests too deeply"))
         }
         const events = all.flatMap((one) => (one._tag === "Event" ? [one.event] : []))
         // All are tried before a failure is returned: when the list is sent again, the recorded ones change nothing.
@@ -171,18 +151,12 @@ export const eventBusHandlers = HttpApiBuilder.group(
         )
         for (const result of results) {
           if (Result.isFailure(result)) {
-            yield* Effect.logError("a delivery event was not recorded", result.failure)
-            return notRecorded
+            yield* Effect.logError("a delivery event was not recorded", result.failure.cause)
+            return yield* Effect.fail(notRecorded)
           }
         }
-        return json({ ok: true, recorded: events.length, ignored: all.length - events.length })
-      },
-      Effect.catch((unread) => {
-        const reason = unread.code === "PAYLOAD_TOO_LARGE" ? "size" : "body"
-        return Effect.as(countRefusal("provider_b", reason, unread.title), problemResponse(unread))
+        return { ok: true as const, recorded: events.length, ignored: all.length - events.length }
       })
     )
-
-    return handlers.handleRaw("providerB", ({ request }) => receive(request))
   })
 )

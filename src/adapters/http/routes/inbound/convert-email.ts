@@ -1,16 +1,15 @@
 import { Schema, Effect } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { ConvertByEmail } from "../../../../domain/inbound/convert-by-email.ts"
 import { ReplyChannel } from "../../../../ports/inbound/mails.ts"
 import { MailObjects } from "../../../../ports/object-store.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, problem, problemResponse } from "../../server/problem.ts"
+import { CurrentOwner, OwnerAccess, ProxySecret } from "../../server/access.ts"
+import { apiOf, Page } from "../../server/endpoint.ts"
+import { JsonBody, jsonBody } from "../../server/json-body.ts"
+import { bodyRefusals, problem, problemSchema, unavailable } from "../../server/problem.ts"
+import { RateLimited, RequestsPerMinute } from "../../server/rate-limit.ts"
 import { resultResponse } from "../../server/responses.ts"
-import { OwnerAccess, CurrentOwner } from "../../server/session.ts"
-import { InvalidRequest, ProxySecret } from "../mail/relay.ts"
-import { RateLimited, RequestsPerMinute } from "../query.ts"
 import { TestSendRequest, MAX_TEST_BODY, sendTestMessage } from "./test-message.ts"
 
 const Channel = Schema.Literals(["workspace", "library"]).annotate({
@@ -33,7 +32,7 @@ export class ConvertEmailGroup extends HttpApiGroup.make("convertEmail")
   .add(
     HttpApiEndpoint.get("convertEmailResult", "/convert-email/results/:token", {
       params: { token: Schema.String },
-      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html; charset=utf-8" })),
+      success: Page,
       error: [problemSchema("NOT_FOUND", {}), problemSchema("UNAVAILABLE", {})]
     })
       .annotate(RequestsPerMinute, 120)
@@ -86,15 +85,16 @@ export class ConvertEmailTestGroup extends HttpApiGroup.make("convertEmailTest")
     HttpApiEndpoint.post("convertEmailTestSend", "/convert-email/test-send", {
       payload: TestSendRequest,
       success: Schema.Struct({ ok: Schema.Literal(true), channel: Channel }),
-      error: [
-        InvalidRequest,
-        problemSchema("PAYLOAD_TOO_LARGE", {}),
-        problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
-        problemSchema("UNAVAILABLE", {})
-      ]
-    }).annotate(OpenApi.Summary, "Sends a test message through the channel of the replies")
+      error: [...bodyRefusals(), problemSchema("UNAVAILABLE", {})]
+    })
+      .annotateMerge(jsonBody(MAX_TEST_BODY))
+      .annotate(OpenApi.Summary, "Sends a test message through the channel of the replies")
   )
+  .middleware(JsonBody)
   .middleware(ProxySecret) {}
+
+const resultAway = (cause: unknown) =>
+  unavailable("a result cannot be read", "The result cannot be read now")({ cause })
 
 /** `/convert-email/health` and the links to results. */
 export const convertEmailHandlers = HttpApiBuilder.group(
@@ -104,23 +104,15 @@ export const convertEmailHandlers = HttpApiBuilder.group(
     const intake = yield* ConvertByEmail
     const channel = yield* ReplyChannel
     const objects = yield* MailObjects
-    return handlers
-      .handle("convertEmailHealth", () => Effect.succeed({ status: "ok" as const, channel: channel.name }))
-      .handleRaw("convertEmailResult", ({ params }) =>
-        Effect.gen(function* () {
-          const found = yield* intake.result(params.token)
-          if (found === undefined) {
-            return problemResponse(problem("NOT_FOUND", "There is no such result, or its link has expired"))
-          }
-          return yield* resultResponse(objects, found.key)
-        }).pipe(
-          Effect.catch((cause) =>
-            Effect.logWarning("a result cannot be read", cause).pipe(
-              Effect.as(problemResponse(problem("UNAVAILABLE", "The result cannot be read now")))
-            )
-          )
-        )
-      )
+    return handlers.handleAll({
+      convertEmailHealth: () => Effect.succeed({ status: "ok" as const, channel: channel.name }),
+      convertEmailResult: Effect.fnUntraced(function* ({ params }) {
+        const found = yield* intake.result(params.token).pipe(Effect.catch(resultAway))
+        return found === undefined
+          ? yield* Effect.fail(problem("NOT_FOUND", "There is no such result, or its link has expired"))
+          : yield* resultResponse(objects, found.key).pipe(Effect.catch(resultAway))
+      })
+    })
   })
 )
 
@@ -130,22 +122,21 @@ export const mailResultsHandlers = HttpApiBuilder.group(
   "mailResults",
   Effect.fnUntraced(function* (handlers) {
     const intake = yield* ConvertByEmail
-    return handlers.handle("listMailResults", () =>
-      Effect.gen(function* () {
-        const { customerId } = yield* CurrentOwner
-        const results = yield* intake.keptResults(customerId)
-        return {
-          results: results.map((result) => ({
-            ...result,
-            expiresAt: new Date(result.expiresAt).toISOString()
-          }))
-        }
-      }).pipe(
-        Effect.catchTag("StoreUnavailable", (cause) =>
-          Effect.andThen(
-            Effect.logWarning("results of mails cannot be listed", cause),
-            Effect.fail(problem("UNAVAILABLE", "Your results cannot be listed now"))
-          )
+    return handlers.handle(
+      "listMailResults",
+      Effect.fnUntraced(
+        function* () {
+          const { customerId } = yield* CurrentOwner
+          const results = yield* intake.keptResults(customerId)
+          return {
+            results: results.map((result) => ({
+              ...result,
+              expiresAt: new Date(result.expiresAt).toISOString()
+            }))
+          }
+        },
+        Effect.catchTag("IntakeUnavailable", (cause) =>
+          unavailable("results of mails cannot be listed", "Your results cannot be listed now")({ cause })
         )
       )
     )
@@ -158,11 +149,6 @@ export const convertEmailTestHandlers = HttpApiBuilder.group(
   "convertEmailTest",
   Effect.fnUntraced(function* (handlers) {
     const channel = yield* ReplyChannel
-    const bodies = yield* makeJsonBodies
-    return handlers.handleRaw("convertEmailTestSend", ({ request }) =>
-      Effect.flatMap(bodies.read(request, MAX_TEST_BODY), (body) => sendTestMessage(channel, body)).pipe(
-        Effect.catch((failure) => Effect.succeed(problemResponse(failure)))
-      )
-    )
+    return handlers.handle("convertEmailTestSend", ({ payload }) => sendTestMessage(channel, payload))
   })
 )

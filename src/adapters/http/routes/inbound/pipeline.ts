@@ -1,5 +1,5 @@
-import { Schema, Effect } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
+import { Effect } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import {
   PageCount,
@@ -7,10 +7,9 @@ import {
   fileNameOf,
   PIPELINE_HEADERS
 } from "../../../../domain/inbound/pipeline-wire.ts"
-import { PAGE_MEDIA_TYPE } from "../../pages/paths.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, problemResponse } from "../../server/problem.ts"
-import { InvalidRequest, ProxySecret } from "../mail/relay.ts"
+import { ProxySecret } from "../../server/access.ts"
+import { apiOf, Page } from "../../server/endpoint.ts"
+import { InvalidRequest, type Problem, problemResponse, problemSchema } from "../../server/problem.ts"
 import { PipelineAnswers } from "./pipeline-answer.ts"
 
 const error = [
@@ -31,7 +30,7 @@ export class PipelineGroup extends HttpApiGroup.make("pipeline")
   )
   .add(
     HttpApiEndpoint.post("pipelineConvert", PIPELINE_PATHS.convert, {
-      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE })),
+      success: Page,
       error
     }).annotateMerge(
       OpenApi.annotations({
@@ -45,22 +44,21 @@ export class PipelineGroup extends HttpApiGroup.make("pipeline")
   )
   .middleware(ProxySecret) {}
 
+const refused = (why: Problem) => Effect.succeed(problemResponse(why))
+
 /** The pipeline behind the shared secret, for a worker without a service binding. */
 export const pipelineHandlers = HttpApiBuilder.group(
   apiOf(PipelineGroup),
   "pipeline",
   Effect.fnUntraced(function* (handlers) {
     const answers = yield* PipelineAnswers
-    return handlers
-      .handleRaw("pipelinePages", ({ request }) =>
-        answers
-          .pages(request.stream)
-          .pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
-      )
-      .handleRaw("pipelineConvert", ({ request }) =>
-        answers
-          .convert(request.stream, fileNameOf(request.headers[PIPELINE_HEADERS.fileName]))
-          .pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
-      )
+    return handlers.handleAll({
+      pipelinePages: ({ request }) => answers.pages(request.stream).pipe(Effect.catch(refused)),
+      pipelineConvert: ({ request }) =>
+        Effect.catch(
+          answers.convert(request.stream, fileNameOf(request.headers[PIPELINE_HEADERS.fileName])),
+          refused
+        )
+    })
   })
 )

@@ -1,10 +1,9 @@
-import { Effect, Result, Schema } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { Effect, Schema } from "effect"
 
-import { addressOf, parseMailbox } from "../../../../domain/mail/address.ts"
+import { addressOf } from "../../../../domain/mail/address.ts"
 import type { ReplyChannel, ReplyFailure } from "../../../../ports/inbound/mails.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { invalidRequest, problem, type Problem } from "../../server/problem.ts"
+import { mailboxIn } from "../../server/endpoint.ts"
+import { bodyDecoder, invalidRequest, problem } from "../../server/problem.ts"
 
 /** Largest body of a test message, bytes. */
 export const MAX_TEST_BODY = 512 * 1024
@@ -16,27 +15,25 @@ export const TestSendRequest = Schema.Struct({
   body: Schema.String.check(Schema.isMaxLength(100_000))
 }).annotate({ identifier: "TestSendRequest" })
 
-const decodeTest = bodyDecoder(TestSendRequest)
+/** Decodes the parsed body of a test message, where `HttpApi` does not. */
+export const decodeTestSend = bodyDecoder(TestSendRequest)
 
 const refused = ({ message, reason }: ReplyFailure) =>
   reason === "refused" ? invalidRequest([{ path: "", message }]) : problem("UNAVAILABLE", message)
 
-/** Sends the test message of a parsed body through the channel of the replies. */
+/** Sends a test message through the channel of the replies. */
 export const sendTestMessage = Effect.fnUntraced(function* (
   channel: ReplyChannel["Service"],
-  parsed: unknown
-): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Problem> {
-  const { body, subject, to } = yield* decodeTest(parsed)
-  const mailbox = parseMailbox(to)
-  if (Result.isFailure(mailbox))
-    return yield* Effect.fail(invalidRequest([{ path: "to", message: mailbox.failure }]))
+  { body, subject, to }: typeof TestSendRequest.Type
+) {
+  const mailbox = yield* mailboxIn("to", to)
   if (/[\r\n\0]/.test(subject)) {
     return yield* Effect.fail(invalidRequest([{ path: "subject", message: "holds a line break or NUL" }]))
   }
   yield* Effect.mapError(
     channel.send({
       key: `convert-email-test:${globalThis.crypto.randomUUID()}`,
-      to: addressOf(mailbox.success),
+      to: addressOf(mailbox),
       subject,
       html: undefined,
       text: body,
@@ -47,7 +44,5 @@ export const sendTestMessage = Effect.fnUntraced(function* (
     }),
     refused
   )
-  return HttpServerResponse.text(JSON.stringify({ ok: true, channel: channel.name }), {
-    contentType: "application/json"
-  })
+  return { ok: true as const, channel: channel.name }
 })

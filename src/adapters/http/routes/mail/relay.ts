@@ -1,27 +1,15 @@
-import { Schema, Effect, Result } from "effect"
-import { HttpServerResponse, type HttpServerRequest } from "effect/http"
-import {
-  HttpApiEndpoint,
-  HttpApiGroup,
-  HttpApiMiddleware,
-  HttpApiSecurity,
-  OpenApi,
-  HttpApiBuilder
-} from "effect/http-api"
+import { Schema, Effect } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { FailureKind, Provider, dedupes } from "../../../../domain/mail/failover.ts"
 import { Mailer } from "../../../../domain/mail/mailer.ts"
-import { SendRequest, decodeSendRequest } from "../../../../domain/mail/message.ts"
+import { SendRequest } from "../../../../domain/mail/message.ts"
+import type * as Refusal from "../../../../domain/mail/send-result.ts"
 import type { SendResult } from "../../../../domain/mail/send-result.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import {
-  problemSchema,
-  ProblemIssue,
-  invalidRequest,
-  problem,
-  problemResponse
-} from "../../server/problem.ts"
+import { ProxySecret } from "../../server/access.ts"
+import { apiOf } from "../../server/endpoint.ts"
+import { JsonBody, jsonBody } from "../../server/json-body.ts"
+import { InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
 
 /** Largest body of a relay call, bytes: 40 MB of attachments in base64, and the rest of the message. */
 export const MAX_RELAY_BODY = 60 * 1024 * 1024
@@ -54,15 +42,6 @@ export const EmailFailed = problemSchema("EMAIL_FAILED", {
   kind: FailureKind,
   provider: Schema.NullOr(Provider)
 })
-export const InvalidRequest = problemSchema("INVALID_REQUEST", { issues: Schema.Array(ProblemIssue) })
-export const Forbidden = problemSchema("FORBIDDEN", {})
-
-/** Lets only callers with the shared secret pass; others get 403 before the body is read. */
-export class ProxySecret extends HttpApiMiddleware.Service<ProxySecret>()("postlane/http/ProxySecret", {
-  security: { proxySecret: HttpApiSecurity.apiKey({ key: "x-proxy-secret", in: "header" }) },
-  error: Forbidden
-}) {}
-
 const answers = {
   payload: SendRequest.annotate({ identifier: "SendRequest" }),
   success: RelayAnswer,
@@ -89,8 +68,17 @@ const describe = OpenApi.annotations({
 
 /** The relay (MAIL-80): one handler under two paths. */
 export class RelayGroup extends HttpApiGroup.make("sending")
-  .add(HttpApiEndpoint.post("internal", "/internal/send-email", answers).annotateMerge(describe))
-  .add(HttpApiEndpoint.post("api", "/api/send-email", answers).annotateMerge(describe))
+  .add(
+    HttpApiEndpoint.post("internal", "/internal/send-email", answers)
+      .annotateMerge(describe)
+      .annotateMerge(jsonBody(MAX_RELAY_BODY))
+  )
+  .add(
+    HttpApiEndpoint.post("api", "/api/send-email", answers)
+      .annotateMerge(describe)
+      .annotateMerge(jsonBody(MAX_RELAY_BODY))
+  )
+  .middleware(JsonBody)
   .middleware(ProxySecret) {}
 
 /**
@@ -108,56 +96,50 @@ const retryable = (request: SendRequest, result: SendResult & { readonly status:
   }
 }
 
-const answer = (request: SendRequest, result: SendResult): HttpServerResponse.HttpServerResponse => {
-  switch (result.status) {
-    case "sent":
-    case "deferred":
-      return HttpServerResponse.text(JSON.stringify(result), { contentType: "application/json" })
-    case "suppressed":
-      return problemResponse({
-        ...problem("EMAIL_SUPPRESSED", result.error),
-        sendId: result.sendId,
-        idempotencyKey: result.idempotencyKey,
-        suppressedRecipients: result.suppressedRecipients
-      })
-    case "failed":
-      return problemResponse({
-        ...problem("EMAIL_FAILED", result.error),
-        retryable: retryable(request, result),
-        kind: result.kind,
-        sendId: result.sendId,
-        idempotencyKey: result.idempotencyKey,
-        provider: result.provider
-      })
+const answer = Effect.fnUntraced(function* (request: SendRequest, result: SendResult) {
+  if (result.status === "suppressed") return yield* Effect.fail(suppressedProblem(result))
+  if (result.status === "failed") {
+    return yield* Effect.fail(failedProblem(result, retryable(request, result)))
   }
+  return result
+})
+
+export const suppressedProblem = (result: SendResult & { readonly status: "suppressed" }) => ({
+  ...problem("EMAIL_SUPPRESSED", result.error),
+  sendId: result.sendId,
+  idempotencyKey: result.idempotencyKey,
+  suppressedRecipients: result.suppressedRecipients
+})
+
+export const failedProblem = (result: SendResult & { readonly status: "failed" }, again: boolean) => ({
+  ...problem("EMAIL_FAILED", result.error),
+  retryable: again,
+  sendId: result.sendId,
+  idempotencyKey: result.idempotencyKey,
+  kind: result.kind,
+  provider: result.provider
+})
+
+/** What a send is refused for before it begins. */
+export const sendRefusals = {
+  InvalidRequest: ({ issues }: Refusal.InvalidRequest) => Effect.fail(invalidRequest(issues)),
+  IdempotencyConflict: ({ message }: Refusal.IdempotencyConflict) =>
+    Effect.fail(problem("IDEMPOTENCY_CONFLICT", message)),
+  IdempotencyInProgress: ({ message }: Refusal.IdempotencyInProgress) =>
+    Effect.fail(problem("IDEMPOTENCY_IN_PROGRESS", message))
 }
 
-/** The relay's two paths. The body is decoded by hand: once, and the refusal names every wrong field. */
+/** The relay's two paths. */
 export const relayHandlers = HttpApiBuilder.group(
   apiOf(RelayGroup),
   "sending",
   Effect.fnUntraced(function* (handlers) {
     const mailer = yield* Mailer
-    const bodies = yield* makeJsonBodies
-
-    const relay = Effect.fnUntraced(
-      function* (request: HttpServerRequest.HttpServerRequest) {
-        const decoded = decodeSendRequest(yield* bodies.read(request, MAX_RELAY_BODY))
-        if (Result.isFailure(decoded)) return problemResponse(invalidRequest(decoded.failure))
-        return answer(decoded.success, yield* mailer.send(decoded.success))
-      },
-      Effect.catchTags({
-        InvalidRequest: ({ issues }) => Effect.succeed(problemResponse(invalidRequest(issues))),
-        IdempotencyConflict: ({ message }) =>
-          Effect.succeed(problemResponse(problem("IDEMPOTENCY_CONFLICT", message))),
-        IdempotencyInProgress: ({ message }) =>
-          Effect.succeed(problemResponse(problem("IDEMPOTENCY_IN_PROGRESS", message)))
-      }),
-      Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-    )
-
-    return handlers
-      .handleRaw("internal", ({ request }) => relay(request))
-      .handleRaw("api", ({ request }) => relay(request))
+    const relay = ({ payload }: { readonly payload: SendRequest }) =>
+      mailer.send(payload).pipe(
+        Effect.flatMap((result) => answer(payload, result)),
+        Effect.catchTags(sendRefusals)
+      )
+    return handlers.handleAll({ internal: relay, api: relay })
   })
 )

@@ -1,24 +1,21 @@
 import { Schema, Effect, Result } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { addressKey, parseMailbox, parsePublicMailbox } from "../../../../domain/mail/address.ts"
 import { SuppressionReason } from "../../../../domain/mail/suppression-policy.ts"
 import { MAX_SUPPRESSION_PAGE, SuppressionList } from "../../../../ports/mail/suppression-list.ts"
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { apiOf } from "../../server/group-api.ts"
+import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
+import { apiOf, DEFAULT_PAGE, filter, mailboxIn, page, Text } from "../../server/endpoint.ts"
+import { JsonBody, jsonBody } from "../../server/json-body.ts"
 import {
-  problemSchema,
+  bodyRefusals,
   invalidCursor,
-  invalidRequest,
+  InvalidRequest,
   problem,
-  problemResponse
+  problemSchema,
+  Unavailable,
+  unavailable
 } from "../../server/problem.ts"
-import { AdminAccess, CurrentPrincipal } from "../../server/session.ts"
-import { DEFAULT_PAGE, filter, page, Text, Unavailable } from "../query.ts"
-import { InvalidRequest } from "./relay.ts"
 
 const Note = Text.check(Schema.isMaxLength(1000))
 
@@ -58,18 +55,15 @@ export class SuppressionGroup extends HttpApiGroup.make("suppressions")
     HttpApiEndpoint.post("addSuppression", PATH, {
       payload: SuppressionRequest,
       success: SuppressionRow,
-      error: [
-        InvalidRequest,
-        problemSchema("PAYLOAD_TOO_LARGE", {}),
-        problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
-        Unavailable
-      ]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Adds a manual suppression",
-        description: "One `email_suppress` row in `admin_audit_log` tells of it, with the note."
-      })
-    )
+      error: [...bodyRefusals(), Unavailable]
+    })
+      .annotateMerge(jsonBody(64 * 1024))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Adds a manual suppression",
+          description: "One `email_suppress` row in `admin_audit_log` tells of it, with the note."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.delete("removeSuppressions", `${PATH}/:email`, {
@@ -86,10 +80,8 @@ export class SuppressionGroup extends HttpApiGroup.make("suppressions")
       })
     )
   )
+  .middleware(JsonBody)
   .middleware(AdminAccess) {}
-
-/** Largest body of these routes, bytes. */
-const MAX_BODY = 64 * 1024
 
 /** The stored form of an address; text that is none is compared as it is, so that its row can be removed. */
 const keyOf = (email: string): string => {
@@ -97,12 +89,7 @@ const keyOf = (email: string): string => {
   return Result.isSuccess(parsed) ? addressKey(parsed.success) : email.trim().toLowerCase()
 }
 
-const unavailable = (error: StoreUnavailable) =>
-  Effect.logWarning("The suppression list does not answer", error).pipe(
-    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The suppression list does not answer now")))
-  )
-
-const decodeSuppression = bodyDecoder(SuppressionRequest)
+const away = unavailable("the suppression list does not answer", "The suppression list does not answer now")
 
 /** `/api/admin/email-suppressions`. */
 export const suppressionHandlers = HttpApiBuilder.group(
@@ -110,21 +97,8 @@ export const suppressionHandlers = HttpApiBuilder.group(
   "suppressions",
   Effect.fnUntraced(function* (handlers) {
     const list = yield* SuppressionList
-    const bodies = yield* makeJsonBodies
-
-    const add = Effect.fnUntraced(function* (body: typeof SuppressionRequest.Type) {
-      const parsed = parsePublicMailbox(body.email.trim())
-      if (Result.isFailure(parsed)) {
-        return yield* Effect.fail(invalidRequest([{ path: "email", message: parsed.failure }]))
-      }
-      const { actor } = yield* CurrentPrincipal
-      return yield* list
-        .add({ email: addressKey(parsed.success), actor, note: body.note || undefined })
-        .pipe(Effect.catch(unavailable))
-    })
-
-    return handlers
-      .handle("listSuppressions", ({ query }) =>
+    return handlers.handleAll({
+      listSuppressions: ({ query }) =>
         list
           .page({
             email: query.email ? keyOf(query.email) : undefined,
@@ -134,36 +108,27 @@ export const suppressionHandlers = HttpApiBuilder.group(
           })
           .pipe(
             Effect.catchTags({
-              StoreUnavailable: unavailable,
+              SuppressionListUnavailable: away,
               InvalidSuppressionCursor: () => invalidCursor("list")
             })
-          )
-      )
-      .handleRaw("addSuppression", ({ request }) =>
-        bodies.read(request, MAX_BODY).pipe(
-          Effect.flatMap(decodeSuppression),
-          Effect.flatMap(add),
-          Effect.map((row) =>
-            HttpServerResponse.text(JSON.stringify(row), { contentType: "application/json" })
           ),
-          Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-        )
-      )
-      .handle(
-        "removeSuppressions",
-        Effect.fnUntraced(function* ({ params, query }) {
-          const email = keyOf(params.email)
-          const { actor } = yield* CurrentPrincipal
-          const removed = email.includes("\0")
-            ? 0
-            : yield* list
-                .remove({ email, actor, note: query.note || undefined })
-                .pipe(Effect.catch(unavailable))
-          if (removed === 0) {
-            return yield* Effect.fail(problem("NOT_FOUND", "The address is not suppressed"))
-          }
-          return { removed }
-        })
-      )
+      addSuppression: Effect.fnUntraced(function* ({ payload }) {
+        const mailbox = yield* mailboxIn("email", payload.email, parsePublicMailbox)
+        const { actor } = yield* CurrentPrincipal
+        return yield* list
+          .add({ email: addressKey(mailbox), actor, note: payload.note || undefined })
+          .pipe(Effect.catch(away))
+      }),
+      removeSuppressions: Effect.fnUntraced(function* ({ params, query }) {
+        const email = keyOf(params.email)
+        const { actor } = yield* CurrentPrincipal
+        const removed = email.includes("\0")
+          ? 0
+          : yield* list.remove({ email, actor, note: query.note || undefined }).pipe(Effect.catch(away))
+        return removed === 0
+          ? yield* Effect.fail(problem("NOT_FOUND", "The address is not suppressed"))
+          : { removed }
+      })
+    })
   })
 )

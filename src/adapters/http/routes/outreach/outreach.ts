@@ -1,18 +1,20 @@
 import { Schema, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { CAMPAIGN_SEND_STATUSES } from "../../../../domain/outreach/campaign-status.ts"
 import { Outreach, type OutreachResult } from "../../../../domain/outreach/outreach.ts"
 import { CAMPAIGN } from "../../../../domain/outreach/unsubscribe-token.ts"
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
-import { makeJsonBodies } from "../../server/body.ts"
-import { bodyDecoder } from "../../server/decode-body.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, invalidRequest, problem, problemResponse } from "../../server/problem.ts"
-import { AdminAccess } from "../../server/session.ts"
-import { EmailFailed, EmailSuppressed, InvalidRequest } from "../mail/relay.ts"
-import { Text, Unavailable } from "../query.ts"
+import { AdminAccess } from "../../server/access.ts"
+import { apiOf, Text } from "../../server/endpoint.ts"
+import { JsonBody, jsonBody } from "../../server/json-body.ts"
+import { InvalidRequest, problem, problemSchema, Unavailable } from "../../server/problem.ts"
+import {
+  EmailFailed,
+  EmailSuppressed,
+  failedProblem,
+  sendRefusals,
+  suppressedProblem
+} from "../mail/relay.ts"
 
 const short = Text.check(Schema.isMaxLength(200))
 
@@ -54,65 +56,41 @@ export class OutreachGroup extends HttpApiGroup.make("outreach")
         problemSchema("INTERNAL", {}),
         Unavailable
       ]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Sends one mail of a campaign to one prospect",
-        description:
-          "Pinned to provider_b, with one-click unsubscribing. The same mail to the same person goes out once (`sentBefore`); " +
-          "one that was deferred and did not go out in the end is sent again when it is asked for. " +
-          "422 `UNSUBSCRIBED` where the person wants none; 503 where that cannot be known now: nothing was sent."
-      })
-    )
+    })
+      .annotateMerge(jsonBody(512 * 1024))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Sends one mail of a campaign to one prospect",
+          description:
+            "Pinned to provider_b, with one-click unsubscribing. The same mail to the same person goes out once (`sentBefore`); " +
+            "one that was deferred and did not go out in the end is sent again when it is asked for. " +
+            "422 `UNSUBSCRIBED` where the person wants none; 503 where that cannot be known now: nothing was sent."
+        })
+      )
   )
+  .middleware(JsonBody)
   .middleware(AdminAccess) {}
 
-/** Largest body of this route, bytes. */
-const MAX_BODY = 512 * 1024
+const unsubscribed = problem("UNSUBSCRIBED", "The address wants no outreach; nothing was sent")
 
-const json = (body: object) =>
-  HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json" })
-
-const answer = (outcome: OutreachResult): HttpServerResponse.HttpServerResponse => {
-  if (outcome._tag === "Unsubscribed") {
-    return problemResponse(problem("UNSUBSCRIBED", "The address wants no outreach; nothing was sent"))
-  }
+const answer = Effect.fnUntraced(function* (outcome: OutreachResult) {
+  if (outcome._tag === "Unsubscribed") return yield* Effect.fail(unsubscribed)
   if (outcome._tag === "SentBefore") {
     const { id, providerMessageId, status } = outcome
-    return json({ id, status, sentBefore: true, providerMessageId })
+    return { id, status, sentBefore: true, providerMessageId }
   }
   const { id, result } = outcome
-  const ended = { sendId: result.sendId, idempotencyKey: result.idempotencyKey }
-  switch (result.status) {
-    case "sent":
-    case "deferred":
-      return json({
-        id,
-        status: result.status,
-        sentBefore: false,
-        providerMessageId: result.providerMessageId
-      })
-    case "suppressed":
-      return problemResponse({
-        ...problem("EMAIL_SUPPRESSED", result.error),
-        ...ended,
-        suppressedRecipients: result.suppressedRecipients
-      })
-    case "failed":
-      return problemResponse({
-        ...problem("EMAIL_FAILED", result.error),
-        ...ended,
-        retryable: result.kind === "unavailable",
-        kind: result.kind,
-        provider: result.provider
-      })
+  if (result.status === "suppressed") return yield* Effect.fail(suppressedProblem(result))
+  if (result.status === "failed") {
+    return yield* Effect.fail(failedProblem(result, result.kind === "unavailable"))
   }
-}
+  return { id, status: result.status, sentBefore: false, providerMessageId: result.providerMessageId }
+})
 
-const decode = bodyDecoder(OutreachRequest)
-
-const unavailable = (error: StoreUnavailable) =>
-  Effect.logError("outreach cannot ask whether an address is unsubscribed", error).pipe(
-    Effect.as(problemResponse(problem("UNAVAILABLE", "The campaigns do not answer now; nothing was sent")))
+/** A mail goes out only where it is known that its recipient has not unsubscribed. */
+const away = ({ cause }: { readonly cause: unknown }) =>
+  Effect.logError("outreach cannot ask whether an address is unsubscribed", cause).pipe(
+    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The campaigns do not answer now; nothing was sent")))
   )
 
 /** `POST /api/admin/outreach/sends`. */
@@ -121,22 +99,13 @@ export const outreachHandlers = HttpApiBuilder.group(
   "outreach",
   Effect.fnUntraced(function* (handlers) {
     const outreach = yield* Outreach
-    const bodies = yield* makeJsonBodies
-    return handlers.handleRaw("sendOutreach", ({ request }) =>
-      bodies.read(request, MAX_BODY).pipe(
-        Effect.flatMap(decode),
-        Effect.flatMap((body) => outreach.send(body)),
-        Effect.map(answer),
-        Effect.catchTags({
-          InvalidRequest: ({ issues }) => Effect.succeed(problemResponse(invalidRequest(issues))),
-          IdempotencyConflict: ({ message }) =>
-            Effect.succeed(problemResponse(problem("IDEMPOTENCY_CONFLICT", message))),
-          IdempotencyInProgress: ({ message }) =>
-            Effect.succeed(problemResponse(problem("IDEMPOTENCY_IN_PROGRESS", message))),
-          StoreUnavailable: unavailable
-        }),
-        Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
-      )
+    return handlers.handle("sendOutreach", ({ payload }) =>
+      outreach
+        .send(payload)
+        .pipe(
+          Effect.flatMap(answer),
+          Effect.catchTags({ ...sendRefusals, CampaignBookUnavailable: away, UnsubscribesUnavailable: away })
+        )
     )
   })
 )

@@ -1,17 +1,14 @@
 import { Schema, Effect } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import type { UnsubscribeSubject } from "../../../../domain/outreach/unsubscribe-token.ts"
 import { Unsubscribing } from "../../../../domain/outreach/unsubscribe.ts"
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
-import { PAGE_MEDIA_TYPE } from "../../pages/html-page.ts"
+import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
 import { askPage, donePage, unknownPage, UNSUBSCRIBE_POLICY } from "../../pages/link-pages.ts"
-import { apiOf } from "../../server/group-api.ts"
-import { problemSchema, problem, problemResponse } from "../../server/problem.ts"
-import { RateLimited, RequestsPerMinute } from "../query.ts"
-
-const Html = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
+import { apiOf, Page } from "../../server/endpoint.ts"
+import { problem, problemSchema } from "../../server/problem.ts"
+import { RateLimited, RequestsPerMinute } from "../../server/rate-limit.ts"
 
 /** High, because a mail service unsubscribes all of its users from a few addresses. */
 const A_MINUTE = 600
@@ -20,7 +17,7 @@ const PATH = "/unsubscribe/:token"
 
 const answers = {
   params: { token: Schema.String },
-  success: Html,
+  success: Page,
   error: [problemSchema("NOT_FOUND", {}), problemSchema("UNAVAILABLE", {})]
 } as const
 
@@ -50,18 +47,26 @@ export class UnsubscribeGroup extends HttpApiGroup.make("unsubscribe")
   )
   .middleware(RateLimited) {}
 
-const html = (body: string, status = 200) =>
-  HttpServerResponse.text(body, {
-    status,
-    contentType: PAGE_MEDIA_TYPE,
-    headers: { "content-security-policy": UNSUBSCRIBE_POLICY }
-  })
-
 /** A person's browser gets a page, a program a problem. */
-const unknown = ({ headers }: HttpServerRequest.HttpServerRequest) =>
-  /\btext\/html\b/i.test(headers["accept"] ?? "")
-    ? html(unknownPage, 404)
-    : problemResponse(problem("NOT_FOUND", "This is no unsubscribe link of ours"))
+const unknown = (request: HttpServerRequest.HttpServerRequest) =>
+  acceptsPages(request)
+    ? Effect.succeed(pageResponse(unknownPage, { policy: UNSUBSCRIBE_POLICY, status: 404 }))
+    : Effect.fail(problem("NOT_FOUND", "This is no unsubscribe link of ours"))
+
+/** The page for the link's address, if it is a link of ours. */
+const answer = (
+  request: HttpServerRequest.HttpServerRequest,
+  subject: UnsubscribeSubject | undefined,
+  page: (email: string) => string
+) =>
+  subject === undefined
+    ? unknown(request)
+    : Effect.succeed(pageResponse(page(subject.email), { policy: UNSUBSCRIBE_POLICY }))
+
+const away = ({ cause }: { readonly cause: unknown }) =>
+  Effect.logError("an unsubscribe link cannot be answered", cause).pipe(
+    Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Nothing was changed; please try again")))
+  )
 
 /** `/unsubscribe/:token`. */
 export const unsubscribeHandlers = HttpApiBuilder.group(
@@ -69,27 +74,17 @@ export const unsubscribeHandlers = HttpApiBuilder.group(
   "unsubscribe",
   Effect.fnUntraced(function* (handlers) {
     const unsubscribing = yield* Unsubscribing
-
-    const answer = (
-      request: HttpServerRequest.HttpServerRequest,
-      asked: Effect.Effect<UnsubscribeSubject | undefined, StoreUnavailable>,
-      page: (email: string) => string
-    ) =>
-      asked.pipe(
-        Effect.map((subject) => (subject === undefined ? unknown(request) : html(page(subject.email)))),
-        Effect.catch((error) =>
-          Effect.logError("an unsubscribe link cannot be answered", error).pipe(
-            Effect.as(problemResponse(problem("UNAVAILABLE", "Nothing was changed; please try again")))
-          )
+    return handlers.handleAll({
+      show: ({ params, request }) =>
+        unsubscribing.verify(params.token).pipe(
+          Effect.catch(away),
+          Effect.flatMap((subject) => answer(request, subject, askPage))
+        ),
+      unsubscribe: ({ params, request }) =>
+        unsubscribing.unsubscribe(params.token).pipe(
+          Effect.catch(away),
+          Effect.flatMap((subject) => answer(request, subject, donePage))
         )
-      )
-
-    return handlers
-      .handleRaw("show", ({ params, request }) =>
-        answer(request, unsubscribing.verify(params.token), askPage)
-      )
-      .handleRaw("unsubscribe", ({ params, request }) =>
-        answer(request, unsubscribing.unsubscribe(params.token), donePage)
-      )
+    })
   })
 )

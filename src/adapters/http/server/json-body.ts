@@ -1,0 +1,143 @@
+import { isUtf8 } from "node:buffer"
+
+import { ByteSize, Context, Effect, Layer, Semaphore } from "effect"
+import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
+import { HttpApi, HttpApiMiddleware } from "effect/http-api"
+
+import { invalidRequest, problem, type Problem, problemResponse } from "./problem.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const endedEarly = invalidRequest([{ path: "", message: "the body ended early" }])
+
+/** The bytes of a body. One declared too large is refused unread; one that grows too large is not read to its end. */
+export const readBytes = (
+  request: Request,
+  maxBytes: number
+): Effect.Effect<Buffer, typeof endedEarly | Problem<"PAYLOAD_TOO_LARGE">> => {
+  const tooLarge = problem("PAYLOAD_TOO_LARGE", `The body may hold ${maxBytes} bytes at most`)
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Effect.fail(tooLarge)
+  return request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
+    Effect.map((bytes) => Buffer.from(bytes)),
+    Effect.mapError(({ reason }) =>
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge : endedEarly
+    )
+  )
+}
+
+/** A media type in UTF-8: other character sets are refused, not converted. */
+const mediaType = (name: string): RegExp =>
+  new RegExp(`^${name}\\s*(?:;\\s*charset\\s*=\\s*"?utf-8"?\\s*)?$`, "i")
+const JSON_TYPE = mediaType("application/json")
+const FORM_TYPE = mediaType("application/x-www-form-urlencoded")
+
+const isCompressed = ({ headers }: Request): boolean =>
+  (headers["content-encoding"] ?? "identity").toLowerCase() !== "identity"
+
+const malformed = (message: string) => Effect.fail(invalidRequest([{ path: "", message }]))
+const notJson = malformed("the body is not JSON")
+const unsupported = (detail: string) => Effect.fail(problem("UNSUPPORTED_MEDIA_TYPE", detail))
+
+/** The text of a JSON body. Call it after the caller is known: nothing is read before. */
+const readText = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
+  const type = request.headers["content-type"]
+  if (type !== undefined && !JSON_TYPE.test(type)) {
+    return yield* unsupported("The body must be application/json in UTF-8")
+  }
+  if (isCompressed(request)) return yield* unsupported("The body must not be compressed")
+  const bytes = yield* readBytes(request, maxBytes)
+  if (bytes.length === 0) return yield* notJson
+  return isUtf8(bytes) ? bytes.toString("utf8") : yield* malformed("the body is not UTF-8")
+})
+
+/** Reads and parses a JSON body where the handler must check something else first. */
+export const readJson = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
+  const text = yield* readText(request, maxBytes)
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return yield* notJson
+  }
+})
+
+/** The fields of a form (`application/x-www-form-urlencoded`). */
+export const readForm = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
+  if (!FORM_TYPE.test(request.headers["content-type"] ?? "") || isCompressed(request)) {
+    return yield* unsupported("The body must be application/x-www-form-urlencoded in UTF-8")
+  }
+  return new URLSearchParams((yield* readBytes(request, maxBytes)).toString("utf8"))
+})
+
+/** Of bodies over this many bytes, or of unknown length, only a few are read at once. */
+const LARGE_BODY = 1024 * 1024
+
+/** How many large bodies this process reads at once; the others wait unread on their sockets. */
+const LARGE_BODIES_AT_ONCE = 4
+const places = Semaphore.makeUnsafe(LARGE_BODIES_AT_ONCE)
+
+/** What a large body must bring per {@link LOOK_EVERY} while it holds one of these places: 200 KB a second. */
+const LEAST_BYTES = 1024 * 1024
+const LOOK_EVERY = "5 seconds"
+
+/** Bytes received on a request's connection; undefined where that is not known. */
+const bytesRead = ({ source }: Request): number | undefined => {
+  const socket = "socket" in source ? source.socket : undefined
+  const known = typeof socket === "object" && socket !== null && "bytesRead" in socket
+  return known && typeof socket.bytesRead === "number" ? socket.bytesRead : undefined
+}
+
+/** Fails once a body arrives too slowly: others wait for its place. */
+const pace = Effect.fnUntraced(function* (request: Request) {
+  for (let seen = bytesRead(request); seen !== undefined;) {
+    yield* Effect.sleep(LOOK_EVERY)
+    const now = bytesRead(request) ?? seen
+    if (now - seen < LEAST_BYTES) {
+      return yield* Effect.fail(problem("REQUEST_TIMEOUT", "A large body has to come at 200 KB a second"))
+    }
+    seen = now
+  }
+  return yield* Effect.never
+})
+
+/** {@link readText}, for a limit that lets large bodies through: they take turns. */
+export const readTextInTurn = (request: Request, maxBytes: number) => {
+  const declared = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY)
+  const read = readText(request, maxBytes)
+  // A body that cannot become large, or is refused unread, needs no place.
+  const isLarge = Math.min(declared, maxBytes) > LARGE_BODY
+  const isRefused = Number.isFinite(declared) && declared > maxBytes
+  return isLarge && !isRefused ? places.withPermit(Effect.raceFirst(read, pace(request))) : read
+}
+
+/** Largest JSON body of an endpoint, bytes. */
+const MaxBody = Context.Reference<number>("postlane/http/MaxBody", { defaultValue: () => 64 * 1024 })
+
+/** Annotates an endpoint with its largest JSON body, and has a refusal name every wrong field. */
+export const jsonBody = (maxBytes: number) =>
+  Context.make(MaxBody, maxBytes).pipe(Context.add(HttpApi.PayloadParseOptions, { errors: "all" }))
+
+/**
+ * Reads the JSON body of each endpoint of a group that declares a payload, within the endpoint's limit; `HttpApi` decodes it. Add it
+ * to a group before the middleware that checks the caller: the one that is added last runs first.
+ */
+export class JsonBody extends HttpApiMiddleware.Service<JsonBody>()("postlane/http/JsonBody") {}
+
+/** The request with its body's text in place of the stream. */
+const withText = (request: Request, text: string): Request =>
+  Object.create(request, { text: { value: Effect.succeed(text) } }) as Request
+
+export const jsonBodyLayer: Layer.Layer<JsonBody> = Layer.succeed(
+  JsonBody,
+  JsonBody.of((handler, { endpoint }) =>
+    endpoint.payload.size === 0
+      ? handler
+      : Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+          Effect.matchEffect(readTextInTurn(request, Context.get(endpoint.annotations, MaxBody)), {
+            onFailure: (refused) => Effect.succeed(problemResponse(refused)),
+            onSuccess: (text) =>
+              Effect.provideService(handler, HttpServerRequest.HttpServerRequest, withText(request, text))
+          })
+        )
+  )
+)
