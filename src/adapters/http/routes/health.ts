@@ -99,7 +99,7 @@ export const healthHandlers = (document: () => Readonly<Record<string, Schema.Js
             [readiness.report, isAdmin(request.headers["authorization"])],
             { concurrency: 2 }
           )
-          const Parts = shown(report, admin)
+          const parts = shown(report, admin)
           if (report.ready) return { status: "ready" as const, ...parts }
           return yield* Effect.fail({ ...problem("NOT_READY", whatIsNotReady(report)), ...parts })
         }),

@@ -36,6 +36,7 @@ import {
 } from "./conversions.ts"
 import { chooseReflow, orderFlyer, preserveFormatting, reflowFlyer } from "./flyers.ts"
 import {
+  fileParams,
   FileNotFound,
   filesAway,
   FilesUnavailable,
