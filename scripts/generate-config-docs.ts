@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 
-import { type Group, GROUPS } from "../src/runtime/settings/setting.ts"
-import { SETTING_NAMES, type SettingName, settingOf } from "../src/runtime/settings/table.ts"
+import type { Setting } from "../src/runtime/settings/setting.ts"
+import { AREAS } from "../src/runtime/settings/table.ts"
 
 /** Where the page is kept. */
 const PAGE = fileURLToPath(new URL("../docs/configuration.md", import.meta.url))
@@ -10,27 +10,26 @@ const PAGE = fileURLToPath(new URL("../docs/configuration.md", import.meta.url))
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;")
 const code = (text: string): string => `\`${text}\``
 
-const defaultOf = (name: SettingName): string => {
-  const setting = settingOf(name)
+const defaultOf = (setting: Setting): string => {
   const generated = setting.generated === true ? "none; embedded: generated, kept in the data folder" : "none"
   if (setting.fallback === undefined) return setting.otherwise ?? generated
   return setting.unit === undefined ? code(setting.fallback) : `${code(setting.fallback)} (${setting.unit})`
 }
 
-const row = (name: SettingName): string => {
-  const setting = settingOf(name)
-  const names = setting.alias === undefined ? code(name) : `${code(name)}, or ${code(setting.alias)}`
+const row = (setting: Setting): string => {
+  const { alias, name } = setting
+  const names = alias === undefined ? code(name) : `${code(name)}, or ${code(alias)}`
   const marked = setting.secret ? `${names} (secret)` : names
-  return `| ${marked} | ${cell(defaultOf(name))} | ${cell(setting.about)} |`
+  return `| ${marked} | ${cell(defaultOf(setting))} | ${cell(setting.about)} |`
 }
 
-const section = (group: Group): string =>
+const section = ({ settings, title }: (typeof AREAS)[keyof typeof AREAS]): string =>
   [
-    `## ${GROUPS[group]}`,
+    `## ${title}`,
     "",
     "| name | default | meaning |",
     "|---|---|---|",
-    ...SETTING_NAMES.filter((name) => settingOf(name).group === group).map(row)
+    ...Object.values(settings).map(row)
   ].join("\n")
 
 /** The whole page, from the table of settings. */
@@ -45,7 +44,7 @@ export const configurationPage = (): string =>
     "is reported at once, by name; an unknown name that looks like one of ours is warned about. Secrets are never logged.",
     "`{NAME}` in a default stands for the value of that setting.",
     "",
-    (Object.keys(GROUPS) as ReadonlyArray<Group>).map(section).join("\n\n"),
+    Object.values(AREAS).map(section).join("\n\n"),
     ""
   ].join("\n")
 

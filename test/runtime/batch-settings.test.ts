@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 
 import { laneOf, usesLocalBatch } from "../../src/runtime/layers/batch.ts"
-import { batchFaults } from "../../src/runtime/settings/readers.ts"
 import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
+import { batchFaults } from "../../src/runtime/settings/shapes.ts"
+
+const readFaults = Schema.decodeUnknownResult(batchFaults)
 
 const settingsOf = (env: Env) =>
   Result.getOrThrow(decodeSettings({ DB_URL: "postgres://u:p@127.0.0.1/x", ...env }, { embedded: true }))
@@ -57,7 +59,7 @@ describe("settings of the batch lane", () => {
 
   it("reads the faults of drills, and refuses what is none", () => {
     assert.deepStrictEqual(
-      Result.getOrThrow(batchFaults("failed=0.1 unfinished=1, stop=60 expires stops fails")),
+      Result.getOrThrow(readFaults("failed=0.1 unfinished=1, stop=60 expires stops fails")),
       {
         failed: 0.1,
         unfinished: 1,
@@ -68,7 +70,7 @@ describe("settings of the batch lane", () => {
       }
     )
     for (const text of ["failed", "failed=2", "failed=-1", "stop=x", "expires=1", "boom"]) {
-      assert.isTrue(Result.isFailure(batchFaults(text)), text)
+      assert.isTrue(Result.isFailure(readFaults(text)), text)
     }
   })
 })

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 
 import { configurationPage, generate } from "../../scripts/generate-config-docs.ts"
-import { SETTING_NAMES } from "../../src/runtime/settings/table.ts"
+import { SETTINGS } from "../../src/runtime/settings/table.ts"
 
 describe("configuration page", () => {
   let folder = ""
@@ -20,7 +20,7 @@ describe("configuration page", () => {
       .filter((line) => line.startsWith("| `"))
     assert.deepStrictEqual(
       rows.map((row) => /^\| `(\w+)`/.exec(row)?.[1]),
-      [...SETTING_NAMES]
+      SETTINGS.map(({ name }) => name)
     )
   })
 

@@ -7,7 +7,7 @@ import { Command } from "effect/cli"
 
 import { lineLogger, scrubOf } from "../process/log-lines.ts"
 import type { Env } from "../settings/settings.ts"
-import { SETTING_NAMES, settingOf } from "../settings/table.ts"
+import { SETTINGS } from "../settings/table.ts"
 import { postlane } from "./commands.ts"
 import { layerProcess } from "./shell.ts"
 
@@ -27,8 +27,8 @@ const endWithReader = Effect.sync(() => {
 })
 
 const secretsOf = (env: Env): ReadonlyArray<Redacted.Redacted> =>
-  SETTING_NAMES.filter((name) => settingOf(name).secret).flatMap((name) =>
-    [name, settingOf(name).alias ?? name].map((one) => Redacted.make(env[one] ?? ""))
+  SETTINGS.filter(({ secret }) => secret).flatMap(({ alias, name }) =>
+    [name, alias ?? name].map((one) => Redacted.make(env[one] ?? ""))
   )
 
 /** Warnings go to the error output; the output is the command's result alone. */

@@ -7,7 +7,7 @@ import { decodeSendRequest, MAX_KEY_LENGTH, type SendRequest } from "../../domai
 import { InvalidRequest, type NotBegun, type SendResult } from "../../domain/mail/send-result.ts"
 import { lineLogger, type LogSink, type Scrub, scrubOf } from "../process/log-lines.ts"
 import { decodeSettings, type Env, type SettingProblem, type Settings } from "../settings/settings.ts"
-import { SETTING_NAMES, settingOf } from "../settings/table.ts"
+import { SETTINGS } from "../settings/table.ts"
 
 /** Where a call takes its settings from. */
 export interface SendOptions {
@@ -83,7 +83,7 @@ export const openMailer = Effect.fnUntraced(function* (
   return { mailer: Context.get(context, Mailer), settings, loggers }
 })
 
-const MAIL_GROUPS: ReadonlySet<string> = new Set([
+const MAIL_AREAS: ReadonlySet<string> = new Set([
   "domains",
   "database",
   "sending",
@@ -94,9 +94,8 @@ const MAIL_GROUPS: ReadonlySet<string> = new Set([
 ])
 
 /** A caller's environment may hold anything under the other names; that must not stop the mail. */
-const MAIL_SETTING_NAMES: ReadonlyArray<string> = SETTING_NAMES.flatMap((name) => {
-  const { group, alias } = settingOf(name)
-  if (!MAIL_GROUPS.has(group)) return []
+const MAIL_SETTING_NAMES: ReadonlyArray<string> = SETTINGS.flatMap(({ alias, area, name }) => {
+  if (!MAIL_AREAS.has(area)) return []
   return alias === undefined ? [name] : [name, alias]
 })
 

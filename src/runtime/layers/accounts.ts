@@ -16,7 +16,7 @@ import * as TeamInvitations from "../../domain/accounts/team-invitations.ts"
 import { Access } from "../../ports/accounts/access.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import { CannotStart } from "../process/run-program.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { AccountSettings } from "../settings/settings.ts"
 
 /** Credits that the dev owner starts with. */
 const DEV_OWNER_CREDITS = 100_000
@@ -25,14 +25,14 @@ const DEV_OWNER_CREDITS = 100_000
  * Who may call, by the tables. In an embedded run dev tokens are valid, and every promotion that `promos` does not name is
  * active.
  */
-const stored = (settings: Settings) =>
+const stored = (settings: AccountSettings) =>
   Layer.merge(
     PostgresAccess.layer({ embedded: settings.embedded }),
     PostgresMagicLinks.layer({ anyPromo: settings.embedded })
   ).pipe(Layer.provide(NodeCrypto.layer))
 
 /** Stores the two dev tokens of an embedded run. */
-const devTokens = ({ access, domains, embedded }: Settings) =>
+const devTokens = ({ access, domains, embedded }: AccountSettings) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       if (!embedded) return
@@ -64,17 +64,17 @@ const devTokens = ({ access, domains, embedded }: Settings) =>
   )
 
 /** Who may call: tokens, sessions, magic links. */
-export const access = (settings: Settings) => Layer.provideMerge(devTokens(settings), stored(settings))
+export const access = (settings: AccountSettings) => Layer.provideMerge(devTokens(settings), stored(settings))
 
 /** Claims of promotions, whose links lead to this server's address. */
-export const promoClaims = ({ http: { baseUrl } }: Settings) =>
+export const promoClaims = ({ http: { baseUrl } }: AccountSettings) =>
   Layer.provide(PromoClaims.layer({ baseUrl }), MailTemplates.layer)
 
 /**
  * The sender of the product's own mail, and the mails themselves. Where no real provider is configured and `ALERT_EMAIL` is
  * unset, messages of the forms go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
  */
-export const callers = (settings: Settings, options: { readonly onlySimulated: boolean }) => {
+export const callers = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) => {
   const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
   return Layer.mergeAll(
     ContactForms.layer({ alertEmail: settings.alerts.email ?? fallback }),

@@ -9,10 +9,10 @@ import * as AlarmNotices from "../../domain/delivery/alarms.ts"
 import { AlertConfig, Alerts, layer } from "../../domain/delivery/alerts.ts"
 import type { Chat } from "../../ports/delivery/alert-channels.ts"
 import type { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { DeliverySettings } from "../settings/settings.ts"
 
 /** The chat of the settings; where it is not set, the outbox of an embedded installation, else none. */
-const chat = (settings: Settings, outbox: Layer.Layer<SimulatedMail>): Layer.Layer<Chat> => {
+const chat = (settings: DeliverySettings, outbox: Layer.Layer<SimulatedMail>): Layer.Layer<Chat> => {
   const { chatApiBaseUrl, chatBotToken, chatId } = settings.alerts
   if (chatBotToken !== undefined && chatId !== undefined) {
     return Telegram.layer({ token: chatBotToken, chatId, baseUrl: chatApiBaseUrl })
@@ -25,7 +25,7 @@ const chat = (settings: Settings, outbox: Layer.Layer<SimulatedMail>): Layer.Lay
  * `ALERT_EMAIL` is unset, alerts go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
  */
 export const alerts = (
-  settings: Settings,
+  settings: DeliverySettings,
   options: { readonly outbox: Layer.Layer<SimulatedMail>; readonly onlySimulated: boolean }
 ) => {
   const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
@@ -38,6 +38,8 @@ export const alerts = (
   )
 }
 
+type RecordedAlertSettings = Pick<DeliverySettings, "access" | "events" | "http">
+
 /**
  * The dispatcher of recorded events. Those of `provider_a` come through the functions, which post where `INTERNAL_ALERT_URL`
  * says; where that is this process's own route, and for all other events, the alert is raised here.
@@ -46,7 +48,7 @@ export const recordedAlerts = ({
   access,
   events,
   http
-}: Pick<Settings, "access" | "events" | "http">): Layer.Layer<Alerts, never, Alerts> =>
+}: RecordedAlertSettings): Layer.Layer<Alerts, never, Alerts> =>
   Layer.effect(
     Alerts,
     Effect.gen(function* () {

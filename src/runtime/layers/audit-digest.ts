@@ -11,7 +11,7 @@ import { AuditDigest } from "../../domain/delivery/audit-digest.ts"
 import type { Leadership } from "../../ports/leadership.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import type { Supervisors } from "../process/supervisor.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { DeliverySettings } from "../settings/settings.ts"
 
 /** How soon after 14:00 UTC, and after a start, what is due goes out. */
 const INTERVAL = "1 minute"
@@ -36,7 +36,7 @@ export const ticks: Layer.Layer<never, never, AuditDigest | Leadership | Supervi
 
 /** The digest on PostgreSQL, sent through `INTERNAL_SEND_EMAIL_URL`; runs where there is no Node. */
 export const layer = (
-  settings: Pick<Settings, "access" | "events" | "http">
+  settings: DeliverySettings
 ): Layer.Layer<Digest.AuditDigest, never, ReadSql | WriteSql> =>
   Digest.layer.pipe(
     Layer.provide([

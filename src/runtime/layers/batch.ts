@@ -18,22 +18,22 @@ import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { Leadership } from "../../ports/leadership.ts"
 import { BatchObjects } from "../../ports/object-store.ts"
 import { leaderTicking } from "../process/leadership.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { BatchSettings } from "../settings/settings.ts"
 
 /** How often objects of ended batches are looked for. */
 const PURGE_EVERY = Duration.minutes(10)
 
 /** Whether the batch lane is on: switched on, with a bucket and a role (BATCH-1). */
-export const laneOf = ({ batch }: Settings) => ({
+export const laneOf = ({ batch }: BatchSettings) => ({
   on: batch.enabled && batch.bucket !== undefined && batch.roleArn !== undefined,
   minPages: batch.minPages
 })
 
 /** Whether the local batch service is used: embedded, without cloud credentials or an endpoint of its own. */
-export const usesLocalBatch = ({ cloud, embedded }: Settings): boolean =>
+export const usesLocalBatch = ({ cloud, embedded }: BatchSettings): boolean =>
   embedded && cloud.credentials === undefined && cloud.bedrockEndpoint === undefined
 
-const localService = ({ batch }: Settings) =>
+const localService = ({ batch }: BatchSettings) =>
   Effect.gen(function* () {
     const { expires, failed, fails, stop, stops, unfinished } = batch.local.faults
     return yield* makeLocalBatch({
@@ -64,7 +64,7 @@ const noService = Effect.sync(() => {
   })
 })
 
-const service = (settings: Settings, credentials: CredentialSource) => {
+const service = (settings: BatchSettings, credentials: CredentialSource) => {
   if (usesLocalBatch(settings)) return Layer.effect(BatchService, localService(settings))
   const { bucket, roleArn } = settings.batch
   if (bucket === undefined || roleArn === undefined) return Layer.effect(BatchService, noService)
@@ -81,7 +81,7 @@ const service = (settings: Settings, credentials: CredentialSource) => {
 }
 
 /** What the batch lane is made of, beside what conversions are made with. */
-export const batchLane = (settings: Settings, credentials: CredentialSource) =>
+export const batchLane = (settings: BatchSettings, credentials: CredentialSource) =>
   Layer.mergeAll(BatchControls.layer, BatchReplay.layer).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
@@ -94,7 +94,7 @@ export const batchLane = (settings: Settings, credentials: CredentialSource) =>
     Layer.provide(NodeCrypto.layer)
   )
 
-const driverSettings = ({ batch, conversion }: Settings, preparer: string): DriverSettings => {
+const driverSettings = ({ batch, conversion }: BatchSettings, preparer: string): DriverSettings => {
   const { id, ...price } = conversion.model
   return {
     preparer,
@@ -111,7 +111,7 @@ const driverSettings = ({ batch, conversion }: Settings, preparer: string): Driv
   }
 }
 
-const driver = (settings: Settings) =>
+const driver = (settings: BatchSettings) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const random = yield* SecureRandom
@@ -133,7 +133,7 @@ const driver = (settings: Settings) =>
   )
 
 /** What the leader does for the batch lane: drives it where it is on, and cleans up in any case. */
-export const batchAnchor = (settings: Settings) =>
+export const batchAnchor = (settings: BatchSettings) =>
   Layer.mergeAll(
     laneOf(settings).on ? driver(settings) : Layer.empty,
     leaderTicking("batch-tidying", PURGE_EVERY, purgeBatches)

@@ -30,12 +30,12 @@ import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import { background, ticking } from "../process/supervisor.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { ConversionSettings } from "../settings/settings.ts"
 import { batchLane, batchAnchor, laneOf } from "./batch.ts"
 import { usesLocalModel, objects } from "./objects.ts"
 
 /** The hi-fi model, paced. */
-const model = (settings: Settings, credentials: CredentialSource) => {
+const model = (settings: ConversionSettings, credentials: CredentialSource) => {
   if (usesLocalModel(settings)) return LocalModel.layer
   return Layer.effect(
     VisionModel,
@@ -51,10 +51,10 @@ const model = (settings: Settings, credentials: CredentialSource) => {
 }
 
 /** What conversions are made with, on a database; the batch lane among it. */
-export const conversion = (settings: Settings, credentials: CredentialSource) =>
+export const conversion = (settings: ConversionSettings, credentials: CredentialSource) =>
   Layer.provideMerge(batchLane(settings, credentials), core(settings, credentials))
 
-const core = (settings: Settings, credentials: CredentialSource) =>
+const core = (settings: ConversionSettings, credentials: CredentialSource) =>
   Layer.mergeAll(Uploads.layer, Conversions.layer, FileWatch.layer).pipe(
     Layer.provide(Inspector.layer),
     Layer.provideMerge(ReadPages.layer),
@@ -84,11 +84,11 @@ const EXECUTE_EVERY = Duration.millis(300)
 const upkeepEvery = (heartbeat: Duration.Duration): Duration.Duration =>
   Duration.clamp(heartbeat, { minimum: Duration.millis(200), maximum: Duration.seconds(10) })
 
-const heartbeatOf = (settings: Settings): Duration.Duration =>
+const heartbeatOf = (settings: ConversionSettings): Duration.Duration =>
   Duration.millis(settings.conversion.heartbeatIntervalMs)
 
 /** Does the first piece of work that is due; false where there is none. */
-const workOnce = (settings: Settings, worker: string) =>
+const workOnce = (settings: ConversionSettings, worker: string) =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
     const random = yield* SecureRandom
@@ -122,7 +122,7 @@ const workOnce = (settings: Settings, worker: string) =>
     return false
   })
 
-const worker = (settings: Settings, slot: number) => {
+const worker = (settings: ConversionSettings, slot: number) => {
   const name = `${hostname()}/${process.pid}/${slot}`
   return background(
     `chunk-worker-${slot}`,
@@ -134,13 +134,13 @@ const worker = (settings: Settings, slot: number) => {
 }
 
 /** The workers of a process: chunks, assemblies and what is converted inline. */
-export const conversionWorkers = (settings: Settings) =>
+export const conversionWorkers = (settings: ConversionSettings) =>
   Layer.mergeAll(
     worker(settings, 1),
     ...Array.from({ length: WORKERS - 1 }, (_, n) => worker(settings, n + 2))
   ).pipe(Layer.provide(NodeCrypto.layer))
 
-const upkeep = (settings: Settings) =>
+const upkeep = (settings: ConversionSettings) =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
     const stale = staleAfter(heartbeatOf(settings))
@@ -152,7 +152,7 @@ const upkeep = (settings: Settings) =>
   })
 
 /** Conversion upkeep: makes the requested jobs and, while this process leads, maintains all of them. */
-export const conversionAnchor = (settings: Settings) =>
+export const conversionAnchor = (settings: ConversionSettings) =>
   Layer.mergeAll(
     ticking("convert-executor", EXECUTE_EVERY, createQueuedJobs(laneOf(settings))),
     leaderTicking("conversion-upkeep", upkeepEvery(heartbeatOf(settings)), upkeep(settings)),

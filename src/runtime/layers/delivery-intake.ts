@@ -4,7 +4,7 @@ import { decodeWebhookEvent } from "../../adapters/resend/webhook-event.ts"
 import { makeSignatureCheck } from "../../adapters/resend/webhook-signature.ts"
 import { decodeBusEvents } from "../../adapters/ses/bus-event.ts"
 import { DeliveryIntake, WebhookRefused } from "../../ports/delivery/delivery-log.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { DeliverySettings } from "../settings/settings.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
@@ -18,7 +18,7 @@ const textOf = (bytes: Uint8Array): string | undefined => {
 }
 
 /** The vendors' notices behind the port. */
-export const layer = (settings: Pick<Settings, "providerA" | "providerB">): Layer.Layer<DeliveryIntake> => {
+export const layer = (settings: DeliverySettings): Layer.Layer<DeliveryIntake> => {
   const { webhookSecrets } = settings.providerA
   const check = makeSignatureCheck(webhookSecrets)
   const outreachSet = settings.providerB.outreachConfigurationSet

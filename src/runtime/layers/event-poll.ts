@@ -11,7 +11,7 @@ import type { SentMails } from "../../ports/delivery/event-poll.ts"
 import type { Leadership } from "../../ports/leadership.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import type { Supervisors } from "../process/supervisor.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { DeliverySettings } from "../settings/settings.ts"
 
 /** A failed run waits for its next turn: asking a refusing provider again at once does not help. */
 const tick = Effect.gen(function* () {
@@ -31,13 +31,15 @@ const tick = Effect.gen(function* () {
 )
 
 /** The leader polls every `EVENTS_POLL_SECONDS`; there is no poll without a real `provider_a`. */
-export const ticks = (settings: Settings): Layer.Layer<never, never, EventPoll | Leadership | Supervisors> =>
+export const ticks = (
+  settings: DeliverySettings
+): Layer.Layer<never, never, EventPoll | Leadership | Supervisors> =>
   settings.providerA.apiKey === undefined
     ? Layer.empty
     : leaderTicking("provider-a-events-poll", `${settings.events.pollSeconds} seconds`, tick)
 
 /** The list of `provider_a`; an empty one where it is simulated, whose events all come by themselves. */
-const sentMails = ({ embedded, providerA }: Settings): Layer.Layer<SentMails> => {
+const sentMails = ({ embedded, providerA }: DeliverySettings): Layer.Layer<SentMails> => {
   const { apiKey, baseUrl } = providerA
   if (apiKey !== undefined) return SentMailList.layer({ apiKey, baseUrl })
   return embedded ? NoSentMails.layerEmpty : NoSentMails.layerNone
@@ -45,6 +47,6 @@ const sentMails = ({ embedded, providerA }: Settings): Layer.Layer<SentMails> =>
 
 /** The poll of `provider_a`'s list. */
 export const layer = (
-  settings: Settings
+  settings: DeliverySettings
 ): Layer.Layer<Poll.EventPoll, never, EventRecording | ReadSql | WriteSql> =>
   Poll.layer().pipe(Layer.provide([sentMails(settings), PollLog.layer]))

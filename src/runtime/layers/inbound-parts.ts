@@ -10,21 +10,21 @@ import { addressKey, addressOf, formatMailbox } from "../../domain/mail/address.
 import type { Mailer } from "../../domain/mail/mailer.ts"
 import type { ReplyChannel } from "../../ports/inbound/mails.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { InboundSettings } from "../settings/settings.ts"
 
 /** The mailbox of convert-by-email, on the legacy and on the inbound domain. */
 const CONVERT = "convert"
 
 /** Where people write to, and Reply-To of the replies. */
-export const convertAddress = ({ domains }: Pick<Settings, "domains">): string =>
+export const convertAddress = ({ domains }: Pick<InboundSettings, "domains">): string =>
   `${CONVERT}@${domains.legacy}`
 
 /** Addresses that mail is taken for. */
-export const intakeRecipients = ({ domains }: Pick<Settings, "domains">): ReadonlySet<string> =>
+export const intakeRecipients = ({ domains }: Pick<InboundSettings, "domains">): ReadonlySet<string> =>
   new Set([`${CONVERT}@${domains.legacy}`, `${CONVERT}@${domains.inbound}`])
 
 /** What convert-by-email takes from the settings. */
-export const intakeConfig = (settings: Settings, authenticity: AuthenticityRules) =>
+export const intakeConfig = (settings: InboundSettings, authenticity: AuthenticityRules) =>
   Layer.succeed(IntakeConfig, {
     convertAddress: convertAddress(settings),
     convertAddresses: intakeRecipients(settings),
@@ -32,9 +32,7 @@ export const intakeConfig = (settings: Settings, authenticity: AuthenticityRules
       ...intakeRecipients(settings),
       addressKey(settings.sending.from),
       `noreply@${settings.domains.sender}`,
-      ...(settings.intake.mailApi.sender === undefined
-        ? []
-        : [addressOf(settings.intake.mailApi.sender).toLowerCase()])
+      ...(settings.intake.sender === undefined ? [] : [addressOf(settings.intake.sender).toLowerCase()])
     ]),
     authenticity,
     registerUrl: settings.intake.registerUrl ?? `${settings.http.baseUrl}${ACCOUNT_PAGES.register}`,
@@ -45,17 +43,17 @@ export const intakeConfig = (settings: Settings, authenticity: AuthenticityRules
 
 /** How replies go out: through the workspace mail API, or through the library. */
 export const replyChannel = (
-  settings: Settings
+  settings: InboundSettings
 ): Layer.Layer<ReplyChannel, never, Deferrals | Digest | Mailer> => {
-  const { mailApi, replyChannel: channel } = settings.intake
-  if (channel === "workspace" && mailApi.serviceAccountKey !== undefined) {
+  const { authUrl, mailApiUrl, replyChannel: channel, sender, serviceAccountKey } = settings.intake
+  if (channel === "workspace" && serviceAccountKey !== undefined) {
     return Gmail.layer({
-      serviceAccountKey: mailApi.serviceAccountKey,
-      mailbox: mailApi.sender === undefined ? convertAddress(settings) : addressOf(mailApi.sender),
-      name: mailApi.sender?.name ?? settings.sending.from.name,
+      serviceAccountKey,
+      mailbox: sender === undefined ? convertAddress(settings) : addressOf(sender),
+      name: sender?.name ?? settings.sending.from.name,
       replyTo: convertAddress(settings),
-      baseUrl: mailApi.baseUrl,
-      authUrl: mailApi.authUrl
+      baseUrl: mailApiUrl,
+      authUrl
     })
   }
   return LibraryReplies.layer({

@@ -7,7 +7,7 @@ import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
 import { CannotStart } from "../process/run-program.ts"
 import { background, ticking } from "../process/supervisor.ts"
 import { NO_HOPS } from "../settings/checks.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { InboundSettings } from "../settings/settings.ts"
 import { intakeRecipients } from "./inbound-parts.ts"
 import { authenticityRules } from "./inbound.ts"
 
@@ -40,7 +40,7 @@ const worker = <R>(name: string, step: Effect.Effect<boolean, unknown, R>) =>
     )
   )
 
-const certificate = Effect.fnUntraced(function* ({ intake }: Settings) {
+const certificate = Effect.fnUntraced(function* ({ intake }: InboundSettings) {
   const { tlsCert, tlsKey } = intake
   if (tlsCert === undefined || tlsKey === undefined) return undefined
   const read = (setting: string, path: string) =>
@@ -79,7 +79,7 @@ const listen = Effect.fnUntraced(function* (options: SmtpOptions) {
 })
 
 /** The role `intake`: SMTP, and what is done with the mails that came in. */
-export const intakeWorkers = (settings: Settings) => {
+export const intakeWorkers = (settings: InboundSettings) => {
   const rules = authenticityRules(settings)
   const smtp = Layer.unwrap(
     Effect.map(certificate(settings), (found) => {

@@ -18,7 +18,7 @@ import * as ConvertByEmail from "../../domain/inbound/convert-by-email.ts"
 import * as InProcessPipeline from "../../domain/inbound/in-process-pipeline.ts"
 import type { AuthenticityRules } from "../../domain/inbound/sender-authenticity.ts"
 import { FileObjects, MailObjects } from "../../ports/object-store.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { InboundSettings } from "../settings/settings.ts"
 import { intakeConfig, replyChannel } from "./inbound-parts.ts"
 
 /** The pipeline in this process, on the store of mails under way. */
@@ -42,13 +42,13 @@ export const pipelineAnswers = PipelineAnswers.layer.pipe(
 )
 
 /** The hops whose verdicts on senders are trusted. */
-export const authenticityRules = ({ embedded, intake }: Settings): AuthenticityRules => ({
+export const authenticityRules = ({ embedded, intake }: InboundSettings): AuthenticityRules => ({
   trustedHops: intake.trustedHops.map((hop) => hop.toLowerCase()),
   trustsLoopback: embedded && intake.trustedHops.length === 0
 })
 
 /** Convert-by-email, its replies beside it. */
-export const convertByEmail = (settings: Settings) =>
+export const convertByEmail = (settings: InboundSettings) =>
   ConvertByEmail.layer.pipe(
     Layer.provideMerge(replyChannel(settings)),
     Layer.provide([

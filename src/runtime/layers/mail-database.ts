@@ -12,7 +12,7 @@ export type Database = Postgres.ReadSql | Postgres.WriteSql
  * database does not need it.
  */
 export const mailDatabase = (
-  settings: Settings,
+  settings: Pick<Settings, "database">,
   connect: (
     postgres: typeof Postgres,
     url: Postgres.PostgresOptions["url"]
@@ -29,5 +29,5 @@ export const mailDatabase = (
 }
 
 /** For a call on the edge: one connection, closed with it; what was opened for one request cannot be used in another. */
-export const edgeDatabase = (settings: Settings): Layer.Layer<Database> | undefined =>
+export const edgeDatabase = (settings: Pick<Settings, "database">): Layer.Layer<Database> | undefined =>
   mailDatabase(settings, (postgres, url) => postgres.layerSingle({ url }))

@@ -3,17 +3,17 @@ import { Effect, Layer, type Scope } from "effect"
 import { makeResendProvider, type ResendClient } from "../../adapters/resend/resend-provider.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { type MailProvider, MailProviders } from "../../ports/mail/mail-provider.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { MailSettings } from "../settings/settings.ts"
 
 /** `provider_a`, where its key is set; its SDK over `fetch` where no other client is given. */
-export const realProviderA = (settings: Settings, client?: ResendClient): MailProvider | undefined => {
+export const realProviderA = (settings: MailSettings, client?: ResendClient): MailProvider | undefined => {
   const { apiKey, baseUrl } = settings.providerA
   return apiKey === undefined ? undefined : makeResendProvider({ apiKey, baseUrl, client })
 }
 
 /** `provider_b`. Its SDK is loaded here and not before: it is the larger part of a start. */
 export const realProviderB = Effect.fnUntraced(function* (
-  settings: Settings,
+  settings: MailSettings,
   credentials: CredentialSource
 ): Effect.fn.Return<MailProvider, never, Scope.Scope> {
   const { makeSesProvider } = yield* Effect.promise(() => import("../../adapters/ses/ses-provider.ts"))
@@ -35,7 +35,7 @@ export const providersOf = (
  * `provider_b`.
  */
 export const realProviders = (
-  settings: Settings,
+  settings: MailSettings,
   credentials: CredentialSource | undefined,
   client?: ResendClient
 ): Layer.Layer<MailProviders> =>

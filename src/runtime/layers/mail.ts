@@ -11,7 +11,7 @@ import { MailerConfig } from "../../domain/mail/sending.ts"
 import type { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import type { MailProviders } from "../../ports/mail/mail-provider.ts"
 import type { MailStore } from "../../ports/mail/mail-store.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { MailSettings } from "../settings/settings.ts"
 import type { Database } from "./mail-database.ts"
 
 /** What a mailer is built on that the settings alone do not decide. */
@@ -23,7 +23,7 @@ interface MailParts {
 }
 
 /** The cloud keys of the settings, else `otherwise` (the instance role on Node, nothing on the edge). */
-export const cloudCredentials = (settings: Settings, otherwise?: CredentialSource): CredentialSource => {
+export const cloudCredentials = (settings: MailSettings, otherwise?: CredentialSource): CredentialSource => {
   const { credentials } = settings.cloud
   return credentialSource(
     {
@@ -36,7 +36,7 @@ export const cloudCredentials = (settings: Settings, otherwise?: CredentialSourc
 }
 
 /** The mailer's part of the settings. */
-const mailerConfig = ({ domains, retryQueue, sending }: Settings): Layer.Layer<MailerConfig> =>
+const mailerConfig = ({ domains, retryQueue, sending }: MailSettings): Layer.Layer<MailerConfig> =>
   Layer.succeed(MailerConfig, {
     primary: sending.primary,
     fallback: sending.fallback,
@@ -57,7 +57,7 @@ const mailStore: Layer.Layer<MailStore, never, Database> = Layer.unwrap(
 
 /** The delayed retry queue of the settings; one in the database is none without it. */
 const queueWithoutDatabase = (
-  settings: Settings,
+  settings: MailSettings,
   parts: Pick<MailParts, "credentials">
 ): Layer.Layer<DeferQueue> => {
   const { address, visibilitySeconds } = settings.retryQueue
@@ -80,7 +80,7 @@ const queueWithoutDatabase = (
 
 /** The delayed retry queue of the settings. */
 export const deferQueue = (
-  settings: Settings,
+  settings: MailSettings,
   parts: Pick<MailParts, "credentials">
 ): Layer.Layer<DeferQueue, never, Database> => {
   const { address, visibilitySeconds } = settings.retryQueue
@@ -101,7 +101,7 @@ export const deferQueue = (
   )
 }
 
-const ports = (settings: Settings, parts: MailParts) =>
+const ports = (settings: MailSettings, parts: MailParts) =>
   Layer.mergeAll(
     mailerConfig(settings),
     parts.providers,
@@ -115,7 +115,7 @@ const ports = (settings: Settings, parts: MailParts) =>
  * degraded: mail goes out without logging or suppression.
  */
 export const mailer = (
-  settings: Settings,
+  settings: MailSettings,
   parts: MailParts,
   database: Layer.Layer<Database> | undefined
 ): Layer.Layer<Mailer.Mailer> =>
@@ -135,7 +135,7 @@ export const mailer = (
 
 /** The mailer and the handler of its retries, on the same ports, which stay visible. */
 export const mailerWithRetries = (
-  settings: Settings,
+  settings: MailSettings,
   parts: MailParts
 ): Layer.Layer<
   | Mailer.Mailer

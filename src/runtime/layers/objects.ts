@@ -7,7 +7,7 @@ import { makeS3Objects } from "../../adapters/s3/object-store.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { BatchObjects, FileObjects, MailObjects, type ObjectStoreService } from "../../ports/object-store.ts"
 import type { Check } from "../process/readiness.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { StoreSettings } from "../settings/settings.ts"
 
 /** The folder of files where no bucket is named. */
 const FILES_FOLDER = "files"
@@ -17,12 +17,12 @@ const BATCH_FOLDER = "batch"
  * S3 where a bucket is set and can be reached: in production always, embedded only with credentials or an endpoint; else a folder
  * of the bucket's name on disk.
  */
-const isRemote = (settings: Settings, bucket: string | undefined): bucket is string =>
+const isRemote = (settings: StoreSettings, bucket: string | undefined): bucket is string =>
   bucket !== undefined &&
   (!settings.embedded || settings.cloud.credentials !== undefined || settings.cloud.s3Endpoint !== undefined)
 
 const storeOf = (
-  settings: Settings,
+  settings: StoreSettings,
   credentials: CredentialSource,
   bucket: string | undefined,
   folder: string
@@ -42,7 +42,7 @@ const storeOf = (
 
 /** The three object stores. */
 export const objects = (
-  settings: Settings,
+  settings: StoreSettings,
   credentials: CredentialSource
 ): Layer.Layer<FileObjects | BatchObjects | MailObjects> => {
   const { embedded, intake } = settings
@@ -60,10 +60,10 @@ export const objects = (
  * since its results are used even while the lane is off; one of mails where they are taken in, which needs a hop that is trusted
  * or the loopback of an embedded run, or where their bucket is set and they are linked from here.
  */
-export const objectChecks = ({ batch, embedded, intake, roles }: Settings) =>
+export const objectChecks = ({ batch, embedded, intake, roles }: StoreSettings) =>
   Effect.gen(function* () {
     const [files, batches, mails] = [yield* FileObjects, yield* BatchObjects, yield* MailObjects]
-    const has = (...some: ReadonlyArray<Settings["roles"][number]>) =>
+    const has = (...some: ReadonlyArray<StoreSettings["roles"][number]>) =>
       some.some((role) => roles.includes(role))
     const checks: Array<Check> = [{ name: "objects", run: files.check }]
     if (batch.bucket !== undefined && has("leader", "worker")) {
@@ -77,5 +77,5 @@ export const objectChecks = ({ batch, embedded, intake, roles }: Settings) =>
   })
 
 /** Whether the local model is used: embedded, without cloud credentials or an endpoint of its own. */
-export const usesLocalModel = ({ cloud, embedded }: Settings): boolean =>
+export const usesLocalModel = ({ cloud, embedded }: StoreSettings): boolean =>
   embedded && cloud.credentials === undefined && cloud.bedrockRuntimeEndpoint === undefined

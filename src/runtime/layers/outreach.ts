@@ -13,7 +13,7 @@ import * as Outreach from "../../domain/outreach/outreach.ts"
 import * as Unsubscribe from "../../domain/outreach/unsubscribe.ts"
 import { CampaignBook as Book } from "../../ports/outreach/campaign-book.ts"
 import { leaderTicking } from "../process/leadership.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { OutreachSettings } from "../settings/settings.ts"
 
 /** The outreach mailbox on the sender domain. */
 const MAILBOX = "outreach"
@@ -23,7 +23,7 @@ const SETTLE_INTERVAL = "1 minute"
 
 /** Outreach, its bookkeeping and its unsubscribe links. */
 export const outreach = (
-  settings: Pick<Settings, "domains" | "http" | "providerB" | "sending">
+  settings: OutreachSettings
 ): Layer.Layer<
   Outreach.Outreach | CampaignEvents.CampaignEvents | Unsubscribe.Unsubscribing | Book,
   never,

@@ -15,14 +15,14 @@ import * as Bulk from "../../domain/conversion/bulk.ts"
 import * as Sharing from "../../domain/conversion/sharing.ts"
 import { formatMailbox } from "../../domain/mail/address.ts"
 import { leaderTicking } from "../process/leadership.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { SharingSettings } from "../settings/settings.ts"
 
 /** Mailboxes of convert-by-email (INBOUND-13). */
 const SENDER_MAILBOX = "noreply"
 const CONVERT_MAILBOX = "convert"
 
 /** Shared results and bulk orders, on a database and a mailer. */
-export const sharing = (settings: Pick<Settings, "domains" | "http" | "sending">) => {
+export const sharing = (settings: SharingSettings) => {
   const sender = Layer.succeed(BulkMessageSender, {
     from: formatMailbox({
       name: settings.sending.from.name,

@@ -6,18 +6,18 @@ import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { vendorRequest } from "../../adapters/simulated/vendor-event.ts"
 import { MailProviders } from "../../ports/mail/mail-provider.ts"
 import { SimulatedMail, type SimulatedEvent } from "../../ports/mail/simulated-mail.ts"
-import type { Settings } from "../settings/settings.ts"
+import type { MailSettings } from "../settings/settings.ts"
 import { providersOf, realProviderA, realProviderB } from "./mail-providers.ts"
 
 /** Which providers are simulated: embedded, those that are not configured. */
-export const simulates = (settings: Settings) => ({
+export const simulates = (settings: MailSettings) => ({
   provider_a: settings.embedded && settings.providerA.apiKey === undefined,
   provider_b: settings.embedded && settings.cloud.credentials === undefined
 })
 
 /** What is configured is real, what is not is simulated. */
 export const embeddedProviders = (
-  settings: Settings,
+  settings: MailSettings,
   credentials: CredentialSource
 ): Layer.Layer<MailProviders, never, SimulatedMail> =>
   Layer.effect(
@@ -44,7 +44,7 @@ const reachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\]
  * Sends the events of the simulated providers to the intake routes of this process's own listener, as the vendors do: signed, and
  * retried where the answer is no 2xx. They wait until the listener is up.
  */
-export const makeSimulatedEvents = (settings: Pick<Settings, "providerA" | "providerB">) => {
+export const makeSimulatedEvents = (settings: MailSettings) => {
   const base = Deferred.makeUnsafe<string>()
   const secrets = {
     webhookSecret: settings.providerA.webhookSecrets[0],

@@ -1,161 +1,97 @@
 import { Redacted } from "effect"
 
 import { webhookSecretForm } from "../../domain/doctor/webhook-secret.ts"
-import { append, greatest } from "../../domain/lists.ts"
+import { greatest } from "../../domain/lists.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
-import type { DecodeOptions, SettingProblem, Settings } from "./shape.ts"
-import type { SettingName, Values } from "./table.ts"
+import type { complete, Env, SettingProblem, Settings } from "./complete.ts"
+import { SETTINGS, type SettingName, type Values } from "./table.ts"
 
 /** Longest delay of a message that Amazon SQS takes. */
 const SQS_MAX_DELAY_SECONDS = 900
 
-/**
- * Inconsistent settings: problems, and warnings for what only degrades the service. Consequences of a setting that could not be
- * read are left out.
- */
-export const contradictions = (
-  values: Values,
-  settings: Settings,
-  options: DecodeOptions,
-  unreadable: ReadonlySet<string>
-) => {
-  const problems: Array<SettingProblem> = []
-  const warnings: Array<SettingProblem> = []
-  const degrading = options.library === true || settings.embedded ? warnings : problems
-  const { primary, fallback } = settings.sending
-  const { address } = settings.retryQueue
-  const readable = (...names: ReadonlyArray<SettingName>) => names.every((name) => !unreadable.has(name))
+/** What the contradictions are looked for in. */
+interface Given {
+  readonly values: Values
+  readonly settings: ReturnType<typeof complete>
+  /** Whether all of these could be read: the consequences of one that could not are left out. */
+  readonly readable: (...names: ReadonlyArray<SettingName>) => boolean
+}
 
-  const usesProviderA = primary === "provider_a" || fallback === "provider_a"
-  const keyIsMissing = usesProviderA && !settings.embedded && settings.providerA.apiKey === undefined
-  if (keyIsMissing && readable("EMAIL_PRIMARY", "EMAIL_FALLBACK")) {
-    const use = primary === "provider_a" ? "EMAIL_PRIMARY" : "EMAIL_FALLBACK"
-    degrading.push({
-      setting: "PROVIDERA_API_KEY",
-      message: `is required, since provider_a is ${use}: set it, or choose provider_b`
-    })
-  }
-  if (values.EMAIL_FALLBACK === primary && readable("EMAIL_PRIMARY")) {
-    warnings.push({ setting: "EMAIL_FALLBACK", message: "is ignored, since it equals EMAIL_PRIMARY" })
-  }
-  const { CLOUD_ACCESS_KEY_ID: id, CLOUD_SECRET_ACCESS_KEY: key, CLOUD_SESSION_TOKEN: token } = values
-  if ((id !== undefined || token !== undefined) && key === undefined) {
-    problems.push({
-      setting: "CLOUD_SECRET_ACCESS_KEY",
-      message: "is required beside CLOUD_ACCESS_KEY_ID: set both, or neither for the instance role"
-    })
-  }
-  if ((key !== undefined || token !== undefined) && id === undefined) {
-    problems.push({
-      setting: "CLOUD_ACCESS_KEY_ID",
-      message: "is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the instance role"
-    })
-  }
-  const { webhookSecrets } = settings.providerA
-  if (webhookSecrets.some((secret) => webhookSecretForm(Redacted.value(secret)) === "malformed")) {
-    const which = webhookSecrets.length > 1 ? "holds one that is" : "is"
-    degrading.push({
-      setting: "PROVIDERA_WEBHOOK_SECRET",
-      message: `${which} no signing secret, so that every event would be refused: copy it (whsec_… and base64) from Resend's webhooks page`
-    })
-  }
-  const longest = greatest(settings.retryQueue.delaysSeconds)
-  if (address._tag === "Sqs" && longest > SQS_MAX_DELAY_SECONDS && readable("EMAIL_DEFER_DELAYS_SECONDS")) {
-    problems.push({
-      setting: "EMAIL_DEFER_DELAYS_SECONDS",
-      message: `holds ${longest}: an SQS queue delays a message by ${SQS_MAX_DELAY_SECONDS} s at most`
-    })
-  }
-  if (
-    address._tag === "Postgres" &&
-    settings.database === undefined &&
-    !settings.embedded &&
-    readable("DB_URL")
-  ) {
-    degrading.push({
-      setting: "EMAIL_DEFER_QUEUE_URL",
-      message: "is a queue in the database, and there is none: set DB_URL, or use an SQS queue"
-    })
-  }
-  if (
-    values.CONVERT_REPLY_CHANNEL === "workspace" &&
-    values.MAILAPI_SERVICE_ACCOUNT_KEY === undefined &&
-    readable("MAILAPI_SERVICE_ACCOUNT_KEY")
-  ) {
-    problems.push({
-      setting: "CONVERT_REPLY_CHANNEL",
-      message: "is workspace, which needs MAILAPI_SERVICE_ACCOUNT_KEY: set it, or use library"
-    })
-  }
-  if ((values.SMTP_TLS_CERT === undefined) !== (values.SMTP_TLS_KEY === undefined)) {
-    const missing = values.SMTP_TLS_CERT === undefined ? "SMTP_TLS_CERT" : "SMTP_TLS_KEY"
-    problems.push({
-      setting: missing,
-      message: "is unset: a certificate needs its key, and a key its certificate"
-    })
-  }
-  if ((values.CHAT_BOT_TOKEN === undefined) !== (values.CHAT_ID === undefined)) {
-    const missing = values.CHAT_ID === undefined ? "CHAT_ID" : "CHAT_BOT_TOKEN"
-    warnings.push({ setting: missing, message: "is unset: alerts cannot go to the chat without it" })
-  }
-  if (settings.batch.enabled && !settings.embedded) {
-    for (const name of ["BATCH_CONVERSION_S3_BUCKET", "BATCH_CONVERSION_ROLE_ARN"] as const) {
-      if (values[name] === undefined && readable(name)) {
-        warnings.push({ setting: name, message: "is unset: the batch lane stays off without it" })
-      }
-    }
-  }
-  if (settings.batch.minRecords > settings.batch.maxRecords) {
-    problems.push({
-      setting: "BATCH_CONVERSION_MIN_RECORDS",
-      message: "is more than BATCH_CONVERSION_MAX_RECORDS: lower it"
-    })
-  }
-  return { problems, warnings }
+/** One problem where it holds, with the words that follow. */
+const when =
+  (holds: boolean, setting: SettingName) =>
+  (words: TemplateStringsArray, ...values: ReadonlyArray<string | number>): ReadonlyArray<SettingProblem> =>
+    holds ? [{ setting, message: String.raw(words, ...values).trim() }] : []
+
+/** Contradictions that stop every start. */
+export const contradictions = ({ readable, settings, values: { cloud, intake } }: Given) => {
+  const { batch, retryQueue } = settings
+  const { accessKeyId: id, secretAccessKey: key, sessionToken: token } = cloud
+  const longest = greatest(retryQueue.delaysSeconds)
+  const isTooLong = retryQueue.address._tag === "Sqs" && longest > SQS_MAX_DELAY_SECONDS
+  const lacksAccount = intake.replyChannel === "workspace" && intake.serviceAccountKey === undefined
+  const lacksCert = intake.tlsCert === undefined && intake.tlsKey !== undefined
+  const lacksCertKey = intake.tlsCert !== undefined && intake.tlsKey === undefined
+  return [
+    ...when((id !== undefined || token !== undefined) && key === undefined, "CLOUD_SECRET_ACCESS_KEY")`
+      is required beside CLOUD_ACCESS_KEY_ID: set both, or neither for the instance role`,
+    ...when((key !== undefined || token !== undefined) && id === undefined, "CLOUD_ACCESS_KEY_ID")`
+      is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the instance role`,
+    ...when(isTooLong && readable("EMAIL_DEFER_DELAYS_SECONDS"), "EMAIL_DEFER_DELAYS_SECONDS")`
+      holds ${longest}: an SQS queue delays a message by ${SQS_MAX_DELAY_SECONDS} s at most`,
+    ...when(lacksAccount && readable("MAILAPI_SERVICE_ACCOUNT_KEY"), "CONVERT_REPLY_CHANNEL")`
+      is workspace, which needs MAILAPI_SERVICE_ACCOUNT_KEY: set it, or use library`,
+    ...when(lacksCert || lacksCertKey, lacksCert ? "SMTP_TLS_CERT" : "SMTP_TLS_KEY")`
+      is unset: a certificate needs its key, and a key its certificate`,
+    ...when(batch.minRecords > batch.maxRecords, "BATCH_CONVERSION_MIN_RECORDS")`
+      is more than BATCH_CONVERSION_MAX_RECORDS: lower it`
+  ]
+}
+
+/** What stops a start in production, and degrades the library and an embedded run. */
+export const degradations = ({ readable, settings }: Given) => {
+  const { database, embedded, providerA, retryQueue, sending } = settings
+  const usesProviderA = sending.primary === "provider_a" || sending.fallback === "provider_a"
+  const lacksKey = usesProviderA && !embedded && providerA.apiKey === undefined
+  const secrets = providerA.webhookSecrets
+  const isMalformed = secrets.some((secret) => webhookSecretForm(Redacted.value(secret)) === "malformed")
+  const lacksDatabase = retryQueue.address._tag === "Postgres" && database === undefined && !embedded
+  return [
+    ...when(lacksKey && readable("EMAIL_PRIMARY", "EMAIL_FALLBACK"), "PROVIDERA_API_KEY")`
+      is required, since provider_a is ${sending.primary === "provider_a" ? "EMAIL_PRIMARY" : "EMAIL_FALLBACK"}: set it, or choose provider_b`,
+    ...when(isMalformed, "PROVIDERA_WEBHOOK_SECRET")`
+      ${secrets.length > 1 ? "holds one that is" : "is"} no signing secret, so that every event would be refused: copy it (whsec_… and base64) from Resend's webhooks page`,
+    ...when(lacksDatabase && readable("DB_URL"), "EMAIL_DEFER_QUEUE_URL")`
+      is a queue in the database, and there is none: set DB_URL, or use an SQS queue`
+  ]
+}
+
+/** What is odd, and stops nothing. */
+export const oddities = ({ readable, settings, values: { events, sending } }: Given) => {
+  const { batch, embedded } = settings
+  const lacksChat = (events.chatBotToken === undefined) !== (events.chatId === undefined)
+  const lacks = (value: unknown, name: SettingName) =>
+    when(batch.enabled && !embedded && value === undefined && readable(name), name)`
+      is unset: the batch lane stays off without it`
+  return [
+    ...when(sending.fallback === sending.primary && readable("EMAIL_PRIMARY"), "EMAIL_FALLBACK")`
+      is ignored, since it equals EMAIL_PRIMARY`,
+    ...when(lacksChat, events.chatId === undefined ? "CHAT_ID" : "CHAT_BOT_TOKEN")`
+      is unset: alerts cannot go to the chat without it`,
+    ...lacks(batch.bucket, "BATCH_CONVERSION_S3_BUCKET"),
+    ...lacks(batch.roleArn, "BATCH_CONVERSION_ROLE_ARN")
+  ]
 }
 
 /** What `npm run serve` cannot do without, and what to do about it. Empty: it can start. */
-export const requirements = (settings: Settings): ReadonlyArray<SettingProblem> => {
-  const missing: Array<SettingProblem> = []
-  if (settings.database === undefined) {
-    missing.push({
-      setting: "DB_URL",
-      message:
-        "is unset: give it a PostgreSQL 15 or later, postgres://user@host:port/database, with the password in DB_SECRET_KEY, and run npm run migrate"
-    })
-  }
-  if (settings.sending.primary === "provider_a" && settings.providerA.apiKey === undefined) {
-    missing.push({
-      setting: "PROVIDERA_API_KEY",
-      message: "is unset: give it a Resend API key, or set EMAIL_PRIMARY=provider_b"
-    })
-  }
-  if (settings.access.proxySharedSecret === undefined) {
-    missing.push({
-      setting: "PROXY_SHARED_SECRET",
-      message: "is unset: give it a long random text, which callers of the relay send as x-proxy-secret"
-    })
-  }
-  return missing
-}
-
-/** Providers in use whose events cannot arrive, since their webhook refuses everybody. */
-const deafness = ({ providerA, providerB, roles, sending }: Settings): ReadonlyArray<SettingProblem> => {
-  if (!roles.includes("api")) return []
-  const unset = (setting: SettingName, provider: Provider) => ({
-    setting,
-    message: `is unset: the webhook of ${provider} refuses everybody, and its bounces and complaints are neither logged in time nor suppressed`
-  })
-  const uses = (provider: Provider) => sending.primary === provider || sending.fallback === provider
-  return [
-    ...(uses("provider_a") && providerA.webhookSecrets.length === 0
-      ? [unset("PROVIDERA_WEBHOOK_SECRET", "provider_a")]
-      : []),
-    ...(uses("provider_b") && providerB.webhookSecret === undefined
-      ? [unset("PROVIDERB_WEBHOOK_SECRET", "provider_b")]
-      : [])
-  ]
-}
+export const requirements = ({ access, database, providerA, sending }: Omit<Settings, "warnings">) => [
+  ...when(database === undefined, "DB_URL")`
+    is unset: give it a PostgreSQL 15 or later, postgres://user@host:port/database, with the password in DB_SECRET_KEY, and run npm run migrate`,
+  ...when(sending.primary === "provider_a" && providerA.apiKey === undefined, "PROVIDERA_API_KEY")`
+    is unset: give it a Resend API key, or set EMAIL_PRIMARY=provider_b`,
+  ...when(access.proxySharedSecret === undefined, "PROXY_SHARED_SECRET")`
+    is unset: give it a long random text, which callers of the relay send as x-proxy-secret`
+]
 
 /** Why no mail is taken in without a trusted hop: every mail would be dropped as unverified. */
 export const NO_HOPS =
@@ -163,28 +99,65 @@ export const NO_HOPS =
 
 /** What production can start without, but should have. */
 export const advice = (settings: Settings): ReadonlyArray<SettingProblem> => {
-  const notes: Array<SettingProblem> = [...settings.warnings]
-  if (settings.domains.sender.endsWith(".test")) {
-    notes.push({
-      setting: "SENDER_DOMAIN",
-      message: "is a .test domain, from which no provider delivers: set your own"
-    })
-  }
-  if (!settings.http.baseUrlIsSet) {
-    notes.push({
-      setting: "BASE_URL",
-      message: "is unset: links in mails lead to the listener's own address"
-    })
-  }
-  append(notes, deafness(settings))
-  if (settings.retryQueue.address._tag === "None") {
-    notes.push({
-      setting: "EMAIL_DEFER_QUEUE_URL",
-      message: "is unset: an ambiguous send ends failed instead of being tried again"
-    })
-  }
-  if (settings.roles.includes("intake") && settings.intake.trustedHops.length === 0) {
-    notes.push({ setting: "TRUSTED_MAIL_HOPS", message: NO_HOPS })
-  }
-  return notes
+  const { domains, http, intake, providerA, providerB, retryQueue, roles, sending } = settings
+  const uses = (provider: Provider) => sending.primary === provider || sending.fallback === provider
+  const deaf = (provider: Provider, isDeaf: boolean, name: SettingName) =>
+    when(roles.includes("api") && uses(provider) && isDeaf, name)`
+      is unset: the webhook of ${provider} refuses everybody, and its bounces and complaints are neither logged in time nor suppressed`
+  return [
+    ...settings.warnings,
+    ...when(domains.sender.endsWith(".test"), "SENDER_DOMAIN")`
+      is a .test domain, from which no provider delivers: set your own`,
+    ...when(!http.baseUrlIsSet, "BASE_URL")`
+      is unset: links in mails lead to the listener's own address`,
+    ...deaf("provider_a", providerA.webhookSecrets.length === 0, "PROVIDERA_WEBHOOK_SECRET"),
+    ...deaf("provider_b", providerB.webhookSecret === undefined, "PROVIDERB_WEBHOOK_SECRET"),
+    ...when(retryQueue.address._tag === "None", "EMAIL_DEFER_QUEUE_URL")`
+      is unset: an ambiguous send ends failed instead of being tried again`,
+    ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`
+  ]
 }
+
+/** Prefixes used by Postlane only: an unknown name with one is probably a typo. */
+const OUR_PREFIX = /^(?:EMAIL|POSTLANE|PROVIDERA|PROVIDERB|BATCH_CONVERSION|MAILAPI|HIFI)_/
+
+const names: ReadonlyArray<string> = SETTINGS.flatMap(({ alias, name }) =>
+  alias === undefined ? [name] : [name, alias]
+)
+
+/** How many single-character edits lead from one text to the other. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(substituted, row[j]! + 1, next[j - 1]! + 1))
+    }
+    row = next
+  }
+  return row[b.length]!
+}
+
+/** The known name that was probably meant: at most a third of its characters differ. */
+const nearestName = (name: string): string | undefined => {
+  let best: { readonly name: string; readonly edits: number } | undefined
+  for (const candidate of names) {
+    const edits = distance(name.toUpperCase(), candidate)
+    if (edits <= candidate.length / 3 && (best === undefined || edits < best.edits))
+      best = { name: candidate, edits }
+  }
+  return best?.name
+}
+
+/** Names that look like ours and are not. */
+export const unknownNames = (env: Env): ReadonlyArray<SettingProblem> =>
+  Object.keys(env)
+    .filter((name) => OUR_PREFIX.test(name) && !names.includes(name))
+    .map((name) => {
+      const nearest = nearestName(name)
+      return {
+        setting: name,
+        message: `is not a setting, and is ignored${nearest === undefined ? "" : `; did you mean ${nearest}?`}`
+      }
+    })

@@ -1,89 +1,76 @@
-import type { ReadValue } from "./readers.ts"
+import { Record, Schema } from "effect"
 
-/** The headings under which the configuration page lists the settings, in its order. */
-export const GROUPS = {
-  service: "The service",
-  access: "Access",
-  domains: "Domains and senders",
-  database: "Database",
-  sending: "Sending",
-  providerA: "provider_a (Resend)",
-  providerB: "provider_b (Amazon SES)",
-  cloud: "Cloud account",
-  retryQueue: "Delayed retry queue",
-  events: "Delivery events and alerts",
-  intake: "Convert-by-email",
-  conversion: "Conversion",
-  batch: "Batch lane",
-  telemetry: "Logs, metrics and traces"
-} as const
-export type Group = keyof typeof GROUPS
+import { redacted } from "./shapes.ts"
 
-/** One setting: everything about it but its value. */
-export interface Setting<A = unknown> {
-  readonly group: Group
-  /** Description, one or two sentences. */
-  readonly about: string
+/** What is known of a setting beside its name, its shape and what it is for. */
+interface Notes {
   /** The default, as it would be written in the environment. */
   readonly fallback?: string
   /** What holds when it is unset, in words, where that depends on other settings. */
   readonly otherwise?: string
   /** What the number counts. */
   readonly unit?: string
-  /** True where the value must never be shown. */
-  readonly secret: boolean
   /** Another name that means the same, used where this one is unset. */
   readonly alias?: string
   /** Under `POSTLANE_EMBEDDED=1` a value is generated and kept in the data folder. */
   readonly generated?: boolean
-  /** Set but empty has a meaning of its own; everywhere else it counts as unset. */
-  readonly emptyText?: string
-  readonly read: ReadValue<A>
 }
 
-type Rest = Omit<Setting, "group" | "about" | "secret" | "read">
-type None = Readonly<Record<never, never>>
-
-/** A setting whose value may be shown. */
-export const open = <A, const R extends Rest = None>(
-  group: Group,
-  about: string,
-  read: ReadValue<A>,
-  rest?: R
-): Setting<A> & R => ({ group, about, read, secret: false, ...(rest ?? ({} as R)) })
-
-/** A secret. */
-export const hidden = <A, const R extends Rest = None>(
-  group: Group,
-  about: string,
-  read: ReadValue<A>,
-  rest?: R
-): Setting<A> & R => ({ ...open(group, about, read, rest), secret: true })
-
-/** An address that is the vendor's own unless it is set. */
-export const vendor = { otherwise: "the vendor's" }
-
-/** How many single-character edits lead from one text to the other. */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(substituted, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[b.length]!
+/** One setting: everything about it but its value. */
+export interface Setting extends Notes {
+  readonly name: string
+  readonly about: string
+  /** True where the value must never be shown. */
+  readonly secret: boolean
+  /** What its text stands for; `undefined` where it is unset and has no plain default. */
+  readonly schema: Schema.Codec<unknown, string | undefined>
 }
 
-/** The known name that was probably meant: at most a third of its characters differ. */
-export const nearestName = (name: string, known: ReadonlyArray<string>): string | undefined => {
-  let best: { readonly name: string; readonly edits: number } | undefined
-  for (const candidate of known) {
-    const edits = distance(name.toUpperCase(), candidate)
-    if (edits <= candidate.length / 3 && (best === undefined || edits < best.edits))
-      best = { name: candidate, edits }
-  }
-  return best?.name
-}
+type SchemaOf<A, N> = N extends { readonly fallback: string }
+  ? Schema.Codec<A, string>
+  : Schema.UndefinedOr<Schema.Codec<A, string>>
+
+const row =
+  <const K extends string, A, const N extends Notes>(
+    name: K,
+    secret: boolean,
+    shape: Schema.Codec<A, string>,
+    notes: N
+  ) =>
+  (words: TemplateStringsArray, ...values: ReadonlyArray<string>) => ({
+    ...(notes as Notes),
+    name,
+    secret,
+    about: String.raw(words, ...values)
+      .trim()
+      .replaceAll(/\s+/g, " "),
+    schema: (notes.fallback === undefined ? Schema.UndefinedOr(shape) : shape) as SchemaOf<A, N>
+  })
+
+type None = Readonly<globalThis.Record<never, never>>
+
+/** A setting whose value may be shown; the text that follows is its entry on the configuration page. */
+export const open = <const K extends string, A, const N extends Notes = None>(
+  name: K,
+  shape: Schema.Codec<A, string>,
+  notes?: N
+) => row(name, false, shape, notes ?? ({} as N))
+
+/** A setting whose value is never shown: it is redacted. */
+export const secret = <const K extends string, const N extends Notes = None>(
+  name: K,
+  shape: Schema.Codec<string>,
+  notes?: N
+) => row(name, true, redacted(shape), notes ?? ({} as N))
+
+/** Settings under one heading of the configuration page, and the schema of their values by field. */
+export const area = <const R extends Readonly<globalThis.Record<string, Setting>>>(
+  title: string,
+  settings: R
+) => ({
+  title,
+  settings,
+  schema: Schema.Struct(
+    Record.map(settings, ({ schema }) => schema) as { readonly [K in keyof R]: R[K]["schema"] }
+  )
+})

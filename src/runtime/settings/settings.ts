@@ -1,25 +1,39 @@
-import { Result } from "effect"
+import { Result, Schema, SchemaIssue } from "effect"
 
-import { contradictions, requirements } from "./checks.ts"
-import { nearestName } from "./setting.ts"
-import { assemble, type DecodeOptions, type Env, type SettingProblem, type Settings } from "./shape.ts"
-import { SETTING_NAMES, type SettingName, settingOf, type Values } from "./table.ts"
+import { contradictions, degradations, oddities, requirements, unknownNames } from "./checks.ts"
+import { complete, type DecodeOptions, type Env, type SettingProblem, type Settings } from "./complete.ts"
+import { SETTINGS, Values } from "./table.ts"
 
 export { advice, requirements } from "./checks.ts"
-export type { CloudCredentials, DecodeOptions, Env, SettingProblem, Settings } from "./shape.ts"
-export type { DeferQueueAddress, Role } from "./readers.ts"
+export type { CloudCredentials, DecodeOptions, Env, SettingProblem, Settings } from "./complete.ts"
+export type { DeferQueueAddress, Role } from "./shapes.ts"
 
-/** Prefixes used by Postlane only: an unknown name with one is probably a typo. */
-const OUR_PREFIX = /^(?:EMAIL|POSTLANE|PROVIDERA|PROVIDERB|BATCH_CONVERSION|MAILAPI|HIFI)_/
-
-const names: ReadonlyArray<string> = SETTING_NAMES.flatMap((name) => {
-  const { alias } = settingOf(name)
-  return alias === undefined ? [name] : [name, alias]
-})
+/** The slices of the settings that each area takes. */
+export type MailSettings = Pick<
+  Settings,
+  "cloud" | "domains" | "embedded" | "providerA" | "providerB" | "retryQueue" | "sending"
+>
+export type DeliverySettings = Pick<
+  Settings,
+  "access" | "alerts" | "domains" | "embedded" | "events" | "http" | "providerA" | "providerB"
+>
+export type AccountSettings = Pick<Settings, "access" | "alerts" | "domains" | "embedded" | "http">
+export type StoreSettings = Pick<
+  Settings,
+  "batch" | "cloud" | "conversion" | "dataDir" | "embedded" | "intake" | "roles"
+>
+export type BatchSettings = Pick<Settings, "batch" | "cloud" | "conversion" | "embedded">
+export type ConversionSettings = BatchSettings & StoreSettings
+export type InboundSettings = Pick<
+  Settings,
+  "conversion" | "domains" | "embedded" | "http" | "intake" | "sending"
+>
+export type SharingSettings = Pick<Settings, "domains" | "http" | "sending">
+export type OutreachSettings = Pick<Settings, "domains" | "http" | "providerB" | "sending">
 
 /** What is generated and kept in the data folder under `POSTLANE_EMBEDDED=1`, where it is unset. */
-export const GENERATED_SECRETS: ReadonlyArray<SettingName> = SETTING_NAMES.filter(
-  (name) => settingOf(name).generated === true
+export const GENERATED_SECRETS = SETTINGS.filter(({ generated }) => generated === true).map(
+  ({ name }) => name
 )
 
 /** The trimmed text of a setting, `undefined` where it is unset or empty. Edge bindings may hold values of other types. */
@@ -29,60 +43,57 @@ const textOf = (env: Env, name: string): string | undefined => {
   return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined
 }
 
-const readAll = (env: Env, problems: Array<SettingProblem>): Values => {
-  const values: Partial<Record<SettingName, unknown>> = {}
-  for (const name of SETTING_NAMES) {
-    const setting = settingOf(name)
-    const own = textOf(env, name)
-    const viaAlias = own === undefined && setting.alias !== undefined ? textOf(env, setting.alias) : undefined
-    const given = own ?? viaAlias ?? setting.fallback
-    if (given === undefined) continue
-    const read = setting.read(given)
-    if (Result.isSuccess(read)) values[name] = read.success
-    else {
-      const fallback = setting.fallback ?? setting.otherwise
-      const advice = fallback === undefined ? "" : ` (unset: ${fallback})`
-      problems.push({
-        setting: viaAlias === undefined ? name : setting.alias!,
-        message: `${read.failure}${advice}`
-      })
-      if (setting.fallback !== undefined) values[name] = Result.getOrUndefined(setting.read(setting.fallback))
-    }
+/** The texts by area and field, each but those of `refused` as it is set, else as its default. */
+const textsOf = (env: Env, refused: ReadonlyMap<string, unknown>) => {
+  const texts: Record<string, Record<string, string | undefined>> = {}
+  for (const { alias, area, fallback, field, name } of SETTINGS) {
+    const set = refused.has(name) ? undefined : (textOf(env, name) ?? textOf(env, alias ?? name))
+    texts[area] = { ...texts[area], [field]: set ?? fallback }
   }
-  return values as Values
+  return texts
 }
 
-const unknownNames = (env: Env): ReadonlyArray<SettingProblem> =>
-  Object.keys(env)
-    .filter((name) => OUR_PREFIX.test(name) && !names.includes(name))
-    .map((name) => {
-      const nearest = nearestName(name, names)
-      return {
-        setting: name,
-        message: `is not a setting, and is ignored${nearest === undefined ? "" : `; did you mean ${nearest}?`}`
-      }
-    })
+const decode = Schema.decodeUnknownResult(Values, { errors: "all" })
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** What is wrong with each setting that cannot be read, by its name. */
+const unreadable = (env: Env, error: Schema.SchemaError): ReadonlyMap<string, SettingProblem> =>
+  new Map(
+    issuesOf(error.issue).issues.flatMap(({ message, path }) =>
+      SETTINGS.filter(({ area, field }) => path?.[0] === area && path[1] === field).map(
+        ({ alias, fallback, name, otherwise }) => {
+          const unset = fallback ?? otherwise
+          return [
+            name,
+            {
+              setting: textOf(env, name) === undefined ? (alias ?? name) : name,
+              message: unset === undefined ? message : `${message} (unset: ${unset})`
+            }
+          ] as const
+        }
+      )
+    )
+  )
 
 /** Decodes all settings. Pure; every problem is reported, each under the name of its setting. */
 export const decodeSettings = (
   env: Env,
   options: DecodeOptions
 ): Result.Result<Settings, ReadonlyArray<SettingProblem>> => {
-  const unreadable: Array<SettingProblem> = []
-  const values = readAll(env, unreadable)
-  const settings = assemble(env, values, options, [])
-  const { problems, warnings } = contradictions(
-    values,
-    settings,
-    options,
-    new Set(unreadable.map((problem) => problem.setting))
-  )
-  const wrong = [...unreadable, ...problems]
+  const first = decode(textsOf(env, new Map()))
+  const refused = Result.isSuccess(first) ? new Map<string, never>() : unreadable(env, first.failure)
+  const values = Result.getOrThrow(refused.size === 0 ? first : decode(textsOf(env, refused)))
+  const completed = complete(env, values, options)
+  const readable = (...names: ReadonlyArray<string>) => !names.some((name) => refused.has(name))
+  const given = { values, settings: completed, readable }
+  const degraded = degradations(given)
+  const staysUp = options.library === true || completed.embedded
+  const warnings = [...unknownNames(env), ...(staysUp ? degraded : []), ...oddities(given)]
+  const settings = { ...completed, warnings }
+  const wrong = [...refused.values(), ...contradictions(given), ...(staysUp ? [] : degraded)]
   const missing = options.server === true && !settings.embedded ? requirements(settings) : []
   const all = [...wrong, ...missing.filter(({ setting }) => !wrong.some((one) => one.setting === setting))]
-  return all.length > 0
-    ? Result.fail(all)
-    : Result.succeed({ ...settings, warnings: [...unknownNames(env), ...warnings] })
+  return all.length > 0 ? Result.fail(all) : Result.succeed(settings)
 }
 
 /** Problems as the lines that a person reads. */

@@ -1,274 +1,314 @@
-import type { Result } from "effect"
+import { Record, Schema } from "effect"
 
-import type { Provider } from "../../domain/mail/failover.ts"
-import { CONVERSION_SETTINGS } from "./conversion.ts"
-import * as Value from "./readers.ts"
-import { hidden, open, type Setting, vendor } from "./setting.ts"
+import { area, open, secret, type Setting } from "./setting.ts"
+import {
+  batchFaults,
+  bucket,
+  configurationSet,
+  databaseUrl,
+  decimal,
+  delays,
+  domain,
+  flag,
+  httpUrl,
+  integer,
+  mailbox,
+  networks,
+  oneOf,
+  port,
+  proxies,
+  queueAddress,
+  region,
+  roles,
+  serviceAccountKey,
+  text,
+  words
+} from "./shapes.ts"
 
-const PROVIDERS: ReadonlyArray<Provider> = ["provider_a", "provider_b"]
+const PROVIDERS = ["provider_a", "provider_b"] as const
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const
 
+/** An address that is the vendor's own unless it is set. */
+const vendor = { otherwise: "the vendor's" }
+
 /**
- * Every setting there is. The decoder, the configuration page and the warning about unknown names all read this table;
+ * Every setting there is, by area. The decoder, the configuration page and the warning about unknown names all read this table;
  * a default that is a plain value is written as text and read like a value that somebody set.
  */
-const SETTINGS = {
-  HOST: open("service", "Address that the HTTP server listens on.", Value.text, { fallback: "127.0.0.1" }),
-  PORT: open(
-    "service",
-    "Port of the HTTP server; 0: one that the system chooses, which the log tells.",
-    Value.port,
-    { fallback: "8787" }
-  ),
-  BASE_URL: open(
-    "service",
-    "Public address of the API; links in mails and pages start with it.",
-    Value.httpUrl,
-    {
-      otherwise: "http://{HOST}:{PORT}"
-    }
-  ),
-  TRUSTED_PROXIES: open(
-    "service",
-    "Proxies in front of the HTTP server whose X-Forwarded-For is believed, so that callers are distinguished by their own addresses: their addresses and networks, separated by commas, or how many stand one behind another. A number is safe only where nobody reaches the server past them.",
-    Value.proxies,
-    { otherwise: "none: the peer of a connection is the caller" }
-  ),
-  POSTLANE_EMBEDDED: open(
-    "service",
-    "1: each part that is not configured is simulated or embedded (embedded Postgres, simulated providers, objects on disk). 0: nothing is simulated.",
-    Value.flag,
-    { otherwise: "1 under npm start, 0 under npm run serve" }
-  ),
-  POSTLANE_ROLES: open(
-    "service",
-    "Which supervised parts this process runs: all, or a list of api, leader (driver, event poll, digests, alarms), retry, worker (chunks), intake (SMTP).",
-    Value.roles,
-    { fallback: "all" }
-  ),
-  POSTLANE_DATA_DIR: open(
-    "service",
-    "Folder of the embedded Postgres, of objects, of the outbox and of generated tokens.",
-    Value.text,
-    { fallback: ".postlane" }
-  ),
-
-  PROXY_SHARED_SECRET: hidden(
-    "access",
-    "What callers of the relay, alert, poll and digest routes send in the header x-proxy-secret. Unset, every caller is refused.",
-    Value.secret,
-    { generated: true }
-  ),
-  ADMIN_TOKEN: hidden("access", "Embedded only: bearer token of the dev admin.", Value.secret, {
-    generated: true
-  }),
-  OWNER_TOKEN: hidden("access", "Embedded only: bearer token of the dev owner.", Value.secret, {
-    generated: true
+export const AREAS = {
+  service: area("The service", {
+    host: open("HOST", text, { fallback: "127.0.0.1" })`Address that the HTTP server listens on.`,
+    port: open("PORT", port, { fallback: "8787" })`
+      Port of the HTTP server; 0: one that the system chooses, which the log names.`,
+    baseUrl: open("BASE_URL", httpUrl, { otherwise: "http://{HOST}:{PORT}" })`
+      Public address of the API; links in mails and pages start with it.`,
+    trustedProxies: open("TRUSTED_PROXIES", proxies, {
+      otherwise: "none: the peer of a connection is the caller"
+    })`
+      Proxies in front of the HTTP server whose X-Forwarded-For is believed, so that callers are distinguished by their own addresses:
+      their addresses and networks, separated by commas, or how many stand one behind another. A number is safe only where nobody
+      reaches the server past them.`,
+    embedded: open("POSTLANE_EMBEDDED", flag, { otherwise: "1 under npm start, 0 under npm run serve" })`
+      1: each part that is not configured is simulated or embedded (embedded Postgres, simulated providers, objects on disk).
+      0: nothing is simulated.`,
+    roles: open("POSTLANE_ROLES", roles, { fallback: "all" })`
+      Which supervised parts this process runs: all, or a list of api, leader (driver, event poll, digests, alarms), retry,
+      worker (chunks), intake (SMTP).`,
+    dataDir: open("POSTLANE_DATA_DIR", text, { fallback: ".postlane" })`
+      Folder of the embedded Postgres, of objects, of the outbox and of generated tokens.`
   }),
 
-  SENDER_DOMAIN: open("domains", "The domain that mail leaves from.", Value.domain, {
-    fallback: "postlane.test"
-  }),
-  LEGACY_DOMAIN: open(
-    "domains",
-    "The older synonym domain: a From address on it, or on a subdomain of it, is rewritten to SENDER_DOMAIN.",
-    Value.domain,
-    { fallback: "legacy.postlane.test" }
-  ),
-  INBOUND_DOMAIN: open("domains", "The domain of the mailboxes that take documents.", Value.domain, {
-    fallback: "in.postlane.test"
-  }),
-  EMAIL_FROM: open("domains", "From of a send request that names none.", Value.mailbox, {
-    otherwise: "Postlane <noreply@{SENDER_DOMAIN}>"
+  access: area("Access", {
+    proxySharedSecret: secret("PROXY_SHARED_SECRET", text, { generated: true })`
+      What callers of the relay, alert, poll and digest routes send in the header x-proxy-secret. Unset, every caller is refused.`,
+    adminToken: secret("ADMIN_TOKEN", text, { generated: true })`
+      Embedded only: bearer token of the dev admin.`,
+    ownerToken: secret("OWNER_TOKEN", text, { generated: true })`
+      Embedded only: bearer token of the dev owner.`
   }),
 
-  DB_URL: hidden(
-    "database",
-    "postgres://user@host:port/database, PostgreSQL 15 or later. Unset, mail goes out without a log row and without a suppression check.",
-    Value.databaseUrl
-  ),
-  DB_SECRET_KEY: hidden("database", "Password of the database, where DB_URL holds none.", Value.secret, {
-    alias: "DB_SERVICE_KEY"
+  domains: area("Domains and senders", {
+    sender: open("SENDER_DOMAIN", domain, { fallback: "postlane.test" })`
+      The domain that mail is sent from.`,
+    legacy: open("LEGACY_DOMAIN", domain, { fallback: "legacy.postlane.test" })`
+      The older domain: a From address on it, or on a subdomain of it, is rewritten to SENDER_DOMAIN.`,
+    inbound: open("INBOUND_DOMAIN", domain, { fallback: "in.postlane.test" })`
+      The domain of the mailboxes that take documents.`,
+    from: open("EMAIL_FROM", mailbox, { otherwise: "Postlane <noreply@{SENDER_DOMAIN}>" })`
+      From of a send request that names none.`
   }),
-  DB_SERVICE_ROLE_KEY: hidden(
-    "database",
-    "Password of the database, where neither DB_URL nor DB_SECRET_KEY gives one.",
-    Value.secret
-  ),
 
-  EMAIL_PRIMARY: open(
-    "sending",
-    "The provider that is tried first: provider_a or provider_b.",
-    Value.oneOf(PROVIDERS),
-    {
-      fallback: "provider_a"
-    }
-  ),
-  EMAIL_FALLBACK: open(
-    "sending",
-    "The provider that is tried when the primary is unavailable. Unset, there is no fail-over; the same as the primary, it is ignored.",
-    Value.oneOf(PROVIDERS)
-  ),
-  EMAIL_ATTEMPT_TIMEOUT_MS: open(
-    "sending",
-    "How long one attempt at a provider may take; after it the attempt is ambiguous.",
-    Value.integer(1, 600_000),
-    { fallback: "15000", unit: "milliseconds" }
-  ),
-  EMAIL_DB_TIMEOUT_MS: open(
-    "sending",
-    "How long the suppression look-up (with the relay's claim) may hold up a send, and how long the log write may.",
-    Value.integer(1, 600_000),
-    { fallback: "2500", unit: "milliseconds" }
-  ),
-
-  PROVIDERA_API_KEY: hidden(
-    "providerA",
-    "API key; required whenever provider_a is primary or fallback. Embedded and unset, provider_a is simulated.",
-    Value.secret
-  ),
-  PROVIDERA_WEBHOOK_SECRET: hidden(
-    "providerA",
-    "Signing secret of the event webhook; several, separated by spaces, while one is being replaced. Unset, every event is refused.",
-    Value.secrets,
-    { generated: true }
-  ),
-  PROVIDERA_BASE_URL: open("providerA", "Address of the provider's API.", Value.httpUrl, vendor),
-  EMAIL_PROVIDERA_COST_USD: open(
-    "providerA",
-    "Price of a message, as email_log.cost_usd records it. The default is Resend's Pro plan, 20 USD for 50,000 mails (resend.com/pricing).",
-    Value.decimal,
-    { fallback: "0.0004", unit: "USD a message" }
-  ),
-
-  PROVIDERB_REGION: open("providerB", "Region of Amazon SES.", Value.region, {
-    otherwise: "{CLOUD_REGION}, else us-east-1"
+  database: area("Database", {
+    url: secret("DB_URL", databaseUrl)`
+      postgres://user@host:port/database, PostgreSQL 15 or later. Unset, mail goes out without a log row and without a
+      suppression check.`,
+    secretKey: secret("DB_SECRET_KEY", text, { alias: "DB_SERVICE_KEY" })`
+      Password of the database, where DB_URL holds none.`,
+    serviceRoleKey: secret("DB_SERVICE_ROLE_KEY", text)`
+      Password of the database, where neither DB_URL nor DB_SECRET_KEY gives one.`
   }),
-  EMAIL_PROVIDERB_CONFIGURATION_SET: open(
-    "providerB",
-    "Configuration set of sends that name none. Unset, the identity's default set applies.",
-    Value.configurationSet
-  ),
-  PROVIDERB_CONFIGURATION_SET: open(
-    "providerB",
-    "Configuration set of outreach mail.",
-    Value.configurationSet,
-    {
+
+  sending: area("Sending", {
+    primary: open("EMAIL_PRIMARY", oneOf(PROVIDERS), { fallback: "provider_a" })`
+      The provider that is tried first: provider_a or provider_b.`,
+    fallback: open("EMAIL_FALLBACK", oneOf(PROVIDERS))`
+      The provider that is tried when the primary is unavailable. Unset, there is no fail-over; the same as the primary, it is
+      ignored.`,
+    attemptTimeoutMs: open("EMAIL_ATTEMPT_TIMEOUT_MS", integer(1, 600_000), {
+      fallback: "15000",
+      unit: "milliseconds"
+    })`
+      How long one attempt at a provider may take; after it the attempt is ambiguous.`,
+    dbTimeoutMs: open("EMAIL_DB_TIMEOUT_MS", integer(1, 600_000), { fallback: "2500", unit: "milliseconds" })`
+      How long the suppression look-up (with the relay's claim) may delay a send, and how long the log write may.`
+  }),
+
+  providerA: area("provider_a (Resend)", {
+    apiKey: secret("PROVIDERA_API_KEY", text)`
+      API key; required whenever provider_a is primary or fallback. Embedded and unset, provider_a is simulated.`,
+    webhookSecrets: secret("PROVIDERA_WEBHOOK_SECRET", text, { generated: true })`
+      Signing secret of the event webhook; several, separated by spaces, while one is being replaced. Unset, every event is
+      refused.`,
+    baseUrl: open("PROVIDERA_BASE_URL", httpUrl, vendor)`Address of the provider's API.`,
+    costUsd: open("EMAIL_PROVIDERA_COST_USD", decimal, { fallback: "0.0004", unit: "USD a message" })`
+      Price of a message, as email_log.cost_usd records it. The default is Resend's Pro plan, 20 USD for 50,000 mails
+      (resend.com/pricing).`
+  }),
+
+  providerB: area("provider_b (Amazon SES)", {
+    region: open("PROVIDERB_REGION", region, { otherwise: "{CLOUD_REGION}, else us-east-1" })`
+      Region of Amazon SES.`,
+    configurationSet: open("EMAIL_PROVIDERB_CONFIGURATION_SET", configurationSet)`
+      Configuration set of sends that name none. Unset, the identity's default set applies.`,
+    outreachConfigurationSet: open("PROVIDERB_CONFIGURATION_SET", configurationSet, {
       fallback: "outreach-set"
-    }
-  ),
-  OUTREACH_FOOTER: open(
-    "providerB",
-    "Last lines of outreach mail: the sender's postal address, which the law of most places asks for, and why the reader gets it.",
-    Value.text,
-    { otherwise: "a line that names SENDER_DOMAIN" }
-  ),
-  PROVIDERB_WEBHOOK_SECRET: hidden(
-    "providerB",
-    "What the event bus sends in the header X-Webhook-Secret. Unset, every event is refused.",
-    Value.secret,
-    { generated: true }
-  ),
-  PROVIDERB_ENDPOINT: open("providerB", "Address of the SES v2 API.", Value.httpUrl, vendor),
-  EMAIL_PROVIDERB_COST_USD: open(
-    "providerB",
-    "Price of a message, as email_log.cost_usd records it. The default is Amazon SES's 0.10 USD for 1,000 mails (aws.amazon.com/ses/pricing).",
-    Value.decimal,
-    { fallback: "0.0001", unit: "USD a message" }
-  ),
-
-  CLOUD_REGION: open("cloud", "Region of the cloud services.", Value.region, { fallback: "us-east-1" }),
-  CLOUD_ACCESS_KEY_ID: hidden(
-    "cloud",
-    "Access key. Unset, the instance role is asked (IMDSv2); embedded and unset, provider_b is simulated.",
-    Value.secret
-  ),
-  CLOUD_SECRET_ACCESS_KEY: hidden("cloud", "Secret of the access key.", Value.secret),
-  CLOUD_SESSION_TOKEN: hidden(
-    "cloud",
-    "Session token; temporary credentials are refused without theirs.",
-    Value.secret
-  ),
-  IMDS_ENDPOINT: open("cloud", "Address of the instance metadata service.", Value.httpUrl, vendor),
-  S3_ENDPOINT: open("cloud", "Address of the S3 API.", Value.httpUrl, vendor),
-  SQS_ENDPOINT: open("cloud", "Address of the SQS API.", Value.httpUrl, vendor),
-  BEDROCK_ENDPOINT: open("cloud", "Address of the Bedrock API (batch jobs).", Value.httpUrl, vendor),
-  BEDROCK_RUNTIME_ENDPOINT: open("cloud", "Address of the Bedrock runtime API.", Value.httpUrl, vendor),
-
-  EMAIL_DEFER_QUEUE_URL: open(
-    "retryQueue",
-    "Where an ambiguous send waits for its retry on the same key: https://sqs.… (SQS) or postgres:NAME (a queue in the database). Set but empty: no queue, an ambiguous send ends failed.",
-    Value.queueAddress,
-    { otherwise: "postgres:email-defer embedded, else none", emptyText: "no queue" }
-  ),
-  EMAIL_DEFER_DELAYS_SECONDS: open("retryQueue", "The waits before the three retries.", Value.delays, {
-    fallback: "120,600,900",
-    unit: "seconds"
+    })`
+      Configuration set of outreach mail.`,
+    outreachFooter: open("OUTREACH_FOOTER", text, { otherwise: "a line that names SENDER_DOMAIN" })`
+      Last lines of outreach mail: the sender's postal address, which the law of most places asks for, and why the reader gets
+      it.`,
+    webhookSecret: secret("PROVIDERB_WEBHOOK_SECRET", text, { generated: true })`
+      What the event bus sends in the header X-Webhook-Secret. Unset, every event is refused.`,
+    endpoint: open("PROVIDERB_ENDPOINT", httpUrl, vendor)`Address of the SES v2 API.`,
+    costUsd: open("EMAIL_PROVIDERB_COST_USD", decimal, { fallback: "0.0001", unit: "USD a message" })`
+      Price of a message, as email_log.cost_usd records it. The default is Amazon SES's 0.10 USD for 1,000 mails
+      (aws.amazon.com/ses/pricing).`
   }),
-  EMAIL_DEFER_VISIBILITY_SECONDS: open(
-    "retryQueue",
-    "How long a received message stays hidden before it comes back, unless its consumer keeps extending it.",
-    Value.integer(1, 43_200),
-    { fallback: "60", unit: "seconds" }
-  ),
 
-  INTERNAL_ALERT_URL: open(
-    "events",
-    "Where the functions post delivery-failure alerts. On Node an address of another service gets those about provider_a's mail; the process's own route is not called, the alert is raised in place.",
-    Value.httpUrl,
-    {
+  cloud: area("Cloud account", {
+    region: open("CLOUD_REGION", region, { fallback: "us-east-1" })`Region of the cloud services.`,
+    accessKeyId: secret("CLOUD_ACCESS_KEY_ID", text)`
+      Access key. Unset, the instance role is asked (IMDSv2); embedded and unset, provider_b is simulated.`,
+    secretAccessKey: secret("CLOUD_SECRET_ACCESS_KEY", text)`Secret of the access key.`,
+    sessionToken: secret("CLOUD_SESSION_TOKEN", text)`
+      Session token; temporary credentials are refused without theirs.`,
+    imdsEndpoint: open("IMDS_ENDPOINT", httpUrl, vendor)`Address of the instance metadata service.`,
+    s3Endpoint: open("S3_ENDPOINT", httpUrl, vendor)`Address of the S3 API.`,
+    sqsEndpoint: open("SQS_ENDPOINT", httpUrl, vendor)`Address of the SQS API.`,
+    bedrockEndpoint: open("BEDROCK_ENDPOINT", httpUrl, vendor)`
+      Address of the Bedrock API (batch jobs).`,
+    bedrockRuntimeEndpoint: open("BEDROCK_RUNTIME_ENDPOINT", httpUrl, vendor)`
+      Address of the Bedrock runtime API.`
+  }),
+
+  retryQueue: area("Delayed retry queue", {
+    address: open("EMAIL_DEFER_QUEUE_URL", queueAddress, {
+      otherwise: "postgres:email-defer embedded, else none"
+    })`
+      Where an ambiguous send waits for its retry on the same key: https://sqs.… (SQS) or postgres:NAME (a queue in the
+      database). Set but empty: no queue, an ambiguous send ends failed.`,
+    delaysSeconds: open("EMAIL_DEFER_DELAYS_SECONDS", delays, { fallback: "120,600,900", unit: "seconds" })`
+      The waits before the three retries.`,
+    visibilitySeconds: open("EMAIL_DEFER_VISIBILITY_SECONDS", integer(1, 43_200), {
+      fallback: "60",
+      unit: "seconds"
+    })`
+      How long a received message stays hidden before it comes back, unless its consumer keeps extending it.`
+  }),
+
+  events: area("Delivery events and alerts", {
+    internalAlertUrl: open("INTERNAL_ALERT_URL", httpUrl, {
       otherwise: "{BASE_URL}/internal/email-alert on Node, else none"
-    }
-  ),
-  INTERNAL_SEND_EMAIL_URL: open("events", "Where the customer digest posts its mails.", Value.httpUrl, {
-    otherwise: "{BASE_URL}/internal/send-email on Node, else none"
+    })`
+      Where the functions post delivery-failure alerts. On Node an address of another service gets those about provider_a's mail;
+      the process's own route is not called, the alert is raised in place.`,
+    internalSendEmailUrl: open("INTERNAL_SEND_EMAIL_URL", httpUrl, {
+      otherwise: "{BASE_URL}/internal/send-email on Node, else none"
+    })`
+      Where the customer digest posts its mails.`,
+    pollSeconds: open("EVENTS_POLL_SECONDS", integer(1), { fallback: "900", unit: "seconds" })`
+      How often provider_a is asked for events.`,
+    alertEmail: open("ALERT_EMAIL", mailbox, {
+      otherwise: "alerts@{SENDER_DOMAIN} where both providers are simulated, else none"
+    })`
+      The inbox that admin alerts go to.`,
+    chatBotToken: secret("CHAT_BOT_TOKEN", text)`Token of the Telegram bot that posts admin alerts.`,
+    chatId: open("CHAT_ID", text)`The chat that admin alerts go to.`,
+    chatApiBaseUrl: open("CHAT_API_BASE_URL", httpUrl, vendor)`Address of the Telegram Bot API.`
   }),
-  EVENTS_POLL_SECONDS: open("events", "How often provider_a is asked for events.", Value.integer(1), {
-    fallback: "900",
-    unit: "seconds"
-  }),
-  ALERT_EMAIL: open("events", "The inbox that admin alerts go to.", Value.mailbox, {
-    otherwise: "alerts@{SENDER_DOMAIN} where both providers are simulated, else none"
-  }),
-  CHAT_BOT_TOKEN: hidden("events", "Token of the Telegram bot that posts admin alerts.", Value.secret),
-  CHAT_ID: open("events", "The chat that admin alerts go to.", Value.text),
-  CHAT_API_BASE_URL: open("events", "Address of the Telegram Bot API.", Value.httpUrl, vendor),
 
-  ...CONVERSION_SETTINGS,
+  intake: area("Convert-by-email", {
+    smtpPort: open("SMTP_PORT", port, { fallback: "2525" })`Port of the SMTP intake.`,
+    tlsCert: open("SMTP_TLS_CERT", text)`
+      File of the certificate (PEM, with its chain) of the SMTP intake. Unset, STARTTLS is not offered.`,
+    tlsKey: open("SMTP_TLS_KEY", text)`File of that certificate's private key (PEM).`,
+    trustedHops: open("TRUSTED_MAIL_HOPS", words, {
+      otherwise: "none; embedded on loopback, the peer is trusted; on the edge, mx.cloudflare.net"
+    })`
+      Names of the mail servers whose Authentication-Results are believed, separated by commas.`,
+    trustedPeers: open("TRUSTED_MAIL_PEERS", networks, { otherwise: "none" })`
+      Addresses and networks (such as 10.0.0.0/8) that hand over the mails of the trusted hops, separated by commas, besides this
+      machine, the hops' own addresses and what their names lead to.`,
+    replyChannel: open("CONVERT_REPLY_CHANNEL", oneOf(["workspace", "library"]), {
+      otherwise: "workspace where MAILAPI_SERVICE_ACCOUNT_KEY is set, else library"
+    })`
+      How replies go out: workspace (the workspace mail API) or library (the mailer).`,
+    bucket: open("CONVERT_EMAIL_BUCKET", bucket, { fallback: "convert-email-files" })`
+      Object storage of mails in progress. On the edge, the name of an R2 bucket's binding.`,
+    registerUrl: open("REGISTER_URL", httpUrl, { otherwise: "{BASE_URL}/register" })`
+      Where the reply to an unregistered sender leads to. Unset, a page that says whom to ask.`,
+    buyCreditsUrl: open("BUY_CREDITS_URL", httpUrl, { otherwise: "{BASE_URL}/credits" })`
+      Where the reply to a sender without enough credits leads to. Unset, a page that says whom to ask.`,
+    serviceAccountKey: secret("MAILAPI_SERVICE_ACCOUNT_KEY", serviceAccountKey)`
+      Whole JSON of the service-account key with domain-wide delegation.`,
+    sender: open("MAIL_SENDER", mailbox)`The mailbox that the workspace mail API sends as.`,
+    mailApiUrl: open("MAILAPI_BASE_URL", httpUrl, vendor)`Address of the workspace mail API.`,
+    authUrl: open("AUTH_URL", httpUrl, vendor)`Token endpoint of the workspace mail API.`
+  }),
 
-  POSTLANE_LOG_LEVEL: open(
-    "telemetry",
-    `The least severe log line that is written: ${LOG_LEVELS.join(", ")}.`,
-    Value.oneOf(LOG_LEVELS),
-    { fallback: "info" }
-  ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: open(
-    "telemetry",
-    "Address of an OpenTelemetry collector (OTLP over HTTP). Set, traces, metrics and logs are sent there too.",
-    Value.httpUrl
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: hidden(
-    "telemetry",
-    "Headers for the collector, name=value, separated by commas, values percent-encoded.",
-    Value.secret
-  ),
-  OTEL_SERVICE_NAME: open("telemetry", "Name of this service at the collector.", Value.text, {
-    fallback: "postlane"
+  conversion: area("Conversion", {
+    filesBucket: open("FILES_BUCKET", bucket, { otherwise: "a folder on disk" })`
+      Object storage of uploaded files and of results.`,
+    heartbeatIntervalMs: open("CHUNK_HEARTBEAT_INTERVAL_MS", integer(10), {
+      fallback: "10000",
+      unit: "milliseconds"
+    })`
+      How often a running chunk renews its lease.`,
+    modelId: open("HIFI_MODEL_ID", text, { fallback: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" })`
+      The high-fidelity model on Bedrock.`,
+    inputUsdPerMtok: open("HIFI_INPUT_USD_PER_MTOK", decimal, {
+      fallback: "3",
+      unit: "USD a million tokens"
+    })`
+      Price of the model's input. The default is the model's list price (aws.amazon.com/bedrock/pricing).`,
+    outputUsdPerMtok: open("HIFI_OUTPUT_USD_PER_MTOK", decimal, {
+      fallback: "15",
+      unit: "USD a million tokens"
+    })`
+      Price of the model's output. The default is the model's list price (aws.amazon.com/bedrock/pricing).`,
+    dailyBudgetUsd: open("MODEL_DAILY_BUDGET_USD", decimal, { otherwise: "no limit", unit: "USD" })`
+      What models may cost a day (UTC). Past it, jobs that use a model are paused until the next day, or until it is raised.`
+  }),
+
+  batch: area("Batch lane", {
+    enabled: open("BATCH_CONVERSION_ENABLED", flag, { fallback: "0" })`
+      Master switch of the batch lane; read when a job is created and when the driver starts.`,
+    bucket: open("BATCH_CONVERSION_S3_BUCKET", bucket)`
+      Bucket of batch inputs and outputs; the lane stays off without it.`,
+    roleArn: open("BATCH_CONVERSION_ROLE_ARN", text)`
+      Service role of the batch jobs; the lane stays off without it.`,
+    minPages: open("BATCH_CONVERSION_MIN_PAGES", integer(1), { fallback: "600", unit: "pages" })`
+      Fewest pages of a job that is not a bulk item.`,
+    minRecords: open("BATCH_CONVERSION_MIN_RECORDS", integer(1), { fallback: "100", unit: "records" })`
+      Below this many records a job runs on demand; set it to the account's quota.`,
+    maxRecords: open("BATCH_CONVERSION_MAX_RECORDS", integer(1), { fallback: "50000", unit: "records" })`
+      Above this many records a job runs on demand; set it to the account's quota.`,
+    timeoutHours: open("BATCH_CONVERSION_TIMEOUT_HOURS", integer(0), { fallback: "24", unit: "hours" })`
+      Time-out of a batch job, taken as 24 at least and 168 at most; the driver gives up 2 hours after it.`,
+    maxFileMb: open("BATCH_CONVERSION_MAX_FILE_MB", integer(1, 1024), { fallback: "200", unit: "MB" })`
+      Largest input shard; the provider takes files of 1 GB.`,
+    pollSeconds: open("BATCH_CONVERSION_POLL_SECONDS", integer(1), { fallback: "300", unit: "seconds" })`
+      How often submitted jobs are polled.`,
+    driverTickSeconds: open("BATCH_DRIVER_TICK_SECONDS", integer(1), { fallback: "60", unit: "seconds" })`
+      How often the driver looks for work.`,
+    localDelaySeconds: open("LOCAL_BATCH_DELAY_SECONDS", decimal, { fallback: "5", unit: "seconds" })`
+      Embedded: how long a job of the local batch service waits before it runs.`,
+    localFaults: open("LOCAL_BATCH_FAULTS", batchFaults, { otherwise: "nothing" })`
+      Embedded, for drills: what goes wrong at the local batch service, such as ${"`failed=0.1 unfinished=0.2 stop=60`"} (shares
+      of the records, seconds that a stop takes), ${"`expires`"}, ${"`stops`"} (with ${"`unfinished`"} after the other records)
+      or ${"`fails`"}.`
+  }),
+
+  telemetry: area("Logs, metrics and traces", {
+    logLevel: open("POSTLANE_LOG_LEVEL", oneOf(LOG_LEVELS), { fallback: "info" })`
+      The least severe log line that is written: ${LOG_LEVELS.join(", ")}.`,
+    otlpEndpoint: open("OTEL_EXPORTER_OTLP_ENDPOINT", httpUrl)`
+      Address of an OpenTelemetry collector (OTLP over HTTP). Set, traces, metrics and logs are sent there too.`,
+    otlpHeaders: secret("OTEL_EXPORTER_OTLP_HEADERS", text)`
+      Headers for the collector, name=value, separated by commas, values percent-encoded.`,
+    serviceName: open("OTEL_SERVICE_NAME", text, { fallback: "postlane" })`
+      Name of this service at the collector.`
   })
 } as const
 
-/** The name of a setting. */
-export type SettingName = keyof typeof SETTINGS
+/** The name of an area. */
+export type Area = keyof typeof AREAS
 
-/** Values by name: a plain default is in place, everything else that is unset is `undefined`. */
-export type Values = {
-  readonly [K in SettingName]:
-    | Extract<ReturnType<(typeof SETTINGS)[K]["read"]>, Result.Success<unknown, unknown>>["success"]
-    | ((typeof SETTINGS)[K] extends { readonly fallback: string } ? never : undefined)
+type SettingsOf<A extends Area> = (typeof AREAS)[A]["settings"]
+
+/** The name of a setting. */
+export type SettingName = {
+  [A in Area]: SettingsOf<A>[keyof SettingsOf<A>] extends { readonly name: infer N extends string }
+    ? N
+    : never
+}[Area]
+
+/** All values by area and field: a plain default is in place, everything else that is unset is `undefined`. */
+export const Values = Schema.Struct(
+  Record.map(AREAS, ({ schema }) => schema) as unknown as {
+    readonly [A in Area]: (typeof AREAS)[A]["schema"]
+  }
+)
+export type Values = typeof Values.Type
+
+/** One setting, and where its value is. */
+interface Entry extends Setting {
+  readonly name: SettingName
+  readonly area: Area
+  readonly field: string
 }
 
-/** All names, in the order of the table. */
-export const SETTING_NAMES = Object.keys(SETTINGS) as ReadonlyArray<SettingName>
-
-/** The table with its entries' types widened, for look-ups by a name that is not a literal. */
-export const settingOf = (name: SettingName): Setting => SETTINGS[name]
+/** The settings in the order of the table. */
+export const SETTINGS = Object.entries(AREAS).flatMap(([name, { settings }]) =>
+  Object.entries<Setting>(settings).map(([field, setting]) => ({ ...setting, area: name, field }))
+) as unknown as ReadonlyArray<Entry>

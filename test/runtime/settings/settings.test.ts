@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 
 import { assert, describe, it } from "@effect/vitest"
-import { Redacted, Result } from "effect"
+import { Redacted, Result, Schema } from "effect"
 import fc from "fast-check"
 
 import { scrubOf } from "../../../src/runtime/process/log-lines.ts"
@@ -14,7 +14,9 @@ import {
   requirements,
   type Settings
 } from "../../../src/runtime/settings/settings.ts"
-import { SETTING_NAMES, type SettingName, settingOf } from "../../../src/runtime/settings/table.ts"
+import { type SettingName, SETTINGS } from "../../../src/runtime/settings/table.ts"
+
+const SETTING_NAMES = SETTINGS.map(({ name }) => name)
 
 const EMBEDDED: DecodeOptions = { embedded: true }
 const SERVE: DecodeOptions = { embedded: false }
@@ -119,10 +121,10 @@ describe("settings", () => {
   })
 
   it("every plain default is a value that its own setting takes", () => {
-    const refused = SETTING_NAMES.filter((name) => {
-      const { fallback, read } = settingOf(name)
-      return fallback !== undefined && Result.isFailure(read(fallback))
-    })
+    const refused = SETTINGS.filter(
+      ({ fallback, schema }) =>
+        fallback !== undefined && Result.isFailure(Schema.decodeUnknownResult(schema)(fallback))
+    )
     assert.deepStrictEqual(refused, [])
   })
 
@@ -352,7 +354,7 @@ describe("settings", () => {
 })
 
 describe("secrets", () => {
-  const SECRETS = SETTING_NAMES.filter((name) => settingOf(name).secret)
+  const SECRETS = SETTINGS.filter(({ secret }) => secret).map(({ name }) => name)
   const base64Of = (text: string) => Buffer.from(text).toString("base64")
   /** A value of the right shape around a text that stands nowhere else. */
   const valueOf = (name: SettingName, secret: string): string => {

@@ -1,0 +1,174 @@
+import { Redacted } from "effect"
+
+import { addressOf, type Mailbox } from "../../domain/mail/address.ts"
+import type { DeferQueueAddress } from "./shapes.ts"
+import type { Values } from "./table.ts"
+
+/** The process environment, or the bindings of an edge runtime. */
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** One thing that is wrong, or odd, about the settings. It never repeats a value. */
+export interface SettingProblem {
+  readonly setting: string
+  /** What is wrong and what to do, as a clause that follows the name. */
+  readonly message: string
+}
+
+/** What the decoder has to know beside the environment. */
+export interface DecodeOptions {
+  /** What holds where `POSTLANE_EMBEDDED` is unset. */
+  readonly embedded: boolean
+  /** True for the library: what is missing degrades it (a warning), where it would stop the server from starting. */
+  readonly library?: boolean
+  /** True for a server that is to start: what production needs and lacks is a problem, too. */
+  readonly server?: boolean
+  /** True where there is no listener of our own (edge, serverless): the functions then have no address to post to. */
+  readonly edge?: boolean
+}
+
+/** Keys of a cloud account. */
+export interface CloudCredentials {
+  readonly accessKeyId: Redacted.Redacted
+  readonly secretAccessKey: Redacted.Redacted
+  /** Required with temporary credentials. */
+  readonly sessionToken: Redacted.Redacted | undefined
+}
+
+/** The address at which a listener is reached on its own machine. */
+const listenerUrl = (host: string, port: number): string => {
+  if (host === "0.0.0.0" || host === "::") return `http://127.0.0.1:${port}`
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+}
+
+/** The database's URL with the password in it; a URL that holds one keeps its own. `undefined`: no database. */
+const databaseOf = ({ secretKey, serviceRoleKey, url }: Values["database"]) => {
+  if (url === undefined) return undefined
+  const password = secretKey ?? serviceRoleKey
+  const parsed = new URL(Redacted.value(url))
+  const own = parsed.password !== "" || parsed.searchParams.has("password")
+  if (!own && password !== undefined) parsed.password = encodeURIComponent(Redacted.value(password))
+  return { url: Redacted.make(parsed.href), hasPassword: own || password !== undefined }
+}
+
+const cloudOf = ({ accessKeyId, secretAccessKey, sessionToken, ...cloud }: Values["cloud"]) => {
+  const credentials: CloudCredentials | undefined =
+    accessKeyId === undefined || secretAccessKey === undefined
+      ? undefined
+      : { accessKeyId, secretAccessKey, sessionToken }
+  /** Without `credentials` the instance role is asked. */
+  return { ...cloud, credentials }
+}
+
+const sendingOf = ({ domains, providerA, providerB, sending }: Values) => {
+  const from: Mailbox = domains.from ?? { name: "Postlane", local: "noreply", domain: domains.sender }
+  return {
+    ...sending,
+    /** Never equal to the primary. */
+    fallback: sending.fallback === sending.primary ? undefined : sending.fallback,
+    from,
+    /** USD a message. */
+    costUsd: { provider_a: providerA.costUsd, provider_b: providerB.costUsd }
+  }
+}
+
+const providersOf = ({ cloud, domains, providerA, providerB }: Values) => ({
+  providerA: {
+    ...providerA,
+    /** Any of them may have signed an event. */
+    webhookSecrets:
+      providerA.webhookSecrets === undefined
+        ? []
+        : Redacted.value(providerA.webhookSecrets)
+            .split(/\s+/)
+            .map((one) => Redacted.make(one))
+  },
+  providerB: {
+    ...providerB,
+    region: providerB.region ?? cloud.region,
+    outreachFooter:
+      providerB.outreachFooter ??
+      `Sent by Postlane, ${domains.sender}. You get this mail because we think that our service is of use to you.`
+  }
+})
+
+/** An address that is set but empty means no queue. */
+const queueAddress = (env: Env, { retryQueue }: Values, embedded: boolean): DeferQueueAddress => {
+  if (retryQueue.address !== undefined) return retryQueue.address
+  const isEmptied = /^\s*$/.test(env["EMAIL_DEFER_QUEUE_URL"] ?? "unset")
+  return embedded && !isEmptied ? { _tag: "Postgres", name: "email-defer" } : { _tag: "None" }
+}
+
+const intakeOf = (env: Env, { intake }: Values) => ({
+  ...intake,
+  trustedHops: intake.trustedHops ?? [],
+  trustedPeers: intake.trustedPeers ?? [],
+  replyChannel: intake.replyChannel ?? (intake.serviceAccountKey === undefined ? "library" : "workspace"),
+  /** False: `bucket` is the default name, and such a bucket may not exist. */
+  bucketIsSet: /\S/.test(env["CONVERT_EMAIL_BUCKET"] ?? "")
+})
+
+const conversionOf = ({ inputUsdPerMtok, modelId, outputUsdPerMtok, ...rest }: Values["conversion"]) => ({
+  ...rest,
+  model: { id: modelId, inputUsdPerMtok, outputUsdPerMtok }
+})
+
+const batchOf = ({ localDelaySeconds, localFaults, ...batch }: Values["batch"]) => ({
+  ...batch,
+  /** What the provider allows. */
+  timeoutHours: Math.min(168, Math.max(24, batch.timeoutHours)),
+  local: { delaySeconds: localDelaySeconds, faults: localFaults ?? {} }
+})
+
+/** The settings: the values by area, with the defaults that depend on other settings in place. */
+export const complete = (env: Env, values: Values, options: DecodeOptions) => {
+  const { access, domains, events, service, telemetry } = values
+  const embedded = service.embedded ?? options.embedded
+  const baseUrl = service.baseUrl ?? listenerUrl(service.host, service.port)
+  const internal = (path: string) => (options.edge === true ? undefined : `${baseUrl}/internal/${path}`)
+  const { alertEmail, chatApiBaseUrl, chatBotToken, chatId } = events
+  return {
+    /** True: parts that are not configured are embedded or simulated. */
+    embedded,
+    roles: service.roles,
+    /** As it was written; relative to the working directory. */
+    dataDir: service.dataDir,
+    http: {
+      host: service.host,
+      port: service.port,
+      baseUrl,
+      baseUrlIsSet: service.baseUrl !== undefined,
+      trustedProxies: service.trustedProxies ?? []
+    },
+    /** An unset secret refuses every caller. */
+    access,
+    domains,
+    /** `hasPassword`: from the URL or from one of the key settings. */
+    database: databaseOf(values.database),
+    sending: sendingOf(values),
+    ...providersOf(values),
+    cloud: cloudOf(values.cloud),
+    retryQueue: { ...values.retryQueue, address: queueAddress(env, values, embedded) },
+    events: {
+      internalAlertUrl: events.internalAlertUrl ?? internal("email-alert"),
+      internalSendEmailUrl: events.internalSendEmailUrl ?? internal("send-email"),
+      pollSeconds: events.pollSeconds
+    },
+    alerts: {
+      /** Bare address. */
+      email: alertEmail === undefined ? undefined : addressOf(alertEmail),
+      chatBotToken,
+      chatId,
+      chatApiBaseUrl
+    },
+    intake: intakeOf(env, values),
+    conversion: conversionOf(values.conversion),
+    batch: batchOf(values.batch),
+    telemetry
+  }
+}
+
+/** Every setting, decoded, with its defaults in place. Secrets are `Redacted`: it can be logged as it is. */
+export interface Settings extends Readonly<ReturnType<typeof complete>> {
+  /** What is odd, and does not stop anything. */
+  readonly warnings: ReadonlyArray<SettingProblem>
+}
