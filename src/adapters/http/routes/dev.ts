@@ -4,7 +4,6 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SimulatedOutcome, SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
-import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { messagePage, outboxPage, PAGE_POLICY } from "../pages/dev-page.ts"
 import { pageResponse } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
@@ -78,8 +77,7 @@ const MAX_MESSAGES = 200
 
 const html = (body: string) => pageResponse(body, { policy: PAGE_POLICY })
 
-const away = (cause: OutboxError) =>
-  unavailable("the outbox cannot be read", "The outbox cannot be read now")({ cause })
+const away = unavailable("the outbox cannot be read", "The outbox cannot be read now")
 
 /** The local outbox and the simulated providers. */
 export const devHandlers = HttpApiBuilder.group(

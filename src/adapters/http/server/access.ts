@@ -8,7 +8,7 @@ import { may, type Principal, type Right } from "../../../domain/accounts/princi
 import { isLoopback } from "../../../domain/networks.ts"
 import { Access } from "../../../ports/accounts/access.ts"
 import { bearerToken, secretCheck, siteOf } from "./credentials.ts"
-import { Forbidden, problem, type Problem, problemResponse, problemSchema } from "./problem.ts"
+import { Forbidden, problem, type Problem, problemResponse, problemSchema, unavailable } from "./problem.ts"
 import { sessionCookie, sessionCookieOf, withSessionCookie } from "./session.ts"
 
 /** Lets only callers with the shared secret pass; others get 403 before the body is read. */
@@ -161,7 +161,7 @@ export const devAccessLayer: Layer.Layer<DevAccess, never, Access> = Layer.effec
 
 const READS = new Set(["GET", "HEAD"])
 
-const unavailable = problem("UNAVAILABLE", "Who calls cannot be looked up now")
+const away = unavailable("the caller's access cannot be looked up", "Who calls cannot be looked up now")
 const sessionOfOtherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
 /** Identifies the caller: by the bearer token where there is one, else by the session cookie. */
@@ -173,18 +173,13 @@ export const makeCaller = (baseUrl: string) =>
     ): Effect.fn.Return<Principal, Problem, HttpServerRequest.HttpServerRequest> {
       const request = yield* HttpServerRequest.HttpServerRequest
       const token = bearerToken(request.headers["authorization"])
-      const lookedUp = Effect.catch((error: StoreUnavailable) =>
-        Effect.logWarning("who calls cannot be looked up", error).pipe(
-          Effect.andThen(Effect.fail(unavailable))
-        )
-      )
       if (token !== undefined) {
-        return (yield* access.byToken(token).pipe(lookedUp)) ?? (yield* Effect.fail(nobody))
+        return (yield* access.byToken(token).pipe(Effect.catch(away))) ?? (yield* Effect.fail(nobody))
       }
       const cookie = sessionCookieOf(request)
       if (cookie === undefined) return yield* Effect.fail(nobody)
       if (!READS.has(request.method) && site(request) !== "own") return yield* Effect.fail(sessionOfOtherSite)
-      const use = yield* access.bySession(cookie).pipe(lookedUp)
+      const use = yield* access.bySession(cookie).pipe(Effect.catch(away))
       if (use === undefined) return yield* Effect.fail(nobody)
       const { expiresAt, principal, renewed } = use
       if (renewed !== undefined) {

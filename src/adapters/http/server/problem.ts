@@ -220,5 +220,5 @@ export const invalidCursor = (list: "list" | "log") =>
   Effect.fail(invalidRequest([{ path: "cursor", message: `is none that this ${list} gave out` }]))
 
 /** Logs why a part does not answer, and fails with the 503. */
-export const unavailable = (log: string, detail: string) => (error: { readonly cause?: unknown }) =>
-  Effect.andThen(Effect.logWarning(log, error.cause), Effect.fail(problem("UNAVAILABLE", detail)))
+export const unavailable = (log: string, detail: string) => (error: Error) =>
+  Effect.andThen(Effect.logWarning(log, error), Effect.fail(problem("UNAVAILABLE", detail)))

@@ -53,7 +53,7 @@ export const auditLogHandlers = HttpApiBuilder.group(
         })
         .pipe(
           Effect.catchTags({
-            AuditLogUnavailable: unavailable(
+            StoreUnavailable: unavailable(
               "the audit log does not answer",
               "The audit log does not answer now"
             ),

@@ -190,7 +190,7 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
           givenToken(home, request).pipe(
             Effect.flatMap((token) => redeemLink(links, token)),
             Effect.map((begun) => signedIn(home, begun)),
-            Effect.catchTag("AccessUnavailable", away),
+            Effect.catchTag("StoreUnavailable", away),
             Effect.catch((refused) => refuse(request, refused, HEADERS))
           )
         )
@@ -199,13 +199,13 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
           givenToken(home, request).pipe(
             Effect.flatMap((token) => redeemToken(access, token)),
             Effect.map((begun) => signedIn(home, begun)),
-            Effect.catchTag("AccessUnavailable", away),
+            Effect.catchTag("StoreUnavailable", away),
             Effect.catch((refused) => refuse(request, refused, HEADERS))
           )
         )
         .handle("endSession", ({ request }) =>
           end(home, request, access).pipe(
-            Effect.catchTag("AccessUnavailable", away),
+            Effect.catchTag("StoreUnavailable", away),
             Effect.catch((refused) => refuse(request, refused, HEADERS))
           )
         )

@@ -71,7 +71,7 @@ export const contactMessageHandlers = HttpApiBuilder.group(
         })
         .pipe(
           Effect.catchTags({
-            ContactMessagesUnavailable: unavailable(
+            StoreUnavailable: unavailable(
               "the messages of the forms cannot be read",
               "The messages cannot be read now"
             ),

@@ -114,8 +114,8 @@ export const formHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const forms = yield* ContactForms
     const receive = (message: ContactMessage) =>
-      Effect.catchTag(forms.receive(message), "ContactMessagesUnavailable", ({ cause }) =>
-        Effect.logError("a message of the contact form could not be stored", cause).pipe(
+      Effect.catchTag(forms.receive(message), "StoreUnavailable", (error) =>
+        Effect.logError("a message of the contact form could not be stored", error).pipe(
           Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The message could not be stored; try again")))
         )
       )

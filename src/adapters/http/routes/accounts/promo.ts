@@ -76,7 +76,7 @@ export const promoHandlers = HttpApiBuilder.group(
           return claim === undefined ? yield* Effect.fail(unknownPromo) : { claimed: true as const, ...claim }
         },
         Effect.catchTag(
-          "AccessUnavailable",
+          "StoreUnavailable",
           unavailable("a promotion cannot be claimed", "Promotions cannot be claimed now")
         )
       )

@@ -95,7 +95,7 @@ export const teamHandlers = HttpApiBuilder.group(
     return handlers.handle("invite", ({ payload }) =>
       invite(payload.email).pipe(
         Effect.catchTags({
-          TeamInvitesUnavailable: away,
+          StoreUnavailable: away,
           InviteUnderWay: () =>
             Effect.fail(problem("IDEMPOTENCY_IN_PROGRESS", "This invitation is being sent right now")),
           NoSuchTeam: () => Effect.fail(problem("UNAUTHENTICATED", "This account was deleted"))

@@ -207,7 +207,7 @@ const upload = (
         ),
       UnreadableDocument: ({ message }) => Effect.fail(problem("UNREADABLE_FILE", message)),
       ObjectStoreError: filesAway,
-      ConversionStoreError: filesAway
+      StoreUnavailable: filesAway
     })
   )
 
@@ -219,7 +219,7 @@ const list = Effect.fnUntraced(function* (
   const { customerId } = yield* CurrentOwner
   const { files, nextCursor } = yield* store
     .files(customerId, { limit: query.limit || MAX_FILES_PAGE, cursor: query.cursor || undefined })
-    .pipe(Effect.catchTags({ ConversionStoreError: filesAway, InvalidCursor: () => invalidCursor("list") }))
+    .pipe(Effect.catchTags({ StoreUnavailable: filesAway, InvalidCursor: () => invalidCursor("list") }))
   const paged = query.limit !== undefined || query.cursor !== undefined || nextCursor !== null
   return { files: files.map(viewOf), ...(paged ? { nextCursor } : {}) }
 })

@@ -118,7 +118,7 @@ export const jobHandlers = HttpApiBuilder.group(
           })
           .pipe(
             Effect.catchTags({
-              ConversionStoreError: away,
+              StoreUnavailable: away,
               InvalidCursor: () => invalidCursor("list")
             })
           ),

@@ -128,7 +128,7 @@ export const sharingHandlers = HttpApiBuilder.group(
         },
         Effect.catchTags({
           NoSuchFile: () => Effect.fail(noFile),
-          SharedFilesUnavailable: filesAway
+          StoreUnavailable: filesAway
         })
       )
     )

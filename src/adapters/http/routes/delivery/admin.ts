@@ -109,8 +109,7 @@ const shown = ({ id, diedAt, receives, reason, message }: DeadLetter) => ({
 })
 
 const logAway = unavailable("the send log does not answer", "The send log does not answer now")
-const queueAway = (cause: unknown) =>
-  unavailable("the retry queue does not answer", "The retry queue does not answer now")({ cause })
+const queueAway = unavailable("the retry queue does not answer", "The retry queue does not answer now")
 
 /** Admin reads of the send log, and the dead letters of the retry queue. */
 export const adminHandlers = HttpApiBuilder.group(
@@ -133,7 +132,7 @@ export const adminHandlers = HttpApiBuilder.group(
           })
           .pipe(
             Effect.catchTags({
-              EmailLogUnavailable: logAway,
+              StoreUnavailable: logAway,
               InvalidCursor: () => invalidCursor("log")
             })
           ),

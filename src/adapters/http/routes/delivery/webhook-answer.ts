@@ -55,11 +55,8 @@ export const makeWebhookAnswer = Effect.gen(function* () {
       const { alerted } = yield* recording.record(incoming.event)
       return alerted === "failed" ? yield* Effect.fail(alertFailed) : { ok: true as const }
     },
-    Effect.catchTag("DeliveryLogError", (error) =>
-      Effect.andThen(
-        Effect.logError("a delivery event was not recorded", error.cause),
-        Effect.fail(notRecorded)
-      )
+    Effect.catchTag("StoreUnavailable", (error) =>
+      Effect.andThen(Effect.logError("a delivery event was not recorded", error), Effect.fail(notRecorded))
     )
   )
 })

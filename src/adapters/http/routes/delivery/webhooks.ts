@@ -151,7 +151,7 @@ export const eventBusHandlers = HttpApiBuilder.group(
         )
         for (const result of results) {
           if (Result.isFailure(result)) {
-            yield* Effect.logError("a delivery event was not recorded", result.failure.cause)
+            yield* Effect.logError("a delivery event was not recorded", result.failure)
             return yield* Effect.fail(notRecorded)
           }
         }

@@ -93,8 +93,7 @@ export class ConvertEmailTestGroup extends HttpApiGroup.make("convertEmailTest")
   .middleware(JsonBody)
   .middleware(ProxySecret) {}
 
-const resultAway = (cause: unknown) =>
-  unavailable("a result cannot be read", "The result cannot be read now")({ cause })
+const resultAway = unavailable("a result cannot be read", "The result cannot be read now")
 
 /** `/convert-email/health` and the links to results. */
 export const convertEmailHandlers = HttpApiBuilder.group(
@@ -135,8 +134,9 @@ export const mailResultsHandlers = HttpApiBuilder.group(
             }))
           }
         },
-        Effect.catchTag("IntakeUnavailable", (cause) =>
-          unavailable("results of mails cannot be listed", "Your results cannot be listed now")({ cause })
+        Effect.catchTag(
+          "StoreUnavailable",
+          unavailable("results of mails cannot be listed", "Your results cannot be listed now")
         )
       )
     )

@@ -108,7 +108,7 @@ export const suppressionHandlers = HttpApiBuilder.group(
           })
           .pipe(
             Effect.catchTags({
-              SuppressionListUnavailable: away,
+              StoreUnavailable: away,
               InvalidSuppressionCursor: () => invalidCursor("list")
             })
           ),

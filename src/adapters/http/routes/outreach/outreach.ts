@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { CAMPAIGN_SEND_STATUSES } from "../../../../domain/outreach/campaign-status.ts"
 import { Outreach, type OutreachResult } from "../../../../domain/outreach/outreach.ts"
 import { CAMPAIGN } from "../../../../domain/outreach/unsubscribe-token.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { AdminAccess } from "../../server/access.ts"
 import { apiOf, Text } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
@@ -88,8 +89,8 @@ const answer = Effect.fnUntraced(function* (outcome: OutreachResult) {
 })
 
 /** A mail goes out only where it is known that its recipient has not unsubscribed. */
-const away = ({ cause }: { readonly cause: unknown }) =>
-  Effect.logError("outreach cannot ask whether an address is unsubscribed", cause).pipe(
+const away = (error: StoreUnavailable) =>
+  Effect.logError("outreach cannot ask whether an address is unsubscribed", error).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The campaigns do not answer now; nothing was sent")))
   )
 
@@ -102,10 +103,7 @@ export const outreachHandlers = HttpApiBuilder.group(
     return handlers.handle("sendOutreach", ({ payload }) =>
       outreach
         .send(payload)
-        .pipe(
-          Effect.flatMap(answer),
-          Effect.catchTags({ ...sendRefusals, CampaignBookUnavailable: away, UnsubscribesUnavailable: away })
-        )
+        .pipe(Effect.flatMap(answer), Effect.catchTags({ ...sendRefusals, StoreUnavailable: away }))
     )
   })
 )

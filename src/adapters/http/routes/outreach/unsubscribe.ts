@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 
 import type { UnsubscribeSubject } from "../../../../domain/outreach/unsubscribe-token.ts"
 import { Unsubscribing } from "../../../../domain/outreach/unsubscribe.ts"
+import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
 import { askPage, donePage, unknownPage, UNSUBSCRIBE_POLICY } from "../../pages/link-pages.ts"
 import { apiOf, Page } from "../../server/endpoint.ts"
@@ -63,8 +64,8 @@ const answer = (
     ? unknown(request)
     : Effect.succeed(pageResponse(page(subject.email), { policy: UNSUBSCRIBE_POLICY }))
 
-const away = ({ cause }: { readonly cause: unknown }) =>
-  Effect.logError("an unsubscribe link cannot be answered", cause).pipe(
+const away = (error: StoreUnavailable) =>
+  Effect.logError("an unsubscribe link cannot be answered", error).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "Nothing was changed; please try again")))
   )
 
