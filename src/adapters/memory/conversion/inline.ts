@@ -105,7 +105,7 @@ export const failInline = (
   db: Documents,
   held: Held,
   failure: { readonly error: string; readonly costs: ReadonlyArray<CostEntry>; readonly maxAttempts: number }
-): "stale" | "waiting" | "failed" => {
+): "stale" | "pending" | "failed" => {
   bookCosts(db, failure.costs)
   const file = heldFile(db, held)
   if (file === undefined) return "stale"
@@ -116,7 +116,7 @@ export const failInline = (
     error: isLast ? failure.error : null,
     phase: isLast ? null : "Queued"
   })
-  if (!isLast) return "waiting"
+  if (!isLast) return "pending"
   releaseHold(db, file.jobId, "failed")
   return "failed"
 }
