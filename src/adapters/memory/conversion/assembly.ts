@@ -69,7 +69,7 @@ export const handBackAssembly = (db: Documents, held: Held): boolean => {
 
 const UNREADABLE = "No page of this document could be read. Print it to PDF anew, then upload it again."
 
-/** `finish_conversion_job`: the result is stored; the hold becomes the charge for the pages that could be read. */
+/** `complete_assembly`: the result is stored; the hold becomes the charge for the pages that could be read. */
 export const finishJob = (
   db: Documents,
   { jobId, lease }: Held,

@@ -120,7 +120,7 @@ export const heartbeatFlyer = (db: Documents, held: Held, window: Duration.Durat
   return true
 }
 
-/** `finish_flyer`: the hold becomes the charge for the pages that could be read. */
+/** `complete_flyer`: the hold becomes the charge for the pages that could be read. */
 export const finishFlyer = (
   db: Documents,
   held: Held,
