@@ -2,7 +2,7 @@
 -- Rules: docs/specification/documents.md.
 --
 -- Lock order: job, batch row, chunk, file, flyer job, customer, hold; a function that needs fewer of them keeps the order. So
--- no two of these functions, nor those of the batch lane, can wait for each other. Sweeps work on one job a call.
+-- no two of these functions, nor those of the batch lane, can wait for each other. Upkeep that may end a job takes one a call.
 --
 -- Leased work (DOC-12 to DOC-14, C2). A worker claims chunks, assemblies, inline conversions and flyers, and mails in
 -- 0007_inbound, under a lease: a UUID of its own. Each kind of work has the same functions, as far as it needs them:
@@ -83,7 +83,7 @@ create table convert_queue (
 
 create index convert_queue_age on convert_queue (created_at);
 
--- DOC-11.
+-- Jobs (DOC-11).
 create table large_conversion_jobs (
   id uuid primary key default gen_random_uuid(),
   file_id uuid not null references files (id),
@@ -298,7 +298,7 @@ $$;
 
 -- Enters a file; the same file a second time changes nothing. Returns `added` or `full`: how many files, and how many bytes,
 -- a customer keeps is limited by plan (DOC-1). Uploads of one customer come one after another, so that none of them counts
--- without the others. Lock order: customer, file.
+-- without the others: it locks the customer alone, for the file is new.
 create function add_file(
   p_id uuid, p_customer_id uuid, p_name text, p_kind text, p_size_bytes bigint, p_pages integer, p_object_key text,
   p_limits jsonb
@@ -327,7 +327,7 @@ end
 $$;
 
 
--- A conversion is requested and becomes a job
+-- A conversion is requested, becomes a job, and may fail
 
 -- Requests a conversion (DOC-10): the file turns to converting, funds are set aside and the queue `convert` holds the
 -- request, all or nothing. Returns `queued`, `not_found`, `active` (another one is under way) or `insufficient`. The same
@@ -399,6 +399,41 @@ begin
     phase = case when p_status = 'waiting_batch' then 'Waiting for batch' else format('Queued: 0/%s chunks', v_chunks) end,
     updated_at = v_now
   where id = q.file_id and job_id = q.job_id and status = 'chunked_processing';
+  return true;
+end
+$$;
+
+-- Ends a job that is not to go on: unfinished chunks end with it, the hold is released, the file gets the reason. An
+-- assembler gives its lease, and fails nothing where it has lost it. True for the call that did it. Lock order: job, chunks,
+-- file, flyer job, customer, hold.
+create function fail_conversion_job(p_job_id uuid, p_error text, p_lease uuid default null) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_file uuid;
+  v_flyer uuid;
+begin
+  -- Its cost is summed up under the lock, so that it includes what was booked just before.
+  perform from large_conversion_jobs where id = p_job_id for no key update;
+  update large_conversion_jobs set
+    status = 'failed', error = p_error, finished_at = v_now, updated_at = v_now, lease = null,
+    total_cost_usd = conversion_cost(id)
+  where id = p_job_id and status in ('pending', 'waiting_batch', 'processing', 'paused_budget', 'assembling')
+    and (p_lease is null or lease = p_lease)
+  returning file_id, (options ->> '_compedFlyerJobId')::uuid into v_file, v_flyer;
+  if not found then
+    return false;
+  end if;
+  update chunk_jobs set status = 'failed', lease = null, updated_at = v_now
+  where job_id = p_job_id and status not in ('completed', 'failed');
+  update files set status = 'failed', error = p_error, phase = null, updated_at = v_now
+  where id = v_file and job_id = p_job_id and status = 'chunked_processing';
+  -- A free reflow that failed may be chosen again.
+  update flyer_jobs set comp_conversion_id = null, updated_at = v_now
+  where id = v_flyer and comp_conversion_id = p_job_id;
+  perform release_hold(p_job_id, 'failed');
   return true;
 end
 $$;
@@ -494,41 +529,6 @@ begin
     perform conversion_progress(v_job);
   end if;
   perform refresh_hold(v_job, p_window);
-  return true;
-end
-$$;
-
--- Ends a job that is not to go on: unfinished chunks end with it, the hold is released, the file gets the reason. An
--- assembler gives its lease, and fails nothing where it has lost it. True for the call that did it. Lock order: job, chunks,
--- file, flyer job, customer, hold.
-create function fail_conversion_job(p_job_id uuid, p_error text, p_lease uuid default null) returns boolean
-language plpgsql
-set search_path = pg_catalog, public, pg_temp
-as $$
-declare
-  v_now timestamptz := clock_timestamp();
-  v_file uuid;
-  v_flyer uuid;
-begin
-  -- Its cost is summed up under the lock, so that it includes what was booked just before.
-  perform from large_conversion_jobs where id = p_job_id for no key update;
-  update large_conversion_jobs set
-    status = 'failed', error = p_error, finished_at = v_now, updated_at = v_now, lease = null,
-    total_cost_usd = conversion_cost(id)
-  where id = p_job_id and status in ('pending', 'waiting_batch', 'processing', 'paused_budget', 'assembling')
-    and (p_lease is null or lease = p_lease)
-  returning file_id, (options ->> '_compedFlyerJobId')::uuid into v_file, v_flyer;
-  if not found then
-    return false;
-  end if;
-  update chunk_jobs set status = 'failed', lease = null, updated_at = v_now
-  where job_id = p_job_id and status not in ('completed', 'failed');
-  update files set status = 'failed', error = p_error, phase = null, updated_at = v_now
-  where id = v_file and job_id = p_job_id and status = 'chunked_processing';
-  -- A free reflow that failed may be chosen again.
-  update flyer_jobs set comp_conversion_id = null, updated_at = v_now
-  where id = v_flyer and comp_conversion_id = p_job_id;
-  perform release_hold(p_job_id, 'failed');
   return true;
 end
 $$;
@@ -1670,10 +1670,10 @@ select secure_function(name) from unnest(array[
   'add_file(uuid, uuid, text, text, bigint, integer, text, jsonb)',
   'request_conversion(uuid, uuid, uuid, jsonb, interval, uuid)',
   'create_conversion_job(uuid, text, integer, jsonb)',
+  'fail_conversion_job(uuid, text, uuid)',
   'claimed_chunk(uuid)',
   'claim_chunk(uuid, text)',
   'heartbeat_chunk(uuid, uuid, interval, integer)',
-  'fail_conversion_job(uuid, text, uuid)',
   'complete_chunk(uuid, uuid, text, jsonb)',
   'fail_chunk(uuid, uuid, text, jsonb, integer, interval)',
   'hand_back_chunk(uuid, uuid, jsonb)',
