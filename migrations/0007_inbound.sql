@@ -347,7 +347,6 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   m intake_mails;
-  h funds_holds;
   f record;
   -- All pages, those that could not be read and are not charged included.
   v_total integer := p_pages + coalesce(jsonb_array_length(p_reply -> 'unreadablePages'), 0);
@@ -361,21 +360,8 @@ begin
     return query select case when m.outcome = 'success' then 'completed' else 'stale' end, null::text, null::integer;
     return;
   end if;
-  perform from customers where id = m.customer_id for no key update;
-  select * into h from funds_holds where job_id = p_id and state = 'held';
-  select * into f from available_funds(m.customer_id, p_id);
-  if h.id is null or (p_pages > greatest(h.credits, h.free_pages) and p_pages > greatest(f.credits, f.free_pages)) then
-    return query select 'insufficient', f.plan, greatest(f.credits, f.free_pages);
-    return;
-  end if;
-  if p_pages > greatest(h.credits, h.free_pages) then
-    update funds_holds set
-      credits = case when h.credits > 0 then p_pages else 0 end,
-      free_pages = case when h.free_pages > 0 then p_pages else 0 end
-    where id = h.id;
-  end if;
-  if settle_hold(p_id, p_pages) <> 'settled' then
-    return query select 'insufficient', f.plan, greatest(f.credits, f.free_pages);
+  if not widen_hold(p_id, p_pages) or settle_hold(p_id, p_pages) <> 'settled' then
+    return query select 'insufficient', x.plan, greatest(x.credits, x.free_pages) from available_funds(m.customer_id, p_id) x;
     return;
   end if;
   update intake_mails set
