@@ -3,8 +3,8 @@ import { SqlClient } from "effect/sql"
 
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import { failureText } from "../../domain/mail/failover.ts"
-import { reasonOf } from "./answered.ts"
 import { label, pending } from "./migrator.ts"
+import { reasonOf } from "./statement.ts"
 
 /** Reads the database's version, its migrations (compared with those of `directory`) and its clock. */
 export const examineDatabase = (

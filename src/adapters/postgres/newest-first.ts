@@ -1,6 +1,8 @@
 import { Effect, Option, Schema } from "effect"
 
 import { InvalidCursor } from "../../ports/cursor.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { decodeRows } from "./statement.ts"
 import { isMoment } from "./values.ts"
 
 /** Where a page ended: its last row's `created_at` and `id`. */
@@ -34,17 +36,34 @@ interface PageWanted {
   readonly cursor: string | undefined
 }
 
-/** One page of a table, newest first, and the cursor of the next one. */
-export const newestFirst = Effect.fnUntraced(function* <
-  Row extends { readonly id: string; readonly created_at: string },
-  E
->(
-  run: (text: string, parameters: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, E>,
+/** What every such row has. */
+export interface StoredRow {
+  readonly id: string
+  readonly created_at: string
+}
+
+interface Page<Row> {
+  readonly rows: ReadonlyArray<Row>
+  readonly nextCursor: string | null
+}
+
+/** Decodes the rows of a page. */
+export const decodedPage =
+  <A>(operation: string, row: Schema.ConstraintDecoder<A>) =>
+  ({ nextCursor, rows }: Page<object>): Effect.Effect<Page<A>, StoreUnavailable> =>
+    Effect.map(Effect.fromResult(decodeRows(operation, row, rows)), (decoded) => ({
+      rows: decoded,
+      nextCursor
+    }))
+
+/** One page of a table, newest first, and the cursor of the next one. Rows keep the names of their columns. */
+export const newestFirst = Effect.fnUntraced(function* <Row extends StoredRow>(
+  run: (
+    text: string,
+    parameters: ReadonlyArray<unknown>
+  ) => Effect.Effect<ReadonlyArray<Row>, StoreUnavailable>,
   { columns, conditions, cursor, from, limit, name }: PageWanted
-): Effect.fn.Return<
-  { readonly rows: ReadonlyArray<Row>; readonly nextCursor: string | null },
-  InvalidCursor | E
-> {
+): Effect.fn.Return<Page<Row>, InvalidCursor | StoreUnavailable> {
   const after = cursor === undefined ? undefined : yield* readCursor(cursor)
   const parameters: Array<unknown> = []
   const bind = (value: unknown) => `$${parameters.push(value)}`

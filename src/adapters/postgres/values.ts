@@ -1,3 +1,5 @@
+import { Duration, Schema, SchemaTransformation } from "effect"
+
 /** What PostgreSQL's text and jsonb refuse: NUL and lone surrogates, as `JSON.stringify` writes them. */
 const REFUSED_IN_JSON = /\\u(?:0000|d[89a-f][0-9a-f]{2})/
 
@@ -24,3 +26,45 @@ export const isMoment = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(text) &&
   new Date(`${text.slice(0, 19)}Z`).getTime() > 0 &&
   new Date(`${text.slice(0, 19)}Z`).toISOString().startsWith(text.slice(0, 19))
+
+/** A duration as `${…}::interval` takes it. */
+export const interval = (duration: Duration.Duration): string => `${Duration.toMillis(duration)} milliseconds`
+
+/** Text for a column, null where there is none. */
+export const storableOrNull = (text: string | undefined): string | null =>
+  text === undefined ? null : storable(text)
+
+/** A column whose null is `undefined` in the ports. */
+export const Absent = <S extends Schema.Constraint>(schema: S) =>
+  Schema.NullOr(schema).pipe(
+    Schema.decodeTo(
+      Schema.UndefinedOr(Schema.toType(schema)),
+      SchemaTransformation.transform<S["Type"] | undefined, S["Type"] | null>({
+        decode: (value) => (value === null ? undefined : value),
+        encode: (value) => (value === undefined ? null : value)
+      })
+    )
+  )
+
+export const TextOrNull = Schema.NullOr(Schema.String)
+
+/** A `bigint` column whose values are safe as numbers. */
+export const Int8 = Schema.BigInt.pipe(
+  Schema.decodeTo(Schema.Number, SchemaTransformation.transform({ decode: Number, encode: BigInt }))
+)
+
+/** A time as milliseconds of the epoch. */
+export const Millis = Schema.Date.pipe(
+  Schema.decodeTo(
+    Schema.Number,
+    SchemaTransformation.transform({ decode: (at) => at.getTime(), encode: (at) => new Date(at) })
+  )
+)
+
+/** A time as ISO 8601. */
+export const IsoTime = Schema.Date.pipe(
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transform({ decode: (at) => at.toISOString(), encode: (at) => new Date(at) })
+  )
+)

@@ -1,12 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { isSqlError } from "effect/sql/SqlError"
 
-import { isAboutData } from "../../../src/adapters/postgres/answered.ts"
 import { makeBatcher } from "../../../src/adapters/postgres/batcher.ts"
 import { layer as clients, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as PostgresMailStore from "../../../src/adapters/postgres/mail/mail-store.ts"
+import { isAboutData } from "../../../src/adapters/postgres/statement.ts"
 import { MailStore, type RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { FROM, next, type OpenSender, recipient, type Sender, SUBJECT, type Targets } from "./sender.ts"
 
@@ -105,7 +104,7 @@ export const batchedEvents: OpenSender = ({ databaseUrl }) =>
       const context = yield* Layer.build(clients({ url: Redacted.make(databaseUrl) }))
       const sql = Context.get(context, WriteSql)
       return yield* makeBatcher({
-        isAboutItem: (error) => isSqlError(error) && isAboutData(error),
+        isAboutItem: (cause) => isAboutData({ cause }),
         onOverflow: () => new Error("too many events wait"),
         run: (events: ReadonlyArray<object>) =>
           Effect.map(sql`select * from record_email_events(${JSON.stringify(events)}::jsonb)`, (rows) =>

@@ -6,11 +6,11 @@ import { MAGIC_LINK_LIFETIME_SECONDS, SESSION_LIFETIME_SECONDS } from "../../../
 import { makeSecretTokens } from "../../../domain/accounts/tokens.ts"
 import { MagicLinks } from "../../../ports/accounts/access.ts"
 import { WriteSql } from "../client.ts"
-import { bounded, firstRow } from "./access.ts"
+import { Millis } from "../values.ts"
+import { ask } from "./access.ts"
 
-const sessionRow = firstRow(
-  Schema.Struct({ customer_id: Schema.String, actor: Schema.String, expires_at: Schema.Date })
-)
+const Claimed = Schema.Struct({ customerId: Schema.String })
+const SessionRow = Schema.Struct({ customerId: Schema.String, actor: Schema.String, expiresAt: Millis })
 
 /** Promotions and magic links in Postgres. `anyPromo`: a promotion that the table does not name counts as running. */
 export const layer = (options: {
@@ -24,30 +24,30 @@ export const layer = (options: {
       return MagicLinks.of({
         claim: Effect.fnUntraced(function* ({ email, promo }) {
           const { hash, token } = yield* secrets.mint
-          const claimed = yield* bounded(
+          const claimed = yield* ask.first(
+            "claimPromo",
+            Claimed,
             sql`select customer_id from claim_promo(${promo}, ${options.anyPromo}, ${email}, decode(${hash}, 'hex'),
               ${MAGIC_LINK_LIFETIME_SECONDS})`
           )
-          return claimed.length === 0 ? undefined : token
+          return claimed && token
         }),
         redeem: Effect.fnUntraced(function* (text) {
           const hash = yield* secrets.hash(text)
           if (hash === undefined) return undefined
           const session = yield* secrets.mint
-          const row = yield* bounded(
+          const row = yield* ask.first(
+            "redeemMagicLink",
+            SessionRow,
             sql`select customer_id, actor, expires_at from redeem_magic_link(decode(${hash}, 'hex'),
               decode(${session.hash}, 'hex'), ${SESSION_LIFETIME_SECONDS})`
-          ).pipe(Effect.flatMap(sessionRow))
+          )
           if (row === undefined) return undefined
+          const { actor, customerId, expiresAt } = row
           return {
-            principal: {
-              actor: row.actor,
-              customerId: row.customer_id,
-              rights: ["owner"],
-              via: "session"
-            },
+            principal: { actor, customerId, rights: ["owner"], via: "session" },
             cookie: session.token,
-            expiresAt: row.expires_at.getTime()
+            expiresAt
           }
         })
       })

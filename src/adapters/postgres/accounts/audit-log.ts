@@ -1,15 +1,14 @@
 import { Effect, Layer } from "effect"
 
 import { AuditLog, type AuditLogRow } from "../../../ports/accounts/audit-log.ts"
-import { boundedBy } from "../answered.ts"
 import { ReadSql } from "../client.ts"
 import { newestFirst } from "../newest-first.ts"
+import { statements } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 
 const COLUMNS = `id, action, actor, target, note, details, ${timeColumn("created_at")}`
 
-/** A page with its time limit. */
-const bounded = boundedBy("10 seconds", "auditLog")
+const ask = statements({ within: "10 seconds" })
 
 /** The audit log in Postgres. */
 export const layer: Layer.Layer<AuditLog, never, ReadSql> = Layer.effect(
@@ -17,7 +16,7 @@ export const layer: Layer.Layer<AuditLog, never, ReadSql> = Layer.effect(
   Effect.map(ReadSql, (sql) =>
     AuditLog.of({
       page: ({ action, cursor, limit, target }) =>
-        newestFirst((text, parameters) => bounded(sql.unsafe<AuditLogRow>(text, parameters)), {
+        newestFirst((text, parameters) => ask.stored("auditLog", sql.unsafe<AuditLogRow>(text, parameters)), {
           from: "admin_audit_log",
           name: "admin_audit_log",
           columns: COLUMNS,

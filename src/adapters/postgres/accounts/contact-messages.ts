@@ -6,32 +6,22 @@ import {
   type ContactMessageRow,
   ContactMessages
 } from "../../../ports/accounts/accounts.ts"
-import { boundedBy } from "../answered.ts"
 import { WriteSql } from "../client.ts"
 import { newestFirst } from "../newest-first.ts"
-import { storable, timeColumn } from "../values.ts"
+import { statements } from "../statement.ts"
+import { Absent, storable, storableOrNull, timeColumn } from "../values.ts"
 
-/** Time limit of one statement. */
-const TIME_LIMIT = "5 seconds"
+const ask = statements({ within: "5 seconds" })
 
-const bounded = boundedBy(TIME_LIMIT, "contactMessages")
-
-const stored = (text: string | undefined): string | null => (text === undefined ? null : storable(text))
-
-const Text = Schema.NullOr(Schema.String)
-const decodeWaiting = Schema.decodeUnknownEffect(
-  Schema.Array(
-    Schema.Struct({
-      id: Schema.String,
-      kind: Schema.Literals(CONTACT_KINDS),
-      name: Text,
-      email: Text,
-      message: Schema.String,
-      rating: Schema.NullOr(Schema.Int),
-      page: Text
-    })
-  )
-)
+const Waiting = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(CONTACT_KINDS),
+  name: Absent(Schema.String),
+  email: Absent(Schema.String),
+  message: Schema.String,
+  rating: Absent(Schema.Int),
+  page: Absent(Schema.String)
+})
 
 const COLUMNS = [
   "id",
@@ -67,56 +57,54 @@ export const layer: Layer.Layer<ContactMessages, never, WriteSql> = Layer.effect
     const sql = yield* WriteSql
     return ContactMessages.of({
       keep: ({ email, kind, message, name, page, rating, spam }) =>
-        bounded(
-          sql<{ readonly id: string }>`insert into contact_messages ${sql.insert({
+        ask.answer(
+          "keepMessage",
+          Schema.String,
+          sql`insert into contact_messages ${sql.insert({
             kind,
-            name: stored(name),
-            email: stored(email),
+            name: storableOrNull(name),
+            email: storableOrNull(email),
             message: storable(message),
             rating: rating ?? null,
-            page: stored(page),
+            page: storableOrNull(page),
             spam
-          })} returning id`
-        ).pipe(Effect.map((rows) => rows[0]!.id)),
+          })} returning id as answer`
+        ),
       notified: (id) =>
-        bounded(
+        ask.done(
+          "messageNotified",
           sql`update contact_messages set notified_at = now(), notify_error = null where id = ${id} and notified_at is null`
-        ).pipe(Effect.asVoid),
+        ),
       missed: (id, error) =>
-        bounded(
+        ask.done(
+          "messageMissed",
           sql`update contact_messages set notify_error = ${storable(error)} where id = ${id} and notified_at is null`
-        ).pipe(Effect.asVoid),
-      claimWaiting: bounded(
-        sql`select id, kind, name, email, message, rating, page from claim_contact_message()`.pipe(
-          Effect.flatMap(decodeWaiting)
-        )
-      ).pipe(
-        Effect.map(([row]) => {
+        ),
+      claimWaiting: Effect.map(
+        ask.first(
+          "claimMessage",
+          Waiting,
+          sql`select id, kind, name, email, message, rating, page from claim_contact_message()`
+        ),
+        (row) => {
           if (row === undefined) return undefined
-          const { email, id, kind, message, name, page, rating } = row
-          return {
-            id,
-            message: {
-              kind,
-              name: name ?? undefined,
-              email: email ?? undefined,
-              message,
-              rating: rating ?? undefined,
-              page: page ?? undefined,
-              spam: false
-            }
-          }
-        })
+          const { id, ...message } = row
+          return { id, message: { ...message, spam: false } }
+        }
       ),
       page: (filter) =>
-        newestFirst((text, parameters) => bounded(sql.unsafe<ContactMessageRow>(text, parameters)), {
-          from: "contact_messages",
-          name: "contact_messages",
-          columns: COLUMNS,
-          conditions: conditionsOf(filter),
-          limit: filter.limit,
-          cursor: filter.cursor
-        })
+        newestFirst(
+          (text, parameters) =>
+            ask.stored("contactMessages", sql.unsafe<ContactMessageRow>(text, parameters)),
+          {
+            from: "contact_messages",
+            name: "contact_messages",
+            columns: COLUMNS,
+            conditions: conditionsOf(filter),
+            limit: filter.limit,
+            cursor: filter.cursor
+          }
+        )
     })
   })
 )

@@ -2,21 +2,21 @@ import { Effect, Layer, Schema } from "effect"
 
 import { BulkOrders } from "../../../ports/conversion/bulk-orders.ts"
 import { WriteSql } from "../client.ts"
-import { toJsonText, timeColumn } from "../values.ts"
-import { answerOf, firstOf, seconds } from "./statement.ts"
+import { Absent, interval, toJsonText } from "../values.ts"
+import { ask } from "./rows.ts"
 
 const AnswerRow = Schema.Union([
   Schema.Struct({ answer: Schema.Literal("queued") }),
   Schema.Struct({
     answer: Schema.Literals(["not_found", "active", "insufficient"]),
-    file_id: Schema.String
+    fileId: Schema.String
   })
 ])
 
 const MessageRow = Schema.Struct({
-  bulk_id: Schema.String,
-  email: Schema.NullOr(Schema.String),
-  ended_at: Schema.String,
+  bulkId: Schema.String,
+  email: Absent(Schema.String),
+  endedAt: Schema.Date,
   attempts: Schema.Int,
   items: Schema.Array(
     Schema.Struct({
@@ -34,43 +34,26 @@ export const layer: Layer.Layer<BulkOrders, never, WriteSql> = Layer.effect(
   Effect.map(WriteSql, (sql) =>
     BulkOrders.of({
       request: ({ bulkId, customerId, items, window }) =>
-        firstOf(
+        ask.one(
+          "requestBulk",
           AnswerRow,
           sql`select answer, file_id from request_bulk(
-            ${bulkId}::uuid, ${customerId}::uuid, ${toJsonText(items)}::jsonb,
-            ${seconds(window)}::float8 * interval '1 second'
+            ${bulkId}::uuid, ${customerId}::uuid, ${toJsonText(items)}::jsonb, ${interval(window)}::interval
           )`
-        ).pipe(
-          Effect.flatMap((row) => {
-            if (row === undefined) return Effect.die(new Error("request_bulk gave no row"))
-            return Effect.succeed(
-              row.answer === "queued" ? { answer: row.answer } : { answer: row.answer, fileId: row.file_id }
-            )
-          })
         ),
       claimMessage: ({ lease, maxAttempts }) =>
-        firstOf(
+        ask.first(
+          "claimBulkMessage",
           MessageRow,
-          sql.unsafe(
-            `select bulk_id, email, ${timeColumn("ended_at", "ended_at")}, attempts, items
-            from claim_bulk_message($1::float8 * interval '1 second', $2::integer)`,
-            [seconds(lease), maxAttempts]
-          )
-        ).pipe(
-          Effect.map((row) =>
-            row === undefined
-              ? undefined
-              : {
-                  bulkId: row.bulk_id,
-                  email: row.email ?? undefined,
-                  endedAt: new Date(row.ended_at),
-                  attempts: row.attempts,
-                  items: row.items
-                }
-          )
+          sql`select bulk_id, email, ended_at, attempts, items
+            from claim_bulk_message(${interval(lease)}::interval, ${maxAttempts}::integer)`
         ),
       confirmMessage: (bulkId) =>
-        answerOf(Schema.Boolean, sql`select confirm_bulk_message(${bulkId}::uuid) as answer`)
+        ask.answer(
+          "confirmBulkMessage",
+          Schema.Boolean,
+          sql`select confirm_bulk_message(${bulkId}::uuid) as answer`
+        )
     })
   )
 )

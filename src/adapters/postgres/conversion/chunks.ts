@@ -3,130 +3,131 @@ import { Effect, Schema } from "effect"
 import { jobPrefix } from "../../../domain/conversion/chunk-result.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { WriteSql } from "../client.ts"
-import { AssemblyRow, ChunkRow } from "./rows.ts"
-import { answerOf, costsText, done, firstOf, seconds } from "./statement.ts"
+import { interval } from "../values.ts"
+import { ask, AssemblyRow, ChunkRow, costsText, heldBy } from "./rows.ts"
 
-type Chunks = Pick<
-  ConversionStore["Service"],
-  | "claimChunk"
-  | "heartbeatChunk"
-  | "completeChunk"
-  | "failChunk"
-  | "handBackChunk"
-  | "failJob"
-  | "bookCosts"
-  | "claimAssembly"
-  | "heartbeatAssembly"
-  | "handBackAssembly"
-  | "finishJob"
-  | "recoverOrphan"
-  | "applyBudget"
-  | "deleteFileOfClosedAccount"
-  | "sweep"
->
+type Store = ConversionStore["Service"]
 
-/** Chunks, the assembly, and the upkeep of both. */
-export const chunksOn = (sql: WriteSql["Service"]): Chunks => ({
+export const chunksOn = (
+  sql: WriteSql["Service"]
+): Pick<
+  Store,
+  "claimChunk" | "heartbeatChunk" | "completeChunk" | "failChunk" | "handBackChunk" | "failJob" | "bookCosts"
+> => ({
   claimChunk: (worker, lease) =>
     Effect.map(
-      firstOf(ChunkRow, sql`select * from claim_chunk(${lease}::uuid, ${worker})`),
-      (row) =>
-        row && {
-          id: row.id,
-          lease,
-          jobId: row.job_id,
-          chunkIndex: row.chunk_index,
-          firstPage: row.first_page,
-          lastPage: row.last_page,
-          attempts: row.attempts,
-          fileId: row.file_id,
-          objectKey: row.object_key,
-          options: row.options,
-          totalPages: row.total_pages
-        }
+      ask.first("claimChunk", ChunkRow, sql`select * from claim_chunk(${lease}::uuid, ${worker})`),
+      heldBy(lease)
     ),
   heartbeatChunk: ({ id, lease }, pagesDone, window) =>
-    answerOf(
+    ask.answer(
+      "heartbeatChunk",
       Schema.Boolean,
       sql`select heartbeat_chunk(
-        ${id}::uuid, ${lease}::uuid, ${seconds(window)}::float8 * interval '1 second', ${pagesDone}::integer
+        ${id}::uuid, ${lease}::uuid, ${interval(window)}::interval, ${pagesDone}::integer
       ) as answer`
     ),
   completeChunk: ({ id, lease }, resultKey, costs) =>
-    answerOf(
+    ask.answer(
+      "completeChunk",
       Schema.Literals(["stale", "completed", "assembling"]),
       sql`select complete_chunk(${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb) as answer`
     ),
   failChunk: ({ id, lease }, { costs, error, maxAttempts, retryIn }) =>
-    answerOf(
+    ask.answer(
+      "failChunk",
       Schema.Literals(["stale", "pending", "failed"]),
       sql`select fail_chunk(
         ${id}::uuid, ${lease}::uuid, ${error}, ${costsText(costs)}::jsonb, ${maxAttempts}::integer,
-        ${seconds(retryIn)}::float8 * interval '1 second'
+        ${interval(retryIn)}::interval
       ) as answer`
     ),
   handBackChunk: ({ id, lease }, costs) =>
-    answerOf(
+    ask.answer(
+      "handBackChunk",
       Schema.Boolean,
       sql`select hand_back_chunk(${id}::uuid, ${lease}::uuid, ${costsText(costs)}::jsonb) as answer`
     ),
   failJob: (jobId, error, lease) =>
-    answerOf(
+    ask.answer(
+      "failJob",
       Schema.Boolean,
       sql`select fail_conversion_job(${jobId}::uuid, ${error}, ${lease ?? null}::uuid) as answer`
     ),
-  bookCosts: (costs) => done(sql`select book_costs(${costsText(costs)}::jsonb)`),
+  bookCosts: (costs) => ask.done("bookCosts", sql`select book_costs(${costsText(costs)}::jsonb)`)
+})
+
+export const assembliesOn = (
+  sql: WriteSql["Service"]
+): Pick<Store, "claimAssembly" | "heartbeatAssembly" | "handBackAssembly" | "finishJob"> => ({
   claimAssembly: (lease, stale) =>
     Effect.map(
-      firstOf(
+      ask.first(
+        "claimAssembly",
         AssemblyRow,
-        sql`select * from claim_assembly(${lease}::uuid, ${seconds(stale)}::float8 * interval '1 second')`
+        sql`select *, id as job_id from claim_assembly(${lease}::uuid, ${interval(stale)}::interval)`
       ),
       (row) =>
         row && {
-          jobId: row.id,
+          ...row,
           lease,
-          fileId: row.file_id,
-          fileName: row.file_name,
-          attempts: row.attempts,
-          options: row.options,
-          totalPages: row.total_pages,
           // A chunk completed by hand has no key. This one names no object, so that the job fails, not the claim.
-          chunkKeys: row.chunk_keys.map((key) => key ?? `${jobPrefix(row.id)}chunks/none`)
+          chunkKeys: row.chunkKeys.map((key) => key ?? `${jobPrefix(row.jobId)}chunks/none`)
         }
     ),
   heartbeatAssembly: ({ jobId, lease }, window) =>
-    answerOf(
+    ask.answer(
+      "heartbeatAssembly",
       Schema.Boolean,
       sql`select heartbeat_assembly(
-        ${jobId}::uuid, ${lease}::uuid, ${seconds(window)}::float8 * interval '1 second'
+        ${jobId}::uuid, ${lease}::uuid, ${interval(window)}::interval
       ) as answer`
     ),
   handBackAssembly: ({ jobId, lease }) =>
-    answerOf(Schema.Boolean, sql`select hand_back_assembly(${jobId}::uuid, ${lease}::uuid) as answer`),
+    ask.answer(
+      "handBackAssembly",
+      Schema.Boolean,
+      sql`select hand_back_assembly(${jobId}::uuid, ${lease}::uuid) as answer`
+    ),
   finishJob: ({ jobId, lease }, resultKey, legibility) =>
-    answerOf(
+    ask.answer(
+      "finishJob",
       Schema.Literals(["completed", "stale", "insufficient", "unreadable"]),
       sql`select complete_assembly(
         ${jobId}::uuid, ${lease}::uuid, ${resultKey}, ${legibility?.unreadablePages ?? []}::integer[],
         ${legibility?.hasText ?? null}::boolean
       ) as answer`
-    ),
+    )
+})
+
+export const upkeepOn = (
+  sql: WriteSql["Service"]
+): Pick<Store, "recoverOrphan" | "applyBudget" | "deleteFileOfClosedAccount" | "sweep"> => ({
   recoverOrphan: (stale, maxAttempts) =>
-    answerOf(
+    ask.answer(
+      "recoverOrphan",
       Schema.Int,
       sql`select recover_orphan_chunks(
-        ${seconds(stale)}::float8 * interval '1 second', ${maxAttempts}::integer
+        ${interval(stale)}::interval, ${maxAttempts}::integer
       ) as answer`
     ),
   applyBudget: (budgetUsd) =>
-    answerOf(Schema.Int, sql`select apply_model_budget(${budgetUsd ?? null}::numeric) as answer`),
-  deleteFileOfClosedAccount: answerOf(Schema.Int, sql`select delete_file_of_closed_account() as answer`),
+    ask.answer(
+      "applyBudget",
+      Schema.Int,
+      sql`select apply_model_budget(${budgetUsd ?? null}::numeric) as answer`
+    ),
+  deleteFileOfClosedAccount: ask.answer(
+    "deleteFileOfClosedAccount",
+    Schema.Int,
+    sql`select delete_file_of_closed_account() as answer`
+  ),
   sweep: (window, stale) =>
-    answerOf(
+    ask.answer(
+      "sweep",
       Schema.Int,
       sql`select sweep_conversions(
-        ${seconds(window)}::float8 * interval '1 second', ${seconds(stale)}::float8 * interval '1 second'
+        ${interval(window)}::interval, ${interval(stale)}::interval
       ) as answer`
     )
 })

@@ -2,9 +2,9 @@ import { Effect, Layer } from "effect"
 
 import { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { ReadSql, WriteSql } from "../client.ts"
-import { chunksOn } from "./chunks.ts"
-import { filesOn } from "./files.ts"
-import { flyersOn } from "./flyers.ts"
+import { assembliesOn, chunksOn, upkeepOn } from "./chunks.ts"
+import { filesOn, requestsOn } from "./files.ts"
+import { flyersOn, flyerWorkOn } from "./flyers.ts"
 import { inlineOn } from "./inline.ts"
 
 /** Files, jobs, chunks and their funds on PostgreSQL: the functions of `0004_accounts.sql` and `0005_conversion.sql`. */
@@ -15,9 +15,13 @@ export const layer: Layer.Layer<ConversionStore, never, ReadSql | WriteSql> = La
     const write = yield* WriteSql
     return ConversionStore.of({
       ...filesOn(read, write),
+      ...requestsOn(read, write),
       ...chunksOn(write),
+      ...assembliesOn(write),
+      ...upkeepOn(write),
       ...inlineOn(write),
-      ...flyersOn(read)
+      ...flyersOn(read, write),
+      ...flyerWorkOn(write)
     })
   })
 )

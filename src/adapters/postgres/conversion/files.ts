@@ -3,27 +3,13 @@ import { Effect, Schema } from "effect"
 import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/file-room.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
-import { newestFirst } from "../newest-first.ts"
-import { toJsonText } from "../values.ts"
-import { FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, toFile } from "./rows.ts"
-import { answerOf, done, firstOf, rowsOf, seconds } from "./statement.ts"
+import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
+import { interval, toJsonText } from "../values.ts"
+import { ask, FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, toFile } from "./rows.ts"
 
 const Requested = Schema.Literals(["queued", "not_found", "active", "insufficient"])
 
-type Files = Pick<
-  ConversionStore["Service"],
-  | "addFile"
-  | "files"
-  | "file"
-  | "filesById"
-  | "deleteFile"
-  | "filesToPurge"
-  | "filePurged"
-  | "request"
-  | "nextQueued"
-  | "createJob"
-  | "cancel"
->
+type Store = ConversionStore["Service"]
 
 const ONE = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid and f.customer_id = $2::uuid and f.deleted_at is null`
 const ENTERED = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid`
@@ -32,79 +18,96 @@ const BY_ID = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = any ($1::uu
 // Retried after a lost answer: adding the same file a second time changes nothing.
 const ADD = "select add_file($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::jsonb) as answer"
 
-/** Files, and the requests for their conversion. */
-export const filesOn = (read: ReadSql["Service"], write: WriteSql["Service"]): Files => ({
+export const filesOn = (
+  read: ReadSql["Service"],
+  write: WriteSql["Service"]
+): Pick<
+  Store,
+  "addFile" | "files" | "file" | "filesById" | "deleteFile" | "filesToPurge" | "filePurged"
+> => ({
   addFile: (file) =>
     Effect.gen(function* () {
       const { customerId, id, kind, name, objectKey, pages, sizeBytes } = file
       const parameters = [id, customerId, name, kind, sizeBytes, pages, objectKey, toJsonText(FILE_ROOM)]
-      const answer = yield* answerOf(Schema.Literals(["added", "full"]), write.unsafe(ADD, parameters))
+      const answer = yield* ask.answer(
+        "addFile",
+        Schema.Literals(["added", "full"]),
+        write.unsafe(ADD, parameters)
+      )
       if (answer === "full") return yield* new NoRoomForFile()
-      const row = yield* firstOf(FileRow, write.unsafe(ENTERED, [id]))
-      return row === undefined ? yield* Effect.die(new Error("an insert gave no row")) : toFile(row)
+      return toFile(yield* ask.one("addFile", FileRow, write.unsafe(ENTERED, [id])))
     }),
   files: (customerId, { cursor, limit }) =>
-    newestFirst((text, parameters) => rowsOf(FileRow, read.unsafe(text, parameters)), {
+    newestFirst((text, parameters) => ask.stored("files", read.unsafe<StoredRow>(text, parameters)), {
       from: FILE_FROM,
       name: "f",
       columns: FILE_COLUMNS,
       conditions: (bind) => [`f.customer_id = ${bind(customerId)}::uuid`, "f.deleted_at is null"],
       limit,
       cursor
-    }).pipe(Effect.map(({ nextCursor, rows }) => ({ files: rows.map(toFile), nextCursor }))),
-  file: (fileId, customerId) =>
-    Effect.map(firstOf(FileRow, read.unsafe(ONE, [fileId, customerId])), (row) =>
-      row === undefined ? undefined : toFile(row)
+    }).pipe(
+      Effect.flatMap(decodedPage("files", FileRow)),
+      Effect.map(({ nextCursor, rows }) => ({ files: rows.map(toFile), nextCursor }))
     ),
-  filesById: (ids) => Effect.map(rowsOf(FileRow, read.unsafe(BY_ID, [ids])), (rows) => rows.map(toFile)),
+  file: (fileId, customerId) =>
+    Effect.map(
+      ask.first("file", FileRow, read.unsafe(ONE, [fileId, customerId])),
+      (row) => row && toFile(row)
+    ),
+  filesById: (ids) =>
+    Effect.map(ask.rows("filesById", FileRow, read.unsafe(BY_ID, [ids])), (rows) => rows.map(toFile)),
   deleteFile: (fileId, customerId) =>
-    answerOf(
+    ask.answer(
+      "deleteFile",
       Schema.Literals(["deleted", "not_found", "finishing"]),
       write`select delete_file(${fileId}::uuid, ${customerId}::uuid) as answer`
     ),
   filesToPurge: (limit) =>
-    Effect.map(
-      rowsOf(
-        Schema.Struct({ id: Schema.String, job_ids: Schema.Array(Schema.String) }),
-        read`select f.id, array(
+    ask.rows(
+      "filesToPurge",
+      Schema.Struct({ id: Schema.String, jobIds: Schema.Array(Schema.String) }),
+      read`select f.id, array(
             select j.id from large_conversion_jobs j where j.file_id = f.id
             union select x.id from flyer_jobs x where x.file_id = f.id
             union select f.job_id where f.job_id is not null
           ) as job_ids
           from files f where f.deleted_at is not null and f.purged_at is null order by f.deleted_at limit ${limit}`
-      ),
-      (rows) => rows.map(({ id, job_ids }) => ({ id, jobIds: job_ids }))
     ),
   filePurged: (fileId) =>
-    done(write`update files set purged_at = clock_timestamp() where id = ${fileId}::uuid`),
+    ask.done("filePurged", write`update files set purged_at = clock_timestamp() where id = ${fileId}::uuid`)
+})
+
+/** The requests for their conversion. */
+export const requestsOn = (
+  read: ReadSql["Service"],
+  write: WriteSql["Service"]
+): Pick<Store, "request" | "nextQueued" | "createJob" | "cancel"> => ({
   request: ({ bulkId, customerId, fileId, jobId, options, window }) =>
-    answerOf(
+    ask.answer(
+      "request",
       Requested,
       write`select request_conversion(
         ${jobId}::uuid, ${fileId}::uuid, ${customerId}::uuid, ${toJsonText(options)}::jsonb,
-        ${seconds(window)}::float8 * interval '1 second', ${bulkId ?? null}::uuid
+        ${interval(window)}::interval, ${bulkId ?? null}::uuid
       ) as answer`
     ),
-  nextQueued: Effect.map(
-    firstOf(
-      QueuedRow,
-      read`select q.job_id, q.file_id, f.pages, q.options from convert_queue q join files f on f.id = q.file_id
+  nextQueued: ask.first(
+    "nextQueued",
+    QueuedRow,
+    read`select q.job_id, q.file_id, f.pages, q.options from convert_queue q join files f on f.id = q.file_id
         order by q.created_at limit 1`
-    ),
-    (row) =>
-      row === undefined
-        ? undefined
-        : { jobId: row.job_id, fileId: row.file_id, pages: row.pages, options: row.options }
   ),
   createJob: (jobId, { chunkPages, options, status }) =>
-    answerOf(
+    ask.answer(
+      "createJob",
       Schema.Boolean,
       write`select create_conversion_job(
         ${jobId}::uuid, ${status}, ${chunkPages}::integer, ${toJsonText(options)}::jsonb
       ) as answer`
     ),
   cancel: (jobId) =>
-    answerOf(
+    ask.answer(
+      "cancel",
       Schema.Literals(["cancelled", "finishing", "not_active"]),
       write`select cancel_conversion_job(${jobId}::uuid) as answer`
     )

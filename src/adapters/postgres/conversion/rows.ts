@@ -1,10 +1,13 @@
 import { Option, Schema, SchemaTransformation } from "effect"
 
+import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { JobStatus, JobOptions } from "../../../domain/conversion/job.ts"
-import type { StoredFile, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
-import { timeColumn } from "../values.ts"
+import type { StoredFile } from "../../../ports/conversion/conversion-store.ts"
+import { statements } from "../statement.ts"
+import { TextOrNull, timeColumn, toJsonText } from "../values.ts"
 
-const TextOrNull = Schema.NullOr(Schema.String)
+/** Every function is idempotent by its ids. */
+export const ask = statements({ within: "10 seconds", repeatable: true })
 
 const Kind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
 
@@ -29,23 +32,23 @@ export const StoredOptions = Schema.Record(Schema.String, Schema.Unknown).pipe(
 /** A row of `files` with its job's status. */
 export const FileRow = Schema.Struct({
   id: Schema.String,
-  customer_id: Schema.String,
+  customerId: Schema.String,
   name: Schema.String,
   kind: Kind,
-  size_bytes: Schema.Number,
+  sizeBytes: Schema.Number,
   pages: Schema.Int,
   status: Schema.Literals(["uploaded", "processing", "chunked_processing", "completed", "failed"]),
   phase: TextOrNull,
-  job_id: TextOrNull,
-  job_status: Schema.NullOr(JobStatus),
+  jobId: TextOrNull,
+  jobStatus: Schema.NullOr(JobStatus),
   done: Schema.Int,
   total: Schema.Int,
   error: TextOrNull,
-  created_at: Schema.String,
-  object_key: Schema.String,
-  result_key: TextOrNull,
-  unreadable_pages: Schema.Array(Schema.Int),
-  has_text: Schema.NullOr(Schema.Boolean)
+  createdAt: Schema.String,
+  objectKey: Schema.String,
+  resultKey: TextOrNull,
+  unreadablePages: Schema.Array(Schema.Int),
+  hasText: Schema.NullOr(Schema.Boolean)
 })
 
 /** Its columns, where `f` is the file and `j` its job. */
@@ -56,72 +59,63 @@ f.unreadable_pages, f.has_text`
 /** Where they come from. */
 export const FILE_FROM = "files f left join large_conversion_jobs j on j.id = f.job_id"
 
-export const toFile = (row: typeof FileRow.Type): StoredFile => ({
-  id: row.id,
-  customerId: row.customer_id,
-  name: row.name,
-  kind: row.kind,
-  sizeBytes: row.size_bytes,
-  pages: row.pages,
-  status: row.status,
-  phase: row.phase,
-  batchWaiting: row.job_status === "waiting_batch",
-  jobId: row.job_id,
-  jobStatus: row.job_status,
-  progress: { done: row.done, total: row.total },
-  error: row.error,
-  createdAt: row.created_at,
-  objectKey: row.object_key,
-  resultKey: row.result_key,
-  unreadablePages: row.unreadable_pages,
-  hasText: row.has_text
+export const toFile = ({ done, total, ...row }: typeof FileRow.Type): StoredFile => ({
+  ...row,
+  batchWaiting: row.jobStatus === "waiting_batch",
+  progress: { done, total }
 })
 
+/** What a claim returned, with the lease that proves it. */
+export const heldBy =
+  (lease: string) =>
+  <A extends object>(row: A | undefined) =>
+    row && { ...row, lease }
+
 export const QueuedRow = Schema.Struct({
-  job_id: Schema.String,
-  file_id: Schema.String,
+  jobId: Schema.String,
+  fileId: Schema.String,
   pages: Schema.Int,
   options: StoredOptions
 })
 
 export const ChunkRow = Schema.Struct({
   id: Schema.String,
-  job_id: Schema.String,
-  chunk_index: Schema.Int,
-  first_page: Schema.Int,
-  last_page: Schema.Int,
+  jobId: Schema.String,
+  chunkIndex: Schema.Int,
+  firstPage: Schema.Int,
+  lastPage: Schema.Int,
   attempts: Schema.Int,
-  file_id: Schema.String,
-  object_key: Schema.String,
+  fileId: Schema.String,
+  objectKey: Schema.String,
   options: StoredOptions,
-  total_pages: Schema.Int
+  totalPages: Schema.Int
 })
 
 export const AssemblyRow = Schema.Struct({
-  id: Schema.String,
-  file_id: Schema.String,
-  file_name: Schema.String,
+  jobId: Schema.String,
+  fileId: Schema.String,
+  fileName: Schema.String,
   attempts: Schema.Int,
   options: StoredOptions,
-  total_pages: Schema.Int,
-  chunk_keys: Schema.Array(TextOrNull)
+  totalPages: Schema.Int,
+  chunkKeys: Schema.Array(TextOrNull)
 })
 
 export const InlineRow = Schema.Struct({
-  id: Schema.String,
-  job_id: Schema.String,
+  fileId: Schema.String,
+  jobId: Schema.String,
   name: Schema.String,
   kind: Kind,
-  object_key: Schema.String,
+  objectKey: Schema.String,
   attempts: Schema.Int,
   options: StoredOptions
 })
 
 export const FlyerRow = Schema.Struct({
   id: Schema.String,
-  file_id: Schema.String,
+  fileId: Schema.String,
   name: Schema.String,
-  object_key: Schema.String,
+  objectKey: Schema.String,
   pages: Schema.Int,
   attempts: Schema.Int
 })
@@ -129,13 +123,13 @@ export const FlyerRow = Schema.Struct({
 /** A row of `flyer_jobs` as its owner sees it. */
 export const FlyerJobRow = Schema.Struct({
   id: Schema.String,
-  file_id: Schema.String,
+  fileId: Schema.String,
   status: Schema.Literals(["pending", "processing", "completed", "failed"]),
   error: TextOrNull,
-  comp_conversion_id: TextOrNull,
-  created_at: Schema.String,
-  result_key: TextOrNull,
-  unreadable_pages: Schema.Array(Schema.Int)
+  compConversionId: TextOrNull,
+  createdAt: Schema.String,
+  resultKey: TextOrNull,
+  unreadablePages: Schema.Array(Schema.Int)
 })
 
 /** Its columns, where `x` is the flyer job. The error of an earlier attempt is hidden while another attempt is made. */
@@ -143,13 +137,19 @@ export const FLYER_COLUMNS = `x.id, x.file_id, x.status, case when x.status = 'f
 x.comp_conversion_id, ${timeColumn("created_at", "x.created_at")}, x.result_key,
 x.unreadable_pages`
 
-export const toFlyer = (row: typeof FlyerJobRow.Type): StoredFlyer => ({
-  id: row.id,
-  fileId: row.file_id,
-  status: row.status,
-  error: row.error,
-  compConversionId: row.comp_conversion_id,
-  createdAt: row.created_at,
-  resultKey: row.result_key,
-  unreadablePages: row.unreadable_pages
-})
+/** The parameter of `book_costs`. */
+export const costsText = (costs: ReadonlyArray<CostEntry>): string =>
+  toJsonText(
+    costs.map((cost) => ({
+      id: cost.id,
+      job_id: cost.jobId,
+      chunk_id: cost.chunkId,
+      source: cost.source,
+      backend: cost.backend,
+      model: cost.model,
+      input_tokens: cost.usage.inputTokens,
+      output_tokens: cost.usage.outputTokens,
+      cost_usd: cost.costUsd,
+      metadata: cost.metadata
+    }))
+  )

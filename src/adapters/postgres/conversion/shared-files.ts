@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer, Redacted, Schema } from "effect"
+import { Clock, Effect, Layer, Schema } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
 import { makeSignedTokens } from "../../../domain/accounts/tokens.ts"
@@ -11,32 +11,12 @@ import {
   subjectOf
 } from "../../../domain/conversion/share-token.ts"
 import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { ReadSql } from "../client.ts"
-import { firstOf } from "./statement.ts"
+import { readLinkKey } from "../link-key.ts"
+import { ask } from "./rows.ts"
 
-const KeyRow = Schema.Struct({
-  key: Schema.Uint8Array.check(Schema.makeFilter((key) => key.length === 32))
-})
-const FileRow = Schema.Struct({ name: Schema.String, sender: Schema.String })
-const ResultRow = Schema.Struct({ name: Schema.String, result_key: Schema.String })
-
-/** The key of the links. The decoder's error is dropped: it would show the key. */
-const readKey = (sql: ReadSql["Service"]) =>
-  firstOf(Schema.Unknown, sql`select key from share_keys`).pipe(
-    Effect.flatMap((row) =>
-      Effect.mapError(
-        Schema.decodeUnknownEffect(KeyRow)(row),
-        () =>
-          new StoreUnavailable({
-            operation: "readKey",
-            reason: "share_keys holds no key of 32 bytes",
-            isRetryable: false
-          })
-      )
-    ),
-    Effect.map(({ key }) => Redacted.make(key))
-  )
+const FileRow = Schema.Struct({ fileName: Schema.String, sender: Schema.String })
+const ResultRow = Schema.Struct({ fileName: Schema.String, resultKey: Schema.String })
 
 /**
  * Signed links to results: file id and expiry with an HMAC-SHA256 over both, keyed by a random key in the database. The same
@@ -53,7 +33,7 @@ export const layer = (options: {
       const tokens = yield* makeSignedTokens({
         label: SHARE_LABEL,
         maxLength: MAX_SHARE_TOKEN,
-        key: readKey(sql)
+        key: readLinkKey(sql, "share_keys")
       })
       const urlOf = (subject: ShareSubject) =>
         Effect.map(tokens.write(payloadOf(subject)), (token) => `${options.baseUrl}/shared/${token}`)
@@ -61,9 +41,10 @@ export const layer = (options: {
 
       return SharedFiles.of({
         link: Effect.fnUntraced(function* ({ customerId, fileId }) {
-          const file = yield* firstOf(
+          const file = yield* ask.first(
+            "linkFile",
             FileRow,
-            sql`select f.name, coalesce(c.name, c.email) as sender
+            sql`select f.name as file_name, coalesce(c.name, c.email) as sender
                 from files f join customers c on c.id = f.customer_id
                 where f.id = ${fileId}::uuid and f.customer_id = ${customerId}::uuid and f.deleted_at is null
                   and c.deleted_at is null`
@@ -71,8 +52,7 @@ export const layer = (options: {
           if (file === undefined) return undefined
           const expiresAt = endOf(yield* Clock.currentTimeMillis)
           return {
-            fileName: file.name,
-            sender: file.sender,
+            ...file,
             url: yield* urlOf({ fileId, expiresAt }),
             expiresAt: new Date(expiresAt * 1000).toISOString()
           }
@@ -84,13 +64,13 @@ export const layer = (options: {
           if (subject === undefined) return undefined
           const { expiresAt, fileId } = subject
           if (expiresAt * 1000 <= (yield* Clock.currentTimeMillis)) return undefined
-          const row = yield* firstOf(
+          return yield* ask.first(
+            "openLink",
             ResultRow,
-            sql`select f.name, f.result_key from files f join customers c on c.id = f.customer_id
+            sql`select f.name as file_name, f.result_key from files f join customers c on c.id = f.customer_id
                 where f.id = ${fileId}::uuid and f.deleted_at is null and f.result_key is not null
                   and c.deleted_at is null`
           )
-          return row === undefined ? undefined : { fileName: row.name, resultKey: row.result_key }
         })
       })
     })

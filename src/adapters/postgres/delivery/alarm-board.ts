@@ -2,8 +2,11 @@ import { Effect, Layer, Schema } from "effect"
 
 import {
   ALARMS,
+  type AlarmName,
   type AlarmState,
+  type AlarmTable,
   FAILOVER_WINDOW_MINUTES,
+  type Measures,
   QUIET,
   RATE_WINDOW_HOURS,
   RECENT_MINUTES,
@@ -11,9 +14,10 @@ import {
 } from "../../../domain/delivery/alarm-rules.ts"
 import { ALARM_SOURCE } from "../../../domain/delivery/alarms.ts"
 import type { Provider } from "../../../domain/mail/failover.ts"
-import { AlarmBoard, type AlarmNotice } from "../../../ports/delivery/alarm-board.ts"
-import { answered, storeUnavailable } from "../answered.ts"
+import { AlarmBoard } from "../../../ports/delivery/alarm-board.ts"
 import { ReadSql, WriteSql } from "../client.ts"
+import { statements } from "../statement.ts"
+import { Absent } from "../values.ts"
 
 /** How far back silence is looked for. */
 const SILENCE_WINDOW_HOURS = 24
@@ -21,27 +25,25 @@ const SILENCE_WINDOW_HOURS = 24
 /** Most silent sends that are counted: the alarm needs no more. */
 const MAX_SILENT = 1_000
 
-const Counted = Schema.Tuple([
-  Schema.Struct({
-    at: Schema.Finite,
-    failovers: Schema.Int,
-    sends: Schema.Int,
-    bounced: Schema.Int,
-    complained: Schema.Int,
-    by_fallback: Schema.Int,
-    by_primary: Schema.Int,
-    deferred: Schema.Int,
-    failed: Schema.Int,
-    silent_a: Schema.Int,
-    silent_b: Schema.Int
-  })
-])
+const Counted = Schema.Struct({
+  at: Schema.Finite,
+  failovers: Schema.Int,
+  sends: Schema.Int,
+  bounced: Schema.Int,
+  complained: Schema.Int,
+  byFallback: Schema.Int,
+  byPrimary: Schema.Int,
+  deferred: Schema.Int,
+  failed: Schema.Int,
+  silentA: Schema.Int,
+  silentB: Schema.Int
+})
 
 const Alarm = Schema.Struct({
   name: Schema.String,
   firing: Schema.Boolean,
   episode: Schema.Int,
-  calm_since: Schema.NullOr(Schema.Finite)
+  calmSince: Absent(Schema.Finite)
 })
 
 const Notice = Schema.Struct({
@@ -52,12 +54,7 @@ const Notice = Schema.Struct({
   at: Schema.Finite
 })
 
-const decodeCounted = Schema.decodeUnknownEffect(Counted)
-const decodeAlarms = Schema.decodeUnknownEffect(Schema.Array(Alarm))
-const decodeNotices = Schema.decodeUnknownEffect(Schema.Array(Notice))
-const decodeChanged = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ changed: Schema.Boolean })]))
-
-const unavailable = Effect.mapError(storeUnavailable("alarms"))
+const ask = statements()
 
 /** Events of the last minutes may not be noted yet: a process notes them twice a minute, the table keeps one a minute. */
 const NOTED_WITHIN_MINUTES = 2
@@ -118,81 +115,75 @@ from (
     and status not in ('deferred', 'suppressed', 'failed')
 ) as b`
 
+/** The alarms by name; one without a row is quiet. */
+const tableOf = (rows: ReadonlyArray<typeof Alarm.Type>): AlarmTable => {
+  const stateOf = (name: AlarmName): AlarmState => {
+    const { calmSince, episode, firing } = rows.find((row) => row.name === name) ?? QUIET
+    return { firing, episode, calmSince }
+  }
+  return {
+    failovers: stateOf("failovers"),
+    provider_b_bounces: stateOf("provider_b_bounces"),
+    provider_b_complaints: stateOf("provider_b_complaints"),
+    dead_letters: stateOf("dead_letters"),
+    fallback_only: stateOf("fallback_only"),
+    deferred_sends: stateOf("deferred_sends"),
+    failed_sends: stateOf("failed_sends"),
+    silence_provider_a: stateOf("silence_provider_a"),
+    silence_provider_b: stateOf("silence_provider_b")
+  }
+}
+
+const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => ({
+  at: row.at,
+  failovers: row.failovers,
+  providerB: { sends: row.sends, bounced: row.bounced, complained: row.complained },
+  accepted: { byFallback: row.byFallback, byPrimary: row.byPrimary },
+  unsettled: { deferred: row.deferred, failed: row.failed },
+  silent: { provider_a: row.silentA, provider_b: row.silentB }
+})
+
 /** The alarms in Postgres, on its clock. */
 export const layer: Layer.Layer<AlarmBoard, never, ReadSql | WriteSql> = Layer.effect(
   AlarmBoard,
   Effect.gen(function* () {
     const readSql = yield* ReadSql
     const writeSql = yield* WriteSql
-
-    const settle = ({ alarm, episode, kind }: AlarmNotice, sent: boolean) =>
-      answered(
-        sent
-          ? writeSql`update email_alarm_notices set sent_at = now(), due_at = null
-              where alarm = ${alarm} and episode = ${episode} and kind = ${kind} and sent_at is null`
-          : writeSql`update email_alarm_notices set due_at = clock_timestamp()
-                + least(interval '1 minute' * 2 ^ least(greatest(attempts - 4, 0), 10), interval '1 hour')
-              where alarm = ${alarm} and episode = ${episode} and kind = ${kind} and sent_at is null`
-      ).pipe(Effect.asVoid, unavailable)
-
     return AlarmBoard.of({
       // On a connection of its own: on a shared one it would delay the look-ups that sends wait for.
-      measure: answered(writeSql.unsafe(MEASURE)).pipe(
-        Effect.flatMap(decodeCounted),
-        Effect.map(([counted]) => ({
-          at: counted.at,
-          failovers: counted.failovers,
-          providerB: { sends: counted.sends, bounced: counted.bounced, complained: counted.complained },
-          accepted: { byFallback: counted.by_fallback, byPrimary: counted.by_primary },
-          unsettled: { deferred: counted.deferred, failed: counted.failed },
-          silent: { provider_a: counted.silent_a, provider_b: counted.silent_b }
-        })),
-        unavailable
-      ),
-      read: answered(
-        readSql`select name, firing, episode, extract(epoch from calm_since)::float8 * 1000 as calm_since from email_alarms`
-      ).pipe(
-        Effect.flatMap(decodeAlarms),
-        Effect.map((rows) => {
-          const stateOf = (name: string): AlarmState => {
-            const row = rows.find((known) => known.name === name)
-            return row === undefined
-              ? QUIET
-              : { firing: row.firing, episode: row.episode, calmSince: row.calm_since ?? undefined }
-          }
-          return {
-            failovers: stateOf("failovers"),
-            provider_b_bounces: stateOf("provider_b_bounces"),
-            provider_b_complaints: stateOf("provider_b_complaints"),
-            dead_letters: stateOf("dead_letters"),
-            fallback_only: stateOf("fallback_only"),
-            deferred_sends: stateOf("deferred_sends"),
-            failed_sends: stateOf("failed_sends"),
-            silence_provider_a: stateOf("silence_provider_a"),
-            silence_provider_b: stateOf("silence_provider_b")
-          }
-        }),
-        unavailable
+      measure: Effect.map(ask.one("measureAlarms", Counted, writeSql.unsafe(MEASURE)), measuresOf),
+      read: Effect.map(
+        ask.rows(
+          "readAlarms",
+          Alarm,
+          readSql`select name, firing, episode, extract(epoch from calm_since)::float8 * 1000 as calm_since from email_alarms`
+        ),
+        tableOf
       ),
       change: ({ detail, from, name, notice, to }) =>
-        answered(
+        ask.answer(
+          "changeAlarm",
+          Schema.Boolean,
           writeSql`select change_email_alarm(
             ${name}, ${from.firing}, ${from.episode}::int, ${from.calmSince ?? null}::float8,
             ${to.firing}, ${to.episode}::int, ${to.calmSince ?? null}::float8, ${notice ?? null}::text, ${detail}
-          ) as changed`
-        ).pipe(
-          Effect.flatMap(decodeChanged),
-          Effect.map(([{ changed }]) => changed),
-          unavailable
+          ) as answer`
         ),
       // A claim whose answer is lost becomes due again when its lease ends.
-      claimNotice: answered(writeSql`select * from claim_email_alarm_notice()`).pipe(
-        Effect.flatMap(decodeNotices),
-        Effect.map(([notice]) => notice),
-        unavailable
-      ),
-      confirmNotice: (notice) => settle(notice, true),
-      releaseNotice: (notice) => settle(notice, false)
+      claimNotice: ask.first("claimNotice", Notice, writeSql`select * from claim_email_alarm_notice()`),
+      confirmNotice: ({ alarm, episode, kind }) =>
+        ask.done(
+          "confirmNotice",
+          writeSql`update email_alarm_notices set sent_at = now(), due_at = null
+            where alarm = ${alarm} and episode = ${episode} and kind = ${kind} and sent_at is null`
+        ),
+      releaseNotice: ({ alarm, episode, kind }) =>
+        ask.done(
+          "releaseNotice",
+          writeSql`update email_alarm_notices set due_at = clock_timestamp()
+              + least(interval '1 minute' * 2 ^ least(greatest(attempts - 4, 0), 10), interval '1 hour')
+            where alarm = ${alarm} and episode = ${episode} and kind = ${kind} and sent_at is null`
+        )
     })
   })
 )

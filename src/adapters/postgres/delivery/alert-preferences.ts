@@ -1,15 +1,14 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 
 import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../ports/delivery/alert-channels.ts"
-import { boundedBy } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
-
-/** Time limit of one statement. */
-const TIME_LIMIT = "10 seconds"
+import { statements } from "../statement.ts"
 
 const TYPE = "email_delivery_failure"
 
-const bounded = boundedBy(TIME_LIMIT, "alertPreferences")
+const ask = statements({ within: "10 seconds" })
+
+const Choice = Schema.Struct({ channel: Schema.String, enabled: Schema.Boolean })
 
 /** Preferences in Postgres. */
 export const layer: Layer.Layer<AlertPreferences, never, ReadSql | WriteSql> = Layer.effect(
@@ -18,28 +17,32 @@ export const layer: Layer.Layer<AlertPreferences, never, ReadSql | WriteSql> = L
     const readSql = yield* ReadSql
     const writeSql = yield* WriteSql
     return AlertPreferences.of({
-      read: bounded(
-        readSql<{ readonly channel: string; readonly enabled: boolean }>`
-          select channel, enabled from admin_notification_preferences where alert_type = ${TYPE}`
-      ).pipe(
-        Effect.map((rows) => {
-          const chosen = new Map(rows.map(({ channel, enabled }) => [channel, enabled]))
-          const fallback = DEFAULT_PREFERENCES[TYPE]
-          return {
-            [TYPE]: {
-              email: chosen.get("email") ?? fallback.email,
-              chat: chosen.get("chat") ?? fallback.chat
+      read: ask
+        .rows(
+          "readPreferences",
+          Choice,
+          readSql`select channel, enabled from admin_notification_preferences where alert_type = ${TYPE}`
+        )
+        .pipe(
+          Effect.map((rows) => {
+            const chosen = new Map(rows.map(({ channel, enabled }) => [channel, enabled]))
+            const fallback = DEFAULT_PREFERENCES[TYPE]
+            return {
+              [TYPE]: {
+                email: chosen.get("email") ?? fallback.email,
+                chat: chosen.get("chat") ?? fallback.chat
+              }
             }
-          }
-        })
-      ),
+          })
+        ),
       write: ({ [TYPE]: { chat, email } }) =>
-        bounded(
+        ask.done(
+          "writePreferences",
           writeSql`
             insert into admin_notification_preferences (alert_type, channel, enabled)
             values (${TYPE}, 'email', ${email}), (${TYPE}, 'chat', ${chat})
             on conflict (alert_type, channel) do update set enabled = excluded.enabled, updated_at = now()`
-        ).pipe(Effect.asVoid)
+        )
     })
   })
 )

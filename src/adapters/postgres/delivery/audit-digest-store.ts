@@ -2,68 +2,58 @@ import { Effect, Layer, Schema } from "effect"
 
 import type { DigestCadence } from "../../../domain/delivery/audit-digest-period.ts"
 import { SendRequest } from "../../../domain/mail/message.ts"
-import {
-  AuditDigestStore,
-  type DigestEntry,
-  type DigestKey
-} from "../../../ports/delivery/audit-digest-store.ts"
-import { answered, storeUnavailable } from "../answered.ts"
+import { AuditDigestStore, type DigestKey } from "../../../ports/delivery/audit-digest-store.ts"
 import { ReadSql, WriteSql } from "../client.ts"
-import { storable, toJsonText } from "../values.ts"
+import { statements } from "../statement.ts"
+import { storable, TextOrNull, toJsonText } from "../values.ts"
 
 /** Days after its log row in which a mail's failure is still found: both providers give up earlier. */
 const FAILURE_DAYS = 5
 
-const Subscriptions = Schema.Array(
-  Schema.Struct({
-    id: Schema.String,
-    email: Schema.String,
-    customerId: Schema.NullOr(Schema.String)
-  })
-)
+const ask = statements()
+
+const Subscription = Schema.Struct({
+  id: Schema.String,
+  email: Schema.String,
+  customerId: TextOrNull
+})
 
 const Count = Schema.Natural
-const Activity = Schema.NonEmptyArray(
-  Schema.Struct({
-    counts: Schema.Struct({
-      sent: Count,
-      delivered: Count,
-      bounced: Count,
-      complained: Count,
-      failed: Count,
-      suppressed: Count
-    }),
-    total: Count,
-    entries: Schema.Array(
-      Schema.Union([
-        Schema.Struct({
-          _tag: Schema.Literal("Admin"),
-          at: Schema.Finite,
-          actor: Schema.String,
-          action: Schema.String,
-          target: Schema.NullOr(Schema.String)
-        }),
-        Schema.Struct({
-          _tag: Schema.Literal("Mail"),
-          at: Schema.Finite,
-          source: Schema.NullOr(Schema.String),
-          status: Schema.Literals(["bounced", "complained", "failed", "suppressed"]),
-          recipients: Schema.Array(Schema.String),
-          error: Schema.NullOr(Schema.String)
-        })
-      ])
-    )
-  })
-)
+const Activity = Schema.Struct({
+  counts: Schema.Struct({
+    sent: Count,
+    delivered: Count,
+    bounced: Count,
+    complained: Count,
+    failed: Count,
+    suppressed: Count
+  }),
+  total: Count,
+  entries: Schema.Array(
+    Schema.Union([
+      Schema.Struct({
+        _tag: Schema.Literal("Admin"),
+        at: Schema.Finite,
+        actor: Schema.String,
+        action: Schema.String,
+        target: Schema.NullOr(Schema.String)
+      }),
+      Schema.Struct({
+        _tag: Schema.Literal("Mail"),
+        at: Schema.Finite,
+        source: Schema.NullOr(Schema.String),
+        status: Schema.Literals(["bounced", "complained", "failed", "suppressed"]),
+        recipients: Schema.Array(Schema.String),
+        error: Schema.NullOr(Schema.String)
+      })
+    ])
+  )
+})
 
-const Claims = Schema.NonEmptyArray(
-  Schema.Union([
-    Schema.Struct({ decision: Schema.Literal("Claimed"), request: SendRequest }),
-    Schema.Struct({ decision: Schema.Literals(["Settled", "Busy", "Waiting", "Unknown"]) })
-  ])
-)
-
-const Settled = Schema.NonEmptyArray(Schema.Struct({ settled: Schema.Boolean }))
+const Claim = Schema.Union([
+  Schema.Struct({ _tag: Schema.Literal("Claimed"), request: SendRequest }),
+  Schema.Struct({ _tag: Schema.Literals(["Settled", "Busy", "Waiting", "Unknown"]) })
+])
 
 /**
  * Mail counts in the period in which it was logged; a failure counts, and is listed, in the one in which it happened.
@@ -108,7 +98,7 @@ select
     from newest) as entries`
 
 /** A customer whose account is deleted gets nothing. */
-const PENDING = `select s.id, s.email, s.customer_id as "customerId"
+const PENDING = `select s.id, s.email, s.customer_id
 from audit_digest_subscriptions s
 where s.active and s.cadence = $1 and ($3::uuid is null or s.id > $3::uuid)
   and ($5::timestamptz is null or s.created_at < $5::timestamptz)
@@ -120,10 +110,10 @@ where s.active and s.cadence = $1 and ($3::uuid is null or s.id > $3::uuid)
 order by s.id
 limit $4`
 
-const CLAIM = `select decision, request
+const CLAIM = `select decision as _tag, request
 from claim_audit_digest($1::uuid, $2, $3::timestamptz, $4, $5::integer, $6::boolean, $7::jsonb)`
 
-const SETTLE = `select settle_audit_digest($1::uuid, $2, $3::timestamptz, $4, $5, $6::boolean, $7) as settled`
+const SETTLE = `select settle_audit_digest($1::uuid, $2, $3::timestamptz, $4, $5, $6::boolean, $7) as answer`
 
 const iso = (at: number) => new Date(at).toISOString()
 
@@ -137,62 +127,58 @@ const make = Effect.gen(function* () {
   const read = yield* ReadSql
   const write = yield* WriteSql
 
-  const ask = <S extends Schema.ConstraintDecoder<unknown>>(
-    sql: ReadSql["Service"],
-    operation: string,
-    schema: S,
-    statement: string,
-    parameters: ReadonlyArray<unknown>
-  ) =>
-    answered(sql.unsafe(statement, parameters)).pipe(
-      Effect.flatMap(Schema.decodeUnknownEffect(schema)),
-      Effect.mapError(storeUnavailable(operation))
-    )
-
   return AuditDigestStore.of({
     // Asked on the write connection: a subscription that was settled a moment ago must not show as pending.
     pending: ({ after, createdBefore, limit, period }) =>
-      ask(write, "pending", Subscriptions, PENDING, [
-        period.cadence,
-        iso(period.from),
-        after ?? null,
-        limit,
-        createdBefore === undefined ? null : iso(createdBefore)
-      ]).pipe(Effect.map((rows) => rows.map((row) => ({ ...row, cadence: period.cadence })))),
+      ask
+        .rows(
+          "pending",
+          Subscription,
+          write.unsafe(PENDING, [
+            period.cadence,
+            iso(period.from),
+            after ?? null,
+            limit,
+            createdBefore === undefined ? null : iso(createdBefore)
+          ])
+        )
+        .pipe(Effect.map((rows) => rows.map((row) => ({ ...row, cadence: period.cadence })))),
     activity: ({ customer, limit, period }) =>
-      ask(read, "activity", Activity, ACTIVITY, [
-        iso(period.from),
-        iso(period.to),
-        customer?.id ?? null,
-        customer === undefined ? null : storable(customer.email),
-        limit
-      ]).pipe(
-        Effect.map(([{ counts, entries, total }]) => ({
-          counts,
-          entries: entries satisfies ReadonlyArray<DigestEntry>,
-          total
-        }))
+      ask.one(
+        "activity",
+        Activity,
+        read.unsafe(ACTIVITY, [
+          iso(period.from),
+          iso(period.to),
+          customer?.id ?? null,
+          customer === undefined ? null : storable(customer.email),
+          limit
+        ])
       ),
     claim: (entry) =>
-      ask(write, "claim", Claims, CLAIM, [
-        ...keyOf(entry),
-        entry.owner,
-        entry.leaseMs,
-        entry.patient,
-        toJsonText(entry.request)
-      ]).pipe(
-        Effect.map(([row]) =>
-          row.decision === "Claimed" ? { _tag: row.decision, request: row.request } : { _tag: row.decision }
-        )
+      ask.one(
+        "claim",
+        Claim,
+        write.unsafe(CLAIM, [
+          ...keyOf(entry),
+          entry.owner,
+          entry.leaseMs,
+          entry.patient,
+          toJsonText(entry.request)
+        ])
       ),
     settle: (entry) =>
-      ask(write, "settle", Settled, SETTLE, [
-        ...keyOf(entry),
-        entry.owner,
-        entry.end.state,
-        entry.end.state === "failed" && entry.end.certain,
-        entry.end.state === "failed" ? storable(entry.end.error) : null
-      ]).pipe(Effect.map(([{ settled }]) => settled))
+      ask.answer(
+        "settle",
+        Schema.Boolean,
+        write.unsafe(SETTLE, [
+          ...keyOf(entry),
+          entry.owner,
+          entry.end.state,
+          entry.end.state === "failed" && entry.end.certain,
+          entry.end.state === "failed" ? storable(entry.end.error) : null
+        ])
+      )
   })
 })
 

@@ -1,50 +1,46 @@
-import { Effect, Exit, Layer, Result, Schedule, Schema } from "effect"
-import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { Effect, Exit, Layer, Schema } from "effect"
 
 import type { DeliveryEvent, FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { DeliveryLog, type LoggedEvent } from "../../../ports/delivery/delivery-log.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
-import { answered, isAboutData, isTransient, storeUnavailable } from "../answered.ts"
 import { makeBatcher } from "../batcher.ts"
 import { WriteSql } from "../client.ts"
-import { toJsonText } from "../values.ts"
+import { isAboutData, statements, storeUnavailable } from "../statement.ts"
+import { Absent, toJsonText } from "../values.ts"
 
-/** The sender of an event waits five seconds at most for the answer: a lost connection or a deadlock is retried at once. */
-const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
+/** Idempotent by the events themselves; the sender of an event waits five seconds at most for the answer. */
+const ask = statements({ repeatable: true })
+
+/** A claim is not repeated: one whose answer is lost becomes due again when its lease ends. */
+const claims = statements()
 
 const Row = Schema.Struct({
   ordinal: Schema.Int,
-  send_id: Schema.String,
+  sendId: Schema.String,
   status: Schema.String,
   alert: Schema.Boolean,
   backfilled: Schema.Boolean,
-  category: Schema.NullOr(Schema.String),
-  source: Schema.NullOr(Schema.String)
+  category: Absent(Schema.String),
+  source: Absent(Schema.String)
 })
-const decodeRows = Schema.decodeUnknownResult(Schema.Array(Row))
-const decodeHeld = Schema.decodeUnknownResult(Schema.Tuple([Schema.Struct({ held: Schema.Boolean })]))
 
-const TextOrNull = Schema.NullOr(Schema.String)
-const decodeDue = Schema.decodeUnknownResult(
-  Schema.Array(
-    Schema.Struct({
-      send_id: Schema.String,
-      details: Schema.Struct({
-        provider: Provider,
-        providerMessageId: Schema.String,
-        event: Schema.String,
-        recipients: Schema.Array(Schema.String),
-        subject: TextOrNull,
-        category: TextOrNull,
-        // Absent in claims of an earlier version.
-        source: Schema.optionalKey(TextOrNull),
-        reason: TextOrNull,
-        occurredAt: TextOrNull
-      })
-    })
-  )
-)
+/** An alert that is due, with the event as it was recorded. */
+const DueRow = Schema.Struct({
+  sendId: Schema.String,
+  details: Schema.Struct({
+    provider: Provider,
+    providerMessageId: Schema.String,
+    event: Schema.String,
+    recipients: Schema.Array(Schema.String),
+    subject: Absent(Schema.String),
+    category: Absent(Schema.String),
+    // Absent in claims of an earlier version.
+    source: Schema.optionalKey(Absent(Schema.String)),
+    reason: Absent(Schema.String),
+    occurredAt: Absent(Schema.String)
+  })
+})
 
 interface Entry {
   readonly event: DeliveryEvent
@@ -72,78 +68,50 @@ const toEntry = ({ backfill, event, listed }: Entry) => ({
   listed
 })
 
-const failed = storeUnavailable
-
-const quickly = <A>(operation: StoreUnavailable["operation"], statement: Effect.Effect<A, SqlError>) =>
-  statement.pipe(
-    Effect.retry({ schedule: QUICK_RETRIES, while: isTransient }),
-    Effect.mapError(failed(operation))
-  )
-
 const make = Effect.gen(function* () {
   const write = yield* WriteSql
   const record = yield* makeBatcher<Entry, LoggedEvent, StoreUnavailable>({
-    isAboutItem: ({ cause }) => isSqlError(cause) && isAboutData(cause),
-    onOverflow: () => failed("record")("too many events wait to be recorded"),
+    isAboutItem: isAboutData,
+    onOverflow: () => storeUnavailable("recordEvents")("too many events wait to be recorded"),
     run: (items) =>
-      quickly(
-        "record",
-        write`select * from record_email_events(${toJsonText(items.map(toEntry))}::jsonb)`
-      ).pipe(
-        Effect.flatMap((rows) => Effect.fromResult(Result.mapError(decodeRows(rows), failed("record")))),
-        Effect.map((rows) => {
-          const byOrdinal = new Map(rows.map((row) => [row.ordinal, row]))
+      Effect.map(
+        ask.rows(
+          "recordEvents",
+          Row,
+          write`select * from record_email_events(${toJsonText(items.map(toEntry))}::jsonb)`
+        ),
+        (rows) => {
+          const byOrdinal = new Map(rows.map(({ ordinal, ...event }) => [ordinal, event]))
           return items.map((_, index): Exit.Exit<LoggedEvent, StoreUnavailable> => {
-            const row = byOrdinal.get(index + 1)
-            return row === undefined
-              ? Exit.fail(failed("record")("the database did not answer this event"))
-              : Exit.succeed({
-                  sendId: row.send_id,
-                  status: row.status,
-                  alert: row.alert,
-                  backfilled: row.backfilled,
-                  category: row.category ?? undefined,
-                  source: row.source ?? undefined
-                })
+            const event = byOrdinal.get(index + 1)
+            return event === undefined
+              ? Exit.fail(storeUnavailable("recordEvents")("the database did not answer this event"))
+              : Exit.succeed(event)
           })
-        })
+        }
       )
   })
-  const settle = (operation: StoreUnavailable["operation"], statement: Effect.Effect<unknown, SqlError>) =>
-    quickly(operation, statement).pipe(
-      Effect.flatMap((rows) => Effect.fromResult(Result.mapError(decodeHeld(rows), failed(operation)))),
-      Effect.map(([{ held }]) => held)
-    )
 
   return DeliveryLog.of({
     record: (event, options) =>
       record({ event, backfill: options?.backfill ?? false, listed: options?.polled ?? false }),
-    heard: (provider) =>
-      Effect.asVoid(quickly("heard", answered(write`select note_event_intake(${provider})`))),
+    heard: (provider) => ask.done("noteIntake", write`select note_event_intake(${provider})`),
     releaseAlert: (sendId) =>
-      settle("releaseAlert", write`select release_email_alert(${sendId}::uuid) as held`),
+      ask.answer(
+        "releaseAlert",
+        Schema.Boolean,
+        write`select release_email_alert(${sendId}::uuid) as answer`
+      ),
     confirmAlert: (sendId) =>
-      settle("confirmAlert", write`select confirm_email_alert(${sendId}::uuid) as held`),
-    // Not retried: a claim whose answer is lost becomes due again when its lease ends.
-    claimDueAlert: answered(write`select send_id, details from claim_due_email_alerts(1)`).pipe(
-      Effect.mapError(failed("claimDueAlert")),
-      Effect.flatMap((rows) => Effect.fromResult(Result.mapError(decodeDue(rows), failed("claimDueAlert")))),
-      Effect.map(([due]): FailedSend | undefined =>
-        due === undefined
-          ? undefined
-          : {
-              sendId: due.send_id,
-              provider: due.details.provider,
-              providerMessageId: due.details.providerMessageId,
-              event: due.details.event,
-              recipients: due.details.recipients,
-              subject: due.details.subject ?? undefined,
-              category: due.details.category ?? undefined,
-              source: due.details.source ?? undefined,
-              reason: due.details.reason ?? undefined,
-              occurredAt: due.details.occurredAt ?? undefined
-            }
-      )
+      ask.answer(
+        "confirmAlert",
+        Schema.Boolean,
+        write`select confirm_email_alert(${sendId}::uuid) as answer`
+      ),
+    claimDueAlert: Effect.map(
+      claims.first("claimDueAlert", DueRow, write`select send_id, details from claim_due_email_alerts(1)`),
+      (due): FailedSend | undefined =>
+        due && { sendId: due.sendId, ...due.details, source: due.details.source }
     )
   })
 })

@@ -6,9 +6,9 @@ import {
   EmailLogQuery,
   type EmailLogRow
 } from "../../../ports/delivery/email-log-query.ts"
-import { boundedBy } from "../answered.ts"
 import { ReadSql } from "../client.ts"
 import { newestFirst } from "../newest-first.ts"
+import { statements } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 
 /** The stored form of a recipient; text that is no address is compared as it is. */
@@ -60,8 +60,7 @@ const conditionsOf = (filter: EmailLogFilter) => (bind: (value: unknown) => stri
   return conditions
 }
 
-/** A page with its time limit. */
-const bounded = boundedBy("10 seconds", "emailLog")
+const ask = statements({ within: "10 seconds" })
 
 /** The send log in Postgres. */
 export const layer: Layer.Layer<EmailLogQuery, never, ReadSql> = Layer.effect(
@@ -69,7 +68,7 @@ export const layer: Layer.Layer<EmailLogQuery, never, ReadSql> = Layer.effect(
   Effect.map(ReadSql, (sql) =>
     EmailLogQuery.of({
       page: (filter) =>
-        newestFirst((text, parameters) => bounded(sql.unsafe<EmailLogRow>(text, parameters)), {
+        newestFirst((text, parameters) => ask.stored("emailLog", sql.unsafe<EmailLogRow>(text, parameters)), {
           from: "email_log",
           name: "email_log",
           columns: COLUMNS,

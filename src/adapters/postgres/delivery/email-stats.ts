@@ -2,15 +2,13 @@ import { Effect, Layer, Schema } from "effect"
 
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { type EmailStat, EmailStats } from "../../../ports/delivery/email-log-query.ts"
-import { boundedBy } from "../answered.ts"
 import { WriteSql } from "../client.ts"
+import { statements, storeUnavailable } from "../statement.ts"
 
 /** Time limit of one count: a year of five million rows takes a few seconds. */
-const TIME_LIMIT = "15 seconds"
+const ask = statements({ within: "15 seconds" })
 
-const bounded = boundedBy(TIME_LIMIT, "emailStats")
-
-const FirstDay = { first_day: Schema.String }
+const FirstDay = { firstDay: Schema.String }
 const Counted = Schema.Struct({
   ...FirstDay,
   day: Schema.String,
@@ -18,11 +16,11 @@ const Counted = Schema.Struct({
   provider: Schema.NullOr(Schema.String),
   status: EmailStatus,
   count: Schema.Int,
-  failed_over: Schema.Int,
-  cost_usd: Schema.Finite
+  failedOver: Schema.Int,
+  costUsd: Schema.Finite
 })
 const Nothing = Schema.Struct({ ...FirstDay, day: Schema.Null })
-const decodeCounted = Schema.decodeUnknownEffect(Schema.NonEmptyArray(Schema.Union([Counted, Nothing])))
+const Row = Schema.Union([Counted, Nothing])
 
 /** The first of `$1` days, the last of which is today, UTC. */
 const FIRST = `date_trunc('day', now() at time zone 'UTC') - make_interval(days => $1::int - 1)`
@@ -48,27 +46,16 @@ export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
   EmailStats,
   Effect.map(WriteSql, (sql) =>
     EmailStats.of({
-      since: (days) =>
-        bounded(Effect.flatMap(sql.unsafe(STATS, [days]), decodeCounted)).pipe(
-          Effect.map(([first, ...more]) => ({
-            from: first.first_day,
-            stats: [first, ...more].flatMap((row): ReadonlyArray<EmailStat> =>
-              row.day === null
-                ? []
-                : [
-                    {
-                      day: row.day,
-                      category: row.category,
-                      provider: row.provider,
-                      status: row.status,
-                      count: row.count,
-                      failedOver: row.failed_over,
-                      costUsd: row.cost_usd
-                    }
-                  ]
-            )
-          }))
-        )
+      since: Effect.fnUntraced(function* (days) {
+        const rows = yield* ask.rows("emailStats", Row, sql.unsafe(STATS, [days]))
+        if (rows[0] === undefined) return yield* storeUnavailable("emailStats")("the statement gave no row")
+        const stats = rows.flatMap((row): ReadonlyArray<EmailStat> => {
+          if (row.day === null) return []
+          const { firstDay: _, ...stat } = row
+          return [stat]
+        })
+        return { from: rows[0].firstDay, stats }
+      })
     })
   )
 )

@@ -1,5 +1,4 @@
-import { Effect, Layer, type Result, Schema } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
+import { Effect, Layer, Schema } from "effect"
 
 import {
   type KnownMail,
@@ -7,39 +6,36 @@ import {
   PollLog,
   type PollPosition
 } from "../../../ports/delivery/event-poll.ts"
-import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
-import { storeUnavailable } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
-import { toJsonText } from "../values.ts"
+import { statements } from "../statement.ts"
+import { Absent, TextOrNull, toJsonText } from "../values.ts"
+
+const ask = statements()
 
 const KnownRow = Schema.Struct({
   id: Schema.String,
   logged: Schema.Boolean,
-  last_event: Schema.NullOr(Schema.String),
-  alert_due: Schema.Boolean,
-  oldest: Schema.NullOr(Schema.Number)
+  lastEvent: Absent(Schema.String),
+  alertDue: Schema.Boolean,
+  oldest: Absent(Schema.Number)
 })
-const decodeKnown = Schema.decodeUnknownResult(Schema.Array(KnownRow))
 
 const PositionRow = Schema.Struct({
-  newest_id: Schema.NullOr(Schema.String),
-  newest_at: Schema.NullOr(Schema.Number),
-  gap_after: Schema.NullOr(Schema.String),
-  gap_until_id: Schema.NullOr(Schema.String),
-  gap_until_at: Schema.NullOr(Schema.Number),
+  newestId: TextOrNull,
+  newestAt: Schema.NullOr(Schema.Number),
+  gapAfter: TextOrNull,
+  gapUntilId: TextOrNull,
+  gapUntilAt: Schema.NullOr(Schema.Number),
   version: Schema.Int
 })
-const decodePosition = Schema.decodeUnknownResult(Schema.Array(PositionRow))
 
 const markOf = (id: string | null, sentAt: number | null): ListMark | undefined =>
   id === null && sentAt === null ? undefined : { id: id ?? undefined, sentAt: sentAt ?? undefined }
 
 const positionOf = (row: typeof PositionRow.Type): PollPosition => ({
-  newest: markOf(row.newest_id, row.newest_at),
+  newest: markOf(row.newestId, row.newestAt),
   gap:
-    row.gap_after === null
-      ? undefined
-      : { after: row.gap_after, until: markOf(row.gap_until_id, row.gap_until_at) }
+    row.gapAfter === null ? undefined : { after: row.gapAfter, until: markOf(row.gapUntilId, row.gapUntilAt) }
 })
 
 const timeOf = (mark: ListMark | undefined): string | null =>
@@ -51,52 +47,48 @@ export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effe
   Effect.gen(function* () {
     const read = yield* ReadSql
     const write = yield* WriteSql
-
-    const ask = <A>(
-      operation: StoreUnavailable["operation"],
-      statement: Effect.Effect<ReadonlyArray<unknown>, SqlError>,
-      decode: (rows: ReadonlyArray<unknown>) => Result.Result<A, Schema.SchemaError>
-    ) =>
-      statement.pipe(
-        Effect.flatMap((rows) => Effect.fromResult(decode(rows))),
-        Effect.mapError(storeUnavailable(operation))
-      )
-
     return PollLog.of({
       known: (messageIds) =>
-        ask(
-          "known",
-          read`select x.id, l.id is not null as logged, l.last_event,
+        ask
+          .rows(
+            "known",
+            KnownRow,
+            read`select x.id, l.id is not null as logged, l.last_event,
               coalesce(l.alerted_at is null and email_status_rank(l.status) = 100, false) as alert_due,
               (select floor(extract(epoch from min(created_at)) * 1000)::float8 from email_log) as oldest
             from jsonb_array_elements_text(${toJsonText(messageIds)}::jsonb) as x(id)
-            left join email_log l on l.provider = 'provider_a' and l.provider_message_id = x.id`,
-          decodeKnown
-        ).pipe(
-          Effect.map((rows) => ({
-            mails: new Map(
-              rows.flatMap(({ alert_due, id, last_event, logged }): ReadonlyArray<[string, KnownMail]> =>
-                logged ? [[id, { lastEvent: last_event ?? undefined, alertDue: alert_due }]] : []
-              )
-            ),
-            oldest: rows[0]?.oldest ?? undefined
-          }))
-        ),
-      position: ask(
-        "position",
-        write`select newest_id, round(extract(epoch from newest_at) * 1000)::float8 as newest_at, gap_after, gap_until_id,
+            left join email_log l on l.provider = 'provider_a' and l.provider_message_id = x.id`
+          )
+          .pipe(
+            Effect.map((rows) => ({
+              mails: new Map(
+                rows.flatMap(({ alertDue, id, lastEvent, logged }): ReadonlyArray<[string, KnownMail]> =>
+                  logged ? [[id, { lastEvent, alertDue }]] : []
+                )
+              ),
+              oldest: rows[0]?.oldest
+            }))
+          ),
+      position: ask
+        .first(
+          "position",
+          PositionRow,
+          write`select newest_id, round(extract(epoch from newest_at) * 1000)::float8 as newest_at, gap_after, gap_until_id,
             round(extract(epoch from gap_until_at) * 1000)::float8 as gap_until_at, version::int as version
-          from event_poll_positions where provider = 'provider_a'`,
-        decodePosition
-      ).pipe(
-        Effect.map(([row]) =>
-          row === undefined
-            ? { position: { newest: undefined, gap: undefined }, version: 0 }
-            : { position: positionOf(row), version: row.version }
+          from event_poll_positions where provider = 'provider_a'`
         )
-      ),
+        .pipe(
+          Effect.map((row) =>
+            row === undefined
+              ? { position: { newest: undefined, gap: undefined }, version: 0 }
+              : { position: positionOf(row), version: row.version }
+          )
+        ),
       savePosition: ({ gap, newest }, version) =>
-        write`
+        Effect.map(
+          ask.stored(
+            "savePosition",
+            write`
           insert into event_poll_positions as p
             (provider, newest_id, newest_at, gap_after, gap_until_id, gap_until_at, version)
           select 'provider_a', ${newest?.id ?? null}::text, ${timeOf(newest)}::timestamptz, ${gap?.after ?? null}::text,
@@ -111,9 +103,9 @@ export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effe
             version = p.version + 1,
             updated_at = now()
           where p.version = ${version}::bigint
-          returning version`.pipe(
-          Effect.map((rows) => rows.length === 1),
-          Effect.mapError(storeUnavailable("savePosition"))
+          returning version`
+          ),
+          (rows) => rows.length === 1
         )
     })
   })

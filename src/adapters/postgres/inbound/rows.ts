@@ -1,82 +1,79 @@
 import { Schema } from "effect"
 
 import { ReplyContent } from "../../../domain/inbound/reply-content.ts"
-import type { ClaimedMail, ClaimedReply, KeptResult } from "../../../ports/inbound/intake-store.ts"
+import type { ClaimedMail, ClaimedReply } from "../../../ports/inbound/intake-store.ts"
+import { statements } from "../statement.ts"
+import { Absent, Int8, IsoTime, Millis, TextOrNull } from "../values.ts"
+
+/** Every function is idempotent by its ids. */
+export const ask = statements({ repeatable: true })
+
+/** Where a mail names none. */
+const NO_FILENAME = "document.pdf"
 
 /** The columns of `intake_mails` that are read. */
 export const MailRow = Schema.Struct({
   id: Schema.String,
-  raw_key: Schema.String,
-  raw_bytes: Schema.BigInt,
-  envelope_from: Schema.String,
-  peer_trusted: Schema.Boolean,
+  rawKey: Schema.String,
+  rawBytes: Int8,
+  envelopeFrom: Schema.String,
+  peerTrusted: Schema.Boolean,
   attempts: Schema.Int,
   failures: Schema.Int,
-  sender: Schema.NullOr(Schema.String),
-  customer_id: Schema.NullOr(Schema.String),
-  filename: Schema.NullOr(Schema.String),
-  file_bytes: Schema.NullOr(Schema.Int),
+  sender: Absent(Schema.String),
+  customerId: TextOrNull,
+  filename: TextOrNull,
+  fileBytes: Schema.NullOr(Schema.Int),
   pages: Schema.NullOr(Schema.Int),
   ignored: Schema.Array(Schema.String),
-  source_key: Schema.NullOr(Schema.String)
+  sourceKey: TextOrNull
 })
 
-export const mailOf = (row: typeof MailRow.Type, lease: string): ClaimedMail => ({
-  id: row.id,
+export const mailOf = (
+  { customerId, fileBytes, filename, ignored, pages, sourceKey, ...mail }: typeof MailRow.Type,
+  lease: string
+): ClaimedMail => ({
+  ...mail,
   lease,
-  rawKey: row.raw_key,
-  rawBytes: Number(row.raw_bytes),
-  envelopeFrom: row.envelope_from,
-  peerTrusted: row.peer_trusted,
-  attempts: row.attempts,
-  failures: row.failures,
-  sender: row.sender ?? undefined,
   job:
-    row.customer_id === null || row.source_key === null
+    customerId === null || sourceKey === null
       ? undefined
       : {
-          customerId: row.customer_id,
-          filename: row.filename ?? "document.pdf",
-          fileBytes: row.file_bytes ?? 0,
-          pages: row.pages ?? 0,
-          ignored: row.ignored,
-          sourceKey: row.source_key
+          customerId,
+          filename: filename ?? NO_FILENAME,
+          fileBytes: fileBytes ?? 0,
+          pages: pages ?? 0,
+          ignored,
+          sourceKey
         }
 })
 
 /** A row that `claim_reply` returns. */
 export const ReplyRow = Schema.Struct({
   id: Schema.String,
-  mail_id: Schema.String,
+  mailId: Schema.String,
   recipient: Schema.String,
   content: ReplyContent,
-  as_link: Schema.Boolean,
+  asLink: Schema.Boolean,
   attempts: Schema.Int,
   unknowns: Schema.Int,
-  created_at: Schema.Date,
-  message_id: Schema.NullOr(Schema.String),
-  thread_references: Schema.NullOr(Schema.String),
-  subject: Schema.NullOr(Schema.String),
-  filename: Schema.NullOr(Schema.String),
-  result_key: Schema.NullOr(Schema.String),
-  result_bytes: Schema.NullOr(Schema.BigInt)
+  createdAt: Millis,
+  messageId: Absent(Schema.String),
+  threadReferences: Absent(Schema.String),
+  subject: Absent(Schema.String),
+  filename: Absent(Schema.String),
+  resultKey: TextOrNull,
+  resultBytes: Schema.NullOr(Int8)
 })
 
-export const replyOf = (row: typeof ReplyRow.Type, lease: string): ClaimedReply => ({
-  id: row.id,
+export const replyOf = (
+  { resultBytes, resultKey, threadReferences, ...reply }: typeof ReplyRow.Type,
+  lease: string
+): ClaimedReply => ({
+  ...reply,
   lease,
-  mailId: row.mail_id,
-  recipient: row.recipient,
-  content: row.content,
-  asLink: row.as_link,
-  attempts: row.attempts,
-  unknowns: row.unknowns,
-  createdAt: row.created_at.getTime(),
-  messageId: row.message_id ?? undefined,
-  references: row.thread_references ?? undefined,
-  subject: row.subject ?? undefined,
-  filename: row.filename ?? undefined,
-  result: row.result_key === null ? undefined : { key: row.result_key, bytes: Number(row.result_bytes ?? 0n) }
+  references: threadReferences,
+  result: resultKey === null ? undefined : { key: resultKey, bytes: resultBytes ?? 0 }
 })
 
 const Plan = Schema.Literals(["free", "paid"])
@@ -98,24 +95,12 @@ export const CustomerRow = Schema.Struct({
 /** A row of `kept_mail_results`. */
 export const KeptRow = Schema.Struct({
   id: Schema.String,
-  name: Schema.NullOr(Schema.String),
+  name: Schema.String,
   pages: Schema.Int,
-  unreadable_pages: Schema.Array(Schema.Int),
-  has_text: Schema.Boolean,
-  credits: Schema.Int,
-  converted_at: Schema.Date,
+  unreadablePages: Schema.Array(Schema.Int),
+  hasText: Schema.Boolean,
+  creditsCharged: Schema.Int,
+  convertedAt: IsoTime,
   reply: Schema.Literals(["queued", "sent", "failed"]),
-  expires_at: Schema.Date
-})
-
-export const keptOf = (row: typeof KeptRow.Type): KeptResult => ({
-  id: row.id,
-  name: row.name ?? "document.pdf",
-  pages: row.pages,
-  unreadablePages: row.unreadable_pages,
-  hasText: row.has_text,
-  creditsCharged: row.credits,
-  convertedAt: row.converted_at.toISOString(),
-  reply: row.reply,
-  expiresAt: row.expires_at.getTime()
+  expiresAt: Millis
 })

@@ -7,14 +7,11 @@ import {
   SuppressionList,
   type SuppressionRow
 } from "../../../ports/mail/suppression-list.ts"
-import { boundedBy } from "../answered.ts"
 import { ReadSql, WriteSql } from "../client.ts"
+import { statements } from "../statement.ts"
 import { isMoment, timeColumn } from "../values.ts"
 
-/** Time limit of one statement. */
-const TIME_LIMIT = "10 seconds"
-
-const bounded = boundedBy(TIME_LIMIT, "suppressions")
+const ask = statements({ within: "10 seconds" })
 
 /** Where a page ended: the sort key of its last row. */
 const Cursor = Schema.fromJsonString(
@@ -77,7 +74,7 @@ const REMOVE = `with plain as (
   select 'email_unsuppress', $2, $1, $3, jsonb_build_object('reasons', jsonb_agg(reason order by reason))
   from gone having count(*) > 0
 )
-select count(*)::int as removed from gone`
+select count(*)::int as answer from gone`
 
 /** The suppression list in Postgres. */
 export const layer: Layer.Layer<SuppressionList, never, ReadSql | WriteSql> = Layer.effect(
@@ -89,7 +86,7 @@ export const layer: Layer.Layer<SuppressionList, never, ReadSql | WriteSql> = La
       page: Effect.fnUntraced(function* (filter) {
         const after = filter.cursor === undefined ? undefined : yield* readCursor(filter.cursor)
         const { text, parameters } = statementOf(filter, after)
-        const found = yield* bounded(readSql.unsafe<SuppressionRow>(text, parameters))
+        const found = yield* ask.stored("suppressions", readSql.unsafe<SuppressionRow>(text, parameters))
         const rows = found.slice(0, filter.limit)
         const last = rows.at(-1)
         return {
@@ -98,13 +95,11 @@ export const layer: Layer.Layer<SuppressionList, never, ReadSql | WriteSql> = La
         }
       }),
       add: ({ actor, email, note }) =>
-        bounded(writeSql.unsafe<SuppressionRow>(ADD, [email, note ?? null, actor])).pipe(
-          Effect.map((rows) => rows[0]!)
-        ),
+        ask
+          .stored("suppress", writeSql.unsafe<SuppressionRow>(ADD, [email, note ?? null, actor]))
+          .pipe(Effect.map((rows) => rows[0]!)),
       remove: ({ actor, email, note }) =>
-        bounded(writeSql.unsafe<{ readonly removed: number }>(REMOVE, [email, actor, note ?? null])).pipe(
-          Effect.map((rows) => rows[0]!.removed)
-        )
+        ask.answer("unsuppress", Schema.Int, writeSql.unsafe(REMOVE, [email, actor, note ?? null]))
     })
   })
 )

@@ -1,31 +1,24 @@
-import { Effect, Layer, Schedule, Schema } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
+import { Effect, Layer, Schema } from "effect"
 
 import { CAMPAIGN_SEND_STATUSES } from "../../../domain/outreach/campaign-status.ts"
 import { CampaignBook, type CampaignEvent } from "../../../ports/outreach/campaign-book.ts"
-import { answered, isTransient, storeUnavailable } from "../answered.ts"
 import { WriteSql } from "../client.ts"
-import { storable, toJsonText } from "../values.ts"
+import { statements } from "../statement.ts"
+import { storable, storableOrNull, TextOrNull, toJsonText } from "../values.ts"
 
-/** A lost connection or a deadlock is retried at once: the sender of the events waits for the answer. */
-const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
+/** Every function is idempotent by its ids; the sender of the events waits for the answer. */
+const ask = statements({ repeatable: true })
 
-const Settled = Schema.NonEmptyArray(Schema.Struct({ settled: Schema.Int }))
-
-const Recorded = Schema.NonEmptyArray(Schema.Struct({ recorded: Schema.Boolean }))
-
-const Begun = Schema.NonEmptyArray(
-  Schema.Union([
-    Schema.Struct({ decision: Schema.Literal("Begun"), id: Schema.String, mail_key: Schema.String }),
-    Schema.Struct({ decision: Schema.Literal("Unsubscribed") }),
-    Schema.Struct({
-      decision: Schema.Literal("Settled"),
-      id: Schema.String,
-      status: Schema.Literals(CAMPAIGN_SEND_STATUSES),
-      provider_message_id: Schema.NullOr(Schema.String)
-    })
-  ])
-)
+const Begun = Schema.Union([
+  Schema.Struct({ _tag: Schema.Literal("Begun"), id: Schema.String, mailKey: Schema.String }),
+  Schema.Struct({ _tag: Schema.Literal("Unsubscribed") }),
+  Schema.Struct({
+    _tag: Schema.Literal("Settled"),
+    id: Schema.String,
+    status: Schema.Literals(CAMPAIGN_SEND_STATUSES),
+    providerMessageId: TextOrNull
+  })
+])
 
 /** The keys of `record_campaign_event`. */
 const toEntry = (event: CampaignEvent) => ({
@@ -42,55 +35,29 @@ const toEntry = (event: CampaignEvent) => ({
 
 const make = Effect.gen(function* () {
   const sql = yield* WriteSql
-
-  const ask = <A>(statement: Effect.Effect<A, SqlError>) =>
-    answered(statement).pipe(
-      Effect.retry({ schedule: QUICK_RETRIES, while: isTransient }),
-      Effect.mapError(storeUnavailable("campaigns"))
-    )
-
-  const decoded =
-    <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
-    (rows: unknown) =>
-      Effect.mapError(Schema.decodeUnknownEffect(schema)(rows), storeUnavailable("campaigns"))
-
   return CampaignBook.of({
     record: (event) =>
-      ask(sql`select record_campaign_event(${toJsonText(toEntry(event))}::jsonb) as recorded`).pipe(
-        Effect.flatMap(decoded(Recorded)),
-        Effect.map(([{ recorded }]) => recorded)
+      ask.answer(
+        "recordCampaignEvent",
+        Schema.Boolean,
+        sql`select record_campaign_event(${toJsonText(toEntry(event))}::jsonb) as answer`
       ),
     begin: ({ campaign, email, idempotencyKey, name, subject }) =>
-      ask(sql`select decision, id, status, provider_message_id, mail_key
-        from begin_outreach_send(
-          ${storable(email)}, ${name === undefined ? null : storable(name)}, ${storable(campaign)},
-          ${storable(subject)}, ${storable(idempotencyKey)})`).pipe(
-        Effect.flatMap(decoded(Begun)),
-        Effect.map(([row]) => {
-          switch (row.decision) {
-            case "Begun":
-              return { _tag: row.decision, id: row.id, mailKey: row.mail_key }
-            case "Unsubscribed":
-              return { _tag: row.decision }
-            case "Settled":
-              return {
-                _tag: row.decision,
-                id: row.id,
-                status: row.status,
-                providerMessageId: row.provider_message_id
-              }
-          }
-        })
+      ask.one(
+        "beginOutreachSend",
+        Begun,
+        sql`select decision as _tag, id, status, provider_message_id, mail_key
+          from begin_outreach_send(
+            ${storable(email)}, ${storableOrNull(name)}, ${storable(campaign)}, ${storable(subject)},
+            ${storable(idempotencyKey)})`
       ),
     finish: ({ error, errorKind, id, outcome, providerMessageId }) =>
-      Effect.asVoid(
-        ask(sql`select finish_outreach_send(
-          ${id}::uuid, ${outcome}, ${providerMessageId}, ${error === null ? null : storable(error)}, ${errorKind})`)
+      ask.done(
+        "finishOutreachSend",
+        sql`select finish_outreach_send(
+          ${id}::uuid, ${outcome}, ${providerMessageId}, ${error === null ? null : storable(error)}, ${errorKind})`
       ),
-    settle: ask(sql`select settle_outreach_sends() as settled`).pipe(
-      Effect.flatMap(decoded(Settled)),
-      Effect.map(([{ settled }]) => settled)
-    )
+    settle: ask.answer("settleOutreachSends", Schema.Int, sql`select settle_outreach_sends() as answer`)
   })
 })
 
