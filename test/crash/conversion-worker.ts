@@ -8,7 +8,7 @@ import { layer as layerStore } from "../../src/adapters/postgres/conversion/conv
 import { HOLD_WINDOW } from "../../src/domain/conversion/job.ts"
 import { assembleJob } from "../../src/domain/conversion/work/assembling.ts"
 import { processChunk } from "../../src/domain/conversion/work/chunk-processing.ts"
-import { staleAfter } from "../../src/domain/conversion/work/leased-work.ts"
+import { staleAfter } from "../../src/domain/leased-work.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import { HtmlAssembly } from "../../src/ports/conversion/html-assembly.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"

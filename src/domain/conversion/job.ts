@@ -73,9 +73,6 @@ export const CHUNK_PAGES = 20
 /** Attempts of a chunk, worker crashes included, before its job fails. */
 export const MAX_CHUNK_ATTEMPTS = 3
 
-/** Missed heartbeats after which a chunk's worker counts as dead (DOC-12). */
-export const LEASE_HEARTBEATS = 5
-
 /** How long funds are on hold for an on-demand conversion; renewed while it is under way (DOC-31). */
 export const HOLD_WINDOW = Duration.minutes(90)
 

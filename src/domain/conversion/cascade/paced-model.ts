@@ -1,7 +1,6 @@
 import { Clock, Duration, Effect, Latch, Random } from "effect"
 
 import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
-import { addUsage, NO_TOKENS, type TokenUsage } from "./cost.ts"
 
 /** Most concurrent calls. */
 const MAX_AT_ONCE = 16
@@ -83,9 +82,9 @@ export const pacedModel = (
           Effect.tap(raise),
           Effect.catch((error) => {
             const again = error.reason === "throttled" || error.reason === "unavailable"
-            const told = error.reason === "throttled" ? lower : Effect.void
-            if (!again || tries >= MAX_TRIES) return Effect.andThen(told, Effect.fail(error))
-            return told.pipe(
+            const adjusted = error.reason === "throttled" ? lower : Effect.void
+            if (!again || tries >= MAX_TRIES) return Effect.andThen(adjusted, Effect.fail(error))
+            return adjusted.pipe(
               Effect.andThen(waitBefore(tries)),
               Effect.flatMap(Effect.sleep),
               Effect.andThen(Effect.suspend(() => attempt(tries + 1)))
@@ -96,36 +95,3 @@ export const pacedModel = (
     }
     return { converse }
   })
-
-/** What was used so far. */
-export interface Meter {
-  /** Tokens of on-demand answers, used or not; batch-served pages are left out (BATCH-31). */
-  usage: TokenUsage
-  /** On-demand answers. */
-  calls: number
-  /** Answers from the batch. */
-  batchServed: number
-}
-
-/** A model that counts what its answers cost, whether or not they are used. */
-export const meteredModel = (
-  model: VisionModel["Service"]
-): { readonly model: VisionModel["Service"]; readonly meter: Meter } => {
-  const meter: Meter = { usage: NO_TOKENS, calls: 0, batchServed: 0 }
-  return {
-    meter,
-    model: {
-      converse: (request, place) =>
-        Effect.tap(model.converse(request, place), (answer) =>
-          Effect.sync(() => {
-            if (answer.fromBatch) {
-              meter.batchServed += 1
-            } else {
-              meter.usage = addUsage(meter.usage, answer.usage)
-              meter.calls += 1
-            }
-          })
-        )
-    }
-  }
-}

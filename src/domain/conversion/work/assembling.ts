@@ -1,14 +1,15 @@
-import { type Duration, Effect, Option, Result, Schema, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 
 import { type ClaimedAssembly, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-assembly.ts"
 import { PageSources } from "../../../ports/conversion/page-sources.ts"
 import { FileObjects, ObjectStoreError } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { underLease } from "../../leased-work.ts"
 import { fileKey, PageLine, resultKey } from "../chunk-result.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../job.ts"
 import { LegibilityTally } from "../legibility.ts"
-import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
+import { recordResult, type WorkSettings } from "./attempt.ts"
 
 const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
 
@@ -55,34 +56,29 @@ const write = Effect.fnUntraced(function* (assembly: ClaimedAssembly) {
 
 /**
  * Assembles a job's result from its chunks' pages and stores it; only then is it completed and charged, in one step, for the
- * pages that could be read (DOC-14). The work is dropped where another process has claimed the job meanwhile. Fails the job after
- * several failed attempts, or where no page could be read.
+ * pages that could be read (DOC-14). Fails the job after several failed attempts, or where no page could be read.
  */
 export const assembleJob = (
   assembly: ClaimedAssembly,
-  settings: { readonly heartbeat: Duration.Duration }
+  settings: Pick<WorkSettings, "heartbeat">
 ): Effect.Effect<void, StoreUnavailable, ConversionStore | FileObjects | HtmlAssembly | PageSources> =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
+    const objects = yield* FileObjects
     const fail = store.failJob(assembly.jobId, "The result could not be put together", assembly.lease)
     // Every assembler so far crashed before it could report a failure.
     if (assembly.attempts > MAX_CHUNK_ATTEMPTS) return yield* Effect.asVoid(fail)
-    const written = yield* whileHeld(
+    yield* underLease(
       write(assembly),
-      store.heartbeatAssembly(assembly, HOLD_WINDOW),
+      {
+        name: `assembly of job ${assembly.jobId}`,
+        heartbeat: () => store.heartbeatAssembly(assembly, HOLD_WINDOW),
+        release: () => store.handBackAssembly(assembly),
+        complete: ({ key, legibility }) =>
+          recordResult(objects, key, store.finishJob(assembly, key, legibility)),
+        // Otherwise the lease runs out, and it is tried again.
+        fail: () => (assembly.attempts >= MAX_CHUNK_ATTEMPTS ? fail : Effect.void)
+      },
       settings.heartbeat
-    ).pipe(
-      Effect.result,
-      Effect.onInterrupt(() => lastWord(store.handBackAssembly(assembly)))
     )
-    if (Result.isSuccess(written)) {
-      if (Option.isNone(written.success)) return
-      const { key, legibility } = written.success.value
-      const answer = yield* store.finishJob(assembly, key, legibility)
-      if (answer !== "completed") yield* dropResult(key)
-      return
-    }
-    yield* Effect.logWarning(`the result of job ${assembly.jobId} could not be put together`, written.failure)
-    // Otherwise the lease runs out, and it is tried again.
-    if (assembly.attempts >= MAX_CHUNK_ATTEMPTS) yield* fail
   }).pipe(Effect.annotateLogs({ job: assembly.jobId }))

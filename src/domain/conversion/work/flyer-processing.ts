@@ -1,23 +1,18 @@
-import { type Duration, Effect, Option, Result, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { encode } from "effect/encoding/Base64"
 
 import { type ClaimedFlyer, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { LanguageDetector } from "../../../ports/conversion/html-assembly.ts"
 import { Pdf, type PdfDocument, type PdfError } from "../../../ports/conversion/pdf.ts"
-import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
+import { FileObjects } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { underLease } from "../../leased-work.ts"
 import { flyerResultKey } from "../chunk-result.ts"
 import { flyerPage, unreadablePage, FLYER_END, flyerStart } from "../flyer/flyer-page.ts"
 import { languageTag } from "../html/allowed.ts"
 import { type InterfaceWords, wordsFor } from "../html/words.ts"
 import { HOLD_WINDOW } from "../job.ts"
-import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
-import { isTransient, makeRetries } from "./transient.ts"
-
-/** Settings of flyer processing. */
-interface FlyerSettings {
-  readonly heartbeat: Duration.Duration
-}
+import { failureText, isFinal, makeRetries, recordResult, type WorkSettings } from "./attempt.ts"
 
 /** Attempts of a flyer job, worker crashes included. */
 export const MAX_FLYER_ATTEMPTS = 3
@@ -28,15 +23,13 @@ const dpiFor = (pages: number): number => (pages <= 20 ? 144 : pages <= 200 ? 11
 /** Pages whose text is used to detect the language, where the document does not declare it. */
 const SAMPLE_PAGES = 3
 
-type Failure = PdfError | ObjectStoreError
-
 const contentOf = (document: PdfDocument, index: number) =>
   Stream.runHead(document.pages({ first: index, end: index + 1 }))
 
 /** The document's language: as declared, else detected from its first pages. */
 const languageOf = Effect.fnUntraced(function* (document: PdfDocument) {
-  const told = languageTag(document.facts.lang)
-  if (told !== undefined) return told
+  const declared = languageTag(document.facts.lang)
+  if (declared !== undefined) return declared
   const { detect } = yield* LanguageDetector
   const end = Math.min(SAMPLE_PAGES, document.facts.pageCount)
   const sample = yield* Stream.runCollect(document.pages({ first: 0, end })).pipe(
@@ -118,27 +111,17 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedFlyer) {
   return { key, unreadablePages }
 })
 
-/** Whether the same document would fail in the same way again. */
-const isFinal = (failure: Failure): boolean =>
-  failure._tag === "PdfError" ? !isTransient(failure) : failure.reason === "missing"
-
-const wordsOf = (failure: Failure): string => {
-  if (failure._tag === "PdfError") return failure.message
-  return failure.reason === "missing" ? "The uploaded file is gone" : "The file store does not answer"
-}
-
 /**
- * Makes the layout-true result of a claimed flyer job, page by page: each as a picture, with its words over it. Runs with
- * heartbeats; the result is stored before it is recorded. Once the lease is lost (the job was cancelled, or handed on) the work
- * ends. A failed job is tried again, three attempts in all; when the program stops, it is released. No model is called, so there
- * are no costs.
+ * Makes the layout-true result of a claimed flyer job, page by page: each as a picture, with its words over it. The result is
+ * stored before it is recorded. A failed job is tried again, three attempts in all. No model is called, so there are no costs.
  */
 export const processFlyer = (
   claim: ClaimedFlyer,
-  settings: FlyerSettings
+  settings: Pick<WorkSettings, "heartbeat">
 ): Effect.Effect<void, StoreUnavailable, ConversionStore | FileObjects | Pdf | LanguageDetector> =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
+    const objects = yield* FileObjects
     const fail = (error: string, maxAttempts: number) =>
       store.failFlyer(claim, { error, costs: [], maxAttempts })
     // Earlier workers crashed on it.
@@ -146,20 +129,16 @@ export const processFlyer = (
       yield* fail("This document could not be converted", 1)
       return
     }
-    const ended = yield* whileHeld(
+    yield* underLease(
       Effect.scoped(convert(claim)),
-      store.heartbeatFlyer(claim, HOLD_WINDOW),
+      {
+        name: `flyer job ${claim.id}`,
+        heartbeat: () => store.heartbeatFlyer(claim, HOLD_WINDOW),
+        release: () => fail("The program stopped", claim.attempts + 1),
+        complete: ({ key, unreadablePages }) =>
+          recordResult(objects, key, store.finishFlyer(claim, key, [], unreadablePages)),
+        fail: (failure) => fail(failureText(failure), isFinal(failure) ? 1 : MAX_FLYER_ATTEMPTS)
+      },
       settings.heartbeat
-    ).pipe(
-      Effect.result,
-      Effect.onInterrupt(() => lastWord(fail("The program stopped", claim.attempts + 1)))
     )
-    if (Result.isFailure(ended)) {
-      yield* Effect.logWarning(`flyer job ${claim.id} failed: ${wordsOf(ended.failure)}`, ended.failure)
-      yield* fail(wordsOf(ended.failure), isFinal(ended.failure) ? 1 : MAX_FLYER_ATTEMPTS)
-    } else if (Option.isSome(ended.success)) {
-      const { key, unreadablePages } = ended.success.value
-      const answer = yield* store.finishFlyer(claim, key, [], unreadablePages)
-      if (answer !== "completed") yield* dropResult(key)
-    }
   }).pipe(Effect.annotateLogs({ flyer: claim.id, file: claim.fileId }))

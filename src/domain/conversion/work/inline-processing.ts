@@ -1,38 +1,29 @@
-import { type Duration, Effect, Option, Result, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { encode } from "effect/encoding/Base64"
 
 import { type ClaimedInline, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
-import type { DocxConverter, DocxError } from "../../../ports/conversion/documents.ts"
+import type { DocxConverter } from "../../../ports/conversion/documents.ts"
 import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-assembly.ts"
 import { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
-import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
+import { FileObjects } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
-import { type CostEntry, estimateLlmCost, type ModelPrice } from "../cascade/cost.ts"
+import { underLease } from "../../leased-work.ts"
+import { costsOf, makeMeter, metered } from "../cascade/cost.ts"
 import { isUsable, MAX_IMAGE_BYTES } from "../cascade/model-call.ts"
-import { type Meter, meteredModel } from "../cascade/paced-model.ts"
 import { pagePrompt, ask } from "../cascade/vision.ts"
 import { pictureOnly, readPicture } from "../cascade/whole-chunk.ts"
 import { inlineResultKey } from "../chunk-result.ts"
 import { MAX_PICTURE_BYTES } from "../document-limits.ts"
 import { HOLD_WINDOW, usesCascade } from "../job.ts"
 import { hasWords } from "../legibility.ts"
-import { dropResult, lastWord, whileHeld } from "./leased-work.ts"
+import { failureText, isFinal, recordResult, type WorkSettings } from "./attempt.ts"
 import { docxHtml } from "./word-document.ts"
-
-/** Settings of inline conversions. */
-interface InlineSettings {
-  readonly heartbeat: Duration.Duration
-  readonly modelId: string
-  readonly price: ModelPrice
-}
 
 /** Attempts of an inline conversion, worker crashes included. */
 export const MAX_INLINE_ATTEMPTS = 3
 
 /** A picture over the limit; upload inspection should have refused it. */
 const tooLarge = new VisionModelError({ reason: "refused", message: "The picture is too large" })
-
-type Failure = DocxError | ObjectStoreError | VisionModelError
 
 /** What a document is assembled from. */
 interface Converted {
@@ -84,7 +75,7 @@ const readByModel = Effect.fnUntraced(function* (bytes: Uint8Array, kind: "png" 
 const convertPicture = Effect.fnUntraced(function* (
   claim: ClaimedInline,
   kind: "png" | "jpeg",
-  { modelId }: InlineSettings
+  { modelId }: WorkSettings
 ) {
   const bytes = yield* bytesOf(claim.objectKey)
   const source = `data:image/${kind};base64,${encode(bytes)}`
@@ -113,7 +104,7 @@ const convertPicture = Effect.fnUntraced(function* (
 })
 
 /** Converts, and stores the result under a key that no other attempt has. */
-const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: InlineSettings) {
+const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: WorkSettings) {
   const objects = yield* FileObjects
   const assembly = yield* HtmlAssembly
   const { hasText, html, pages, title }: Converted = yield* claim.kind === "png" || claim.kind === "jpeg"
@@ -130,59 +121,13 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: Inl
   return { key, pages, hasText }
 })
 
-/** One entry an attempt, with the lease as its id, so that writing it twice books it once. */
-const costsOf = (
-  claim: ClaimedInline,
-  meter: Meter,
-  { modelId, price }: InlineSettings
-): ReadonlyArray<CostEntry> =>
-  meter.calls === 0
-    ? []
-    : [
-        {
-          id: claim.lease,
-          jobId: claim.jobId,
-          chunkId: undefined,
-          source: "inline",
-          backend: "vision",
-          model: modelId,
-          usage: meter.usage,
-          costUsd: estimateLlmCost(meter.usage, price),
-          metadata: { calls: meter.calls, attempt: claim.attempts, fileId: claim.fileId }
-        }
-      ]
-
-/** Whether the same file would fail in the same way again. */
-const isFinal = (failure: Failure): boolean => {
-  switch (failure._tag) {
-    case "DocxError":
-      return failure.reason === "broken" || failure.reason === "too-large"
-    case "ObjectStoreError":
-      return failure.reason === "missing"
-    case "VisionModelError":
-      return failure.reason === "refused"
-  }
-}
-
-const wordsOf = (failure: Failure): string => {
-  switch (failure._tag) {
-    case "DocxError":
-      return failure.message
-    case "VisionModelError":
-      return failure === tooLarge ? failure.message : "The model that reads pictures does not answer"
-    case "ObjectStoreError":
-      return failure.reason === "missing" ? "The uploaded file is gone" : "The file store does not answer"
-  }
-}
-
 /**
- * Converts a claimed DOCX or picture: with heartbeats, its result stored before it is recorded. Once the lease is lost the work
- * ends, and only its cost is recorded. A failed one is tried again, three attempts in all; when the program stops, it is
- * released.
+ * Converts a claimed DOCX or picture; the result is stored before it is recorded. Once the lease is lost only the cost is recorded.
+ * A failed one is tried again, three attempts in all.
  */
 export const processInline = (
   claim: ClaimedInline,
-  settings: InlineSettings
+  settings: WorkSettings
 ): Effect.Effect<
   void,
   StoreUnavailable,
@@ -190,34 +135,40 @@ export const processInline = (
 > =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
-    const { meter, model } = meteredModel(yield* VisionModel)
-    const costs = () => costsOf(claim, meter, settings)
+    const objects = yield* FileObjects
+    const meter = makeMeter()
+    const costs = () =>
+      costsOf(meter, settings, {
+        id: claim.lease,
+        jobId: claim.jobId,
+        chunkId: undefined,
+        source: "inline",
+        backend: "vision",
+        metadata: { calls: meter.calls, attempt: claim.attempts, fileId: claim.fileId }
+      })
     const fail = (error: string, maxAttempts: number) =>
-      Effect.suspend(() => store.failInline(claim, { error, costs: costs(), maxAttempts }))
+      store.failInline(claim, { error, costs: costs(), maxAttempts })
     // Earlier workers crashed on it.
     if (claim.attempts > MAX_INLINE_ATTEMPTS) {
       yield* fail("This file could not be converted", 1)
       return
     }
-    const ended = yield* whileHeld(
-      Effect.scoped(convert(claim, settings)),
-      Effect.suspend(() => store.heartbeatInline(claim, HOLD_WINDOW)),
+    yield* underLease(
+      Effect.scoped(convert(claim, settings)).pipe(
+        Effect.provideService(VisionModel, metered(yield* VisionModel, meter))
+      ),
+      {
+        name: `inline conversion of ${claim.fileId}`,
+        heartbeat: () => store.heartbeatInline(claim, HOLD_WINDOW),
+        release: () => fail("The program stopped", claim.attempts + 1),
+        complete: ({ key, ...found }) =>
+          recordResult(objects, key, store.finishInline(claim, key, costs(), found)),
+        fail: (failure) =>
+          failure === tooLarge
+            ? fail(tooLarge.message, 1)
+            : fail(failureText(failure, "reads pictures"), isFinal(failure) ? 1 : MAX_INLINE_ATTEMPTS),
+        lost: () => store.bookCosts(costs())
+      },
       settings.heartbeat
-    ).pipe(
-      Effect.provideService(VisionModel, model),
-      Effect.result,
-      Effect.onInterrupt(() => lastWord(fail("The program stopped", claim.attempts + 1)))
     )
-    if (Result.isSuccess(ended)) {
-      if (Option.isNone(ended.success)) return yield* store.bookCosts(costs())
-      const { key, ...found } = ended.success.value
-      const answer = yield* store.finishInline(claim, key, costs(), found)
-      if (answer !== "completed") yield* dropResult(key)
-      return
-    }
-    yield* Effect.logWarning(
-      `inline conversion of ${claim.fileId} failed: ${wordsOf(ended.failure)}`,
-      ended.failure
-    )
-    yield* fail(wordsOf(ended.failure), isFinal(ended.failure) ? 1 : MAX_INLINE_ATTEMPTS)
   }).pipe(Effect.annotateLogs({ job: claim.jobId, file: claim.fileId }))

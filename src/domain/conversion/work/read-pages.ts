@@ -4,8 +4,8 @@ import { type OpenPages, PageSources } from "../../../ports/conversion/page-sour
 import { Pdf, type PdfDocument, type PdfError, type PageRange } from "../../../ports/conversion/pdf.ts"
 import { FileObjects } from "../../../ports/object-store.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
+import { makeRetries } from "./attempt.ts"
 import { makeReadAhead } from "./read-ahead.ts"
-import { makeRetries } from "./transient.ts"
 
 /** Resolution of the picture that a model gets: text of 6 points is legible. */
 const PICTURE_DPI = 144

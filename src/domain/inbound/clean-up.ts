@@ -1,8 +1,10 @@
-import { Clock, Effect, Stream } from "effect"
+import { Clock, Duration, Effect, Stream } from "effect"
 
 import { IntakeStore } from "../../ports/inbound/intake-store.ts"
 import { MailObjects } from "../../ports/object-store.ts"
-import { madeAt, mailIdOf, MAILS } from "./intake-config.ts"
+import { drain } from "../drain.ts"
+import { madeAt, mailIdOf, mailPrefix, MAILS } from "./intake-config.ts"
+import { LINK_LIVES_MS } from "./result-link.ts"
 
 /**
  * Objects of a mail that arrived earlier than this and has no row are orphans: an hour, several times as long as intake may take,
@@ -13,8 +15,32 @@ const ORPHAN_AGE_MS = 60 * 60 * 1000
 /** Objects that are looked up, and removed, in one call. */
 const AT_ONCE = 500
 
+/** Mails that one round of {@link cleanMails} handles. */
+const CLEANED_AT_ONCE = 50
+
 /** Most objects that one round removes; the next one continues. */
 const MOST = 5_000
+
+/** Removes the objects of mails that have ended, results once their links have expired, and deletes old mails (INBOUND-8). */
+export const cleanMails = Effect.gen(function* () {
+  const store = yield* IntakeStore
+  const objects = yield* MailObjects
+  const round = Effect.gen(function* () {
+    const mails = yield* store.toClean(CLEANED_AT_ONCE, Duration.millis(LINK_LIVES_MS))
+    for (const { everything, id } of mails) {
+      yield* objects.list(mailPrefix(id)).pipe(
+        Stream.map(({ key }) => key),
+        Stream.filter((key) => everything || !key.startsWith(`${mailPrefix(id)}result-`)),
+        Stream.grouped(AT_ONCE),
+        Stream.runForEach((keys) => objects.remove(keys))
+      )
+      yield* store.cleaned(id, everything ? "all" : "source")
+    }
+    return mails.length
+  })
+  yield* drain(CLEANED_AT_ONCE, round)
+  yield* store.purge
+})
 
 /**
  * Removes objects of mails that have no row (the process died before it wrote it, or the row was deleted), and what a worker

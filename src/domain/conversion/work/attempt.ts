@@ -1,0 +1,74 @@
+import { type Duration, Effect } from "effect"
+
+import type { DocxError } from "../../../ports/conversion/documents.ts"
+import type { PdfError } from "../../../ports/conversion/pdf.ts"
+import type { VisionModelError } from "../../../ports/conversion/vision-model.ts"
+import type { FileObjects, ObjectStoreError } from "../../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import type { ModelPrice } from "../cascade/cost.ts"
+
+/** Settings of the work on files. */
+export interface WorkSettings {
+  readonly heartbeat: Duration.Duration
+  readonly modelId: string
+  readonly price: ModelPrice
+}
+
+/** Why a piece of work on a file failed. */
+export type WorkFailure = PdfError | DocxError | VisionModelError | ObjectStoreError
+
+/** Retries of one read: what fails every time is the page's own fault. */
+const RETRIES = 2
+
+/** Retries of all reads of an opened document: one that hangs on every page must not hold its worker for hours. */
+const RETRIES_IN_ALL = 6
+
+/** Whether the same read may succeed another time: its reader crashed, or was too slow on a busy machine. */
+const isTransient = ({ reason }: PdfError): boolean => reason === "timeout" || reason === "crashed"
+
+/** Retries the transient failures of reading one document, within one budget. */
+export const makeRetries = () => {
+  let left = RETRIES_IN_ALL
+  return <A, R>(reading: Effect.Effect<A, PdfError, R>): Effect.Effect<A, PdfError, R> =>
+    Effect.retry(reading, { times: RETRIES, while: (error) => isTransient(error) && left-- > 0 })
+}
+
+/** Whether the same file would fail in the same way again. A model may answer later. */
+export const isFinal = (failure: WorkFailure): boolean => {
+  switch (failure._tag) {
+    case "PdfError":
+      return !isTransient(failure)
+    case "DocxError":
+      return failure.reason === "broken" || failure.reason === "too-large"
+    case "ObjectStoreError":
+      return failure.reason === "missing"
+    case "VisionModelError":
+      return false
+  }
+}
+
+/** What the file's owner reads. */
+export const failureText = (failure: WorkFailure, model = "converts pages"): string => {
+  switch (failure._tag) {
+    case "PdfError":
+    case "DocxError":
+      return failure.message
+    case "VisionModelError":
+      return `The model that ${model} does not answer`
+    case "ObjectStoreError":
+      return failure.reason === "missing" ? "The uploaded file is gone" : "The file store does not answer"
+  }
+}
+
+/**
+ * Records a stored result, and removes it where it is not needed: the lease has passed on, or it cannot be paid for. What cannot
+ * be removed now goes with its file's objects.
+ */
+export const recordResult = (
+  objects: FileObjects["Service"],
+  key: string,
+  record: Effect.Effect<string, StoreUnavailable>
+): Effect.Effect<void, StoreUnavailable> =>
+  Effect.flatMap(record, (answer) =>
+    answer === "completed" || answer === "assembling" ? Effect.void : Effect.ignore(objects.remove([key]))
+  )
