@@ -2,7 +2,6 @@ import { hostname } from "node:os"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, Duration } from "effect"
-import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { makeBedrockVision } from "../../adapters/bedrock/vision-model.ts"
 import * as Inspector from "../../adapters/document-inspection/inspector.ts"
@@ -14,22 +13,18 @@ import { layerPdf } from "../../adapters/pdf/pdf.ts"
 import * as PostgresConversion from "../../adapters/postgres/conversion/conversion-store.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
-import { BatchReplay } from "../../domain/batch/replay.ts"
 import { pacedModel } from "../../domain/conversion/cascade/paced-model.ts"
 import { Conversions, createQueuedJobs } from "../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../domain/conversion/file-watch.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../domain/conversion/job.ts"
 import { Uploads, purgeFiles } from "../../domain/conversion/uploads.ts"
-import { assembleJob } from "../../domain/conversion/work/assembling.ts"
-import { processChunk } from "../../domain/conversion/work/chunk-processing.ts"
-import { processFlyer } from "../../domain/conversion/work/flyer-processing.ts"
-import { processInline } from "../../domain/conversion/work/inline-processing.ts"
-import { staleAfter } from "../../domain/leased-work.ts"
 import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
+import { workOnce } from "../../domain/conversion/work/worker.ts"
+import { staleAfter } from "../../domain/leased-work.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { leaderTicking } from "../process/leadership.ts"
-import { background, ticking } from "../process/supervisor.ts"
+import { ticking, workers } from "../process/supervisor.ts"
 import type { ConversionSettings } from "../settings/settings.ts"
 import { batchLane, batchAnchor, laneOf } from "./batch.ts"
 import { usesLocalModel, objects } from "./objects.ts"
@@ -87,58 +82,14 @@ const upkeepEvery = (heartbeat: Duration.Duration): Duration.Duration =>
 const heartbeatOf = (settings: ConversionSettings): Duration.Duration =>
   Duration.millis(settings.conversion.heartbeatIntervalMs)
 
-/** Does the first piece of work that is due; false where there is none. */
-const workOnce = (settings: ConversionSettings, worker: string) =>
-  Effect.gen(function* () {
-    const store = yield* ConversionStore
-    const random = yield* SecureRandom
-    const heartbeat = heartbeatOf(settings)
-    const lease = yield* random.uuidV7()
-    const assembly = yield* store.claimAssembly(lease, staleAfter(heartbeat))
-    if (assembly !== undefined) {
-      yield* assembleJob(assembly, { heartbeat })
-      return true
-    }
-    const { id: modelId, ...price } = settings.conversion.model
-    const inline = yield* store.claimInline(lease, staleAfter(heartbeat))
-    if (inline !== undefined) {
-      yield* processInline(inline, { heartbeat, modelId, price })
-      return true
-    }
-    const chunk = yield* store.claimChunk(worker, lease)
-    if (chunk !== undefined) {
-      yield* Effect.provideService(
-        processChunk(chunk, { heartbeat, modelId, price }),
-        BatchReplay,
-        yield* BatchReplay
-      )
-      return true
-    }
-    const flyer = yield* store.claimFlyer(lease, staleAfter(heartbeat))
-    if (flyer !== undefined) {
-      yield* processFlyer(flyer, { heartbeat })
-      return true
-    }
-    return false
-  })
-
-const worker = (settings: ConversionSettings, slot: number) => {
-  const name = `${hostname()}/${process.pid}/${slot}`
-  return background(
-    `chunk-worker-${slot}`,
-    workOnce(settings, name).pipe(
-      Effect.flatMap((worked) => (worked ? Effect.void : Effect.sleep(IDLE))),
-      Effect.forever
-    )
-  )
-}
-
-/** The workers of a process: chunks, assemblies and what is converted inline. */
-export const conversionWorkers = (settings: ConversionSettings) =>
-  Layer.mergeAll(
-    worker(settings, 1),
-    ...Array.from({ length: WORKERS - 1 }, (_, n) => worker(settings, n + 2))
+/** The workers of a process: chunks, assemblies, flyers and what is converted inline. */
+export const conversionWorkers = (settings: ConversionSettings) => {
+  const { id: modelId, ...price } = settings.conversion.model
+  const work = { heartbeat: heartbeatOf(settings), modelId, price }
+  return workers("chunk-worker", { count: WORKERS, idle: IDLE }, (slot) =>
+    workOnce(`${hostname()}/${process.pid}/${slot}`, work)
   ).pipe(Layer.provide(NodeCrypto.layer))
+}
 
 const upkeep = (settings: ConversionSettings) =>
   Effect.gen(function* () {

@@ -5,7 +5,7 @@ import { Duration, Effect, Layer } from "effect"
 import { serveSmtp, type SmtpOptions } from "../../adapters/smtp/smtp-server.ts"
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
 import { CannotStart } from "../process/run-program.ts"
-import { background, ticking } from "../process/supervisor.ts"
+import { background, ticking, workers } from "../process/supervisor.ts"
 import { NO_HOPS } from "../settings/checks.ts"
 import type { InboundSettings } from "../settings/settings.ts"
 import { intakeRecipients } from "./inbound-parts.ts"
@@ -26,19 +26,8 @@ const SWEEP_EVERY = Duration.minutes(10)
 /** How often a port that is taken is tried again: another process may have it until it ends. */
 const LISTEN_AGAIN = Duration.seconds(2)
 
-const worker = <R>(name: string, step: Effect.Effect<boolean, unknown, R>) =>
-  Layer.mergeAll(
-    Layer.empty,
-    ...Array.from({ length: WORKERS }, (_, slot) =>
-      background(
-        `${name}-${slot + 1}`,
-        step.pipe(
-          Effect.flatMap((worked) => (worked ? Effect.void : Effect.sleep(IDLE))),
-          Effect.forever
-        )
-      )
-    )
-  )
+const worker = <R>(name: string, next: Effect.Effect<boolean, unknown, R>) =>
+  workers(name, { count: WORKERS, idle: IDLE }, () => next)
 
 const certificate = Effect.fnUntraced(function* ({ intake }: InboundSettings) {
   const { tlsCert, tlsKey } = intake
@@ -53,18 +42,18 @@ const certificate = Effect.fnUntraced(function* ({ intake }: InboundSettings) {
 
 /** Listens; where the port is taken, waits for it. */
 const listen = Effect.fnUntraced(function* (options: SmtpOptions) {
-  let told = false
+  let warned = false
   while (true) {
     const { port } = yield* serveSmtp(options).pipe(
       Effect.catchTag("SmtpListenError", (error) =>
         Effect.gen(function* () {
           if (error.code !== "EADDRINUSE") return yield* error
-          if (!told) {
+          if (!warned) {
             yield* Effect.logWarning(
               `SMTP_PORT ${options.port} is taken: mail is not taken in here until it is free (set another port, or 0)`
             )
           }
-          told = true
+          warned = true
           yield* Effect.sleep(LISTEN_AGAIN)
           return { port: undefined }
         })

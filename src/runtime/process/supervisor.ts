@@ -216,6 +216,24 @@ export const background = <E, R>(
 ): Layer.Layer<never, never, Supervisors | Exclude<R, Scope.Scope>> =>
   Layer.effectDiscard(supervise(name, run))
 
+/** Workers, numbered from 1: each does one piece of work after another, and waits for `idle` where there is none. */
+export const workers = <E, R>(
+  name: string,
+  { count, idle }: { readonly count: number; readonly idle: Duration.Input },
+  next: (slot: number) => Effect.Effect<boolean, E, R>
+): Layer.Layer<never, never, Supervisors | Exclude<R, Scope.Scope>> =>
+  Layer.mergeAll(
+    Layer.empty,
+    ...Array.from({ length: count }, (_, slot) =>
+      background(
+        `${name}-${slot + 1}`,
+        Effect.forever(
+          Effect.flatMap(next(slot + 1), (worked) => (worked ? Effect.void : Effect.sleep(idle)))
+        )
+      )
+    )
+  )
+
 /** {@link superviseTicks} as a layer. */
 export const ticking = <E, R>(
   name: string,
