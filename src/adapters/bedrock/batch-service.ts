@@ -11,7 +11,12 @@ import { Effect, Option, Schema, type Scope } from "effect"
 import { BatchStatus } from "../../domain/batch/row.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
-import { type BatchJob, type BatchService, BatchServiceError } from "../../ports/batch/batch-service.ts"
+import {
+  type BatchJob,
+  type BatchService,
+  BatchServiceError,
+  type NewBatchJob
+} from "../../ports/batch/batch-service.ts"
 import { classifyBedrockError } from "./vision-model.ts"
 
 export interface BedrockBatchOptions {
@@ -50,20 +55,14 @@ const failure = (cause: unknown): BatchServiceError => {
 /** The id of a job, as it stands in its output's path: what follows the ARN's last slash. */
 const idOf = (arn: string): string => arn.slice(arn.lastIndexOf("/") + 1)
 
-/**
- * Batch inference of Bedrock (`CreateModelInvocationJob`, type `Converse`). A job's name is also its client token, so that it is
- * created once; where the service refuses the name as taken, the job of that name is returned.
- */
-export const makeBedrockBatch = Effect.fnUntraced(function* (
-  options: BedrockBatchOptions
-): Effect.fn.Return<BatchService["Service"], never, Scope.Scope> {
-  const client = yield* Effect.acquireRelease(
+const connect = ({ credentials, endpoint, region }: BedrockBatchOptions) =>
+  Effect.acquireRelease(
     Effect.sync(
       () =>
         new BedrockClient({
-          region: options.region,
-          credentials: options.credentials,
-          ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
+          region,
+          credentials,
+          ...(endpoint === undefined ? {} : { endpoint }),
           // Else a bearer token in the environment would silently take the place of the credentials.
           authSchemePreference: ["aws.auth#sigv4"],
           maxAttempts: MAX_ATTEMPTS,
@@ -72,9 +71,12 @@ export const makeBedrockBatch = Effect.fnUntraced(function* (
     ),
     (open) => Effect.sync(() => open.destroy())
   )
-  const limit = options.timeLimitMs ?? TIME_LIMIT_MS
-  const call = <A>(run: (abortSignal: AbortSignal) => Promise<A>) =>
-    withDeadline(Effect.tryPromise({ try: run, catch: failure }), {
+
+/** One call of the client, within its time limit. */
+const makeCall =
+  (client: BedrockClient, limit: number) =>
+  <A>(run: (client: BedrockClient, options: { readonly abortSignal: AbortSignal }) => Promise<A>) =>
+    withDeadline(Effect.tryPromise({ try: (abortSignal) => run(client, { abortSignal }), catch: failure }), {
       duration: limit,
       onTimeout: () =>
         Effect.fail(
@@ -84,101 +86,112 @@ export const makeBedrockBatch = Effect.fnUntraced(function* (
           })
         )
     })
-  const uri = (prefix: string) => `s3://${options.bucket}/${prefix}`
-  const prefixOf = (s3Uri: string | undefined) => {
-    const key = s3Uri?.startsWith(uri("")) === true ? s3Uri.slice(uri("").length) : ""
-    return key === "" || key.endsWith("/") ? key : `${key}/`
-  }
+type Call = ReturnType<typeof makeCall>
 
-  const findByName: BatchService["Service"]["findByName"] = Effect.fnUntraced(function* (name) {
-    let nextToken: string | undefined
-    do {
-      const page = yield* call((abortSignal) =>
-        client.send(
-          new ListModelInvocationJobsCommand({ nameContains: name, maxResults: LISTED, nextToken }),
-          { abortSignal }
-        )
+const findByName = Effect.fnUntraced(function* (call: Call, name: string) {
+  let nextToken: string | undefined
+  do {
+    const page = yield* call((client, options) =>
+      client.send(
+        new ListModelInvocationJobsCommand({ nameContains: name, maxResults: LISTED, nextToken }),
+        options
       )
-      // The filter takes any part of a name.
-      const found = page.invocationJobSummaries?.find(({ jobName }) => jobName === name)
-      if (found?.jobArn !== undefined) return found.jobArn
-      nextToken = page.nextToken
-    } while (nextToken !== undefined)
-    return undefined
-  })
-
-  return {
-    findByName,
-
-    create: Effect.fnUntraced(function* (job) {
-      const created = yield* Effect.result(
-        call((abortSignal) =>
-          client.send(
-            new CreateModelInvocationJobCommand({
-              jobName: job.name,
-              clientRequestToken: job.name,
-              roleArn: options.roleArn,
-              modelId: job.model,
-              modelInvocationType: "Converse",
-              timeoutDurationInHours: job.timeoutHours,
-              inputDataConfig: {
-                s3InputDataConfig: { s3Uri: uri(job.inputPrefix), s3InputFormat: "JSONL" }
-              },
-              outputDataConfig: { s3OutputDataConfig: { s3Uri: uri(job.outputPrefix) } }
-            }),
-            { abortSignal }
-          )
-        )
-      )
-      if (created._tag === "Failure") {
-        const { failure: error } = created
-        if (isNamed(error.cause, "ConflictException")) {
-          const there = yield* findByName(job.name)
-          if (there !== undefined) return there
-        }
-        return yield* error
-      }
-      return (
-        created.success.jobArn ??
-        (yield* new BatchServiceError({ reason: "unavailable", message: "the answer named no job" }))
-      )
-    }),
-
-    get: Effect.fnUntraced(function* (arn) {
-      const found = yield* call((abortSignal) =>
-        client.send(new GetModelInvocationJobCommand({ jobIdentifier: arn }), { abortSignal })
-      )
-      const status = decodeStatus(found.status)
-      if (Option.isNone(status)) {
-        return yield* new BatchServiceError({
-          reason: "unavailable",
-          message: `the batch service told an unknown status: ${String(found.status).slice(0, 40)}`
-        })
-      }
-      const output = prefixOf(found.outputDataConfig?.s3OutputDataConfig?.s3Uri)
-      const job: BatchJob = {
-        arn,
-        name: found.jobName ?? "",
-        status: status.value,
-        message: found.message === undefined ? undefined : failureText(found.message, []),
-        inputPrefix: prefixOf(found.inputDataConfig?.s3InputDataConfig?.s3Uri),
-        outputPrefix: `${output}${idOf(arn)}/`,
-        processed: found.processedRecordCount
-      }
-      return job
-    }),
-
-    stop: (arn) =>
-      Effect.asVoid(
-        call((abortSignal) =>
-          client.send(new StopModelInvocationJobCommand({ jobIdentifier: arn }), { abortSignal })
-        )
-      ).pipe(
-        // It has ended.
-        Effect.catchIf(
-          ({ cause }) => isNamed(cause, "ConflictException"),
-          () => Effect.void
-        )
-      )
-  }
+    )
+    // The filter takes any part of a name.
+    const found = page.invocationJobSummaries?.find(({ jobName }) => jobName === name)
+    if (found?.jobArn !== undefined) return found.jobArn
+    nextToken = page.nextToken
+  } while (nextToken !== undefined)
+  return undefined
 })
+
+const create = Effect.fnUntraced(function* (
+  call: Call,
+  job: NewBatchJob,
+  { bucket, roleArn }: BedrockBatchOptions
+) {
+  const command = new CreateModelInvocationJobCommand({
+    jobName: job.name,
+    clientRequestToken: job.name,
+    roleArn,
+    modelId: job.model,
+    modelInvocationType: "Converse",
+    timeoutDurationInHours: job.timeoutHours,
+    inputDataConfig: {
+      s3InputDataConfig: { s3Uri: `s3://${bucket}/${job.inputPrefix}`, s3InputFormat: "JSONL" }
+    },
+    outputDataConfig: { s3OutputDataConfig: { s3Uri: `s3://${bucket}/${job.outputPrefix}` } }
+  })
+  const created = yield* Effect.result(call((client, options) => client.send(command, options)))
+  if (created._tag === "Failure") {
+    const { failure: error } = created
+    if (isNamed(error.cause, "ConflictException")) {
+      const existing = yield* findByName(call, job.name)
+      if (existing !== undefined) return existing
+    }
+    return yield* error
+  }
+  return (
+    created.success.jobArn ??
+    (yield* new BatchServiceError({ reason: "unavailable", message: "the answer named no job" }))
+  )
+})
+
+/** The folder of the bucket that a URI names, with a slash at its end; empty for any other URI. */
+const prefixOf = (bucket: string, s3Uri: string | undefined): string => {
+  const root = `s3://${bucket}/`
+  const key = s3Uri?.startsWith(root) === true ? s3Uri.slice(root.length) : ""
+  return key === "" || key.endsWith("/") ? key : `${key}/`
+}
+
+const get = Effect.fnUntraced(function* (call: Call, arn: string, bucket: string) {
+  const found = yield* call((client, options) =>
+    client.send(new GetModelInvocationJobCommand({ jobIdentifier: arn }), options)
+  )
+  const status = decodeStatus(found.status)
+  if (Option.isNone(status)) {
+    return yield* new BatchServiceError({
+      reason: "unavailable",
+      message: `the batch service reported an unknown status: ${String(found.status).slice(0, 40)}`
+    })
+  }
+  const output = prefixOf(bucket, found.outputDataConfig?.s3OutputDataConfig?.s3Uri)
+  const job: BatchJob = {
+    arn,
+    name: found.jobName ?? "",
+    status: status.value,
+    message: found.message === undefined ? undefined : failureText(found.message, []),
+    inputPrefix: prefixOf(bucket, found.inputDataConfig?.s3InputDataConfig?.s3Uri),
+    outputPrefix: `${output}${idOf(arn)}/`,
+    processed: found.processedRecordCount
+  }
+  return job
+})
+
+const stop = (call: Call, arn: string) =>
+  Effect.asVoid(
+    call((client, options) => client.send(new StopModelInvocationJobCommand({ jobIdentifier: arn }), options))
+  ).pipe(
+    // It has ended.
+    Effect.catchIf(
+      ({ cause }) => isNamed(cause, "ConflictException"),
+      () => Effect.void
+    )
+  )
+
+/**
+ * Batch inference of Bedrock (`CreateModelInvocationJob`, type `Converse`). A job's name is also its client token, so that it is
+ * created once; where the service refuses the name as taken, the job of that name is returned.
+ */
+export const makeBedrockBatch = (
+  options: BedrockBatchOptions
+): Effect.Effect<BatchService["Service"], never, Scope.Scope> =>
+  Effect.map(connect(options), (client) => {
+    const call = makeCall(client, options.timeLimitMs ?? TIME_LIMIT_MS)
+    return {
+      create: (job) => create(call, job, options),
+      get: (arn) => get(call, arn, options.bucket),
+      findByName: (name) => findByName(call, name),
+      stop: (arn) => stop(call, arn)
+    }
+  })

@@ -41,7 +41,7 @@ const makeEncoder = () => {
       const place = last === undefined || last.length < room ? new Uint8Array(room) : last
       return { place, bytes: place.subarray(0, encoder.encodeInto(text, place).written) }
     },
-    giveBack: (place: Uint8Array<ArrayBuffer>): void => void places.push(place)
+    release: (place: Uint8Array<ArrayBuffer>): void => void places.push(place)
   }
 }
 
@@ -87,6 +87,70 @@ interface Held {
   written: boolean
 }
 
+/** One collect's answers that are not written yet, by chunk. */
+interface Buffer {
+  readonly objects: ObjectStoreService
+  readonly collect: { readonly jobId: string; readonly attempt: number }
+  readonly encoder: ReturnType<typeof makeEncoder>
+  readonly chunks: Map<number, Held>
+  /** Characters of all of them. */
+  total: number
+}
+
+type Waiting = ReadonlyArray<readonly [number, Held]>
+
+const chunksOf = (entries: Iterable<ManifestEntry>): Map<number, Held> => {
+  const chunks = new Map<number, Held>()
+  for (const { chunkIndex } of entries) {
+    const held = chunks.get(chunkIndex) ?? { missing: 0, size: 0, pages: [], parked: false, written: false }
+    held.missing += 1
+    chunks.set(chunkIndex, held)
+  }
+  return chunks
+}
+
+/** Writes a chunk's file with all of its answers, or parks those that are there beside it. */
+const write = Effect.fnUntraced(function* (buffer: Buffer, chunkIndex: number, held: Held, whole: boolean) {
+  const { collect, encoder, objects } = buffer
+  const beside = heldKey(collect.jobId, collect.attempt, chunkIndex)
+  const before = held.parked ? yield* readAnswers(objects, beside) : []
+  const pages = [...before, ...held.pages].sort((a, b) => a.page - b.page)
+  const { bytes, place } = encoder.encode(JSON.stringify({ chunkIndex, pages }))
+  yield* objects.put(whole ? resultsKey(collect.jobId, chunkIndex) : beside, Stream.make(bytes), {
+    contentType: "application/json"
+  })
+  encoder.release(place)
+  if (whole && held.parked) yield* objects.remove([beside])
+  buffer.total -= held.size
+  held.size = 0
+  held.pages = []
+  held.parked = !whole
+  held.written = whole
+})
+
+const writeAll = (buffer: Buffer, some: Waiting, ended = false) =>
+  Effect.forEach(some, ([index, held]) => write(buffer, index, held, ended || held.missing === 0), {
+    concurrency: WRITES_AT_ONCE,
+    discard: true
+  })
+
+/** Adds a record to its chunk; one that was not accepted adds no answer. */
+const hold = (buffer: Buffer, held: Held, entry: ManifestEntry, record: ReturnedRecord): void => {
+  held.missing -= 1
+  if (record.answer === undefined) return
+  const { stopReason, text } = record.answer
+  held.pages.push({
+    page: entry.page,
+    promptHash: entry.promptHash,
+    model: entry.model,
+    text,
+    stopReason: stopReason ?? null,
+    ...record.usage
+  })
+  held.size += text.length
+  buffer.total += text.length
+}
+
 /**
  * Writes one results file a chunk from records in any order: a chunk is written once all of its records are there; when the
  * buffer is full, all of it is parked in a folder of this collect's own until the rest of its chunk arrives. Every collect writes
@@ -94,95 +158,53 @@ interface Held {
  */
 export const makeResultsWriter = (
   objects: ObjectStoreService,
-  { attempt, jobId }: { readonly jobId: string; readonly attempt: number },
+  collect: Buffer["collect"],
   entries: Iterable<ManifestEntry>,
   maxHeld: number = MAX_HELD
 ) => {
-  const encoder = makeEncoder()
-  const chunks = new Map<number, Held>()
-  for (const { chunkIndex } of entries) {
-    const held = chunks.get(chunkIndex) ?? { missing: 0, size: 0, pages: [], parked: false, written: false }
-    held.missing += 1
-    chunks.set(chunkIndex, held)
-  }
-  let total = 0
+  const buffer: Buffer = { objects, collect, encoder: makeEncoder(), chunks: chunksOf(entries), total: 0 }
   let complete: Array<readonly [number, Held]> = []
   let underWay: Fiber.Fiber<void, ObjectStoreError> | undefined
-
-  const write = Effect.fnUntraced(function* (chunkIndex: number, held: Held, whole: boolean) {
-    const beside = heldKey(jobId, attempt, chunkIndex)
-    const before = held.parked ? yield* readAnswers(objects, beside) : []
-    const pages = [...before, ...held.pages].sort((a, b) => a.page - b.page)
-    const { bytes, place } = encoder.encode(JSON.stringify({ chunkIndex, pages }))
-    yield* objects.put(whole ? resultsKey(jobId, chunkIndex) : beside, Stream.make(bytes), {
-      contentType: "application/json"
-    })
-    encoder.giveBack(place)
-    if (whole && held.parked) yield* objects.remove([beside])
-    total -= held.size
-    held.size = 0
-    held.pages = []
-    held.parked = !whole
-    held.written = whole
-  })
-
-  const writeAll = (some: ReadonlyArray<readonly [number, Held]>, ended = false) =>
-    Effect.forEach(some, ([index, held]) => write(index, held, ended || held.missing === 0), {
-      concurrency: WRITES_AT_ONCE,
-      discard: true
-    })
 
   const written = Effect.suspend(() => (underWay === undefined ? Effect.void : Fiber.join(underWay)))
 
   /** Writes while further records arrive; the next writes wait for these. */
-  const writeBeside = (some: ReadonlyArray<readonly [number, Held]>) =>
+  const writeBeside = (some: Waiting) =>
     Effect.gen(function* () {
       yield* written
-      underWay = yield* Effect.forkChild(writeAll(some))
+      underWay = yield* Effect.forkChild(writeAll(buffer, some))
     })
 
+  const writeNow = (isDue: (held: Held) => boolean, ended: boolean) =>
+    Effect.andThen(
+      written,
+      Effect.suspend(() =>
+        writeAll(
+          buffer,
+          [...buffer.chunks].filter(([, held]) => isDue(held)),
+          ended
+        )
+      )
+    )
+
   return {
-    /** Adds a record, once; one that was not accepted adds no answer. */
+    /** Adds a record, once. */
     add: (entry: ManifestEntry, record: ReturnedRecord): Effect.Effect<void, ObjectStoreError> =>
       Effect.suspend(() => {
-        const held = chunks.get(entry.chunkIndex)
+        const held = buffer.chunks.get(entry.chunkIndex)
         if (held === undefined) return Effect.void
-        held.missing -= 1
-        if (record.answer !== undefined) {
-          const { stopReason, text } = record.answer
-          held.pages.push({
-            page: entry.page,
-            promptHash: entry.promptHash,
-            model: entry.model,
-            text,
-            stopReason: stopReason ?? null,
-            ...record.usage
-          })
-          held.size += text.length
-          total += text.length
-        }
+        hold(buffer, held, entry, record)
         if (held.missing === 0) complete.push([entry.chunkIndex, held])
         if (complete.length >= WRITES_AT_ONCE) {
           const some = complete
           complete = []
           return writeBeside(some)
         }
-        if (total <= maxHeld) return Effect.void
+        if (buffer.total <= maxHeld) return Effect.void
         complete = []
-        return Effect.andThen(
-          written,
-          Effect.suspend(() => writeAll([...chunks].filter(([, { size }]) => size > 0)))
-        )
+        return writeNow(({ size }) => size > 0, false)
       }),
     /** Writes what is left, including chunks without any answer. */
-    finish: Effect.andThen(
-      written,
-      Effect.suspend(() =>
-        writeAll(
-          [...chunks].filter(([, held]) => !held.written),
-          true
-        )
-      )
-    )
+    finish: writeNow((held) => !held.written, true)
   }
 }

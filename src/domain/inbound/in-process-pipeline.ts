@@ -51,101 +51,109 @@ interface Counted {
 
 const emptyPage: Pick<PageContent, "runs" | "fields" | "width"> = { runs: [], fields: [], width: 0 }
 
-const make = Effect.gen(function* () {
+const onePage = (pages: OpenPages, index: number) =>
+  pages.page(index).pipe(
+    Effect.flatMap((page) => convertPage(page, { options: OPTIONS, modelId: "", mayDegrade: true })),
+    Effect.map(({ html, label, page, tier }): PageLine => ({ html, label, page, tier })),
+    Effect.catchTag("PdfError", (error) =>
+      Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), notice(index))
+    ),
+    // The layout tier calls no model.
+    Effect.catchTag("VisionModelError", Effect.die)
+  )
+
+/** Converts one group of pages, and counts the class of each. */
+const convertGroup = Effect.fnUntraced(function* (
+  sourceKey: string,
+  first: number,
+  end: number,
+  counted: Counted
+) {
+  const objects = yield* MailObjects
   const pdf = yield* Pdf
   const sources = yield* PageSources
+  const path = yield* objects.localPath(sourceKey)
+  const document = yield* pdf.open(path)
+  const pages = yield* sources.open(sourceKey, { first, end })
+  const contents = new Map<number, PageContent>()
+  yield* document.pages({ first, end }).pipe(
+    Stream.runForEach((content) => Effect.sync(() => void contents.set(content.index, content))),
+    // A page that cannot be read gets a notice in its place.
+    Effect.ignore
+  )
+  const fonts = yield* document.fonts
+  const fragments: Array<PageFragment> = []
+  for (let index = first; index < end; index++) {
+    const line = yield* onePage(pages, index)
+    counted.tally.add(line)
+    if (line.tier !== "unreadable")
+      counted[classifyPage(line.html, contents.get(index) ?? emptyPage, fonts)] += 1
+    fragments.push({ index, label: line.label, html: line.html })
+  }
+  return fragments
+}, Effect.scoped)
+
+/** Converts all pages, group by group, and parks them as lines; all that is needed for assembly is known then. */
+const convertPages = Effect.fnUntraced(function* (sourceKey: string, pagesKey: string, pageCount: number) {
   const objects = yield* MailObjects
-  const assembly = yield* HtmlAssembly
-  const model = yield* VisionModel
-
-  const onePage = (pages: OpenPages, index: number) =>
-    pages.page(index).pipe(
-      Effect.flatMap((page) => convertPage(page, { options: OPTIONS, modelId: "", mayDegrade: true })),
-      Effect.map(({ html, label, page, tier }): PageLine => ({ html, label, page, tier })),
-      Effect.catchTag("PdfError", (error) =>
-        Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), notice(index))
-      ),
-      // The layout tier calls no model.
-      Effect.catchTag("VisionModelError", Effect.die),
-      Effect.provideService(VisionModel, model),
-      Effect.provideService(HtmlAssembly, assembly)
+  const counted: Counted = { standard: 0, complex: 0, tally: new LegibilityTally() }
+  const starts = Array.from({ length: Math.ceil(pageCount / PAGES_AT_ONCE) }, (_, at) => at * PAGES_AT_ONCE)
+  const lines = Stream.fromIterable(starts).pipe(
+    Stream.mapEffect((first) =>
+      convertGroup(sourceKey, first, Math.min(first + PAGES_AT_ONCE, pageCount), counted)
+    ),
+    Stream.map((fragments) =>
+      encoder.encode(fragments.map((fragment) => `${JSON.stringify(fragment)}\n`).join(""))
     )
-
-  /** Converts one group of pages, and counts the class of each. */
-  const group = Effect.fnUntraced(function* (
-    sourceKey: string,
-    first: number,
-    end: number,
-    counted: Counted
-  ) {
-    const path = yield* objects.localPath(sourceKey)
-    const document = yield* pdf.open(path)
-    const pages = yield* sources.open(sourceKey, { first, end })
-    const contents = new Map<number, PageContent>()
-    yield* document.pages({ first, end }).pipe(
-      Stream.runForEach((content) => Effect.sync(() => void contents.set(content.index, content))),
-      // A page that cannot be read gets a notice in its place.
-      Effect.ignore
-    )
-    const fonts = yield* document.fonts
-    const fragments: Array<PageFragment> = []
-    for (let index = first; index < end; index++) {
-      const line = yield* onePage(pages, index)
-      counted.tally.add(line)
-      if (line.tier !== "unreadable")
-        counted[classifyPage(line.html, contents.get(index) ?? emptyPage, fonts)] += 1
-      fragments.push({ index, label: line.label, html: line.html })
-    }
-    return fragments
-  }, Effect.scoped)
-
-  const pagesKey = (resultKey: string) => `${resultKey}.pages.jsonl`
-
-  return ConvertPipeline.of({
-    countPages: (sourceKey) =>
-      Effect.map(Effect.mapError(sources.facts(sourceKey), failureOf), ({ pageCount }) => pageCount),
-    convert: ({ name, resultKey, sourceKey }) =>
-      Effect.gen(function* () {
-        const facts = yield* sources.facts(sourceKey)
-        const counted: Counted = { standard: 0, complex: 0, tally: new LegibilityTally() }
-        const starts = Array.from(
-          { length: Math.ceil(facts.pageCount / PAGES_AT_ONCE) },
-          (_, at) => at * PAGES_AT_ONCE
-        )
-        const lines = Stream.fromIterable(starts).pipe(
-          Stream.mapEffect((first) =>
-            group(sourceKey, first, Math.min(first + PAGES_AT_ONCE, facts.pageCount), counted)
-          ),
-          Stream.map((fragments) =>
-            encoder.encode(fragments.map((fragment) => `${JSON.stringify(fragment)}\n`).join(""))
-          )
-        )
-        yield* objects.put(pagesKey(resultKey), lines, { contentType: "application/x-ndjson" })
-        const { legibility } = counted.tally
-        if (legibility.unreadablePages.length === facts.pageCount) {
-          yield* objects.remove([pagesKey(resultKey)])
-          return yield* new PipelineError({ reason: "document", message: NOTHING_READABLE })
-        }
-        const pages = objects.get(pagesKey(resultKey)).pipe(
-          Stream.decodeText(),
-          Stream.splitLines,
-          Stream.filter((line) => line !== ""),
-          Stream.mapEffect((line) => Effect.orDie(decodeLine(line)))
-        )
-        const bytes = yield* objects.put(
-          resultKey,
-          Stream.map(assembly.assemble({ facts, name, pages }), (part) => encoder.encode(part)),
-          { contentType: "text/html; charset=utf-8" }
-        )
-        yield* objects.remove([pagesKey(resultKey)])
-        return { bytes, standardPages: counted.standard, complexPages: counted.complex, ...legibility }
-      }).pipe(Effect.mapError((error) => (error._tag === "PipelineError" ? error : failureOf(error))))
-  })
+  )
+  yield* objects.put(pagesKey, lines, { contentType: "application/x-ndjson" })
+  return counted
 })
 
+const convert = Effect.fnUntraced(
+  function* ({ name, resultKey, sourceKey }: Parameters<ConvertPipeline["Service"]["convert"]>[0]) {
+    const objects = yield* MailObjects
+    const assembly = yield* HtmlAssembly
+    const sources = yield* PageSources
+    const facts = yield* sources.facts(sourceKey)
+    const pagesKey = `${resultKey}.pages.jsonl`
+    const { complex, standard, tally } = yield* convertPages(sourceKey, pagesKey, facts.pageCount)
+    const { legibility } = tally
+    if (legibility.unreadablePages.length === facts.pageCount) {
+      yield* objects.remove([pagesKey])
+      return yield* new PipelineError({ reason: "document", message: NOTHING_READABLE })
+    }
+    const pages = objects.get(pagesKey).pipe(
+      Stream.decodeText(),
+      Stream.splitLines,
+      Stream.filter((line) => line !== ""),
+      Stream.mapEffect((line) => Effect.orDie(decodeLine(line)))
+    )
+    const bytes = yield* objects.put(
+      resultKey,
+      Stream.encodeText(assembly.assemble({ facts, name, pages })),
+      {
+        contentType: "text/html; charset=utf-8"
+      }
+    )
+    yield* objects.remove([pagesKey])
+    return { bytes, standardPages: standard, complexPages: complex, ...legibility }
+  },
+  Effect.mapError((error) => (error._tag === "PipelineError" ? error : failureOf(error)))
+)
+
+type Needs = Pdf | PageSources | MailObjects | HtmlAssembly | VisionModel
+
 /** The pipeline in this process: page by page through the cascade, assembled into one accessible file. */
-export const layer: Layer.Layer<
+export const layer: Layer.Layer<ConvertPipeline, never, Needs> = Layer.effect(
   ConvertPipeline,
-  never,
-  Pdf | PageSources | MailObjects | HtmlAssembly | VisionModel
-> = Layer.effect(ConvertPipeline, make)
+  Effect.gen(function* () {
+    const context = yield* Effect.context<Needs>()
+    const sources = yield* PageSources
+    return ConvertPipeline.of({
+      countPages: (sourceKey) =>
+        Effect.map(Effect.mapError(sources.facts(sourceKey), failureOf), ({ pageCount }) => pageCount),
+      convert: (request) => Effect.provideContext(convert(request), context)
+    })
+  })
+)

@@ -23,51 +23,63 @@ interface ReadingAhead<A extends {}> {
   readonly drop: (index: number) => A | undefined
 }
 
+/** The values of a range that are kept for a second call, up to a total size; the newest one always. */
+const makeKept = <A extends {}>({ maxKept, range, sizeOf }: ReadAhead<A>) => {
+  const values = new Map<number, A>()
+  let size = 0
+  const kept = {
+    /** The first page that is not read yet. */
+    reached: range.first,
+    get: (index: number) => values.get(index),
+    drop: (index: number) => {
+      const found = values.get(index)
+      if (found === undefined) return undefined
+      values.delete(index)
+      size -= sizeOf(found)
+      return found
+    },
+    add: (items: ReadonlyArray<A>) => {
+      for (const item of items) {
+        values.set(kept.reached, item)
+        size += sizeOf(item)
+        kept.reached += 1
+      }
+      for (const oldest of values.keys()) {
+        if (size <= maxKept || oldest === kept.reached - 1) break
+        kept.drop(oldest)
+      }
+    }
+  }
+  return kept
+}
+
 /**
  * Reads a range in one stream, up to the requested page and one batch further: single reads have an overhead, and this way the
  * reader works while its caller does. A page that is no longer kept is read again alone; so is one that broke the stream, which
  * continues after it.
  */
-export const makeReadAhead = Effect.fnUntraced(function* <A extends {}>({
-  alone,
-  maxKept,
-  range,
-  read,
-  sizeOf
-}: ReadAhead<A>): Effect.fn.Return<ReadingAhead<A>, never, Scope.Scope> {
+export const makeReadAhead = Effect.fnUntraced(function* <A extends {}>(
+  options: ReadAhead<A>
+): Effect.fn.Return<ReadingAhead<A>, never, Scope.Scope> {
+  const { alone, range, read } = options
   const scope = yield* Effect.scope
   const one = yield* Semaphore.make(1)
-  const kept = new Map<number, A>()
-  let keptSize = 0
-  let reached = range.first
+  const kept = makeKept(options)
   let underWay: Fiber.Fiber<void> | undefined
 
   let opened: Pull.Pull<ReadonlyArray<A>, PdfError> | undefined
   const pull = Effect.gen(function* () {
-    opened ??= yield* Stream.toPull(read({ first: reached, end: range.end })).pipe(
+    opened ??= yield* Stream.toPull(read({ first: kept.reached, end: range.end })).pipe(
       Effect.provideService(Scope.Scope, scope)
     )
     return yield* opened
   })
-
-  const keep = (items: ReadonlyArray<A>) => {
-    for (const item of items) {
-      kept.set(reached, item)
-      keptSize += sizeOf(item)
-      reached += 1
-    }
-    for (const [oldest, item] of kept) {
-      if (keptSize <= maxKept || oldest === reached - 1) break
-      kept.delete(oldest)
-      keptSize -= sizeOf(item)
-    }
-  }
   const readBatch = pull.pipe(
-    Effect.map(keep),
-    Pull.catchDone(() => Effect.sync(() => void (reached = range.end))),
+    Effect.map(kept.add),
+    Pull.catchDone(() => Effect.sync(() => void (kept.reached = range.end))),
     Effect.catch(() =>
       Effect.sync(() => {
-        reached += 1
+        kept.reached += 1
         opened = undefined
       })
     )
@@ -76,12 +88,13 @@ export const makeReadAhead = Effect.fnUntraced(function* <A extends {}>({
   const advance = Effect.gen(function* () {
     underWay ??= yield* Effect.forkIn(readBatch, scope)
     yield* Fiber.join(underWay)
-    underWay = reached < range.end ? yield* Effect.forkIn(readBatch, scope) : undefined
+    underWay = kept.reached < range.end ? yield* Effect.forkIn(readBatch, scope) : undefined
   })
+  const isAhead = (index: number) => index >= kept.reached && kept.reached < range.end
   const readUpTo = (index: number) =>
     one.withPermit(
       Effect.gen(function* () {
-        while (!kept.has(index) && index >= reached && reached < range.end) yield* advance
+        while (kept.get(index) === undefined && isAhead(index)) yield* advance
       })
     )
 
@@ -95,13 +108,7 @@ export const makeReadAhead = Effect.fnUntraced(function* <A extends {}>({
           return came === undefined ? alone(index) : Effect.succeed(came)
         })
       }),
-    kept: (index) => kept.get(index),
-    drop: (index) => {
-      const found = kept.get(index)
-      if (found === undefined) return undefined
-      kept.delete(index)
-      keptSize -= sizeOf(found)
-      return found
-    }
+    kept: kept.get,
+    drop: kept.drop
   }
 })
