@@ -68,7 +68,7 @@ const days = (path: string, values: ReadonlyArray<number>, usual: number): strin
 
 const JOBS: Screen = {
   title: "Jobs",
-  script: "admin-jobs.js",
+  script: "admin/jobs.js",
   main: `<h1>Jobs</h1>
 ${statusLinks}
 ${table("Conversion jobs, newest first")}
@@ -77,7 +77,7 @@ ${pager}`
 
 const EMAIL_LOG: Screen = {
   title: "Email log",
-  script: "admin-email-log.js",
+  script: "admin/email-log.js",
   main: `<h1>Email log</h1>
 ${filters("/admin/email-log", [
   select("status", "Status", EmailStatus.literals, "Any"),
@@ -92,7 +92,7 @@ ${pager}`
 
 const SUPPRESSIONS: Screen = {
   title: "Suppressions",
-  script: "admin-suppressions.js",
+  script: "admin/suppressions.js",
   main: `<h1>Suppressions</h1>
 <p>Addresses that are not mailed. Remove one only where the address was fixed or its owner asked for mail again; each removal is written down.</p>
 <form class="card write" id="add" hidden>
@@ -115,7 +115,7 @@ ${confirmDialog}`
 
 const DEAD_LETTERS: Screen = {
   title: "Dead letters",
-  script: "admin-dead-letters.js",
+  script: "admin/dead-letters.js",
   main: `<h1>Dead letters</h1>
 <p>Retries that were received three times without an end. A redriven one goes back into the queue, due now, on its own idempotency key.</p>
 ${table("Dead letters")}
@@ -124,7 +124,7 @@ ${confirmDialog}`
 
 const MESSAGES: Screen = {
   title: "Messages",
-  script: "admin-messages.js",
+  script: "admin/messages.js",
   main: `<h1>Messages</h1>
 <p>What came in by the contact and feedback forms. A message waits until a provider has accepted the mail about it; it is tried again by itself.</p>
 ${filters("/admin/messages", [
@@ -137,7 +137,7 @@ ${pager}`
 
 const NOTIFICATIONS: Screen = {
   title: "Notifications",
-  script: "admin-notifications.js",
+  script: "admin/notifications.js",
   main: `<h1>Notifications</h1>
 <p id="problem" class="problem" hidden></p>
 <p id="loading" class="empty">Loading…</p>
@@ -155,7 +155,7 @@ const NOTIFICATIONS: Screen = {
 
 const STATISTICS: Screen = {
   title: "Statistics",
-  script: "admin-statistics.js",
+  script: "admin/statistics.js",
   main: `<h1>Statistics</h1>
 ${days("/admin/statistics", [7, 30, 90, 365], 30)}
 <dl id="totals" class="figures"></dl>
@@ -164,7 +164,7 @@ ${table("Mails by day, category and provider (days in UTC)")}`
 
 const COSTS: Screen = {
   title: "Costs",
-  script: "admin-costs.js",
+  script: "admin/costs.js",
   main: `<h1>Costs</h1>
 ${days("/admin/costs", [7, 30, 90, 365], 30)}
 <dl id="totals" class="figures"></dl>
@@ -173,7 +173,7 @@ ${table("What models cost, by source, US dollars")}`
 
 const AUDIT: Screen = {
   title: "Audit",
-  script: "admin-audit.js",
+  script: "admin/audit.js",
   main: `<h1>Audit</h1>
 <p>What admins did. Rows are added here, never changed.</p>
 ${filters("/admin/audit", [input("action", "Action, exactly"), input("target", "Target, exactly")])}

@@ -8,7 +8,7 @@ import { problem, problemResponse } from "../server/problem.ts"
 
 const FOLDER = new URL("assets/", import.meta.url)
 
-/** Media types by file extension; other files of the folder are not served. */
+/** Media types by file extension; other files are not served. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   js: "text/javascript; charset=utf-8",
@@ -16,13 +16,15 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 }
 
 interface Asset {
+  /** With its room: `admin/jobs.js`. */
   readonly name: string
   readonly mediaType: string
   readonly body: Uint8Array
 }
 
 const read = (): ReadonlyArray<Asset> =>
-  readdirSync(FOLDER)
+  readdirSync(FOLDER, { encoding: "utf8", recursive: true })
+    .map((name) => name.replaceAll("\\", "/"))
     .sort()
     .flatMap((name) => {
       const mediaType = MEDIA_TYPES[name.slice(name.lastIndexOf(".") + 1)]
@@ -37,7 +39,7 @@ const versionOf = (assets: ReadonlyArray<Asset>): string => {
 }
 
 /** Scripts and style sheets of the pages, as they are in `assets/`: read once, at the start. */
-interface Assets {
+export interface Assets {
   /** The URL path of an asset. */
   readonly pathOf: (name: string) => string
   readonly asset: (version: string, name: string) => HttpServerResponse.HttpServerResponse
@@ -64,10 +66,11 @@ export const readAssets = (): Assets => {
   }
 }
 
-/** `GET /assets/:version/:name`. */
-export const assetRoute = (router: HttpRouter.HttpRouter, { asset }: Assets) =>
-  router.add(
-    "GET",
-    "/assets/:version/:name",
-    Effect.map(HttpRouter.params, ({ name, version }) => asset(version ?? "", name ?? ""))
+/** `GET /assets/:version/:name`, also of a room. */
+export const assetRoutes = Effect.fnUntraced(function* (router: HttpRouter.HttpRouter, { asset }: Assets) {
+  const answer = Effect.map(HttpRouter.params, ({ name = "", room, version = "" }) =>
+    asset(version, room === undefined ? name : `${room}/${name}`)
   )
+  yield* router.add("GET", "/assets/:version/:name", answer)
+  yield* router.add("GET", "/assets/:version/:room/:name", answer)
+})

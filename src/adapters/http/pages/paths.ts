@@ -11,7 +11,8 @@ export const PAGE_PATHS: ReadonlyArray<string> = [
   "/dashboard",
   "/admin",
   "/admin/:screen",
-  "/assets/:version/:name"
+  "/assets/:version/:name",
+  "/assets/:version/:room/:name"
 ]
 
 /** The pages that replies of convert-by-email link to, unless the installation has its own. */

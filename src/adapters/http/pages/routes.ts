@@ -6,10 +6,9 @@ import { makeCaller } from "../server/access.ts"
 import { problem, type Problem, problemResponse } from "../server/problem.ts"
 import { sessionCookieOf } from "../server/session.ts"
 import { adminScreen } from "./admin.ts"
-import { assetRoute, readAssets } from "./assets.ts"
+import { type Assets, assetRoutes, readAssets } from "./assets.ts"
 import { dashboardMain } from "./dashboard.ts"
-import { escape } from "./html-page.ts"
-import { PAGE_MEDIA_TYPE } from "./paths.ts"
+import { acceptsPages, escape, pageResponse } from "./html-page.ts"
 import { APP_POLICY, shell, type ShellPage } from "./shell.ts"
 import { signInMain } from "./sign-in.ts"
 
@@ -28,9 +27,78 @@ const noRight = (right: Right, { actor }: Principal): string =>
 const refused = ({ detail, title }: Problem): string =>
   `<div class="narrow"><h1>${escape(title)}</h1><p>${escape(detail)}</p></div>`
 
-/** Whether the client wants a page rather than a problem. */
-const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-  /\btext\/html\b/i.test(headers["accept"] ?? "")
+/** Where the pages are served, and who calls. */
+interface Pages {
+  readonly assets: Assets
+  readonly caller: Effect.Success<ReturnType<typeof makeCaller>>
+}
+
+const respond = ({ assets }: Pages, content: ShellPage, status = 200) =>
+  pageResponse(shell(assets.pathOf, content), { policy: APP_POLICY, status })
+
+/** The sign-in page, with the reason for which a page sends its caller there. */
+const toSignIn = (right: Right) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+    if (sessionCookieOf(request) !== undefined) return redirect("/sign-in?reason=ended")
+    return redirect(right === "owner" ? "/sign-in" : "/sign-in?reason=admin")
+  })
+
+/** The page, where the principal has the right; without a principal, a redirect to the sign-in. */
+const guarded = (
+  pages: Pages,
+  right: Right,
+  path: string,
+  content: (principal: Principal) => Omit<ShellPage, "path" | "principal">
+) =>
+  Effect.matchEffect(pages.caller(nobody), {
+    onSuccess: (principal) =>
+      Effect.succeed(
+        may(principal, right)
+          ? respond(pages, { ...content(principal), path, principal })
+          : respond(pages, { title: "Not allowed", main: noRight(right, principal), path, principal }, 403)
+      ),
+    onFailure: (failure) =>
+      failure.status === 401
+        ? toSignIn(right)
+        : Effect.succeed(
+            respond(pages, { title: failure.title, main: refused(failure), path }, failure.status)
+          )
+  })
+
+/** `GET /`: a person's way to the dashboard. */
+const home = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+  acceptsPages(request) ? redirect("/dashboard") : problemResponse(nothingHere)
+)
+
+/** `GET /sign-in`. */
+const signIn = (pages: Pages) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+    const reason = new URLSearchParams(url.split("?", 2)[1] ?? "").get("reason") ?? undefined
+    return respond(pages, { title: "Sign in", main: signInMain(reason), path: "/sign-in" })
+  })
+
+/** `GET /dashboard`. */
+const dashboard = (pages: Pages) =>
+  guarded(pages, "owner", "/dashboard", () => ({
+    title: "Dashboard",
+    main: dashboardMain,
+    script: "dashboard/dashboard.js",
+    style: "dashboard/dashboard.css"
+  }))
+
+/** `GET /admin/:screen`. */
+const admin = (pages: Pages) =>
+  Effect.flatMap(HttpRouter.params, ({ screen: name = "" }) => {
+    const screen = adminScreen(name)
+    return screen === undefined
+      ? Effect.succeed(problemResponse(nothingHere))
+      : guarded(pages, "admin:read", `/admin/${name}`, (principal) => ({
+          title: screen.title,
+          main: `<div data-may-write="${may(principal, "admin")}">${screen.main}</div>`,
+          script: screen.script,
+          style: "admin/admin.css"
+        }))
+  })
 
 /**
  * The pages for people: the dashboard, the admin screens, the sign-in, and their assets. A page holds no user data: its
@@ -39,84 +107,12 @@ const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean
 export const pageRoutes = ({ baseUrl }: { readonly baseUrl: string }) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const assets = readAssets()
-      const caller = yield* makeCaller(baseUrl)
-
-      const page = (content: ShellPage, status = 200) =>
-        HttpServerResponse.text(shell(assets.pathOf, content), {
-          status,
-          contentType: PAGE_MEDIA_TYPE,
-          headers: { "content-security-policy": APP_POLICY }
-        })
-
-      /** The page, where the principal has the right; without a principal, a redirect to the sign-in. */
-      const guarded = (
-        right: Right,
-        path: string,
-        content: (principal: Principal) => Omit<ShellPage, "path" | "principal">
-      ) =>
-        Effect.matchEffect(caller(nobody), {
-          onSuccess: (principal) =>
-            Effect.succeed(
-              may(principal, right)
-                ? page({ ...content(principal), path, principal })
-                : page({ title: "Not allowed", main: noRight(right, principal), path, principal }, 403)
-            ),
-          onFailure: (failure) =>
-            failure.status === 401
-              ? Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-                  redirect(
-                    sessionCookieOf(request) !== undefined
-                      ? "/sign-in?reason=ended"
-                      : right === "owner"
-                        ? "/sign-in"
-                        : "/sign-in?reason=admin"
-                  )
-                )
-              : Effect.succeed(page({ title: failure.title, main: refused(failure), path }, failure.status))
-        })
-
-      yield* assetRoute(router, assets)
-      yield* router.add(
-        "GET",
-        "/",
-        Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-          acceptsPages(request) ? redirect("/dashboard") : problemResponse(nothingHere)
-        )
-      )
-      yield* router.add(
-        "GET",
-        "/sign-in",
-        Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
-          const reason = new URLSearchParams(url.split("?", 2)[1] ?? "").get("reason") ?? undefined
-          return page({ title: "Sign in", main: signInMain(reason), path: "/sign-in" })
-        })
-      )
-      yield* router.add(
-        "GET",
-        "/dashboard",
-        guarded("owner", "/dashboard", () => ({
-          title: "Dashboard",
-          main: dashboardMain,
-          script: "dashboard.js",
-          style: "dashboard.css"
-        }))
-      )
+      const pages: Pages = { assets: readAssets(), caller: yield* makeCaller(baseUrl) }
+      yield* assetRoutes(router, pages.assets)
+      yield* router.add("GET", "/", home)
+      yield* router.add("GET", "/sign-in", signIn(pages))
+      yield* router.add("GET", "/dashboard", dashboard(pages))
       yield* router.add("GET", "/admin", redirect("/admin/jobs"))
-      yield* router.add(
-        "GET",
-        "/admin/:screen",
-        Effect.flatMap(HttpRouter.params, ({ screen: name = "" }) => {
-          const screen = adminScreen(name)
-          return screen === undefined
-            ? Effect.succeed(problemResponse(nothingHere))
-            : guarded("admin:read", `/admin/${name}`, (principal) => ({
-                title: screen.title,
-                main: `<div data-may-write="${may(principal, "admin")}">${screen.main}</div>`,
-                script: screen.script,
-                style: "admin.css"
-              }))
-        })
-      )
+      yield* router.add("GET", "/admin/:screen", admin(pages))
     })
   )

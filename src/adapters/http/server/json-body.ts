@@ -51,15 +51,17 @@ const readText = Effect.fnUntraced(function* (request: Request, maxBytes: number
   return isUtf8(bytes) ? bytes.toString("utf8") : yield* malformed("the body is not UTF-8")
 })
 
-/** Reads and parses a JSON body where the handler must check something else first. */
-export const readJson = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
-  const text = yield* readText(request, maxBytes)
+const parse = Effect.fnUntraced(function* (text: string) {
   try {
     return JSON.parse(text) as unknown
   } catch {
     return yield* notJson
   }
 })
+
+/** Reads and parses a JSON body, for a handler that checks something else first. */
+export const readJson = (request: Request, maxBytes: number) =>
+  Effect.flatMap(readText(request, maxBytes), parse)
 
 /** The fields of a form (`application/x-www-form-urlencoded`). */
 export const readForm = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
@@ -100,10 +102,10 @@ const pace = Effect.fnUntraced(function* (request: Request) {
   return yield* Effect.never
 })
 
-/** {@link readText}, for a limit that lets large bodies through: they take turns. */
-export const readTextInTurn = (request: Request, maxBytes: number) => {
+/** {@link readJson} of bodies that may be large: they take turns, and one that is too slow is answered with 408 at once. */
+export const readLargeJson = (request: Request, maxBytes: number) => {
   const declared = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY)
-  const read = readText(request, maxBytes)
+  const read = readJson(request, maxBytes)
   // A body that cannot become large, or is refused unread, needs no place.
   const isLarge = Math.min(declared, maxBytes) > LARGE_BODY
   const isRefused = Number.isFinite(declared) && declared > maxBytes
@@ -133,7 +135,7 @@ export const jsonBodyLayer: Layer.Layer<JsonBody> = Layer.succeed(
     endpoint.payload.size === 0
       ? handler
       : Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-          Effect.matchEffect(readTextInTurn(request, Context.get(endpoint.annotations, MaxBody)), {
+          Effect.matchEffect(readText(request, Context.get(endpoint.annotations, MaxBody)), {
             onFailure: (refused) => Effect.succeed(problemResponse(refused)),
             onSuccess: (text) =>
               Effect.provideService(handler, HttpServerRequest.HttpServerRequest, withText(request, text))

@@ -224,8 +224,8 @@ describe("what pages load", () => {
         expect(text).not.toMatch(
           /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|@import url|url\(/
         )
-        for (const [, name] of text.matchAll(/^import .*from "\.\/([^"]+)"$/gm)) {
-          pending.push(one.replace(/[^/]+$/, name!))
+        for (const [, name] of text.matchAll(/^import .*from "(\.{1,2}\/[^"]+)"$/gm)) {
+          pending.push(new URL(name!, `http://pages.test${one}`).pathname)
         }
       }
     }
@@ -238,6 +238,12 @@ describe("what pages load", () => {
 
   it.each([
     "tsconfig.json",
+    "jobs.js",
+    "admin",
+    "admin/none.js",
+    "admin/..%2fapp.css",
+    "admin%2fjobs.js%2f",
+    "dashboard/jobs.js",
     "..%2f..%2froutes.ts",
     "..%2Fpages",
     "%00app.css",

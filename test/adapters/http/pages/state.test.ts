@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 
 // The browser's modules are checked by themselves.
-const STATE = new URL("../../../../src/adapters/http/pages/assets/state.js", import.meta.url).href
+const STATE = new URL("../../../../src/adapters/http/pages/assets/dashboard/state.js", import.meta.url).href
 const { stateOf }: { stateOf: (file: object, live: undefined) => { readonly more: string | undefined } } =
   await import(STATE)
 

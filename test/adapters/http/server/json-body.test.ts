@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 
-import { readTextInTurn } from "../../../../src/adapters/http/server/json-body.ts"
+import { readLargeJson } from "../../../../src/adapters/http/server/json-body.ts"
 
 const MIB = 1024 * 1024
 
@@ -16,16 +16,16 @@ const whole = Effect.succeed(new TextEncoder().encode("{}").buffer)
 it.effect("bodies that dawdle lose their places to those that wait", () =>
   Effect.gen(function* () {
     const dawdling = yield* Effect.forEach([1, 2, 3, 4], () =>
-      Effect.forkChild(Effect.flip(readTextInTurn(request(Effect.never, { bytesRead: 0 }), 40 * MIB)))
+      Effect.forkChild(Effect.flip(readLargeJson(request(Effect.never, { bytesRead: 0 }), 40 * MIB)))
     )
     yield* Effect.yieldNow
-    const waiting = yield* Effect.forkChild(readTextInTurn(request(whole, { bytesRead: 0 }), 40 * MIB))
+    const waiting = yield* Effect.forkChild(readLargeJson(request(whole, { bytesRead: 0 }), 40 * MIB))
     // What cannot become large waits for nobody.
-    assert.deepStrictEqual(yield* readTextInTurn(request(whole, { bytesRead: 0 }), MIB), "{}")
+    assert.deepStrictEqual(yield* readLargeJson(request(whole, { bytesRead: 0 }), MIB), {})
     yield* TestClock.adjust("4 seconds")
     assert.isUndefined(waiting.pollUnsafe())
     yield* TestClock.adjust("1 second")
-    assert.deepStrictEqual(yield* Fiber.join(waiting), "{}")
+    assert.deepStrictEqual(yield* Fiber.join(waiting), {})
     for (const one of dawdling) assert.strictEqual((yield* Fiber.join(one)).code, "REQUEST_TIMEOUT")
   })
 )
@@ -34,11 +34,11 @@ it.effect("one that comes on keeps its place", () =>
   Effect.gen(function* () {
     const socket = { bytesRead: 0 }
     const body = Effect.andThen(Effect.sleep("21 seconds"), whole)
-    const reading = yield* Effect.forkChild(readTextInTurn(request(body, socket), 40 * MIB))
+    const reading = yield* Effect.forkChild(readLargeJson(request(body, socket), 40 * MIB))
     for (let second = 0; second < 21; second += 1) {
       socket.bytesRead += MIB / 4
       yield* TestClock.adjust("1 second")
     }
-    assert.deepStrictEqual(yield* Fiber.join(reading), "{}")
+    assert.deepStrictEqual(yield* Fiber.join(reading), {})
   })
 )

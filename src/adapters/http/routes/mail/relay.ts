@@ -1,15 +1,22 @@
-import { Schema, Effect } from "effect"
+import { Schema, Effect, Result } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { FailureKind, Provider, dedupes } from "../../../../domain/mail/failover.ts"
 import { Mailer } from "../../../../domain/mail/mailer.ts"
-import { SendRequest } from "../../../../domain/mail/message.ts"
+import { decodeSendRequest, SendRequest } from "../../../../domain/mail/message.ts"
 import type * as Refusal from "../../../../domain/mail/send-result.ts"
 import type { SendResult } from "../../../../domain/mail/send-result.ts"
 import { ProxySecret } from "../../server/access.ts"
 import { apiOf } from "../../server/endpoint.ts"
-import { JsonBody, jsonBody } from "../../server/json-body.ts"
-import { InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
+import { readLargeJson } from "../../server/json-body.ts"
+import {
+  InvalidRequest,
+  invalidRequest,
+  problem,
+  problemResponse,
+  problemSchema
+} from "../../server/problem.ts"
 
 /** Largest body of a relay call, bytes: 40 MB of attachments in base64, and the rest of the message. */
 export const MAX_RELAY_BODY = 60 * 1024 * 1024
@@ -68,17 +75,8 @@ const describe = OpenApi.annotations({
 
 /** The relay (MAIL-80): one handler under two paths. */
 export class RelayGroup extends HttpApiGroup.make("sending")
-  .add(
-    HttpApiEndpoint.post("internal", "/internal/send-email", answers)
-      .annotateMerge(describe)
-      .annotateMerge(jsonBody(MAX_RELAY_BODY))
-  )
-  .add(
-    HttpApiEndpoint.post("api", "/api/send-email", answers)
-      .annotateMerge(describe)
-      .annotateMerge(jsonBody(MAX_RELAY_BODY))
-  )
-  .middleware(JsonBody)
+  .add(HttpApiEndpoint.post("internal", "/internal/send-email", answers).annotateMerge(describe))
+  .add(HttpApiEndpoint.post("api", "/api/send-email", answers).annotateMerge(describe))
   .middleware(ProxySecret) {}
 
 /**
@@ -101,7 +99,7 @@ const answer = Effect.fnUntraced(function* (request: SendRequest, result: SendRe
   if (result.status === "failed") {
     return yield* Effect.fail(failedProblem(result, retryable(request, result)))
   }
-  return result
+  return HttpServerResponse.jsonUnsafe(result)
 })
 
 export const suppressedProblem = (result: SendResult & { readonly status: "suppressed" }) => ({
@@ -114,9 +112,9 @@ export const suppressedProblem = (result: SendResult & { readonly status: "suppr
 export const failedProblem = (result: SendResult & { readonly status: "failed" }, again: boolean) => ({
   ...problem("EMAIL_FAILED", result.error),
   retryable: again,
+  kind: result.kind,
   sendId: result.sendId,
   idempotencyKey: result.idempotencyKey,
-  kind: result.kind,
   provider: result.provider
 })
 
@@ -129,17 +127,29 @@ export const sendRefusals = {
     Effect.fail(problem("IDEMPOTENCY_IN_PROGRESS", message))
 }
 
-/** The relay's two paths. */
+/** The send in a request's body. */
+const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const decoded = decodeSendRequest(yield* readLargeJson(request, MAX_RELAY_BODY))
+  return Result.isSuccess(decoded) ? decoded.success : yield* Effect.fail(invalidRequest(decoded.failure))
+})
+
+/**
+ * The relay's two paths. Raw: bodies are large, take turns, and are decoded by the rule of the library (`decodeSendRequest`); the
+ * members of an answer keep the order of a send's result.
+ */
 export const relayHandlers = HttpApiBuilder.group(
   apiOf(RelayGroup),
   "sending",
   Effect.fnUntraced(function* (handlers) {
     const mailer = yield* Mailer
-    const relay = ({ payload }: { readonly payload: SendRequest }) =>
-      mailer.send(payload).pipe(
-        Effect.flatMap((result) => answer(payload, result)),
-        Effect.catchTags(sendRefusals)
-      )
-    return handlers.handleAll({ internal: relay, api: relay })
+    const relay = Effect.fnUntraced(function* ({
+      request
+    }: {
+      readonly request: HttpServerRequest.HttpServerRequest
+    }) {
+      const send = yield* read(request)
+      return yield* answer(send, yield* mailer.send(send))
+    }, Effect.catchTags(sendRefusals))
+    return handlers.handleRaw("internal", relay).handleRaw("api", relay)
   })
 )

@@ -1,5 +1,5 @@
-import { explain, offline, refusalOf } from "./api.js"
-import { button, byId, el, say, warn } from "./dom.js"
+import { explain, offline, refusalOf } from "../api.js"
+import { button, byId, el, say, warn } from "../dom.js"
 import { size } from "./state.js"
 
 /**

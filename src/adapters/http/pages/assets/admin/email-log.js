@@ -1,4 +1,4 @@
-import { el } from "./dom.js"
+import { el } from "../dom.js"
 import { NOTHING, showList, tag, time, usd } from "./list.js"
 
 /**

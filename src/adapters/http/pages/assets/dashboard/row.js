@@ -1,4 +1,4 @@
-import { button, el, hidden, time } from "./dom.js"
+import { button, el, hidden, time } from "../dom.js"
 import { Layout } from "./layout.js"
 import { pages, size, stateOf } from "./state.js"
 

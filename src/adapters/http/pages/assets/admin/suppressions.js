@@ -1,6 +1,6 @@
-import { ask, explain } from "./api.js"
-import { confirmed } from "./confirm.js"
-import { button, byId, say, show, warn } from "./dom.js"
+import { ask, explain } from "../api.js"
+import { confirmed } from "../dialogs.js"
+import { button, byId, say, show, warn } from "../dom.js"
 import { mayWrite, NOTHING, showList, showProblem, tag, time } from "./list.js"
 
 /** @typedef {{ readonly email: string, readonly reason: string, readonly note: string | null, readonly created_at: string }} Suppression */

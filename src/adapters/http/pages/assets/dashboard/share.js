@@ -1,6 +1,6 @@
-import { ask, explain } from "./api.js"
-import { byId, show } from "./dom.js"
-import { inTurn } from "./in-turn.js"
+import { ask, explain } from "../api.js"
+import { inTurn } from "../dialogs.js"
+import { byId, show } from "../dom.js"
 
 /** @import { FileView } from "./state.js" */
 

@@ -1,5 +1,5 @@
-import { ask, explain } from "./api.js"
-import { byId, el, NOTHING, show, time, warn } from "./dom.js"
+import { ask, explain } from "../api.js"
+import { byId, el, NOTHING, show, time, warn } from "../dom.js"
 
 /**
  * A column: its heading, and its cell for a row. The first column is the heading of the row.

@@ -1,5 +1,5 @@
-import { ask } from "./api.js"
-import { byId, say, show } from "./dom.js"
+import { ask } from "../api.js"
+import { byId, say, show } from "../dom.js"
 import { mayWrite, showProblem } from "./list.js"
 
 /** @typedef {{ readonly email_delivery_failure: { readonly email: boolean, readonly chat: boolean } }} Notifications */

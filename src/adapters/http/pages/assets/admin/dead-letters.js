@@ -1,6 +1,6 @@
-import { ask } from "./api.js"
-import { confirmed } from "./confirm.js"
-import { button, byId, el, say, show } from "./dom.js"
+import { ask } from "../api.js"
+import { confirmed } from "../dialogs.js"
+import { button, byId, el, say, show } from "../dom.js"
 import { count, fillTable, mayWrite, NOTHING, showProblem, time } from "./list.js"
 
 /**

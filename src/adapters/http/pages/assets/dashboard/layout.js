@@ -1,5 +1,5 @@
-import { ask, Refused } from "./api.js"
-import { button, el, hidden, say, warn } from "./dom.js"
+import { ask, Refused } from "../api.js"
+import { button, el, hidden, say, warn } from "../dom.js"
 
 /** @import { Row } from "./row.js" */
 

@@ -1,4 +1,4 @@
-import { ask } from "./api.js"
+import { ask } from "../api.js"
 import { count, daysQuery, fillFigures, fillTable, NOTHING, percent, showProblem, usd } from "./list.js"
 
 /**

@@ -1,4 +1,4 @@
-import { ask } from "./api.js"
+import { ask } from "../api.js"
 import { count, daysQuery, fillFigures, fillTable, showProblem, usd } from "./list.js"
 
 /**

@@ -1,5 +1,5 @@
-import { ask, Refused } from "./api.js"
-import { byId } from "./dom.js"
+import { ask, Refused } from "../api.js"
+import { byId } from "../dom.js"
 
 /**
  * The caller's account, as far as it is shown.
