@@ -142,14 +142,12 @@ export const relayHandlers = HttpApiBuilder.group(
   "sending",
   Effect.fnUntraced(function* (handlers) {
     const mailer = yield* Mailer
-    const relay = Effect.fnUntraced(function* ({
-      request
-    }: {
-      readonly request: HttpServerRequest.HttpServerRequest
-    }) {
-      const send = yield* read(request)
-      return yield* answer(send, yield* mailer.send(send))
-    }, Effect.catchTags(sendRefusals))
+    const relay = ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) =>
+      read(request).pipe(
+        Effect.flatMap((send) => Effect.flatMap(mailer.send(send), (result) => answer(send, result))),
+        Effect.catchTags(sendRefusals),
+        Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
+      )
     return handlers.handleRaw("internal", relay).handleRaw("api", relay)
   })
 )
