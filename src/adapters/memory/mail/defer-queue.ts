@@ -44,7 +44,7 @@ export interface DeferBroker {
   readonly duplicate: (rowId: string) => Effect.Effect<number>
   /** Puts any text on the queue, due now: a poison message. */
   readonly inject: (body: string) => Effect.Effect<void>
-  /** While false, every operation fails with `Unavailable`, and a running consumer with it. */
+  /** While false, every operation fails, and a running consumer with it. */
   readonly setAnswering: (answering: boolean) => Effect.Effect<void>
   /** The messages that are neither settled nor dead, held ones included. */
   readonly pending: Effect.Effect<ReadonlyArray<{ readonly body: string; readonly held: boolean }>>
@@ -66,42 +66,60 @@ const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =
     Cause.hasInterrupts(cause) ? Effect.die(cause) : Effect.failCause(cause)
   )
 
-/** A new, empty broker. A message that is enqueued twice is two messages, as on a queue that does not dedupe. */
-export const makeDeferBroker = (options: { readonly visibilitySeconds: number }): DeferBroker => {
-  const visibilityMs = options.visibilitySeconds * 1000
-  const entries = new Set<Entry>()
-  const dead = new Map<string, Dead>()
-  let answering = true
-  let serial = 0
-  let changed = Latch.makeUnsafe(false)
+/** The queue's messages, live and dead. */
+interface Messages {
+  readonly visibilityMs: number
+  readonly entries: Set<Entry>
+  readonly dead: Map<string, Dead>
+  answering: boolean
+  serial: number
+  /** Opens when a message came or fell free; a new one then takes its place. */
+  changed: Latch.Latch
+}
 
-  const notify = () => {
-    changed.openUnsafe()
-    changed = Latch.makeUnsafe(false)
-  }
+/** A process's connection to the queue. */
+interface Connection {
+  readonly messages: Messages
+  readonly killed: Deferred.Deferred<never>
+  alive: boolean
+}
 
-  const add = (body: string, visibleAt: number) => {
-    serial += 1
-    entries.add({ id: String(serial), body, visibleAt, receives: 0, receipt: 0, held: false })
-    notify()
-  }
+const notify = (messages: Messages): void => {
+  messages.changed.openUnsafe()
+  messages.changed = Latch.makeUnsafe(false)
+}
 
-  const bury = (entry: Entry, diedAt: number, reason: string) => {
-    entries.delete(entry)
+const add = (messages: Messages, body: string, visibleAt: number): void => {
+  messages.serial += 1
+  messages.entries.add({
+    id: String(messages.serial),
+    body,
+    visibleAt,
+    receives: 0,
+    receipt: 0,
+    held: false
+  })
+  notify(messages)
+}
+
+const bury = ({ dead, entries }: Messages, entry: Entry, diedAt: number, reason: string): void => {
+  entries.delete(entry)
+  entry.held = false
+  dead.set(entry.id, { entry, diedAt, reason })
+}
+
+/** Frees the messages whose holder's visibility time is over, and buries those received too often. */
+const sweep = (messages: Messages, now: number): void => {
+  for (const entry of messages.entries) {
+    if (entry.visibleAt > now) continue
     entry.held = false
-    dead.set(entry.id, { entry, diedAt, reason })
+    if (entry.receives >= MAX_RECEIVES) bury(messages, entry, now, "not settled within the visibility time")
   }
+}
 
-  const sweep = (now: number) => {
-    for (const entry of entries) {
-      if (entry.visibleAt > now) continue
-      entry.held = false
-      if (entry.receives >= MAX_RECEIVES) bury(entry, now, "not settled within the visibility time")
-    }
-  }
-
-  const whenAnswering = Effect.suspend(() =>
-    answering
+const whenAnswering = (messages: Messages): Effect.Effect<void, StoreUnavailable> =>
+  Effect.suspend(() =>
+    messages.answering
       ? Effect.void
       : Effect.fail(
           new StoreUnavailable({
@@ -112,128 +130,150 @@ export const makeDeferBroker = (options: { readonly visibilitySeconds: number })
         )
   )
 
-  const attach = (): DeferProcess => {
-    const killed = Deferred.makeUnsafe<never>()
-    let alive = true
-
-    /** Whether this process still holds the message received as `receipt`, and can reach the broker. */
-    const holds = (entry: Entry, receipt: number) =>
-      alive && answering && entries.has(entry) && entry.receipt === receipt
-
-    const claim = (now: number): Entry | undefined => {
-      sweep(now)
-      let first: Entry | undefined
-      for (const entry of entries) {
-        if (entry.visibleAt <= now && (first === undefined || entry.visibleAt < first.visibleAt))
-          first = entry
-      }
-      if (first === undefined) return undefined
-      first.receives += 1
-      first.receipt += 1
-      first.held = true
-      first.visibleAt = now + visibilityMs
-      return first
-    }
-
-    const untilDue = (now: number) => {
-      const next = least(Array.from(entries, (entry) => entry.visibleAt))
-      return Number.isFinite(next) ? Effect.race(changed.await, Effect.sleep(next - now)) : changed.await
-    }
-
-    const settle = (entry: Entry, receipt: number, now: number, exit: Exit.Exit<void, unknown>) => {
-      if (!holds(entry, receipt)) return
-      if (Exit.isSuccess(exit)) entries.delete(entry)
-      else if (Exit.hasInterrupts(exit)) {
-        entry.held = false
-        entry.receives -= 1
-        entry.visibleAt = now
-      } else if (entry.receives >= MAX_RECEIVES) bury(entry, now, "the handler failed")
-      else entry.visibleAt = now + visibilityMs
-      notify()
-    }
-
-    const receive = <E, R>(handler: (message: DeferredSend) => Effect.Effect<void, E, R>) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.gen(function* () {
-          yield* whenAnswering
-          const now = yield* Clock.currentTimeMillis
-          const entry = alive ? claim(now) : undefined
-          if (entry === undefined) return yield* restore(alive ? untilDue(now) : Effect.never)
-          const message = decodeDeferredSend(entry.body)
-          if (Option.isNone(message)) return bury(entry, now, "the message cannot be read")
-          const receipt = entry.receipt
-          const extension = yield* Effect.map(Clock.currentTimeMillis, (at) => {
-            if (holds(entry, receipt)) entry.visibleAt = at + visibilityMs
-          }).pipe(Effect.schedule(Schedule.spaced(visibilityMs / 3)), Effect.forkChild)
-          const exit = yield* Effect.exit(restore(failWhereItInterruptsItself(handler(message.value))))
-          yield* Fiber.interrupt(extension)
-          settle(entry, receipt, yield* Clock.currentTimeMillis, exit)
-        })
-      )
-
-    const queue = DeferQueue.of({
-      configured: true,
-      enqueue: Effect.fnUntraced(function* (message, delaySeconds) {
-        if (!alive) return yield* Effect.never
-        const body = encodeDeferredSend(message)
-        if (Option.isNone(body)) {
-          return yield* tooLargeToQueue()
-        }
-        yield* whenAnswering
-        add(body.value, (yield* Clock.currentTimeMillis) + delaySeconds * 1000)
-      }),
-      consume: (handler, { concurrency }) =>
-        Effect.forEach(Array.from({ length: concurrency }), () => Effect.forever(receive(handler)), {
-          concurrency: "unbounded",
-          discard: true
-        }).pipe(Effect.andThen(Effect.never), Effect.raceFirst(Deferred.await(killed))),
-      deadLetters: ({ limit }) =>
-        Effect.gen(function* () {
-          yield* whenAnswering
-          sweep(yield* Clock.currentTimeMillis)
-          return Array.from(dead.values()).sort(newestFirst).slice(0, limit).map(toDeadLetter)
-        }),
-      redrive: (id) =>
-        Effect.gen(function* () {
-          yield* whenAnswering
-          const found = dead.get(id)
-          if (found === undefined) return false
-          dead.delete(id)
-          add(found.entry.body, yield* Clock.currentTimeMillis)
-          return true
-        }),
-      check: whenAnswering
-    })
-
-    const kill = Effect.suspend(() => {
-      alive = false
-      return Effect.asVoid(Deferred.interrupt(killed))
-    })
-
-    return { queue, kill }
+/** Receives the message that is due for longest. */
+const claim = (messages: Messages, now: number): Entry | undefined => {
+  sweep(messages, now)
+  let first: Entry | undefined
+  for (const entry of messages.entries) {
+    if (entry.visibleAt <= now && (first === undefined || entry.visibleAt < first.visibleAt)) first = entry
   }
+  if (first === undefined) return undefined
+  first.receives += 1
+  first.receipt += 1
+  first.held = true
+  first.visibleAt = now + messages.visibilityMs
+  return first
+}
 
+const untilDue = ({ changed, entries }: Messages, now: number): Effect.Effect<void> => {
+  const next = least(Array.from(entries, (entry) => entry.visibleAt))
+  return Number.isFinite(next) ? Effect.race(changed.await, Effect.sleep(next - now)) : changed.await
+}
+
+/** Whether the process still holds the message received as `receipt`, and can reach the broker. */
+const holds = ({ alive, messages }: Connection, entry: Entry, receipt: number): boolean =>
+  alive && messages.answering && messages.entries.has(entry) && entry.receipt === receipt
+
+const settle = (
+  connection: Connection,
+  entry: Entry,
+  receipt: number,
+  now: number,
+  exit: Exit.Exit<void, unknown>
+): void => {
+  if (!holds(connection, entry, receipt)) return
+  const { messages } = connection
+  if (Exit.isSuccess(exit)) messages.entries.delete(entry)
+  else if (Exit.hasInterrupts(exit)) {
+    entry.held = false
+    entry.receives -= 1
+    entry.visibleAt = now
+  } else if (entry.receives >= MAX_RECEIVES) bury(messages, entry, now, "the handler failed")
+  else entry.visibleAt = now + messages.visibilityMs
+  notify(messages)
+}
+
+/** Receives one message and hands it to the handler, whose message stays hidden while it works. */
+const receive = <E, R>(
+  connection: Connection,
+  handler: (message: DeferredSend) => Effect.Effect<void, E, R>
+): Effect.Effect<void, StoreUnavailable, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const { messages } = connection
+      yield* whenAnswering(messages)
+      const now = yield* Clock.currentTimeMillis
+      const entry = connection.alive ? claim(messages, now) : undefined
+      if (entry === undefined)
+        return yield* restore(connection.alive ? untilDue(messages, now) : Effect.never)
+      const message = decodeDeferredSend(entry.body)
+      if (Option.isNone(message)) return bury(messages, entry, now, "the message cannot be read")
+      const receipt = entry.receipt
+      const extension = yield* Effect.map(Clock.currentTimeMillis, (at) => {
+        if (holds(connection, entry, receipt)) entry.visibleAt = at + messages.visibilityMs
+      }).pipe(Effect.schedule(Schedule.spaced(messages.visibilityMs / 3)), Effect.forkChild)
+      const exit = yield* Effect.exit(restore(failWhereItInterruptsItself(handler(message.value))))
+      yield* Fiber.interrupt(extension)
+      settle(connection, entry, receipt, yield* Clock.currentTimeMillis, exit)
+    })
+  )
+
+const queueOf = (connection: Connection): DeferQueue["Service"] => {
+  const { killed, messages } = connection
+  return DeferQueue.of({
+    configured: true,
+    enqueue: Effect.fnUntraced(function* (message, delaySeconds) {
+      if (!connection.alive) return yield* Effect.never
+      const body = encodeDeferredSend(message)
+      if (Option.isNone(body)) return yield* tooLargeToQueue()
+      yield* whenAnswering(messages)
+      add(messages, body.value, (yield* Clock.currentTimeMillis) + delaySeconds * 1000)
+    }),
+    consume: (handler, { concurrency }) =>
+      Effect.forEach(
+        Array.from({ length: concurrency }),
+        () => Effect.forever(receive(connection, handler)),
+        { concurrency: "unbounded", discard: true }
+      ).pipe(Effect.andThen(Effect.never), Effect.raceFirst(Deferred.await(killed))),
+    deadLetters: Effect.fnUntraced(function* ({ limit }) {
+      yield* whenAnswering(messages)
+      sweep(messages, yield* Clock.currentTimeMillis)
+      return Array.from(messages.dead.values()).sort(newestFirst).slice(0, limit).map(toDeadLetter)
+    }),
+    redrive: Effect.fnUntraced(function* (id) {
+      yield* whenAnswering(messages)
+      const found = messages.dead.get(id)
+      if (found === undefined) return false
+      messages.dead.delete(id)
+      add(messages, found.entry.body, yield* Clock.currentTimeMillis)
+      return true
+    }),
+    check: whenAnswering(messages)
+  })
+}
+
+const attach = (messages: Messages): DeferProcess => {
+  const connection: Connection = { messages, killed: Deferred.makeUnsafe<never>(), alive: true }
   return {
-    attach,
-    duplicate: (rowId) =>
-      Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        sweep(now)
-        const copies = Array.from(entries).filter((entry) =>
-          Option.exists(decodeDeferredSend(entry.body), (message) => message.rowId === rowId)
-        )
-        for (const copy of copies) add(copy.body, Math.max(now, copy.held ? now : copy.visibleAt))
-        return copies.length
-      }),
-    inject: (body) => Effect.map(Clock.currentTimeMillis, (now) => add(body, now)),
+    queue: queueOf(connection),
+    kill: Effect.suspend(() => {
+      connection.alive = false
+      return Effect.asVoid(Deferred.interrupt(connection.killed))
+    })
+  }
+}
+
+const duplicate = (messages: Messages, rowId: string, now: number): number => {
+  sweep(messages, now)
+  const copies = Array.from(messages.entries).filter((entry) =>
+    Option.exists(decodeDeferredSend(entry.body), (message) => message.rowId === rowId)
+  )
+  for (const copy of copies) add(messages, copy.body, Math.max(now, copy.held ? now : copy.visibleAt))
+  return copies.length
+}
+
+/** A new, empty broker. A message that is enqueued twice is two messages, as on a queue that does not dedupe. */
+export const makeDeferBroker = (options: { readonly visibilitySeconds: number }): DeferBroker => {
+  const messages: Messages = {
+    visibilityMs: options.visibilitySeconds * 1000,
+    entries: new Set(),
+    dead: new Map(),
+    answering: true,
+    serial: 0,
+    changed: Latch.makeUnsafe(false)
+  }
+  return {
+    attach: () => attach(messages),
+    duplicate: (rowId) => Effect.map(Clock.currentTimeMillis, (now) => duplicate(messages, rowId, now)),
+    inject: (body) => Effect.map(Clock.currentTimeMillis, (now) => add(messages, body, now)),
     setAnswering: (value) =>
       Effect.sync(() => {
-        answering = value
-        notify()
+        messages.answering = value
+        notify(messages)
       }),
     pending: Effect.map(Clock.currentTimeMillis, (now) => {
-      sweep(now)
-      return Array.from(entries, ({ body, held }) => ({ body, held }))
+      sweep(messages, now)
+      return Array.from(messages.entries, ({ body, held }) => ({ body, held }))
     })
   }
 }
