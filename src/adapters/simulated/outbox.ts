@@ -78,87 +78,93 @@ export const outboxUnavailable = (operation: string) => (cause: unknown) =>
 const attempt = <A>(operation: string, run: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
   Effect.tryPromise({ try: run, catch: outboxUnavailable(operation) })
 
-const absent = (cause: unknown): boolean =>
-  cause instanceof Error && "code" in cause && cause.code === "ENOENT"
+/** What `read` gives; `undefined` where there is no such file. */
+const unlessAbsent = async <A>(read: () => Promise<A>): Promise<A | undefined> => {
+  try {
+    return await read()
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined
+    throw cause
+  }
+}
+
+interface Folder {
+  readonly path: string
+  /** Entries that were read or written before. */
+  readonly known: Map<string, OutboxEntry>
+}
+
+const fileOf = ({ path }: Folder, id: string, kind: "eml" | "json"): string => join(path, `${id}.${kind}`)
+
+const readEntry = async (folder: Folder, id: string): Promise<OutboxEntry> => {
+  const cached = folder.known.get(id)
+  if (cached !== undefined) return cached
+  const entry: OutboxEntry = decodeSidecar(await readFile(fileOf(folder, id, "json"), "utf8"))
+  folder.known.set(id, entry)
+  return entry
+}
+
+const put = Effect.fnUntraced(function* (
+  folder: Folder,
+  { raw, ...message }: Parameters<Outbox["put"]>[0]
+): Effect.fn.Return<OutboxEntry, StoreUnavailable> {
+  const now = yield* Clock.currentTimeMillis
+  const id = message.id ?? outboxId(now)
+  if (!ID.test(id)) {
+    return yield* new StoreUnavailable({
+      operation: "put",
+      reason: `"${id}" is not an id`,
+      isRetryable: false
+    })
+  }
+  const entry: OutboxEntry = {
+    ...message,
+    id,
+    cc: message.cc ?? [],
+    bcc: message.bcc ?? [],
+    at: new Date(now).toISOString()
+  }
+  yield* attempt("put", async () => {
+    await writeWhole(fileOf(folder, id, "eml"), raw)
+    await writeWhole(fileOf(folder, id, "json"), JSON.stringify(entry))
+  })
+  return entry
+})
+
+const list = async (folder: Folder, limit: number | undefined): Promise<ReadonlyArray<OutboxEntry>> => {
+  const ids = (await readdir(folder.path))
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => name.slice(0, -".json".length))
+    .sort()
+    .reverse()
+  const entries: Array<OutboxEntry> = []
+  for (const id of ids.slice(0, limit)) entries.push(await readEntry(folder, id))
+  return entries
+}
 
 /**
  * An outbox in a folder: `<id>.eml` is the message, `<id>.json` what is known of it. The message is written first, so that an
  * entry that is listed can be read; half-written entries of a killed process are never listed.
  */
-export const makeOutbox = (folder: string): Effect.Effect<Outbox, StoreUnavailable> =>
-  Effect.gen(function* () {
-    yield* attempt("put", () => mkdir(folder, { recursive: true, mode: 0o700 }))
-    // It may be there from before, open to all.
-    yield* attempt("put", () => chmod(folder, 0o700))
-    const known = new Map<string, OutboxEntry>()
-    const fileOf = (id: string, kind: "eml" | "json") => join(folder, `${id}.${kind}`)
-
-    const read = async (id: string): Promise<OutboxEntry> => {
-      const cached = known.get(id)
-      if (cached !== undefined) return cached
-      const entry: OutboxEntry = decodeSidecar(await readFile(fileOf(id, "json"), "utf8"))
-      known.set(id, entry)
-      return entry
-    }
-
-    const put: Outbox["put"] = ({ raw, ...message }) =>
-      Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        const id = message.id ?? outboxId(now)
-        if (!ID.test(id))
-          return yield* new StoreUnavailable({
-            operation: "put",
-            reason: `"${id}" is not an id`,
-            isRetryable: false
-          })
-        const entry: OutboxEntry = {
-          ...message,
-          id,
-          cc: message.cc ?? [],
-          bcc: message.bcc ?? [],
-          at: new Date(now).toISOString()
-        }
-        yield* attempt("put", async () => {
-          await writeWhole(fileOf(id, "eml"), raw)
-          await writeWhole(fileOf(id, "json"), JSON.stringify(entry))
-        })
-        return entry
-      })
-
-    const list: Outbox["list"] = (options) =>
-      attempt("list", async () => {
-        const ids = (await readdir(folder))
-          .filter((name) => name.endsWith(".json"))
-          .map((name) => name.slice(0, -".json".length))
-          .sort()
-          .reverse()
-        const entries: Array<OutboxEntry> = []
-        for (const id of ids.slice(0, options?.limit)) entries.push(await read(id))
-        return entries
-      })
-
-    const get: Outbox["get"] = (id) =>
-      attempt("get", async () => {
-        if (!ID.test(id)) return undefined
-        try {
-          return await readFile(fileOf(id, "eml"))
-        } catch (cause) {
-          if (absent(cause)) return undefined
-          throw cause
-        }
-      })
-
-    const has: Outbox["has"] = (id) =>
+export const makeOutbox = Effect.fnUntraced(function* (
+  path: string
+): Effect.fn.Return<Outbox, StoreUnavailable> {
+  yield* attempt("put", () => mkdir(path, { recursive: true, mode: 0o700 }))
+  // It may be there from before, open to all.
+  yield* attempt("put", () => chmod(path, 0o700))
+  const folder: Folder = { path, known: new Map() }
+  return {
+    put: (message) => put(folder, message),
+    list: (options) => attempt("list", () => list(folder, options?.limit)),
+    get: (id) =>
+      attempt("get", async () =>
+        ID.test(id) ? unlessAbsent(() => readFile(fileOf(folder, id, "eml"))) : undefined
+      ),
+    has: (id) =>
       attempt("get", async () => {
         if (!ID.test(id)) return false
-        try {
-          await access(fileOf(id, "json"))
-          return true
-        } catch (cause) {
-          if (absent(cause)) return false
-          throw cause
-        }
+        const found = await unlessAbsent(() => access(fileOf(folder, id, "json")).then(() => true))
+        return found ?? false
       })
-
-    return { put, list, get, has }
-  })
+  }
+})

@@ -13,12 +13,7 @@ import {
   withoutPlainRecipients
 } from "../../domain/mail/plain-request.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
-import type {
-  Outbox,
-  SimulatedEvent,
-  SimulatedEventType,
-  SimulatedOutcome
-} from "../../ports/mail/simulated-mail.ts"
+import type { Outbox, SimulatedEvent, SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
 import { type KeyMemory, type makeKeyMemories, payloadHash } from "./key-memory.ts"
 import { composeMessage, outboxId } from "./outbox.ts"
 import { testAddressType } from "./vendor-event.ts"
@@ -42,12 +37,8 @@ const display = ({ name, address }: Box): string => {
   return Result.isSuccess(parsed) ? formatMailbox({ ...parsed.success, name: name ?? undefined }) : address
 }
 
-/**
- * A provider that keeps what it accepts in the outbox. `provider_a` remembers idempotency keys as the real one does: the same
- * payload gets the first answer again and no second message, another payload is refused, and a key in progress is ambiguous.
- * `provider_b` ignores keys. A request that has arrived is completed even if its caller has given up, as at a real provider.
- */
-export const makeSimulatedProvider = (options: {
+/** What a simulated provider is made of. */
+interface Simulation {
   readonly provider: Provider
   readonly outbox: Outbox
   readonly keys: Awaited<ReturnType<typeof makeKeyMemories>>
@@ -56,155 +47,196 @@ export const makeSimulatedProvider = (options: {
   readonly onEvent: (event: SimulatedEvent) => Effect.Effect<void>
   /** Keeps the fibers that report events. */
   readonly scope: Scope.Scope
-}): MailProvider => {
-  const { provider, outbox, keys } = options
-
-  const fail = (kind: FailureKind, message: string, code?: string) =>
-    new ProviderFailure({ provider, kind, message: `simulated ${provider}: ${message}`, code })
-
-  const report = (body: PlainRequestBody, messageId: string, now: number): Effect.Effect<void> => {
-    const all = [...new Set([...body.to, ...body.cc, ...body.bcc].map(plainKey))]
-    const byType = Map.groupBy(all, (address) => testAddressType(provider, address))
-    const events = [...byType].flatMap(([type, recipients]): ReadonlyArray<SimulatedEvent> =>
-      type === undefined
-        ? []
-        : [
-            {
-              provider,
-              type,
-              messageId,
-              recipients,
-              allRecipients: all,
-              from: body.from.address,
-              subject: body.subject,
-              tags: body.tags,
-              configurationSet: body.configurationSet ?? undefined,
-              at: new Date(now).toISOString()
-            }
-          ]
-    )
-    if (events.length === 0) return Effect.void
-    return Effect.forEach(events, options.onEvent, { discard: true }).pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning(`simulated ${provider}: an event could not be delivered`, cause)
-      ),
-      Effect.forkIn(options.scope),
-      Effect.asVoid
-    )
-  }
-
-  const deliver = (body: PlainRequestBody, ids: Pick<KeyMemory, "messageId" | "outboxId" | "at">) =>
-    Effect.gen(function* () {
-      const raw = yield* Effect.tryPromise({
-        try: () =>
-          composeMessage(body, {
-            messageId: `<${ids.messageId}@${provider.replace("_", "-")}.postlane.test>`,
-            date: new Date(ids.at)
-          }),
-        catch: (cause) => fail("rejected", `the message cannot be composed: ${String(cause)}`)
-      })
-      const marks = new Set<SimulatedEventType>()
-      for (const one of [...body.to, ...body.cc, ...body.bcc]) {
-        const type = testAddressType(provider, one.address)
-        if (type !== undefined) marks.add(type)
-      }
-      yield* outbox
-        .put({
-          id: ids.outboxId,
-          via: provider,
-          from: display(body.from),
-          to: body.to.map(display),
-          cc: body.cc.map(display),
-          bcc: body.bcc.map(display),
-          subject: body.subject,
-          messageId: ids.messageId,
-          tags: body.tags,
-          marks: [...marks],
-          raw
-        })
-        .pipe(
-          Effect.mapError((error) =>
-            fail("ambiguous", `the outbox cannot be written: ${String(error.cause)}`)
-          )
-        )
-      yield* report(body, ids.messageId, ids.at)
-      return { messageId: ids.messageId } satisfies Accepted
-    })
-
-  const accept = (
-    request: ProviderRequest,
-    body: PlainRequestBody
-  ): Effect.Effect<Accepted, ProviderFailure> =>
-    Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const wanted: KeyMemory = {
-        payloadHash: payloadHash(request),
-        messageId: newMessageId(provider, now),
-        outboxId: outboxId(now),
-        at: now
-      }
-      if (!dedupes(provider)) return yield* deliver(body, wanted)
-
-      const { mine, memory } = yield* Effect.tryPromise({
-        try: () => keys.claim(request.key, wanted),
-        catch: (cause) => fail("ambiguous", `the key cannot be remembered: ${String(cause)}`)
-      })
-      if (mine) return yield* deliver(body, memory)
-      if (memory.payloadHash !== wanted.payloadHash) {
-        return yield* fail(
-          "rejected",
-          "same idempotency key used with a different request payload",
-          "invalid_idempotent_request"
-        )
-      }
-      const delivered = yield* outbox
-        .has(memory.outboxId)
-        .pipe(
-          Effect.mapError((error) => fail("ambiguous", `the outbox cannot be read: ${String(error.cause)}`))
-        )
-      if (delivered) return { messageId: memory.messageId }
-      if (now - memory.at < UNDER_WAY_MS) {
-        return yield* fail(
-          "ambiguous",
-          "same idempotency key used while the original request is still in progress",
-          "concurrent_idempotent_requests"
-        )
-      }
-      return yield* deliver(body, memory)
-    }).pipe(Effect.uninterruptible)
-
-  const send = (request: ProviderRequest): Effect.Effect<Accepted, ProviderFailure> =>
-    Effect.gen(function* () {
-      const body = yield* Effect.mapError(Effect.fromResult(plainBodyOf(request)), (problem) =>
-        fail("rejected", problem)
-      )
-      const outcome = yield* options.next
-      switch (outcome) {
-        case "ok":
-          return yield* accept(request, body)
-        case "slow":
-          return yield* Effect.delay(accept(request, body), SLOW)
-        case "rejected":
-          return yield* fail("rejected", "told to reject", "validation_error")
-        case "unavailable":
-          return yield* fail("unavailable", "told to be unavailable", "service_unavailable")
-        case "ambiguous-lost":
-          return yield* fail("ambiguous", "told to lose the request", "application_error")
-        case "ambiguous-accepted":
-          yield* accept(request, body)
-          return yield* fail("ambiguous", "told to lose the answer", "application_error")
-        case "hang-lost":
-          return yield* Effect.never
-        case "hang-accepted":
-          yield* accept(request, body)
-          return yield* Effect.never
-      }
-    })
-
-  return {
-    provider,
-    prepare: (message, key) => preparePlain(provider, message, key),
-    withoutRecipients: withoutPlainRecipients,
-    send
-  }
 }
+
+type MessageIds = Pick<KeyMemory, "messageId" | "outboxId" | "at">
+
+const failure = (
+  { provider }: Simulation,
+  kind: FailureKind,
+  message: string,
+  code?: string
+): ProviderFailure =>
+  new ProviderFailure({ provider, kind, message: `simulated ${provider}: ${message}`, code })
+
+const everyBox = ({ bcc, cc, to }: PlainRequestBody): ReadonlyArray<Box> => [...to, ...cc, ...bcc]
+
+/** The events that the test addresses among the recipients trigger. */
+const eventsOf = (
+  { provider }: Simulation,
+  body: PlainRequestBody,
+  { at, messageId }: MessageIds
+): ReadonlyArray<SimulatedEvent> => {
+  const allRecipients = [...new Set(everyBox(body).map(plainKey))]
+  const byType = Map.groupBy(allRecipients, (address) => testAddressType(provider, address))
+  return [...byType].flatMap(([type, recipients]): ReadonlyArray<SimulatedEvent> =>
+    type === undefined
+      ? []
+      : [
+          {
+            provider,
+            type,
+            messageId,
+            recipients,
+            allRecipients,
+            from: body.from.address,
+            subject: body.subject,
+            tags: body.tags,
+            configurationSet: body.configurationSet ?? undefined,
+            at: new Date(at).toISOString()
+          }
+        ]
+  )
+}
+
+/** Reports the events of an accepted message, in a fiber of its own. */
+const report = (
+  { onEvent, provider, scope }: Simulation,
+  events: ReadonlyArray<SimulatedEvent>
+): Effect.Effect<void> =>
+  events.length === 0
+    ? Effect.void
+    : Effect.forEach(events, onEvent, { discard: true }).pipe(
+        Effect.catchCause((cause) =>
+          Effect.logWarning(`simulated ${provider}: an event could not be delivered`, cause)
+        ),
+        Effect.forkIn(scope),
+        Effect.asVoid
+      )
+
+/** Puts the message into the outbox. */
+const deliver = Effect.fnUntraced(function* (
+  simulation: Simulation,
+  body: PlainRequestBody,
+  ids: MessageIds
+): Effect.fn.Return<Accepted, ProviderFailure> {
+  const { outbox, provider } = simulation
+  const raw = yield* Effect.tryPromise({
+    try: () =>
+      composeMessage(body, {
+        messageId: `<${ids.messageId}@${provider.replace("_", "-")}.postlane.test>`,
+        date: new Date(ids.at)
+      }),
+    catch: (cause) => failure(simulation, "rejected", `the message cannot be composed: ${String(cause)}`)
+  })
+  const events = eventsOf(simulation, body, ids)
+  yield* outbox
+    .put({
+      id: ids.outboxId,
+      via: provider,
+      from: display(body.from),
+      to: body.to.map(display),
+      cc: body.cc.map(display),
+      bcc: body.bcc.map(display),
+      subject: body.subject,
+      messageId: ids.messageId,
+      tags: body.tags,
+      marks: events.map(({ type }) => type),
+      raw
+    })
+    .pipe(
+      Effect.mapError((error) =>
+        failure(simulation, "ambiguous", `the outbox cannot be written: ${error.reason}`)
+      )
+    )
+  yield* report(simulation, events)
+  return { messageId: ids.messageId }
+})
+
+/** Answers a key that was seen before as the real provider does. */
+const repeat = Effect.fnUntraced(function* (
+  simulation: Simulation,
+  body: PlainRequestBody,
+  memory: KeyMemory,
+  wanted: KeyMemory
+): Effect.fn.Return<Accepted, ProviderFailure> {
+  if (memory.payloadHash !== wanted.payloadHash) {
+    return yield* failure(
+      simulation,
+      "rejected",
+      "same idempotency key used with a different request payload",
+      "invalid_idempotent_request"
+    )
+  }
+  const delivered = yield* Effect.mapError(simulation.outbox.has(memory.outboxId), (error) =>
+    failure(simulation, "ambiguous", `the outbox cannot be read: ${error.reason}`)
+  )
+  if (delivered) return { messageId: memory.messageId }
+  if (wanted.at - memory.at < UNDER_WAY_MS) {
+    return yield* failure(
+      simulation,
+      "ambiguous",
+      "same idempotency key used while the original request is still in progress",
+      "concurrent_idempotent_requests"
+    )
+  }
+  return yield* deliver(simulation, body, memory)
+})
+
+const accept = Effect.fnUntraced(function* (
+  simulation: Simulation,
+  request: ProviderRequest,
+  body: PlainRequestBody
+): Effect.fn.Return<Accepted, ProviderFailure> {
+  const { keys, provider } = simulation
+  const now = yield* Clock.currentTimeMillis
+  const wanted: KeyMemory = {
+    payloadHash: payloadHash(request),
+    messageId: newMessageId(provider, now),
+    outboxId: outboxId(now),
+    at: now
+  }
+  if (!dedupes(provider)) return yield* deliver(simulation, body, wanted)
+  const { memory, mine } = yield* Effect.tryPromise({
+    try: () => keys.claim(request.key, wanted),
+    catch: (cause) => failure(simulation, "ambiguous", `the key cannot be remembered: ${String(cause)}`)
+  })
+  return yield* mine ? deliver(simulation, body, memory) : repeat(simulation, body, memory, wanted)
+}, Effect.uninterruptible)
+
+/** One request, by the outcome that the script names for it. */
+const send = Effect.fnUntraced(function* (
+  simulation: Simulation,
+  request: ProviderRequest
+): Effect.fn.Return<Accepted, ProviderFailure> {
+  const decoded = plainBodyOf(request)
+  if (Result.isFailure(decoded)) return yield* failure(simulation, "rejected", decoded.failure)
+  const accepted = accept(simulation, request, decoded.success)
+  switch (yield* simulation.next) {
+    case "ok":
+      return yield* accepted
+    case "slow":
+      return yield* Effect.delay(accepted, SLOW)
+    case "rejected":
+      return yield* failure(simulation, "rejected", "the script rejects this request", "validation_error")
+    case "unavailable":
+      return yield* failure(
+        simulation,
+        "unavailable",
+        "the script has no capacity for this request",
+        "service_unavailable"
+      )
+    case "ambiguous-lost":
+      return yield* failure(simulation, "ambiguous", "the script loses this request", "application_error")
+    case "ambiguous-accepted":
+      yield* accepted
+      return yield* failure(simulation, "ambiguous", "the script loses this answer", "application_error")
+    case "hang-lost":
+      return yield* Effect.never
+    case "hang-accepted":
+      yield* accepted
+      return yield* Effect.never
+  }
+})
+
+/**
+ * A provider that keeps what it accepts in the outbox. `provider_a` remembers idempotency keys as the real one does: the same
+ * payload gets the first answer again and no second message, another payload is refused, and a key in progress is ambiguous.
+ * `provider_b` ignores keys. A request that has arrived is completed even if its caller has given up, as at a real provider.
+ */
+export const makeSimulatedProvider = (simulation: Simulation): MailProvider => ({
+  provider: simulation.provider,
+  prepare: (message, key) => preparePlain(simulation.provider, message, key),
+  withoutRecipients: withoutPlainRecipients,
+  send: (request) => send(simulation, request)
+})

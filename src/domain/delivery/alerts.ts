@@ -53,16 +53,22 @@ const keyOf = (address: string): string => {
   return Result.isSuccess(parsed) ? addressKey(parsed.success) : address.trim().toLowerCase()
 }
 
-const make = Effect.gen(function* () {
-  const { email } = yield* AlertConfig
-  const preferences = yield* AlertPreferences
-  const sendOnce = yield* makeSendOnce
-  const chat = yield* Chat
-  const digest = yield* Digest
-  const inbox = email === undefined ? undefined : keyOf(email)
+/** What every alert is raised with. */
+const makeChannels = Effect.gen(function* () {
+  return {
+    /** Absent: no alert goes by email. */
+    email: (yield* AlertConfig).email,
+    preferences: yield* AlertPreferences,
+    sendOnce: yield* makeSendOnce,
+    chat: yield* Chat,
+    digest: yield* Digest
+  }
+})
+type Channels = Effect.Success<typeof makeChannels>
 
-  /** Where the preferences cannot be read, every alert goes out: an unwanted alert is better than a missed one. */
-  const wanted = withDeadline(preferences.read, {
+/** Where the preferences cannot be read, every alert goes out: an unwanted alert is better than a missed one. */
+const wantedChannels = ({ preferences }: Channels) =>
+  withDeadline(preferences.read, {
     duration: PREFERENCES_TIMEOUT_MS,
     onTimeout: () => Effect.fail({ cause: `no answer within ${PREFERENCES_TIMEOUT_MS} ms` })
   }).pipe(
@@ -74,69 +80,83 @@ const make = Effect.gen(function* () {
     Effect.map((table) => table.email_delivery_failure)
   )
 
-  /**
-   * One mail for each failed send, however often its alert is raised; a deferred one has not gone out yet. An alert with
-   * another text (the poll may give another reason than the webhook) would conflict with the key of an attempt whose end is
-   * not known: it gets a key of its own.
-   */
-  const byEmail = Effect.fnUntraced(
-    function* (to: string, failed: FailedSend, text: AlertText) {
-      const key = `${ALERT_SOURCE}/${failed.sendId}`
-      const request = Effect.succeed({ to, ...text, category: "alert", source: ALERT_SOURCE } as const)
-      const sent = yield* sendOnce(key, request).pipe(
-        Effect.catchTag("IdempotencyConflict", () =>
-          digest
-            .digestHex(sha256, new TextEncoder().encode(text.text))
-            .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
-        )
+/**
+ * One mail for each failed send, however often its alert is raised; a deferred one has not gone out yet. An alert with another text (the poll may give another
+ * reason than the webhook) would conflict with the key of an attempt whose end is not known: it gets a key of its own.
+ * Returns what went wrong.
+ */
+const byEmail = Effect.fnUntraced(
+  function* ({ digest, sendOnce }: Channels, to: string, failed: FailedSend, text: AlertText) {
+    const key = `${ALERT_SOURCE}/${failed.sendId}`
+    const request = Effect.succeed({ to, ...text, category: "alert", source: ALERT_SOURCE } as const)
+    const sent = yield* sendOnce(key, request).pipe(
+      Effect.catchTag("IdempotencyConflict", () =>
+        digest
+          .digestHex(sha256, new TextEncoder().encode(text.text))
+          .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
       )
-      return notSent(sent)
-    },
-    Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
+    )
+    return notSent(sent)
+  },
+  Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
+)
+
+const byChat = ({ chat }: Channels, text: AlertText) =>
+  chat.post(text.text).pipe(
+    Effect.as(undefined),
+    Effect.catch(({ message }) => Effect.succeed(message))
   )
 
-  const byChat = (text: AlertText) =>
-    chat.post(text.text).pipe(
-      Effect.as(undefined),
-      Effect.catch(({ message }) => Effect.succeed(message))
-    )
+const aboutOf = ({ event, provider, sendId }: FailedSend) => ({ sendId, provider, event })
 
-  const raise = Effect.fnUntraced(function* (failed: FailedSend): Effect.fn.Return<AlertOutcome> {
-    const { event, provider, sendId } = failed
-    const about = { sendId, provider, event }
-    const aboutAlertInbox = inbox !== undefined && failed.recipients.some((one) => keyOf(one) === inbox)
-    const plan = planAlert({
-      wanted: aboutAlertInbox ? DEFAULT_PREFERENCES.email_delivery_failure : yield* wanted,
-      configured: { email: email !== undefined, chat: chat.configured },
-      aboutAlertInbox
-    })
-    const text = alertText(failed)
-    const deliver = Effect.fnUntraced(function* (channel: AlertChannel) {
-      const error = channel === "chat" ? yield* byChat(text) : yield* byEmail(email ?? "", failed, text)
-      if (error === undefined) return [channel]
-      yield* Effect.logError("an alert did not go out on one channel", { ...about, channel, error })
-      return []
-    })
-    const taken =
-      plan._tag === "Send" ? yield* Effect.forEach(plan.channels, deliver, { concurrency: "unbounded" }) : []
-    const end = endOf(plan, taken.flat())
-    if (end.delivery === "failed" || end.delivery === "unconfigured") {
-      if (aboutAlertInbox) {
-        yield* Effect.logFatal("mail to the alert inbox fails, and the chat did not take the alert", {
-          ...about,
-          chat: end.delivery
-        })
-      } else if (end.delivery === "unconfigured") {
-        yield* Effect.logError(
-          "an alert has no channel: set ALERT_EMAIL, or CHAT_BOT_TOKEN and CHAT_ID",
-          about
-        )
-      }
-    }
-    return end
+/** The channel, if it accepted the alert. */
+const deliver = Effect.fnUntraced(function* (
+  channels: Channels,
+  channel: AlertChannel,
+  failed: FailedSend,
+  text: AlertText
+) {
+  const error =
+    channel === "chat"
+      ? yield* byChat(channels, text)
+      : yield* byEmail(channels, channels.email ?? "", failed, text)
+  if (error === undefined) return [channel]
+  yield* Effect.logError("an alert did not go out on one channel", { ...aboutOf(failed), channel, error })
+  return []
+})
+
+const raise = Effect.fnUntraced(function* (
+  channels: Channels,
+  failed: FailedSend
+): Effect.fn.Return<AlertOutcome> {
+  const { chat, email } = channels
+  const inbox = email === undefined ? undefined : keyOf(email)
+  const aboutAlertInbox = inbox !== undefined && failed.recipients.some((one) => keyOf(one) === inbox)
+  const plan = planAlert({
+    wanted: aboutAlertInbox ? DEFAULT_PREFERENCES.email_delivery_failure : yield* wantedChannels(channels),
+    configured: { email: email !== undefined, chat: chat.configured },
+    aboutAlertInbox
   })
-
-  return Alerts.of({ raise })
+  const text = alertText(failed)
+  const taken =
+    plan._tag === "Send"
+      ? yield* Effect.forEach(plan.channels, (channel) => deliver(channels, channel, failed, text), {
+          concurrency: "unbounded"
+        })
+      : []
+  const end = endOf(plan, taken.flat())
+  if (aboutAlertInbox && (end.delivery === "failed" || end.delivery === "unconfigured")) {
+    yield* Effect.logFatal("mail to the alert inbox fails, and the chat did not take the alert", {
+      ...aboutOf(failed),
+      chat: end.delivery
+    })
+  } else if (end.delivery === "unconfigured") {
+    yield* Effect.logError(
+      "an alert has no channel: set ALERT_EMAIL, or CHAT_BOT_TOKEN and CHAT_ID",
+      aboutOf(failed)
+    )
+  }
+  return end
 })
 
 /** The dispatcher on the mailer and the chat. */
@@ -144,7 +164,10 @@ export const layer: Layer.Layer<
   Alerts,
   never,
   AlertConfig | AlertPreferences | Mailer | Deferrals | Chat | Digest
-> = Layer.effect(Alerts, make)
+> = Layer.effect(
+  Alerts,
+  Effect.map(makeChannels, (channels) => Alerts.of({ raise: (failed) => raise(channels, failed) }))
+)
 
 /**
  * Time limit of raising one alert. Shorter than a claim's lease (`email_alert_lease()`, three minutes), so that no alert is

@@ -67,117 +67,121 @@ const DIGEST_LEASE_MS = 180_000
 const keyOf = ({ id }: DigestSubscription, { cadence, from }: DigestPeriod): string =>
   `audit-digest/${id}/${cadence}/${new Date(from).toISOString()}`
 
-const make = Effect.gen(function* () {
-  const { baseUrl } = yield* AuditDigestConfig
-  const store = yield* AuditDigestStore
-  const relay = yield* SendRelay
-  const templates = yield* MailTemplates
-  const random = yield* SecureRandom
+/** What every run works with. */
+const makeParts = Effect.gen(function* () {
+  return {
+    config: yield* AuditDigestConfig,
+    store: yield* AuditDigestStore,
+    relay: yield* SendRelay,
+    templates: yield* MailTemplates,
+    random: yield* SecureRandom
+  }
+})
+type Parts = Effect.Success<typeof makeParts>
 
-  const requestOf = Effect.fnUntraced(function* (
-    subscription: DigestSubscription,
-    period: DigestPeriod,
-    activity: DigestActivity
-  ): Effect.fn.Return<SendRequest> {
-    const forAdmins = subscription.customerId === null
-    const rendered = yield* templates.render(digestContent({ period, activity, baseUrl, forAdmins }))
-    return {
-      to: subscription.email,
-      ...rendered,
-      category: "notification",
-      source: DIGEST_SOURCE,
-      idempotencyKey: keyOf(subscription, period)
-    }
-  })
+const requestOf = Effect.fnUntraced(function* (
+  { config, templates }: Parts,
+  subscription: DigestSubscription,
+  period: DigestPeriod,
+  activity: DigestActivity
+): Effect.fn.Return<SendRequest> {
+  const forAdmins = subscription.customerId === null
+  const { baseUrl } = config
+  const rendered = yield* templates.render(digestContent({ period, activity, baseUrl, forAdmins }))
+  return {
+    to: subscription.email,
+    ...rendered,
+    category: "notification",
+    source: DIGEST_SOURCE,
+    idempotencyKey: keyOf(subscription, period)
+  }
+})
 
-  const post = (request: SendRequest): Effect.Effect<DigestEnd> =>
-    relay.send(request).pipe(
-      Effect.map((state): DigestEnd => ({ state })),
-      Effect.catch(({ certain, message }) =>
-        Effect.succeed<DigestEnd>({ state: "failed", certain, error: message })
-      )
+const post = ({ relay }: Parts, request: SendRequest): Effect.Effect<DigestEnd> =>
+  relay.send(request).pipe(
+    Effect.map((state): DigestEnd => ({ state })),
+    Effect.catch(({ certain, message }) =>
+      Effect.succeed<DigestEnd>({ state: "failed", certain, error: message })
     )
-
-  /** Sends one subscription's digest; its failure stops no other. */
-  const deliver = Effect.fnUntraced(
-    function* (
-      subscription: DigestSubscription,
-      period: DigestPeriod,
-      activity: Effect.Effect<DigestActivity, StoreUnavailable>,
-      patient: boolean
-    ) {
-      const request = yield* requestOf(subscription, period, yield* activity)
-      const owner = yield* random.uuidV7()
-      const key = { subscriptionId: subscription.id, period }
-      const claim = yield* store.claim({ ...key, owner, leaseMs: DIGEST_LEASE_MS, patient, request })
-      if (claim._tag === "Unknown") {
-        yield* Effect.logError("a digest's earlier attempt has no known end and is too old to be repeated")
-        return "failed" as const
-      }
-      if (claim._tag !== "Claimed") return "none" as const
-      const end = yield* post(claim.request)
-      if (end.state === "failed") {
-        yield* Effect.logError("a digest did not go out", { error: end.error, certain: end.certain })
-      }
-      yield* store
-        .settle({ ...key, owner, end })
-        .pipe(
-          Effect.catch((error) =>
-            Effect.logError("what became of a digest is not recorded; it is asked again", error.cause)
-          )
-        )
-      return end.state
-    },
-    (effect, subscription) =>
-      effect.pipe(
-        Effect.catch((error) =>
-          Effect.as(Effect.logError("a digest could not be prepared", error.cause), "failed" as const)
-        ),
-        Effect.annotateLogs({ subscription: subscription.id })
-      )
   )
 
-  const run = Effect.fnUntraced(function* (options: {
-    readonly cadence: DigestCadence
-    readonly patient?: boolean
-  }) {
-    if (!relay.configured) return yield* new RelayUnconfigured()
-    const { cadence, patient = false } = options
-    const period = duePeriod(cadence, yield* Clock.currentTimeMillis)
-    const counts = { none: 0, sent: 0, suppressed: 0, failed: 0 }
-    // The service's activity is the same for every admin: read it once.
-    const whole = yield* Effect.cached(
-      store.activity({ period, customer: undefined, limit: MAX_DIGEST_EVENTS })
-    )
-    // A scheduled run sends nobody the digest of a period that ended before they subscribed.
-    const createdBefore = patient ? period.to : undefined
-    let after: string | undefined
-    do {
-      const page = yield* store.pending({ period, after, limit: PAGE, createdBefore })
-      const ends = yield* Effect.forEach(
-        page,
-        (subscription) => {
-          const { customerId, email } = subscription
-          const activity =
-            customerId === null
-              ? whole
-              : store.activity({ period, customer: { id: customerId, email }, limit: MAX_DIGEST_EVENTS })
-          return deliver(subscription, period, activity, patient)
-        },
-        { concurrency: AT_ONCE }
+/** Sends one subscription's digest; its failure stops no other. */
+const deliver = Effect.fnUntraced(
+  function* (
+    parts: Parts,
+    subscription: DigestSubscription,
+    period: DigestPeriod,
+    activity: Effect.Effect<DigestActivity, StoreUnavailable>,
+    patient: boolean
+  ) {
+    const { random, store } = parts
+    const request = yield* requestOf(parts, subscription, period, yield* activity)
+    const owner = yield* random.uuidV7()
+    const key = { subscriptionId: subscription.id, period }
+    const claim = yield* store.claim({ ...key, owner, leaseMs: DIGEST_LEASE_MS, patient, request })
+    if (claim._tag === "Unknown") {
+      yield* Effect.logError("a digest's earlier attempt has no known end and is too old to be repeated")
+      return "failed" as const
+    }
+    if (claim._tag !== "Claimed") return "none" as const
+    const end = yield* post(parts, claim.request)
+    if (end.state === "failed") {
+      yield* Effect.logError("a digest did not go out", { error: end.error, certain: end.certain })
+    }
+    yield* store
+      .settle({ ...key, owner, end })
+      .pipe(
+        Effect.catch((error) =>
+          Effect.logError("the outcome of a digest is not recorded; its next run asks again", error.cause)
+        )
       )
-      for (const end of ends) counts[end] += 1
-      after = page.length < PAGE ? undefined : page.at(-1)?.id
-    } while (after !== undefined)
-    const { failed, sent, suppressed } = counts
-    return { ok: failed === 0, sent, suppressed, failed }
-  })
+    return end.state
+  },
+  (effect, _parts, subscription) =>
+    effect.pipe(
+      Effect.catch((error) =>
+        Effect.as(Effect.logError("a digest could not be prepared", error.cause), "failed" as const)
+      ),
+      Effect.annotateLogs({ subscription: subscription.id })
+    )
+)
 
-  return AuditDigest.of({ run })
+/** Sends what is due, a page of subscriptions after the other. */
+const run = Effect.fnUntraced(function* (
+  parts: Parts,
+  { cadence, patient = false }: { readonly cadence: DigestCadence; readonly patient?: boolean }
+) {
+  const { relay, store } = parts
+  if (!relay.configured) return yield* new RelayUnconfigured()
+  const period = duePeriod(cadence, yield* Clock.currentTimeMillis)
+  const counts = { none: 0, sent: 0, suppressed: 0, failed: 0 }
+  const limit = MAX_DIGEST_EVENTS
+  // The service's activity is the same for every admin: read it once.
+  const whole = yield* Effect.cached(store.activity({ period, customer: undefined, limit }))
+  const activityOf = ({ customerId, email }: DigestSubscription) =>
+    customerId === null ? whole : store.activity({ period, customer: { id: customerId, email }, limit })
+  // A scheduled run sends nobody the digest of a period that ended before they subscribed.
+  const createdBefore = patient ? period.to : undefined
+  let after: string | undefined
+  do {
+    const page = yield* store.pending({ period, after, limit: PAGE, createdBefore })
+    const ends = yield* Effect.forEach(
+      page,
+      (subscription) => deliver(parts, subscription, period, activityOf(subscription), patient),
+      { concurrency: AT_ONCE }
+    )
+    for (const end of ends) counts[end] += 1
+    after = page.length < PAGE ? undefined : page.at(-1)?.id
+  } while (after !== undefined)
+  const { failed, sent, suppressed } = counts
+  return { ok: failed === 0, sent, suppressed, failed }
 })
 
 export const layer: Layer.Layer<
   AuditDigest,
   never,
   AuditDigestConfig | AuditDigestStore | SendRelay | MailTemplates | SecureRandom
-> = Layer.effect(AuditDigest, make)
+> = Layer.effect(
+  AuditDigest,
+  Effect.map(makeParts, (parts) => AuditDigest.of({ run: (options) => run(parts, options) }))
+)

@@ -74,157 +74,164 @@ const distinct = (mails: ReadonlyArray<ListedMail>): ReadonlyArray<ListedMail> =
   ...new Map(mails.toReversed().map((mail) => [mail.id, mail])).values()
 ]
 
-const make = Effect.fnUntraced(function* (pause: Duration.Input) {
-  const sent = yield* SentMails
-  const log = yield* PollLog
-  const recording = yield* EventRecording
+/** One run: its services, its counts, and where the history of the account begins. */
+interface Run {
+  readonly sent: SentMails["Service"]
+  readonly log: PollLog["Service"]
+  readonly recording: EventRecording["Service"]
+  readonly pause: Duration.Input
+  readonly counts: { -readonly [Count in keyof PollCounts]: PollCounts[Count] }
+  /** By the log's oldest row before this run; known once a page is read. */
+  history: ListMark | undefined
+}
 
-  const ask = (after: string | undefined, retries: number): Effect.Effect<MailPage, ListFailure> =>
-    withDeadline(sent.page(after), {
-      duration: ANSWER_WITHIN,
-      onTimeout: () =>
-        Effect.fail(new ListFailure({ kind: "unavailable", message: `no answer within ${ANSWER_WITHIN}` }))
-    }).pipe(
-      Effect.catch((failure) => {
-        const delay = retries === 0 ? undefined : retryDelay(failure)
-        return delay === undefined
-          ? Effect.fail(failure)
-          : Effect.andThen(Effect.sleep(delay), ask(after, retries - 1))
-      })
-    )
-
-  /** The state of one run: its counts and the pages that it may still read. */
-  const makeRun = () => {
-    const counts = { pages: 0, seen: 0, recorded: 0, backfilled: 0, alerts: 0, alertsFailed: 0 }
-
-    let history: ListMark | undefined
-
-    /** Records what is news, and returns which of the mails the log knew before. */
-    const record = Effect.fnUntraced(function* (mails: ReadonlyArray<ListedMail>, askedAt: number) {
-      if (mails.length === 0) return () => false
-      const found = yield* log.known(mails.map(({ id }) => id))
-      history ??= { id: undefined, sentAt: historyBefore(askedAt, found.oldest) }
-      yield* Effect.forEach(
-        mails.filter((mail) => isNews(mail, found.mails.get(mail.id))),
-        Effect.fnUntraced(function* (mail) {
-          const known = found.mails.get(mail.id)
-          const backfill = isBackfill(mail, { known, now: askedAt, oldest: found.oldest })
-          const { alerted, backfilled } = yield* recording.record(eventOf(mail, askedAt), {
-            backfill,
-            polled: true
-          })
-          counts.recorded += 1
-          if (backfilled) counts.backfilled += 1
-          if (alerted === "delivered") counts.alerts += 1
-          if (alerted === "failed" || alerted === "unconfigured") counts.alertsFailed += 1
-        }),
-        { concurrency: AT_ONCE, discard: true }
-      )
-      return (id: string) => found.mails.has(id)
+const ask = (
+  sent: SentMails["Service"],
+  after: string | undefined,
+  retries: number
+): Effect.Effect<MailPage, ListFailure> =>
+  withDeadline(sent.page(after), {
+    duration: ANSWER_WITHIN,
+    onTimeout: () =>
+      Effect.fail(new ListFailure({ kind: "unavailable", message: `no answer within ${ANSWER_WITHIN}` }))
+  }).pipe(
+    Effect.catch((failure) => {
+      const delay = retries === 0 ? undefined : retryDelay(failure)
+      return delay === undefined
+        ? Effect.fail(failure)
+        : Effect.andThen(Effect.sleep(delay), ask(sent, after, retries - 1))
     })
+  )
 
-    const read = Effect.fnUntraced(function* (after: string | undefined) {
-      if (counts.pages > 0) yield* Effect.sleep(pause)
-      const askedAt = yield* Clock.currentTimeMillis
-      const page = yield* ask(after, RETRIES)
-      const mails = distinct(page.mails)
-      counts.pages += 1
-      counts.seen += mails.length
-      if (page.unreadable > 0) {
-        yield* Effect.logWarning(`provider_a's list holds ${page.unreadable} items that cannot be read`)
-      }
-      const wasKnown = yield* record(mails, askedAt)
-      return { ...page, askedAt, wasKnown }
-    })
+/** Records what is news to the log. */
+const record = Effect.fnUntraced(function* (
+  { counts, recording }: Run,
+  mails: ReadonlyArray<ListedMail>,
+  found: Effect.Success<ReturnType<PollLog["Service"]["known"]>>,
+  askedAt: number
+) {
+  yield* Effect.forEach(
+    mails.filter((mail) => isNews(mail, found.mails.get(mail.id))),
+    Effect.fnUntraced(function* (mail) {
+      const known = found.mails.get(mail.id)
+      const backfill = isBackfill(mail, { known, now: askedAt, oldest: found.oldest })
+      const recorded = yield* recording.record(eventOf(mail, askedAt), { backfill, polled: true })
+      counts.recorded += 1
+      if (recorded.backfilled) counts.backfilled += 1
+      if (recorded.alerted === "delivered") counts.alerts += 1
+      if (recorded.alerted === "failed" || recorded.alerted === "unconfigured") counts.alertsFailed += 1
+    }),
+    { concurrency: AT_ONCE, discard: true }
+  )
+})
 
-    /** Reads on from a cursor until the mark or the end is reached, or no page is left; then `left` is its position. */
-    const descend = Effect.fnUntraced(function* (from: string | undefined, until: ListMark | undefined) {
-      let cursor = from
-      let newest: ListMark | undefined
-      let isFirst = true
-      let intoHistory = false
-      while (counts.pages < MAX_PAGES) {
-        const page = yield* read(cursor)
-        if (isFirst) newest = newestOf(page.mails, page.askedAt)
-        isFirst = false
-        intoHistory ||= reaches(page.mails, history, page.wasKnown)
-        cursor = page.next
-        if (cursor === undefined || reaches(page.mails, until, page.wasKnown))
-          return { newest, cursor, left: undefined, intoHistory }
-      }
-      return { newest, cursor, left: cursor, intoHistory }
-    })
-
-    /** The start of the account's history, by the log's oldest row before this run. */
-    return { counts, descend, historyMark: () => history }
+/** Reads one page and records what is news in it. */
+const read = Effect.fnUntraced(function* (run: Run, after: string | undefined) {
+  const { counts, log, pause, sent } = run
+  if (counts.pages > 0) yield* Effect.sleep(pause)
+  const askedAt = yield* Clock.currentTimeMillis
+  const page = yield* ask(sent, after, RETRIES)
+  const mails = distinct(page.mails)
+  counts.pages += 1
+  counts.seen += mails.length
+  if (page.unreadable > 0) {
+    yield* Effect.logWarning(`provider_a's list holds ${page.unreadable} items that cannot be read`)
   }
+  if (mails.length === 0) return { ...page, askedAt, wasKnown: () => false }
+  const found = yield* log.known(mails.map(({ id }) => id))
+  run.history ??= { id: undefined, sentAt: historyBefore(askedAt, found.oldest) }
+  yield* record(run, mails, found, askedAt)
+  return { ...page, askedAt, wasKnown: (id: string) => found.mails.has(id) }
+})
 
-  type Run = ReturnType<typeof makeRun>
+/** Reads on from a cursor until the mark or the end is reached, or no page is left; then `left` is its position. */
+const descend = Effect.fnUntraced(function* (
+  run: Run,
+  from: string | undefined,
+  until: ListMark | undefined
+) {
+  let cursor = from
+  let newest: ListMark | undefined
+  let isFirst = true
+  let intoHistory = false
+  while (run.counts.pages < MAX_PAGES) {
+    const page = yield* read(run, cursor)
+    if (isFirst) newest = newestOf(page.mails, page.askedAt)
+    isFirst = false
+    intoHistory ||= reaches(page.mails, run.history, page.wasKnown)
+    cursor = page.next
+    if (cursor === undefined || reaches(page.mails, until, page.wasKnown))
+      return { newest, cursor, left: undefined, intoHistory }
+  }
+  return { newest, cursor, left: cursor, intoHistory }
+})
 
-  /** As `descend`; undefined where the cursor's mail is no longer in the list. */
-  const descendFrom = (run: Run, cursor: string, until: ListMark | undefined) =>
-    run
-      .descend(cursor, until)
-      .pipe(
-        Effect.catchTag("ListFailure", (failure) =>
-          failure.kind === "cursor" ? Effect.succeed(undefined) : Effect.fail(failure)
-        )
-      )
+/** As `descend`; undefined where the cursor's mail is no longer in the list. */
+const descendFrom = (run: Run, cursor: string, until: ListMark | undefined) =>
+  descend(run, cursor, until).pipe(
+    Effect.catchTag("ListFailure", (failure) =>
+      failure.kind === "cursor" ? Effect.succeed(undefined) : Effect.fail(failure)
+    )
+  )
 
-  /**
-   * Continues an earlier gap with the pages that the newest mails left over, and returns what remains of it. `below`: where
-   * the newest mails ended.
-   */
-  const closeGap = Effect.fnUntraced(function* (
-    run: Run,
-    gap: PollPosition["gap"] & {},
-    below: string | undefined
-  ) {
-    const until = gap.until ?? run.historyMark()
-    if (run.counts.pages >= MAX_PAGES) return { after: gap.after, until }
-    let end = yield* descendFrom(run, gap.after, until)
-    if (end === undefined) {
-      yield* Effect.logWarning(
-        "the poll's position is gone from provider_a's list: it goes on from the newest"
-      )
-      // The mails below the newest ones include all that is left of the gap.
-      end = below === undefined ? undefined : yield* run.descend(below, until)
-    }
-    return end?.left === undefined ? undefined : { after: end.left, until }
-  })
+/**
+ * Continues an earlier gap with the pages that the newest mails left over, and returns what remains of it. `below`: where
+ * the newest mails ended.
+ */
+const closeGap = Effect.fnUntraced(function* (
+  run: Run,
+  gap: PollPosition["gap"] & {},
+  below: string | undefined
+) {
+  const until = gap.until ?? run.history
+  if (run.counts.pages >= MAX_PAGES) return { after: gap.after, until }
+  let end = yield* descendFrom(run, gap.after, until)
+  if (end === undefined) {
+    yield* Effect.logWarning("the poll's position is gone from provider_a's list: it goes on from the newest")
+    // The mails below the newest ones include all that is left of the gap.
+    end = below === undefined ? undefined : yield* descend(run, below, until)
+  }
+  return end?.left === undefined ? undefined : { after: end.left, until }
+})
 
-  const runOnce = Effect.fnUntraced(function* (run: Run) {
-    const { position, version } = yield* log.position
-    const head = yield* run.descend(undefined, position.newest)
-    const isFirst = position.newest === undefined && position.gap === undefined
-    let gap: PollPosition["gap"]
-    if (head.left !== undefined && isFirst) {
-      // The history of an account that is older than the log is not read.
-      if (!head.intoHistory) gap = { after: head.left, until: run.historyMark() }
-    } else if (head.left !== undefined) {
-      // An earlier gap lies below the newest mails: everything down to its end is read again.
-      const until = position.gap === undefined ? position.newest : position.gap.until
-      gap = { after: head.left, until: until ?? run.historyMark() }
-    } else if (position.gap !== undefined) {
-      gap = yield* closeGap(run, position.gap, head.cursor)
-    } else if (head.cursor !== undefined) {
-      // Everything new is read: the pages that are left go to older mails, whose events may have changed.
-      yield* descendFrom(run, head.cursor, undefined)
-    }
-    yield* log.savePosition({ newest: head.newest ?? position.newest, gap }, version)
-    return { ...run.counts, truncated: gap !== undefined || head.left !== undefined }
-  })
-
-  return EventPoll.of({
-    run: Effect.suspend(() => {
-      const run = makeRun()
-      return Effect.mapError(runOnce(run), (cause) => new PollFailure({ cause, counts: { ...run.counts } }))
-    })
-  })
+/** One run, from the newest mails down; what it could not read is the gap that the next run begins with. */
+const runOnce = Effect.fnUntraced(function* (run: Run) {
+  const { position, version } = yield* run.log.position
+  const head = yield* descend(run, undefined, position.newest)
+  const isFirst = position.newest === undefined && position.gap === undefined
+  let gap: PollPosition["gap"]
+  if (head.left !== undefined && isFirst) {
+    // The history of an account that is older than the log is not read.
+    if (!head.intoHistory) gap = { after: head.left, until: run.history }
+  } else if (head.left !== undefined) {
+    // An earlier gap lies below the newest mails: everything down to its end is read again.
+    const until = position.gap === undefined ? position.newest : position.gap.until
+    gap = { after: head.left, until: until ?? run.history }
+  } else if (position.gap !== undefined) {
+    gap = yield* closeGap(run, position.gap, head.cursor)
+  } else if (head.cursor !== undefined) {
+    // Everything new is read: the pages that are left go to older mails, whose events may have changed.
+    yield* descendFrom(run, head.cursor, undefined)
+  }
+  yield* run.log.savePosition({ newest: head.newest ?? position.newest, gap }, version)
+  return { ...run.counts, truncated: gap !== undefined || head.left !== undefined }
 })
 
 /** The poll; `pause` is the time between two pages. */
 export const layer = (
   options: { readonly pause?: Duration.Input } = {}
 ): Layer.Layer<EventPoll, never, SentMails | PollLog | EventRecording> =>
-  Layer.effect(EventPoll, make(options.pause ?? PAUSE))
+  Layer.effect(
+    EventPoll,
+    Effect.gen(function* () {
+      const services = { sent: yield* SentMails, log: yield* PollLog, recording: yield* EventRecording }
+      const { pause = PAUSE } = options
+      return EventPoll.of({
+        run: Effect.suspend(() => {
+          const counts = { pages: 0, seen: 0, recorded: 0, backfilled: 0, alerts: 0, alertsFailed: 0 }
+          const run: Run = { ...services, pause, counts, history: undefined }
+          return Effect.mapError(runOnce(run), (cause) => new PollFailure({ cause, counts: { ...counts } }))
+        })
+      })
+    })
+  )

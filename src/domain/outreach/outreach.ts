@@ -103,90 +103,109 @@ const issueOf = ({
   return undefined
 }
 
-const make = Effect.gen(function* () {
-  const config = yield* OutreachConfig
-  const book = yield* CampaignBook
-  const mailer = yield* Mailer
-  const templates = yield* MailTemplates
-  const unsubscribing = yield* Unsubscribing
-  const digest = yield* Digest
+/** What every mail is sent with. */
+const makeParts = Effect.gen(function* () {
+  return {
+    config: yield* OutreachConfig,
+    book: yield* CampaignBook,
+    mailer: yield* Mailer,
+    templates: yield* MailTemplates,
+    unsubscribing: yield* Unsubscribing,
+    digest: yield* Digest
+  }
+})
+type Parts = Effect.Success<typeof makeParts>
 
-  const finish = (id: string, result: SendResult) =>
-    book
-      .finish({
-        id,
-        outcome: result.status,
-        providerMessageId: result.providerMessageId,
-        error: result.ok ? null : result.error,
-        errorKind: result.status === "failed" ? result.kind : null
-      })
-      .pipe(
-        // The result of the send stays; its events complete the row.
-        Effect.catch(({ cause }) =>
-          Effect.logError("an outreach send is not booked to its end", cause).pipe(
-            Effect.annotateLogs({ id, status: result.status })
-          )
+/** The same mail to the same person has the same key. */
+const keyOf = ({ digest }: Parts, email: string, mail: OutreachMail): Effect.Effect<string> => {
+  const { action, campaign, paragraphs, subject } = mail
+  const content = [email, campaign, subject, paragraphs, action?.text ?? null, action?.url ?? null]
+  return Effect.map(
+    digest.digestHex(sha256, new TextEncoder().encode(JSON.stringify(content))),
+    (hash) => `${OUTREACH_SOURCE}/${hash}`
+  )
+}
+
+/** Records how the send ended. If it cannot, the result of the send stays, and its events complete the row. */
+const finish = ({ book }: Parts, id: string, result: SendResult): Effect.Effect<void> =>
+  book
+    .finish({
+      id,
+      outcome: result.status,
+      providerMessageId: result.providerMessageId,
+      error: result.ok ? null : result.error,
+      errorKind: result.status === "failed" ? result.kind : null
+    })
+    .pipe(
+      Effect.catch(({ cause }) =>
+        Effect.logError("the end of an outreach send is not recorded", cause).pipe(
+          Effect.annotateLogs({ id, status: result.status })
         )
       )
+    )
 
-  const send = Effect.fnUntraced(function* (mail: OutreachMail) {
-    const parsed = parseMailbox(mail.email.trim())
-    if (Result.isFailure(parsed)) return yield* invalid("email", parsed.failure)
-    const wrong = issueOf(mail)
-    if (wrong !== undefined) return yield* wrong
-    const { domain, local } = parsed.success
-    const email = addressKey(parsed.success)
-    const { campaign, subject } = mail
-    const content = JSON.stringify([
-      email,
-      campaign,
-      subject,
-      mail.paragraphs,
-      mail.action?.text ?? null,
-      mail.action?.url ?? null
-    ])
-    const hash = yield* Effect.orDie(digest.digestHex(sha256, new TextEncoder().encode(content)))
-    const idempotencyKey = `${OUTREACH_SOURCE}/${hash}`
-    const unsubscribeUrl = `${config.baseUrl}/unsubscribe/${yield* unsubscribing.token({ email, campaign })}`
-
-    // Unlike the suppression look-up this fails closed: a mail that goes out later harms nobody, and one to a person who
-    // asked for none breaks the law in most places, and the promise of the link everywhere.
-    const begun = yield* book.begin({ email, name: mail.name, campaign, subject, idempotencyKey })
-    if (begun._tag === "Unsubscribed") return begun
-    if (begun._tag === "Settled") return { ...begun, _tag: "SentBefore" as const }
-
-    const rendered = yield* templates.render({
-      kind: "outreach",
-      subject,
-      paragraphs: mail.paragraphs,
-      action: mail.action,
-      footer: config.footer,
-      unsubscribeUrl
-    })
-    const result = yield* mailer.send({
-      to: formatMailbox({ name: mail.name, local, domain }),
-      from: config.from,
-      ...rendered,
-      category: "marketing",
-      source: OUTREACH_SOURCE,
-      provider: "provider_b",
-      configurationSet: config.configurationSet,
-      tags: { [CAMPAIGN_TAG]: campaign, [SEND_TAG]: begun.id },
-      headers: {
-        "List-Unsubscribe": `<${unsubscribeUrl}>`,
-        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"
-      },
-      idempotencyKey: begun.mailKey
-    })
-    yield* finish(begun.id, result)
-    return { _tag: "Ended" as const, id: begun.id, result }
-  }, Effect.uninterruptible)
-
-  return Outreach.of({ send })
+const mailIt = Effect.fnUntraced(function* (
+  { config, mailer, templates }: Parts,
+  mail: OutreachMail,
+  to: string,
+  unsubscribeUrl: string,
+  begun: { readonly id: string; readonly mailKey: string }
+) {
+  const { action, campaign, paragraphs, subject } = mail
+  const { configurationSet, footer, from } = config
+  const rendered = yield* templates.render({
+    kind: "outreach",
+    subject,
+    paragraphs,
+    action,
+    footer,
+    unsubscribeUrl
+  })
+  return yield* mailer.send({
+    to,
+    from,
+    ...rendered,
+    category: "marketing",
+    source: OUTREACH_SOURCE,
+    provider: "provider_b",
+    configurationSet,
+    tags: { [CAMPAIGN_TAG]: campaign, [SEND_TAG]: begun.id },
+    headers: {
+      "List-Unsubscribe": `<${unsubscribeUrl}>`,
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"
+    },
+    idempotencyKey: begun.mailKey
+  })
 })
+
+const send = Effect.fnUntraced(function* (parts: Parts, mail: OutreachMail) {
+  const { book, config, unsubscribing } = parts
+  const parsed = parseMailbox(mail.email.trim())
+  if (Result.isFailure(parsed)) return yield* invalid("email", parsed.failure)
+  const wrong = issueOf(mail)
+  if (wrong !== undefined) return yield* wrong
+  const { domain, local } = parsed.success
+  const email = addressKey(parsed.success)
+  const { campaign, name, subject } = mail
+  const idempotencyKey = yield* keyOf(parts, email, mail)
+  const unsubscribeUrl = `${config.baseUrl}/unsubscribe/${yield* unsubscribing.token({ email, campaign })}`
+
+  // Unlike the suppression look-up this fails closed: a mail that goes out later harms nobody, and one to a person who
+  // asked for none breaks the law in most places, and the promise of the link everywhere.
+  const begun = yield* book.begin({ email, name, campaign, subject, idempotencyKey })
+  if (begun._tag === "Unsubscribed") return begun
+  if (begun._tag === "Settled") return { ...begun, _tag: "SentBefore" as const }
+
+  const result = yield* mailIt(parts, mail, formatMailbox({ name, local, domain }), unsubscribeUrl, begun)
+  yield* finish(parts, begun.id, result)
+  return { _tag: "Ended" as const, id: begun.id, result }
+}, Effect.uninterruptible)
 
 export const layer: Layer.Layer<
   Outreach,
   never,
   OutreachConfig | CampaignBook | Mailer | MailTemplates | Unsubscribing | Digest
-> = Layer.effect(Outreach, make)
+> = Layer.effect(
+  Outreach,
+  Effect.map(makeParts, (parts) => Outreach.of({ send: (mail) => send(parts, mail) }))
+)

@@ -43,7 +43,7 @@ export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard[
       sameNotice(known.notice, notice) && known.dueAt !== null ? f(known) : known
     )
   }
-  const begunWasTold = ({ alarm, episode, kind }: AlarmNotice): boolean =>
+  const beginningWentOut = ({ alarm, episode, kind }: AlarmNotice): boolean =>
     kind === "begun" ||
     waiting.some(
       ({ dueAt, notice }) =>
@@ -77,7 +77,7 @@ export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard[
     claimNotice: Effect.map(Clock.currentTimeMillis, (now) => {
       const [due] = waiting
         .flatMap(({ dueAt, notice }) =>
-          dueAt !== null && dueAt <= now && begunWasTold(notice) ? [{ dueAt, notice }] : []
+          dueAt !== null && dueAt <= now && beginningWentOut(notice) ? [{ dueAt, notice }] : []
         )
         .sort((a, b) => a.dueAt - b.dueAt)
       if (due === undefined) return undefined

@@ -91,14 +91,14 @@ export const makeMemoryProvider = (options: {
     yield* pause
     if (outcome === "rejected" || outcome === "unavailable") {
       yield* pause
-      return yield* fail(outcome, "told to refuse")
+      return yield* fail(outcome, "the script refuses this request")
     }
     const leaves = outcome !== "ambiguous-lost" && outcome !== "hang-lost"
     const accepted = leaves ? yield* accept(request, body) : undefined
     if (outcome === "hang-accepted" || outcome === "hang-lost") return yield* Effect.never
     yield* pause
     return accepted === undefined || outcome === "ambiguous-accepted"
-      ? yield* fail("ambiguous", "told to lose the request or the answer")
+      ? yield* fail("ambiguous", "the script loses the request or the answer")
       : accepted
   })
 
