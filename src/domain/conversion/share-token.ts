@@ -1,18 +1,22 @@
+import { Clock, Effect, type Redacted } from "effect"
+
+import { makeSignedTokens } from "../accounts/tokens.ts"
+
 /** How long a link is valid, seconds. */
 export const SHARE_SECONDS = 14 * 24 * 60 * 60
 
 /** What a link refers to. */
-export interface ShareSubject {
+interface ShareSubject {
   readonly fileId: string
   /** Seconds since 1970. */
   readonly expiresAt: number
 }
 
 /** The purpose that signatures of links to shared files are bound to. */
-export const SHARE_LABEL = "postlane share 1"
+const SHARE_LABEL = "postlane share 1"
 
 /** A token has 74 characters; longer texts are rejected. */
-export const MAX_SHARE_TOKEN = 74
+const MAX_SHARE_TOKEN = 74
 
 const ID_BYTES = 16
 const PAYLOAD_BYTES = ID_BYTES + 6
@@ -38,3 +42,31 @@ export const subjectOf = (payload: Uint8Array): ShareSubject | undefined => {
   const expiresAt = payload.subarray(ID_BYTES).reduce((sum, byte) => sum * 256 + byte, 0)
   return { fileId, expiresAt }
 }
+
+/**
+ * Signed links to results: file id and expiry with an HMAC-SHA256 over both. The same moment gives the same link, so that a
+ * mail with links can be sent again under its idempotency key.
+ */
+export const makeShareLinks = Effect.fnUntraced(function* <E>(options: {
+  /** Without a trailing slash. */
+  readonly baseUrl: string
+  readonly key: Effect.Effect<Redacted.Redacted<Uint8Array>, E>
+}) {
+  const { baseUrl, key } = options
+  const tokens = yield* makeSignedTokens({ label: SHARE_LABEL, maxLength: MAX_SHARE_TOKEN, key })
+  return {
+    /** The link of a file that is valid from this moment, milliseconds of the epoch. */
+    from: Effect.fnUntraced(function* (fileId: string, ms: number) {
+      const expiresAt = Math.floor(ms / 1000) + SHARE_SECONDS
+      const token = yield* tokens.write(payloadOf({ fileId, expiresAt }))
+      return { url: `${baseUrl}/shared/${token}`, expiresAt: new Date(expiresAt * 1000).toISOString() }
+    }),
+    /** The file of a genuine token that has not expired. */
+    fileOf: Effect.fnUntraced(function* (token: string) {
+      const payload = yield* tokens.read(token)
+      const subject = payload === undefined ? undefined : subjectOf(payload)
+      const now = yield* Clock.currentTimeMillis
+      return subject === undefined || subject.expiresAt * 1000 <= now ? undefined : subject.fileId
+    })
+  }
+})

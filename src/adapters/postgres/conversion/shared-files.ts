@@ -1,15 +1,7 @@
 import { Clock, Effect, Layer, Schema } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
-import { makeSignedTokens } from "../../../domain/accounts/tokens.ts"
-import {
-  MAX_SHARE_TOKEN,
-  payloadOf,
-  SHARE_LABEL,
-  SHARE_SECONDS,
-  type ShareSubject,
-  subjectOf
-} from "../../../domain/conversion/share-token.ts"
+import { makeShareLinks } from "../../../domain/conversion/share-token.ts"
 import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
 import { ReadSql } from "../client.ts"
 import { readLinkKey } from "../link-key.ts"
@@ -18,10 +10,7 @@ import { ask } from "./rows.ts"
 const FileRow = Schema.Struct({ fileName: Schema.String, sender: Schema.String })
 const ResultRow = Schema.Struct({ fileName: Schema.String, resultKey: Schema.String })
 
-/**
- * Signed links to results: file id and expiry with an HMAC-SHA256 over both, keyed by a random key in the database. The same
- * expiry gives the same link, so that a mail with links can be sent again under its idempotency key.
- */
+/** Links to results, keyed by a random key in the database. */
 export const layer = (options: {
   /** Without a trailing slash. */
   readonly baseUrl: string
@@ -30,14 +19,7 @@ export const layer = (options: {
     SharedFiles,
     Effect.gen(function* () {
       const sql = yield* ReadSql
-      const tokens = yield* makeSignedTokens({
-        label: SHARE_LABEL,
-        maxLength: MAX_SHARE_TOKEN,
-        key: readLinkKey(sql, "share_keys")
-      })
-      const urlOf = (subject: ShareSubject) =>
-        Effect.map(tokens.write(payloadOf(subject)), (token) => `${options.baseUrl}/shared/${token}`)
-      const endOf = (fromMs: number) => Math.floor(fromMs / 1000) + SHARE_SECONDS
+      const links = yield* makeShareLinks({ ...options, key: readLinkKey(sql, "share_keys") })
 
       return SharedFiles.of({
         link: Effect.fnUntraced(function* ({ customerId, fileId }) {
@@ -50,20 +32,13 @@ export const layer = (options: {
                   and c.deleted_at is null`
           )
           if (file === undefined) return undefined
-          const expiresAt = endOf(yield* Clock.currentTimeMillis)
-          return {
-            ...file,
-            url: yield* urlOf({ fileId, expiresAt }),
-            expiresAt: new Date(expiresAt * 1000).toISOString()
-          }
+          const link = yield* links.from(fileId, yield* Clock.currentTimeMillis)
+          return { ...file, ...link }
         }),
-        urlFrom: (fileId, from) => urlOf({ fileId, expiresAt: endOf(from.getTime()) }),
+        urlFrom: (fileId, from) => Effect.map(links.from(fileId, from.getTime()), ({ url }) => url),
         open: Effect.fnUntraced(function* (token) {
-          const payload = yield* tokens.read(token)
-          const subject = payload === undefined ? undefined : subjectOf(payload)
-          if (subject === undefined) return undefined
-          const { expiresAt, fileId } = subject
-          if (expiresAt * 1000 <= (yield* Clock.currentTimeMillis)) return undefined
+          const fileId = yield* links.fileOf(token)
+          if (fileId === undefined) return undefined
           return yield* ask.first(
             "openLink",
             ResultRow,
