@@ -44,7 +44,7 @@ export const endWith = (id: string, jobId: string): BatchEnd => ({
   cost: { ...cost(jobId, 0.5), id, source: "batch", metadata: { batch: true } }
 })
 
-const JOB = { arn: "arn:x", name: "n", pollIn: Duration.zero, giveUpIn: Duration.hours(26) }
+export const JOB = { arn: "arn:x", name: "n", pollIn: Duration.zero, giveUpIn: Duration.hours(26) }
 
 const submittedRow = Effect.gen(function* () {
   const store = yield* BatchStore

@@ -49,9 +49,12 @@ export class DocumentsWorld extends Context.Service<
   {
     /** No work of an earlier test is in the way. */
     readonly clean: Effect.Effect<void>
+    /** Lets time pass for holds, mails, replies and the messages of bulk orders. */
+    readonly pass: (time: Duration.Duration) => Effect.Effect<void>
     /** A customer of the paid plan with these credits; `free`: of the free plan. */
     readonly customer: (credits: number | "free") => Effect.Effect<string>
     readonly setPlan: (customerId: string, plan: "free" | "paid") => Effect.Effect<void>
+    readonly setCredits: (customerId: string, credits: number) => Effect.Effect<void>
     readonly closeAccount: (customerId: string) => Effect.Effect<void>
     /** What the customer has: credits, what is set aside, what was charged. */
     readonly funds: (
@@ -128,6 +131,7 @@ export class DocumentsWorld extends Context.Service<
 
 export const clean = DocumentsWorld.use((world) => world.clean)
 export const customer = (credits: number | "free") => DocumentsWorld.use((world) => world.customer(credits))
+export const pass = (time: Duration.Duration) => DocumentsWorld.use((world) => world.pass(time))
 export const funds = (customerId: string) => DocumentsWorld.use((world) => world.funds(customerId))
 export const ledgerUsd = DocumentsWorld.use((world) =>
   Effect.map(world.ledger, (rows) => rows.reduce((sum, { costUsd }) => sum + costUsd, 0))

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto"
 
 import { Clock, Duration, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 
+import { addCustomer } from "../../src/adapters/memory/accounts/accounts.ts"
 import { amountOf, availableFunds } from "../../src/adapters/memory/accounts/funds.ts"
 import * as MemoryBatch from "../../src/adapters/memory/batch/batch-store.ts"
 import { newBatchRow } from "../../src/adapters/memory/batch/owner-acts.ts"
@@ -30,15 +32,11 @@ const clean = (db: Documents) => {
 
 const customer = (db: Documents, credits: number | "free") => {
   const id = randomUUID()
-  const isFree = credits === "free"
-  db.customers.insert({
+  addCustomer(db, {
     id,
     email: `${id}@x.test`,
-    name: null,
-    plan: isFree ? "free" : "paid",
-    credits: isFree ? 0 : credits,
-    freePagesUsed: 0,
-    deletedAt: null
+    plan: credits === "free" ? "free" : "paid",
+    credits: credits === "free" ? 0 : credits
   })
   return id
 }
@@ -109,8 +107,10 @@ const layer: Layer.Layer<DocumentsWorld, never, MemoryDocuments> = Layer.effect(
       })
     return DocumentsWorld.of({
       clean: now(() => clean(db)),
+      pass: (time) => TestClock.adjust(time),
       customer: (credits) => now(() => customer(db, credits)),
       setPlan: (id, plan) => now(() => void db.customers.update(id, { plan })),
+      setCredits: (id, credits) => now(() => void db.customers.update(id, { credits })),
       closeAccount: (id) => now(() => void db.customers.update(id, { deletedAt: db.moment() })),
       funds: (id) => now(() => funds(db, id)),
       spend: (id, credits) => now(() => spend(db, id, credits)),

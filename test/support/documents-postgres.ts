@@ -139,7 +139,25 @@ const layer: Layer.Layer<DocumentsWorld, never, WriteSql> = Layer.effect(
     return DocumentsWorld.of({
       ...rows(sql),
       ...changes(sql),
-      clean: Effect.asVoid(here(clean)),
+      clean: here(
+        Effect.andThen(
+          sql`with l as (delete from conversion_jobs), m as (delete from intake_mails), b as (delete from bulk_orders)
+            delete from intake_strangers`,
+          Effect.asVoid(clean)
+        )
+      ),
+      pass: (time) =>
+        Effect.orDie(
+          sql`with t as (select ${seconds(time)}::float8 * interval '1 second' as passed),
+            m as (update intake_mails set not_before = not_before - passed, heartbeat_at = heartbeat_at - passed,
+              received_at = received_at - passed, ended_at = ended_at - passed,
+              failing_since = failing_since - passed, failed_at = failed_at - passed from t),
+            s as (update intake_strangers set replied_at = replied_at - passed from t),
+            h as (update funds_holds set expires_at = expires_at - passed from t),
+            b as (update bulk_orders set notifying_until = notifying_until - passed, ended_at = ended_at - passed from t)
+            update intake_replies set not_before = not_before - passed, created_at = created_at - passed,
+              ended_at = ended_at - passed from t`
+        ),
       customer: (credits) =>
         here(
           credits === "free"
@@ -151,6 +169,8 @@ const layer: Layer.Layer<DocumentsWorld, never, WriteSql> = Layer.effect(
         ),
       setPlan: (id, plan) =>
         Effect.orDie(sql`update customers set plan_type = ${plan} where id = ${id}::uuid`),
+      setCredits: (id, credits) =>
+        Effect.orDie(sql`update customers set credits_remaining = ${credits} where id = ${id}::uuid`),
       closeAccount: (id) =>
         Effect.orDie(sql`update customers set deleted_at = clock_timestamp() where id = ${id}::uuid`),
       funds: (id) => here(funds(id)),

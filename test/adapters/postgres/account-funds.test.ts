@@ -6,6 +6,8 @@ import { Effect, Layer } from "effect"
 import * as Accounts from "../../../src/adapters/postgres/accounts/accounts.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { Accounts as AccountsPort } from "../../../src/ports/accounts/accounts.ts"
+import { suite } from "../../contracts/accounts.ts"
+import { postgres } from "../../support/documents-postgres.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 
 /** A customer of the free plan who has used 4 pages of it. */
@@ -17,6 +19,8 @@ const customer = (email: string, name: string | null = null) =>
       (rows) => rows[0]!.id
     )
   )
+
+suite("PostgreSQL", Layer.provideMerge(Accounts.layer, postgres))
 
 suiteLayer(Accounts.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "60 seconds" })(
   "funds of an account",

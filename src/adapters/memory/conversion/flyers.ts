@@ -7,8 +7,7 @@ import { placeHold, refreshHold, releaseHold, settleHold } from "../accounts/fun
 import type { FlyerRow } from "../documents/rows.ts"
 import { type Documents, isoOf, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
-import { isLive, stopFlyer } from "./flyer-jobs.ts"
-import { bookCosts, NOT_ENOUGH_CREDITS } from "./jobs.ts"
+import { bookCosts, isLive, NOT_ENOUGH_CREDITS, stopFlyer } from "./jobs.ts"
 import { isBeingConverted, ownFile, request } from "./requests.ts"
 
 type Held = Pick<ClaimedFlyer, "id" | "lease">

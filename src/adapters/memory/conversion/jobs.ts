@@ -1,7 +1,7 @@
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { isTerminal } from "../../../domain/conversion/job.ts"
 import { releaseHold } from "../accounts/funds.ts"
-import type { FileRow, JobRow } from "../documents/rows.ts"
+import type { FileRow, FlyerRow, JobRow } from "../documents/rows.ts"
 import type { Documents } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
 
@@ -124,3 +124,19 @@ export const failJob = (db: Documents, jobId: string, error: string, lease?: str
 
 /** The error of work whose hold had lapsed and whose funds are spent by the time its result is there. */
 export const NOT_ENOUGH_CREDITS = "Not enough credits were left when the result was ready"
+
+/** Whether a flyer job is under way. */
+export const isLive = ({ status }: Pick<FlyerRow, "status">): boolean =>
+  status === "pending" || status === "processing"
+
+/** Ends a live flyer job on its owner's behalf; a running one loses its claim. */
+export const stopFlyer = (db: Documents, id: string, error: string): void => {
+  db.flyers.update(id, { status: "failed", error, lease: null })
+  releaseHold(db, id, "cancelled")
+}
+
+/** `cancel_flyer_jobs_for_file`. */
+export const cancelFlyersOf = (db: Documents, fileId: string, error: string): void => {
+  for (const flyer of db.flyers.where((one) => one.fileId === fileId && isLive(one)))
+    stopFlyer(db, flyer.id, error)
+}

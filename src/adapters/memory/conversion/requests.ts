@@ -7,8 +7,15 @@ import { closeBatchRow } from "../batch/owner-acts.ts"
 import type { FileRow, JobRow, QueueRow } from "../documents/rows.ts"
 import type { Documents } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
-import { cancelFlyersOf, isLive } from "./flyer-jobs.ts"
-import { chunksOf, conversionCost, reopenReflow, shownFile, updateFile } from "./jobs.ts"
+import {
+  cancelFlyersOf,
+  chunksOf,
+  conversionCost,
+  isLive,
+  reopenReflow,
+  shownFile,
+  updateFile
+} from "./jobs.ts"
 
 /** A file of this owner's that is not deleted. */
 export const ownFile = (db: Documents, fileId: string, customerId: string): FileRow | undefined => {

@@ -6,10 +6,14 @@ import { layer as store } from "../../../../src/adapters/postgres/conversion/con
 import { layer as report } from "../../../../src/adapters/postgres/conversion/job-report.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../../../src/ports/conversion/job-report.ts"
+import * as Jobs from "../../../contracts/job-report.ts"
+import { postgres } from "../../../support/documents-postgres.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, cost, customer, job, pdf } from "./world.ts"
 
 const suite = Layer.provideMerge(Layer.mergeAll(store, report), layerPostgres)
+
+Jobs.suite("PostgreSQL", Layer.provideMerge(report, postgres))
 
 layer(suite, { timeout: 60_000 })("jobs and costs for admins", (it) => {
   it.effect("jobs, newest first, page by page, by status, with their batch rows", () =>
@@ -69,43 +73,6 @@ layer(suite, { timeout: 60_000 })("jobs and costs for admins", (it) => {
         [ids[1]]
       )
       assert.strictEqual((yield* Effect.flip(jobs.jobs({ limit: 1, cursor: "x" })))._tag, "InvalidCursor")
-    })
-  )
-
-  it.effect("costs by source, and the batch lane against on demand; an empty ledger too", () =>
-    Effect.gen(function* () {
-      yield* clean
-      const jobs = yield* JobReport
-      const conversions = yield* ConversionStore
-      const empty = yield* jobs.costs(30)
-      assert.deepStrictEqual([empty.totalUsd, empty.sources, empty.batch.savedUsd], [0, [], 0])
-      const owner = yield* customer(100)
-      const jobId = yield* job(owner, yield* pdf(owner, 2))
-      yield* conversions.bookCosts([
-        cost(jobId, 0.25),
-        {
-          ...cost(jobId, 1),
-          source: "batch",
-          metadata: { batch: true, accepted: 9, fallback: 1, onDemandUsd: 1.8 }
-        }
-      ])
-      const { batch, sources, totalUsd } = yield* jobs.costs(1)
-      assert.strictEqual(totalUsd, 1.25)
-      assert.deepStrictEqual(
-        sources.map(({ costUsd, source }) => [source, costUsd]),
-        [
-          ["batch", 1],
-          ["chunk-scheduler", 0.25]
-        ]
-      )
-      assert.deepStrictEqual(batch, {
-        jobs: 1,
-        accepted: 9,
-        fallback: 1,
-        costUsd: 1,
-        onDemandUsd: 1.8,
-        savedUsd: 0.8
-      })
     })
   )
 })

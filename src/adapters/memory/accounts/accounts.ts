@@ -1,0 +1,72 @@
+import { Effect, Layer } from "effect"
+
+import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
+import { type AccountFunds, Accounts } from "../../../ports/accounts/accounts.ts"
+import type { CustomerRow } from "../documents/rows.ts"
+import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"
+import { Refused } from "../documents/table.ts"
+import { erasedAlias, eraseFromMails } from "../inbound/upkeep.ts"
+import { availableFunds } from "./funds.ts"
+
+/** A new customer. One who was erased has the free pages of then (`recall_free_pages`). */
+export const addCustomer = (
+  db: Documents,
+  customer: Pick<CustomerRow, "id" | "email" | "plan" | "credits"> & Partial<CustomerRow>
+): CustomerRow => {
+  if (db.customers.find(({ email }) => email === customer.email) !== undefined)
+    throw new Refused("there is a customer with this address already")
+  const erased = db.customers.where(({ email }) => email.startsWith(`${erasedAlias(customer.email)}:`))
+  const used = erased.map(({ freePagesUsed }) => freePagesUsed)
+  const freePagesUsed = Math.max(customer.freePagesUsed ?? 0, ...used)
+  return db.customers.insert({ name: null, deletedAt: null, ...customer, freePagesUsed })
+}
+
+const funds = (db: Documents, customerId: string): AccountFunds | undefined => {
+  const customer = db.customers.get(customerId)
+  const spendable = availableFunds(db, customerId)
+  if (customer === undefined || spendable === undefined || customer.deletedAt !== null) return undefined
+  const isPaid = spendable.plan === "paid"
+  const remaining = isPaid ? spendable.credits : spendable.freePages
+  const whole = isPaid ? customer.credits : FREE_LIFETIME_PAGES - customer.freePagesUsed
+  const left = Math.max(remaining, 0)
+  return {
+    id: customer.id,
+    email: customer.email,
+    name: customer.name,
+    planType: spendable.plan,
+    creditsRemaining: isPaid ? left : null,
+    freePagesLeft: isPaid ? null : left,
+    heldCredits: whole - remaining
+  }
+}
+
+/** `close_account`: what it does to a customer. */
+const close = (db: Documents, customerId: string) => {
+  const customer = db.customers.get(customerId)
+  if (customer === undefined || customer.deletedAt !== null) return undefined
+  const deletedAt = db.moment()
+  db.customers.update(customerId, { deletedAt, name: null })
+  return { email: customer.email, deletedAt: new Date(Math.floor(deletedAt / 1000)).toISOString() }
+}
+
+/** `erase_person`: what it does to mails under way and to the customer. */
+const erase = (db: Documents, email: string): boolean => {
+  const inMails = eraseFromMails(db, email)
+  const customer = db.customers.find((one) => one.email === email)
+  if (customer === undefined) return inMails
+  close(db, customer.id)
+  db.customers.update(customer.id, { email: `${erasedAlias(email)}:${customer.id}`, name: null })
+  return true
+}
+
+/** Accounts in memory: their funds, and what closing and erasing do to documents. Sign-ins and the send log are elsewhere. */
+export const layer: Layer.Layer<Accounts, never, MemoryDocuments> = Layer.effect(
+  Accounts,
+  Effect.map(MemoryDocuments, (documents) =>
+    Accounts.of({
+      funds: (customerId) => transaction(documents, (db) => funds(db, customerId)),
+      close: (customerId) => transaction(documents, (db) => close(db, customerId)),
+      erase: ({ email }) => transaction(documents, (db) => erase(db, email))
+    })
+  )
+)

@@ -1,0 +1,258 @@
+import { Duration } from "effect"
+
+import type { ClaimedMail, IntakeStore, Shortage } from "../../../ports/inbound/intake-store.ts"
+import { amountOf, availableFunds, placeHold, refreshHold } from "../accounts/funds.ts"
+import type { MailRow } from "../documents/rows.ts"
+import { type Documents, micros } from "../documents/state.ts"
+import { by } from "../documents/table.ts"
+import { queueReply } from "./replies.ts"
+
+type Store = IntakeStore["Service"]
+type Held = Pick<ClaimedMail, "id" | "lease">
+
+const HOUR = micros(Duration.hours(1))
+
+/** Enters a mail; safe to repeat. */
+export const receive = (db: Documents, mail: Parameters<Store["receive"]>[0]): void => {
+  if (db.mails.get(mail.id) !== undefined) return
+  const now = db.moment()
+  db.mails.insert({
+    ...mail,
+    step: "received",
+    outcome: null,
+    reason: null,
+    identity: null,
+    messageId: null,
+    sender: null,
+    contentSha256: null,
+    subject: null,
+    references: null,
+    customerId: null,
+    filename: null,
+    fileBytes: null,
+    pages: null,
+    ignored: [],
+    sourceKey: null,
+    resultKey: null,
+    resultBytes: null,
+    lease: null,
+    heartbeatAt: null,
+    attempts: 0,
+    ...UNFAILED,
+    notBefore: now,
+    receivedAt: now,
+    endedAt: null,
+    cleaned: null
+  })
+}
+
+/** A step that nothing has failed in, and no worker was taken from. */
+const UNFAILED = {
+  formerLease: null,
+  failures: 0,
+  failingPart: null,
+  failingSince: null,
+  failedAt: null
+} as const
+
+const claimed = (mail: MailRow, lease: string): ClaimedMail => ({
+  id: mail.id,
+  lease,
+  rawKey: mail.rawKey,
+  rawBytes: mail.rawBytes,
+  envelopeFrom: mail.envelopeFrom,
+  peerTrusted: mail.peerTrusted,
+  attempts: mail.attempts,
+  failures: mail.failures,
+  sender: mail.sender ?? undefined,
+  job:
+    mail.customerId === null || mail.sourceKey === null
+      ? undefined
+      : {
+          customerId: mail.customerId,
+          filename: mail.filename ?? "document.pdf",
+          fileBytes: mail.fileBytes ?? 0,
+          pages: mail.pages ?? 0,
+          ignored: mail.ignored,
+          sourceKey: mail.sourceKey
+        }
+})
+
+/** `claim_mail`: the one that this lease holds, else the one that is due for longest, or whose worker went silent. */
+export const claim = (
+  db: Documents,
+  step: "received" | "converting",
+  lease: string,
+  stale: Duration.Duration
+): ClaimedMail | undefined => {
+  const now = db.moment()
+  const isFree = (mail: MailRow) =>
+    mail.lease === lease ||
+    (mail.notBefore <= now && (mail.lease === null || (mail.heartbeatAt ?? now) < now - micros(stale)))
+  const [next] = db.mails
+    .where((mail) => mail.step === step && isFree(mail))
+    .sort(
+      by(
+        (mail) => (mail.lease === lease ? 0 : 1),
+        ({ notBefore }) => notBefore
+      )
+    )
+  if (next === undefined) return undefined
+  const isMine = next.lease === lease
+  const mail = db.mails.update(next.id, {
+    formerLease: isMine ? next.formerLease : (next.lease ?? next.formerLease),
+    lease,
+    heartbeatAt: now,
+    attempts: isMine ? next.attempts : next.attempts + 1
+  })
+  return claimed(mail, lease)
+}
+
+/** The mail, while this lease holds it. */
+const heldMail = (db: Documents, { id, lease }: Held): MailRow | undefined => {
+  const mail = db.mails.get(id)
+  return mail !== undefined && mail.step !== "ended" && mail.lease === lease ? mail : undefined
+}
+
+/** `heartbeat_mail`. */
+export const heartbeat = (db: Documents, held: Held, window: Duration.Duration): boolean => {
+  const mail = heldMail(db, held)
+  if (mail === undefined) return false
+  db.mails.update(mail.id, { heartbeatAt: db.moment() })
+  refreshHold(db, mail.id, window)
+  return true
+}
+
+/** `hand_back_mail`: to be claimed again later. */
+export const handBack = (
+  db: Documents,
+  held: Held,
+  { after, counts }: Parameters<Store["handBack"]>[1]
+): boolean => {
+  const mail = heldMail(db, held)
+  if (mail === undefined) return false
+  db.mails.update(mail.id, {
+    lease: null,
+    heartbeatAt: null,
+    notBefore: db.moment() + micros(after),
+    attempts: counts ? mail.attempts : Math.max(mail.attempts - 1, 0)
+  })
+  return true
+}
+
+/** `defer_mail`: a dependency failed. A worker whose lease was taken over is alive: its attempt does not count. */
+export const defer = (
+  db: Documents,
+  { id, lease }: Held,
+  { after, gap, limit, part, window }: Parameters<Store["defer"]>[1]
+): "deferred" | "over" | "stale" => {
+  const mail = db.mails.get(id)
+  if (mail === undefined || mail.step === "ended") return "stale"
+  const uncounted = Math.max(mail.attempts - 1, 0)
+  if (mail.lease !== lease) {
+    if (mail.formerLease === lease) db.mails.update(id, { attempts: uncounted, formerLease: null })
+    return "stale"
+  }
+  const now = db.moment()
+  const goesOn = mail.failingPart === part && mail.failedAt !== null && mail.failedAt > now - micros(gap)
+  const failingSince = goesOn ? (mail.failingSince ?? now) : now
+  if (failingSince < now - micros(limit)) return "over"
+  db.mails.update(id, {
+    lease: null,
+    heartbeatAt: null,
+    notBefore: now + micros(after),
+    attempts: uncounted,
+    failures: mail.failures + 1,
+    failingPart: part,
+    failedAt: now,
+    failingSince
+  })
+  refreshHold(db, id, window)
+  return "deferred"
+}
+
+/** Whether another mail has one of the signatures, or the identity. */
+const isDuplicate = (
+  db: Documents,
+  id: string,
+  { identity, signatures }: Parameters<Store["identify"]>[1]
+): boolean =>
+  signatures.some((signature) => (db.identities.get(signature)?.mailId ?? id) !== id) ||
+  db.mails.find((mail) => mail.identity === identity && mail.id !== id) !== undefined
+
+/** Mails of its sender within the hour before it. */
+const recentOf = (db: Documents, { id, receivedAt }: MailRow, sender: string): number =>
+  db.mails.where(
+    (mail) =>
+      mail.sender === sender &&
+      mail.receivedAt > receivedAt - HOUR &&
+      mail.receivedAt <= receivedAt &&
+      mail.id !== id &&
+      mail.outcome !== "duplicate" &&
+      mail.outcome !== "limited"
+  ).length
+
+/** `identify_mail`: claims what makes two deliveries one mail, before any work for it. */
+export const identify = (
+  db: Documents,
+  held: Held,
+  identity: Parameters<Store["identify"]>[1],
+  limitAnHour: number
+): "claimed" | "duplicate" | "limited" | "stale" => {
+  const mail = heldMail(db, held)
+  if (mail?.step !== "received") return "stale"
+  const { id } = mail
+  const messageId = identity.messageId ?? null
+  const { contentSha256, sender } = identity
+  const ended = { step: "ended", lease: null, endedAt: db.moment() } as const
+  if (isDuplicate(db, id, identity)) {
+    const reason = "the same mail was delivered before"
+    db.mails.update(id, { ...ended, outcome: "duplicate", reason, sender, messageId })
+    return "duplicate"
+  }
+  for (const signature of new Set(identity.signatures))
+    if (db.identities.get(signature) === undefined) db.identities.insert({ identity: signature, mailId: id })
+  db.mails.update(id, {
+    identity: identity.identity,
+    messageId,
+    sender,
+    contentSha256,
+    subject: identity.subject ?? null,
+    references: identity.references ?? null
+  })
+  if (recentOf(db, mail, sender) < limitAnHour) return "claimed"
+  const reason = `more than ${limitAnHour} mails of the sender within an hour`
+  db.mails.update(id, { ...ended, outcome: "limited", reason })
+  return "limited"
+}
+
+/** What a customer could spend, where it does not suffice. */
+export const shortageOf = (db: Documents, customerId: string | null, butFor?: string): Shortage => {
+  const funds = customerId === null ? undefined : availableFunds(db, customerId, butFor)
+  return funds === undefined ? { plan: "free", balance: 0 } : { plan: funds.plan, balance: amountOf(funds) }
+}
+
+/** `admit_mail`: sets the funds aside, queues the acknowledgement, and lets the conversion begin. */
+export const admit = (
+  db: Documents,
+  held: Held,
+  admission: Parameters<Store["admit"]>[1]
+): "admitted" | "stale" | Shortage => {
+  const mail = heldMail(db, held)
+  if (mail === undefined) return "stale"
+  if (mail.step === "converting") return "admitted"
+  const { acknowledgement, recipient, window, ...job } = admission
+  const { customerId, pages } = job
+  if (!placeHold(db, { customerId, jobId: mail.id, pages }, window)) return shortageOf(db, customerId)
+  db.mails.update(mail.id, {
+    ...job,
+    ...UNFAILED,
+    step: "converting",
+    lease: null,
+    heartbeatAt: null,
+    attempts: 0,
+    notBefore: db.moment()
+  })
+  queueReply(db, { mailId: mail.id, recipient, content: acknowledgement, asLink: false })
+  return "admitted"
+}
