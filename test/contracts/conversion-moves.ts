@@ -149,17 +149,17 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
           const store = yield* ConversionStore
           const world = yield* DocumentsWorld
           for (const status of JobStatus.literals) {
-            for (const name of NAMES) {
-              const isClaim = name === "claimChunk"
+            for (const call of NAMES) {
+              const isClaim = call === "claimChunk"
               const first = isClaim && status !== "waiting_batch" ? "pending" : CHUNK_OF[status]
               const ids = yield* stage(status, first, 1)
-              yield* CALLS[name](store, ids, world)
-              const move = JOB_MOVES[name]
+              yield* CALLS[call](store, ids, world)
+              const move = JOB_MOVES[call]
               const expected = move === undefined ? undefined : moveJob(status, move)
               const after = yield* statusesOf(ids.jobId)
               // A chunk that has ended is not worked on, and ends no job anew.
-              const applies = !name.endsWith("AtLast") || first === "processing"
-              assert.strictEqual(after.job, applies ? (expected ?? status) : status, `${name} on ${status}`)
+              const applies = !call.endsWith("AtLast") || first === "processing"
+              assert.strictEqual(after.job, applies ? (expected ?? status) : status, `${call} on ${status}`)
             }
           }
         }),
@@ -191,11 +191,11 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
           const store = yield* ConversionStore
           const world = yield* DocumentsWorld
           for (const [status, jobStatus] of STAGED) {
-            for (const name of NAMES) {
+            for (const call of NAMES) {
               const ids = yield* stage(jobStatus, status, 2)
-              yield* CALLS[name](store, ids, world)
+              yield* CALLS[call](store, ids, world)
               const after = yield* statusesOf(ids.jobId)
-              assert.strictEqual(after.chunk, CHUNK_MOVES[status][name] ?? status, `${name} on ${status}`)
+              assert.strictEqual(after.chunk, CHUNK_MOVES[status][call] ?? status, `${call} on ${status}`)
             }
           }
         }),

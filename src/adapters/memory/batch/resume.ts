@@ -1,4 +1,4 @@
-import { Duration } from "effect"
+import type { Duration } from "effect"
 
 import { type JobOptions, moveJob } from "../../../domain/conversion/job.ts"
 import { refreshHold } from "../accounts/funds.ts"

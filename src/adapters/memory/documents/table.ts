@@ -57,7 +57,7 @@ export class Table<Row extends object> {
   }
 
   clear(): void {
-    for (const key of [...this.#rows.keys()]) this.remove(key)
+    for (const key of this.#rows.keys()) this.remove(key)
   }
 
   #put(key: string, row: Row, before: Row | undefined): Row {

@@ -98,7 +98,7 @@ const charge = (db: Documents, { customerId, id }: MailRow, pages: number): Shor
   return settleHold(db, id, pages) === "settled" ? undefined : shortage
 }
 
-/** `finish_mail`: the charge, the result's reply and the log entry, all or nothing. */
+/** `complete_mail`: the charge, the result's reply and the log entry, all or nothing. */
 export const finishMail = (db: Documents, held: Held, result: Result): "completed" | "stale" | Shortage => {
   const mail = ownMail(db, held)
   if (mail === undefined || mail.step === "received") return "stale"

@@ -31,7 +31,10 @@ const clean = (db: Documents, id: string, what: "source" | "all"): void => {
 export type SuppressionsOf = (email: string) => ReadonlyArray<SuppressionReason>
 
 /** The mails of one process on a database that others may share. */
-const makeIntakeStore = (documents: Documents, suppressionsOf: SuppressionsOf): IntakeStore["Service"] => {
+export const makeIntakeStore = (
+  documents: Documents,
+  suppressionsOf: SuppressionsOf = () => []
+): IntakeStore["Service"] => {
   const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
   return IntakeStore.of({
     receive: (mail) => run((db) => receive(db, mail)),
@@ -61,9 +64,7 @@ const makeIntakeStore = (documents: Documents, suppressionsOf: SuppressionsOf): 
 }
 
 /** Mails under way in memory, by the same rules as the functions of PostgreSQL. */
-export const layer = (
-  suppressionsOf: SuppressionsOf = () => []
-): Layer.Layer<IntakeStore, never, MemoryDocuments> =>
+export const layer = (suppressionsOf?: SuppressionsOf): Layer.Layer<IntakeStore, never, MemoryDocuments> =>
   Layer.effect(
     IntakeStore,
     Effect.map(MemoryDocuments, (documents) => makeIntakeStore(documents, suppressionsOf))
