@@ -31,7 +31,7 @@ export class IntakeWorld extends Context.Service<
     readonly logged: (mailId: string) => Effect.Effect<
       | {
           readonly status: string
-          readonly sender: string
+          readonly sender: string | null
           readonly totalPages: number
           readonly creditsCharged: number
           readonly error: string | null
@@ -685,7 +685,7 @@ const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
             assert.deepStrictEqual([row?.step, row?.reason], ["ended", "the person was erased"])
             assert.deepStrictEqual(yield* repliesTo(id), [])
           }
-          assert.notInclude((yield* world.logged(done))?.sender, emailOf(owner))
+          assert.notInclude((yield* world.logged(done))?.sender ?? "", emailOf(owner))
           assert.isUndefined(yield* store.result(done))
           assert.isFalse(yield* store.heartbeat(live, WINDOW))
           assert.deepStrictEqual(yield* funds(owner), { credits: 9, held: 0, charged: 1 })

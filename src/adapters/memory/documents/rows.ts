@@ -263,9 +263,9 @@ export interface StrangerRow {
 export interface MailConversionRow {
   readonly id: string
   readonly customerId: string | null
-  readonly sender: string
-  readonly filename: string
-  readonly fileBytes: number
+  readonly sender: string | null
+  readonly filename: string | null
+  readonly fileBytes: number | null
   readonly totalPages: number
   readonly standardPages: number
   readonly complexPages: number

@@ -89,7 +89,11 @@ export const makeDocuments = (linkKey = new Uint8Array(32)): Documents => {
     identities: new Table(journal, ({ identity }) => identity),
     replies: new Table(journal, ({ content, mailId }) => `${mailId} ${content.kind}`),
     strangers: new Table(journal, ({ sender }) => sender),
-    mailConversions: new Table(journal, ({ id }) => id),
+    mailConversions: new Table(
+      journal,
+      ({ id }) => id,
+      ({ fileBytes, filename, sender }) => sender !== null && filename !== null && fileBytes !== null
+    ),
     linkKey,
     moment: () => (now += 1),
     newId: () => `00000000-0000-4000-8000-${(ids += 1).toString(16).padStart(12, "0")}`,

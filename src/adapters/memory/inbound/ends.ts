@@ -50,8 +50,8 @@ const logFailure = (db: Documents, mail: MailRow, end: MailEnd, error: string): 
   db.mailConversions.insert({
     id: mail.id,
     customerId: end.customerId ?? mail.customerId,
-    sender: mail.sender ?? end.reply?.recipient ?? "",
-    filename: end.filename ?? mail.filename ?? "",
+    sender: mail.sender ?? end.reply?.recipient ?? null,
+    filename: end.filename ?? mail.filename,
     fileBytes: end.fileBytes ?? mail.fileBytes ?? 0,
     totalPages: mail.pages ?? 0,
     standardPages: 0,
@@ -121,9 +121,9 @@ export const finishMail = (db: Documents, held: Held, result: Result): "complete
   db.mailConversions.insert({
     id: mail.id,
     customerId: mail.customerId,
-    sender: mail.sender ?? "",
-    filename: mail.filename ?? "",
-    fileBytes: mail.fileBytes ?? 0,
+    sender: mail.sender,
+    filename: mail.filename,
+    fileBytes: mail.fileBytes,
     totalPages,
     standardPages,
     complexPages,

@@ -8,11 +8,31 @@ import * as PostgresIntake from "../../../../src/adapters/postgres/inbound/intak
 import { postgres } from "../../../support/documents-postgres.ts"
 import { STEPS } from "./steps.ts"
 import { differencesOf } from "./tables.ts"
-import { alignTurns, makeWorld, type World } from "./world.ts"
+import { alignTurns, makeWorld } from "./world.ts"
 
 /** How long it goes on, milliseconds. Longer by hand: `MODEL_MS=300000`; again: `MODEL_SEED=…`. */
 const TIME_MS = Number(process.env["MODEL_MS"] ?? 8_000)
 const SEED = Number(process.env["MODEL_SEED"] ?? randomInt(1, 2 ** 31 - 1))
+
+/** What a run begins with: without it, little is there to be worked on. */
+const FIRST = [
+  "addFile",
+  "addFile",
+  "addFile",
+  "request",
+  "createJob",
+  "request",
+  "createJob",
+  "request",
+  "createJob",
+  "receive",
+  "receive",
+  "claimMail",
+  "identify",
+  "admit",
+  "claimMail",
+  "receive"
+].map((name, index) => [name, index, index + 1] as const)
 
 /** Drawn more often than the others: without them, little comes to its end. */
 const OFTEN = [
@@ -34,25 +54,52 @@ const OFTEN = [
   "endReply"
 ]
 
+/** Answers without which not much was tried. */
+const REACHED = [
+  'finishJob: "completed"',
+  'cancel: "cancelled"',
+  'completeChunk: "stale"',
+  'failChunk: "failed"',
+  "recoverOrphan: 1",
+  'finishInline: "completed"',
+  'finishFlyer: "completed"',
+  "submitted: true",
+  "end: true",
+  'makeInteractive: "resumed"',
+  'identify: "duplicate"',
+  'admit: "admitted"',
+  'finish: "completed"',
+  "replySent: true"
+]
+
 const NAMES = Object.keys(STEPS)
 
-/** Steps in any order, three files and a few mails first. */
-const script = fc.array(fc.tuple(fc.constantFrom(...NAMES, ...OFTEN, ...OFTEN), fc.nat(59), fc.nat(59)), {
-  minLength: 40,
-  maxLength: 150,
-  size: "max"
-})
+/** Steps in any order. */
+const script = fc.array(
+  fc.tuple(fc.constantFrom(...NAMES, ...OFTEN, ...OFTEN, ...OFTEN), fc.nat(59), fc.nat(59)),
+  {
+    minLength: 40,
+    maxLength: 150,
+    size: "max"
+  }
+)
 
-const step = Effect.fnUntraced(function* (world: World, name: string, a: number, b: number) {
-  yield* STEPS[name]!(world, a, b)
-  yield* alignTurns(world)
-  return [...world.differences, ...(yield* differencesOf(world.sql, world.db))]
-})
+/** The tables are compared so often; the answers always. */
+const EVERY = 10
 
-const play = Effect.fnUntraced(function* (steps: ReadonlyArray<readonly [string, number, number]>) {
-  const world = yield* makeWorld
-  for (const [name, a, b] of steps)
-    assert.deepStrictEqual(yield* step(world, name, a, b), [], `after ${name}(${a}, ${b})`)
+const play = Effect.fnUntraced(function* (
+  steps: ReadonlyArray<readonly [string, number, number]>,
+  counts: Map<string, number>
+) {
+  const world = yield* makeWorld(counts)
+  for (const [index, [name, a, b]] of [...FIRST, ...steps].entries()) {
+    // A constraint refused it, on both.
+    yield* Effect.catchTag(STEPS[name]!(world, a, b), "StoreUnavailable", () => Effect.void)
+    if (name.endsWith("Inline") || name === "deleteFile") yield* alignTurns(world)
+    assert.deepStrictEqual(world.differences, [], `${name}(${a}, ${b})`)
+    if (index % EVERY === 0 || index === FIRST.length + steps.length - 1)
+      assert.deepStrictEqual(yield* differencesOf(world.sql, world.db), [], `by ${name}(${a}, ${b})`)
+  }
 })
 
 suiteLayer(Layer.provideMerge(PostgresIntake.layer, postgres), { excludeTestServices: true })(
@@ -62,16 +109,24 @@ suiteLayer(Layer.provideMerge(PostgresIntake.layer, postgres), { excludeTestServ
       "whatever is asked in whatever order: the same answers, and the same rows after each",
       () =>
         Effect.gen(function* () {
-          const context = yield* Effect.context<Effect.Services<typeof makeWorld>>()
+          const counts = new Map<string, number>()
+          const context = yield* Effect.context<Effect.Services<ReturnType<typeof makeWorld>>>()
           const run = Effect.runPromiseWith(context)
-          const property = fc.asyncProperty(script, (steps) => run(play(steps)))
+          const property = fc.asyncProperty(script, (steps) => run(play(steps, counts)))
           const until = performance.now() + TIME_MS
           let runs = 0
           do {
-            yield* Effect.promise(() => fc.assert(property, { seed: SEED + runs, numRuns: 1 }))
+            yield* Effect.promise(() =>
+              fc.assert(property, { seed: SEED + runs, numRuns: 1, endOnFailure: true })
+            )
             runs += 1
-          } while (performance.now() < until)
-          console.log(`${runs} runs (MODEL_SEED=${SEED})`)
+          } while (performance.now() < until || (REACHED.some((what) => !counts.has(what)) && runs < 300))
+          assert.deepStrictEqual(
+            REACHED.filter((what) => !counts.has(what)),
+            [],
+            `MODEL_SEED=${SEED}`
+          )
+          console.log(`${runs} runs: ${JSON.stringify(Object.fromEntries(counts))} (MODEL_SEED=${SEED})`)
         }),
       TIME_MS * 10 + 60_000
     )

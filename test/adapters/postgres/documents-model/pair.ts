@@ -48,18 +48,29 @@ export const textOf = (value: unknown): string => JSON.stringify(comparable(valu
 
 type Call = Effect.Effect<unknown, unknown>
 
+/** What the two have answered. */
+export interface Seen {
+  readonly differences: Array<string>
+  /** How often which answer was given; an answer with an `id` counts as one. */
+  readonly counts: Map<string, number>
+}
+
 /** A store whose every call goes to both; a difference of their answers is noted. PostgreSQL's answer is returned. */
-export const paired = <S extends object>(real: S, model: S, ids: Ids, differences: Array<string>): S => {
+export const paired = <S extends object>(real: S, model: S, ids: Ids, seen: Seen): S => {
   const both = (name: string, first: Call, second: () => Call): Call =>
     Effect.gen(function* () {
       const answer = yield* Effect.result(first)
       const modelled = yield* Effect.result(second())
       if (Result.isSuccess(answer) && Result.isSuccess(modelled)) {
+        const { success } = answer
+        const isOne = typeof success === "object" && success !== null
+        const what = `${name}: ${isOne ? "{}" : textOf(success)}`
+        seen.counts.set(what, (seen.counts.get(what) ?? 0) + 1)
         learn(ids, answer.success, modelled.success)
         const [a, b] = [textOf(answer.success), textOf(translated(modelled.success, ids.toReal))]
-        if (a !== b) differences.push(`${name}: PostgreSQL answers ${a}, the model ${b}`)
+        if (a !== b) seen.differences.push(`${name}: PostgreSQL answers ${a}, the model ${b}`)
       } else if (Result.isSuccess(answer) !== Result.isSuccess(modelled))
-        differences.push(`${name}: one of the two failed: ${textOf([answer._tag, modelled._tag])}`)
+        seen.differences.push(`${name}: one of the two failed: ${textOf([answer._tag, modelled._tag])}`)
       return yield* Effect.fromResult(answer)
     })
   return new Proxy(real, {

@@ -287,12 +287,12 @@ const lane: Record<string, Step> = {
   endRow: on(
     (world) => world.rows,
     ({ batches }, row, b) =>
-      Effect.andThen(batches.beginCollect(row.id), batches.end(row.id, endOf(row.id, row.jobId, b)))
+      Effect.andThen(batches.beginCollect(row.id), batches.end(row.id, endOf(row.lease, row.jobId, b)))
   ),
   dropRow: on(
     (world) => world.rows,
     ({ batches }, row, b) =>
-      b % 2 === 0 ? batches.drop(row, { ...endOf(row.id, row.jobId, b), cost: undefined }) : Effect.void
+      b % 2 === 0 ? batches.drop(row, { ...endOf(row.lease, row.jobId, b), cost: undefined }) : Effect.void
   ),
   giveUp: on(
     (world) => world.rows,

@@ -54,26 +54,27 @@ const textOf = (row: object, keys: ReadonlyArray<string>): string =>
     })
   )
 
+/** All of it in one round trip. */
+const ALL = `select ${NAMES.map(
+  (name) => `(select coalesce(jsonb_agg(x), '[]') from (${REAL[name]}) x) as "${name}"`
+).join(", ")}`
+
 /** What is not the same in the tables of both. */
 export const differencesOf = (
   sql: WriteSql["Service"],
   db: Documents
 ): Effect.Effect<ReadonlyArray<string>, SqlError> =>
-  Effect.map(
-    Effect.forEach(NAMES, (name) =>
-      Effect.map(sql.unsafe<object>(REAL[name]), (rows) => {
-        const model = db[name].where().map(seen)
-        const keys = Object.keys(rows[0] ?? {})
-        if (rows.length === 0) return model.length === 0 ? [] : [`${name}: only the model has rows`]
-        const [a, b] = [rows, model].map((all) => all.map((row) => textOf(row, keys)).sort())
-        return (a ?? [])
-          .flatMap((text, index) =>
-            text === b?.[index]
-              ? []
-              : [`${name}: PostgreSQL has ${text}, the model ${b?.[index] ?? "no row"}`]
-          )
-          .concat((b ?? []).slice(a?.length).map((text) => `${name}: only the model has ${text}`))
-      })
-    ),
-    (all) => all.flat()
+  Effect.map(sql.unsafe<Record<Name, ReadonlyArray<object>>>(ALL), ([tables]) =>
+    NAMES.flatMap((name) => {
+      const rows = tables?.[name] ?? []
+      const model = db[name].where().map(seen)
+      if (rows.length === 0) return model.length === 0 ? [] : [`${name}: only the model has rows`]
+      const keys = Object.keys(rows[0] ?? {})
+      const [a = [], b = []] = [rows, model].map((all) => all.map((row) => textOf(row, keys)).sort())
+      const [real, modelled] = [new Set(a), new Set(b)]
+      return [
+        ...a.filter((text) => !modelled.has(text)).map((text) => `${name}: only PostgreSQL has ${text}`),
+        ...b.filter((text) => !real.has(text)).map((text) => `${name}: only the model has ${text}`)
+      ]
+    })
   )

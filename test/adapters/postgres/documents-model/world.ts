@@ -55,11 +55,9 @@ export const byHand = (db: Documents, change: () => void): Effect.Effect<void> =
   })
 
 /** Two empty databases with a paid customer and a free one. */
-export const makeWorld: Effect.Effect<
-  World,
-  SqlError,
-  ConversionStore | BatchStore | IntakeStore | WriteSql
-> = Effect.gen(function* () {
+export const makeWorld = Effect.fnUntraced(function* (
+  counts: Map<string, number>
+): Effect.fn.Return<World, SqlError, ConversionStore | BatchStore | IntakeStore | WriteSql> {
   const sql = yield* WriteSql
   yield* sql`truncate customers, cost_ledger, intake_mails, intake_strangers cascade`
   const db = makeDocuments()
@@ -76,13 +74,14 @@ export const makeWorld: Effect.Effect<
   })
   const differences: Array<string> = []
   const ids = makeIds()
+  const seen = { differences, counts }
   return {
     sql,
     db,
     differences,
-    conversions: paired(yield* ConversionStore, makeConversionStore(db), ids, differences),
-    batches: paired(yield* BatchStore, makeBatchStore(db), ids, differences),
-    intake: paired(yield* IntakeStore, makeIntakeStore(db), ids, differences),
+    conversions: paired(yield* ConversionStore, makeConversionStore(db), ids, seen),
+    batches: paired(yield* BatchStore, makeBatchStore(db), ids, seen),
+    intake: paired(yield* IntakeStore, makeIntakeStore(db), ids, seen),
     owners,
     files: [],
     jobs: [],
