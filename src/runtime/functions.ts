@@ -14,7 +14,7 @@ import { type EdgeFunction, makeFunction } from "./edge/functions-call.ts"
 import * as AuditDigestLayer from "./layers/audit-digest.ts"
 import * as DeliveryIntake from "./layers/delivery-intake.ts"
 import * as Poll from "./layers/event-poll.ts"
-import { type Database, edgeDatabase } from "./layers/mail-database.ts"
+import { type Database, edgeDatabase } from "./layers/mail.ts"
 import type { Settings } from "./settings/settings.ts"
 
 export type { EdgeFunction } from "./edge/functions-call.ts"

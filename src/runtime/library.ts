@@ -16,8 +16,8 @@ import {
   type SendOptions,
   type SettingsRefused
 } from "./edge/plain-send-email.ts"
-import { mailDatabase } from "./layers/mail-database.ts"
 import { realProviders } from "./layers/mail-providers.ts"
+import { mailDatabase } from "./layers/mail.ts"
 import { cloudCredentials, mailer } from "./layers/mail.ts"
 import type { LogSink } from "./process/log-lines.ts"
 import type { Env, Settings } from "./settings/settings.ts"

@@ -7,7 +7,7 @@ import { BatchStore } from "../../src/ports/batch/batch-store.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
 import { BatchObjects } from "../../src/ports/object-store.ts"
-import { batchAnchor } from "../../src/runtime/layers/batch.ts"
+import { batchDuties } from "../../src/runtime/layers/batch.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
 
@@ -24,7 +24,7 @@ const running = (env: Env) =>
     return (yield* snapshot).map(({ name }) => name)
   }).pipe(
     Effect.provide(
-      batchAnchor(
+      batchDuties(
         Result.getOrThrow(
           decodeSettings({ DB_URL: "postgres://u:p@127.0.0.1/x", ...env }, { embedded: true })
         )

@@ -8,8 +8,8 @@ import { BatchService, type NewBatchJob } from "../../src/ports/batch/batch-serv
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
-import { batchAnchor } from "../../src/runtime/layers/batch.ts"
-import { conversionAnchor } from "../../src/runtime/layers/conversion.ts"
+import { batchDuties } from "../../src/runtime/layers/batch.ts"
+import { conversionDuties } from "../../src/runtime/layers/conversion.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 import { customer, pdf, WINDOW } from "../adapters/postgres/conversion/world.ts"
@@ -67,7 +67,7 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the batch lan
         yield* Effect.scoped(
           Effect.andThen(
             Layer.build(
-              conversionAnchor(settingsWith(enabled)).pipe(
+              conversionDuties(settingsWith(enabled)).pipe(
                 Layer.provide(follows),
                 Layer.provide(Supervisors.layer)
               )
@@ -120,7 +120,7 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the batch lan
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* Layer.build(
-            batchAnchor(settings).pipe(Layer.provide([here, leads]), Layer.provide(Supervisors.layer))
+            batchDuties(settings).pipe(Layer.provide([here, leads]), Layer.provide(Supervisors.layer))
           )
           yield* until(isState(jobId, "submitted"))
           yield* until(isClosed(many.jobId))

@@ -8,7 +8,7 @@ import { BatchStore } from "../../src/ports/batch/batch-store.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
 import { BatchObjects } from "../../src/ports/object-store.ts"
-import { batchAnchor } from "../../src/runtime/layers/batch.ts"
+import { batchDuties } from "../../src/runtime/layers/batch.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 
@@ -49,7 +49,7 @@ const asked = (leads: boolean) =>
         whileLeading: (work) => (leads ? Effect.as(work, true) : Effect.succeed(false))
       })
     )
-    yield* Layer.build(batchAnchor(settings).pipe(Layer.provide(ports), Layer.provide(Supervisors.layer)))
+    yield* Layer.build(batchDuties(settings).pipe(Layer.provide(ports), Layer.provide(Supervisors.layer)))
     for (let minute = 0; minute < 10; minute++) yield* TestClock.adjust(Duration.minutes(1))
     return [...new Set(calls)].sort()
   }).pipe(Effect.scoped)

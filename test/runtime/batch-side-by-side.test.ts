@@ -4,7 +4,7 @@ import { Deferred, Duration, Effect, Layer, Result } from "effect"
 import { BatchService } from "../../src/ports/batch/batch-service.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
-import { batchAnchor } from "../../src/runtime/layers/batch.ts"
+import { batchDuties } from "../../src/runtime/layers/batch.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 import { driverTick } from "../domain/batch/tick.ts"
@@ -72,7 +72,7 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("a prepare tha
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* Layer.build(
-            batchAnchor(settings).pipe(Layer.provide([held, leads]), Layer.provide(Supervisors.layer))
+            batchDuties(settings).pipe(Layer.provide([held, leads]), Layer.provide(Supervisors.layer))
           )
           yield* Deferred.await(begun)
           yield* until(Effect.map(jobOf(submitted.jobId), ({ status }) => status === "pending"))

@@ -8,7 +8,7 @@ import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
 import { BatchObjects, FileObjects } from "../../src/ports/object-store.ts"
-import { conversionAnchor } from "../../src/runtime/layers/conversion.ts"
+import { conversionDuties } from "../../src/runtime/layers/conversion.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
 
@@ -49,7 +49,7 @@ const doneBy = (env: Env, leads: boolean) =>
     })
     yield* Effect.andThen(Deferred.await(made), leads ? Deferred.await(kept) : Effect.void).pipe(
       Effect.provide(
-        conversionAnchor(settings).pipe(
+        conversionDuties(settings).pipe(
           Layer.provide([
             store,
             Layer.mock(FileObjects, { list: () => Stream.empty }),

@@ -2,12 +2,16 @@ import { Context, Effect, Layer, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 import { makeR2Objects } from "../../adapters/cloudflare/r2-objects.ts"
-import { decodeTestSend, MAX_TEST_BODY, sendTestMessage } from "../../adapters/http/routes/inbound/test-message.ts"
+import {
+  decodeTestSend,
+  MAX_TEST_BODY,
+  sendTestMessage
+} from "../../adapters/http/routes/inbound/test-message.ts"
 import { invalidRequest, problem, type Problem, problemResponse } from "../../adapters/http/server/problem.ts"
 import { resultResponse } from "../../adapters/http/server/responses.ts"
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
 import { ReplyChannel } from "../../ports/inbound/mails.ts"
-import { edgeDatabase } from "../layers/mail-database.ts"
+import { edgeDatabase } from "../layers/mail.ts"
 import { edgeConvertByEmail, edgeReplies, MAIL_WORKER_GROUPS, mailWorkerParts } from "./email-layers.ts"
 import { type EdgeFunction, makeFunction } from "./functions-call.ts"
 

@@ -3,8 +3,8 @@ import * as Digest from "effect/crypto/Digest"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 
 import type { Mailer } from "../../domain/mail/mailer.ts"
-import { type Database, edgeDatabase } from "../layers/mail-database.ts"
 import { realProviders } from "../layers/mail-providers.ts"
+import { type Database, edgeDatabase } from "../layers/mail.ts"
 import { cloudCredentials, mailer } from "../layers/mail.ts"
 import type { Settings } from "../settings/settings.ts"
 

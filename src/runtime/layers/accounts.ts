@@ -5,6 +5,7 @@ import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
 import * as PostgresMagicLinks from "../../adapters/postgres/accounts/access-magic-links.ts"
 import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
 import * as Accounts from "../../adapters/postgres/accounts/accounts.ts"
+import * as AuditLog from "../../adapters/postgres/accounts/audit-log.ts"
 import * as ContactMessages from "../../adapters/postgres/accounts/contact-messages.ts"
 import * as TeamInvites from "../../adapters/postgres/accounts/team-invites.ts"
 import * as AccountClosing from "../../domain/accounts/account-closing.ts"
@@ -67,14 +68,14 @@ const devTokens = ({ access, domains, embedded }: AccountSettings) =>
 export const access = (settings: AccountSettings) => Layer.provideMerge(devTokens(settings), stored(settings))
 
 /** Claims of promotions, whose links lead to this server's address. */
-export const promoClaims = ({ http: { baseUrl } }: AccountSettings) =>
+const promoClaims = ({ http: { baseUrl } }: AccountSettings) =>
   Layer.provide(PromoClaims.layer({ baseUrl }), MailTemplates.layer)
 
 /**
  * The sender of the product's own mail, and the mails themselves. Where no real provider is configured and `ALERT_EMAIL` is
  * unset, messages of the forms go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
  */
-export const callers = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) => {
+const callers = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) => {
   const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
   return Layer.mergeAll(
     ContactForms.layer({ alertEmail: settings.alerts.email ?? fallback }),
@@ -89,8 +90,14 @@ export const callers = (settings: AccountSettings, options: { readonly onlySimul
 }
 
 /** The leader resends notifications of the forms that did not go out. */
-export const contactSweepTicks = leaderTicking(
+export const accountDuties = leaderTicking(
   "contact-sweep",
   ContactForms.CONTACT_SWEEP_INTERVAL,
   ContactForms.ContactForms.use(({ sweep }) => sweep)
 )
+
+/** Who may call, the product's own mail to them, forms, teams, receipts and promotions. */
+export const accounts = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) =>
+  Layer.merge(promoClaims(settings), callers(settings, options)).pipe(
+    Layer.provideMerge(Layer.merge(access(settings), AuditLog.layer))
+  )

@@ -133,7 +133,7 @@ const driver = (settings: BatchSettings) =>
   )
 
 /** What the leader does for the batch lane: drives it where it is on, and cleans up in any case. */
-export const batchAnchor = (settings: BatchSettings) =>
+export const batchDuties = (settings: BatchSettings) =>
   Layer.mergeAll(
     laneOf(settings).on ? driver(settings) : Layer.empty,
     leaderTicking("batch-tidying", PURGE_EVERY, purgeBatches)

@@ -2,6 +2,7 @@ import { hostname } from "node:os"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, Duration } from "effect"
+import * as Mac from "effect/crypto/Mac"
 
 import { makeBedrockVision } from "../../adapters/bedrock/vision-model.ts"
 import * as Inspector from "../../adapters/document-inspection/inspector.ts"
@@ -9,24 +10,36 @@ import { layerDocx } from "../../adapters/docx/docx-converter.ts"
 import * as Html from "../../adapters/html/html-assembly.ts"
 import * as Eld from "../../adapters/language-detection/eld.ts"
 import * as LocalModel from "../../adapters/local-model/vision-model.ts"
+import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
 import { layerPdf } from "../../adapters/pdf/pdf.ts"
+import * as BulkOrders from "../../adapters/postgres/conversion/bulk-orders.ts"
 import * as PostgresConversion from "../../adapters/postgres/conversion/conversion-store.ts"
+import * as SharedFiles from "../../adapters/postgres/conversion/shared-files.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
+import {
+  BULK_MESSAGE_INTERVAL,
+  BulkMessages,
+  BulkMessageSender,
+  layer as bulkMessages
+} from "../../domain/conversion/bulk-messages.ts"
+import * as Bulk from "../../domain/conversion/bulk.ts"
 import { pacedModel } from "../../domain/conversion/cascade/paced-model.ts"
 import { Conversions, createQueuedJobs } from "../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../domain/conversion/file-watch.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../domain/conversion/job.ts"
+import * as Sharing from "../../domain/conversion/sharing.ts"
 import { Uploads, purgeFiles } from "../../domain/conversion/uploads.ts"
 import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
 import { workOnce } from "../../domain/conversion/work/worker.ts"
 import { staleAfter } from "../../domain/leased-work.ts"
+import { formatMailbox } from "../../domain/mail/address.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import { ticking, workers } from "../process/supervisor.ts"
-import type { ConversionSettings } from "../settings/settings.ts"
-import { batchLane, batchAnchor, laneOf } from "./batch.ts"
+import type { ConversionSettings, SharingSettings } from "../settings/settings.ts"
+import { batchLane, batchDuties, laneOf } from "./batch.ts"
 import { usesLocalModel, objects } from "./objects.ts"
 
 /** The hi-fi model, paced. */
@@ -45,9 +58,11 @@ const model = (settings: ConversionSettings, credentials: CredentialSource) => {
   )
 }
 
-/** What conversions are made with, on a database; the batch lane among it. */
-export const conversion = (settings: ConversionSettings, credentials: CredentialSource) =>
-  Layer.provideMerge(batchLane(settings, credentials), core(settings, credentials))
+/** Files, jobs and what conversions are made with: the batch lane, shared results and bulk orders among it. */
+export const conversion = (settings: ConversionSettings & SharingSettings, credentials: CredentialSource) =>
+  Layer.merge(sharing(settings), batchLane(settings, credentials)).pipe(
+    Layer.provideMerge(core(settings, credentials))
+  )
 
 const core = (settings: ConversionSettings, credentials: CredentialSource) =>
   Layer.mergeAll(Uploads.layer, Conversions.layer, FileWatch.layer).pipe(
@@ -65,6 +80,34 @@ const core = (settings: ConversionSettings, credentials: CredentialSource) =>
     ),
     Layer.provide(NodeCrypto.layer)
   )
+
+/** Mailboxes of convert-by-email (INBOUND-13). */
+const SENDER_MAILBOX = "noreply"
+const CONVERT_MAILBOX = "convert"
+
+/** Shared results and bulk orders, on a database and a mailer. */
+const sharing = (settings: SharingSettings) => {
+  const sender = Layer.succeed(BulkMessageSender, {
+    from: formatMailbox({
+      name: settings.sending.from.name,
+      local: SENDER_MAILBOX,
+      domain: settings.domains.sender
+    }),
+    replyTo: `${CONVERT_MAILBOX}@${settings.domains.legacy}`
+  })
+  return Layer.mergeAll(Sharing.layer, Bulk.layer, bulkMessages).pipe(
+    Layer.provideMerge(SharedFiles.layer({ baseUrl: settings.http.baseUrl })),
+    Layer.provide([BulkOrders.layer, MailTemplates.layer, Mac.layerWebCrypto, sender]),
+    Layer.provide(NodeCrypto.layer)
+  )
+}
+
+/** The leader mails owners that their bulk orders have ended. */
+export const bulkMessageDuties = leaderTicking(
+  "bulk-messages",
+  BULK_MESSAGE_INTERVAL,
+  BulkMessages.use(({ sendDue }) => sendDue)
+)
 
 /** Pieces of work under way at once in one process. */
 const WORKERS = 2
@@ -103,9 +146,9 @@ const upkeep = (settings: ConversionSettings) =>
   })
 
 /** Conversion upkeep: makes the requested jobs and, while this process leads, maintains all of them. */
-export const conversionAnchor = (settings: ConversionSettings) =>
+export const conversionDuties = (settings: ConversionSettings) =>
   Layer.mergeAll(
     ticking("convert-executor", EXECUTE_EVERY, createQueuedJobs(laneOf(settings))),
     leaderTicking("conversion-upkeep", upkeepEvery(heartbeatOf(settings)), upkeep(settings)),
-    batchAnchor(settings)
+    batchDuties(settings)
   )

@@ -1,12 +1,15 @@
+import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 
+import * as EmbeddedPostgres from "../../adapters/embedded-postgres/embedded-postgres.ts"
 import * as Postgres from "../../adapters/postgres/client.ts"
 import { migrate, type MigrationError, pending } from "../../adapters/postgres/migrator.ts"
 import { CannotStart } from "../process/run-program.ts"
+import type { Settings } from "../settings/settings.ts"
 
 /** The numbered migrations, beside the source as beside the published files. */
 export const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url))
@@ -67,3 +70,56 @@ export const requireMigrated = (url: Redacted.Redacted): Effect.Effect<void, Can
           })
         )
   )
+
+/** Where the database is, for the banner and for readiness. */
+export class DatabasePlace extends Context.Service<
+  DatabasePlace,
+  {
+    readonly shown: string
+    /** Why an embedded server is not up, as far as its supervisor knows. */
+    readonly whyDown: Effect.Effect<string | undefined>
+  }
+>()("postlane/runtime/DatabasePlace") {}
+
+/** The database that is configured, or the embedded one; migrated either way. */
+export const database = (settings: Pick<Settings, "dataDir" | "database">) => {
+  const { database: configured } = settings
+  if (configured !== undefined) {
+    return Layer.unwrap(
+      Effect.as(requireMigrated(configured.url), Postgres.layer({ url: configured.url }))
+    ).pipe(
+      Layer.provideMerge(
+        Layer.succeed(DatabasePlace, { shown: shownUrl(configured.url), whyDown: Effect.succeed(undefined) })
+      )
+    )
+  }
+  const place = Layer.effect(
+    DatabasePlace,
+    Effect.map(EmbeddedPostgres.EmbeddedPostgres, (embedded) => ({
+      shown: `embedded, ${embedded.cluster}`,
+      whyDown: Effect.map(embedded.state, (state) =>
+        state.status === "up" ? undefined : (state.reason ?? "starting")
+      )
+    }))
+  )
+  const clients = Layer.unwrap(
+    Effect.gen(function* () {
+      const { url } = yield* EmbeddedPostgres.EmbeddedPostgres
+      yield* migrateDatabase(url)
+      return Postgres.layer({ url })
+    })
+  )
+  return Layer.mergeAll(clients, place).pipe(Layer.provide(EmbeddedPostgres.layer(resolve(settings.dataDir))))
+}
+
+/** Whether the database answers, for readiness. */
+export const databaseCheck = Effect.gen(function* () {
+  const sql = yield* Postgres.ReadSql
+  const { whyDown } = yield* DatabasePlace
+  const run = Effect.gen(function* () {
+    const down = yield* whyDown
+    if (down !== undefined) return yield* Effect.fail(new Error(down))
+    yield* sql`select 1`
+  })
+  return { name: "database", run }
+})

@@ -47,8 +47,10 @@ export const authenticityRules = ({ embedded, intake }: InboundSettings): Authen
   trustsLoopback: embedded && intake.trustedHops.length === 0
 })
 
-/** Convert-by-email, its replies beside it. */
-export const convertByEmail = (settings: InboundSettings) =>
+/** Convert-by-email, its replies beside it, and the pipeline's answers. */
+export const inbound = (settings: InboundSettings) => Layer.merge(convertByEmail(settings), pipelineAnswers)
+
+const convertByEmail = (settings: InboundSettings) =>
   ConvertByEmail.layer.pipe(
     Layer.provideMerge(replyChannel(settings)),
     Layer.provide([

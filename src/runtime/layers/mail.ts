@@ -4,18 +4,46 @@ import type { SecureRandom } from "effect/crypto/SecureRandom"
 
 import * as NoDeferQueue from "../../adapters/memory/mail/defer-queue.ts"
 import * as NoMailStore from "../../adapters/memory/mail/mail-store.ts"
+import type * as Postgres from "../../adapters/postgres/client.ts"
 import { type CredentialSource, credentialSource } from "../../adapters/ses/credentials.ts"
 import * as Mailer from "../../domain/mail/mailer.ts"
-import * as Retry from "../../domain/mail/retry.ts"
 import { MailerConfig } from "../../domain/mail/sending.ts"
 import type { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import type { MailProviders } from "../../ports/mail/mail-provider.ts"
 import type { MailStore } from "../../ports/mail/mail-store.ts"
-import type { MailSettings } from "../settings/settings.ts"
-import type { Database } from "./mail-database.ts"
+import type { MailSettings, Settings } from "../settings/settings.ts"
+
+/** Services that the database-backed parts need. */
+export type Database = Postgres.ReadSql | Postgres.WriteSql
+
+/**
+ * The database of the settings; `undefined` where its address or its password is missing (MAIL-5). Connections are opened lazily,
+ * so that an unreachable database fails calls, not the start. The driver is loaded here and not before: an installation without a
+ * database does not need it.
+ */
+export const mailDatabase = (
+  settings: Pick<Settings, "database">,
+  connect: (
+    postgres: typeof Postgres,
+    url: Postgres.PostgresOptions["url"]
+  ) => ReturnType<typeof Postgres.layer>
+): Layer.Layer<Database> | undefined => {
+  const { database } = settings
+  if (database === undefined || !database.hasPassword) return undefined
+  return Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("../../adapters/postgres/client.ts")),
+      (postgres) => connect(postgres, database.url)
+    )
+  ).pipe(Layer.orDie)
+}
+
+/** For a call on the edge: one connection, closed with it; what was opened for one request cannot be used in another. */
+export const edgeDatabase = (settings: Pick<Settings, "database">): Layer.Layer<Database> | undefined =>
+  mailDatabase(settings, (postgres, url) => postgres.layerSingle({ url }))
 
 /** What a mailer is built on that the settings alone do not decide. */
-interface MailParts {
+export interface MailParts {
   readonly providers: Layer.Layer<MailProviders>
   /** Signs the calls to the queue. */
   readonly credentials: CredentialSource
@@ -101,7 +129,8 @@ export const deferQueue = (
   )
 }
 
-const ports = (settings: MailSettings, parts: MailParts) =>
+/** What mail is sent with, on a database. */
+export const mailPorts = (settings: MailSettings, parts: MailParts) =>
   Layer.mergeAll(
     mailerConfig(settings),
     parts.providers,
@@ -129,23 +158,6 @@ export const mailer = (
             NoMailStore.layerNone,
             queueWithoutDatabase(settings, parts)
           )
-        : Layer.provide(ports(settings, parts), database)
+        : Layer.provide(mailPorts(settings, parts), database)
     )
   )
-
-/** The mailer and the handler of its retries, on the same ports, which stay visible. */
-export const mailerWithRetries = (
-  settings: MailSettings,
-  parts: MailParts
-): Layer.Layer<
-  | Mailer.Mailer
-  | Retry.RetryHandler
-  | MailerConfig
-  | MailStore
-  | DeferQueue
-  | MailProviders
-  | Digest
-  | SecureRandom,
-  never,
-  Database
-> => Layer.mergeAll(Mailer.layer, Retry.layer).pipe(Layer.provideMerge(ports(settings, parts)))

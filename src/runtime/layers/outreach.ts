@@ -48,7 +48,7 @@ export const outreach = (
 }
 
 /** The leader notes how deferred outreach sends ended. */
-export const outreachTicks = leaderTicking(
+export const outreachDuties = leaderTicking(
   "outreach-ends",
   SETTLE_INTERVAL,
   Book.use(({ settle }) => settle)

@@ -6,7 +6,7 @@ import { Effect, Layer, Redacted } from "effect"
 
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
-import { recordedAlerts } from "../../../src/runtime/layers/alerts.ts"
+import { recordedAlerts } from "../../../src/runtime/layers/delivery.ts"
 
 const BASE_URL = "http://127.0.0.1:8787"
 

@@ -2,14 +2,24 @@ import { Context, Effect, Layer } from "effect"
 
 import * as InternalAlerts from "../../adapters/http-client/internal-alerts.ts"
 import * as NoChat from "../../adapters/memory/delivery/alert-preferences.ts"
+import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
 import * as AlertPreferences from "../../adapters/postgres/delivery/alert-preferences.ts"
+import * as DeliveryLog from "../../adapters/postgres/delivery/delivery-log.ts"
+import * as EmailLogQuery from "../../adapters/postgres/delivery/email-log-query.ts"
+import * as EmailStats from "../../adapters/postgres/delivery/email-stats.ts"
 import * as SimulatedChat from "../../adapters/simulated/chat.ts"
 import * as Telegram from "../../adapters/telegram/chat.ts"
-import * as AlarmNotices from "../../domain/delivery/alarms.ts"
-import { AlertConfig, Alerts, layer } from "../../domain/delivery/alerts.ts"
+import * as Alarms from "../../domain/delivery/alarms.ts"
+import * as Alerts from "../../domain/delivery/alerts.ts"
+import * as EventRecording from "../../domain/delivery/event-recording.ts"
 import type { Chat } from "../../ports/delivery/alert-channels.ts"
 import type { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
+import { leaderTicking } from "../process/leadership.ts"
+import { ticking } from "../process/supervisor.ts"
 import type { DeliverySettings } from "../settings/settings.ts"
+import * as AuditDigest from "./audit-digest.ts"
+import * as DeliveryIntake from "./delivery-intake.ts"
+import * as EventPoll from "./event-poll.ts"
 
 /** The chat of the settings; where it is not set, the outbox of an embedded installation, else none. */
 const chat = (settings: DeliverySettings, outbox: Layer.Layer<SimulatedMail>): Layer.Layer<Chat> => {
@@ -24,15 +34,15 @@ const chat = (settings: DeliverySettings, outbox: Layer.Layer<SimulatedMail>): L
  * The alert dispatcher, the notices of alarms, and the preferences of admins. Where no real provider is configured and
  * `ALERT_EMAIL` is unset, alerts go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
  */
-export const alerts = (
+const alerts = (
   settings: DeliverySettings,
   options: { readonly outbox: Layer.Layer<SimulatedMail>; readonly onlySimulated: boolean }
 ) => {
   const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
-  return Layer.merge(layer, AlarmNotices.layer).pipe(
+  return Layer.merge(Alerts.layer, Alarms.layer).pipe(
     Layer.provide([
       chat(settings, options.outbox),
-      Layer.succeed(AlertConfig, { email: settings.alerts.email ?? fallback })
+      Layer.succeed(Alerts.AlertConfig, { email: settings.alerts.email ?? fallback })
     ]),
     Layer.provideMerge(AlertPreferences.layer)
   )
@@ -48,17 +58,42 @@ export const recordedAlerts = ({
   access,
   events,
   http
-}: RecordedAlertSettings): Layer.Layer<Alerts, never, Alerts> =>
+}: RecordedAlertSettings): Layer.Layer<Alerts.Alerts, never, Alerts.Alerts> =>
   Layer.effect(
-    Alerts,
+    Alerts.Alerts,
     Effect.gen(function* () {
-      const here = yield* Alerts
+      const here = yield* Alerts.Alerts
       const { internalAlertUrl: url } = events
       if (url === `${http.baseUrl}/internal/email-alert`) return here
       const posted = InternalAlerts.layer({ url, proxySecret: access.proxySharedSecret })
-      const there = Context.get(yield* Layer.build(posted), Alerts)
-      return Alerts.of({
+      const there = Context.get(yield* Layer.build(posted), Alerts.Alerts)
+      return Alerts.Alerts.of({
         raise: (failed) => (failed.provider === "provider_a" ? there : here).raise(failed)
       })
     })
+  )
+
+/** What is recorded of mail, what is made of it, and who hears of it. */
+export const delivery = (
+  settings: DeliverySettings,
+  options: { readonly outbox: Layer.Layer<SimulatedMail>; readonly onlySimulated: boolean }
+) =>
+  Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layer(settings)).pipe(
+    Layer.provideMerge(Layer.provide(EventRecording.layer, recordedAlerts(settings))),
+    Layer.provideMerge(Layer.mergeAll(DeliveryLog.layer, EmailLogQuery.layer, EmailStats.layer)),
+    Layer.provideMerge(DeliveryIntake.layer(settings)),
+    Layer.provideMerge(alerts(settings, options))
+  )
+
+/** The leader polls, sends digests, resends unconfirmed alerts and watches the alarms. */
+export const deliveryDuties = (settings: DeliverySettings) =>
+  Layer.mergeAll(
+    EventPoll.ticks(settings),
+    AuditDigest.ticks,
+    Layer.mergeAll(
+      leaderTicking("alert-sweep", Alerts.ALERT_SWEEP_INTERVAL, Alerts.sweepAlerts),
+      leaderTicking("alarms", Alarms.ALARM_INTERVAL, Alarms.watchAlarms),
+      // Every process that could lead shows where the alarms stand.
+      ticking("alarm-metrics", Alarms.ALARM_INTERVAL, Alarms.reportAlarms)
+    ).pipe(Layer.provide([AlarmBoard.layer, recordedAlerts(settings)]))
   )

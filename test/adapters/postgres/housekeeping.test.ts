@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { keepHouse } from "../../../src/runtime/process/housekeeping.ts"
+import { keepHouse } from "../../../src/adapters/postgres/housekeeping.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 
 describe("housekeeping", () => {
