@@ -1,3 +1,4 @@
+import { encodedWords, isPrintableAscii } from "../../domain/mail/encoded-words.ts"
 import type { OutgoingReply } from "../../ports/inbound/mails.ts"
 
 /** What a message has beside the reply. */
@@ -10,8 +11,6 @@ interface MessageFrame {
   readonly date: Date
 }
 
-/** RFC 2047: an encoded word is at most 75 characters, which leaves 45 bytes of UTF-8. */
-const MAX_WORD_BYTES = 45
 /** RFC 5322: lines are best kept below 78 characters. */
 const LINE = 76
 
@@ -25,27 +24,10 @@ const base64 = (bytes: Uint8Array): string => {
   return parts.join("")
 }
 
-const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text) && !text.includes("=?")
+const isPlain = (text: string): boolean => isPrintableAscii(text) && !text.includes("=?")
 
-/** Text as encoded words of whole characters, one a line. */
-const encodedWords = (text: string): string => {
-  const words: Array<string> = []
-  let chunk = ""
-  let bytes = 0
-  const end = () => void words.push(`=?UTF-8?B?${base64(encoder.encode(chunk))}?=`)
-  for (const char of text) {
-    const size = encoder.encode(char).length
-    if (bytes + size > MAX_WORD_BYTES) {
-      end()
-      chunk = ""
-      bytes = 0
-    }
-    chunk += char
-    bytes += size
-  }
-  end()
-  return words.join("\r\n ")
-}
+/** Text as encoded words, one a line. */
+const encoded = (text: string): string => encodedWords(text).join("\r\n ")
 
 /** Folds at spaces, so that no line is longer than it should be where a space allows. */
 const folded = (header: string): string => {
@@ -65,7 +47,7 @@ const folded = (header: string): string => {
 /** Unstructured text of a header: no control characters, encoded where it has to be (RFC 2047). */
 const unstructured = (name: string, value: string): string => {
   const text = value.toWellFormed().replaceAll(/\p{Cc}+/gu, " ")
-  return isPlain(text) ? folded(`${name}: ${text}`) : `${name}: ${encodedWords(text)}`
+  return isPlain(text) ? folded(`${name}: ${text}`) : `${name}: ${encoded(text)}`
 }
 
 const structured = (name: string, value: string): string =>
@@ -73,7 +55,7 @@ const structured = (name: string, value: string): string =>
 
 const mailbox = ({ address, name }: MessageFrame["from"]): string => {
   if (name === undefined || name === "") return address
-  const phrase = isPlain(name) ? `"${name.replaceAll(/["\\]/g, "\\$&")}"` : encodedWords(name)
+  const phrase = isPlain(name) ? `"${name.replaceAll(/["\\]/g, "\\$&")}"` : encoded(name)
   return `${phrase} <${address}>`
 }
 
@@ -99,11 +81,11 @@ const fileParameter = (parameter: "name" | "filename", value: string): ReadonlyA
     piece += octet
   }
   pieces.push(piece)
-  const encoded =
+  const extended =
     pieces.length === 1
       ? [`${parameter}*=${pieces[0]}`]
       : pieces.map((one, index) => `${parameter}*${index}*=${one}`)
-  return parameter === "name" ? [`name="${plain}"`] : [`filename="${plain}"`, ...encoded]
+  return parameter === "name" ? [`name="${plain}"`] : [`filename="${plain}"`, ...extended]
 }
 
 const withParameters = (name: string, value: string, parameters: ReadonlyArray<string>): string =>

@@ -1,15 +1,17 @@
 import { Redacted, Schema } from "effect"
-import * as Base64Url from "effect/encoding/Base64Url"
+import { importPKCS8, SignJWT } from "jose"
 
 /** The one right that is asked for: to send. */
 const SCOPE = "https://www.googleapis.com/auth/gmail.send"
+
+const ALGORITHM = "RS256"
 
 /** How long an assertion holds, seconds: the most that the vendor takes. */
 export const ASSERTION_SECONDS = 3600
 
 const KeyFile = Schema.Struct({
   client_email: Schema.String,
-  private_key: Schema.String,
+  private_key: Schema.String.check(Schema.isPattern(/-----BEGIN PRIVATE KEY-----/)),
   private_key_id: Schema.optionalKey(Schema.String),
   token_uri: Schema.optionalKey(Schema.String)
 })
@@ -18,14 +20,10 @@ const KeyFile = Schema.Struct({
 export interface ServiceAccount {
   readonly email: string
   readonly keyId: string | undefined
-  /** PKCS #8. */
-  readonly privateKey: Redacted.Redacted<Uint8Array<ArrayBuffer>>
+  /** PKCS #8, PEM. */
+  readonly privateKey: Redacted.Redacted
   readonly tokenUri: string | undefined
 }
-
-/** The bytes between the lines of a PEM file. */
-const derOf = (pem: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(pem.replaceAll(/-----[^-]+-----|\s/g, "")), (char) => char.charCodeAt(0))
 
 /** Reads the JSON key; its errors never quote the key. */
 export const readServiceAccount = (json: Redacted.Redacted): ServiceAccount => {
@@ -34,7 +32,7 @@ export const readServiceAccount = (json: Redacted.Redacted): ServiceAccount => {
     return {
       email: key.client_email,
       keyId: key.private_key_id,
-      privateKey: Redacted.make(derOf(key.private_key)),
+      privateKey: Redacted.make(key.private_key),
       tokenUri: key.token_uri
     }
   } catch {
@@ -42,31 +40,16 @@ export const readServiceAccount = (json: Redacted.Redacted): ServiceAccount => {
   }
 }
 
-const encoder = new TextEncoder()
-const part = (value: object): string => Base64Url.encode(encoder.encode(JSON.stringify(value)))
-
-/** A JWT (RFC 7523) that asks for a token to send as `mailbox`, signed RS256 with Web Crypto. `now` in seconds. */
+/** A JWT (RFC 7523) that asks for a token to send as `mailbox`. `now` in seconds. */
 export const signAssertion = async (
-  account: ServiceAccount,
+  { email, keyId, privateKey }: ServiceAccount,
   claims: { readonly mailbox: string; readonly audience: string; readonly now: number }
-): Promise<string> => {
-  const key = await crypto.subtle.importKey(
-    "pkcs8",
-    Redacted.value(account.privateKey),
-    { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
-    false,
-    ["sign"]
-  )
-  const header = { alg: "RS256", typ: "JWT", ...(account.keyId === undefined ? {} : { kid: account.keyId }) }
-  const payload = {
-    iss: account.email,
-    sub: claims.mailbox,
-    scope: SCOPE,
-    aud: claims.audience,
-    iat: claims.now,
-    exp: claims.now + ASSERTION_SECONDS
-  }
-  const signed = `${part(header)}.${part(payload)}`
-  const signature = await crypto.subtle.sign("RSASSA-PKCS1-v1_5", key, encoder.encode(signed))
-  return `${signed}.${Base64Url.encode(new Uint8Array(signature))}`
-}
+): Promise<string> =>
+  new SignJWT({ scope: SCOPE })
+    .setProtectedHeader({ alg: ALGORITHM, typ: "JWT", ...(keyId === undefined ? {} : { kid: keyId }) })
+    .setIssuer(email)
+    .setSubject(claims.mailbox)
+    .setAudience(claims.audience)
+    .setIssuedAt(claims.now)
+    .setExpirationTime(claims.now + ASSERTION_SECONDS)
+    .sign(await importPKCS8(Redacted.value(privateKey), ALGORITHM))

@@ -4,45 +4,12 @@ import * as Base64 from "effect/encoding/Base64"
 
 import { addressOf, formatMailbox, formattedKey, type Mailbox } from "../../domain/mail/address.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
+import { encodedWords, isPrintableAscii } from "../../domain/mail/encoded-words.ts"
 import type { Attachment, Message } from "../../domain/mail/message.ts"
 import { encodeTag, KEY_TAG } from "../../domain/mail/tag.ts"
 
-/** RFC 2047: an encoded word is at most 75 characters; without its frame that leaves 60 of base64, 45 bytes. */
-const MAX_WORD_BYTES = 45
-
-const utf8 = new TextEncoder()
-
-const base64 = (bytes: Uint8Array): string => {
-  let binary = ""
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary)
-}
-
-const word = (text: string): string => `=?UTF-8?B?${base64(utf8.encode(text))}?=`
-
-/** Whether a header can hold the text as it is. */
-const isPrintableAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
-
-/**
- * The text as encoded words with a space between each two, which a reader drops: UTF-8, base64, each word at most 75
- * characters and of whole code points.
- */
-export const encodeWords = (text: string): string => {
-  const words: Array<string> = []
-  let chunk = ""
-  let bytes = 0
-  for (const char of text) {
-    const size = utf8.encode(char).length
-    if (bytes + size > MAX_WORD_BYTES) {
-      words.push(word(chunk))
-      chunk = ""
-      bytes = 0
-    }
-    chunk += char
-    bytes += size
-  }
-  return [...words, word(chunk)].join(" ")
-}
+/** The text as encoded words on one line (RFC 2047). */
+export const encodeWords = (text: string): string => encodedWords(text).join(" ")
 
 const Addresses = Schema.Array(Schema.String)
 const Text = Schema.Struct({ Data: Schema.String, Charset: Schema.Literal("UTF-8") })
