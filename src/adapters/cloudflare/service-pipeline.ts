@@ -8,7 +8,7 @@ import {
   PIPELINE_PATHS
 } from "../../domain/inbound/pipeline-wire.ts"
 import { ConvertPipeline, PipelineError } from "../../ports/inbound/convert-pipeline.ts"
-import { MailObjects } from "../../ports/object-store.ts"
+import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { ServiceBinding } from "./bindings.ts"
 
 /** How long one conversion may take: what a scheduled invocation has (15 minutes), with room for what comes after it. */
@@ -83,6 +83,71 @@ interface ServicePipelineOptions {
   readonly timeLimit?: Duration.Duration
 }
 
+const request = (
+  { binding, proxySecret }: ServicePipelineOptions,
+  path: string,
+  source: Stream.Stream<Uint8Array, ObjectStoreError>,
+  headers: Readonly<Record<string, string>>
+) => {
+  const init: StreamedRequest = {
+    method: "POST",
+    headers: {
+      "content-type": "application/pdf",
+      ...(proxySecret === undefined ? {} : { "x-proxy-secret": Redacted.value(proxySecret) }),
+      ...headers
+    },
+    body: Stream.toReadableStream(source),
+    duplex: "half"
+  }
+  return Effect.tryPromise({
+    try: (signal) => binding.fetch(new Request(`${ORIGIN}${path}`, { ...init, signal })),
+    catch: (cause) => unavailable("the pipeline cannot be reached", cause)
+  })
+}
+
+const numberOf = (response: Response, header: string) => {
+  const found = decodeNumber(response.headers.get(header))
+  return found._tag === "Some"
+    ? Effect.succeed(found.value)
+    : Effect.fail(unavailable(`the pipeline's answer has no ${header}`))
+}
+
+/** The number of pages; `undefined` from a pipeline that only converts, where the count is estimated. */
+const readCount = Effect.fnUntraced(function* (response: Response) {
+  if (response.status === 404 || response.status === 405) {
+    yield* Effect.promise(() => response.body?.cancel() ?? Promise.resolve())
+    return undefined
+  }
+  if (!response.ok) return yield* failureOf(response)
+  const { pages } = yield* Effect.mapError(Effect.flatMap(textOf(response), decodeCount), (cause) =>
+    unavailable("the pipeline's count cannot be read", cause)
+  )
+  return pages
+})
+
+/** Stores the HTML of an answer. */
+const storeResult = Effect.fnUntraced(function* (
+  objects: MailObjects["Service"],
+  resultKey: string,
+  response: Response
+) {
+  if (!response.ok) return yield* failureOf(response)
+  const standardPages = yield* numberOf(response, PIPELINE_HEADERS.standardPages)
+  const complexPages = yield* numberOf(response, PIPELINE_HEADERS.complexPages)
+  const expected = yield* numberOf(response, PIPELINE_HEADERS.bytes)
+  const bytes = yield* objects
+    .put(resultKey, bodyOf(response), { contentType: "text/html; charset=utf-8" })
+    .pipe(
+      Effect.mapError((error) =>
+        error._tag === "PipelineError" ? error : unavailable("the result cannot be stored", error)
+      )
+    )
+  if (bytes !== expected || standardPages + complexPages === 0) {
+    return yield* unavailable(`the pipeline's answer has ${bytes} of ${expected} bytes`)
+  }
+  return { bytes, standardPages, complexPages, ...legibilityOf(response.headers) }
+})
+
 /**
  * The pipeline behind a service binding (INBOUND-8): the PDF is streamed to it out of the object store, the HTML back into it.
  * Every request may be made again.
@@ -91,79 +156,25 @@ export const layer = (options: ServicePipelineOptions): Layer.Layer<ConvertPipel
   Layer.effect(
     ConvertPipeline,
     Effect.map(MailObjects, (objects) => {
-      const request = (path: string, sourceKey: string, headers: Readonly<Record<string, string>>) => {
-        const secret = options.proxySecret
-        const body = Stream.toReadableStream(objects.get(sourceKey))
-        const init: StreamedRequest = {
-          method: "POST",
-          headers: {
-            "content-type": "application/pdf",
-            ...(secret === undefined ? {} : { "x-proxy-secret": Redacted.value(secret) }),
-            ...headers
-          },
-          body,
-          duplex: "half"
-        }
-        return Effect.tryPromise({
-          try: (signal) => options.binding.fetch(new Request(`${ORIGIN}${path}`, { ...init, signal })),
-          catch: (cause) => unavailable("the pipeline cannot be reached", cause)
-        })
-      }
-
       const inTime = <A>(work: Effect.Effect<A, PipelineError>) =>
         withDeadline(work, {
           duration: options.timeLimit ?? CONVERSION_TIME_LIMIT,
           onTimeout: () => Effect.fail(unavailable("the pipeline took too long"))
         })
-
-      const number = (response: Response, header: string) => {
-        const found = decodeNumber(response.headers.get(header))
-        return found._tag === "Some"
-          ? Effect.succeed(found.value)
-          : Effect.fail(unavailable(`the pipeline's answer has no ${header}`))
-      }
-
       return ConvertPipeline.of({
         countPages: (sourceKey) =>
           inTime(
-            Effect.gen(function* () {
-              const response = yield* request(PIPELINE_PATHS.pages, sourceKey, {})
-              // A pipeline that only converts: the count is estimated.
-              if (response.status === 404 || response.status === 405) {
-                yield* Effect.promise(() => response.body?.cancel() ?? Promise.resolve())
-                return undefined
-              }
-              if (!response.ok) return yield* failureOf(response)
-              const { pages } = yield* Effect.mapError(
-                Effect.flatMap(textOf(response), decodeCount),
-                (cause) => unavailable("the pipeline's count cannot be read", cause)
-              )
-              return pages
-            })
+            Effect.flatMap(request(options, PIPELINE_PATHS.pages, objects.get(sourceKey), {}), readCount)
           ),
-        convert: ({ name, resultKey, sourceKey }) =>
-          inTime(
-            Effect.gen(function* () {
-              const response = yield* request(PIPELINE_PATHS.convert, sourceKey, {
-                [PIPELINE_HEADERS.fileName]: encodeURIComponent(name.toWellFormed())
-              })
-              if (!response.ok) return yield* failureOf(response)
-              const standardPages = yield* number(response, PIPELINE_HEADERS.standardPages)
-              const complexPages = yield* number(response, PIPELINE_HEADERS.complexPages)
-              const expected = yield* number(response, PIPELINE_HEADERS.bytes)
-              const bytes = yield* objects
-                .put(resultKey, bodyOf(response), { contentType: "text/html; charset=utf-8" })
-                .pipe(
-                  Effect.mapError((error) =>
-                    error._tag === "PipelineError" ? error : unavailable("the result cannot be stored", error)
-                  )
-                )
-              if (bytes !== expected || standardPages + complexPages === 0) {
-                return yield* unavailable(`the pipeline's answer has ${bytes} of ${expected} bytes`)
-              }
-              return { bytes, standardPages, complexPages, ...legibilityOf(response.headers) }
-            })
+        convert: ({ name, resultKey, sourceKey }) => {
+          const headers = { [PIPELINE_HEADERS.fileName]: encodeURIComponent(name.toWellFormed()) }
+          return inTime(
+            Effect.flatMap(
+              request(options, PIPELINE_PATHS.convert, objects.get(sourceKey), headers),
+              (response) => storeResult(objects, resultKey, response)
+            )
           )
+        }
       })
     })
   )

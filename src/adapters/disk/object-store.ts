@@ -20,7 +20,7 @@ import { Effect, Stream } from "effect"
 import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 
-/** Objects that are being written stand here, out of every listing, until they are whole. */
+/** The folder of objects that are being written, out of every listing, until they are whole. */
 const UNFINISHED = ".unfinished"
 
 /** Reads of a file that are handed on together; a read has 64 KiB. */
@@ -87,7 +87,7 @@ const syncFolder = async (folder: string) => {
   }
 }
 
-/** Syncs of folders: what comes while one is under way shares the next one, which has not begun to look at the folder. */
+/** Syncs of folders: what comes while one is in progress shares the next one, which has not begun to look at the folder. */
 const makeFolderSyncs = () => {
   const newest = new Map<string, { begun: boolean; readonly done: Promise<void> }>()
   return (folder: string): Promise<void> => {
@@ -168,116 +168,117 @@ const removeEmpty = async (folder: string, root: string) => {
   try {
     for (let at = folder; at !== root; at = dirname(at)) await rmdir(at)
   } catch {
-    // It is not empty, or somebody else removed it.
+    // It is not empty, or another process removed it.
   }
 }
+
+const writeAll = (handle: FileHandle, key: string) => (total: number, bytes: Uint8Array) =>
+  Effect.as(
+    attempt(key, async () => {
+      let at = 0
+      while (at < bytes.length) at += (await handle.write(bytes, at)).bytesWritten
+    }),
+    total + bytes.length
+  )
+
+const pathOf = (folder: string, key: string) => join(folder, ...key.split("/"))
+
+/** The innermost folder that holds all that begins with the prefix. */
+const folderOf = (folder: string, prefix: string) => {
+  const key = prefix.slice(0, Math.max(prefix.lastIndexOf("/"), 0))
+  return isObjectKey(key) ? pathOf(folder, key) : folder
+}
+
+const facts = (folder: string) => (key: string) =>
+  Effect.flatMap(keyed(key), () =>
+    attempt(key, async (): Promise<ObjectFacts> => {
+      const found = await stat(pathOf(folder, key))
+      if (!found.isFile()) throw Object.assign(new Error("not an object"), { code: "ENOENT" })
+      return { key, size: found.size }
+    })
+  )
+
+const put = (folder: string): ObjectStoreService["put"] => {
+  const syncOf = makeFolderSyncs()
+  return (key, body) =>
+    Effect.gen(function* () {
+      yield* keyed(key)
+      const path = pathOf(folder, key)
+      const draft = join(folder, UNFINISHED, randomUUID())
+      let moved = false
+      const handle = yield* Effect.acquireRelease(
+        attempt(key, () => openNew(draft)),
+        (opened) => Effect.promise(() => opened.close())
+      )
+      yield* Effect.addFinalizer(() =>
+        moved ? Effect.void : Effect.promise(() => rm(draft, { force: true }))
+      )
+      const size = yield* Stream.runFoldEffect(body, () => 0, writeAll(handle, key))
+      yield* attempt(key, async () => {
+        await handle.sync()
+        await moveTo(path, draft)
+        moved = true
+        await syncOf(dirname(path))
+      })
+      return size
+    }).pipe(Effect.scoped)
+}
+
+const get =
+  (folder: string): ObjectStoreService["get"] =>
+  (key, options) =>
+    Stream.unwrap(
+      Effect.map(facts(folder)(key), () =>
+        options?.passing === true
+          ? readPassing(key, pathOf(folder, key), options.from ?? 0)
+          : NodeStream.fromReadable<Uint8Array, ObjectStoreError>({
+              evaluate: () => createReadStream(pathOf(folder, key), { start: options?.from ?? 0 }),
+              chunkSize: READS_AT_ONCE,
+              onError: failure(key)
+            })
+      )
+    )
+
+const list =
+  (folder: string): ObjectStoreService["list"] =>
+  (prefix) =>
+    Stream.fromAsyncIterable(walk(folderOf(folder, prefix)), failure(prefix)).pipe(
+      Stream.map((path) => relative(folder, path).split(sep).join("/")),
+      Stream.filter((key) => key.startsWith(prefix) && isObjectKey(key)),
+      // An object may go meanwhile.
+      Stream.mapEffect((key) =>
+        facts(folder)(key).pipe(
+          Effect.map((found) => [found]),
+          Effect.catchIf(
+            ({ reason }) => reason === "missing",
+            () => Effect.succeed([])
+          )
+        )
+      ),
+      Stream.flattenIterable
+    )
+
+const remove = (folder: string, key: string) =>
+  isObjectKey(key)
+    ? attempt(key, async () => {
+        await rm(pathOf(folder, key), { force: true })
+        await removeEmpty(dirname(pathOf(folder, key)), folder)
+      })
+    : Effect.void
 
 /**
  * Objects in a folder on disk. An object is written beside its place, flushed, and moved there: it is whole or not there, also
  * after a power cut.
  */
-export const makeDiskObjects = (folder: string): ObjectStoreService => {
-  const pathOf = (key: string) => join(folder, ...key.split("/"))
-  const unfinished = join(folder, UNFINISHED)
-  const syncOf = makeFolderSyncs()
-  /** The innermost folder that holds all that begins with the prefix. */
-  const folderOf = (prefix: string) => {
-    const key = prefix.slice(0, Math.max(prefix.lastIndexOf("/"), 0))
-    return isObjectKey(key) ? pathOf(key) : folder
-  }
-
-  const writeAll = (handle: FileHandle, key: string) => (total: number, bytes: Uint8Array) =>
-    Effect.as(
-      attempt(key, async () => {
-        let at = 0
-        while (at < bytes.length) at += (await handle.write(bytes, at)).bytesWritten
-      }),
-      total + bytes.length
-    )
-
-  const facts = (key: string) =>
-    Effect.flatMap(keyed(key), () =>
-      attempt(key, async (): Promise<ObjectFacts> => {
-        const found = await stat(pathOf(key))
-        if (!found.isFile()) throw Object.assign(new Error("not an object"), { code: "ENOENT" })
-        return { key, size: found.size }
-      })
-    )
-
-  return {
-    put: (key, body) =>
-      Effect.gen(function* () {
-        yield* keyed(key)
-        const path = pathOf(key)
-        const draft = join(unfinished, randomUUID())
-        let moved = false
-        const handle = yield* Effect.acquireRelease(
-          attempt(key, () => openNew(draft)),
-          (opened) => Effect.promise(() => opened.close())
-        )
-        yield* Effect.addFinalizer(() =>
-          moved ? Effect.void : Effect.promise(() => rm(draft, { force: true }))
-        )
-        const size = yield* Stream.runFoldEffect(body, () => 0, writeAll(handle, key))
-        yield* attempt(key, async () => {
-          await handle.sync()
-          await moveTo(path, draft)
-          moved = true
-          await syncOf(dirname(path))
-        })
-        return size
-      }).pipe(Effect.scoped),
-
-    get: (key, options) =>
-      Stream.unwrap(
-        Effect.map(facts(key), () =>
-          options?.passing === true
-            ? readPassing(key, pathOf(key), options.from ?? 0)
-            : NodeStream.fromReadable<Uint8Array, ObjectStoreError>({
-                evaluate: () => createReadStream(pathOf(key), { start: options?.from ?? 0 }),
-                chunkSize: READS_AT_ONCE,
-                onError: failure(key)
-              })
-        )
-      ),
-
-    localPath: (key) => Effect.map(facts(key), () => pathOf(key)),
-
-    stat: facts,
-
-    list: (prefix) =>
-      Stream.fromAsyncIterable(walk(folderOf(prefix)), failure(prefix)).pipe(
-        Stream.map((path) => relative(folder, path).split(sep).join("/")),
-        Stream.filter((key) => key.startsWith(prefix) && isObjectKey(key)),
-        // An object may go meanwhile.
-        Stream.mapEffect((key) =>
-          facts(key).pipe(
-            Effect.map((found) => [found]),
-            Effect.catchIf(
-              ({ reason }) => reason === "missing",
-              () => Effect.succeed([])
-            )
-          )
-        ),
-        Stream.flattenIterable
-      ),
-
-    remove: (keys) =>
-      Effect.forEach(
-        keys,
-        (key) =>
-          isObjectKey(key)
-            ? attempt(key, async () => {
-                await rm(pathOf(key), { force: true })
-                await removeEmpty(dirname(pathOf(key)), folder)
-              })
-            : Effect.void,
-        { discard: true, concurrency: 8 }
-      ),
-
-    check: attempt("", async () => {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      await access(folder, constants.W_OK)
-    })
-  }
-}
+export const makeDiskObjects = (folder: string): ObjectStoreService => ({
+  put: put(folder),
+  get: get(folder),
+  localPath: (key) => Effect.map(facts(folder)(key), () => pathOf(folder, key)),
+  stat: facts(folder),
+  list: list(folder),
+  remove: (keys) => Effect.forEach(keys, (key) => remove(folder, key), { discard: true, concurrency: 8 }),
+  check: attempt("", async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await access(folder, constants.W_OK)
+  })
+})

@@ -11,10 +11,10 @@ import {
 } from "@aws-sdk/client-s3"
 import { Upload } from "@aws-sdk/lib-storage"
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { type Cause, Effect, Exit, Option, type Scope, Stream } from "effect"
+import { Array as Arr, type Cause, Effect, Exit, Option, type Scope, Stream } from "effect"
 
 import { isObjectKey } from "../../domain/object-key.ts"
-import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
+import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 import { makeLocalCopies } from "./local-copies.ts"
 
 interface S3Options {
@@ -33,7 +33,7 @@ const MAX_ATTEMPTS = 4
 /** Size of a part of a multipart upload, bytes; with 10,000 parts an object may have 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024
 
-/** Parts of one upload under way at once. */
+/** Parts of one upload in progress at once. */
 const PARTS_AT_ONCE = 3
 
 /** Most keys of one delete. */
@@ -60,44 +60,23 @@ const keyed = (key: string) =>
     ? Effect.void
     : Effect.fail(new ObjectStoreError({ reason: "missing", key, cause: "not a key" }))
 
-/**
- * Objects in a bucket: multipart uploads of streams, encrypted at rest by the service, checksums both ways. An upload that does
- * not end leaves no object; its parts are aborted.
- */
-export const makeS3Objects = Effect.fnUntraced(function* (
-  options: S3Options
-): Effect.fn.Return<ObjectStoreService, never, Scope.Scope> {
-  const { bucket: Bucket } = options
-  const client = yield* Effect.acquireRelease(
-    Effect.sync(
-      () =>
-        new S3Client({
-          region: options.region,
-          credentials: options.credentials,
-          ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint, forcePathStyle: true }),
-          maxAttempts: MAX_ATTEMPTS,
-          retryMode: "standard"
-        })
-    ),
-    (open) => Effect.sync(() => open.destroy())
-  )
-  const call = <A>(key: string, run: (abortSignal: AbortSignal) => Promise<A>) =>
-    Effect.tryPromise({ try: run, catch: failure(key) })
+const call = <A>(key: string, run: (abortSignal: AbortSignal) => Promise<A>) =>
+  Effect.tryPromise({ try: run, catch: failure(key) })
 
-  const get: ObjectStoreService["get"] = (Key, range) =>
-    Stream.unwrap(
-      Effect.flatMap(keyed(Key), () =>
-        call(Key, (abortSignal) =>
-          client.send(
-            new GetObjectCommand({
-              Bucket,
-              Key,
-              ...(range?.from === undefined || range.from === 0 ? {} : { Range: `bytes=${range.from}-` })
-            }),
-            { abortSignal }
-          )
-        )
-      ).pipe(
+/** A bucket and the client that reaches it. */
+interface Place {
+  readonly client: S3Client
+  readonly bucket: string
+}
+
+const get =
+  ({ bucket: Bucket, client }: Place): ObjectStoreService["get"] =>
+  (Key, range) => {
+    const from = range?.from ?? 0
+    const command = new GetObjectCommand({ Bucket, Key, ...(from === 0 ? {} : { Range: `bytes=${from}-` }) })
+    return Stream.unwrap(
+      keyed(Key).pipe(
+        Effect.andThen(call(Key, (abortSignal) => client.send(command, { abortSignal }))),
         Effect.map(({ Body }) =>
           Body instanceof Readable
             ? NodeStream.fromReadable<Uint8Array, ObjectStoreError>({
@@ -109,19 +88,42 @@ export const makeS3Objects = Effect.fnUntraced(function* (
         )
       )
     )
+  }
 
-  const stat: ObjectStoreService["stat"] = (Key) =>
-    Effect.flatMap(keyed(Key), () =>
-      call(Key, (abortSignal) => client.send(new HeadObjectCommand({ Bucket, Key }), { abortSignal }))
-    ).pipe(Effect.map(({ ContentLength }) => ({ key: Key, size: ContentLength ?? 0 })))
+const stat =
+  ({ bucket: Bucket, client }: Place): ObjectStoreService["stat"] =>
+  (Key) =>
+    keyed(Key).pipe(
+      Effect.andThen(
+        call(Key, (abortSignal) => client.send(new HeadObjectCommand({ Bucket, Key }), { abortSignal }))
+      ),
+      Effect.map(({ ContentLength }) => ({ key: Key, size: ContentLength ?? 0 }))
+    )
 
-  const put: ObjectStoreService["put"] = <E, R>(
-    Key: string,
+const uploadOf = ({ bucket: Bucket, client }: Place, Key: string, Body: Readable, ContentType: string) =>
+  new Upload({
+    client,
+    params: {
+      Bucket,
+      Key,
+      Body,
+      ContentType,
+      ServerSideEncryption: "AES256",
+      ChecksumAlgorithm: "CRC32"
+    },
+    partSize: PART_BYTES,
+    queueSize: PARTS_AT_ONCE
+  })
+
+const put =
+  (place: Place): ObjectStoreService["put"] =>
+  <E, R>(
+    key: string,
     body: Stream.Stream<Uint8Array, E, R>,
     { contentType }: { readonly contentType: string }
   ) =>
     Effect.gen(function* () {
-      yield* keyed(Key)
+      yield* keyed(key)
       let size = 0
       let broken: Cause.Cause<E> | undefined
       // The uploader reads an async iterable; the stream itself reports why it ended, not the uploader's error. A piece is
@@ -134,21 +136,9 @@ export const makeS3Objects = Effect.fnUntraced(function* (
         Stream.tapCause((cause) => Effect.sync(() => void (broken = cause)))
       )
       const source = yield* NodeStream.toReadable(counted)
-      const upload = new Upload({
-        client,
-        params: {
-          Bucket,
-          Key,
-          Body: source,
-          ContentType: contentType,
-          ServerSideEncryption: "AES256",
-          ChecksumAlgorithm: "CRC32"
-        },
-        partSize: PART_BYTES,
-        queueSize: PARTS_AT_ONCE
-      })
+      const upload = uploadOf(place, key, source, contentType)
       const sent = yield* Effect.exit(
-        call(Key, () => upload.done()).pipe(
+        call(key, () => upload.done()).pipe(
           // Readers waiting for more of the body end with it, and only then are the parts aborted.
           Effect.onInterrupt(() =>
             Effect.promise(async () => {
@@ -164,69 +154,77 @@ export const makeS3Objects = Effect.fnUntraced(function* (
       return size
     })
 
-  const localPath = yield* makeLocalCopies(options.cacheDir, get)
-
-  return {
-    put,
-    get,
-    localPath,
-    stat,
-    list: (Prefix) =>
-      Stream.paginate<string | undefined, { readonly key: string; readonly size: number }, ObjectStoreError>(
-        undefined,
-        (ContinuationToken) =>
-          call(Prefix, (abortSignal) =>
-            client.send(
-              new ListObjectsV2Command({
-                Bucket,
-                Prefix,
-                ...(ContinuationToken === undefined ? {} : { ContinuationToken })
-              }),
-              { abortSignal }
-            )
-          ).pipe(
-            Effect.map(
-              ({ Contents = [], NextContinuationToken }) =>
-                [
-                  Contents.flatMap(({ Key, Size }) =>
-                    Key === undefined ? [] : [{ key: Key, size: Size ?? 0 }]
-                  ),
-                  Option.fromUndefinedOr(NextContinuationToken)
-                ] as const
-            )
+const list =
+  ({ bucket: Bucket, client }: Place): ObjectStoreService["list"] =>
+  (Prefix) => {
+    const page = (ContinuationToken: string | undefined) => {
+      const next = ContinuationToken === undefined ? {} : { ContinuationToken }
+      const command = new ListObjectsV2Command({ Bucket, Prefix, ...next })
+      return call(Prefix, (abortSignal) => client.send(command, { abortSignal })).pipe(
+        Effect.map(({ Contents = [], NextContinuationToken }) => {
+          const facts = Contents.flatMap(({ Key, Size }) =>
+            Key === undefined ? [] : [{ key: Key, size: Size ?? 0 }]
           )
-      ),
+          return [facts, Option.fromUndefinedOr(NextContinuationToken)] as const
+        })
+      )
+    }
+    return Stream.paginate<string | undefined, ObjectFacts, ObjectStoreError>(undefined, page)
+  }
+
+const removeSome = ({ bucket: Bucket, client }: Place, keys: ReadonlyArray<string>) => {
+  const Delete = { Objects: keys.map((Key) => ({ Key })), Quiet: true }
+  return call(keys[0] ?? "", (abortSignal) =>
+    client.send(new DeleteObjectsCommand({ Bucket, Delete }), { abortSignal })
+  ).pipe(
+    Effect.flatMap(({ Errors }) => {
+      const error = Errors?.[0]
+      return error === undefined
+        ? Effect.void
+        : Effect.fail(
+            new ObjectStoreError({ reason: "unavailable", key: error.Key ?? "", cause: error.Code })
+          )
+    })
+  )
+}
+
+const openClient = ({ credentials, endpoint, region }: S3Options) =>
+  Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new S3Client({
+          region,
+          credentials,
+          ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+          maxAttempts: MAX_ATTEMPTS,
+          retryMode: "standard"
+        })
+    ),
+    (open) => Effect.sync(() => open.destroy())
+  )
+
+/**
+ * Objects in a bucket: multipart uploads of streams, encrypted at rest by the service, checksums both ways. An upload that does
+ * not end leaves no object; its parts are aborted.
+ */
+export const makeS3Objects = Effect.fnUntraced(function* (
+  options: S3Options
+): Effect.fn.Return<ObjectStoreService, never, Scope.Scope> {
+  const { bucket } = options
+  const client = yield* openClient(options)
+  const place = { client, bucket }
+  return {
+    put: put(place),
+    get: get(place),
+    localPath: yield* makeLocalCopies(options.cacheDir, get(place)),
+    stat: stat(place),
+    list: list(place),
     remove: (keys) =>
-      Effect.forEach(
-        Array.from({ length: Math.ceil(keys.length / DELETE_AT_ONCE) }, (_, n) =>
-          keys.slice(n * DELETE_AT_ONCE, (n + 1) * DELETE_AT_ONCE)
-        ),
-        (some) =>
-          call(some[0] ?? "", (abortSignal) =>
-            client.send(
-              new DeleteObjectsCommand({
-                Bucket,
-                Delete: { Objects: some.map((Key) => ({ Key })), Quiet: true }
-              }),
-              { abortSignal }
-            )
-          ).pipe(
-            Effect.flatMap(({ Errors = [] }) =>
-              Errors.length === 0
-                ? Effect.void
-                : Effect.fail(
-                    new ObjectStoreError({
-                      reason: "unavailable",
-                      key: Errors[0]?.Key ?? "",
-                      cause: Errors[0]?.Code
-                    })
-                  )
-            )
-          ),
-        { discard: true }
-      ),
+      Effect.forEach(Arr.chunksOf(keys, DELETE_AT_ONCE), (some) => removeSome(place, some), {
+        discard: true
+      }),
     check: Effect.asVoid(
-      call("", (abortSignal) => client.send(new HeadBucketCommand({ Bucket }), { abortSignal }))
+      call("", (abortSignal) => client.send(new HeadBucketCommand({ Bucket: bucket }), { abortSignal }))
     )
   }
 })

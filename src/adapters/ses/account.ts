@@ -68,73 +68,83 @@ const publishedOf = (destinations: ReadonlyArray<EventDestination>): ReadonlyArr
       ]
 }
 
-const examine = (
-  client: SESv2Client,
-  options: SesAccountOptions,
-  secrets: () => ReadonlyArray<string>
-): Effect.Effect<ProviderBFacts> => {
-  const call = <A>(run: (abortSignal: AbortSignal) => Promise<A>) =>
-    Effect.tryPromise({
-      try: run,
-      catch: (cause): Failure => {
-        const { kind, code, message } = classifySesError(cause)
-        const why = failureText(code === undefined ? message : `${code}: ${message}`, secrets())
-        const refused =
-          code === CREDENTIALS_ERROR ||
-          (kind === "unavailable" && isRefusal(cause) && !THROTTLED.test(`${code} ${message}`))
-        const tag = DENIED.has(code) ? "NotAllowed" : refused ? "Refused" : "Unknown"
-        return { missing: cause instanceof NotFoundException, tag, why }
-      }
-    })
+/** What to look at. */
+export interface SesAccountOptions extends SesOptions {
+  /** The sender domain: the identity. */
+  readonly sender: string
+  /** Looked at beside the identity's default and the default of the settings. */
+  readonly outreachConfigurationSet: string
+}
 
-  const identity = call((abortSignal) =>
-    client.send(new GetEmailIdentityCommand({ EmailIdentity: options.sender }), { abortSignal })
+/** The account as these credentials reach it. */
+interface Reader {
+  readonly client: SESv2Client
+  /** What no message may repeat. */
+  readonly secrets: () => ReadonlyArray<string>
+}
+
+const call = <A>({ secrets }: Reader, run: (abortSignal: AbortSignal) => Promise<A>) =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause): Failure => {
+      const { kind, code, message } = classifySesError(cause)
+      const why = failureText(code === undefined ? message : `${code}: ${message}`, secrets())
+      const refused =
+        code === CREDENTIALS_ERROR ||
+        (kind === "unavailable" && isRefusal(cause) && !THROTTLED.test(`${code} ${message}`))
+      const tag = DENIED.has(code) ? "NotAllowed" : refused ? "Refused" : "Unknown"
+      return { missing: cause instanceof NotFoundException, tag, why }
+    }
+  })
+
+/** What could not be read: because it is not there, or for another reason. */
+const notRead = ({ missing, why }: Failure) =>
+  missing ? { _tag: "Missing" as const } : { _tag: "Unknown" as const, why }
+
+const identityOf = (reader: Reader, EmailIdentity: string) =>
+  call(reader, (abortSignal) =>
+    reader.client.send(new GetEmailIdentityCommand({ EmailIdentity }), { abortSignal })
   ).pipe(
     Effect.map((answer) => ({ _tag: "There" as const, identity: identityFacts(answer) })),
-    Effect.catch(({ missing, why }) =>
-      Effect.succeed(missing ? { _tag: "Missing" as const } : { _tag: "Unknown" as const, why })
-    )
+    Effect.catch((failure) => Effect.succeed(notRead(failure)))
   )
 
-  const set = (ConfigurationSetName: string, outreach: boolean): Effect.Effect<ConfigurationSetFacts> =>
-    Effect.gen(function* () {
-      const { SendingOptions } = yield* call((abortSignal) =>
-        client.send(new GetConfigurationSetCommand({ ConfigurationSetName }), { abortSignal })
-      )
-      const { EventDestinations = [] } = yield* call((abortSignal) =>
-        client.send(new GetConfigurationSetEventDestinationsCommand({ ConfigurationSetName }), {
-          abortSignal
-        })
-      )
-      return {
-        name: ConfigurationSetName,
-        outreach,
-        found: {
-          _tag: "There" as const,
-          sendingEnabled: SendingOptions?.SendingEnabled !== false,
-          published: publishedOf(EventDestinations)
-        }
-      }
-    }).pipe(
-      Effect.catch(({ missing, why }) =>
-        Effect.succeed({
-          name: ConfigurationSetName,
-          outreach,
-          found: missing ? { _tag: "Missing" as const } : { _tag: "Unknown" as const, why }
-        })
-      )
+const configurationSetOf = (
+  reader: Reader,
+  ConfigurationSetName: string,
+  outreach: boolean
+): Effect.Effect<ConfigurationSetFacts> =>
+  Effect.gen(function* () {
+    const { SendingOptions } = yield* call(reader, (abortSignal) =>
+      reader.client.send(new GetConfigurationSetCommand({ ConfigurationSetName }), { abortSignal })
     )
+    const destinations = new GetConfigurationSetEventDestinationsCommand({ ConfigurationSetName })
+    const { EventDestinations = [] } = yield* call(reader, (abortSignal) =>
+      reader.client.send(destinations, { abortSignal })
+    )
+    return {
+      _tag: "There" as const,
+      sendingEnabled: SendingOptions?.SendingEnabled !== false,
+      published: publishedOf(EventDestinations)
+    }
+  }).pipe(
+    Effect.catch((failure) => Effect.succeed(notRead(failure))),
+    Effect.map((found) => ({ name: ConfigurationSetName, outreach, found }))
+  )
 
-  return Effect.gen(function* () {
-    const account = yield* call((abortSignal) => client.send(new GetAccountCommand({}), { abortSignal }))
-    const found = yield* identity
+const examine = (reader: Reader, options: SesAccountOptions): Effect.Effect<ProviderBFacts> =>
+  Effect.gen(function* () {
+    const account = yield* call(reader, (abortSignal) =>
+      reader.client.send(new GetAccountCommand({}), { abortSignal })
+    )
+    const found = yield* identityOf(reader, options.sender)
     const own = found._tag === "There" ? found.identity.configurationSet : undefined
     const { configurationSet, outreachConfigurationSet } = options
     const names = new Set([own, configurationSet, outreachConfigurationSet])
     names.delete(undefined)
     // One after the other: the vendor allows about one such call a second.
     const sets = yield* Effect.forEach(names, (name = "") =>
-      set(name, name !== own && name !== configurationSet)
+      configurationSetOf(reader, name, name !== own && name !== configurationSet)
     )
     return {
       _tag: "Account" as const,
@@ -145,15 +155,6 @@ const examine = (
       sets
     }
   }).pipe(Effect.catch(({ tag, why }) => Effect.succeed<ProviderBFacts>({ _tag: tag, why })))
-}
-
-/** What to look at. */
-export interface SesAccountOptions extends SesOptions {
-  /** The sender domain: the identity. */
-  readonly sender: string
-  /** Looked at beside the identity's default and the default of the settings. */
-  readonly outreachConfigurationSet: string
-}
 
 /**
  * Reads account, identity and configuration sets (`ses:GetAccount`, `GetEmailIdentity`, `GetConfigurationSet…`). Sends nothing.
@@ -166,9 +167,7 @@ export const examineAccount = (options: SesAccountOptions): Effect.Effect<Provid
         Effect.sync(() => makeClient(options, async () => (latest = await options.credentials()))),
         (open) => Effect.sync(() => open.destroy())
       )
-      return yield* examine(client, options, () => [
-        latest?.secretAccessKey ?? "",
-        latest?.sessionToken ?? ""
-      ])
+      const secrets = () => [latest?.secretAccessKey ?? "", latest?.sessionToken ?? ""]
+      return yield* examine({ client, secrets }, options)
     })
   )

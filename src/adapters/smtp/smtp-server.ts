@@ -102,6 +102,109 @@ const listening = (server: SMTPServer, { host, port }: SmtpOptions) =>
 const closed = (server: SMTPServer) =>
   Effect.callback<void>((resume) => server.close(() => resume(Effect.void)))
 
+/** What answers a client: the intake, who the peers are, and the limits on their connections. */
+interface Reception {
+  readonly intake: ConvertByEmail["Service"]
+  readonly trust: ReturnType<typeof makePeerTrust>
+  readonly gate: ReturnType<typeof makeGate>
+  readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
+}
+
+type Callback = (error?: Error | null, message?: string) => void
+
+/** The reply to the client about its mail. */
+const take = (
+  intake: ConvertByEmail["Service"],
+  stream: SMTPServerDataStream,
+  session: SMTPServerSession
+) => {
+  const { mailFrom } = session.envelope
+  const envelopeFrom = mailFrom === false ? "" : mailFrom.address
+  return intake.accept({ envelopeFrom, peerTrusted: true, raw: bytesOf(stream) }).pipe(
+    Effect.map((id): Error | string => `OK: queued as ${id}`),
+    Effect.catchTag("TooLarge", () =>
+      Effect.as(countRefused("size"), refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))
+    ),
+    // The client is gone: there is nobody to answer.
+    Effect.catchTag("Cut", () => Effect.as(countRefused("cut"), refusal(451, "The mail was cut off"))),
+    // A defect, too: a client that gets no answer would wait for one.
+    Effect.catchCause((cause) =>
+      Effect.logWarning("a mail could not be stored: the sender was asked to try again later", cause).pipe(
+        Effect.andThen(countRefused("unavailable")),
+        Effect.as(refusal(451, "The mail cannot be stored now, please try again later"))
+      )
+    )
+  )
+}
+
+/** Replies once the client has sent everything. */
+const answerMail = async (
+  { gate, intake, run }: Reception,
+  stream: SMTPServerDataStream,
+  session: SMTPServerSession,
+  callback: Callback
+): Promise<void> => {
+  const connection = gate.of(session)
+  if (connection !== undefined) connection.busy = true
+  const reply = await run(take(intake, stream, session))
+  await drained(stream, () => connection?.socket.destroy())
+  if (connection !== undefined) connection.busy = false
+  if (typeof reply === "string") callback(null, reply)
+  else callback(reply)
+}
+
+const refuse = ({ run }: Reception, callback: Callback, reason: Refusal, code: number, message: string) => {
+  void run(countRefused(reason))
+  callback(refusal(code, message))
+}
+
+/** Whether a mail may begin: nothing from an untrusted peer is read. */
+const answerSender = async (
+  reception: Reception,
+  session: SMTPServerSession,
+  callback: Callback
+): Promise<void> => {
+  const found = await reception.trust.of(session.remoteAddress)
+  if (!reception.gate.found(session, found)) {
+    refuse(reception, callback, "rate", 421, "Too many attempts, please try again later")
+  } else if (found === "trusted") {
+    callback(null)
+  } else if (found === "stranger") {
+    refuse(reception, callback, "peer", 550, "Mail is taken from our own mail servers only")
+  } else {
+    refuse(reception, callback, "peer", 451, "The DNS does not say who you are, please try again later")
+  }
+}
+
+const makeServer = (options: SmtpOptions, reception: Reception) =>
+  new SMTPServer({
+    name: options.name,
+    banner: "Postlane",
+    size: MAX_MAIL_BYTES,
+    socketTimeout: options.idleMs ?? IDLE_MS,
+    closeTimeout: CLOSE_MS,
+    authOptional: true,
+    disabledCommands: options.certificate === undefined ? ["AUTH", "STARTTLS"] : ["AUTH"],
+    disableReverseLookup: true,
+    logger: false,
+    ...options.certificate,
+    onSecure: (socket, session, callback) => {
+      reception.gate.secured(session, socket)
+      callback()
+    },
+    onMailFrom: (_from, session, callback) => {
+      void answerSender(reception, session, callback)
+    },
+    // A mail has as many recipients as we have mailboxes, at most: the server keeps each once.
+    onRcptTo: ({ address }: SMTPServerAddress, _session, callback) => {
+      if (options.recipients.has(address.toLowerCase())) return callback(null)
+      return refuse(reception, callback, "recipient", 550, "No such mailbox here")
+    },
+    onData: (stream, session, callback) => {
+      void answerMail(reception, stream, session, callback)
+    }
+  })
+
 /**
  * Listens for mail until the scope closes. 250 comes once the mail is durable and its row is there, 451 where it is not: the
  * sender then keeps it. Returns the port.
@@ -119,96 +222,7 @@ export const serveSmtp = Effect.fnUntraced(function* (
     onRefused: () => void run(countRefused("connections")),
     now: Date.now
   })
-
-  /** The reply to the client about its mail. */
-  const take = async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Error | string> => {
-    const { mailFrom } = session.envelope
-    const envelopeFrom = mailFrom === false ? "" : mailFrom.address
-    return run(
-      intake.accept({ envelopeFrom, peerTrusted: true, raw: bytesOf(stream) }).pipe(
-        Effect.map((id) => `OK: queued as ${id}`),
-        Effect.catchTag("TooLarge", () =>
-          Effect.as(countRefused("size"), refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))
-        ),
-        // The client is gone: there is nobody to answer.
-        Effect.catchTag("Cut", () => Effect.as(countRefused("cut"), refusal(451, "The mail was cut off"))),
-        // A defect, too: a client that gets no answer would wait for one.
-        Effect.catchCause((cause) =>
-          Effect.as(
-            Effect.andThen(
-              Effect.logWarning("a mail could not be taken in", cause),
-              countRefused("unavailable")
-            ),
-            refusal(451, "The mail cannot be stored now, please try again later")
-          )
-        )
-      )
-    )
-  }
-
-  /** Replies once the client has sent everything. */
-  const answer = async (
-    stream: SMTPServerDataStream,
-    session: SMTPServerSession,
-    callback: (error?: Error | null, message?: string) => void
-  ): Promise<void> => {
-    const connection = gate.of(session)
-    if (connection !== undefined) connection.busy = true
-    const said = await take(stream, session)
-    await drained(stream, () => connection?.socket.destroy())
-    if (connection !== undefined) connection.busy = false
-    if (typeof said === "string") callback(null, said)
-    else callback(said)
-  }
-
-  const refuse = (callback: (error: Error) => void, reason: Refusal, code: number, message: string) => {
-    void run(countRefused(reason))
-    callback(refusal(code, message))
-  }
-
-  /** Whether a mail may begin: nothing from an untrusted peer is read. */
-  const answerSender = async (
-    session: SMTPServerSession,
-    callback: (error?: Error | null) => void
-  ): Promise<void> => {
-    const found = await trust.of(session.remoteAddress)
-    if (!gate.found(session, found)) {
-      refuse(callback, "rate", 421, "Too many attempts, please try again later")
-    } else if (found === "trusted") {
-      callback(null)
-    } else if (found === "stranger") {
-      refuse(callback, "peer", 550, "Mail is taken from our own mail servers only")
-    } else refuse(callback, "peer", 451, "The DNS does not say who you are, please try again later")
-  }
-
-  const server = new SMTPServer({
-    name: options.name,
-    banner: "Postlane",
-    size: MAX_MAIL_BYTES,
-    socketTimeout: options.idleMs ?? IDLE_MS,
-    closeTimeout: CLOSE_MS,
-    authOptional: true,
-    disabledCommands: options.certificate === undefined ? ["AUTH", "STARTTLS"] : ["AUTH"],
-    disableReverseLookup: true,
-    logger: false,
-    ...options.certificate,
-    onSecure: (socket, session, callback) => {
-      gate.secured(session, socket)
-      callback()
-    },
-    onMailFrom: (_from, session, callback) => {
-      void answerSender(session, callback)
-    },
-    // A mail has as many recipients as we have mailboxes, at most: the server keeps each once.
-    onRcptTo: ({ address }: SMTPServerAddress, _session, callback) => {
-      if (options.recipients.has(address.toLowerCase())) return callback(null)
-      return refuse(callback, "recipient", 550, "No such mailbox here")
-    },
-    onData: (stream, session, callback) => {
-      void answer(stream, session, callback)
-    }
-  })
-
+  const server = makeServer(options, { intake, trust, gate, run })
   yield* Effect.acquireRelease(Effect.succeed(server), closed)
   const port = yield* listening(server, options)
   // Protocol errors on a client's connection are reported to that client.

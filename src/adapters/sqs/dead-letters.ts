@@ -32,6 +32,52 @@ export const readPolicy = (
 ): Effect.Effect<Option.Option<RedrivePolicy>, StoreUnavailable> =>
   Effect.map(client.redrivePolicy(queueUrl), decodePolicy)
 
+/** The queue of the dead letters, where there is one. */
+const findTarget = Effect.fnUntraced(function* (client: QueueClient, queueUrl: string) {
+  const policy = yield* readPolicy(client, queueUrl)
+  if (Option.isNone(policy)) return undefined
+  // arn:aws:sqs:REGION:ACCOUNT:NAME
+  const [, , , , account = "", name = ""] = policy.value.deadLetterTargetArn.split(":")
+  return { url: yield* client.urlOf(name, account), receives: policy.value.maxReceiveCount }
+})
+
+const release = (client: QueueClient, url: string, messages: Iterable<Message>) =>
+  Effect.forEach(
+    Arr.chunksOf(
+      Array.from(messages, (message) => message.ReceiptHandle).filter((handle) => handle !== undefined),
+      MAX_BATCH
+    ),
+    (handles) => client.showAll(url, handles),
+    { discard: true }
+  ).pipe(
+    Effect.catch((cause) =>
+      Effect.logWarning("dead letters stay hidden until their visibility time is over", cause)
+    )
+  )
+
+/** Receives until there is enough or no more, passes that on, and releases what was received. */
+const browse = <A>(
+  client: QueueClient,
+  url: string,
+  enough: (seen: ReadonlyMap<string, Message>) => boolean,
+  use: (seen: ReadonlyMap<string, Message>) => Effect.Effect<A, StoreUnavailable>
+): Effect.Effect<A, StoreUnavailable> =>
+  Effect.suspend(() => {
+    const seen = new Map<string, Message>()
+    return Effect.gen(function* () {
+      while (!enough(seen)) {
+        const batch = yield* client.receive(url, {
+          max: MAX_BATCH,
+          waitSeconds: BROWSE_WAIT_SECONDS,
+          visibilitySeconds: BROWSE_VISIBILITY_SECONDS
+        })
+        if (batch.length === 0) break
+        for (const message of batch) if (message.MessageId !== undefined) seen.set(message.MessageId, message)
+      }
+      return yield* use(seen)
+    }).pipe(Effect.ensuring(Effect.suspend(() => release(client, url, seen.values()))))
+  })
+
 /**
  * The dead letters of a queue. SQS has no way to look at messages without receiving them: a listing hides them for up to 30
  * seconds from other readers (who then see fewer), and releases them when it ends. It is an unordered sample: SQS knows neither
@@ -41,56 +87,13 @@ export const makeDeadLetters = (
   client: QueueClient,
   queueUrl: string
 ): Pick<DeferQueue["Service"], "deadLetters" | "redrive"> => {
-  const find = Effect.gen(function* () {
-    const policy = yield* readPolicy(client, queueUrl)
-    if (Option.isNone(policy)) return undefined
-    // arn:aws:sqs:REGION:ACCOUNT:NAME
-    const [, , , , account = "", name = ""] = policy.value.deadLetterTargetArn.split(":")
-    return { url: yield* client.urlOf(name, account), receives: policy.value.maxReceiveCount }
-  })
-
-  const letGo = (url: string, messages: Iterable<Message>) =>
-    Effect.forEach(
-      Arr.chunksOf(
-        Array.from(messages, (message) => message.ReceiptHandle).filter((handle) => handle !== undefined),
-        MAX_BATCH
-      ),
-      (handles) => client.showAll(url, handles),
-      { discard: true }
-    ).pipe(
-      Effect.catch((cause) =>
-        Effect.logWarning("dead letters stay hidden until their visibility time is over", cause)
-      )
-    )
-
-  /** Receives until there is enough or no more, passes that on, and releases what was received. */
-  const browse = <A>(
-    url: string,
-    enough: (seen: ReadonlyMap<string, Message>) => boolean,
-    use: (seen: ReadonlyMap<string, Message>) => Effect.Effect<A, StoreUnavailable>
-  ): Effect.Effect<A, StoreUnavailable> =>
-    Effect.suspend(() => {
-      const seen = new Map<string, Message>()
-      return Effect.gen(function* () {
-        while (!enough(seen)) {
-          const batch = yield* client.receive(url, {
-            max: MAX_BATCH,
-            waitSeconds: BROWSE_WAIT_SECONDS,
-            visibilitySeconds: BROWSE_VISIBILITY_SECONDS
-          })
-          if (batch.length === 0) break
-          for (const message of batch)
-            if (message.MessageId !== undefined) seen.set(message.MessageId, message)
-        }
-        return yield* use(seen)
-      }).pipe(Effect.ensuring(Effect.suspend(() => letGo(url, seen.values()))))
-    })
-
+  const find = findTarget(client, queueUrl)
   return {
     deadLetters: Effect.fn("SqsDeferQueue.deadLetters")(function* ({ limit }) {
       const target = yield* find
       if (target === undefined) return []
       return yield* browse(
+        client,
         target.url,
         (seen) => seen.size >= limit,
         (seen) =>
@@ -111,6 +114,7 @@ export const makeDeadLetters = (
       const target = yield* find
       if (target === undefined) return false
       return yield* browse(
+        client,
         target.url,
         (seen) => seen.has(id) || seen.size >= REDRIVE_SEARCH_LIMIT,
         Effect.fnUntraced(function* (seen) {

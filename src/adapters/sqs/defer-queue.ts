@@ -55,121 +55,123 @@ const warnAboutPolicy = (client: QueueClient, queueUrl: string) =>
     Effect.catch((cause) => Effect.logWarning("the retry queue's redrive policy could not be read", cause))
   )
 
-const make = (options: SqsDeferQueueOptions) =>
-  Effect.gen(function* () {
-    const { queueUrl, visibilitySeconds } = options
-    const client = yield* makeQueueClient(options)
+/** A queue, and how long what is received from it stays hidden. */
+interface Source {
+  readonly client: QueueClient
+  readonly queueUrl: string
+  readonly visibilitySeconds: number
+}
 
-    const extend = (receiptHandle: string) =>
-      client.hide(queueUrl, receiptHandle, visibilitySeconds).pipe(
-        Effect.catch((cause) => Effect.logWarning("a queued message's visibility was not extended", cause)),
-        Effect.schedule(Schedule.spaced((visibilitySeconds * 1000) / 3))
+type Handler<E, R> = (message: DeferredSend) => Effect.Effect<void, E, R>
+
+const extend = ({ client, queueUrl, visibilitySeconds }: Source, receiptHandle: string) =>
+  client.hide(queueUrl, receiptHandle, visibilitySeconds).pipe(
+    Effect.catch((cause) => Effect.logWarning("a queued message's visibility was not extended", cause)),
+    Effect.schedule(Schedule.spaced((visibilitySeconds * 1000) / 3))
+  )
+
+const settle = ({ client, queueUrl }: Source, receiptHandle: string, exit: Exit.Exit<void, unknown>) => {
+  if (Exit.isSuccess(exit)) {
+    return client
+      .remove(queueUrl, receiptHandle)
+      .pipe(
+        Effect.catch((cause) => Effect.logWarning("a finished message was not deleted: it comes back", cause))
       )
+  }
+  if (Exit.hasInterrupts(exit)) {
+    return client
+      .hide(queueUrl, receiptHandle, 0)
+      .pipe(Effect.catch((cause) => Effect.logWarning("an unfinished message was not handed back", cause)))
+  }
+  return Effect.logWarning(
+    "a queued message was not handled: it comes back, or is dead after its third receive",
+    exit.cause
+  )
+}
 
-    const settle = (receiptHandle: string, exit: Exit.Exit<void, unknown>) => {
-      if (Exit.isSuccess(exit)) {
-        return client
-          .remove(queueUrl, receiptHandle)
-          .pipe(
-            Effect.catch((cause) =>
-              Effect.logWarning("a finished message was not deleted: it comes back", cause)
-            )
-          )
-      }
-      if (Exit.hasInterrupts(exit)) {
-        return client
-          .hide(queueUrl, receiptHandle, 0)
-          .pipe(
-            Effect.catch((cause) => Effect.logWarning("an unfinished message was not handed back", cause))
-          )
-      }
-      return Effect.logWarning(
-        "a queued message was not handled: it comes back, or is dead after its third receive",
-        exit.cause
-      )
-    }
-
-    const work = <E, R>(
-      { Body, MessageId, ReceiptHandle }: Message,
-      handler: (message: DeferredSend) => Effect.Effect<void, E, R>
-    ) =>
-      Effect.uninterruptibleMask(
-        Effect.fnUntraced(function* (restore) {
-          const message = Option.flatMap(Option.fromNullishOr(Body), decodeDeferredSend)
-          if (Option.isNone(message) || ReceiptHandle === undefined) {
-            return yield* Effect.logWarning(
-              `queued message ${MessageId} cannot be read: it is left to become a dead letter`
-            )
-          }
-          const extension = yield* Effect.forkChild(extend(ReceiptHandle))
-          const exit = yield* Effect.exit(restore(failWhereItInterruptsItself(handler(message.value))))
-          yield* Fiber.interrupt(extension)
-          yield* settle(ReceiptHandle, exit)
-        })
-      )
-
-    const consume = <E, R>(
-      handler: (message: DeferredSend) => Effect.Effect<void, E, R>,
-      { concurrency }: { readonly concurrency: number }
-    ): Effect.Effect<never, StoreUnavailable, R> =>
-      Effect.gen(function* () {
-        yield* warnAboutPolicy(client, queueUrl)
-        const working = yield* FiberSet.make<void>()
-        let active = 0
-        let freed = Latch.makeUnsafe(false)
-        const start = (message: Message) => {
-          active += 1
-          const release = Effect.sync(() => {
-            active -= 1
-            freed.openUnsafe()
-          })
-          // Started at once: an interruption that came before would leave it hidden.
-          return FiberSet.run(working, Effect.ensuring(work(message, handler), release), {
-            startImmediately: true
-          })
-        }
-        return yield* Effect.gen(function* () {
-          while (active >= concurrency) {
-            freed = Latch.makeUnsafe(false)
-            yield* freed.await
-          }
-          const receive = client.receive(queueUrl, {
-            max: concurrency - active,
-            waitSeconds: MAX_WAIT_SECONDS,
-            visibilitySeconds
-          })
-          yield* Effect.uninterruptibleMask((restore) =>
-            Effect.flatMap(restore(receive), (messages) => Effect.forEach(messages, start, { discard: true }))
-          )
-        }).pipe(
-          Effect.forever,
-          // A queue that no longer answers is no reason to interrupt what is under way.
-          Effect.tapError(() => FiberSet.awaitEmpty(working))
+const work = <E, R>(source: Source, { Body, MessageId, ReceiptHandle }: Message, handler: Handler<E, R>) =>
+  Effect.uninterruptibleMask(
+    Effect.fnUntraced(function* (restore) {
+      const message = Option.flatMap(Option.fromNullishOr(Body), decodeDeferredSend)
+      if (Option.isNone(message) || ReceiptHandle === undefined) {
+        return yield* Effect.logWarning(
+          `queued message ${MessageId} cannot be read: it is left to become a dead letter`
         )
-      }).pipe(Effect.scoped)
-
-    return DeferQueue.of({
-      configured: true,
-      enqueue: Effect.fn("SqsDeferQueue.enqueue")(function* (message, delaySeconds) {
-        const body = Option.map(encodeDeferredSend(message), escapeForSqs)
-        if (Option.isNone(body)) {
-          return yield* tooLargeToQueue()
-        }
-        const delay = Math.max(0, Math.ceil(delaySeconds))
-        if (delay > MAX_DELAY_SECONDS) {
-          return yield* new StoreUnavailable({
-            operation: "enqueue",
-            isRetryable: false,
-            reason: `SQS delays a message by at most ${MAX_DELAY_SECONDS} s, not by ${delay} s`
-          })
-        }
-        yield* client.send(queueUrl, body.value, delay)
-      }),
-      consume,
-      ...makeDeadLetters(client, queueUrl),
-      check: Effect.asVoid(client.redrivePolicy(queueUrl))
+      }
+      const extension = yield* Effect.forkChild(extend(source, ReceiptHandle))
+      const exit = yield* Effect.exit(restore(failWhereItInterruptsItself(handler(message.value))))
+      yield* Fiber.interrupt(extension)
+      yield* settle(source, ReceiptHandle, exit)
     })
+  )
+
+/** Receives as many messages as `handler` has room for, and works on them beside each other. */
+const consume = <E, R>(
+  source: Source,
+  handler: Handler<E, R>,
+  concurrency: number
+): Effect.Effect<never, StoreUnavailable, R> =>
+  Effect.gen(function* () {
+    const { client, queueUrl, visibilitySeconds } = source
+    yield* warnAboutPolicy(client, queueUrl)
+    const working = yield* FiberSet.make<void>()
+    let active = 0
+    let freed = Latch.makeUnsafe(false)
+    const start = (message: Message) => {
+      active += 1
+      const release = Effect.sync(() => {
+        active -= 1
+        freed.openUnsafe()
+      })
+      // Started at once: an interruption that came before would leave it hidden.
+      return FiberSet.run(working, Effect.ensuring(work(source, message, handler), release), {
+        startImmediately: true
+      })
+    }
+    return yield* Effect.gen(function* () {
+      while (active >= concurrency) {
+        freed = Latch.makeUnsafe(false)
+        yield* freed.await
+      }
+      const max = concurrency - active
+      const receive = client.receive(queueUrl, { max, waitSeconds: MAX_WAIT_SECONDS, visibilitySeconds })
+      yield* Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(restore(receive), (messages) => Effect.forEach(messages, start, { discard: true }))
+      )
+    }).pipe(
+      Effect.forever,
+      // A queue that no longer answers is no reason to interrupt what is in progress.
+      Effect.tapError(() => FiberSet.awaitEmpty(working))
+    )
+  }).pipe(Effect.scoped)
+
+const enqueue = ({ client, queueUrl }: Source) =>
+  Effect.fn("SqsDeferQueue.enqueue")(function* (message: DeferredSend, delaySeconds: number) {
+    const body = Option.map(encodeDeferredSend(message), escapeForSqs)
+    if (Option.isNone(body)) return yield* tooLargeToQueue()
+    const delay = Math.max(0, Math.ceil(delaySeconds))
+    if (delay > MAX_DELAY_SECONDS) {
+      return yield* new StoreUnavailable({
+        operation: "enqueue",
+        isRetryable: false,
+        reason: `SQS delays a message by at most ${MAX_DELAY_SECONDS} s, not by ${delay} s`
+      })
+    }
+    yield* client.send(queueUrl, body.value, delay)
   })
+
+const make = Effect.fnUntraced(function* (options: SqsDeferQueueOptions) {
+  const { queueUrl, visibilitySeconds } = options
+  const client = yield* makeQueueClient(options)
+  const source: Source = { client, queueUrl, visibilitySeconds }
+  return DeferQueue.of({
+    configured: true,
+    enqueue: enqueue(source),
+    consume: (handler, { concurrency }) => consume(source, handler, concurrency),
+    ...makeDeadLetters(client, queueUrl),
+    check: Effect.asVoid(client.redrivePolicy(queueUrl))
+  })
+})
 
 /**
  * The retry queue on Amazon SQS (a standard queue with a redrive policy of 3 receives). At least once: a repeated `SendMessage`

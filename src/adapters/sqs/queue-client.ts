@@ -57,115 +57,121 @@ export interface QueueClient {
   readonly urlOf: (name: string, owner: string) => Effect.Effect<string, StoreUnavailable>
 }
 
+/** One call with its time limit. */
+const call = <A>(
+  operation: string,
+  run: (abortSignal: AbortSignal) => Promise<A>,
+  duration: Duration.Input = CALL_TIME_LIMIT
+): Effect.Effect<A, StoreUnavailable> =>
+  withDeadline(
+    Effect.tryPromise({
+      try: run,
+      catch: (cause) =>
+        new StoreUnavailable({ operation, reason: `SQS: ${operation} failed`, isRetryable: true, cause })
+    }),
+    {
+      duration,
+      onTimeout: () =>
+        Effect.fail(
+          new StoreUnavailable({ operation, reason: `SQS: ${operation} took too long`, isRetryable: true })
+        )
+    }
+  )
+
+const receive =
+  (sqs: SQSClient): QueueClient["receive"] =>
+  (QueueUrl, { max, visibilitySeconds, waitSeconds }) => {
+    const command = new ReceiveMessageCommand({
+      QueueUrl,
+      MaxNumberOfMessages: Math.min(max, MAX_BATCH),
+      WaitTimeSeconds: waitSeconds,
+      VisibilityTimeout: visibilitySeconds
+    })
+    const limit = (waitSeconds + RECEIVE_MARGIN_SECONDS) * 1000
+    return call("ReceiveMessage", (abortSignal) => sqs.send(command, { abortSignal }), limit).pipe(
+      Effect.map(({ Messages }) => Messages ?? [])
+    )
+  }
+
+const hide =
+  (sqs: SQSClient): QueueClient["hide"] =>
+  (QueueUrl, ReceiptHandle, VisibilityTimeout) => {
+    const command = new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout })
+    return Effect.asVoid(call("ChangeMessageVisibility", (abortSignal) => sqs.send(command, { abortSignal })))
+  }
+
+const showAll =
+  (sqs: SQSClient): QueueClient["showAll"] =>
+  (QueueUrl, receiptHandles) => {
+    const Entries = receiptHandles.map((ReceiptHandle, index) => ({
+      Id: String(index),
+      ReceiptHandle,
+      VisibilityTimeout: 0
+    }))
+    const command = new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries })
+    return Effect.asVoid(
+      call("ChangeMessageVisibilityBatch", (abortSignal) => sqs.send(command, { abortSignal }))
+    )
+  }
+
+const redrivePolicy =
+  (sqs: SQSClient): QueueClient["redrivePolicy"] =>
+  (QueueUrl) => {
+    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["RedrivePolicy"] })
+    return call("GetQueueAttributes", (abortSignal) => sqs.send(command, { abortSignal })).pipe(
+      Effect.map(({ Attributes }) => Attributes?.["RedrivePolicy"])
+    )
+  }
+
+const noSuchQueue = new StoreUnavailable({
+  operation: "GetQueueUrl",
+  reason: "SQS: GetQueueUrl named no queue",
+  isRetryable: false
+})
+
+const urlOf =
+  (sqs: SQSClient): QueueClient["urlOf"] =>
+  (QueueName, QueueOwnerAWSAccountId) => {
+    const command = new GetQueueUrlCommand({ QueueName, QueueOwnerAWSAccountId })
+    return call("GetQueueUrl", (abortSignal) => sqs.send(command, { abortSignal })).pipe(
+      Effect.flatMap(({ QueueUrl }) =>
+        QueueUrl === undefined ? Effect.fail(noSuchQueue) : Effect.succeed(QueueUrl)
+      )
+    )
+  }
+
+const openClient = ({ credentials, endpoint, region }: QueueClientOptions) =>
+  Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new SQSClient({
+          region,
+          credentials,
+          ...(endpoint === undefined ? {} : { endpoint }),
+          // Set here so that the machine's environment cannot override it.
+          maxAttempts: MAX_ATTEMPTS,
+          retryMode: "standard"
+        })
+    ),
+    (client) => Effect.sync(() => client.destroy())
+  )
+
 /** A client that is closed with the scope. */
 export const makeQueueClient = (
   options: QueueClientOptions
 ): Effect.Effect<QueueClient, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const sqs = yield* Effect.acquireRelease(
-      Effect.sync(
-        () =>
-          new SQSClient({
-            region: options.region,
-            credentials: options.credentials,
-            ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
-            // Set here so that the machine's environment cannot override it.
-            maxAttempts: MAX_ATTEMPTS,
-            retryMode: "standard"
-          })
-      ),
-      (client) => Effect.sync(() => client.destroy())
-    )
-
-    const call = <A>(
-      operation: string,
-      run: (abortSignal: AbortSignal) => Promise<A>,
-      duration: Duration.Input = CALL_TIME_LIMIT
-    ): Effect.Effect<A, StoreUnavailable> =>
-      withDeadline(
-        Effect.tryPromise({
-          try: run,
-          catch: (cause) =>
-            new StoreUnavailable({ operation, reason: `SQS: ${operation} failed`, isRetryable: true, cause })
-        }),
-        {
-          duration,
-          onTimeout: () =>
-            Effect.fail(
-              new StoreUnavailable({
-                operation,
-                reason: `SQS: ${operation} took too long`,
-                isRetryable: true
-              })
-            )
-        }
-      )
-
-    return {
-      send: (QueueUrl, MessageBody, DelaySeconds) =>
-        call("SendMessage", (abortSignal) =>
-          sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, DelaySeconds }), { abortSignal })
-        ).pipe(Effect.asVoid),
-      receive: (QueueUrl, { max, waitSeconds, visibilitySeconds }) =>
-        call(
-          "ReceiveMessage",
-          (abortSignal) =>
-            sqs.send(
-              new ReceiveMessageCommand({
-                QueueUrl,
-                MaxNumberOfMessages: Math.min(max, MAX_BATCH),
-                WaitTimeSeconds: waitSeconds,
-                VisibilityTimeout: visibilitySeconds
-              }),
-              { abortSignal }
-            ),
-          (waitSeconds + RECEIVE_MARGIN_SECONDS) * 1000
-        ).pipe(Effect.map(({ Messages }) => Messages ?? [])),
-      hide: (QueueUrl, ReceiptHandle, VisibilityTimeout) =>
-        call("ChangeMessageVisibility", (abortSignal) =>
-          sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }), {
-            abortSignal
-          })
-        ).pipe(Effect.asVoid),
-      showAll: (QueueUrl, receiptHandles) =>
-        call("ChangeMessageVisibilityBatch", (abortSignal) =>
-          sqs.send(
-            new ChangeMessageVisibilityBatchCommand({
-              QueueUrl,
-              Entries: receiptHandles.map((ReceiptHandle, index) => ({
-                Id: String(index),
-                ReceiptHandle,
-                VisibilityTimeout: 0
-              }))
-            }),
-            { abortSignal }
-          )
-        ).pipe(Effect.asVoid),
-      remove: (QueueUrl, ReceiptHandle) =>
-        call("DeleteMessage", (abortSignal) =>
-          sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }), { abortSignal })
-        ).pipe(Effect.asVoid),
-      redrivePolicy: (QueueUrl) =>
-        call("GetQueueAttributes", (abortSignal) =>
-          sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["RedrivePolicy"] }), {
-            abortSignal
-          })
-        ).pipe(Effect.map(({ Attributes }) => Attributes?.["RedrivePolicy"])),
-      urlOf: (QueueName, QueueOwnerAWSAccountId) =>
-        call("GetQueueUrl", (abortSignal) =>
-          sqs.send(new GetQueueUrlCommand({ QueueName, QueueOwnerAWSAccountId }), { abortSignal })
-        ).pipe(
-          Effect.flatMap(({ QueueUrl }) =>
-            QueueUrl === undefined
-              ? Effect.fail(
-                  new StoreUnavailable({
-                    operation: "GetQueueUrl",
-                    reason: "SQS: GetQueueUrl named no queue",
-                    isRetryable: false
-                  })
-                )
-              : Effect.succeed(QueueUrl)
-          )
-        )
-    }
-  })
+  Effect.map(openClient(options), (sqs) => ({
+    send: (QueueUrl, MessageBody, DelaySeconds) => {
+      const command = new SendMessageCommand({ QueueUrl, MessageBody, DelaySeconds })
+      return Effect.asVoid(call("SendMessage", (abortSignal) => sqs.send(command, { abortSignal })))
+    },
+    receive: receive(sqs),
+    hide: hide(sqs),
+    showAll: showAll(sqs),
+    remove: (QueueUrl, ReceiptHandle) => {
+      const command = new DeleteMessageCommand({ QueueUrl, ReceiptHandle })
+      return Effect.asVoid(call("DeleteMessage", (abortSignal) => sqs.send(command, { abortSignal })))
+    },
+    redrivePolicy: redrivePolicy(sqs),
+    urlOf: urlOf(sqs)
+  }))

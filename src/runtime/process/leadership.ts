@@ -41,104 +41,121 @@ interface Held {
 /** Milliseconds on a monotonic clock that runs on while the process is frozen. */
 const uptime = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-const make = Effect.fnUntraced(function* (options: LeaseOptions) {
-  const store = yield* LeaseStore
-  const random = yield* SecureRandom
-  const ttlMs = options.ttlMs ?? TTL_MS
-  const claim: LeaseClaim = { name: options.name ?? NAME, holder: yield* random.uuidV7() }
-  let held: Held | undefined
-  let answers = true
+/** This process as an applicant for the lease: where it asks, and what it holds. */
+interface Candidate {
+  readonly store: LeaseStore["Service"]
+  readonly claim: LeaseClaim
+  readonly ttlMs: number
+  held: Held | undefined
+  /** Whether the store answered the last call. */
+  isAnswered: boolean
+}
 
-  const current = Effect.map(uptime, (now) =>
-    held !== undefined && now < held.trustedUntil ? held : undefined
+/** What it holds and still trusts. */
+const current = (candidate: Candidate) =>
+  Effect.map(uptime, (now) =>
+    candidate.held !== undefined && now < candidate.held.trustedUntil ? candidate.held : undefined
   )
 
-  /** The answer within `limitMs`, or undefined: an unresponsive store is logged once. */
-  const asked = <A>(
-    operation: string,
-    call: Effect.Effect<A, StoreUnavailable>,
-    limitMs: number
-  ): Effect.Effect<{ readonly answer: A } | undefined> =>
-    withDeadline(call, {
-      duration: limitMs,
-      onTimeout: () => Effect.fail(noAnswer(operation, `${limitMs} ms`))
-    }).pipe(
-      Effect.map((answer) => {
-        answers = true
-        return { answer }
-      }),
-      Effect.catch((error) =>
-        Effect.as(
-          answers
-            ? Effect.logWarning("the lease of the leader cannot be asked for", error)
-            : Effect.logDebug("the lease of the leader cannot be asked for", error),
-          undefined
-        ).pipe(Effect.ensuring(Effect.sync(() => void (answers = false))))
+/** The answer within `limitMs`, or undefined: an unresponsive store is logged once. */
+const ask = <A>(
+  candidate: Candidate,
+  operation: string,
+  call: Effect.Effect<A, StoreUnavailable>,
+  limitMs: number
+): Effect.Effect<{ readonly answer: A } | undefined> =>
+  withDeadline(call, {
+    duration: limitMs,
+    onTimeout: () => Effect.fail(noAnswer(operation, `${limitMs} ms`))
+  }).pipe(
+    Effect.map((answer) => {
+      candidate.isAnswered = true
+      return { answer }
+    }),
+    Effect.catch((error) => {
+      const log = candidate.isAnswered ? Effect.logWarning : Effect.logDebug
+      candidate.isAnswered = false
+      return Effect.as(
+        log("the database does not answer for the leader's lease: nobody may lead until it does", error),
+        undefined
       )
-    )
-
-  const lead = Effect.fnUntraced(function* (mine: Held) {
-    let pause = ttlMs * RENEWAL_SHARE
-    while (true) {
-      yield* Effect.sleep(Math.max(0, Math.min(pause, mine.trustedUntil - (yield* uptime))))
-      const started = yield* uptime
-      const left = mine.trustedUntil - started
-      if (left <= 0) return "it was not renewed in time"
-      const limit = Math.min(left, ttlMs * ANSWER_SHARE)
-      const renewed = yield* asked("renew", store.renew(claim, mine.term, ttlMs), limit)
-      if (renewed?.answer === false) return "the lease is another's"
-      if (renewed?.answer === true) mine.trustedUntil = started + ttlMs * TRUSTED_SHARE
-      pause = renewed === undefined ? RETRY_EVERY_MS : ttlMs * RENEWAL_SHARE
-    }
-  })
-
-  const loseIt = (mine: Held) =>
-    Effect.suspend(() => {
-      held = undefined
-      return Deferred.succeed(mine.lost, undefined)
     })
+  )
 
-  const run = Effect.gen(function* () {
-    while (true) {
-      const started = yield* uptime
-      const taken = yield* asked("take", store.take(claim, ttlMs), ttlMs * ANSWER_SHARE)
-      if (taken?.answer === undefined) {
-        yield* Effect.sleep(FOLLOW_EVERY)
-        continue
-      }
-      const mine: Held = {
-        term: taken.answer,
-        trustedUntil: started + ttlMs * TRUSTED_SHARE,
-        lost: yield* Deferred.make<void>()
-      }
-      const about = Effect.annotateLogs({ term: mine.term })
-      held = mine
-      yield* Effect.logInfo("this process leads").pipe(
-        about,
-        Effect.andThen(lead(mine)),
-        Effect.ensuring(loseIt(mine)),
-        Effect.flatMap((reason) => about(Effect.logWarning(`this process does not lead any more: ${reason}`)))
-      )
-    }
+/** Renews the lease until it is lost; ends with the reason. */
+const lead = Effect.fnUntraced(function* (candidate: Candidate, mine: Held) {
+  const { claim, store, ttlMs } = candidate
+  let pause = ttlMs * RENEWAL_SHARE
+  while (true) {
+    yield* Effect.sleep(Math.max(0, Math.min(pause, mine.trustedUntil - (yield* uptime))))
+    const started = yield* uptime
+    const left = mine.trustedUntil - started
+    if (left <= 0) return "its lease was not renewed in time"
+    const limit = Math.min(left, ttlMs * ANSWER_SHARE)
+    const renewed = yield* ask(candidate, "renew", store.renew(claim, mine.term, ttlMs), limit)
+    if (renewed?.answer === false) return "another process took the lease"
+    if (renewed?.answer === true) mine.trustedUntil = started + ttlMs * TRUSTED_SHARE
+    pause = renewed === undefined ? RETRY_EVERY_MS : ttlMs * RENEWAL_SHARE
+  }
+})
+
+const lose = (candidate: Candidate, mine: Held) =>
+  Effect.suspend(() => {
+    candidate.held = undefined
+    return Deferred.succeed(mine.lost, undefined)
   })
 
-  // Finalizers run from the last to the first: first the leader's work stops, then the loop, then the lease is released.
-  yield* Effect.addFinalizer(() =>
-    withDeadline(store.release(claim), {
-      duration: RELEASE_WITHIN,
-      onTimeout: () => Effect.fail(noAnswer("release", RELEASE_WITHIN))
-    }).pipe(
-      Effect.catch((error) =>
-        Effect.logWarning("the lease of the leader was not given back: it runs out by itself", error)
-      )
+/** Asks for the lease, and leads each time that it is granted. */
+const campaign = Effect.fnUntraced(function* (candidate: Candidate) {
+  const { claim, store, ttlMs } = candidate
+  while (true) {
+    const started = yield* uptime
+    const taken = yield* ask(candidate, "take", store.take(claim, ttlMs), ttlMs * ANSWER_SHARE)
+    if (taken?.answer === undefined) {
+      yield* Effect.sleep(FOLLOW_EVERY)
+      continue
+    }
+    const mine: Held = {
+      term: taken.answer,
+      trustedUntil: started + ttlMs * TRUSTED_SHARE,
+      lost: yield* Deferred.make<void>()
+    }
+    candidate.held = mine
+    yield* Effect.logInfo("this process leads").pipe(
+      Effect.andThen(lead(candidate, mine)),
+      Effect.ensuring(lose(candidate, mine)),
+      Effect.flatMap((reason) => Effect.logWarning(`this process no longer leads: ${reason}`)),
+      Effect.annotateLogs({ term: mine.term })
+    )
+  }
+})
+
+const release = ({ claim, store }: Candidate) =>
+  withDeadline(store.release(claim), {
+    duration: RELEASE_WITHIN,
+    onTimeout: () => Effect.fail(noAnswer("release", RELEASE_WITHIN))
+  }).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning("the leader's lease was not released: the next leader waits until it expires", error)
     )
   )
-  yield* supervise("leadership", run)
 
+const make = Effect.fnUntraced(function* (options: LeaseOptions) {
+  const random = yield* SecureRandom
+  const candidate: Candidate = {
+    store: yield* LeaseStore,
+    claim: { name: options.name ?? NAME, holder: yield* random.uuidV7() },
+    ttlMs: options.ttlMs ?? TTL_MS,
+    held: undefined,
+    isAnswered: true
+  }
+  // Finalizers run from the last to the first: first the leader's work stops, then the loop, then the lease is released.
+  yield* Effect.addFinalizer(() => release(candidate))
+  yield* supervise("leadership", campaign(candidate))
   return Leadership.of({
-    term: Effect.map(current, (mine) => mine?.term),
+    term: Effect.map(current(candidate), (mine) => mine?.term),
     whileLeading: (work) =>
-      Effect.flatMap(current, (mine) =>
+      Effect.flatMap(current(candidate), (mine) =>
         mine === undefined
           ? Effect.succeed(false)
           : Effect.raceFirst(Effect.as(work, true), Effect.as(Deferred.await(mine.lost), false))

@@ -49,156 +49,163 @@ interface Graphics {
   readonly spacing: number
 }
 
+/** Where a scan is: the graphics state, the operands since the last operator, and the words seen so far. */
+interface Scan {
+  readonly shown: Shown
+  now: Graphics
+  readonly saved: Array<Graphics>
+  text: Matrix
+  line: Matrix
+  numbers: Array<number>
+  strings: Array<string>
+  names: Array<string>
+  objects: number
+  characters: number
+  readonly different: Set<string>
+}
+
+const startScan = (shown: Shown): Scan => ({
+  shown,
+  now: { matrix: IDENTITY, dark: true, size: 0, mode: 0, leading: 0, spacing: 0 },
+  saved: [],
+  text: IDENTITY,
+  line: IDENTITY,
+  numbers: [],
+  strings: [],
+  names: [],
+  objects: 0,
+  characters: 0,
+  different: new Set()
+})
+
+const number = ({ numbers }: Scan, fromEnd: number): number => numbers.at(-fromEnd) ?? Number.NaN
+
+const matrixGiven = (scan: Scan): Matrix => ({
+  a: number(scan, 6),
+  b: number(scan, 5),
+  c: number(scan, 4),
+  d: number(scan, 3),
+  e: number(scan, 2),
+  f: number(scan, 1)
+})
+
+const move = (scan: Scan, x: number, y: number) => {
+  scan.line = multiply(shifted(x, y), scan.line)
+  scan.text = scan.line
+}
+
+/** Whether so many characters from here on are within the page, and large enough. */
+const isSeen = ({ now, shown, text }: Scan, advance: number): boolean => {
+  if (!now.dark || now.mode !== 0) return false
+  const { a, b, c, d, e: x, f: y } = multiply(text, now.matrix)
+  const [across, up] = [Math.hypot(a, b), Math.hypot(c, d)]
+  const size = Math.abs(now.size) * Math.min(across, up, Math.sqrt(Math.abs(a * d - b * c)))
+  const reach = Math.abs(now.size) * Math.max(across, up)
+  return (
+    size >= MIN_SIZE &&
+    [0, advance].every(
+      (far) =>
+        x + far * a - reach >= shown.x0 &&
+        y + far * b - reach >= shown.y0 &&
+        x + far * a + reach <= shown.x1 &&
+        y + far * b + reach <= shown.y1
+    )
+  )
+}
+
+const show = (scan: Scan) => {
+  const { different, now, numbers, strings } = scan
+  const given = strings.flatMap((string) => charactersOf(string))
+  const shifts = numbers.reduce((sum, shift) => sum + Math.max(0, -shift), 0) / 1_000
+  const advance = (given.length * WIDE + shifts) * Math.abs(now.size) + given.length * now.spacing
+  if (isSeen(scan, advance)) {
+    for (const character of given) {
+      if (NO_INK.has(character)) continue
+      scan.characters++
+      different.add(character)
+    }
+  }
+  scan.text = multiply(shifted(advance, 0), scan.text)
+}
+
+const change = (scan: Scan, changed: Partial<Graphics>) => {
+  scan.now = { ...scan.now, ...changed }
+}
+
+const isDark = (levels: ReadonlyArray<number>): boolean => levels.every((level) => level <= MAX_LEVEL)
+
+const notDark = (scan: Scan) => change(scan, { dark: false })
+const space = (scan: Scan) => change(scan, { spacing: scan.now.spacing + Math.max(0, number(scan, 1)) })
+const stop = () => false
+const unlessOptional = ({ names }: Scan) => !names.includes("/OC")
+
+/** What each operator does; false: the scan ends here. Others change nothing that matters. */
+const OPERATORS: ReadonlyMap<string, (scan: Scan) => boolean | void> = new Map([
+  ["q", (scan) => void scan.saved.push(scan.now)],
+  ["Q", (scan) => void (scan.now = scan.saved.pop() ?? scan.now)],
+  ["cm", (scan) => change(scan, { matrix: multiply(matrixGiven(scan), scan.now.matrix) })],
+  ["g", (scan) => change(scan, { dark: isDark([number(scan, 1)]) })],
+  ["rg", (scan) => change(scan, { dark: isDark([number(scan, 1), number(scan, 2), number(scan, 3)]) })],
+  ["k", (scan) => change(scan, { dark: number(scan, 1) >= 1 - MAX_LEVEL })],
+  ["cs", notDark],
+  ["sc", notDark],
+  ["scn", notDark],
+  ["BT", (scan) => void (scan.line = scan.text = IDENTITY)],
+  ["Tf", (scan) => change(scan, { size: number(scan, 1) })],
+  ["Tr", (scan) => change(scan, { mode: number(scan, 1) })],
+  ["TL", (scan) => change(scan, { leading: number(scan, 1) })],
+  ["Tz", (scan) => number(scan, 1) >= MIN_STRETCH && number(scan, 1) <= 100],
+  ["Tc", space],
+  ["Tw", space],
+  ["Tm", (scan) => void (scan.line = scan.text = matrixGiven(scan))],
+  [
+    "TD",
+    (scan) => {
+      change(scan, { leading: -number(scan, 1) })
+      move(scan, number(scan, 2), number(scan, 1))
+    }
+  ],
+  ["Td", (scan) => move(scan, number(scan, 2), number(scan, 1))],
+  ["T*", (scan) => move(scan, 0, -scan.now.leading)],
+  [
+    "'",
+    (scan) => {
+      move(scan, 0, -scan.now.leading)
+      show(scan)
+    }
+  ],
+  ["Tj", show],
+  ["TJ", show],
+  ["gs", stop],
+  ["BI", stop],
+  ['"', stop],
+  ["BDC", unlessOptional],
+  ["BMC", unlessOptional]
+])
+
+/** False: the scan ends here. */
+const operate = (scan: Scan, operator: string): boolean => {
+  if (PAINTS.has(operator) && ++scan.objects > MAX_OBJECTS) return false
+  return OPERATORS.get(operator)?.(scan) !== false
+}
+
 /**
  * Whether the beginning of a page's content shows words that are certain to be seen: dark, filled, large enough and within the
  * page. False proves nothing. It checks what `showsText` checks by pdfium, without reading the whole page, and gives up at
  * anything that may change how text looks: layers, named graphics states, inline images.
  */
 export const hasCertainWords = (content: string, shown: Shown): boolean => {
-  let now: Graphics = { matrix: IDENTITY, dark: true, size: 0, mode: 0, leading: 0, spacing: 0 }
-  const saved: Array<Graphics> = []
-  let [text, line]: [Matrix, Matrix] = [IDENTITY, IDENTITY]
-  let numbers: Array<number> = []
-  let strings: Array<string> = []
-  let names: Array<string> = []
-  let objects = 0
-  let characters = 0
-  const different = new Set<string>()
-
-  const number = (fromEnd: number): number => numbers.at(-fromEnd) ?? Number.NaN
-  const matrixGiven = (): Matrix => ({
-    a: number(6),
-    b: number(5),
-    c: number(4),
-    d: number(3),
-    e: number(2),
-    f: number(1)
-  })
-  const move = (x: number, y: number) => {
-    line = multiply(shifted(x, y), line)
-    text = line
-  }
-  /** Whether so many characters from here on are within the page, and large enough. */
-  const isSeen = (advance: number): boolean => {
-    if (!now.dark || now.mode !== 0) return false
-    const { a, b, c, d, e: x, f: y } = multiply(text, now.matrix)
-    const [across, up] = [Math.hypot(a, b), Math.hypot(c, d)]
-    const size = Math.abs(now.size) * Math.min(across, up, Math.sqrt(Math.abs(a * d - b * c)))
-    const reach = Math.abs(now.size) * Math.max(across, up)
-    return (
-      size >= MIN_SIZE &&
-      [0, advance].every(
-        (far) =>
-          x + far * a - reach >= shown.x0 &&
-          y + far * b - reach >= shown.y0 &&
-          x + far * a + reach <= shown.x1 &&
-          y + far * b + reach <= shown.y1
-      )
-    )
-  }
-  const show = () => {
-    const given = strings.flatMap((string) => charactersOf(string))
-    const shifts = numbers.reduce((sum, shift) => sum + Math.max(0, -shift), 0) / 1_000
-    const advance = (given.length * WIDE + shifts) * Math.abs(now.size) + given.length * now.spacing
-    if (isSeen(advance)) {
-      for (const character of given) {
-        if (NO_INK.has(character)) continue
-        characters++
-        different.add(character)
-      }
-    }
-    text = multiply(shifted(advance, 0), text)
-  }
-  const isDark = (levels: ReadonlyArray<number>): boolean => levels.every((level) => level <= MAX_LEVEL)
-
-  /** False: the scan ends here. */
-  const operate = (operator: string): boolean => {
-    if (PAINTS.has(operator) && ++objects > MAX_OBJECTS) return false
-    switch (operator) {
-      case "q":
-        saved.push(now)
-        return true
-      case "Q":
-        now = saved.pop() ?? now
-        return true
-      case "cm":
-        now = { ...now, matrix: multiply(matrixGiven(), now.matrix) }
-        return true
-      case "g":
-        now = { ...now, dark: isDark([number(1)]) }
-        return true
-      case "rg":
-        now = { ...now, dark: isDark([number(1), number(2), number(3)]) }
-        return true
-      case "k":
-        now = { ...now, dark: number(1) >= 1 - MAX_LEVEL }
-        return true
-      case "cs":
-      case "sc":
-      case "scn":
-        now = { ...now, dark: false }
-        return true
-      case "BT":
-        line = text = IDENTITY
-        return true
-      case "Tf":
-        now = { ...now, size: number(1) }
-        return true
-      case "Tr":
-        now = { ...now, mode: number(1) }
-        return true
-      case "TL":
-        now = { ...now, leading: number(1) }
-        return true
-      case "Tz":
-        return number(1) >= MIN_STRETCH && number(1) <= 100
-      case "Tc":
-      case "Tw":
-        now = { ...now, spacing: now.spacing + Math.max(0, number(1)) }
-        return true
-      case "Tm":
-        line = text = matrixGiven()
-        return true
-      case "TD":
-        now = { ...now, leading: -number(1) }
-        move(number(2), number(1))
-        return true
-      case "Td":
-        move(number(2), number(1))
-        return true
-      case "T*":
-        move(0, -now.leading)
-        return true
-      case "'":
-        move(0, -now.leading)
-        show()
-        return true
-      case "Tj":
-      case "TJ":
-        show()
-        return true
-      case "gs":
-      case "BI":
-      case '"':
-        return false
-      case "BDC":
-      case "BMC":
-        return !names.includes("/OC")
-      default:
-        return true
-    }
-  }
-
+  const scan = startScan(shown)
   TOKEN.lastIndex = 0
   for (let found = TOKEN.exec(content); found !== null && found[0] !== ""; found = TOKEN.exec(content)) {
     const [, name, string, bracket, digits, operator] = found
-    if (digits !== undefined) numbers.push(Number(digits))
-    else if (string !== undefined) strings.push(string)
-    else if (name !== undefined) names.push(name)
+    if (digits !== undefined) scan.numbers.push(Number(digits))
+    else if (string !== undefined) scan.strings.push(string)
+    else if (name !== undefined) scan.names.push(name)
     else if (operator !== undefined) {
-      if (!operate(operator)) return false
-      if (characters >= MIN_CHARACTERS && different.size >= MIN_DIFFERENT) return true
-      ;[numbers, strings, names] = [[], [], []]
+      if (!operate(scan, operator)) return false
+      if (scan.characters >= MIN_CHARACTERS && scan.different.size >= MIN_DIFFERENT) return true
+      ;[scan.numbers, scan.strings, scan.names] = [[], [], []]
     } else if (bracket === undefined && !found[0].includes("%")) return false
   }
   return false

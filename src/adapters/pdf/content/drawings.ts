@@ -91,77 +91,78 @@ const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) =
   return boxes
 }
 
-/** Walks through the page's objects, form XObjects included, in the order in which they are painted. */
-export const readObjects = (pdfium: Pdfium, page: number, matrix: Matrix): PageObjects => {
+/** What a walk has found, and how many objects it may still look at. */
+interface Walk {
+  readonly pdfium: Pdfium
+  readonly drawings: Array<Drawing>
+  readonly images: Array<number>
+  readonly inherited: Map<number, Mark>
+  left: number
+}
+
+const isFinite = (box: Drawing["box"]) => Number.isFinite(box.x0 + box.y0 + box.x1 + box.y1)
+
+const addPath = ({ drawings, pdfium }: Walk, object: number, at: Matrix, mark: Mark) => {
   const { call, memory } = pdfium
   const { scratch } = memory
-  const drawings: Array<Drawing> = []
-  const images: Array<number> = []
-  const inherited = new Map<number, Mark>()
-  let left = MAX_OBJECTS
-
-  const addPath = (object: number, at: Matrix, mark: Mark) => {
-    if (call.FPDFPath_GetDrawMode(object, scratch, scratch + 4) === 0) return
-    const filled = memory.int(scratch) !== 0
-    const stroked = memory.int(scratch + 4) !== 0
-    // A path that is neither only clips.
-    if (!filled && !stroked) return
-    const color = filled
-      ? colorFrom(
-          pdfium,
-          call.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)
-        )
-      : colorFrom(
-          pdfium,
-          call.FPDFPageObj_GetStrokeColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)
-        )
-    const width =
-      stroked && call.FPDFPageObj_GetStrokeWidth(object, scratch) !== 0 ? memory.float(scratch) : 0
-    const bounds = boundsOf(pdfium, object, at)
-    const boxes =
-      call.FPDFPath_CountSegments(object) <= MAX_SEGMENTS
-        ? subpaths(pdfium, object, at, width)
-        : bounds === undefined
-          ? []
-          : [bounds]
-    for (const box of boxes) {
-      if (drawings.length >= MAX_DRAWINGS) return
-      if (Number.isFinite(box.x0 + box.y0 + box.x1 + box.y1))
-        drawings.push({ kind: "path", box: roundBox(box), stroked, filled, color, ...mark })
-    }
+  if (call.FPDFPath_GetDrawMode(object, scratch, scratch + 4) === 0) return
+  const filled = memory.int(scratch) !== 0
+  const stroked = memory.int(scratch + 4) !== 0
+  // A path that is neither only clips.
+  if (!filled && !stroked) return
+  const given = filled
+    ? call.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)
+    : call.FPDFPageObj_GetStrokeColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)
+  const color = colorFrom(pdfium, given)
+  const width = stroked && call.FPDFPageObj_GetStrokeWidth(object, scratch) !== 0 ? memory.float(scratch) : 0
+  const bounds = boundsOf(pdfium, object, at)
+  const boxes =
+    call.FPDFPath_CountSegments(object) <= MAX_SEGMENTS
+      ? subpaths(pdfium, object, at, width)
+      : bounds === undefined
+        ? []
+        : [bounds]
+  for (const box of boxes) {
+    if (drawings.length >= MAX_DRAWINGS) return
+    if (isFinite(box)) drawings.push({ kind: "path", box: roundBox(box), stroked, filled, color, ...mark })
   }
+}
 
-  const addImage = (object: number, at: Matrix, mark: Mark) => {
-    const index = images.push(object) - 1
-    const box = boundsOf(pdfium, object, at)
-    if (
-      box !== undefined &&
-      drawings.length < MAX_DRAWINGS &&
-      Number.isFinite(box.x0 + box.y0 + box.x1 + box.y1)
-    )
-      drawings.push({ kind: "image", box: roundBox(box), index, ...mark })
+const addImage = ({ drawings, images, pdfium }: Walk, object: number, at: Matrix, mark: Mark) => {
+  const index = images.push(object) - 1
+  const box = boundsOf(pdfium, object, at)
+  if (box !== undefined && drawings.length < MAX_DRAWINGS && isFinite(box)) {
+    drawings.push({ kind: "image", box: roundBox(box), index, ...mark })
   }
+}
 
-  const visit = (object: number, at: Matrix, outer: Mark, depth: number): void => {
-    if (object === 0 || left-- <= 0) return
-    const type = call.FPDFPageObj_GetType(object)
-    if (type === TEXT) {
-      if (outer !== UNMARKED) inherited.set(object, outer)
-      return
-    }
-    const own = markOf(pdfium, object)
-    const mark = own === UNMARKED ? outer : own
-    if (type === PATH) addPath(object, at, mark)
-    else if (type === IMAGE) addImage(object, at, mark)
-    else if (type === FORM && depth < MAX_DEPTH) {
-      const inner = multiply(matrixOf(pdfium, object), at)
-      const count = call.FPDFFormObj_CountObjects(object)
-      for (let child = 0; child < count && left > 0; child++)
-        visit(call.FPDFFormObj_GetObject(object, child), inner, mark, depth + 1)
-    }
+const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: number): void => {
+  if (object === 0 || walk.left-- <= 0) return
+  const { call } = walk.pdfium
+  const type = call.FPDFPageObj_GetType(object)
+  if (type === TEXT) {
+    if (outer !== UNMARKED) walk.inherited.set(object, outer)
+    return
   }
+  const own = markOf(walk.pdfium, object)
+  const mark = own === UNMARKED ? outer : own
+  if (type === PATH) addPath(walk, object, at, mark)
+  else if (type === IMAGE) addImage(walk, object, at, mark)
+  else if (type === FORM && depth < MAX_DEPTH) {
+    const inner = multiply(matrixOf(walk.pdfium, object), at)
+    const count = call.FPDFFormObj_CountObjects(object)
+    for (let child = 0; child < count && walk.left > 0; child++)
+      visit(walk, call.FPDFFormObj_GetObject(object, child), inner, mark, depth + 1)
+  }
+}
 
+/** Walks through the page's objects, form XObjects included, in the order in which they are painted. */
+export const readObjects = (pdfium: Pdfium, page: number, matrix: Matrix): PageObjects => {
+  const { call } = pdfium
+  const walk: Walk = { pdfium, drawings: [], images: [], inherited: new Map(), left: MAX_OBJECTS }
   const count = call.FPDFPage_CountObjects(page)
-  for (let at = 0; at < count && left > 0; at++) visit(call.FPDFPage_GetObject(page, at), matrix, UNMARKED, 0)
-  return { drawings, inherited, images }
+  for (let at = 0; at < count && walk.left > 0; at++) {
+    visit(walk, call.FPDFPage_GetObject(page, at), matrix, UNMARKED, 0)
+  }
+  return walk
 }
