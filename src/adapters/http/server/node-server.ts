@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http"
 import { createServer as createTcpServer, type Socket } from "node:net"
 
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Data, Effect, Layer, Schedule, type Scope } from "effect"
 import { HttpServer } from "effect/http"
 
