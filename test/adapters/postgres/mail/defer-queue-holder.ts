@@ -1,8 +1,8 @@
 import { Effect, Layer, Redacted } from "effect"
 
-import { layer as layerClients } from "../../../src/adapters/postgres/client.ts"
-import { layer, QueueName } from "../../../src/adapters/postgres/mail/defer-queue.ts"
-import { holdMessage } from "../../support/hold-message.ts"
+import { layer as layerClients } from "../../../../src/adapters/postgres/client.ts"
+import { layer, QueueName } from "../../../../src/adapters/postgres/mail/defer-queue.ts"
+import { holdMessage } from "../../../support/hold-message.ts"
 
 const { QUEUE_NAME = "", DATABASE_URL = "", VISIBILITY_SECONDS = "" } = process.env
 await Effect.runPromise(

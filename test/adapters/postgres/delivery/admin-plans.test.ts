@@ -2,22 +2,22 @@ import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer as suiteLayer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 
-import { ReadSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
-import * as AlarmBoard from "../../../src/adapters/postgres/delivery/alarm-board.ts"
-import * as EmailLogQuery from "../../../src/adapters/postgres/delivery/email-log-query.ts"
-import * as EmailStats from "../../../src/adapters/postgres/delivery/email-stats.ts"
-import * as SuppressionList from "../../../src/adapters/postgres/mail/suppression-list.ts"
-import * as AlarmBoardPort from "../../../src/ports/delivery/alarm-board.ts"
+import { ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import * as AlarmBoard from "../../../../src/adapters/postgres/delivery/alarm-board.ts"
+import * as EmailLogQuery from "../../../../src/adapters/postgres/delivery/email-log-query.ts"
+import * as EmailStats from "../../../../src/adapters/postgres/delivery/email-stats.ts"
+import * as SuppressionList from "../../../../src/adapters/postgres/mail/suppression-list.ts"
+import * as AlarmBoardPort from "../../../../src/ports/delivery/alarm-board.ts"
 import {
   EmailLogQuery as Log,
   type EmailLogFilter,
   EmailStats as Stats
-} from "../../../src/ports/delivery/email-log-query.ts"
+} from "../../../../src/ports/delivery/email-log-query.ts"
 import {
   SuppressionList as Suppressions,
   type SuppressionFilter
-} from "../../../src/ports/mail/suppression-list.ts"
-import { layerPostgres } from "../../support/postgres.ts"
+} from "../../../../src/ports/mail/suppression-list.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
 
 const ROWS = 100_000
 const SUPPRESSIONS = 60_000

@@ -2,20 +2,20 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 
-import * as Access from "../../../src/adapters/postgres/accounts/access.ts"
-import * as Accounts from "../../../src/adapters/postgres/accounts/accounts.ts"
-import * as ContactMessages from "../../../src/adapters/postgres/accounts/contact-messages.ts"
-import * as TeamInvites from "../../../src/adapters/postgres/accounts/team-invites.ts"
-import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import * as SuppressionList from "../../../src/adapters/postgres/mail/suppression-list.ts"
-import { Access as AccessPort } from "../../../src/ports/accounts/access.ts"
+import * as Access from "../../../../src/adapters/postgres/accounts/access.ts"
+import * as Accounts from "../../../../src/adapters/postgres/accounts/accounts.ts"
+import * as ContactMessages from "../../../../src/adapters/postgres/accounts/contact-messages.ts"
+import * as TeamInvites from "../../../../src/adapters/postgres/accounts/team-invites.ts"
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import * as SuppressionList from "../../../../src/adapters/postgres/mail/suppression-list.ts"
+import { Access as AccessPort } from "../../../../src/ports/accounts/access.ts"
 import {
   Accounts as AccountsPort,
   ContactMessages as MessagesPort,
   TeamInvites as InvitesPort
-} from "../../../src/ports/accounts/accounts.ts"
-import { SuppressionList as SuppressionsPort } from "../../../src/ports/mail/suppression-list.ts"
-import { layerPostgres } from "../../support/postgres.ts"
+} from "../../../../src/ports/accounts/accounts.ts"
+import { SuppressionList as SuppressionsPort } from "../../../../src/ports/mail/suppression-list.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
 
 const layer = Layer.mergeAll(
   Access.layer({ embedded: false }),

@@ -3,8 +3,8 @@ import { Effect, Exit, Layer, Scope } from "effect"
 import fc from "fast-check"
 import { afterAll, beforeAll } from "vitest"
 
-import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { layerPostgres } from "../../support/postgres.ts"
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
 
 /**
  * `begin_email_sends` claims what nobody has claimed in one statement. However a batch is mixed, it has to end as its entries would

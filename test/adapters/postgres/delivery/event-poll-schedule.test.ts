@@ -5,11 +5,11 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
-import { layerSqlClient, WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { migrate, splitStatements } from "../../../src/adapters/postgres/migrator.ts"
-import { layerClients, layerEmptyDatabase, layerPostgres } from "../../support/postgres.ts"
+import { layerSqlClient, WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { migrate, splitStatements } from "../../../../src/adapters/postgres/migrator.ts"
+import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres.ts"
 
-const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url))
+const MIGRATIONS = fileURLToPath(new URL("../../../../migrations", import.meta.url))
 
 const layerEmpty = layerSqlClient.pipe(
   Layer.provideMerge(layerClients({ statementTimeoutMs: 0 })),
