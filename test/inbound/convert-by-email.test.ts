@@ -4,9 +4,9 @@ import { readdir } from "node:fs/promises"
 import { Effect, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { MailObjects } from "../../../src/ports/object-store.ts"
-import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
-import { numbered, withForm } from "../../support/pdf-samples.ts"
+import { MailObjects } from "../../src/ports/object-store.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../support/intake-world.ts"
+import { numbered, withForm } from "../support/pdf-samples.ts"
 
 const pdf = (content: Buffer, filename = "Report.pdf") => ({
   filename,

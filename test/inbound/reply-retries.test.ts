@@ -1,9 +1,9 @@
 import { Duration, Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 
-import { type OutgoingReply, ReplyFailure } from "../../../src/ports/inbound/mails.ts"
-import { type IntakeWorld, startIntake } from "../../support/intake-world.ts"
-import { numbered } from "../../support/pdf-samples.ts"
+import { type OutgoingReply, ReplyFailure } from "../../src/ports/inbound/mails.ts"
+import { type IntakeWorld, startIntake } from "../support/intake-world.ts"
+import { numbered } from "../support/pdf-samples.ts"
 
 type Answer = ReplyFailure["reason"] | "ok" | "deferred"
 

@@ -4,11 +4,11 @@ import { setTimeout } from "node:timers/promises"
 import { Duration, Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 
-import { PipelineError } from "../../../src/ports/inbound/convert-pipeline.ts"
-import { ObjectStoreError } from "../../../src/ports/object-store.ts"
-import { type IntakeWorld, startIntake } from "../../support/intake-world.ts"
-import { numbered } from "../../support/pdf-samples.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { PipelineError } from "../../src/ports/inbound/convert-pipeline.ts"
+import { ObjectStoreError } from "../../src/ports/object-store.ts"
+import { type IntakeWorld, startIntake } from "../support/intake-world.ts"
+import { numbered } from "../support/pdf-samples.ts"
+import { storeDown } from "../support/store-down.ts"
 
 const FROM = "ann@reader.test"
 const ROUNDS = 30

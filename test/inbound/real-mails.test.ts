@@ -6,14 +6,14 @@ import { Effect, Result } from "effect"
 import SMTPConnection from "nodemailer/lib/smtp-connection"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { layer as layerReader } from "../../../src/adapters/postal-mime/mail-reader.ts"
-import { addressKey, parseMailbox } from "../../../src/domain/mail/address.ts"
-import { MailReader } from "../../../src/ports/inbound/mails.ts"
-import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
-import { strangeMails } from "../../support/strange-mails.ts"
+import { layer as layerReader } from "../../src/adapters/postal-mime/mail-reader.ts"
+import { addressKey, parseMailbox } from "../../src/domain/mail/address.ts"
+import { MailReader } from "../../src/ports/inbound/mails.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../support/intake-world.ts"
+import { strangeMails } from "../support/strange-mails.ts"
 
 /** Messages of public MIME test sets; beside the project where they are at all. */
-const FOLDER = fileURLToPath(new URL("../../../../shared/data/mail", import.meta.url))
+const FOLDER = fileURLToPath(new URL("../../../shared/data/mail", import.meta.url))
 
 const realMails = existsSync(FOLDER)
   ? readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
