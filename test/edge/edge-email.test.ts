@@ -6,7 +6,14 @@ import { PIPELINE_HEADERS, PIPELINE_PATHS } from "../../src/domain/inbound/pipel
 import { type OpenPipeline, openPipeline } from "../../src/runtime/pipeline.ts"
 import { bundleForEdge, type EdgeBundle } from "../support/edge-bundle.ts"
 import { INBOUND, type Outcome, rawMail, tick, trigger, until, verdict } from "../support/edge-mail.ts"
-import { type EdgeWorker, withEdgeWorker } from "../support/edge-worker.ts"
+import {
+  type EdgeWorker,
+  type EdgeWorkerOptions,
+  emptyBucket,
+  type RunningWorker,
+  startEdgeWorker,
+  withEdgeWorker
+} from "../support/edge-worker.ts"
 import { fakeGmail } from "../support/fake-gmail.ts"
 import { fakeResend, type ResendPayload } from "../support/fake-resend.ts"
 import { numbered } from "../support/pdf-samples.ts"
@@ -15,6 +22,7 @@ import { startTcpProxy } from "../support/tcp-proxy.ts"
 
 const SECRET = "proxy-secret-4711"
 const FROM = "ann@reader.test"
+const BUCKET = "CONVERT_EMAIL_BUCKET"
 
 /** A worker that starts on a busy machine of two cores takes seconds. */
 const TIME_LIMIT_MS = 120_000
@@ -57,20 +65,31 @@ beforeEach(async () => {
   )
 })
 
-const inWorker = (
-  use: (worker: EdgeWorker) => Promise<void>,
-  changes: Readonly<Record<string, string>> = {},
-  without: ReadonlyArray<"bucket" | "pipeline"> = []
-) =>
-  withEdgeWorker(
-    {
-      script: bundle.script,
-      bindings: { ...bindings, ...changes },
-      ...(without.includes("bucket") ? {} : { buckets: ["CONVERT_EMAIL_BUCKET"] }),
-      services: without.includes("pipeline") ? {} : { PIPELINE: (request) => served(request) }
-    },
-    use
-  )
+let shared: Promise<RunningWorker> | undefined
+afterAll(async () => (await shared)?.dispose())
+
+const options = (changes: Changes = {}): EdgeWorkerOptions => ({
+  script: bundle.script,
+  bindings: { ...bindings, ...changes.bindings },
+  ...(changes.bare === true
+    ? {}
+    : { buckets: [BUCKET], services: { PIPELINE: (request: Request) => served(request) } })
+})
+
+interface Changes {
+  readonly bindings?: Readonly<Record<string, string>>
+  /** Without the bucket and the pipeline. */
+  readonly bare?: true
+}
+
+/** With changes, none if need be, a worker of its own; else the one that all others share. */
+const inWorker = async (use: (worker: EdgeWorker) => Promise<void>, changes?: Changes) => {
+  if (changes !== undefined) return withEdgeWorker(options(changes), use)
+  shared ??= startEdgeWorker(options())
+  const worker = await shared
+  await emptyBucket(await worker.bucket(BUCKET))
+  return use(worker)
+}
 
 /** An answer's headers for another body. */
 const withoutLength = (headers: Headers): Headers => {
@@ -135,7 +154,7 @@ const deliver = async (
 }
 
 const stored = async (worker: EdgeWorker): Promise<ReadonlyArray<string>> => {
-  const { objects } = await (await worker.bucket("CONVERT_EMAIL_BUCKET")).list({})
+  const { objects } = await (await worker.bucket(BUCKET)).list({})
   return objects.map(({ key }) => key)
 }
 
@@ -311,7 +330,7 @@ describe("what goes wrong on the edge", { timeout: TIME_LIMIT_MS }, () => {
                 }
                 await isConvertedOnce()
               },
-              { DB_URL: url.href }
+              { bindings: { DB_URL: url.href } }
             )
           )
         })
@@ -342,7 +361,7 @@ describe("what goes wrong on the edge", { timeout: TIME_LIMIT_MS }, () => {
       await tick(worker)
       assert.deepStrictEqual(await settled(worker, 1), ["success"])
       await isConvertedOnce()
-    }))
+    }, {}))
 
   it("a pipeline that is away, or breaks off: nothing is charged until it answers", () =>
     inWorker(async (worker) => {
@@ -412,12 +431,9 @@ describe("what goes wrong on the edge", { timeout: TIME_LIMIT_MS }, () => {
         }
       },
       {
-        DB_URL: "",
-        CONVERT_EMAIL_BUCKET: "a-name",
-        PROVIDERA_API_KEY: "",
-        PROXY_SHARED_SECRET: ""
-      },
-      ["bucket", "pipeline"]
+        bindings: { DB_URL: "", [BUCKET]: "a-name", PROVIDERA_API_KEY: "", PROXY_SHARED_SECRET: "" },
+        bare: true
+      }
     ))
 })
 
@@ -496,9 +512,11 @@ describe("replies through the workspace mail API", () => {
         assert.notInclude(worker.lines.join("\n"), "PRIVATE KEY")
       },
       {
-        MAILAPI_SERVICE_ACCOUNT_KEY: gmail.key,
-        MAILAPI_BASE_URL: gmail.fake.url,
-        AUTH_URL: `${gmail.fake.url}/token`
+        bindings: {
+          MAILAPI_SERVICE_ACCOUNT_KEY: gmail.key,
+          MAILAPI_BASE_URL: gmail.fake.url,
+          AUTH_URL: `${gmail.fake.url}/token`
+        }
       }
     ))
 })

@@ -8,7 +8,12 @@ import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from "v
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { bundleForEdge, type EdgeBundle } from "../support/edge-bundle.ts"
-import { type EdgeWorker, withEdgeWorker } from "../support/edge-worker.ts"
+import {
+  type EdgeWorker,
+  type RunningWorker,
+  startEdgeWorker,
+  withEdgeWorker
+} from "../support/edge-worker.ts"
 import { fakeResend, type ListedItem } from "../support/fake-resend.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres.ts"
 
@@ -87,10 +92,19 @@ beforeEach(async () => {
   await query("delete from email_log")
 })
 
-const inWorker = (
+let shared: Promise<RunningWorker> | undefined
+afterAll(async () => (await shared)?.dispose())
+
+/** With changed bindings a worker of its own, else the one that all others share. */
+const inWorker = async (
   use: (worker: EdgeWorker) => Promise<void>,
-  changes: Readonly<Record<string, string>> = {}
-) => withEdgeWorker({ script: bundle.script, bindings: { ...bindings, ...changes } }, use)
+  changes?: Readonly<Record<string, string>>
+) => {
+  const { script } = bundle
+  if (changes !== undefined) return withEdgeWorker({ script, bindings: { ...bindings, ...changes } }, use)
+  shared ??= startEdgeWorker({ script, bindings })
+  return use(await shared)
+}
 
 const signed = (body: string, at = new Date()) => ({
   "svix-id": "msg_1",

@@ -31,6 +31,11 @@ export interface TestBuckets {
   readonly dispose: () => Promise<void>
 }
 
+export const emptyBucket = async (bucket: Bucket): Promise<void> => {
+  const { objects } = await bucket.list({})
+  if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key))
+}
+
 export const startBuckets = async (): Promise<TestBuckets> => {
   const { Miniflare } = await miniflareModule()
   const miniflare = new Miniflare({
@@ -41,8 +46,7 @@ export const startBuckets = async (): Promise<TestBuckets> => {
   const bucket = await miniflare.getR2Bucket("BUCKET")
   return {
     empty: async () => {
-      const { objects } = await bucket.list({})
-      if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key))
+      await emptyBucket(bucket)
       return bucket
     },
     dispose: () => miniflare.dispose()
@@ -77,11 +81,19 @@ export interface EdgeWorkerOptions {
   readonly services?: Readonly<Record<string, (request: globalThis.Request) => Promise<globalThis.Response>>>
 }
 
-/** Runs `use` while the worker runs, with the flag that its documentation asks for. */
-export const withEdgeWorker = async (
-  { script, bindings, buckets, outbound, services = {} }: EdgeWorkerOptions,
-  use: (worker: EdgeWorker) => Promise<void>
-): Promise<void> => {
+/** A worker that runs until it is disposed of. */
+export interface RunningWorker extends EdgeWorker {
+  readonly dispose: () => Promise<void>
+}
+
+/** Starts a worker, with the flag that the documentation asks for; it takes seconds of processor time. */
+export const startEdgeWorker = async ({
+  script,
+  bindings,
+  buckets,
+  outbound,
+  services = {}
+}: EdgeWorkerOptions): Promise<RunningWorker> => {
   const { Miniflare, Response } = await miniflareModule()
   const answeredBy =
     (answer: (request: globalThis.Request) => Promise<globalThis.Response>) =>
@@ -114,20 +126,30 @@ export const withEdgeWorker = async (
           }
         })
   })
+  return {
+    post: async (body) => {
+      const init = { method: "POST", body: JSON.stringify(body) }
+      return (await miniflare.dispatchFetch("http://worker.test/", init)).json()
+    },
+    request: async (path, init) => {
+      const answer = await miniflare.dispatchFetch(`http://worker.test${path}`, init)
+      return { status: answer.status, text: await answer.text() }
+    },
+    bucket: (binding) => miniflare.getR2Bucket(binding),
+    lines,
+    dispose: () => miniflare.dispose()
+  }
+}
+
+/** Runs `use` with a worker of its own. */
+export const withEdgeWorker = async (
+  options: EdgeWorkerOptions,
+  use: (worker: EdgeWorker) => Promise<void>
+): Promise<void> => {
+  const worker = await startEdgeWorker(options)
   try {
-    await use({
-      post: async (body) => {
-        const init = { method: "POST", body: JSON.stringify(body) }
-        return (await miniflare.dispatchFetch("http://worker.test/", init)).json()
-      },
-      request: async (path, init) => {
-        const answer = await miniflare.dispatchFetch(`http://worker.test${path}`, init)
-        return { status: answer.status, text: await answer.text() }
-      },
-      bucket: (binding) => miniflare.getR2Bucket(binding),
-      lines
-    })
+    await use(worker)
   } finally {
-    await miniflare.dispose()
+    await worker.dispose()
   }
 }
