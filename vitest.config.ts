@@ -1,7 +1,10 @@
 import { defineConfig } from "vitest/config"
 
-/** Tests of processes and of stalls: each file has a worker of its own, whose heap holds nothing of the others. */
-const ALONE = ["crash", "hostile", "bench", "edge", "package"].map((folder) => `test/${folder}/**/*.test.ts`)
+/** Each of these files has a worker of its own: tests of processes, stalls and memory, and the one that mocks a module. */
+const ALONE = [
+  ...["crash", "hostile", "bench", "edge", "package"].map((folder) => `test/${folder}/**/*.test.ts`),
+  "test/adapters/smtp/peer-names.test.ts"
+]
 
 export default defineConfig({
   test: {
@@ -13,7 +16,10 @@ export default defineConfig({
     teardownTimeout: 20_000,
     projects: [
       // One worker runs many files, so that what they import is loaded once: a fifth of the suite's time.
-      { extends: true, test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: ALONE } },
+      {
+        extends: true,
+        test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: ALONE }
+      },
       { extends: true, test: { name: "alone", include: ALONE } }
     ]
   }
