@@ -80,6 +80,13 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inTest("it.effect.only('alone', () => undefined)")
   },
   {
+    rule: "no module is mocked in a worker that many files share",
+    files: /^test\/(?!adapters\/smtp\/peer-names\.test\.ts)/,
+    banned: /\bvi\.(mock|doMock)\(/,
+    where: "code",
+    sample: inTest('vi.mock("node:dns")')
+  },
+  {
     rule: "a module of @effect/platform-node is imported by its path: the index loads a Redis client, some 700 files",
     files: /^(src|test)\//,
     banned: /from "@effect\/platform-node"/,
