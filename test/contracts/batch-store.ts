@@ -205,23 +205,25 @@ const claims = (name: string, stores: Layer.Layer<Stores>) =>
       })
     )
 
-    it.effect("model and price stay with the records, from their upload by whoever prepares the row", () =>
-      Effect.gen(function* () {
-        yield* clean
-        const store = yield* BatchStore
-        yield* parked(3)
-        const old = (yield* claimAs(randomUUID(), randomUUID(), 1))!
-        const taken = (yield* claimAs(randomUUID(), randomUUID(), 2))!
-        const input = { prefix: "p/", records: 1, shards: 2, bytes: 1, model: "m2", price: PRICE }
-        const late = { ...input, model: "m3", price: { inputUsdPerMtok: 7, outputUsdPerMtok: 7 } }
-        assert.isTrue(yield* store.uploaded(taken, input))
-        assert.isFalse(yield* store.uploaded(old, late))
-        const again = (yield* claimAs(randomUUID(), randomUUID(), 3))!
-        assert.deepStrictEqual([again.model, again.inputPrefix], ["m2", "p/"])
-        yield* store.submitted(again, { ...JOB, arn: "arn:z" })
-        const [polled] = yield* store.claimPolls(Duration.minutes(5), 10)
-        assert.deepStrictEqual([polled?.model, polled?.price, polled?.shards], ["m2", PRICE, 2])
-      })
+    it.effect(
+      "model and price stay with the records, from their upload by the driver that prepares the row",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* BatchStore
+          yield* parked(3)
+          const old = (yield* claimAs(randomUUID(), randomUUID(), 1))!
+          const taken = (yield* claimAs(randomUUID(), randomUUID(), 2))!
+          const input = { prefix: "p/", records: 1, shards: 2, bytes: 1, model: "m2", price: PRICE }
+          const late = { ...input, model: "m3", price: { inputUsdPerMtok: 7, outputUsdPerMtok: 7 } }
+          assert.isTrue(yield* store.uploaded(taken, input))
+          assert.isFalse(yield* store.uploaded(old, late))
+          const again = (yield* claimAs(randomUUID(), randomUUID(), 3))!
+          assert.deepStrictEqual([again.model, again.inputPrefix], ["m2", "p/"])
+          yield* store.submitted(again, { ...JOB, arn: "arn:z" })
+          const [polled] = yield* store.claimPolls(Duration.minutes(5), 10)
+          assert.deepStrictEqual([polled?.model, polled?.price, polled?.shards], ["m2", PRICE, 2])
+        })
     )
   })
 
@@ -288,7 +290,7 @@ const ends = (name: string, stores: Layer.Layer<Stores>) =>
       })
     )
 
-    it.effect("a job is resumed once, whoever comes first: driver, owner, a second driver (X3)", () =>
+    it.effect("a job is resumed once, whichever comes first: driver, owner, a second driver (X3)", () =>
       Effect.gen(function* () {
         yield* clean
         const store = yield* BatchStore

@@ -18,7 +18,7 @@ import {
   WINDOW
 } from "./documents-world.ts"
 
-/** A PDF of four pages whose result is told with what can be read of it. */
+/** A PDF of four pages whose result is reported with what can be read of it. */
 const finished = Effect.fnUntraced(function* (owner: string, legibility: Legibility) {
   const store = yield* ConversionStore
   const fileId = yield* pdf(owner, 4)

@@ -74,7 +74,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
-    it.effect("asking twice, for somebody else's file, or without the credits, is told apart", () =>
+    it.effect("asking twice, for somebody else's file, and without the credits are distinguished", () =>
       Effect.gen(function* () {
         yield* clean
         const store = yield* ConversionStore

@@ -57,7 +57,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         )
         const untouched = ["chunked_processing", null] as const
 
-        // They may be about to be told by whoever ended them.
+        // The worker that ended them may be about to report it.
         assert.strictEqual(yield* store.sweep(WINDOW, STALE), 2, "the two holds")
         assert.deepStrictEqual(
           yield* statuses,
@@ -96,7 +96,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
     )
 
     it.effect.each(["pending", "waiting_batch", "processing", "paused_budget", "assembling"] as const)(
-      "a job that is %s keeps its funds, whoever works on it or does not",
+      "a job that is %s keeps its funds, with a worker or without",
       (status) =>
         Effect.gen(function* () {
           yield* clean

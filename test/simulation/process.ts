@@ -18,7 +18,7 @@ export const makeProcess = (id: string): SimProcess => ({
   died: Deferred.makeUnsafe<void>()
 })
 
-/** What one call or one handling of a message has been told: travels with its fibers. */
+/** The answers that one call or one handling of a message has got: travels with its fibers. */
 export const CallTrace = Context.Reference<{
   /** When the database last let it send its key, milliseconds. */
   askedAt: number

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads"
 
 import { Effect } from "effect"
 
-import type { Deeds, FromThread, ToThread } from "./messages.ts"
+import type { Tasks, FromThread, ToThread } from "./messages.ts"
 
 /** Memory of JavaScript in the thread: more than the largest document takes that is let in. */
 const HEAP_MB = 1536
@@ -58,7 +58,7 @@ export class AssemblyThread {
   }
 
   /** Runs an operation on the thread. A defect where the thread ends during it. */
-  ask<K extends keyof Deeds>(deed: K, asks: Deeds[K]["asks"]): Effect.Effect<Deeds[K]["answers"]> {
+  ask<K extends keyof Tasks>(task: K, asks: Tasks[K]["asks"]): Effect.Effect<Tasks[K]["answers"]> {
     return Effect.callback<unknown>((resume) => {
       const id = this.#asked++
       const worker = (this.#worker ??= this.#start())
@@ -68,16 +68,16 @@ export class AssemblyThread {
       }, TIMEOUT_MS)
       this.#waiting.set(id, { resume, alarm })
       worker.ref()
-      const request: ToThread<K> = { id, deed, asks }
+      const request: ToThread<K> = { id, task, asks }
       worker.postMessage(request, [])
       // An operation that nobody waits for still runs; its answer is dropped.
       return Effect.sync(() => this.#settle(id, Effect.void))
-    }).pipe(Effect.map((answers) => answers as Deeds[K]["answers"]))
+    }).pipe(Effect.map((answers) => answers as Tasks[K]["answers"]))
   }
 
   /** Frees the thread's state of a document. */
   drop(document: number): void {
-    const request: ToThread<"drop"> = { id: this.#asked++, deed: "drop", asks: { document } }
+    const request: ToThread<"drop"> = { id: this.#asked++, task: "drop", asks: { document } }
     this.#worker?.postMessage(request, [])
   }
 

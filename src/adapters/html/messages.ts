@@ -5,7 +5,7 @@ import type { Plan, Survey } from "../../domain/conversion/html/survey.ts"
 type UnreadPage = Omit<FragmentPage, "nodes"> & { readonly html: string }
 
 /** The thread's operations, with arguments and results. It keeps a document's state by number until that is ended or dropped. */
-export interface Deeds {
+export interface Tasks {
   readonly clean: { readonly asks: { readonly html: string }; readonly answers: string }
   readonly survey: {
     readonly asks: { readonly document: number; readonly html: string }
@@ -25,10 +25,10 @@ export interface Deeds {
 }
 
 /** A request; answers come in the order of requests, and bear its number. */
-export interface ToThread<K extends keyof Deeds = keyof Deeds> {
+export interface ToThread<K extends keyof Tasks = keyof Tasks> {
   readonly id: number
-  readonly deed: K
-  readonly asks: Deeds[K]["asks"]
+  readonly task: K
+  readonly asks: Tasks[K]["asks"]
 }
 
 export type FromThread =

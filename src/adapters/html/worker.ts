@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads"
 import { PageFold } from "../../domain/conversion/html/fold.ts"
 import { Surveyor } from "../../domain/conversion/html/survey.ts"
 import { cleanFragment } from "./clean.ts"
-import type { Deeds, FromThread, ToThread } from "./messages.ts"
+import type { Tasks, FromThread, ToThread } from "./messages.ts"
 import { parseFragment } from "./parse-fragment.ts"
 
 const port = parentPort
@@ -18,7 +18,7 @@ const foldOf = (document: number): PageFold => {
   return fold
 }
 
-const DEEDS: { readonly [K in keyof Deeds]: (asks: Deeds[K]["asks"]) => Deeds[K]["answers"] } = {
+const TASKS: { readonly [K in keyof Tasks]: (asks: Tasks[K]["asks"]) => Tasks[K]["answers"] } = {
   clean: ({ html }) => cleanFragment(html),
   survey: ({ document, html }) => {
     const surveyor = surveyors.get(document) ?? new Surveyor()
@@ -44,9 +44,9 @@ const DEEDS: { readonly [K in keyof Deeds]: (asks: Deeds[K]["asks"]) => Deeds[K]
   }
 }
 
-const answer = <K extends keyof Deeds>({ asks, deed, id }: ToThread<K>): FromThread => {
+const answer = <K extends keyof Tasks>({ asks, task, id }: ToThread<K>): FromThread => {
   try {
-    return { id, answers: DEEDS[deed](asks) }
+    return { id, answers: TASKS[task](asks) }
   } catch (error) {
     return { id, fault: error instanceof Error ? (error.stack ?? error.message) : String(error) }
   }

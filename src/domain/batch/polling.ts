@@ -108,7 +108,7 @@ const collectRow = Effect.fnUntraced(function* (
 /** Best effort: the next poll asks again. */
 const stop = (row: PolledBatch) =>
   BatchService.use((service) => service.stop(row.arn)).pipe(
-    Effect.catch((error) => Effect.logWarning("a batch job could not be stopped; it is told again", error))
+    Effect.catch((error) => Effect.logWarning("a batch job could not be stopped; the stop is retried", error))
   )
 
 /** A job that the service no longer knows counts as failed; what it left behind is billed. */

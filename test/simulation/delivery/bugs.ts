@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 
-import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
 import type { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import { isProviderFailure } from "../../../src/domain/mail/status.ts"
 import type { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
@@ -15,7 +15,7 @@ export const BUGS = [
   "acknowledged-before-recorded",
   /** The sweep never finds the alert of a process that died. */
   "alert-claimed-and-forgotten",
-  /** Every failure alerts, whoever holds the claim. */
+  /** Every failure alerts, whichever process holds the claim. */
   "alert-without-claim",
   /** An alert counts as sent before a channel accepted it. */
   "alert-confirmed-before-raised",

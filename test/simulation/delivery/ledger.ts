@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 
-import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
 import { type AlarmChange, alarmText } from "../../../src/domain/delivery/alarm-rules.ts"
 import {
   isProviderFailure,

@@ -1,13 +1,17 @@
 import { Clock, Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 
-import { makeAlarmBoard, NOTHING, type MemoryMeasures } from "../../../src/adapters/memory/delivery/alarm-board.ts"
+import {
+  makeAlarmBoard,
+  NOTHING,
+  type MemoryMeasures
+} from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import * as MemoryPreferences from "../../../src/adapters/memory/delivery/alert-preferences.ts"
-import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
-import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import * as MemoryDeliveryLog from "../../../src/adapters/memory/delivery/delivery-log.ts"
 import * as MemoryPoll from "../../../src/adapters/memory/delivery/event-poll.ts"
-import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
+import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
+import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
 import { layer as layerAlarms, watchAlarms } from "../../../src/domain/delivery/alarms.ts"
 import {
   AlertConfig,

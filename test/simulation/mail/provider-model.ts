@@ -13,7 +13,7 @@ export interface Attempt {
   readonly keyHash: string
   readonly process: string
   readonly startedAt: number
-  /** What the caller was told; `none` where it was told nothing (lost, timed out, dead). */
+  /** The answer that the caller got; `none` where it got none (lost, timed out, dead). */
   outcome: "accepted" | "rejected" | "unavailable" | "ambiguous" | "none"
   /** Whether a copy left because of this request. */
   delivered: boolean

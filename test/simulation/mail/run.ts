@@ -145,7 +145,7 @@ const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) 
     )
     const dead = yield* world.broker.attach().queue.deadLetters({ limit: 100 })
     const deadKeys = new Set(dead.flatMap((letter) => letter.message?.details.keyHash ?? []))
-    // Where the log can lose a write, an acceptance that was told ends a send without a row (D3).
+    // Where the log can lose a write, an acceptance that was answered ends a send without a row (D3).
     const told = new Set(
       attempts
         .filter((attempt) => storeFails && attempt.outcome === "accepted")

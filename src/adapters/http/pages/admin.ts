@@ -177,7 +177,7 @@ const AUDIT: Screen = {
   main: `<h1>Audit</h1>
 <p>What admins did. Rows are added here, never changed.</p>
 ${filters("/admin/audit", [input("action", "Action, exactly"), input("target", "Target, exactly")])}
-${table("Deeds, newest first")}
+${table("Actions, newest first")}
 ${pager}`
 }
 

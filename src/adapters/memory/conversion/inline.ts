@@ -66,7 +66,7 @@ export const heartbeatInline = (db: Documents, held: Held, window: Duration.Dura
   return true
 }
 
-/** `complete_inline`: the hold becomes the charge. A result that the file shows was accepted, whoever asks again. */
+/** `complete_inline`: the hold becomes the charge. A result that the file shows was accepted, whichever worker asks again. */
 export const finishInline = (
   db: Documents,
   held: Held,

@@ -113,7 +113,7 @@ let preferences = DEFAULT_PREFERENCES
 let dead = [HOSTILE]
 const asked: {
   mails?: EmailLogFilter
-  deeds?: AuditLogFilter
+  actions?: AuditLogFilter
   messages?: ContactMessageFilter
   status?: string | undefined
 } = {}
@@ -147,7 +147,7 @@ beforeAll(async () => {
     audit: Layer.succeed(AuditLog, {
       page: (filter) =>
         Effect.sync(() => {
-          asked.deeds = filter
+          asked.actions = filter
           if (filter.action === "nothing") return { rows: [], nextCursor: null }
           return filter.cursor === undefined
             ? { rows: [deedOf("ann@x.test")], nextCursor: "next-1" }
@@ -288,7 +288,7 @@ it(
   async () => {
     await page.getByRole("link", { name: "Audit" }).press("Enter")
     await page.waitForURL("**/admin/audit")
-    await page.getByRole("table", { name: "Deeds, newest first" }).waitFor()
+    await page.getByRole("table", { name: "Actions, newest first" }).waitFor()
     await page.getByText("Details").last().press("Enter")
     await page.getByText(HOSTILE, { exact: true }).first().waitFor()
     expect(await page.locator("main img").count()).toBe(0)
@@ -300,7 +300,11 @@ it(
     await page.getByRole("link", { name: "Next page" }).press("Enter")
     await page.waitForURL(/cursor=next-1/)
     await page.getByText("bob@x.test").waitFor()
-    expect(asked.deeds).toMatchObject({ action: "email_unsuppress", target: "ann@x.test", cursor: "next-1" })
+    expect(asked.actions).toMatchObject({
+      action: "email_unsuppress",
+      target: "ann@x.test",
+      cursor: "next-1"
+    })
     expect(await page.getByRole("table").getByText("Details").count()).toBe(1)
     await open("audit?action=nothing")
     await page.getByText("Nothing was written down that matches.").waitFor()

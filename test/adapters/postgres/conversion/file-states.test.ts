@@ -32,7 +32,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("the state of a
       assert.deepStrictEqual(
         (yield* states).map(([, status]) => status),
         ["chunked_processing", "chunked_processing", "chunked_processing"],
-        "whoever ended them may be about to tell"
+        "the worker that ended them may be about to report it"
       )
       yield* store.sweep(WINDOW, Duration.zero)
       yield* store.sweep(WINDOW, Duration.zero)
@@ -44,7 +44,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("the state of a
     })
   )
 
-  it.effect("is not touched by progress that is told after a cancel, or by another job's cancel", () =>
+  it.effect("is not touched by progress reported after a cancel, or by another job's cancel", () =>
     Effect.gen(function* () {
       yield* clean
       const sql = yield* WriteSql

@@ -120,24 +120,26 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
       })
   )
 
-  it.effect("C4: a job without chunks that nobody writes gets them once, whoever looks for orphans", () =>
-    Effect.gen(function* () {
-      yield* clean
-      const sql = yield* WriteSql
-      const store = yield* ConversionStore
-      const jobId = yield* bareJob("pending", 2 * CHUNK_PAGES + 1)
-      assert.strictEqual(yield* store.recoverOrphan(STALE, 3), 0)
-      assert.deepStrictEqual(yield* chunksOf(jobId), [], "they may be about to be written")
-      yield* sql`update large_conversion_jobs set updated_at = now() - interval '2 minutes'`
-      const counts = yield* Effect.forEach([1, 2, 3, 4], () => store.recoverOrphan(STALE, 3), {
-        concurrency: "unbounded"
+  it.effect(
+    "C4: a job without chunks that nobody writes gets them once, whichever process looks for orphans",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const sql = yield* WriteSql
+        const store = yield* ConversionStore
+        const jobId = yield* bareJob("pending", 2 * CHUNK_PAGES + 1)
+        assert.strictEqual(yield* store.recoverOrphan(STALE, 3), 0)
+        assert.deepStrictEqual(yield* chunksOf(jobId), [], "they may be about to be written")
+        yield* sql`update large_conversion_jobs set updated_at = now() - interval '2 minutes'`
+        const counts = yield* Effect.forEach([1, 2, 3, 4], () => store.recoverOrphan(STALE, 3), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(
+          counts.reduce((sum, count) => sum + count, 0),
+          1
+        )
+        assert.deepStrictEqual(yield* chunksOf(jobId), WHOLE)
       })
-      assert.strictEqual(
-        counts.reduce((sum, count) => sum + count, 0),
-        1
-      )
-      assert.deepStrictEqual(yield* chunksOf(jobId), WHOLE)
-    })
   )
 
   it.effect("one that has ended, or comes after another, is not", () =>

@@ -40,7 +40,7 @@ const assemblies = (world: World) => world.assemblies
 const inlines = (world: World) => world.inlines
 const claimedFlyers = (world: World) => world.claimedFlyers
 
-/** A claim goes to whoever asked for it. */
+/** A claim belongs to the worker that asked for it. */
 const claim =
   <A>(
     what: string,

@@ -41,7 +41,7 @@ export interface World {
   readonly results: Map<string, string>
   /** Ends of jobs that were seen once: they may not change. */
   readonly ends: Map<string, string>
-  /** Model costs that were told, by id, in thousandths of a dollar. */
+  /** Model costs that were reported, by id, in thousandths of a dollar. */
   readonly spent: Map<string, number>
   /** What the answers alone prove to be wrong. */
   readonly violations: Array<string>

@@ -18,7 +18,7 @@ const list = byId("rows", HTMLElement)
 /** @type {Map<string, Row>} */
 const rows = new Map()
 /** Counts the user's actions: the answer to a request made before the newest one is out of date. */
-let deed = 0
+let actionCount = 0
 /** The newest reading of the list; the result of an older one is dropped. */
 let reading = 0
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -72,7 +72,7 @@ const draw = (files) => {
   let at = list.firstElementChild
   for (const file of files) {
     const known = rows.get(file.id)
-    const row = known ?? new Row(file, deeds)
+    const row = known ?? new Row(file, commands)
     if (known === undefined) {
       rows.set(file.id, row)
       if (hasLayout(file.name)) seen.observe(row.element)
@@ -91,13 +91,13 @@ const draw = (files) => {
 
 /** Reads the list, and schedules the next reading. */
 const refresh = async () => {
-  const asked = deed
+  const asked = actionCount
   reading += 1
   const mine = reading
   try {
     /** @type {{ readonly files: ReadonlyArray<FileView> }} */
     const { files } = await ask("GET", "/api/files")
-    if (asked === deed && mine === reading) {
+    if (asked === actionCount && mine === reading) {
       draw(files)
       show(byId("list-problem", HTMLElement), undefined)
     }
@@ -120,7 +120,7 @@ const refresh = async () => {
 const act = async (row, what) => {
   row.tell({})
   row.busy(true)
-  deed += 1
+  actionCount += 1
   try {
     const note = await what()
     say(`${row.file.name}: ${note}`)
@@ -131,7 +131,7 @@ const act = async (row, what) => {
     warn(`${row.file.name}: ${text}`)
     return false
   } finally {
-    deed += 1
+    actionCount += 1
     void showFunds()
     await refresh()
     row.busy(false)
@@ -157,8 +157,8 @@ const agreed = async ({ file, layout }, way) => {
   })
 }
 
-/** @type {import("./row.js").Deeds} */
-const deeds = {
+/** @type {import("./row.js").Commands} */
+const commands = {
   convert: async (row, way) => {
     if (!(await agreed(row, way))) return
     await act(row, async () => {
@@ -262,7 +262,7 @@ document.addEventListener("visibilitychange", () => {
 })
 startUploads({
   arrived: async () => {
-    deed += 1
+    actionCount += 1
     await refresh()
   }
 })

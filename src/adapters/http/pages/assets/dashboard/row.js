@@ -13,7 +13,7 @@ import { pages, size, stateOf } from "./state.js"
  *   readonly processNow: (row: Row) => Promise<void>, readonly share: (row: Row) => Promise<void>,
  *   readonly remove: (row: Row) => Promise<void>, readonly reflow: (row: Row, job: FlyerJob) => Promise<void>,
  *   readonly stop: (row: Row, job: FlyerJob) => Promise<void>
- * }} Deeds
+ * }} Commands
  */
 
 /** The file extensions that a badge shows. */
@@ -44,10 +44,10 @@ export class Row {
   /** @type {Way} */
   #way = "standard"
 
-  /** @param {FileView} file @param {Deeds} deeds */
-  constructor(file, deeds) {
+  /** @param {FileView} file @param {Commands} commands */
+  constructor(file, commands) {
     this.file = file
-    this.deeds = deeds
+    this.commands = commands
     this.title = el("h3", { tabindex: -1 }, file.name)
     this.badge = el("span", { class: "badge", "aria-hidden": "true" }, kindOf(file.name).toUpperCase())
     this.facts = el("p", { class: "facts" })
@@ -57,8 +57,8 @@ export class Row {
     this.problem = el("p", { class: "problem" })
     this.note = el("p", { class: "done" })
     this.layout = new Layout(this, {
-      reflow: (job) => deeds.reflow(this, job),
-      stop: (job) => deeds.stop(this, job)
+      reflow: (job) => commands.reflow(this, job),
+      stop: (job) => commands.stop(this, job)
     })
     this.actions = el("div", { class: "buttons" })
     this.element = el(
@@ -156,21 +156,21 @@ export class Row {
   /** @param {string} offers @returns {ReadonlyArray<Node>} */
   #made(offers) {
     const { name } = this.file
-    const { deeds } = this
+    const { commands } = this
     /** @param {string} does @param {string} text @param {string} about @param {() => void} press @param {string} [kind] */
     const act = (does, text, about, press, kind) => {
       const made = button(text, { about, press, ...(kind === undefined ? {} : { kind }) })
       made.dataset["does"] = does
       return made
     }
-    const remove = act("delete", "Delete", name, () => void deeds.remove(this), "quiet")
-    const cancel = act("cancel", "Cancel", `the conversion of ${name}`, () => void deeds.cancel(this))
-    const convert = () => void deeds.convert(this, this.#way)
+    const remove = act("delete", "Delete", name, () => void commands.remove(this), "quiet")
+    const cancel = act("cancel", "Cancel", `the conversion of ${name}`, () => void commands.cancel(this))
+    const convert = () => void commands.convert(this, this.#way)
     const result = this.file.hasResult
       ? [
           this.#link("Open result", ` of ${name}`, {}, "button primary"),
           this.#link("Download", ` the result of ${name}`, { download: resultName(name) }, "button"),
-          act("share", "Share", `the result of ${name}`, () => void deeds.share(this))
+          act("share", "Share", `the result of ${name}`, () => void commands.share(this))
         ]
       : []
     switch (offers) {
@@ -185,7 +185,7 @@ export class Row {
       case "waiting":
       case "waiting result":
         return [
-          act("now", "Process now", name, () => void deeds.processNow(this), "primary"),
+          act("now", "Process now", name, () => void commands.processNow(this), "primary"),
           cancel,
           ...result,
           remove
