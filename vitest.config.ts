@@ -1,9 +1,10 @@
 import { defineConfig } from "vitest/config"
 
-/** Each of these files has a worker of its own: tests of processes, stalls and memory, and the one that mocks a module. */
+/** Each of these files has a worker of its own: tests of processes, stalls and memory, one that mocks a module, one that counts metrics. */
 const ALONE = [
   ...["crash", "hostile", "bench", "edge", "package"].map((folder) => `test/${folder}/**/*.test.ts`),
-  "test/adapters/smtp/peer-names.test.ts"
+  "test/adapters/smtp/peer-names.test.ts",
+  "test/inbound/metrics.test.ts"
 ]
 
 export default defineConfig({
