@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 import { assert, describe, it } from "vitest"
@@ -37,5 +37,30 @@ describe("the specification", () => {
 
   it("misses an id that is made up", () => {
     assert.deepStrictEqual(unknownIn("see MAIL-1 and MAIL-999"), ["MAIL-999"])
+  })
+})
+
+/** Rows of a page's table whose file does not hold what the row says. */
+const wrongRows = (page: string) =>
+  [...page.matchAll(/^\| [^|]+ \| ([^|]*`[^|]+) \| `([^`|]+)` \|$/gm)].flatMap(([, files, name]) =>
+    [...files!.matchAll(/`([^`]+)`/g)]
+      .map(([, path]) => path!)
+      .filter(
+        (path) => !existsSync(`${root}/${path}`) || !readFileSync(`${root}/${path}`, "utf8").includes(name!)
+      )
+  )
+
+describe("the table of ARCHITECTURE.md that leads to rules", () => {
+  const page = readFileSync(`${root}/ARCHITECTURE.md`, "utf8")
+
+  it("names files that hold them", () => {
+    assert.deepStrictEqual(wrongRows(page), [])
+    assert.lengthOf(page.match(/^\| .+ \| .*`(src|migrations)\/.+ \| `\w+` \|$/gm) ?? [], 6)
+  })
+
+  it("cannot name another file", () => {
+    assert.deepStrictEqual(wrongRows("| a rule | `src/domain/mail/claim.ts` | `readingOrder` |"), [
+      "src/domain/mail/claim.ts"
+    ])
   })
 })
