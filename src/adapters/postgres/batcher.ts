@@ -28,6 +28,110 @@ interface Waiting<In, Out, E> {
   readonly resume: (exit: Exit.Exit<Out, E>) => void
 }
 
+interface State<In, Out, E> extends Required<BatcherOptions<In, Out, E>> {
+  readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
+  readonly running: Set<Fiber.Fiber<void>>
+  waiting: Array<Waiting<In, Out, E>>
+  scheduled: boolean
+  /** Items of the calls under way. */
+  underWay: number
+  patient: boolean
+}
+
+/** Calls for a batch and gives each of its items its exit. */
+const answer = <In, Out, E>(
+  state: State<In, Out, E>,
+  batch: ReadonlyArray<Waiting<In, Out, E>>
+): Effect.Effect<void> =>
+  Effect.matchCauseEffect(
+    Effect.suspend(() => state.run(batch.map(({ item }) => item))),
+    {
+      onSuccess: (exits) =>
+        Effect.sync(() => {
+          for (const [index, { resume }] of batch.entries()) {
+            resume(exits[index] ?? Exit.die(new Error("a batch answered fewer items than it was asked for")))
+          }
+        }),
+      onFailure: (cause) => {
+        const error = Cause.findErrorOption(cause)
+        if (batch.length > 1 && error._tag === "Some" && state.isAboutItem(error.value)) {
+          const half = batch.length >> 1
+          return Effect.andThen(answer(state, batch.slice(0, half)), answer(state, batch.slice(half)))
+        }
+        const exit = Exit.failCause(cause)
+        return Effect.sync(() => {
+          for (const { resume } of batch) resume(exit)
+        })
+      }
+    }
+  )
+
+/** Sends out what waits, as one call. */
+const take = <In, Out, E>(state: State<In, Out, E>) => {
+  const { maxBatch, running, waiting } = state
+  const batch = waiting.length <= maxBatch ? waiting : waiting.slice(0, maxBatch)
+  state.waiting = waiting.length <= maxBatch ? [] : waiting.slice(maxBatch)
+  state.underWay += batch.length
+  const fiber = state.fork(answer(state, batch))
+  running.add(fiber)
+  fiber.addObserver(() => {
+    running.delete(fiber)
+    state.underWay -= batch.length
+    start(state)
+  })
+}
+
+const hasSlot = <In, Out, E>({ concurrency, running }: State<In, Out, E>) => running.size < concurrency
+
+const isWorthACall = <In, Out, E>({ maxBatch, underWay, waiting }: State<In, Out, E>) =>
+  waiting.length >= Math.min(underWay, maxBatch)
+
+const startAll = <In, Out, E>(state: State<In, Out, E>) => {
+  while (hasSlot(state) && state.waiting.length > 0) take(state)
+}
+
+const start = <In, Out, E>(state: State<In, Out, E>) => {
+  state.scheduled = false
+  while (hasSlot(state) && state.waiting.length > 0 && isWorthACall(state)) take(state)
+  if (hasSlot(state) && state.waiting.length > 0 && !state.patient) {
+    state.patient = true
+    state.fork(
+      Effect.andThen(
+        Effect.sleep(PATIENCE_MS),
+        Effect.sync(() => {
+          state.patient = false
+          startAll(state)
+        })
+      )
+    )
+  }
+}
+
+/** Waits until every submitted item has its exit. */
+const drained = <In, Out, E>(state: State<In, Out, E>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    startAll(state)
+    return state.running.size === 0
+      ? Effect.void
+      : Effect.andThen(Fiber.awaitAll([...state.running]), drained(state))
+  })
+
+const submit = <In, Out, E>(state: State<In, Out, E>, item: In): Effect.Effect<Out, E> =>
+  Effect.callback<Out, E>((resume) => {
+    if (state.waiting.length >= state.capacity) return resume(Effect.fail(state.onOverflow()))
+    state.waiting.push({ item, resume })
+    if (!state.scheduled && hasSlot(state) && (!state.patient || isWorthACall(state))) {
+      state.scheduled = true
+      // After the fibers that this turn of the event loop wakes: items that arrive together go out together.
+      state.fork(
+        Effect.andThen(
+          Effect.yieldNow,
+          Effect.sync(() => start(state))
+        )
+      )
+    }
+  })
+
 /**
  * Natural batching ("group commit"): all items waiting when a slot frees go out as one call. Nothing waits while no call is
  * under way, so that a lone item is not slowed. While one is, another goes out once it holds as many items, or after
@@ -38,100 +142,23 @@ export const makeBatcher = <In, Out, E>(
   options: BatcherOptions<In, Out, E>
 ): Effect.Effect<(item: In) => Effect.Effect<Out, E>, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const concurrency = options.concurrency ?? CONCURRENCY
-    const maxBatch = options.maxBatch ?? MAX_BATCH
-    const capacity = options.capacity ?? CAPACITY
-    const runFork = Effect.runForkWith(yield* Effect.context())
-    const running = new Set<Fiber.Fiber<void>>()
-    let waiting: Array<Waiting<In, Out, E>> = []
-    let scheduled = false
-    /** Items of the calls under way. */
-    let underWay = 0
-    let patient = false
-
-    const answer = (batch: ReadonlyArray<Waiting<In, Out, E>>): Effect.Effect<void> =>
-      Effect.matchCauseEffect(
-        Effect.suspend(() => options.run(batch.map(({ item }) => item))),
-        {
-          onSuccess: (exits) =>
-            Effect.sync(() => {
-              for (const [index, { resume }] of batch.entries()) {
-                resume(
-                  exits[index] ?? Exit.die(new Error("a batch answered fewer items than it was asked for"))
-                )
-              }
-            }),
-          onFailure: (cause) => {
-            const error = Cause.findErrorOption(cause)
-            if (batch.length > 1 && error._tag === "Some" && options.isAboutItem(error.value)) {
-              const half = batch.length >> 1
-              return Effect.andThen(answer(batch.slice(0, half)), answer(batch.slice(half)))
-            }
-            const exit = Exit.failCause(cause)
-            return Effect.sync(() => {
-              for (const { resume } of batch) resume(exit)
-            })
-          }
-        }
-      )
-
-    const take = () => {
-      const batch = waiting.length <= maxBatch ? waiting : waiting.slice(0, maxBatch)
-      waiting = waiting.length <= maxBatch ? [] : waiting.slice(maxBatch)
-      underWay += batch.length
-      const fiber = runFork(answer(batch))
-      running.add(fiber)
-      fiber.addObserver(() => {
-        running.delete(fiber)
-        underWay -= batch.length
-        start()
-      })
+    const state: State<In, Out, E> = {
+      concurrency: CONCURRENCY,
+      maxBatch: MAX_BATCH,
+      capacity: CAPACITY,
+      ...options,
+      fork: Effect.runForkWith(yield* Effect.context()),
+      running: new Set(),
+      waiting: [],
+      scheduled: false,
+      underWay: 0,
+      patient: false
     }
-
-    const startAll = () => {
-      while (running.size < concurrency && waiting.length > 0) take()
-    }
-
-    const isWorthACall = () => waiting.length >= Math.min(underWay, maxBatch)
-
-    const start = () => {
-      scheduled = false
-      while (running.size < concurrency && waiting.length > 0 && isWorthACall()) take()
-      if (running.size < concurrency && waiting.length > 0 && !patient) {
-        patient = true
-        runFork(startLater)
-      }
-    }
-
-    const startLater = Effect.andThen(
-      Effect.sleep(PATIENCE_MS),
-      Effect.sync(() => {
-        patient = false
-        startAll()
-      })
-    )
-
-    // After the fibers that this turn of the event loop wakes: items that arrive together go out together.
-    const startSoon = Effect.andThen(Effect.yieldNow, Effect.sync(start))
-
-    const idle: Effect.Effect<void> = Effect.suspend(() => {
-      startAll()
-      return running.size === 0 ? Effect.void : Effect.andThen(Fiber.awaitAll([...running]), idle)
-    })
     yield* Effect.addFinalizer(() =>
-      withDeadline(idle, {
+      withDeadline(drained(state), {
         duration: DRAIN_TIME,
-        onTimeout: () => Effect.suspend(() => Fiber.interruptAll([...running]))
+        onTimeout: () => Effect.suspend(() => Fiber.interruptAll([...state.running]))
       })
     )
-
-    return (item) =>
-      Effect.callback<Out, E>((resume) => {
-        if (waiting.length >= capacity) return resume(Effect.fail(options.onOverflow()))
-        waiting.push({ item, resume })
-        if (!scheduled && running.size < concurrency && (!patient || isWorthACall())) {
-          scheduled = true
-          runFork(startSoon)
-        }
-      })
+    return (item) => submit(state, item)
   })

@@ -21,11 +21,14 @@ const STOP_TIME_LIMIT = "8 seconds"
 /** How long a finished message is remembered, so that a late second enqueue of it is still recognised. */
 const FINISHED_TIME_TO_LIVE = "1 day"
 
-interface DeferConsumerOptions<E, R> {
+interface QueueOptions {
   readonly sql: SqlClient.SqlClient
   readonly table: string
   readonly name: string
   readonly visibilitySeconds: number
+}
+
+interface DeferConsumerOptions<E, R> extends QueueOptions {
   readonly concurrency: number
   readonly handler: (message: DeferredSend) => Effect.Effect<void, E, R>
 }
@@ -46,7 +49,7 @@ const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =
   )
 
 /** Effect's queue store and one queue on it, for as long as the scope is open. */
-const openQueue = (options: Omit<DeferConsumerOptions<never, never>, "handler" | "concurrency">) =>
+const openQueue = (options: QueueOptions) =>
   Effect.gen(function* () {
     const visibility = Duration.seconds(options.visibilitySeconds)
     const store = yield* PersistedQueue.makeStoreSql({
@@ -82,106 +85,133 @@ const openQueue = (options: Omit<DeferConsumerOptions<never, never>, "handler" |
     )
   )
 
+/** The workers of one consumer. */
+interface Team {
+  readonly broken: Deferred.Deferred<never, StoreUnavailable>
+  draining: boolean
+  /** Messages handed out so far. */
+  handed: number
+}
+
+type Queue = Effect.Success<ReturnType<typeof openQueue>>
+
+/** Takes messages one after another until the team is drained; a message that cannot be settled ends the team. */
+const startWorker = <E, R>(
+  team: Team,
+  queue: Queue,
+  handler: DeferConsumerOptions<E, R>["handler"]
+): Effect.Effect<Worker, never, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    let handling: Deferred.Deferred<void> | undefined
+    const next = Effect.gen(function* () {
+      let handled: Exit.Exit<void, unknown> | undefined
+      const taken = yield* Effect.exit(
+        queue.take((message) => {
+          const ended = Deferred.makeUnsafe<void>()
+          handling = ended
+          team.handed += 1
+          return Effect.onExit(failWhereItInterruptsItself(handler(message)), (exit) => {
+            handled = exit
+            handling = undefined
+            return Deferred.succeed(ended, undefined)
+          })
+        })
+      )
+      if (Exit.isSuccess(taken)) return
+      if (handled !== undefined && Exit.isFailure(handled)) {
+        return yield* Effect.logWarning(
+          "a queued message was not handled: it comes back, or is dead after its third receive",
+          handled.cause
+        )
+      }
+      team.draining = true
+      const cause = Cause.squash(taken.cause)
+      yield* Deferred.fail(team.broken, unavailable("The retry queue did not settle a message")(cause))
+    })
+    const fiber = yield* Effect.whileLoop({
+      while: () => !team.draining,
+      body: () => next,
+      step: () => {}
+    }).pipe(Effect.forkScoped)
+    return { fiber, handling: () => handling }
+  })
+
+/** Whether a message stays due and unclaimed. */
+const overdue = ({ name, sql, table, visibilitySeconds }: QueueOptions) =>
+  withDeadline(
+    sql`
+      SELECT 1 FROM ${sql(table)}
+      WHERE queue_name = ${name} AND state = 'pending' AND attempts < ${MAX_RECEIVES}
+      AND visible_at < NOW() - ${OVERDUE_SECONDS}::int * INTERVAL '1 second'
+      AND (acquired_at IS NULL OR acquired_at < NOW() - ${visibilitySeconds + OVERDUE_SECONDS}::int * INTERVAL '1 second')
+      LIMIT 1
+    `.pipe(
+      Effect.retry(Schedule.spaced("500 millis")),
+      Effect.map((rows) => rows.length > 0),
+      Effect.mapError(unavailable("The retry queue does not answer"))
+    ),
+    {
+      duration: ANSWER_TIME_LIMIT,
+      onTimeout: () => Effect.fail(unavailable("The retry queue does not answer")(undefined))
+    }
+  )
+
+/** Fails when the queue does not answer, or hands out nothing although something is due and a worker is idle. */
+const watch = Effect.fnUntraced(function* (
+  team: Team,
+  workers: ReadonlyArray<Worker>,
+  isOverdue: Effect.Effect<boolean, StoreUnavailable>
+): Effect.fn.Return<never, StoreUnavailable> {
+  let strikes = 0
+  let before = team.handed
+  while (true) {
+    yield* Effect.sleep(WATCH_INTERVAL)
+    const late =
+      (yield* isOverdue) &&
+      team.handed === before &&
+      workers.some((worker) => worker.handling() === undefined)
+    strikes = late ? strikes + 1 : 0
+    if (strikes > 1) return yield* unavailable("The retry queue hands nothing out")(undefined)
+    before = team.handed
+  }
+})
+
+/** Ends the idle workers, and waits for the messages under way. */
+const drain = (team: Team, workers: ReadonlyArray<Worker>) =>
+  Effect.suspend(() => {
+    team.draining = true
+    return Effect.forEach(
+      workers,
+      ({ fiber, handling }) =>
+        Effect.suspend(() => {
+          const ended = handling()
+          return ended === undefined ? Effect.sync(() => fiber.interruptUnsafe()) : Deferred.await(ended)
+        }),
+      { concurrency: "unbounded", discard: true }
+    )
+  })
+
 /**
  * Runs the workers and a watchdog beside them. Fails when the queue does not answer for five seconds, hands out nothing
  * although something is due, or does not accept a settlement; messages under way are finished first.
  */
 const run = <E, R>(options: DeferConsumerOptions<E, R>) =>
   Effect.gen(function* () {
-    const { sql, table, name, visibilitySeconds } = options
     const queue = yield* withDeadline(openQueue(options), {
       duration: ANSWER_TIME_LIMIT,
       onTimeout: () => Effect.fail(unavailable("The retry queue took too long to open")(undefined))
     })
-    const broken = yield* Deferred.make<never, StoreUnavailable>()
-    let draining = false
-    let handed = 0
-
-    const startWorker: Effect.Effect<Worker, never, R | Scope.Scope> = Effect.gen(function* () {
-      let handling: Deferred.Deferred<void> | undefined
-      const next = Effect.gen(function* () {
-        let handled: Exit.Exit<void, unknown> | undefined
-        const taken = yield* Effect.exit(
-          queue.take((message) => {
-            const ended = Deferred.makeUnsafe<void>()
-            handling = ended
-            handed += 1
-            return Effect.onExit(failWhereItInterruptsItself(options.handler(message)), (exit) => {
-              handled = exit
-              handling = undefined
-              return Deferred.succeed(ended, undefined)
-            })
-          })
-        )
-        if (Exit.isSuccess(taken)) return
-        if (handled !== undefined && Exit.isFailure(handled)) {
-          return yield* Effect.logWarning(
-            "a queued message was not handled: it comes back, or is dead after its third receive",
-            handled.cause
-          )
-        }
-        draining = true
-        const cause = Cause.squash(taken.cause)
-        yield* Deferred.fail(broken, unavailable("The retry queue did not settle a message")(cause))
-      })
-      const fiber = yield* Effect.whileLoop({
-        while: () => !draining,
-        body: () => next,
-        step: () => {}
-      }).pipe(Effect.forkScoped)
-      return { fiber, handling: () => handling }
-    })
-
-    const workers = yield* Effect.forEach(Array.from({ length: options.concurrency }), () => startWorker)
-
-    const overdue = withDeadline(
-      sql`
-        SELECT 1 FROM ${sql(table)}
-        WHERE queue_name = ${name} AND state = 'pending' AND attempts < ${MAX_RECEIVES}
-        AND visible_at < NOW() - ${OVERDUE_SECONDS}::int * INTERVAL '1 second'
-        AND (acquired_at IS NULL OR acquired_at < NOW() - ${visibilitySeconds + OVERDUE_SECONDS}::int * INTERVAL '1 second')
-        LIMIT 1
-      `.pipe(Effect.retry(Schedule.spaced("500 millis"))),
-      {
-        duration: ANSWER_TIME_LIMIT,
-        onTimeout: () => Effect.fail(unavailable("The retry queue does not answer")(undefined))
-      }
+    const team: Team = {
+      broken: yield* Deferred.make<never, StoreUnavailable>(),
+      draining: false,
+      handed: 0
+    }
+    const workers = yield* Effect.forEach(Array.from({ length: options.concurrency }), () =>
+      startWorker(team, queue, options.handler)
     )
-
-    const watch = Effect.gen(function* () {
-      let strikes = 0
-      let before = handed
-      while (true) {
-        yield* Effect.sleep(WATCH_INTERVAL)
-        const late =
-          (yield* overdue).length > 0 &&
-          handed === before &&
-          workers.some((worker) => worker.handling() === undefined)
-        strikes = late ? strikes + 1 : 0
-        if (strikes > 1)
-          return yield* Effect.fail(unavailable("The retry queue hands nothing out")(undefined))
-        before = handed
-      }
-    }).pipe(
-      Effect.mapError((error) =>
-        error._tag === "StoreUnavailable" ? error : unavailable("The retry queue does not answer")(error)
-      )
-    )
-
-    return yield* Effect.raceFirst(watch, Deferred.await(broken)).pipe(
+    return yield* Effect.raceFirst(watch(team, workers, overdue(options)), Deferred.await(team.broken)).pipe(
       // A queue that no longer answers is no reason to interrupt the messages under way. The shutdown settles them.
-      Effect.tapError(() => {
-        draining = true
-        return Effect.forEach(
-          workers,
-          ({ fiber, handling }) =>
-            Effect.suspend(() => {
-              const ended = handling()
-              return ended === undefined ? Effect.sync(() => fiber.interruptUnsafe()) : Deferred.await(ended)
-            }),
-          { concurrency: "unbounded", discard: true }
-        )
-      })
+      Effect.tapError(() => drain(team, workers))
     )
   })
 
