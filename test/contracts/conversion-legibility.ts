@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 
-import type { Legibility } from "../../src/domain/conversion/legibility.ts"
+import type { Legibility } from "../../src/domain/conversion/page-line.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import {
   addFile,

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
-import { FILE_ROOM } from "../../src/domain/conversion/file-room.ts"
 import type { JobStatus } from "../../src/domain/conversion/job.ts"
+import { FILE_ROOM } from "../../src/domain/conversion/stored-files.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import { ask, clean, customer, DocumentsWorld, funds, job, pdf, STALE, WINDOW } from "./documents-world.ts"
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 
 import mammoth from "mammoth"
 
-import { wordPages } from "../../domain/conversion/work/word-document.ts"
+import { wordPages } from "../../domain/conversion/work/word-pages.ts"
 import { MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/conversion/documents.ts"
 import { type Archive, openArchive, Unreadable } from "./archive.ts"
 import { mammothFile } from "./mammoth-archive.ts"

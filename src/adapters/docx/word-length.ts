@@ -1,4 +1,4 @@
-import { countWords } from "../../domain/conversion/work/word-count.ts"
+import { countWords } from "../../domain/conversion/work/word-pages.ts"
 import { readXml } from "./xml.ts"
 
 /** Most characters of a paragraph that are kept before they are counted. */

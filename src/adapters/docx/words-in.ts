@@ -1,4 +1,4 @@
-import { countWords } from "../../domain/conversion/work/word-count.ts"
+import { countWords } from "../../domain/conversion/work/word-pages.ts"
 
 const INLINE = /^<\/?(?:strong|em|b|i|u|s|sup|sub|a|span)\b/
 

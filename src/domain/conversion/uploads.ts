@@ -9,9 +9,7 @@ import {
 } from "../../ports/conversion/documents.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
-import { fileKey, filePrefix, jobPrefix } from "./chunk-result.ts"
-import { cleanFileName } from "./document-limits.ts"
-import type { NoRoomForFile } from "./file-room.ts"
+import { cleanFileName, fileKey, filePrefix, jobPrefix, type NoRoomForFile } from "./stored-files.ts"
 
 /** Largest file, bytes. */
 export const MAX_FILE_BYTES = 1024 * 1024 * 1024

@@ -1,4 +1,4 @@
-import { cleanFileName } from "../conversion/document-limits.ts"
+import { cleanFileName } from "../conversion/stored-files.ts"
 import type { MailPart } from "./incoming-mail.ts"
 
 /** How far into a file `%PDF-` may stand: PDF readers have always allowed this. */

@@ -7,10 +7,9 @@ import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { ConvertPipeline, PipelineError } from "../../ports/inbound/convert-pipeline.ts"
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { convertPage } from "../conversion/cascade/cascade.ts"
-import { notice, type PageLine } from "../conversion/chunk-result.ts"
 import type { ConversionOptions } from "../conversion/job.ts"
-import { LegibilityTally, NOTHING_READABLE } from "../conversion/legibility.ts"
 import type { PageContent } from "../conversion/page-content.ts"
+import { LegibilityTally, NOTHING_READABLE, notice, type PageLine } from "../conversion/page-line.ts"
 import { classifyPage } from "./page-class.ts"
 
 /** Pages that are laid out together, and are in memory at once. */

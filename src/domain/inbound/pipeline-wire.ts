@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-import type { Legibility } from "../conversion/legibility.ts"
+import type { Legibility } from "../conversion/page-line.ts"
 
 /** Paths of the conversion pipeline's HTTP service; each takes a POST whose body is the PDF. */
 export const PIPELINE_PATHS = {

@@ -1,9 +1,9 @@
 import { Context, type Duration, type Effect } from "effect"
 
 import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
-import type { NoRoomForFile } from "../../domain/conversion/file-room.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
-import type { Legibility } from "../../domain/conversion/legibility.ts"
+import type { Legibility } from "../../domain/conversion/page-line.ts"
+import type { NoRoomForFile } from "../../domain/conversion/stored-files.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 

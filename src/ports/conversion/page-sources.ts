@@ -1,9 +1,23 @@
 import { Context, type Effect, type Scope } from "effect"
 
+import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
 import type { DocumentFacts } from "../../domain/conversion/page-content.ts"
-import type { PageSource } from "../../domain/conversion/page-source.ts"
 import type { ObjectStoreError } from "../object-store.ts"
 import type { PdfError, PageRange } from "./pdf.ts"
+
+/** One page as the cascade sees it. Whatever is costly is computed on demand. */
+export interface PageSource {
+  /** From 0, in the document. */
+  readonly index: number
+  /** Nothing is drawn on it. */
+  readonly isBlank: Effect.Effect<boolean, PdfError>
+  /** The layout tier's page: label, clean HTML, and the text layer's plain text, empty for a scan. */
+  readonly layout: Effect.Effect<LayoutPage, PdfError>
+  /** The page as a PDF of its own. */
+  readonly pdf: Effect.Effect<Uint8Array, PdfError>
+  /** The page as a picture (PNG). */
+  readonly image: Effect.Effect<Uint8Array, PdfError>
+}
 
 /** Some pages of an open document, one by one, in any order. */
 export interface OpenPages {

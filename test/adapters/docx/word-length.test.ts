@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 
 import { wordLength } from "../../../src/adapters/docx/word-length.ts"
-import { countWords } from "../../../src/domain/conversion/work/word-count.ts"
+import { countWords } from "../../../src/domain/conversion/work/word-pages.ts"
 
 const counted = (body: string, cuts: ReadonlyArray<number> = []) =>
   Effect.promise(() => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 
 import { LEAST_BYTES } from "../../../src/adapters/http/server/body-watch.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { FILE_ROOM } from "../../../src/domain/conversion/file-room.ts"
+import { FILE_ROOM } from "../../../src/domain/conversion/stored-files.ts"
 import { makeFolder } from "../../support/child.ts"
 import { encryptPdf } from "../../support/pdf-encrypt.ts"
 import { notPdf, truncated, withoutPages } from "../../support/pdf-hostile.ts"

@@ -18,7 +18,7 @@ import * as PostgresBatch from "../../../src/adapters/postgres/batch/batch-store
 import * as PostgresConversion from "../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { resultsKey } from "../../../src/domain/batch/keys.ts"
 import { BatchReplay } from "../../../src/domain/batch/replay.ts"
-import { fileKey } from "../../../src/domain/conversion/chunk-result.ts"
+import { fileKey } from "../../../src/domain/conversion/stored-files.ts"
 import { assembleJob } from "../../../src/domain/conversion/work/assembling.ts"
 import { processChunk } from "../../../src/domain/conversion/work/chunk-processing.ts"
 import * as ReadPages from "../../../src/domain/conversion/work/read-pages.ts"

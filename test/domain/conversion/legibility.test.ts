@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 
-import { notice } from "../../../src/domain/conversion/chunk-result.ts"
-import { hasWords, LegibilityTally } from "../../../src/domain/conversion/legibility.ts"
+import { hasWords, LegibilityTally, notice } from "../../../src/domain/conversion/page-line.ts"
 
 describe("what can be read of a result", () => {
   it("R2: words are what stands between tags, not what describes pictures or spaces", () => {

@@ -7,7 +7,7 @@ import {
   flyerResultKey,
   inlineResultKey,
   resultKey
-} from "../../../src/domain/conversion/chunk-result.ts"
+} from "../../../src/domain/conversion/stored-files.ts"
 import { purgeFiles } from "../../../src/domain/conversion/uploads.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects, ObjectStoreError, type ObjectStoreService } from "../../../src/ports/object-store.ts"

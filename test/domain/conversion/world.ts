@@ -1,8 +1,8 @@
 import { Effect, Layer, Stream } from "effect"
 
 import type { ModelCall } from "../../../src/domain/conversion/cascade/model-call.ts"
-import type { PageSource } from "../../../src/domain/conversion/page-source.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
+import type { PageSource } from "../../../src/ports/conversion/page-sources.ts"
 import {
   type CallPlace,
   type VisionAnswer,

@@ -1,8 +1,8 @@
 import type { Duration } from "effect"
 
-import { jobPrefix } from "../../../domain/conversion/chunk-result.ts"
 import { moveJob } from "../../../domain/conversion/job.ts"
-import type { Legibility } from "../../../domain/conversion/legibility.ts"
+import type { Legibility } from "../../../domain/conversion/page-line.ts"
+import { jobPrefix } from "../../../domain/conversion/stored-files.ts"
 import type { ClaimedAssembly } from "../../../ports/conversion/conversion-store.ts"
 import { refreshHold, settleHold } from "../accounts/funds.ts"
 import type { JobRow } from "../documents/rows.ts"

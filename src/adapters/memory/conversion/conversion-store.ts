@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import { NoRoomForFile } from "../../../domain/conversion/file-room.ts"
+import { NoRoomForFile } from "../../../domain/conversion/stored-files.ts"
 import { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { newestFirst } from "../documents/page.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"

@@ -1,4 +1,4 @@
-import { FILE_ROOM } from "../../../domain/conversion/file-room.ts"
+import { FILE_ROOM } from "../../../domain/conversion/stored-files.ts"
 import type { StoredFile } from "../../../ports/conversion/conversion-store.ts"
 import type { FileRow } from "../documents/rows.ts"
 import { type Documents, isoOf } from "../documents/state.ts"

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 
-import { jobPrefix } from "../../../domain/conversion/chunk-result.ts"
+import { jobPrefix } from "../../../domain/conversion/stored-files.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { WriteSql } from "../client.ts"
 import { interval } from "../values.ts"

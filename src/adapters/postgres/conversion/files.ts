@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 
-import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/file-room.ts"
+import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/stored-files.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 
 import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
+import type { PageSource } from "../../../ports/conversion/page-sources.ts"
 import type { PdfError } from "../../../ports/conversion/pdf.ts"
 import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { type ConversionOptions, usesCascade } from "../job.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
-import type { PageSource } from "../page-source.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
 import { isUsable } from "./model-call.ts"
 import {

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 
+import type { PageSource } from "../../../ports/conversion/page-sources.ts"
 import type { PdfError } from "../../../ports/conversion/pdf.ts"
 import {
   type CallPlace,
@@ -7,7 +8,6 @@ import {
   VisionModel,
   VisionModelError
 } from "../../../ports/conversion/vision-model.ts"
-import type { PageSource } from "../page-source.ts"
 import {
   type CallContent,
   type CallMessage,

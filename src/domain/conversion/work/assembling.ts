@@ -6,9 +6,9 @@ import { PageSources } from "../../../ports/conversion/page-sources.ts"
 import { FileObjects, ObjectStoreError } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { underLease } from "../../leased-work.ts"
-import { fileKey, PageLine, resultKey } from "../chunk-result.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../job.ts"
-import { LegibilityTally } from "../legibility.ts"
+import { LegibilityTally, PageLine } from "../page-line.ts"
+import { fileKey, resultKey } from "../stored-files.ts"
 import { recordResult, type WorkSettings } from "./attempt.ts"
 
 const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))

@@ -4,9 +4,8 @@ import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
 import { type OpenPages, PageSources } from "../../../ports/conversion/page-sources.ts"
 import { PdfError, type PageRange } from "../../../ports/conversion/pdf.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
-import { notice, type PageLine } from "../chunk-result.ts"
 import { CHUNK_PAGES } from "../job.ts"
-import { type Legibility, LegibilityTally, NOTHING_READABLE } from "../legibility.ts"
+import { type Legibility, LegibilityTally, NOTHING_READABLE, notice, type PageLine } from "../page-line.ts"
 import { pagesOf } from "./assembling.ts"
 
 /** A PDF that is converted directly, without a job: by the layout tier. */

@@ -7,11 +7,11 @@ import { Pdf, type PdfDocument, type PdfError } from "../../../ports/conversion/
 import { FileObjects } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { underLease } from "../../leased-work.ts"
-import { flyerResultKey } from "../chunk-result.ts"
 import { flyerPage, unreadablePage, FLYER_END, flyerStart } from "../flyer/flyer-page.ts"
 import { languageTag } from "../html/allowed.ts"
 import { type InterfaceWords, wordsFor } from "../html/words.ts"
 import { HOLD_WINDOW } from "../job.ts"
+import { flyerResultKey } from "../stored-files.ts"
 import { failureText, isFinal, makeRetries, recordResult, type WorkSettings } from "./attempt.ts"
 
 /** Attempts of a flyer job, worker crashes included. */

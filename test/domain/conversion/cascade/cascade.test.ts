@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 
 import { type CascadeSettings, convertPage } from "../../../../src/domain/conversion/cascade/cascade.ts"
-import type { PageSource } from "../../../../src/domain/conversion/page-source.ts"
+import type { PageSource } from "../../../../src/ports/conversion/page-sources.ts"
 import { PdfError } from "../../../../src/ports/conversion/pdf.ts"
 import { pageOf, plainCleaner, type Script, scriptedModel } from "../world.ts"
 

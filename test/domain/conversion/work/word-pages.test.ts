@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
 
-import { MAX_WORD_PAGES, wordPages } from "../../../../src/domain/conversion/work/word-document.ts"
+import { MAX_WORD_PAGES, wordPages } from "../../../../src/domain/conversion/work/word-pages.ts"
 
 const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000_000 }))
 

@@ -4,8 +4,8 @@ import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi }
 
 import { BatchControls } from "../../../../domain/batch/controls.ts"
 import { Conversions } from "../../../../domain/conversion/conversions.ts"
-import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/file-room.ts"
 import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
+import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.ts"
 import {
   ConversionStore,

@@ -1,4 +1,34 @@
-import type { PageLine } from "./chunk-result.ts"
+import { Schema } from "effect"
+
+/** One page of a chunk's result: a line of JSON in its object. */
+export const PageLine = Schema.Struct({
+  /** From 0, in the document. */
+  page: Schema.Int,
+  /** As the document labels it. */
+  label: Schema.String,
+  tier: Schema.Literals([
+    "blank",
+    "layout",
+    "table-of-contents",
+    "hifi-single-pass",
+    "coverage-retry",
+    "agentic",
+    "math-ocr",
+    "harness",
+    "unreadable"
+  ]),
+  /** A clean fragment. */
+  html: Schema.String
+})
+export type PageLine = typeof PageLine.Type
+
+/** The notice in place of a page that cannot be read. */
+export const notice = (index: number): PageLine => ({
+  page: index,
+  label: String(index + 1),
+  tier: "unreadable",
+  html: `<p role="note">Page ${index + 1} could not be read.</p>`
+})
 
 /** What can be read of a result: the charge depends on it, and the result says so. */
 export interface Legibility {

@@ -1,0 +1,62 @@
+import { Data } from "effect"
+
+const GIB = 1024 ** 3
+
+/** Limits on the files of one customer, by plan. */
+export const FILE_ROOM = {
+  free: { files: 100, bytes: 5 * GIB },
+  paid: { files: 50_000, bytes: 1024 * GIB }
+} as const
+
+/** Concurrent uploads of one customer, in one process. */
+export const MAX_UPLOADS_AT_ONCE = 20
+
+/** A customer has reached the limit on files: one has to be deleted first. */
+export class NoRoomForFile extends Data.TaggedError("NoRoomForFile")<{}> {}
+
+/** Longest name of a file, characters. */
+const MAX_NAME = 200
+
+/** The name of a file whose name is empty. */
+const NAMELESS = "document"
+
+/**
+ * A file's name as it is stored: the last part of a path, without control characters and bidirectional overrides, in composed
+ * form, at most 200 characters with its extension kept.
+ */
+export const cleanFileName = (name: string): string => {
+  const last = name.toWellFormed().normalize("NFC").split(/[/\\]/).at(-1) ?? ""
+  const clean = last
+    .replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  if (/^\.*$/.test(clean)) return NAMELESS
+  const letters = Array.from(clean)
+  if (letters.length <= MAX_NAME) return clean
+  const ending = /\.[^.]{1,8}$/.exec(clean)?.[0] ?? ""
+  return letters.slice(0, MAX_NAME - ending.length).join("") + ending
+}
+
+/** All objects of a job. */
+export const jobPrefix = (jobId: string): string => `jobs/${jobId}/`
+
+/** All objects of an uploaded file but those of its jobs. */
+export const filePrefix = (fileId: string): string => `files/${fileId}/`
+
+/** Key of a chunk's result; the lease is part of it, so that a worker that lost it overwrites nothing. */
+export const chunkResultKey = (jobId: string, chunkIndex: number, lease: string): string =>
+  `${jobPrefix(jobId)}chunks/${chunkIndex}-${lease}.jsonl`
+
+/** Key of a job's result. */
+export const resultKey = (jobId: string, lease: string): string => `${jobPrefix(jobId)}result-${lease}.html`
+
+/** Key of a Word document's or a picture's result: with its file's objects, since there is no job row. */
+export const inlineResultKey = (fileId: string, lease: string): string =>
+  `${filePrefix(fileId)}result-${lease}.html`
+
+/** Key of an uploaded file. */
+export const fileKey = (fileId: string): string => `${filePrefix(fileId)}source`
+
+/** Key of a flyer job's result: with its file's objects, unique to the attempt. */
+export const flyerResultKey = (fileId: string, lease: string): string =>
+  `${filePrefix(fileId)}flyer-${lease}.html`
