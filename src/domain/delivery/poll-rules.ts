@@ -1,4 +1,5 @@
 import type { KnownMail, ListMark, ListedMail } from "../../ports/delivery/event-poll.ts"
+import { isProviderFailure } from "../mail/status.ts"
 import type { DeliveryEvent } from "./delivery-event.ts"
 
 /** Most pages of one run (EVENT-30). */
@@ -7,8 +8,6 @@ export const MAX_PAGES = 5
 /** A mail that was sent no longer ago than this is never backfill, milliseconds. */
 const BACKFILL_AGE_MS = 60 * 60 * 1000
 
-const FAILURES: ReadonlySet<string> = new Set(["bounced", "complained", "failed", "suppressed"])
-
 /**
  * Whether a listed mail is to be recorded (EVENT-31): it is new to the log, its last event changed, or an alert about it
  * has not gone out (its claim was released: the next poll raises it again).
@@ -16,7 +15,7 @@ const FAILURES: ReadonlySet<string> = new Set(["bounced", "complained", "failed"
 export const isNews = (mail: ListedMail, known: KnownMail | undefined): boolean =>
   known === undefined ||
   known.lastEvent !== mail.lastEvent ||
-  (known.alertDue && FAILURES.has(mail.lastEvent))
+  (known.alertDue && isProviderFailure(mail.lastEvent))
 
 /**
  * Mails older than this are history: an hour before the log's oldest row (before `now`, in an empty log). No run pages on

@@ -34,7 +34,7 @@ export const TERMINAL_STATUSES = [
 ] as const satisfies ReadonlyArray<EmailStatus>
 
 /** Rank of every terminal status: above every status that can still change. */
-export const TERMINAL_RANK = 100
+const TERMINAL_RANK = 100
 
 /** The rank of a status: 1 (`deferred`) to 6 (`clicked`), or {@link TERMINAL_RANK}. Equals `email_status_rank()` in SQL. */
 export const statusRank = (status: EmailStatus): number => {

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 
 import { least } from "../../../domain/lists.ts"
-import { statusRank, TERMINAL_RANK } from "../../../domain/mail/status.ts"
+import { isTerminal } from "../../../domain/mail/status.ts"
 import {
   ListFailure,
   SentMails,
@@ -40,7 +40,7 @@ export const layer = (database: MailDatabase): Layer.Layer<PollLog> =>
           for (const { alertedAt, lastEvent, provider, providerMessageId, status } of rows) {
             if (provider !== "provider_a" || providerMessageId === null) continue
             if (!messageIds.includes(providerMessageId)) continue
-            const alertDue = alertedAt === null && statusRank(status) === TERMINAL_RANK
+            const alertDue = alertedAt === null && isTerminal(status)
             mails.set(providerMessageId, { lastEvent: lastEvent ?? undefined, alertDue })
           }
           const oldest = rows.length === 0 ? undefined : least(rows.map(({ createdAt }) => createdAt))

@@ -5,7 +5,15 @@ import { afterAll, beforeAll } from "vitest"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer as layerBook } from "../../../../src/adapters/postgres/outreach/campaign-book.ts"
 import { layer as layerUnsubscribes } from "../../../../src/adapters/postgres/outreach/unsubscribes.ts"
-import { CAMPAIGN_SEND_STATUSES, PROSPECT_STATUSES } from "../../../../src/domain/outreach/campaign-status.ts"
+import { SendStatus } from "../../../../src/domain/mail/send-result.ts"
+import {
+  CAMPAIGN_EVENTS,
+  CAMPAIGN_SEND_STATUSES,
+  furtherProspect,
+  furtherSend,
+  isOffLimits,
+  PROSPECT_STATUSES
+} from "../../../../src/domain/outreach/campaign-status.ts"
 import { CampaignBook, Unsubscribes } from "../../../../src/ports/outreach/campaign-book.ts"
 import {
   campaignEvent,
@@ -110,6 +118,77 @@ describe("campaigns on PostgreSQL", () => {
         ranks(CAMPAIGN_SEND_STATUSES)
       )
       assert.deepStrictEqual(yield* order("prospect_rank", PROSPECT_STATUSES), ranks(PROSPECT_STATUSES))
+    })
+  )
+
+  live(
+    "move a send of every status by every event and every outcome as furtherSend says",
+    Effect.gen(function* () {
+      yield* world.clear
+      const book = yield* CampaignBook
+      const sql = yield* WriteSql
+      const cases = CAMPAIGN_SEND_STATUSES.flatMap((status) => [
+        ...[...CAMPAIGN_EVENTS, "bounce_transient"].map((event) => ({ status, event, outcome: undefined })),
+        ...SendStatus.literals.map((outcome) => ({ status, event: undefined, outcome }))
+      ]).map((one) => ({ ...one, id: crypto.randomUUID() }))
+      yield* sql.unsafe(
+        `insert into email_sends (id, status, provider_message_id, idempotency_key)
+         select x.id, x.status, case when x.by_event then x.id::text end, x.id::text
+         from unnest($1::uuid[], $2::text[], $3::boolean[]) as x(id, status, by_event)`,
+        [
+          cases.map(({ id }) => id),
+          cases.map(({ status }) => status),
+          cases.map(({ event }) => event !== undefined)
+        ]
+      )
+      yield* Effect.forEach(cases, ({ event, id, outcome }) =>
+        outcome === undefined
+          ? book.record(campaignEvent({ event, providerMessageId: id }))
+          : book.finish({ id, outcome, providerMessageId: null, error: null, errorKind: null })
+      )
+      const rows = yield* sql<{
+        readonly id: string
+        readonly status: string
+      }>`select id, status from email_sends`
+      const reached = new Map(rows.map(({ id, status }) => [id, status]))
+      for (const { event, id, outcome, status } of cases) {
+        const asked = outcome ?? CAMPAIGN_EVENTS.find((name) => name === event)
+        const expected = asked === undefined ? status : furtherSend(status, asked)
+        assert.strictEqual(reached.get(id), expected, `${event ?? outcome} on ${status}`)
+      }
+    })
+  )
+
+  live(
+    "move a prospect of every status as furtherProspect says, and mail none that isOffLimits names",
+    Effect.gen(function* () {
+      yield* world.clear
+      const book = yield* CampaignBook
+      const unsubscribes = yield* Unsubscribes
+      const sql = yield* WriteSql
+      const cases = PROSPECT_STATUSES.flatMap((status) =>
+        PROSPECT_STATUSES.map((next) => ({ status, next, email: `${status}-${next}@x.test` }))
+      )
+      yield* sql.unsafe(
+        "insert into prospects (email, status) select x.email, x.status from unnest($1::text[], $2::text[]) as x(email, status)",
+        [cases.map(({ email }) => email), cases.map(({ status }) => status)]
+      )
+      yield* Effect.forEach(cases, ({ email, next, status }) =>
+        Effect.gen(function* () {
+          if (next === "unsubscribed") return yield* unsubscribes.add({ email, campaign: "c" })
+          if (next !== "active") {
+            const event = { event: next, providerMessageId: email, recipients: [email], affected: [email] }
+            return yield* book.record(campaignEvent(event))
+          }
+          const entry = { email, name: undefined, campaign: "c", subject: "s", idempotencyKey: email }
+          assert.strictEqual((yield* book.begin(entry))._tag === "Unsubscribed", isOffLimits(status), email)
+        })
+      )
+      const { prospects } = yield* world.tables
+      assert.deepStrictEqual(
+        prospects,
+        Object.fromEntries(cases.map(({ email, next, status }) => [email, furtherProspect(status, next)]))
+      )
     })
   )
 
