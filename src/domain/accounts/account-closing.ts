@@ -5,7 +5,7 @@ import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { isOk, makeTell } from "./tell.ts"
+import { isOk, makeProductMail } from "./product-mail.ts"
 
 /** Closes accounts, confirmed by a mail of category `auth` (MAIL-6). */
 export class AccountClosing extends Context.Service<
@@ -24,13 +24,13 @@ export const layer: Layer.Layer<AccountClosing, never, Accounts | Deferrals | Ma
     AccountClosing,
     Effect.gen(function* () {
       const accounts = yield* Accounts
-      const tell = yield* makeTell
+      const sendMail = yield* makeProductMail
       return AccountClosing.of({
         close: Effect.fnUntraced(function* (customerId) {
           const closed = yield* accounts.close(customerId)
           if (closed === undefined) return { deleted: true, confirmationSent: false }
           const { deletedAt, email } = closed
-          const told = yield* tell(
+          const sent = yield* sendMail(
             { kind: "account-deleted", email, deletedAt },
             {
               to: email,
@@ -39,7 +39,7 @@ export const layer: Layer.Layer<AccountClosing, never, Accounts | Deferrals | Ma
               idempotencyKey: `account-deleted:${customerId}:${deletedAt}`
             }
           )
-          return { deleted: true, confirmationSent: isOk(told) }
+          return { deleted: true, confirmationSent: isOk(sent) }
         })
       })
     })

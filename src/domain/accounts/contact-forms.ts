@@ -7,7 +7,7 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import type { SentOnce } from "../mail/send-once.ts"
 import type { MailTemplate } from "../mail/template.ts"
-import { isOk, makeTell } from "./tell.ts"
+import { isOk, makeProductMail } from "./product-mail.ts"
 
 /** How often messages that wait for their notification are looked for, in one process at a time. */
 export const CONTACT_SWEEP_INTERVAL = "1 minute"
@@ -45,12 +45,12 @@ export const layer = (options: {
     ContactForms,
     Effect.gen(function* () {
       const messages = yield* ContactMessages
-      const tell = yield* makeTell
+      const sendMail = yield* makeProductMail
       const { alertEmail } = options
 
       /** Every attempt uses the same key, so that a message is mailed once. */
       const notify = (id: string, message: ContactMessage, to: string) =>
-        tell(mailOf(message), {
+        sendMail(mailOf(message), {
           to,
           category: "notification",
           source: `api:${message.kind}`,
@@ -59,14 +59,14 @@ export const layer = (options: {
         })
 
       /** A deferral is recorded when it has ended: until then the message waits, and the sweep checks again. */
-      const note = (id: string, told: SentOnce) => {
-        switch (told._tag) {
+      const recordEnd = (id: string, sent: SentOnce) => {
+        switch (sent._tag) {
           case "Sent":
             return messages.notified(id)
           case "Deferred":
             return Effect.void
           case "Unsent":
-            return messages.missed(id, told.error)
+            return messages.missed(id, sent.error)
         }
       }
 
@@ -80,29 +80,29 @@ export const layer = (options: {
             )
             return { received: true, notified: false }
           }
-          const told = yield* notify(id, message, alertEmail)
-          yield* note(id, told).pipe(
+          const sent = yield* notify(id, message, alertEmail)
+          yield* recordEnd(id, sent).pipe(
             Effect.catch(({ cause }) =>
               Effect.logWarning(
-                "what came of a message's mail could not be noted: the sweep asks again",
+                "the outcome of a form's mail could not be recorded: the sweep checks again",
                 cause
               )
             )
           )
-          return { received: true, notified: isOk(told) }
+          return { received: true, notified: isOk(sent) }
         }),
         sweep: Effect.gen(function* () {
           if (alertEmail === undefined) return 0
-          let sent = 0
+          let count = 0
           while (true) {
             const waiting = yield* messages.claimWaiting
-            if (waiting === undefined) return sent
+            if (waiting === undefined) return count
             // An interruption waits until the outcome of a send under way is recorded.
-            const told = yield* notify(waiting.id, waiting.message, alertEmail).pipe(
-              Effect.tap((end) => note(waiting.id, end)),
+            const sent = yield* notify(waiting.id, waiting.message, alertEmail).pipe(
+              Effect.tap((end) => recordEnd(waiting.id, end)),
               Effect.uninterruptible
             )
-            if (told._tag === "Sent") sent += 1
+            if (sent._tag === "Sent") count += 1
           }
         })
       })

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { isOk, makeTell } from "./tell.ts"
+import { isOk, makeProductMail } from "./product-mail.ts"
 
 /** A payment that was taken. */
 interface Receipt {
@@ -32,10 +32,10 @@ export class Receipts extends Context.Service<
 /** The service, on the mailer in its context. */
 export const layer: Layer.Layer<Receipts, never, Deferrals | MailTemplates | Mailer> = Layer.effect(
   Receipts,
-  Effect.map(makeTell, (tell) =>
+  Effect.map(makeProductMail, (sendMail) =>
     Receipts.of({
       send: ({ email, ...receipt }) =>
-        tell(
+        sendMail(
           { kind: "receipt", ...receipt },
           {
             to: email,
@@ -43,7 +43,7 @@ export const layer: Layer.Layer<Receipts, never, Deferrals | MailTemplates | Mai
             source: "api:receipts",
             idempotencyKey: `receipt:${receipt.receiptId}`
           }
-        ).pipe(Effect.map((told) => ({ receiptSent: isOk(told) })))
+        ).pipe(Effect.map((sent) => ({ receiptSent: isOk(sent) })))
     })
   )
 )

@@ -5,7 +5,7 @@ import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { isOk, makeTell } from "./tell.ts"
+import { isOk, makeProductMail } from "./product-mail.ts"
 
 /** The invitation's mail is being sent by another call. */
 export class InviteUnderWay extends Data.TaggedError("InviteUnderWay")<{ readonly inviteId: string }> {}
@@ -43,7 +43,7 @@ export const layer = (options: {
     TeamInvitations,
     Effect.gen(function* () {
       const invites = yield* TeamInvites
-      const tell = yield* makeTell
+      const sendMail = yield* makeProductMail
 
       return TeamInvitations.of({
         invite: Effect.fnUntraced(function* ({ customerId, email, to }) {
@@ -52,7 +52,7 @@ export const layer = (options: {
           const { inviteId } = begun
           if (begun.todo === "Busy") return yield* new InviteUnderWay({ inviteId })
           if (begun.todo === "Sent") return { inviteId, inviteSent: true }
-          const told = yield* tell(
+          const sent = yield* sendMail(
             {
               kind: "team-invite",
               inviter: begun.inviter,
@@ -67,13 +67,15 @@ export const layer = (options: {
               idempotencyKey: begun.mailKey
             }
           )
-          const inviteSent = isOk(told)
-          // If this cannot be recorded, the lease expires; then a repeated call sends a new link.
+          const inviteSent = isOk(sent)
           yield* invites
             .end(begun.token, inviteSent)
             .pipe(
               Effect.catch(({ cause }) =>
-                Effect.logWarning("how an invitation's mail went could not be noted", cause)
+                Effect.logWarning(
+                  "the outcome of an invitation's mail could not be recorded: its lease expires, and a repeated call sends a new link",
+                  cause
+                )
               )
             )
           return { inviteId, inviteSent }

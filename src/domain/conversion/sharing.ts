@@ -4,7 +4,7 @@ import { SharedFiles } from "../../ports/conversion/shared-files.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
-import { isOk, makeTell } from "../accounts/tell.ts"
+import { isOk, makeProductMail } from "../accounts/product-mail.ts"
 import type { Mailer } from "../mail/mailer.ts"
 
 /** Most people that one call shares a file with. */
@@ -45,7 +45,7 @@ export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTe
     Sharing,
     Effect.gen(function* () {
       const files = yield* SharedFiles
-      const tell = yield* makeTell
+      const sendMail = yield* makeProductMail
       return Sharing.of({
         share: Effect.fnUntraced(function* ({ customerId, fileId, message, recipients }) {
           const link = yield* files.link({ fileId, customerId })
@@ -54,11 +54,11 @@ export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTe
             [...new Set(recipients)],
             (to) =>
               Effect.map(
-                tell(
+                sendMail(
                   { kind: "share", message, ...link },
                   { to, category: "transactional", source: "api:share" }
                 ),
-                (told) => ({ to, ok: isOk(told) })
+                (mailed) => ({ to, ok: isOk(mailed) })
               ),
             { concurrency: CONCURRENCY }
           )

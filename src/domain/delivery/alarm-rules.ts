@@ -28,7 +28,7 @@ export interface Measures {
   readonly unsettled: { readonly deferred: number; readonly failed: number }
   /** Accepted sends older than {@link SILENCE_AFTER_MINUTES}, newer than the newest send with any event. */
   readonly silent: Readonly<Record<Provider, number>>
-  /** Whether the retry queue has dead letters; `undefined` where the queue cannot tell. */
+  /** Whether the retry queue has dead letters; `undefined` where it cannot report them. */
   readonly deadLetters: boolean | undefined
 }
 

@@ -107,7 +107,7 @@ const deadLetters = Effect.gen(function* () {
   return yield* queue.deadLetters({ limit: 1 }).pipe(
     Effect.map((letters): boolean | undefined => letters.length > 0),
     Effect.catch((error) =>
-      Effect.as(Effect.logWarning("the retry queue does not tell its dead letters", error), undefined)
+      Effect.as(Effect.logWarning("the retry queue does not report its dead letters", error), undefined)
     )
   )
 })

@@ -125,7 +125,7 @@ const deliver = Effect.fnUntraced(function* (
   return []
 })
 
-const raise = Effect.fnUntraced(function* (
+const raiseAlert = Effect.fnUntraced(function* (
   channels: Channels,
   failed: FailedSend
 ): Effect.fn.Return<AlertOutcome> {
@@ -166,7 +166,7 @@ export const layer: Layer.Layer<
   AlertConfig | AlertPreferences | Mailer | Deferrals | Chat | Digest
 > = Layer.effect(
   Alerts,
-  Effect.map(makeChannels, (channels) => Alerts.of({ raise: (failed) => raise(channels, failed) }))
+  Effect.map(makeChannels, (channels) => Alerts.of({ raise: (failed) => raiseAlert(channels, failed) }))
 )
 
 /**

@@ -41,7 +41,10 @@ const make = Effect.gen(function* () {
       .heard(provider)
       .pipe(
         Effect.catch((error) =>
-          Effect.logWarning("that a webhook brought an event could not be noted", error.cause)
+          Effect.logWarning(
+            "the time of the last webhook event could not be recorded: the alarm on silence may be raised wrongly",
+            error.cause
+          )
         )
       )
   })

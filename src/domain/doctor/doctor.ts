@@ -31,7 +31,7 @@ const bounded = <R>(check: string, run: Effect.Effect<ReadonlyArray<Verdict>, ne
       Effect.succeed<ReadonlyArray<Verdict>>([
         verdictsOf(check).fail({
           what: "the check took too long",
-          why: `nothing was heard within ${CHECK_TIME_LIMIT}`,
+          why: `no answer within ${CHECK_TIME_LIMIT}`,
           do: "see that this machine reaches what is checked, and run doctor again"
         })
       ])

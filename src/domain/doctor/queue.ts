@@ -65,7 +65,7 @@ const sqsVerdicts = (
     verdicts.push(
       warn({
         what: `the queue's visibility time is ${visibilitySeconds} s`,
-        why: `consumers ask for ${wantedVisibilitySeconds} s; whoever receives without asking shows messages again sooner`,
+        why: `consumers ask for ${wantedVisibilitySeconds} s; a consumer that does not ask has messages shown again sooner`,
         do: `set it to ${wantedVisibilitySeconds} s or more`
       })
     )

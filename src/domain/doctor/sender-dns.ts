@@ -31,7 +31,7 @@ const dkimVerdicts = Effect.fnUntraced(function* (sender: string, identity: Iden
     return [
       warn({
         what: "the three DKIM records cannot be checked",
-        why: "their names are known to Amazon SES alone, which did not tell them",
+        why: "their names are known to Amazon SES alone, which did not answer",
         do: "mend what the checks of provider_b say, and run doctor again"
       })
     ]

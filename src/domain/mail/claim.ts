@@ -71,8 +71,8 @@ const fresh = (now: number): ClaimDecision => ({
 })
 
 /**
- * Decides what a call on a key may do. `begin_email_sends` in SQL takes the same decisions under a row lock; the contract
- * suite of the mail store checks that they agree.
+ * Decides what a call on a key may do. `begin_email_sends` in SQL takes the same decisions under a row lock; a test
+ * on PostgreSQL goes through every state of a key and holds them equal.
  */
 export const decideClaim = (
   claim: Claim | undefined,

@@ -113,7 +113,7 @@ export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, Rea
     }))
   )
 
-/** Parses the addresses of a field; those that are none are noted. */
+/** Parses the addresses of a field; what is not one becomes an issue. */
 const mailboxesOf = (
   issues: Array<RequestIssue>,
   field: string,

@@ -15,8 +15,7 @@ import {
 import type { TemplateLink } from "../mail/template.ts"
 import { CAMPAIGN_TAG, SEND_TAG } from "./campaign-events.ts"
 import type { CampaignSendStatus } from "./campaign-status.ts"
-import { CAMPAIGN } from "./unsubscribe-token.ts"
-import { Unsubscribing } from "./unsubscribe.ts"
+import { CAMPAIGN, Unsubscribing } from "./unsubscribe.ts"
 
 /** `source` of outreach mail. */
 const OUTREACH_SOURCE = "api:outreach"

@@ -4,8 +4,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
-import { MAX_TOKEN_LENGTH } from "../../../src/domain/outreach/unsubscribe-token.ts"
-import { layer, Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
+import { layer, MAX_TOKEN_LENGTH, Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
 import { Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
 import { storeDown } from "../../support/store-down.ts"
 

@@ -67,7 +67,7 @@ interface CampaignTables {
   readonly sends: Map<string, EmailSendRow>
   readonly prospects: Map<string, ProspectStatus>
   readonly unsubscribed: Map<string, "one_click" | "complaint" | "manual">
-  /** The events of each message, by what tells them apart. */
+  /** The events of each message, by what distinguishes them. */
   readonly booked: Map<string, Map<string, Booked>>
   readonly deferralOf: (key: string) => KnownDeferral
   readonly newId: () => string

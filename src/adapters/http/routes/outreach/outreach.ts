@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 
 import { CAMPAIGN_SEND_STATUSES } from "../../../../domain/outreach/campaign-status.ts"
 import { Outreach, type OutreachResult } from "../../../../domain/outreach/outreach.ts"
-import { CAMPAIGN } from "../../../../domain/outreach/unsubscribe-token.ts"
+import { CAMPAIGN } from "../../../../domain/outreach/unsubscribe.ts"
 import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { AdminAccess } from "../../server/access.ts"
 import { apiOf, Text } from "../../server/endpoint.ts"

@@ -24,11 +24,11 @@ export const isOk = (sent: SentOnce): boolean => sent._tag !== "Unsent"
  * Renders a mail and sends it; one that does not go out is logged. A repeated key sends again only where its mail did not
  * go out, also after a deferral.
  */
-type Tell = (mail: MailTemplate, addressed: Addressed) => Effect.Effect<SentOnce>
+type SendProductMail = (mail: MailTemplate, addressed: Addressed) => Effect.Effect<SentOnce>
 
-/** Makes {@link Tell}, on the mailer in its context. */
-export const makeTell: Effect.Effect<Tell, never, Deferrals | Mailer | MailTemplates> = Effect.gen(
-  function* () {
+/** Makes {@link SendProductMail}, on the mailer in its context. */
+export const makeProductMail: Effect.Effect<SendProductMail, never, Deferrals | Mailer | MailTemplates> =
+  Effect.gen(function* () {
     const templates = yield* MailTemplates
     const mailer = yield* Mailer
     const sendOnce = yield* makeSendOnce
@@ -49,5 +49,4 @@ export const makeTell: Effect.Effect<Tell, never, Deferrals | Mailer | MailTempl
       }
       return sent
     })
-  }
-)
+  })
