@@ -140,8 +140,8 @@ const statusesOf = Effect.fnUntraced(function* (jobId: string) {
 })
 
 /** What every conversion store does to a job and a chunk of each status: exactly the moves of the tables. */
-export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>
-  suiteLayer(stores)(`moves: ${name}`, (it) => {
+export const suite = (adapter: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>
+  suiteLayer(stores)(`moves: ${adapter}`, (it) => {
     it.effect(
       "every function on a job of every status: exactly the moves of the table",
       () =>
