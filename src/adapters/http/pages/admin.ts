@@ -147,7 +147,7 @@ const NOTIFICATIONS: Screen = {
 <label class="check"><input type="checkbox" id="by-email"> by email</label>
 <label class="check"><input type="checkbox" id="by-chat"> by chat message</label>
 </fieldset>
-<p class="help">A failed mail to the alert inbox itself is told in the chat, whatever is chosen here.</p>
+<p class="help">A failed mail to the alert inbox itself is always reported in the chat.</p>
 <div class="buttons"><button type="submit" class="primary">Save</button></div>
 <p id="saved" class="done" hidden></p>
 </form>`

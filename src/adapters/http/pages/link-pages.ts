@@ -32,7 +32,7 @@ export const SHARED_PAGE_POLICY = pagePolicy("'none'")
 export const sharedGonePage: string = page(
   "This link does not work",
   `<h1>This link does not work</h1>
-<p>It may have expired, its file may have been deleted, or it was cut when it was copied. Ask whoever shared the file with you for a new link.</p>`
+<p>It may have expired, its file may have been deleted, or it was cut when it was copied. Ask the person who shared the file with you for a new link.</p>`
 )
 
 /** What an invitation opens. It is accepted by the button, never by opening the page. */

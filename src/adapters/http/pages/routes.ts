@@ -3,8 +3,8 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
 import { makeCaller } from "../server/access.ts"
+import { sessionCookieOf } from "../server/credentials.ts"
 import { problem, type Problem, problemResponse } from "../server/problem.ts"
-import { sessionCookieOf } from "../server/session.ts"
 import { adminScreen } from "./admin.ts"
 import { type Assets, assetRoutes, readAssets } from "./assets.ts"
 import { dashboardMain } from "./dashboard.ts"
@@ -14,7 +14,7 @@ import { signInMain } from "./sign-in.ts"
 
 const redirect = (location: string) => HttpServerResponse.redirect(location, { status: 303 })
 
-const nobody = problem("UNAUTHENTICATED", "Sign in first")
+const unknownCaller = problem("UNAUTHENTICATED", "Sign in first")
 const nothingHere = problem("NOT_FOUND", "There is no such route")
 
 const noRight = (right: Right, { actor }: Principal): string =>
@@ -50,7 +50,7 @@ const guarded = (
   path: string,
   content: (principal: Principal) => Omit<ShellPage, "path" | "principal">
 ) =>
-  Effect.matchEffect(pages.caller(nobody), {
+  Effect.matchEffect(pages.caller(unknownCaller), {
     onSuccess: (principal) =>
       Effect.succeed(
         may(principal, right)

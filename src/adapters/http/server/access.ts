@@ -7,9 +7,15 @@ import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
 import { isLoopback } from "../../../domain/networks.ts"
 import { Access } from "../../../ports/accounts/access.ts"
-import { bearerToken, secretCheck, siteOf } from "./credentials.ts"
+import {
+  bearerToken,
+  secretCheck,
+  siteOf,
+  sessionCookie,
+  sessionCookieOf,
+  withSessionCookie
+} from "./credentials.ts"
 import { Forbidden, problem, type Problem, problemResponse, problemSchema, unavailable } from "./problem.ts"
-import { sessionCookie, sessionCookieOf, withSessionCookie } from "./session.ts"
 
 /** Lets only callers with the shared secret pass; others get 403 before the body is read. */
 export class ProxySecret extends HttpApiMiddleware.Service<ProxySecret>()("postlane/http/ProxySecret", {
@@ -169,18 +175,18 @@ export const makeCaller = (baseUrl: string) =>
   Effect.map(Access, (access) => {
     const site = siteOf(baseUrl)
     return Effect.fnUntraced(function* (
-      nobody: Problem
+      unknown: Problem
     ): Effect.fn.Return<Principal, Problem, HttpServerRequest.HttpServerRequest> {
       const request = yield* HttpServerRequest.HttpServerRequest
       const token = bearerToken(request.headers["authorization"])
       if (token !== undefined) {
-        return (yield* access.byToken(token).pipe(Effect.catch(away))) ?? (yield* Effect.fail(nobody))
+        return (yield* access.byToken(token).pipe(Effect.catch(away))) ?? (yield* Effect.fail(unknown))
       }
       const cookie = sessionCookieOf(request)
-      if (cookie === undefined) return yield* Effect.fail(nobody)
+      if (cookie === undefined) return yield* Effect.fail(unknown)
       if (!READS.has(request.method) && site(request) !== "own") return yield* Effect.fail(sessionOfOtherSite)
       const use = yield* access.bySession(cookie).pipe(Effect.catch(away))
-      if (use === undefined) return yield* Effect.fail(nobody)
+      if (use === undefined) return yield* Effect.fail(unknown)
       const { expiresAt, principal, renewed } = use
       if (renewed !== undefined) {
         yield* HttpEffect.appendPreResponseHandler((_, response) =>

@@ -176,7 +176,7 @@ interface ChosenPort {
 export const choosePort = (host: string): Effect.Effect<ChosenPort | undefined, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.callback<ChosenPort | undefined>((resume) => {
-      // Nobody should know the port yet; a connection to it is closed at once.
+      // No client should know the port yet; a connection to it is closed at once.
       const server = createTcpServer((socket) => socket.destroy())
       server.once("error", () => resume(Effect.succeed(undefined)))
       server.listen({ host, port: 0 }, () => {

@@ -13,7 +13,7 @@ export class Refused extends Error {
 /** What to do next, for problems whose own text does not say it. */
 const NEXT = new Map([
   ["CONVERSION_FINISHING", "Wait a moment; then open the result."],
-  ["INTERNAL", "Try again. If it happens again, tell whoever runs this server."],
+  ["INTERNAL", "Try again. If it happens again, tell the people who run this server."],
   ["NOT_BATCH_WAITING", "It is being converted already."],
   ["NOT_CONVERTING", "The list shows where it stands now."],
   ["OFFLINE", "Check your connection, then try again."],

@@ -13,7 +13,7 @@ import {
   signedOutPage,
   signInPage
 } from "../../pages/sign-in.ts"
-import { siteOf } from "../../server/credentials.ts"
+import { siteOf, sessionCookieOf, withoutSessionCookie, withSessionCookie } from "../../server/credentials.ts"
 import { apiOf, isLinkToken, Page } from "../../server/endpoint.ts"
 import { readForm, readJson } from "../../server/json-body.ts"
 import {
@@ -25,7 +25,6 @@ import {
   unavailable
 } from "../../server/problem.ts"
 import { RateLimited, RequestsPerMinute } from "../../server/rate-limit.ts"
-import { sessionCookieOf, withoutSessionCookie, withSessionCookie } from "../../server/session.ts"
 
 /** The body that carries a token. */
 const Token = Schema.Struct({ token: Schema.String })

@@ -14,11 +14,11 @@ const LINE_EVERY = 60_000_000_000n
 interface Lines {
   readonly at: bigint
   /** Refusals since then that were not logged. */
-  readonly untold: number
+  readonly unlogged: number
 }
 
 /** Module state, because on the edge every request builds its services anew. */
-const told = new Map<string, Lines>()
+const lines = new Map<string, Lines>()
 
 /** Counts a refusal, and logs it if none was logged within {@link LINE_EVERY}. */
 export const countRefusal = Effect.fnUntraced(function* (
@@ -35,18 +35,18 @@ export const countRefusal = Effect.fnUntraced(function* (
   yield* Metric.update(counter, 1)
   const key = `${source} ${reason}`
   const now = yield* Clock.monotonicTimeNanos
-  const last = told.get(key)
+  const last = lines.get(key)
   if (last !== undefined && now - last.at < LINE_EVERY) {
-    told.set(key, { at: last.at, untold: last.untold + 1 })
+    lines.set(key, { at: last.at, unlogged: last.unlogged + 1 })
     return
   }
-  told.set(key, { at: now, untold: 0 })
+  lines.set(key, { at: now, unlogged: 0 })
   yield* Effect.logWarning("a webhook was refused").pipe(
     Effect.annotateLogs({
       source,
       reason,
       detail,
-      ...(last === undefined ? {} : { sinceLastLine: last.untold })
+      ...(last === undefined ? {} : { sinceLastLine: last.unlogged })
     })
   )
 })

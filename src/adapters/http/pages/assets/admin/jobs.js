@@ -32,12 +32,12 @@ const mood = (status) => {
 /** @param {Batch | null} batch */
 const batchCell = (batch) => {
   if (batch === null) return NOTHING
-  const told = [batch.outcome ?? batch.state, batch.reason, batch.endState].filter((part) => part !== null)
+  const facts = [batch.outcome ?? batch.state, batch.reason, batch.endState].filter((part) => part !== null)
   const records =
     batch.records === 0
       ? []
       : [`${count(batch.accepted)} of ${count(batch.records)} accepted, ${count(batch.fallback)} on demand`]
-  return el("div", {}, ...[...told, ...records].map((text) => el("p", {}, text)))
+  return el("div", {}, ...[...facts, ...records].map((text) => el("p", {}, text)))
 }
 
 /** @param {string} name @param {string | null} id */

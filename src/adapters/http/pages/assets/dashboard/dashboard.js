@@ -32,7 +32,7 @@ const streams = makeStreams({
     if (row === undefined || !isRunning(row.file)) return
     const before = row.kind
     row.moved(progress)
-    tellWaiting(row, before)
+    announceWaiting(row, before)
   },
   ended: () => void refresh()
 })
@@ -47,12 +47,12 @@ const seen = new IntersectionObserver((entries) => {
 })
 
 /** Announces that a conversion is parked. @param {Row} row @param {string} before */
-const tellWaiting = (row, before) => {
+const announceWaiting = (row, before) => {
   if (row.kind === "waiting" && before !== "waiting") say(`${row.file.name} waits for the batch.`)
 }
 
 /** Announces an end that the user may be waiting for. @param {FileView} before @param {FileView} after */
-const tellEnd = (before, after) => {
+const announceEnd = (before, after) => {
   if (!isRunning(before) || isRunning(after)) return
   void showFunds()
   if (after.status === "completed") say(`${after.name} is converted. Its result can be opened.`)
@@ -77,10 +77,10 @@ const draw = (files) => {
       rows.set(file.id, row)
       if (hasLayout(file.name)) seen.observe(row.element)
     } else {
-      tellEnd(known.file, file)
+      announceEnd(known.file, file)
       const before = known.kind
       known.update(file)
-      tellWaiting(known, before)
+      announceWaiting(known, before)
     }
     // A row already in its place is not moved: moving it would lose the focus.
     if (row.element === at) at = at.nextElementSibling
@@ -118,7 +118,7 @@ const refresh = async () => {
  * @returns {Promise<boolean>}
  */
 const act = async (row, what) => {
-  row.tell({})
+  row.report({})
   row.busy(true)
   actionCount += 1
   try {
@@ -127,7 +127,7 @@ const act = async (row, what) => {
     return true
   } catch (failure) {
     const text = explain(failure)
-    row.tell({ problem: text })
+    row.report({ problem: text })
     warn(`${row.file.name}: ${text}`)
     return false
   } finally {
@@ -223,11 +223,11 @@ const commands = {
   },
 
   share: async (row) => {
-    row.tell({})
-    const told = await share(row.file)
-    if (told === undefined) return
-    row.tell({ note: told })
-    say(told)
+    row.report({})
+    const outcome = await share(row.file)
+    if (outcome === undefined) return
+    row.report({ note: outcome })
+    say(outcome)
   },
 
   remove: async (row) => {

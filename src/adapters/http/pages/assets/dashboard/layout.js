@@ -27,7 +27,7 @@ export class Layout {
 
   /**
    * @param {Row} row
-   * @param {{ readonly reflow: (job: FlyerJob) => Promise<void>, readonly stop: (job: FlyerJob) => Promise<void> }} deeds
+   * @param {{ readonly reflow: (job: FlyerJob) => Promise<void>, readonly stop: (job: FlyerJob) => Promise<void> }} commands
    */
   constructor(row, { reflow, stop }) {
     this.row = row

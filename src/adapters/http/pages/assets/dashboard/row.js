@@ -79,12 +79,12 @@ export class Row {
       ),
       this.actions
     )
-    this.tell({})
+    this.report({})
     this.update(file)
   }
 
-  /** Shows a refusal of the API, or a success; the next call replaces it. @param {{ problem?: string, note?: string }} told */
-  tell({ note, problem }) {
+  /** Shows a refusal of the API, or a success; the next call replaces it. @param {{ problem?: string, note?: string }} message */
+  report({ note, problem }) {
     this.problem.textContent = problem ?? ""
     this.problem.hidden = problem === undefined
     this.note.textContent = note ?? ""

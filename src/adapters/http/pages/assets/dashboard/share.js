@@ -38,7 +38,7 @@ const put = (file) => {
   show(problem, undefined)
   const over = new AbortController()
   /** @type {string | undefined} */
-  let told
+  let shareOutcome
   let busy = false
 
   const submit = async () => {
@@ -50,7 +50,7 @@ const put = (file) => {
         recipients: addressesIn(recipients.value),
         message: message.value.trim() === "" ? null : message.value
       })
-      told = outcome(shared)
+      shareOutcome = outcome(shared)
       dialog.close()
     } catch (failure) {
       show(problem, explain(failure))
@@ -74,7 +74,7 @@ const put = (file) => {
       "close",
       () => {
         over.abort()
-        resolve(told)
+        resolve(shareOutcome)
       },
       { once: true }
     )

@@ -80,11 +80,11 @@ const shortcomings = ({ hasText, unreadablePages }) => {
   const lost = unreadablePages.length
   const numbers = unreadablePages.slice(0, MOST_NUMBERS).join(", ")
   const more = lost > MOST_NUMBERS ? ` and ${lost - MOST_NUMBERS} more` : ""
-  const told = [
+  const notes = [
     lost === 0 ? "" : `${pages(lost)} could not be read and cost nothing: ${numbers}${more}.`,
     hasText === false ? "There is no word of text in the result." : ""
   ].filter((one) => one !== "")
-  return told.length === 0 ? undefined : told.join(" ")
+  return notes.length === 0 ? undefined : notes.join(" ")
 }
 
 /**

@@ -8,7 +8,7 @@ const MOST = 2
 
 /**
  * Follows conversions by their streams, while the page is visible.
- * @param {{ readonly moved: (fileId: string, progress: Progress) => void, readonly ended: (fileId: string) => void }} tell
+ * @param {{ readonly moved: (fileId: string, progress: Progress) => void, readonly ended: (fileId: string) => void }} listeners
  */
 export const makeStreams = ({ ended, moved }) => {
   /** @type {Map<string, EventSource>} */

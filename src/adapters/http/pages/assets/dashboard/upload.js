@@ -37,9 +37,9 @@ const makeLine = (file, { arrived }) => {
     value: 0,
     "aria-label": `Upload of ${file.name}`
   })
-  const told = el("p", { class: "help" }, `Waits · ${size(file.size)}`)
+  const status = el("p", { class: "help" }, `Waits · ${size(file.size)}`)
   const actions = el("div", { class: "buttons" })
-  const line = el("li", {}, el("p", { class: "name" }, file.name), bar, told, actions)
+  const line = el("li", {}, el("p", { class: "name" }, file.name), bar, status, actions)
   const leave = () => {
     const held = line.contains(document.activeElement)
     line.remove()
@@ -63,7 +63,7 @@ const makeLine = (file, { arrived }) => {
         signal: stopping.signal,
         progress: (done) => {
           bar.value = done
-          told.textContent = done >= file.size ? "Being looked at…" : `${size(done)} of ${size(file.size)}`
+          status.textContent = done >= file.size ? "Being looked at…" : `${size(done)} of ${size(file.size)}`
         }
       })
       await arrived()
@@ -76,8 +76,8 @@ const makeLine = (file, { arrived }) => {
       }
       const text = explain(failure)
       bar.remove()
-      told.className = "problem"
-      told.textContent = text
+      status.className = "problem"
+      status.textContent = text
       warn(`${file.name}: ${text}`)
       const held = line.contains(document.activeElement)
       const dismiss = button("Dismiss", { about: `the message about ${file.name}`, press: leave })
