@@ -1,9 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { HttpApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
 
-import { readLargeJson } from "../../../../src/adapters/http/server/json-body.ts"
+import { Api } from "../../../../src/adapters/http/routes/api.ts"
+import { JsonBody, readLargeJson } from "../../../../src/adapters/http/server/json-body.ts"
 
 const MIB = 1024 * 1024
 
@@ -42,3 +44,26 @@ it.effect("one that comes on keeps its place", () =>
     assert.deepStrictEqual(yield* Fiber.join(reading), {})
   })
 )
+
+it("a declared body is read by the middleware, after the caller is known; but for the raw routes, which read it themselves", () => {
+  const raw: Array<string> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint }) => {
+      if (endpoint.payload.size === 0) return
+      const middlewares: ReadonlyArray<unknown> = [...endpoint.middlewares]
+      if (middlewares.includes(JsonBody)) assert.strictEqual(middlewares[0], JsonBody, endpoint.path)
+      else raw.push(endpoint.identifier)
+    }
+  })
+  assert.deepStrictEqual(raw.sort(), [
+    "api",
+    "beginSession",
+    "claimPromo",
+    "convertFile",
+    "internal",
+    "shareFile",
+    "startBulk",
+    "useMagicLink"
+  ])
+})

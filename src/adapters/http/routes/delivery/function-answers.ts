@@ -44,7 +44,7 @@ const pollResponse = (result: PollResult) =>
 const refusal = ({ cause, counts }: PollFailure) => {
   if (cause._tag !== "ListFailure") {
     return Effect.as(
-      Effect.logError("the poll broke off: the log does not pollResponse", cause),
+      Effect.logError("the poll broke off: an event could not be recorded; the next run repeats it", cause),
       problemResponse({ ...problem("INTERNAL", "An event was not recorded; poll again"), retryable: true })
     )
   }
