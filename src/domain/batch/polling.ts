@@ -108,7 +108,9 @@ const collectRow = Effect.fnUntraced(function* (
 /** Best effort: the next poll asks again. */
 const stop = (row: PolledBatch) =>
   BatchService.use((service) => service.stop(row.arn)).pipe(
-    Effect.catch((error) => Effect.logWarning("a batch job could not be stopped; the stop is retried", error))
+    Effect.catch((error) =>
+      Effect.logWarning("a batch job could not be stopped; the next poll asks again", error)
+    )
   )
 
 /** A job that the service no longer knows counts as failed; what it left behind is billed. */
@@ -158,7 +160,7 @@ const act = Effect.fnUntraced(function* (row: PolledBatch, job: BatchJob, settin
 })
 
 /** The service reports nothing of the job: its time runs out all the same, and what can be read is billed in the end. */
-const untold = (row: PolledBatch, settings: DriverSettings) => {
+const withoutAnswer = (row: PolledBatch, settings: DriverSettings) => {
   if (!row.abandoned) return row.overdue ? giveUp(row) : Effect.void
   const end = { outcome: "expired", status: "Expired", reason: OVERDUE } as const
   return Effect.andThen(giveUp(row), bill(row, lost(row), end, MAX_COLLECTS, settings))
@@ -175,8 +177,8 @@ const pollRow = (row: PolledBatch, settings: DriverSettings) =>
   }).pipe(
     Effect.catchTag("BatchServiceError", (error: BatchServiceError) =>
       Effect.andThen(
-        Effect.logWarning("the batch service does not tell how a job stands", error),
-        untold(row, settings)
+        Effect.logWarning("the batch service does not report how a job stands", error),
+        withoutAnswer(row, settings)
       )
     ),
     Effect.annotateLogs({ job: row.jobId, batch: row.id })

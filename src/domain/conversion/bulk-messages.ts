@@ -27,7 +27,7 @@ export class BulkMessageSender extends Context.Service<
   }
 >()("postlane/domain/BulkMessageSender") {}
 
-/** Tells owners that their bulk orders have ended. */
+/** Informs owners that their bulk orders have ended. */
 export class BulkMessages extends Context.Service<
   BulkMessages,
   {
@@ -36,85 +36,81 @@ export class BulkMessages extends Context.Service<
   }
 >()("postlane/domain/BulkMessages") {}
 
-export const layer: Layer.Layer<
-  BulkMessages,
-  never,
-  BulkOrders | Deferrals | SharedFiles | MailTemplates | Mailer | BulkMessageSender
-> = Layer.effect(
-  BulkMessages,
-  Effect.gen(function* () {
-    const orders = yield* BulkOrders
-    const deferrals = yield* Deferrals
-    const shared = yield* SharedFiles
-    const templates = yield* MailTemplates
-    const mailer = yield* Mailer
-    const sender = yield* BulkMessageSender
-
-    /** The message is identical at every attempt, so that its key settles whether it has gone out. */
-    const write = Effect.fnUntraced(function* ({ bulkId, endedAt, items }: BulkMessage) {
-      return yield* templates.render({
-        kind: "bulk-completed",
-        bulkId,
-        items: yield* Effect.forEach(items, ({ deleted, fileId, fileName, outcome }) =>
-          Effect.map(
-            outcome === "completed" && !deleted ? shared.urlFrom(fileId, endedAt) : Effect.succeed(undefined),
-            (url) => ({ fileName: deleted ? "a deleted file" : fileName, outcome, url })
-          )
-        )
-      })
-    })
-
-    /**
-     * Whether the message is finished. It is not while it is deferred, nor where it was `unavailable` (certainly not accepted): a
-     * deferral that ends without a mail is sent anew half an hour later, unless an event has named it. What may have arrived
-     * otherwise is never sent again.
-     */
-    const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
-      const { key, state } = yield* deferrals.openKey(`bulk-completed:${message.bulkId}`)
-      if (state !== "new") return state === "sent"
-      const request = {
-        ...(yield* write(message)),
-        ...sender,
-        to,
-        category: "transactional",
-        source: "api:bulk",
-        idempotencyKey: key
-      } as const
-      const told = (error: string) =>
-        Effect.logError("a bulk order's completion message did not go out").pipe(
-          Effect.annotateLogs({ bulkId: message.bulkId, error, attempts: message.attempts })
-        )
-      return yield* mailer.send(request).pipe(
-        Effect.flatMap((result) => {
-          if (result.ok) return Effect.succeed(result.status === "sent")
-          const again = result.status === "failed" && result.kind === "unavailable"
-          return Effect.as(told(result.error), !again)
-        }),
-        Effect.catchTags({
-          IdempotencyInProgress: () => Effect.succeed(false),
-          // It went out before a crash, and a file of it was deleted since.
-          IdempotencyConflict: () => Effect.succeed(true),
-          InvalidRequest: (error) => Effect.as(told(error.message), true)
-        })
+/** The message is identical at every attempt, so that its key settles whether it has gone out. */
+const write = Effect.fnUntraced(function* ({ bulkId, endedAt, items }: BulkMessage) {
+  const shared = yield* SharedFiles
+  const templates = yield* MailTemplates
+  return yield* templates.render({
+    kind: "bulk-completed",
+    bulkId,
+    items: yield* Effect.forEach(items, ({ deleted, fileId, fileName, outcome }) =>
+      Effect.map(
+        outcome === "completed" && !deleted ? shared.urlFrom(fileId, endedAt) : Effect.succeed(undefined),
+        (url) => ({ fileName: deleted ? "a deleted file" : fileName, outcome, url })
       )
-    })
-
-    return BulkMessages.of({
-      sendDue: Effect.gen(function* () {
-        let done = 0
-        while (true) {
-          const message = yield* orders.claimMessage({ lease: LEASE, maxAttempts: MAX_ATTEMPTS })
-          if (message === undefined) return done
-          // An interruption waits until the send under way is recorded.
-          const ended = yield* Effect.uninterruptible(
-            Effect.gen(function* () {
-              const isDone = message.email === undefined || (yield* send(message, message.email))
-              return isDone && (yield* orders.confirmMessage(message.bulkId))
-            })
-          )
-          if (ended) done += 1
-        }
-      })
-    })
+    )
   })
+})
+
+/**
+ * Sends a message; returns whether it is finished. It is not while it is deferred, nor where it was `unavailable` (certainly not
+ * accepted): a deferral that ends without a mail is sent anew half an hour later, unless an event has named it. What may have
+ * arrived otherwise is never sent again.
+ */
+const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
+  const deferrals = yield* Deferrals
+  const mailer = yield* Mailer
+  const { key, state } = yield* deferrals.openKey(`bulk-completed:${message.bulkId}`)
+  if (state !== "new") return state === "sent"
+  const request = {
+    ...(yield* write(message)),
+    ...(yield* BulkMessageSender),
+    to,
+    category: "transactional",
+    source: "api:bulk",
+    idempotencyKey: key
+  } as const
+  const logged = (error: string) =>
+    Effect.logError("a bulk order's completion message did not go out").pipe(
+      Effect.annotateLogs({ bulkId: message.bulkId, error, attempts: message.attempts })
+    )
+  return yield* mailer.send(request).pipe(
+    Effect.flatMap((result) => {
+      if (result.ok) return Effect.succeed(result.status === "sent")
+      const again = result.status === "failed" && result.kind === "unavailable"
+      return Effect.as(logged(result.error), !again)
+    }),
+    Effect.catchTags({
+      IdempotencyInProgress: () => Effect.succeed(false),
+      // It went out before a crash, and a file of it was deleted since.
+      IdempotencyConflict: () => Effect.succeed(true),
+      InvalidRequest: (error) => Effect.as(logged(error.message), true)
+    })
+  )
+})
+
+const sendDue = Effect.gen(function* () {
+  const orders = yield* BulkOrders
+  let done = 0
+  while (true) {
+    const message = yield* orders.claimMessage({ lease: LEASE, maxAttempts: MAX_ATTEMPTS })
+    if (message === undefined) return done
+    // An interruption waits until the send under way is recorded.
+    const ended = yield* Effect.uninterruptible(
+      Effect.gen(function* () {
+        const isDone = message.email === undefined || (yield* send(message, message.email))
+        return isDone && (yield* orders.confirmMessage(message.bulkId))
+      })
+    )
+    if (ended) done += 1
+  }
+})
+
+type Needs = BulkOrders | Deferrals | SharedFiles | MailTemplates | Mailer | BulkMessageSender
+
+export const layer: Layer.Layer<BulkMessages, never, Needs> = Layer.effect(
+  BulkMessages,
+  Effect.map(Effect.context<Needs>(), (context) =>
+    BulkMessages.of({ sendDue: Effect.provideContext(sendDue, context) })
+  )
 )

@@ -32,7 +32,7 @@ export class FileWatch extends Context.Service<
         if (ids.length === 0) return
         const files = new Map((yield* store.filesById(ids)).map((file) => [file.id, file]))
         for (const id of ids) {
-          for (const tell of watchers.get(id) ?? []) yield* tell(files.get(id))
+          for (const notify of watchers.get(id) ?? []) yield* notify(files.get(id))
         }
       }).pipe(
         Effect.catch((error) => Effect.logWarning("the progress of conversions cannot be read", error.cause))
@@ -43,7 +43,7 @@ export class FileWatch extends Context.Service<
         Effect.gen(function* () {
           const queue = yield* Queue.sliding<ProgressMoment | undefined>(WAITING)
           let known = file
-          const tell = (now: StoredFile | undefined) => {
+          const notify = (now: StoredFile | undefined) => {
             known = now ?? known
             return now === undefined
               ? Queue.offerAll(queue, [momentOfDeleted(known), undefined])
@@ -52,12 +52,12 @@ export class FileWatch extends Context.Service<
           yield* Effect.acquireRelease(
             Effect.sync(() => {
               const those = watchers.get(file.id) ?? new Set()
-              watchers.set(file.id, those.add(tell))
+              watchers.set(file.id, those.add(notify))
             }),
             () =>
               Effect.sync(() => {
                 const those = watchers.get(file.id)
-                those?.delete(tell)
+                those?.delete(notify)
                 if (those?.size === 0) watchers.delete(file.id)
               })
           )

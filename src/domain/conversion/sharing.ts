@@ -58,7 +58,7 @@ export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTe
                   { kind: "share", message, ...link },
                   { to, category: "transactional", source: "api:share" }
                 ),
-                (mailed) => ({ to, ok: isOk(mailed) })
+                (result) => ({ to, ok: isOk(result) })
               ),
             { concurrency: CONCURRENCY }
           )

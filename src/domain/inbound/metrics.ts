@@ -44,7 +44,7 @@ const secondsToReply = Metric.histogram("postlane_intake_reply_seconds", {
   boundaries: REPLY_SECONDS
 })
 
-/** Records the time to a reply. The mail's id tells when it arrived, perhaps by another machine's clock. */
+/** Records the time to a reply. The mail's id holds when it arrived, perhaps by another machine's clock. */
 export const timeReply = (mailId: string): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Metric.update(secondsToReply, Math.max(0, now - madeAt(mailId)) / 1000)

@@ -1,7 +1,3 @@
-import { Effect } from "effect"
-
-import type { VisionModel } from "../../../ports/conversion/vision-model.ts"
-
 /** Tokens as a model reports them. */
 export interface TokenUsage {
   readonly inputTokens: number
@@ -44,38 +40,3 @@ export const addUsage = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
 /** List price of the tokens, US dollars. */
 export const estimateLlmCost = ({ inputTokens, outputTokens }: TokenUsage, price: ModelPrice): number =>
   (inputTokens * price.inputUsdPerMtok + outputTokens * price.outputUsdPerMtok) / 1_000_000
-
-/** What one attempt used. */
-export interface Meter {
-  /** Tokens of on-demand answers, used or not; batch-served pages are left out (BATCH-31). */
-  usage: TokenUsage
-  /** On-demand answers. */
-  calls: number
-  /** Answers from the batch. */
-  batchServed: number
-}
-
-export const makeMeter = (): Meter => ({ usage: NO_TOKENS, calls: 0, batchServed: 0 })
-
-/** A model that counts what its answers cost, whether or not they are used. */
-export const metered = (model: VisionModel["Service"], meter: Meter): VisionModel["Service"] => ({
-  converse: (call, place) =>
-    Effect.tap(model.converse(call, place), (answer) =>
-      Effect.sync(() => {
-        if (answer.fromBatch) {
-          meter.batchServed += 1
-        } else {
-          meter.usage = addUsage(meter.usage, answer.usage)
-          meter.calls += 1
-        }
-      })
-    )
-})
-
-/** The cost of an attempt: one entry, with the lease as its id, so that writing it twice books it once; none without calls. */
-export const costsOf = (
-  { calls, usage }: Meter,
-  { modelId, price }: { readonly modelId: string; readonly price: ModelPrice },
-  attempt: Omit<CostEntry, "model" | "usage" | "costUsd">
-): ReadonlyArray<CostEntry> =>
-  calls === 0 ? [] : [{ ...attempt, model: modelId, usage, costUsd: estimateLlmCost(usage, price) }]

@@ -135,8 +135,8 @@ export const flyerPage = (
       ])
     )
   )
-  const told = descriptions(content.structure).map((alt) => element("p", { class: "told" }, [alt]))
-  const says = text.length > 0 || told.length > 0
+  const described = descriptions(content.structure).map((alt) => element("p", { class: "told" }, [alt]))
+  const says = text.length > 0 || described.length > 0
   const shown =
     picture === undefined
       ? []
@@ -154,7 +154,7 @@ export const flyerPage = (
     element("section", { ...attributes, class: picture === undefined ? "page bare" : "page", style }, [
       ...shown,
       ...text,
-      ...told
+      ...described
     ])
   ])
 }

@@ -81,8 +81,8 @@ const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel
 
 /** The address of a link, if a document may link to it; else undefined, and only the words are kept. */
 export const safeAddress = (value: string): string | undefined => {
-  const told = value.toWellFormed().trim()
-  const url = URL.parse(/^www\./i.test(told) ? `https://${told}` : told)
+  const text = value.toWellFormed().trim()
+  const url = URL.parse(/^www\./i.test(text) ? `https://${text}` : text)
   if (url === null || !SCHEMES.has(url.protocol) || url.password !== "") return undefined
   return url.href.length > MAX_ADDRESS ? undefined : url.href
 }
@@ -95,8 +95,8 @@ const TAG =
 
 /** A language tag (BCP 47, without extensions) in canonical spelling; undefined where it is invalid. */
 export const languageTag = (value: string | undefined): string | undefined => {
-  const told = value?.trim().replaceAll("_", "-") ?? ""
-  if (!TAG.test(told)) return undefined
-  const [canonical] = Intl.getCanonicalLocales(told)
+  const text = value?.trim().replaceAll("_", "-") ?? ""
+  if (!TAG.test(text)) return undefined
+  const [canonical] = Intl.getCanonicalLocales(text)
   return canonical === "und" || canonical?.startsWith("und-") === true ? undefined : canonical
 }

@@ -253,17 +253,19 @@ class Page {
 
   #image(node: HtmlElement): ReadonlyArray<HtmlNode> {
     const { alt, src, ...attributes } = this.#attributes(node)
-    const told = alt?.trim()
+    const description = alt?.trim()
     if (src?.startsWith("data:image/") === true)
       return [
         element("img", {
           ...attributes,
           src,
-          alt: told === undefined || told === "" ? this.#context.words.undescribed : told
+          alt: description === undefined || description === "" ? this.#context.words.undescribed : description
         })
       ]
     // The picture is missing: its description is kept.
-    return told === undefined || told === "" ? [] : [element("span", { class: "about" }, [told])]
+    return description === undefined || description === ""
+      ? []
+      : [element("span", { class: "about" }, [description])]
   }
 
   #list(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {

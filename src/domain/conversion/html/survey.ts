@@ -127,14 +127,14 @@ const sameWords = (a: string, b: string): boolean => {
 }
 
 /** A meaningful title: not a file's name or a program's default. */
-const telling = (title: string | undefined): string | undefined => {
-  const told = title?.replaceAll(/\s+/g, " ").trim() ?? ""
+const meaningful = (title: string | undefined): string | undefined => {
+  const text = title?.replaceAll(/\s+/g, " ").trim() ?? ""
   if (
-    told === "" ||
-    /^(untitled|document\d*|microsoft word\b.*|.*\.(docx?|pdf|tex|dvi|indd|pptx?|xlsx?))$/i.test(told)
+    text === "" ||
+    /^(untitled|document\d*|microsoft word\b.*|.*\.(docx?|pdf|tex|dvi|indd|pptx?|xlsx?))$/i.test(text)
   )
     return undefined
-  return told.slice(0, MAX_TITLE)
+  return text.slice(0, MAX_TITLE)
 }
 
 /** Whether the pages' first heading can be the document's title: it ranks above all others, or repeats the title's words. */
@@ -176,9 +176,10 @@ export const planOf = (
 ): Plan => {
   const lang = languageTag(facts.lang) ?? languageTag(detect(survey.sample)) ?? "en"
   const words = wordsFor(lang)
-  const told = telling(facts.title)
+  const stated = meaningful(facts.title)
   const first = survey.headings[0]?.text
-  const ownTitle = hasOwnTitle(survey, told)
-  const title = told ?? (ownTitle ? first : undefined) ?? telling(name) ?? first ?? name ?? words.untitled
+  const ownTitle = hasOwnTitle(survey, stated)
+  const title =
+    stated ?? (ownTitle ? first : undefined) ?? meaningful(name) ?? first ?? name ?? words.untitled
   return { lang, title, ownTitle, contents: contentsOf(survey, ownTitle), words, pageCount: survey.pages }
 }

@@ -2,10 +2,17 @@ import { type Duration, Effect } from "effect"
 
 import type { DocxError } from "../../../ports/conversion/documents.ts"
 import type { PdfError } from "../../../ports/conversion/pdf.ts"
-import type { VisionModelError } from "../../../ports/conversion/vision-model.ts"
+import type { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import type { FileObjects, ObjectStoreError } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
-import type { ModelPrice } from "../cascade/cost.ts"
+import {
+  addUsage,
+  type CostEntry,
+  estimateLlmCost,
+  type ModelPrice,
+  NO_TOKENS,
+  type TokenUsage
+} from "../cascade/cost.ts"
 
 /** Settings of the work on files. */
 export interface WorkSettings {
@@ -13,6 +20,41 @@ export interface WorkSettings {
   readonly modelId: string
   readonly price: ModelPrice
 }
+
+/** What one attempt used. */
+export interface Meter {
+  /** Tokens of on-demand answers, used or not; batch-served pages are left out (BATCH-31). */
+  usage: TokenUsage
+  /** On-demand answers. */
+  calls: number
+  /** Answers from the batch. */
+  batchServed: number
+}
+
+export const makeMeter = (): Meter => ({ usage: NO_TOKENS, calls: 0, batchServed: 0 })
+
+/** A model that counts what its answers cost, whether or not they are used. */
+export const metered = (model: VisionModel["Service"], meter: Meter): VisionModel["Service"] => ({
+  converse: (call, place) =>
+    Effect.tap(model.converse(call, place), (answer) =>
+      Effect.sync(() => {
+        if (answer.fromBatch) {
+          meter.batchServed += 1
+        } else {
+          meter.usage = addUsage(meter.usage, answer.usage)
+          meter.calls += 1
+        }
+      })
+    )
+})
+
+/** The cost of an attempt: one entry, with the lease as its id, so that writing it twice books it once; none without calls. */
+export const costsOf = (
+  { calls, usage }: Meter,
+  { modelId, price }: Pick<WorkSettings, "modelId" | "price">,
+  attempt: Omit<CostEntry, "model" | "usage" | "costUsd">
+): ReadonlyArray<CostEntry> =>
+  calls === 0 ? [] : [{ ...attempt, model: modelId, usage, costUsd: estimateLlmCost(usage, price) }]
 
 /** Why a piece of work on a file failed. */
 export type WorkFailure = PdfError | DocxError | VisionModelError | ObjectStoreError

@@ -10,12 +10,19 @@ import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { withBatchResults } from "../../batch/replay.ts"
 import { underLease } from "../../leased-work.ts"
 import { convertPage, type PageResult } from "../cascade/cascade.ts"
-import { costsOf, makeMeter, metered } from "../cascade/cost.ts"
 import { convertWhole, isWholeChunk } from "../cascade/whole-chunk.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS, usesCascade } from "../job.ts"
 import { notice, type PageLine } from "../page-line.ts"
 import { chunkResultKey } from "../stored-files.ts"
-import { failureText, isFinal, recordResult, type WorkSettings } from "./attempt.ts"
+import {
+  costsOf,
+  failureText,
+  isFinal,
+  makeMeter,
+  metered,
+  recordResult,
+  type WorkSettings
+} from "./attempt.ts"
 
 /** Concurrent model calls of one chunk; the pacing limits them over all chunks. */
 const PAGES_AT_MODEL = 4

@@ -8,7 +8,6 @@ import { VisionModel, VisionModelError } from "../../../ports/conversion/vision-
 import { FileObjects } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { underLease } from "../../leased-work.ts"
-import { costsOf, makeMeter, metered } from "../cascade/cost.ts"
 import { isUsable, MAX_IMAGE_BYTES } from "../cascade/model-call.ts"
 import { pagePrompt, ask } from "../cascade/vision.ts"
 import { pictureOnly, readPicture } from "../cascade/whole-chunk.ts"
@@ -16,7 +15,15 @@ import { MAX_PICTURE_BYTES } from "../document-limits.ts"
 import { HOLD_WINDOW, usesCascade } from "../job.ts"
 import { hasWords } from "../page-line.ts"
 import { inlineResultKey } from "../stored-files.ts"
-import { failureText, isFinal, recordResult, type WorkSettings } from "./attempt.ts"
+import {
+  costsOf,
+  failureText,
+  isFinal,
+  makeMeter,
+  metered,
+  recordResult,
+  type WorkSettings
+} from "./attempt.ts"
 import { docxHtml } from "./word-document.ts"
 
 /** Attempts of an inline conversion, worker crashes included. */

@@ -73,7 +73,7 @@ const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRang
     sizeOf: ({ bytes }) => bytes.length,
     maxKept: MAX_KEPT_BYTES
   })
-  /** Splitting a page often tells already; only the others are examined alone. */
+  /** Splitting a page often shows it already; only the others are examined alone. */
   const isBlank = (index: number): Effect.Effect<boolean, PdfError> =>
     Effect.suspend(() => {
       const single = split.kept(index)

@@ -276,9 +276,9 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
   })
   if (columns.length === 2 && markers.length > 0.5 * kept.length) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
-  const told = place(kept, columns)
-  if (told.length < 2) return undefined
-  return { from, to: from + kept.length, rows: told, tops: kept.map(({ line }) => line.baseline) }
+  const placed = place(kept, columns)
+  if (placed.length < 2) return undefined
+  return { from, to: from + kept.length, rows: placed, tops: kept.map(({ line }) => line.baseline) }
 }
 
 /** Tables among the lines of a column, recognised by alignment. Linear but for sorting. */

@@ -206,7 +206,7 @@ const gridTable = (
   const used = new Set<number>()
   let filled = 0
   let all = 0
-  const told = Array.from({ length: rows }, (_, row) => {
+  const tableRows = Array.from({ length: rows }, (_, row) => {
     const made: Array<RawCell> = []
     for (let column = 0; column < columns; column++) {
       if (used.has(row * MAX_COLUMNS + column)) continue
@@ -235,9 +235,9 @@ const gridTable = (
     }
     return made
   }).filter((row) => row.length > 0)
-  const several = told.filter((row) => row.length > 1).length
+  const several = tableRows.filter((row) => row.length > 1).length
   if (all < 4 || filled < FILLED * all || filled < 3 || several < 2) return undefined
-  return { placed: { block: tableOf(told, context, undefined), ...box }, taken }
+  return { placed: { block: tableOf(tableRows, context, undefined), ...box }, taken }
 }
 
 /** Tables with rules above, below and under their head, and none between columns. */

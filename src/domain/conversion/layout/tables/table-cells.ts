@@ -13,7 +13,7 @@ export interface RawCell {
 }
 
 /** What is known of a cell's looks. */
-interface Told {
+interface Looks {
   readonly lines: ReadonlyArray<Line>
   readonly text: string
   readonly bold: boolean
@@ -22,14 +22,14 @@ interface Told {
 
 const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE]*$/
 
-const tell = ({ segments }: RawCell, context: InlineContext): Told => {
+const looksOf = ({ segments }: RawCell, context: InlineContext): Looks => {
   const lines = linesOf(segments, context.fonts)
   const text = lines.map((line) => line.text).join(" ")
   return { lines, text, bold: lines.length > 0 && lines.every(isBoldLine), numeric: NUMERIC.test(text) }
 }
 
 /** A cell's words; items of a list in it stay apart. */
-const blocksOf = ({ lines }: Told, context: InlineContext, ignoreBold: boolean): ReadonlyArray<Block> => {
+const blocksOf = ({ lines }: Looks, context: InlineContext, ignoreBold: boolean): ReadonlyArray<Block> => {
   if (lines.length === 0) return []
   const groups: Array<Array<Line>> = []
   for (const line of lines) {
@@ -46,7 +46,7 @@ const blocksOf = ({ lines }: Told, context: InlineContext, ignoreBold: boolean):
 }
 
 /** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
-const namesColumns = (rows: ReadonlyArray<ReadonlyArray<Told>>): boolean => {
+const namesColumns = (rows: ReadonlyArray<ReadonlyArray<Looks>>): boolean => {
   const [first, ...rest] = rows
   if (first === undefined || rest.length === 0) return false
   const filled = first.filter(({ text }) => text !== "")
@@ -59,7 +59,7 @@ const namesColumns = (rows: ReadonlyArray<ReadonlyArray<Told>>): boolean => {
 }
 
 /** Whether the first cells name their rows: bold where the others are not, or words before figures. */
-const namesRows = (body: ReadonlyArray<ReadonlyArray<Told>>): boolean => {
+const namesRows = (body: ReadonlyArray<ReadonlyArray<Looks>>): boolean => {
   if (body.length < 2 || body.some((row) => row.length < 2)) return false
   const firsts = body.map((row) => row[0])
   const others = body.flatMap((row) => row.slice(1)).filter(({ text }) => text !== "")
@@ -70,21 +70,21 @@ const namesRows = (body: ReadonlyArray<ReadonlyArray<Told>>): boolean => {
   return words >= 0.8 * firsts.length && others.filter(({ numeric }) => numeric).length >= 0.6 * others.length
 }
 
-/** Makes a table of filled cells. `headRows`: how many are known to be its head; else the cells' looks say. */
+/** Makes a table of filled cells. `headRows`: how many are known to be its head; else the cells' looks decide. */
 export const tableOf = (
   rows: ReadonlyArray<ReadonlyArray<RawCell>>,
   context: InlineContext,
   headRows: number | undefined
 ): Table => {
-  const told = rows.map((row) => row.map((cell) => tell(cell, context)))
-  const head = headRows ?? (namesColumns(told) ? 1 : 0)
-  const rowHeaders = namesRows(told.slice(head))
+  const looks = rows.map((row) => row.map((cell) => looksOf(cell, context)))
+  const head = headRows ?? (namesColumns(looks) ? 1 : 0)
+  const rowHeaders = namesRows(looks.slice(head))
   const cells = rows.map((row, at) =>
     row.map((cell, column): Cell => {
       const header = at < head ? "column" : rowHeaders && column === 0 ? "row" : undefined
-      const looks = told[at]?.[column]
+      const known = looks[at]?.[column]
       return {
-        blocks: looks === undefined ? [] : blocksOf(looks, context, header !== undefined),
+        blocks: known === undefined ? [] : blocksOf(known, context, header !== undefined),
         header,
         colSpan: cell.colSpan,
         rowSpan: cell.rowSpan

@@ -93,8 +93,8 @@ export const taggedList = (
 
 const MAX_SPAN = 1000
 const spanOf = (value: string | number | undefined): number => {
-  const told = Math.floor(Number(value ?? 1))
-  return told >= 1 && told <= MAX_SPAN ? told : 1
+  const span = Math.floor(Number(value ?? 1))
+  return span >= 1 && span <= MAX_SPAN ? span : 1
 }
 
 interface Row {

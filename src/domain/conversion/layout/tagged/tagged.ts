@@ -198,9 +198,9 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   )
   const runs = main.filter((run) => !running.has(run))
   const ids = new Set(idsUnder(structure))
-  const told = runs.filter(({ mcid }) => mcid !== undefined && ids.has(mcid))
+  const accounted = runs.filter(({ mcid }) => mcid !== undefined && ids.has(mcid))
   const count = (of: typeof runs) => of.reduce((sum, { text }) => sum + text.length, 0)
-  if (told.length === 0 || count(told) < ACCOUNTED * count(runs)) return undefined
+  if (accounted.length === 0 || count(accounted) < ACCOUNTED * count(runs)) return undefined
   const inlineContext = {
     fonts: page.fonts,
     links: new LinkIndex(analysis.page.links),
@@ -211,7 +211,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     outline: page.outline.get(analysis.page.index),
     outlined: page.outlined
   }
-  const inline: TaggedInline = { context: inlineContext, marked: markedRuns(told) }
+  const inline: TaggedInline = { context: inlineContext, marked: markedRuns(accounted) }
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
   const context: TaggedContext = {
     inline,
@@ -231,7 +231,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     }
   }
   const blocks = childBlocks(structure, context, 0)
-  const known = new Set(told)
+  const known = new Set(accounted)
   const left = analysis.segments.filter(({ pieces }) =>
     pieces.every(({ run }) => !known.has(run) && !running.has(run))
   )
