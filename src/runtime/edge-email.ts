@@ -15,7 +15,7 @@ const TAKE_IN_LIMIT = Duration.minutes(1)
 /** Work begins within this time after a mail came in, milliseconds: the platform ends it some 30 s after the mail was taken. */
 const WORK_AFTER_MAIL = 20_000
 
-/** Work still under way then is released, so that being cut off by the platform never counts as a worker crash. */
+/** Work still in progress then is released, so that being cut off by the platform never counts as a worker crash. */
 const WORK_ENDS = Duration.seconds(24)
 
 /** Work begins within this time of a scheduled invocation, milliseconds: then the next one begins. */
@@ -28,7 +28,7 @@ const workAfter = async ({ close, run }: OpenIntake): Promise<void> => {
     work(WORK_AFTER_MAIL).pipe(
       Effect.timeoutOption(WORK_ENDS),
       Effect.catchCause((cause) =>
-        Effect.logWarning("work on mails stopped; the schedule takes it up", cause)
+        Effect.logWarning("work on mails was cut off: the next scheduled run continues it", cause)
       )
     )
   )
@@ -75,11 +75,16 @@ const scheduled = async (_event: unknown, env: Bindings): Promise<void> => {
       ConvertByEmail.use(({ clean, sweep }) => Effect.andThen(clean, sweep))
     ).pipe(
       Effect.as(true),
-      Effect.catchCause((cause) => Effect.as(Effect.logError("scheduled work failed", cause), false))
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logError("scheduled work on mails failed: the next run tries again", cause), false)
+      )
     )
   )
   await intake.close()
-  if (!done) throw new Error("convert-email: scheduled work failed; its log says why")
+  if (!done)
+    throw new Error(
+      "convert-email: scheduled work on mails failed: the next run tries again; its log says why"
+    )
 }
 
 /**

@@ -34,7 +34,7 @@ export { type SendEmail, type SendOptions, SettingsRefused } from "./edge/plain-
  */
 const IDLE_TIME_TO_LIVE = "1 second"
 
-/** How long {@link close} waits for what is under way; a drain takes 9 seconds at most. */
+/** How long {@link close} waits for what is in progress; a drain takes 9 seconds at most. */
 const CLOSE_TIME_LIMIT = "10 seconds"
 
 /** Few connections: the process belongs to somebody else. */
@@ -100,7 +100,7 @@ const runtime: MailRuntime = {
 export const sendEmail: SendEmail = makeSendEmail(runtime)
 
 /**
- * Finishes what is under way and closes all connections. Calling it is optional: they close by themselves once they are idle.
+ * Finishes what is in progress and closes all connections. Calling it is optional: they close by themselves once they are idle.
  * `sendEmail` can be called again afterwards.
  */
 export const close = (): Promise<void> => {

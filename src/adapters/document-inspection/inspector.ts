@@ -9,8 +9,7 @@ import {
   DocxConverter
 } from "../../ports/conversion/documents.ts"
 import { Pdf } from "../../ports/conversion/pdf.ts"
-import { compoundNames } from "./compound-file.ts"
-import { openFile, type OpenedFile } from "./opened-file.ts"
+import { compoundNames, openFile, type OpenedFile } from "./opened-file.ts"
 import { inspectJpeg, inspectPng } from "./pictures.ts"
 
 /** Where a PDF's header may stand (PDF 1.7 reference, implementation note 13). */

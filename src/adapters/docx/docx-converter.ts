@@ -8,7 +8,7 @@ import {
   DocxError
 } from "../../ports/conversion/documents.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
-import type { FromReader, Task } from "./messages.ts"
+import type { FromReader, Task } from "./reader.ts"
 
 /** How documents are converted. */
 export interface DocxOptions {

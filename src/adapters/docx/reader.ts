@@ -2,14 +2,38 @@ import { randomBytes } from "node:crypto"
 
 import mammoth from "mammoth"
 
-import { wordPages } from "../../domain/conversion/work/word-pages.ts"
-import { MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/conversion/documents.ts"
+import { countWords, wordPages } from "../../domain/conversion/work/word-pages.ts"
+import { type DocxContent, MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/conversion/documents.ts"
 import { type Archive, openArchive, Unreadable } from "./archive.ts"
 import { mammothFile } from "./mammoth-archive.ts"
-import type { FromReader, Task } from "./messages.ts"
 import { readPackage, titleIn, unpackAll, Unsupported } from "./package.ts"
 import { splitBlocks } from "./split-blocks.ts"
-import { wordsIn } from "./words-in.ts"
+
+/** What a process is asked: to convert a document, or to look whether it is one, and how long. */
+export type Task =
+  | {
+      readonly kind: "convert"
+      readonly path: string
+      /** Bytes of pictures that go into the result, all together and each. */
+      readonly pictureBytes: number
+      readonly onePictureBytes: number
+    }
+  | { readonly kind: "inspect"; readonly path: string }
+
+/** What a process answers, once. `broken`, `too-large`: the document's fault, in words for its owner where there are any. */
+export type FromReader =
+  | { readonly kind: "converted"; readonly content: DocxContent }
+  | { readonly kind: "inspected"; readonly pages: number }
+  | { readonly kind: "unsupported"; readonly found: string }
+  | { readonly kind: "unreadable"; readonly message: string; readonly why: "broken" | "too-large" }
+  | { readonly kind: "too-large" }
+  | { readonly kind: "broken"; readonly cause: string }
+
+const INLINE = /^<\/?(?:strong|em|b|i|u|s|sup|sub|a|span)\b/
+
+/** The words of HTML, outside of tags: what is not inline parts them, and so does a space that does not break. */
+export const wordsIn = (html: string): number =>
+  countWords(html.replaceAll(/<[^<>]*>|&nbsp;/g, (found) => (INLINE.test(found) ? "" : " ")))
 
 /** Formats that browsers show. */
 const SHOWN = /^image\/(?:png|jpeg|gif|webp)$/
@@ -32,8 +56,8 @@ class Pictures {
   }
 
   readonly converter = mammoth.images.imgElement(async (image) => {
-    const told = "altText" in image && typeof image.altText === "string" ? image.altText.trim() : ""
-    const left = (why: string) => ({ src: "", alt: told === "" ? why : told })
+    const given = "altText" in image && typeof image.altText === "string" ? image.altText.trim() : ""
+    const left = (why: string) => ({ src: "", alt: given === "" ? why : given })
     if (!SHOWN.test(image.contentType)) return left("A picture in a format that browsers do not show")
     if (this.#left <= 0) return left("A picture that was left out for its size")
     // The picture is outside of the document, or damaged: the rest is not.

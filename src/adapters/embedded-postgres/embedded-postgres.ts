@@ -22,7 +22,7 @@ import { clearLeftovers } from "./postmaster.ts"
 import { keepLogBounded } from "./server-log.ts"
 import { startServer, type Server, type ServerPlace } from "./server.ts"
 
-/** The server now. `reason` says why it is not up, for a person; it is absent while the first start is under way. */
+/** The server now. `reason` says why it is not up, for a person; it is absent while the first start is in progress. */
 export type ServerState =
   | { readonly status: "up" }
   | { readonly status: "starting"; readonly reason?: string }
@@ -87,11 +87,11 @@ const keepUp = Effect.fnUntraced(function* (
 ) {
   let server: Server | undefined = first
   let failures = 0
-  let told = ""
+  let logged = ""
   const goDown = Effect.fnUntraced(function* (reason: string) {
     yield* SubscriptionRef.set(state, { status: "down", reason })
-    if (withoutNumbers(reason) !== told) yield* Effect.logError(`${reason}. Starting it again`)
-    told = withoutNumbers(reason)
+    if (withoutNumbers(reason) !== logged) yield* Effect.logError(`${reason}. Starting it again`)
+    logged = withoutNumbers(reason)
     yield* Effect.sleep(backoff(failures++))
     yield* SubscriptionRef.set(state, { status: "starting", reason })
   })
@@ -114,7 +114,7 @@ const keepUp = Effect.fnUntraced(function* (
       Effect.tap(() => Effect.logInfo("PostgreSQL is up again")),
       Effect.catch((error) => Effect.as(goDown(error.message), undefined))
     )
-    if (server !== undefined) told = ""
+    if (server !== undefined) logged = ""
   }
 })
 

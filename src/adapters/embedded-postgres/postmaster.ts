@@ -87,7 +87,7 @@ export const stopBySteps = (pid: number, gone: Effect.Effect<unknown>): Effect.E
 
 /**
  * Makes the cluster free for a new server. A server that an earlier Postlane left behind (it was killed) is stopped, so that
- * the new one is our own child and nothing of the dead process is still under way in it. A `postmaster.pid` whose process
+ * the new one is our own child and nothing of the dead process is still running in it. A `postmaster.pid` whose process
  * is gone, or is another program by now, is removed: PostgreSQL itself would refuse to start beside the latter. Should
  * processes of a dead server linger, PostgreSQL still notices by its shared memory.
  */

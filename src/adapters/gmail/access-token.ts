@@ -104,7 +104,7 @@ export const makeAccessTokens = (options: {
     const refused = Schema.decodeUnknownOption(Refused)(body)
     const said =
       refused._tag === "Some" ? `${refused.value.error} ${refused.value.error_description ?? ""}` : "no token"
-    // A delegation that is missing or a key that was taken back can be put right while replies wait.
+    // A delegation that is missing or a revoked key can be mended while replies wait.
     return yield* new ReplyFailure({
       reason: "later",
       message: failureText(`workspace token: ${status} ${said}`, [assertion])

@@ -18,7 +18,7 @@ interface Waiting {
 
 /**
  * The thread that reads and writes HTML, so that a long page delays no other document. Started on demand and restarted after it
- * has ended; what was under way then is lost and must be redone.
+ * has ended; what was in progress then is lost and must be redone.
  */
 export class AssemblyThread {
   #worker: Worker | undefined

@@ -79,17 +79,26 @@ export const layer = ({ proxySecret, url }: InternalAlertOptions): Layer.Layer<A
         const about = { sendId: failed.sendId, provider: failed.provider, event: failed.event }
         if (url === undefined || proxySecret === undefined) {
           const missing = url === undefined ? "INTERNAL_ALERT_URL" : "PROXY_SHARED_SECRET"
-          return Effect.as(Effect.logError(`an alert has nowhere to go: set ${missing}`, about), UNCONFIGURED)
+          return Effect.as(Effect.logError(`an alert was not delivered: set ${missing}`, about), UNCONFIGURED)
         }
         return post(url, proxySecret, failed).pipe(
           Effect.tap(({ body, status }) =>
             outcomeOf(status, body).delivery === "failed"
-              ? Effect.logError("the API did not take an alert", { ...about, status })
+              ? Effect.logError("the API refused an alert: it is raised again by the leader's sweep", {
+                  ...about,
+                  status
+                })
               : Effect.void
           ),
           Effect.map(({ body, status }) => outcomeOf(status, body)),
           Effect.catch(({ why }) =>
-            Effect.as(Effect.logError("the API did not take an alert", { ...about, why }), FAILED)
+            Effect.as(
+              Effect.logError("the API refused an alert: it is raised again by the leader's sweep", {
+                ...about,
+                why
+              }),
+              FAILED
+            )
           )
         )
       }

@@ -5,8 +5,8 @@ const word = (part: Words): string => {
   if (typeof part === "string") return part
   if ("strong" in part) return part.strong
   // A mail address shows its own target.
-  const told = part.url === undefined || part.url === mailtoUrl(part.link)
-  return told ? part.link : `${part.link} <${part.url}>`
+  const isShown = part.url === undefined || part.url === mailtoUrl(part.link)
+  return isShown ? part.link : `${part.link} <${part.url}>`
 }
 
 const line = (words: ReadonlyArray<Words>): string => words.map(word).join("")

@@ -49,7 +49,7 @@ const serve = (request: Request): void => {
   const { faces } = document.fonts
   let page = request.first
   let bytes = 0
-  let told = request.fonts.length
+  let sent = request.fonts.length
   if (request.operation !== undefined) {
     const operate = OPERATIONS[request.operation]
     const stop = Math.min(request.end, request.first + limits.batchPages)
@@ -57,8 +57,8 @@ const serve = (request: Request): void => {
       const item = operate(document, page, request.end, request.argument)
       const buffer = bytesOf(item)
       bytes += buffer?.byteLength ?? 0
-      answer({ kind: "item", item, newFonts: faces.slice(told) }, buffer === undefined ? [] : [buffer])
-      told = faces.length
+      answer({ kind: "item", item, newFonts: faces.slice(sent) }, buffer === undefined ? [] : [buffer])
+      sent = faces.length
     }
   }
   answer({ kind: "done", next: page, facts: document.facts, bytes: memoryInUse() })

@@ -75,16 +75,28 @@ const settle = ({ client, queueUrl }: Source, receiptHandle: string, exit: Exit.
     return client
       .remove(queueUrl, receiptHandle)
       .pipe(
-        Effect.catch((cause) => Effect.logWarning("a finished message was not deleted: it comes back", cause))
+        Effect.catch((cause) =>
+          Effect.logWarning(
+            "a finished message was not deleted: it comes back, and its key prevents a second send",
+            cause
+          )
+        )
       )
   }
   if (Exit.hasInterrupts(exit)) {
     return client
       .hide(queueUrl, receiptHandle, 0)
-      .pipe(Effect.catch((cause) => Effect.logWarning("an unfinished message was not handed back", cause)))
+      .pipe(
+        Effect.catch((cause) =>
+          Effect.logWarning(
+            "an unfinished message was not released: it comes back after its visibility time",
+            cause
+          )
+        )
+      )
   }
   return Effect.logWarning(
-    "a queued message was not handled: it comes back, or is dead after its third receive",
+    "a queued message was not handled: it is received again, and after its third receive it is a dead letter (postlane dead-letters)",
     exit.cause
   )
 }

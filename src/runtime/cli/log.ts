@@ -29,7 +29,7 @@ const flags = {
     Flag.optional
   ),
   category: Flag.Literals("category", [...Category.literals, UNKNOWN_CATEGORY]).pipe(
-    Flag.withDescription("Only rows of this category; unknown: mail that only events tell of"),
+    Flag.withDescription("Only rows of this category; unknown: mail that only events mention"),
     Flag.optional
   ),
   provider: Flag.Literals("provider", Provider.literals).pipe(

@@ -40,13 +40,13 @@ export const makeProgress = Effect.fnUntraced(function* (options: { readonly qui
     }
     return bar
   }
-  let told = 0
+  let shown = 0
   const lines: Progress = {
     phase: (words) => Console.error(words),
     pages: (words, done, total) => {
       const step = Math.floor((LINES * done) / total)
-      if (step === told) return Effect.void
-      told = step
+      if (step === shown) return Effect.void
+      shown = step
       return Console.error(`${words}: ${done} of ${counted(total, "page")}`)
     },
     clear: Effect.void

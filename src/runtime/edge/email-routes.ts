@@ -77,7 +77,7 @@ const result: EdgeFunction = makeFunction({
     }).pipe(
       Effect.catchTag(["ObjectStoreError", "StoreUnavailable"], (cause) =>
         Effect.andThen(
-          Effect.logWarning("a result cannot be read", cause),
+          Effect.logWarning("a converted result cannot be read from the object store", cause),
           Effect.fail(problem("UNAVAILABLE", "The result cannot be read now"))
         )
       )

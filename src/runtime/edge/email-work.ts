@@ -49,7 +49,9 @@ export const openIntake = async (env: Bindings): Promise<OpenIntake> => {
         withDeadline(Scope.close(scope, Exit.void), {
           duration: CLOSE_TIME_LIMIT,
           onTimeout: () => Effect.void
-        }).pipe(Effect.catchCause((cause) => Effect.logWarning("an invocation did not close", cause)))
+        }).pipe(
+          Effect.catchCause((cause) => Effect.logWarning("an invocation left a connection open", cause))
+        )
       )
   }
 }

@@ -61,7 +61,7 @@ const answered = (parts: FunctionParts, request: Request, env: Bindings, setting
         withDeadline(Scope.close(scope, Exit.void), {
           duration: CLOSE_TIME_LIMIT,
           onTimeout: () => Effect.void
-        }).pipe(Effect.catchCause((cause) => Effect.logWarning("a function did not close", cause)))
+        }).pipe(Effect.catchCause((cause) => Effect.logWarning("a function left a connection open", cause)))
       )
     )
   }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
@@ -82,13 +82,20 @@ export const makeFunction =
     const { loggers, settings } = readBindings(bindings, parts.groups ?? GROUPS)
     const answer = Result.isFailure(settings)
       ? Effect.as(
-          Effect.logError("the settings cannot be used", { problems: settings.failure }),
+          Effect.logError("the settings are wrong: every call is refused until they are mended", {
+            problems: settings.failure
+          }),
           failedInside
         )
       : answered(parts, request, bindings, settings.success)
     const response = await Effect.runPromise(
       answer.pipe(
-        Effect.catchCause((cause) => Effect.as(Effect.logError("a function died", cause), failedInside)),
+        Effect.catchCause((cause) =>
+          Effect.as(
+            Effect.logError("a function failed inside Postlane: report this as a bug", cause),
+            failedInside
+          )
+        ),
         Effect.provideService(Logger.CurrentLoggers, loggers)
       )
     )

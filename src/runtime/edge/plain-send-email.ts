@@ -206,7 +206,7 @@ const sendOn = ({ mailer, settings, loggers }: OpenMailer, request: SendRequest)
     Effect.catch((error) => Effect.succeed(failed(request, notBegun(error)))),
     Effect.catchCause((cause) =>
       Effect.as(
-        Effect.logError("a send died", cause),
+        Effect.logError("a send failed inside Postlane: report this as a bug", cause),
         failed(request, { kind: "ambiguous", error: "The send broke off; whether a copy left is not known" })
       )
     ),
@@ -224,7 +224,7 @@ const send = (runtime: MailRuntime, request: unknown, options: SendOptions | und
     Effect.catch((refusal) => Effect.succeed(failed(request, refusal))),
     Effect.catchCause((cause) =>
       Effect.as(
-        Effect.logError("no mailer could be made", cause),
+        Effect.logError("the mailer could not be set up: check the settings", cause),
         failed(request, { kind: "unavailable", error: "The mailer could not be started" })
       )
     )

@@ -22,8 +22,11 @@ const tick = Effect.gen(function* () {
   for (const cadence of DIGEST_CADENCES) {
     const { ok, ...counts } = yield* run({ cadence, patient: true })
     if (!ok)
-      yield* Effect.logWarning("some digests did not go out and are tried again", { cadence, ...counts })
-    else if (counts.sent > 0) yield* Effect.logInfo("digests went out", { cadence, ...counts })
+      yield* Effect.logWarning("some digests were not sent: they are tried again in a minute", {
+        cadence,
+        ...counts
+      })
+    else if (counts.sent > 0) yield* Effect.logInfo("digests were sent", { cadence, ...counts })
   }
 })
 

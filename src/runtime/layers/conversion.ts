@@ -109,7 +109,7 @@ export const bulkMessageDuties = leaderTicking(
   BulkMessages.use(({ sendDue }) => sendDue)
 )
 
-/** Pieces of work under way at once in one process. */
+/** Pieces of work in progress at once in one process. */
 const WORKERS = 2
 
 /** How long a worker that found nothing to do waits. */

@@ -18,15 +18,28 @@ const tick = Effect.gen(function* () {
   const { run } = yield* EventPoll
   const { truncated, ...counts } = yield* run
   if (truncated) {
-    yield* Effect.logWarning("the poll read its five pages, and more mails remain", counts)
+    yield* Effect.logWarning(
+      "the poll stopped after five pages, and more mails remain: the next one continues",
+      counts
+    )
   } else if (counts.recorded > 0) {
-    yield* Effect.logInfo("the poll found events that no webhook had told", counts)
+    yield* Effect.logInfo(
+      "the poll found events that no webhook had reported: check the webhook of provider_a",
+      counts
+    )
   }
 }).pipe(
   Effect.catchTag("PollFailure", ({ cause, counts }) =>
     cause._tag === "ListFailure"
-      ? Effect.logError("the poll broke off", { kind: cause.kind, message: cause.message, ...counts })
-      : Effect.logError("the poll broke off: the log does not answer", cause.cause)
+      ? Effect.logError("the poll of provider_a failed: the next one tries again", {
+          kind: cause.kind,
+          message: cause.message,
+          ...counts
+        })
+      : Effect.logError(
+          "the poll of provider_a failed, since the database does not answer: the next one tries again",
+          cause.cause
+        )
   )
 )
 

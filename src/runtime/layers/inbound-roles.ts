@@ -11,7 +11,7 @@ import type { InboundSettings } from "../settings/settings.ts"
 import { intakeRecipients } from "./inbound-parts.ts"
 import { authenticityRules } from "./inbound.ts"
 
-/** Steps of each kind under way at once in one process: a mail is in memory while it is read, its result while it is sent. */
+/** Steps of each kind in progress at once in one process: a mail is in memory while it is read, its result while it is sent. */
 const WORKERS = 2
 
 /** How long a worker that found nothing to do waits. */
@@ -42,18 +42,18 @@ const certificate = Effect.fnUntraced(function* ({ intake }: InboundSettings) {
 
 /** Listens; where the port is taken, waits for it. */
 const listen = Effect.fnUntraced(function* (options: SmtpOptions) {
-  let warned = false
+  let isLogged = false
   while (true) {
     const { port } = yield* serveSmtp(options).pipe(
       Effect.catchTag("SmtpListenError", (error) =>
         Effect.gen(function* () {
           if (error.code !== "EADDRINUSE") return yield* error
-          if (!warned) {
+          if (!isLogged) {
             yield* Effect.logWarning(
-              `SMTP_PORT ${options.port} is taken: mail is not taken in here until it is free (set another port, or 0)`
+              `SMTP_PORT ${options.port} is in use: no mail is accepted here until it is free (set another port, or 0)`
             )
           }
-          warned = true
+          isLogged = true
           yield* Effect.sleep(LISTEN_AGAIN)
           return { port: undefined }
         })
@@ -113,7 +113,10 @@ export const intakeWorkers = (settings: InboundSettings) => {
       // Nothing waits for a sweep: where the store does not answer, the next sweep tries again.
       ConvertByEmail.use((intake) => intake.sweep).pipe(
         Effect.catchTag("ObjectStoreError", (error) =>
-          Effect.logWarning("the object store of mails does not answer: a sweep was left out", error.cause)
+          Effect.logWarning(
+            "the object store of mails does not answer: the next sweep tries again",
+            error.cause
+          )
         )
       )
     )

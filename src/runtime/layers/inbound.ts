@@ -21,7 +21,7 @@ import { FileObjects, MailObjects } from "../../ports/object-store.ts"
 import type { InboundSettings } from "../settings/settings.ts"
 import { intakeConfig, replyChannel } from "./inbound-parts.ts"
 
-/** The pipeline in this process, on the store of mails under way. */
+/** The pipeline in this process, on the store of mails in progress. */
 const pipeline = InProcessPipeline.layer.pipe(
   Layer.provide(
     // A layer of its own: the files' one reads from another store.

@@ -57,7 +57,7 @@ export const objects = (
 
 /**
  * Checks of every store that this process works with: one of files in any role; one of the batch lane where its bucket is set,
- * since its results are used even while the lane is off; one of mails where they are taken in, which needs a hop that is trusted
+ * since its results are used even while the lane is off; one of mails where they are accepted, which needs a hop that is trusted
  * or the loopback of an embedded run, or where their bucket is set and they are linked from here.
  */
 export const objectChecks = ({ batch, embedded, intake, roles }: StoreSettings) =>

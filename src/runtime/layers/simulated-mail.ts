@@ -73,7 +73,7 @@ export const makeSimulatedEvents = (settings: MailSettings) => {
       post(event).pipe(
         Effect.retry(RETRIES),
         Effect.catch(({ cause }) =>
-          Effect.logWarning("an event of a simulated provider was not taken", cause)
+          Effect.logWarning("an event of a simulated provider was not accepted by its webhook", cause)
         )
       ),
     /** Tells it where the listener is. */

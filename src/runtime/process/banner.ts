@@ -43,7 +43,7 @@ const mailLine = (settings: Settings): string => {
   if (!settings.roles.includes("intake")) return "none here: the role intake is off"
   const place =
     smtpPort === 0
-      ? "a port that the log tells"
+      ? "a port that the log names"
       : `smtp://${host.includes(":") ? `[${host}]` : host}:${smtpPort}`
   return `${place}, for ${convertAddress(settings)}`
 }
@@ -96,7 +96,7 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
   sends by    ${providerLine(settings, place)}
   database    ${place.database}
   retries     ${place.queue ? "queued" : "none: an ambiguous send ends failed"}
-  converts by ${usesLocalModel(settings) ? "the layout tier, which also stands in for the model" : settings.conversion.model.id}
+  converts by ${usesLocalModel(settings) ? "the layout tier, also in place of the model" : settings.conversion.model.id}
   data        ${settings.dataDir}
 
   admin token ${shown(settings.access.adminToken)}

@@ -26,8 +26,8 @@ const ancestorOf = (pid: number): Ancestor | undefined => {
       const [, parent] = stat.slice(end + 2).split(" ")
       return { name: stat.slice(stat.indexOf("(") + 1, end), parent: Number(parent) }
     }
-    const told = execFileSync("ps", ["-o", "ppid=,comm=", "-p", String(pid)], { encoding: "utf8" })
-    const [parent = "", ...name] = told.trim().split(/\s+/)
+    const line = execFileSync("ps", ["-o", "ppid=,comm=", "-p", String(pid)], { encoding: "utf8" })
+    const [parent = "", ...name] = line.trim().split(/\s+/)
     return { name: basename(name.join(" ")), parent: Number(parent) }
   } catch {
     return undefined

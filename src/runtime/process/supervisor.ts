@@ -145,7 +145,7 @@ const stop = (entry: Entry, fiber: Fiber.Fiber<never>) =>
     duration: STOP_WITHIN,
     onTimeout: () =>
       Effect.logWarning(
-        `${entry.name} did not stop within ${Duration.format(STOP_WITHIN)}: it is left behind`
+        `${entry.name} did not stop within ${Duration.format(STOP_WITHIN)}: the process ends without it, and leases take its work over`
       )
   }).pipe(Effect.andThen(Effect.sync(() => void (entry.state = "stopped"))))
 

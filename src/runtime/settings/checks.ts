@@ -93,7 +93,7 @@ export const requirements = ({ access, database, providerA, sending }: Omit<Sett
     is unset: give it a long random text, which callers of the relay send as x-proxy-secret`
 ]
 
-/** Why no mail is taken in without a trusted hop: every mail would be dropped as unverified. */
+/** Why no mail is accepted without a trusted hop: every mail would be dropped as unverified. */
 export const NO_HOPS =
   "is unset: nothing vouches for senders, and the SMTP intake does not start; name the mail server that checks DMARC before it"
 

@@ -4,7 +4,7 @@ import { createTransport } from "nodemailer"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { MAX_CONNECTIONS, MAX_OF_STRANGER } from "../../../src/adapters/smtp/connections.ts"
-import { makePeerRate } from "../../../src/adapters/smtp/peer-rate.ts"
+import { makePeerRate } from "../../../src/adapters/smtp/gate.ts"
 import { MAX_MAIL_BYTES } from "../../../src/domain/inbound/incoming-mail.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
 import { CERTIFICATE } from "../../support/certificate.ts"

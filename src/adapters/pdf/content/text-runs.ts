@@ -75,8 +75,8 @@ const styleOf = (
   const length = Math.hypot(x, y) || 1
   // The text's matrix has the size's sign and scale; degenerate ones are taken for the plain size.
   const scale = Math.hypot(c, d) || 1
-  const told = Math.abs(call.FPDFText_GetFontSize(at.text, at.character) * scale)
-  const size = Math.min(MAX_SIZE, drawnSize(pdfium, at, told))
+  const declared = Math.abs(call.FPDFText_GetFontSize(at.text, at.character) * scale)
+  const size = Math.min(MAX_SIZE, drawnSize(pdfium, at, declared))
   const degrees = (Math.atan2(y, x) * 180) / Math.PI
   const filled =
     call.FPDFPageObj_GetFillColor(at.object, scratch, scratch + 4, scratch + 8, scratch + 12) !== 0

@@ -83,15 +83,16 @@ const MIN_SIZE = 1
 /** A line is at most this high, in font sizes. */
 const HIGHEST = 3
 
-/** The size of text that is declared as `told` points: where it is drawn a lot higher, the drawn height. */
+/** The size of text that is declared as `declared` points: where it is drawn a lot higher, the drawn height. */
 export const drawnSize = (
   { call, memory }: Pdfium,
   { character, page, text }: { readonly page: Matrix; readonly text: number; readonly character: number },
-  told: number
+  declared: number
 ): number => {
-  if (told >= MIN_SIZE || call.FPDFText_GetLooseCharBox(text, character, memory.scratch) === 0) return told
+  if (declared >= MIN_SIZE || call.FPDFText_GetLooseCharBox(text, character, memory.scratch) === 0)
+    return declared
   // FS_RECTF: left, top, right, bottom.
   const height = Math.abs(memory.float(memory.scratch + 4) - memory.float(memory.scratch + 12))
   const shown = height * Math.hypot(page.c, page.d)
-  return Number.isFinite(shown) && shown > HIGHEST * told ? shown : told
+  return Number.isFinite(shown) && shown > HIGHEST * declared ? shown : declared
 }

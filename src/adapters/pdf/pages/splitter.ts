@@ -87,7 +87,7 @@ export class Splitter {
     return true
   }
 
-  /** How many bytes these pages come to as PDFs of their own; undefined where qpdf cannot tell. */
+  /** How many bytes these pages come to as PDFs of their own; undefined where qpdf does not know. */
   sizesOf(pages: ReadonlyArray<number>): ReadonlyArray<number> | undefined {
     const sizes = this.#split(pages) ? this.#readySizes() : undefined
     this.#clear()
