@@ -145,7 +145,7 @@ export const run = (options: { readonly embedded: boolean }) =>
       }
       yield* announce(settings, place)
       yield* starterGone(settings.embedded ? starters : [])
-      yield* Effect.logWarning("npm, which started this process, has ended: the process ends, too")
+      yield* Effect.logWarning("npm, which started this process, is gone: the process ends, too")
       process.kill(process.pid, "SIGTERM")
       return yield* Effect.never
     }).pipe(Effect.scoped, Effect.provide(telemetry))
