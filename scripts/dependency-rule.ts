@@ -49,6 +49,7 @@ const EDGE_PACKAGES = new Set([
   "effect",
   "email-addresses",
   "parse5",
+  "jose",
   "postal-mime",
   "resend",
   "standardwebhooks",

@@ -55,10 +55,9 @@ export const pipelineHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       pipelinePages: ({ request }) => answers.pages(request.stream).pipe(Effect.catch(refused)),
       pipelineConvert: ({ request }) =>
-        Effect.catch(
-          answers.convert(request.stream, fileNameOf(request.headers[PIPELINE_HEADERS.fileName])),
-          refused
-        )
+        answers
+          .convert(request.stream, fileNameOf(request.headers[PIPELINE_HEADERS.fileName]))
+          .pipe(Effect.catch(refused))
     })
   })
 )
