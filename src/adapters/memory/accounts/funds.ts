@@ -86,11 +86,6 @@ export const releaseHold = (db: Documents, jobId: string | null, outcome: string
   return true
 }
 
-/** Changes how much an open hold sets aside, of the kind of funds that it holds. */
-export const resizeHold = (db: Documents, { credits, freePages, jobId }: HoldRow, pages: number): void => {
-  db.holds.update(jobId, { credits: credits > 0 ? pages : 0, freePages: freePages > 0 ? pages : 0 })
-}
-
 /** `widen_hold`: makes an open hold large enough; false where the funds do not suffice. What is free of charge stays so. */
 export const widenHold = (db: Documents, jobId: string | null, pages: number | undefined): boolean => {
   const hold = openHold(db, jobId)
@@ -98,7 +93,10 @@ export const widenHold = (db: Documents, jobId: string | null, pages: number | u
   const funds = availableFunds(db, hold.customerId, hold.jobId)
   const left = hold.credits > 0 ? funds?.credits : funds?.freePages
   if (pages === undefined || left === undefined || pages > left) return false
-  resizeHold(db, hold, pages)
+  db.holds.update(hold.jobId, {
+    credits: hold.credits > 0 ? pages : 0,
+    freePages: hold.freePages > 0 ? pages : 0
+  })
   return true
 }
 

@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 
 import type { ClaimedMail, IntakeStore, MailEnd, Shortage } from "../../../ports/inbound/intake-store.ts"
-import { amountOf, availableFunds, releaseHold, resizeHold, settleHold } from "../accounts/funds.ts"
+import { releaseHold, settleHold, widenHold } from "../accounts/funds.ts"
 import type { MailRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 import { shortageOf } from "./mails.ts"
@@ -85,19 +85,6 @@ export const endMail = (db: Documents, held: Held, end: MailEnd): boolean => {
   return true
 }
 
-/** The hold becomes the charge; a larger one where more pages came out than were set aside. */
-const charge = (db: Documents, { customerId, id }: MailRow, pages: number): Shortage | undefined => {
-  const hold = db.holds.get(id)
-  const funds = customerId === null ? undefined : availableFunds(db, customerId, id)
-  const shortage = shortageOf(db, customerId, id)
-  if (hold?.state !== "held" || funds === undefined) return shortage
-  if (pages > amountOf(hold)) {
-    if (pages > amountOf(funds)) return shortage
-    resizeHold(db, hold, pages)
-  }
-  return settleHold(db, id, pages) === "settled" ? undefined : shortage
-}
-
 /** `complete_mail`: the charge, the result's reply and the log entry, all or nothing. */
 export const finishMail = (db: Documents, held: Held, result: Result): "completed" | "stale" | Shortage => {
   const mail = ownMail(db, held)
@@ -105,8 +92,8 @@ export const finishMail = (db: Documents, held: Held, result: Result): "complete
   if (mail.step === "ended") return mail.outcome === "success" ? "completed" : "stale"
   const { asLink, complexPages, recipient, reply, resultBytes, resultKey, standardPages } = result
   const pages = standardPages + complexPages
-  const shortage = charge(db, mail, pages)
-  if (shortage !== undefined) return shortage
+  if (!widenHold(db, mail.id, pages) || settleHold(db, mail.id, pages) !== "settled")
+    return shortageOf(db, mail.customerId, mail.id)
   const unreadable = reply.kind === "success" ? (reply.unreadablePages?.length ?? 0) : 0
   const totalPages = pages + unreadable
   const endedAt = db.moment()

@@ -107,11 +107,7 @@ const files: Record<string, Step> = {
   lists: ({ conversions, files: all, owners }) =>
     Effect.andThen(
       Effect.forEach(owners, (owner) =>
-        Effect.catchTag(
-          conversions.files(owner, { limit: 1000, cursor: undefined }),
-          "InvalidCursor",
-          Effect.die
-        )
+        Effect.orDie(conversions.files(owner, { limit: 1000, cursor: undefined }))
       ),
       Effect.forEach(all, ({ id, owner }) => conversions.flyersOf(id, owner))
     )
