@@ -107,7 +107,11 @@ const files: Record<string, Step> = {
   lists: ({ conversions, files: all, owners }) =>
     Effect.andThen(
       Effect.forEach(owners, (owner) =>
-        Effect.orDie(conversions.files(owner, { limit: 1000, cursor: undefined }))
+        Effect.catchTag(
+          conversions.files(owner, { limit: 1000, cursor: undefined }),
+          "InvalidCursor",
+          Effect.die
+        )
       ),
       Effect.forEach(all, ({ id, owner }) => conversions.flyersOf(id, owner))
     )
