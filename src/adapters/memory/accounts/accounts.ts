@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
+import { greatest } from "../../../domain/lists.ts"
 import { type AccountFunds, Accounts } from "../../../ports/accounts/accounts.ts"
 import type { CustomerRow } from "../documents/rows.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"
@@ -16,8 +17,10 @@ export const addCustomer = (
   if (db.customers.find(({ email }) => email === customer.email) !== undefined)
     throw new Refused("there is a customer with this address already")
   const erased = db.customers.where(({ email }) => email.startsWith(`${erasedAlias(customer.email)}:`))
-  const used = erased.map(({ freePagesUsed }) => freePagesUsed)
-  const freePagesUsed = Math.max(customer.freePagesUsed ?? 0, ...used)
+  const freePagesUsed = Math.max(
+    customer.freePagesUsed ?? 0,
+    greatest(erased.map((row) => row.freePagesUsed))
+  )
   return db.customers.insert({ name: null, deletedAt: null, ...customer, freePagesUsed })
 }
 

@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 
 import { NoRoomForFile } from "../../../domain/conversion/stored-files.ts"
 import { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { newestFirst } from "../documents/page.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"
 import { claimAssembly, finishJob, handBackAssembly, heartbeatAssembly } from "./assembly.ts"
@@ -30,79 +31,146 @@ import { bookCosts, failJob } from "./jobs.ts"
 import { cancelJob, createJob, deleteFile, nextQueued, ownFile, request } from "./requests.ts"
 import { applyBudget, deleteFileOfClosedAccount, sweep } from "./upkeep.ts"
 
-/** The store of one process on a database that others may share. */
-export const makeConversionStore = (documents: Documents): ConversionStore["Service"] => {
-  const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
-  return ConversionStore.of({
-    addFile: (file) =>
-      Effect.flatMap(
-        run((db) => {
-          const row = addFile(db, file)
-          return row && shown(db, row)
-        }),
-        (added) => (added === undefined ? Effect.fail(new NoRoomForFile()) : Effect.succeed(added))
-      ),
-    files: (customerId, page) =>
-      Effect.map(
-        Effect.flatMap(
-          run((db) => filesOf(db, customerId)),
-          (rows) => newestFirst(rows, page)
-        ),
-        ({ nextCursor, rows }) => ({ files: rows.map((row) => shown(documents, row)), nextCursor })
-      ),
-    file: (fileId, customerId) =>
+type Store = ConversionStore["Service"]
+
+/** Runs a statement on the database. */
+type Run = <A>(body: (db: Documents) => A) => Effect.Effect<A, StoreUnavailable>
+
+/** Files, and the requests for their conversion. */
+const filesOn = (
+  documents: Documents,
+  run: Run
+): Pick<
+  Store,
+  | "addFile"
+  | "files"
+  | "file"
+  | "filesById"
+  | "deleteFile"
+  | "filesToPurge"
+  | "filePurged"
+  | "request"
+  | "nextQueued"
+  | "createJob"
+  | "cancel"
+> => ({
+  addFile: (file) =>
+    Effect.flatMap(
       run((db) => {
-        const row = ownFile(db, fileId, customerId)
+        const row = addFile(db, file)
         return row && shown(db, row)
       }),
-    filesById: (ids) =>
-      run((db) =>
-        db.files
-          .where(({ deletedAt, id }) => deletedAt === null && ids.includes(id))
-          .map((row) => shown(db, row))
+      (added) => (added === undefined ? Effect.fail(new NoRoomForFile()) : Effect.succeed(added))
+    ),
+  files: (customerId, page) =>
+    Effect.map(
+      Effect.flatMap(
+        run((db) => filesOf(db, customerId)),
+        (rows) => newestFirst(rows, page)
       ),
-    deleteFile: (fileId, customerId) => run((db) => deleteFile(db, fileId, customerId)),
-    filesToPurge: (limit) => run((db) => filesToPurge(db, limit)),
-    filePurged: (fileId) =>
-      run((db) => {
-        if (db.files.get(fileId) !== undefined) db.files.update(fileId, { purgedAt: db.moment() })
-      }),
-    request: (asked) => run((db) => request(db, asked)),
-    nextQueued: run(nextQueued),
-    createJob: (jobId, job) => run((db) => createJob(db, jobId, job)),
-    cancel: (jobId) => run((db) => cancelJob(db, jobId)),
-    claimChunk: (worker, lease) => run((db) => claimChunk(db, worker, lease)),
-    heartbeatChunk: (chunk, pagesDone, window) => run((db) => heartbeatChunk(db, chunk, pagesDone, window)),
-    completeChunk: (chunk, resultKey, costs) => run((db) => completeChunk(db, chunk, resultKey, costs)),
-    failChunk: (chunk, failure) => run((db) => failChunk(db, chunk, failure)),
-    handBackChunk: (chunk, costs) => run((db) => handBackChunk(db, chunk, costs)),
-    failJob: (jobId, error, lease) => run((db) => failJob(db, jobId, error, lease)),
-    bookCosts: (costs) => run((db) => bookCosts(db, costs)),
-    claimAssembly: (lease, stale) => run((db) => claimAssembly(db, lease, stale)),
-    heartbeatAssembly: (assembly, window) => run((db) => heartbeatAssembly(db, assembly, window)),
-    handBackAssembly: (assembly) => run((db) => handBackAssembly(db, assembly)),
-    finishJob: (assembly, resultKey, legibility) =>
-      run((db) => finishJob(db, assembly, resultKey, legibility)),
-    claimInline: (lease, stale) => run((db) => claimInline(db, lease, stale)),
-    heartbeatInline: (inline, window) => run((db) => heartbeatInline(db, inline, window)),
-    finishInline: (inline, resultKey, costs, found) =>
-      run((db) => finishInline(db, inline, resultKey, costs, found)),
-    failInline: (inline, failure) => run((db) => failInline(db, inline, failure)),
-    requestFlyer: (asked) => run((db) => requestFlyer(db, asked)),
-    flyer: (flyerId, customerId) => run((db) => flyer(db, flyerId, customerId)),
-    flyersOf: (fileId, customerId) => run((db) => flyersOf(db, fileId, customerId)),
-    claimFlyer: (lease, stale) => run((db) => claimFlyer(db, lease, stale)),
-    heartbeatFlyer: (held, window) => run((db) => heartbeatFlyer(db, held, window)),
-    finishFlyer: (held, resultKey, costs, unreadable = []) =>
-      run((db) => finishFlyer(db, held, resultKey, costs, unreadable)),
-    failFlyer: (held, failure) => run((db) => failFlyer(db, held, failure)),
-    cancelFlyer: (flyerId, customerId) => run((db) => cancelFlyer(db, flyerId, customerId)),
-    requestReflow: (asked) => run((db) => requestReflow(db, asked)),
-    recoverOrphan: (stale, maxAttempts) => run((db) => recoverOrphan(db, stale, maxAttempts)),
-    applyBudget: (budgetUsd) => run((db) => applyBudget(db, budgetUsd)),
-    deleteFileOfClosedAccount: run(deleteFileOfClosedAccount),
-    sweep: (window, stale) => run((db) => sweep(db, window, stale))
-  })
+      ({ nextCursor, rows }) => ({ files: rows.map((row) => shown(documents, row)), nextCursor })
+    ),
+  file: (fileId, customerId) =>
+    run((db) => {
+      const row = ownFile(db, fileId, customerId)
+      return row && shown(db, row)
+    }),
+  filesById: (ids) =>
+    run((db) =>
+      db.files
+        .where(({ deletedAt, id }) => deletedAt === null && ids.includes(id))
+        .map((row) => shown(db, row))
+    ),
+  deleteFile: (fileId, customerId) => run((db) => deleteFile(db, fileId, customerId)),
+  filesToPurge: (limit) => run((db) => filesToPurge(db, limit)),
+  filePurged: (fileId) =>
+    run((db) => {
+      if (db.files.get(fileId) !== undefined) db.files.update(fileId, { purgedAt: db.moment() })
+    }),
+  request: (asked) => run((db) => request(db, asked)),
+  nextQueued: run(nextQueued),
+  createJob: (jobId, job) => run((db) => createJob(db, jobId, job)),
+  cancel: (jobId) => run((db) => cancelJob(db, jobId))
+})
+
+/** Chunks, the assembly, and the upkeep of both. */
+const chunksOn = (
+  run: Run
+): Pick<
+  Store,
+  | "claimChunk"
+  | "heartbeatChunk"
+  | "completeChunk"
+  | "failChunk"
+  | "handBackChunk"
+  | "failJob"
+  | "bookCosts"
+  | "claimAssembly"
+  | "heartbeatAssembly"
+  | "handBackAssembly"
+  | "finishJob"
+  | "recoverOrphan"
+  | "applyBudget"
+  | "deleteFileOfClosedAccount"
+  | "sweep"
+> => ({
+  claimChunk: (worker, lease) => run((db) => claimChunk(db, worker, lease)),
+  heartbeatChunk: (chunk, pagesDone, window) => run((db) => heartbeatChunk(db, chunk, pagesDone, window)),
+  completeChunk: (chunk, resultKey, costs) => run((db) => completeChunk(db, chunk, resultKey, costs)),
+  failChunk: (chunk, failure) => run((db) => failChunk(db, chunk, failure)),
+  handBackChunk: (chunk, costs) => run((db) => handBackChunk(db, chunk, costs)),
+  failJob: (jobId, error, lease) => run((db) => failJob(db, jobId, error, lease)),
+  bookCosts: (costs) => run((db) => bookCosts(db, costs)),
+  claimAssembly: (lease, stale) => run((db) => claimAssembly(db, lease, stale)),
+  heartbeatAssembly: (assembly, window) => run((db) => heartbeatAssembly(db, assembly, window)),
+  handBackAssembly: (assembly) => run((db) => handBackAssembly(db, assembly)),
+  finishJob: (assembly, resultKey, legibility) => run((db) => finishJob(db, assembly, resultKey, legibility)),
+  recoverOrphan: (stale, maxAttempts) => run((db) => recoverOrphan(db, stale, maxAttempts)),
+  applyBudget: (budgetUsd) => run((db) => applyBudget(db, budgetUsd)),
+  deleteFileOfClosedAccount: run(deleteFileOfClosedAccount),
+  sweep: (window, stale) => run((db) => sweep(db, window, stale))
+})
+
+/** The inline path and Preserve Formatting. */
+const inlineOn = (
+  run: Run
+): Pick<
+  Store,
+  | "claimInline"
+  | "heartbeatInline"
+  | "finishInline"
+  | "failInline"
+  | "requestFlyer"
+  | "flyer"
+  | "flyersOf"
+  | "claimFlyer"
+  | "heartbeatFlyer"
+  | "finishFlyer"
+  | "failFlyer"
+  | "cancelFlyer"
+  | "requestReflow"
+> => ({
+  claimInline: (lease, stale) => run((db) => claimInline(db, lease, stale)),
+  heartbeatInline: (inline, window) => run((db) => heartbeatInline(db, inline, window)),
+  finishInline: (inline, resultKey, costs, found) =>
+    run((db) => finishInline(db, inline, resultKey, costs, found)),
+  failInline: (inline, failure) => run((db) => failInline(db, inline, failure)),
+  requestFlyer: (asked) => run((db) => requestFlyer(db, asked)),
+  flyer: (flyerId, customerId) => run((db) => flyer(db, flyerId, customerId)),
+  flyersOf: (fileId, customerId) => run((db) => flyersOf(db, fileId, customerId)),
+  claimFlyer: (lease, stale) => run((db) => claimFlyer(db, lease, stale)),
+  heartbeatFlyer: (held, window) => run((db) => heartbeatFlyer(db, held, window)),
+  finishFlyer: (held, resultKey, costs, unreadable = []) =>
+    run((db) => finishFlyer(db, held, resultKey, costs, unreadable)),
+  failFlyer: (held, failure) => run((db) => failFlyer(db, held, failure)),
+  cancelFlyer: (flyerId, customerId) => run((db) => cancelFlyer(db, flyerId, customerId)),
+  requestReflow: (asked) => run((db) => requestReflow(db, asked))
+})
+
+/** The store of one process on a database that others may share. */
+export const makeConversionStore = (documents: Documents): Store => {
+  const run: Run = (body) => transaction(documents, body)
+  return ConversionStore.of({ ...filesOn(documents, run), ...chunksOn(run), ...inlineOn(run) })
 }
 
 /** Files, jobs, chunks and their funds in memory, by the same rules as the functions of PostgreSQL. */
