@@ -48,6 +48,7 @@ const EDGE_PACKAGES = new Set([
   "@effect/sql-pg",
   "effect",
   "email-addresses",
+  "jose",
   "parse5",
   "jose",
   "postal-mime",
