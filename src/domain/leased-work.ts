@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import type { StoreUnavailable } from "../ports/store-unavailable.ts"
 import { withDeadline } from "./deadline.ts"
+import { LeaseId } from "./ids.ts"
 
 /**
  * Work that one process does at a time: chunks, assemblies, inline conversions, flyers, and the steps of a mail. A worker claims a
@@ -99,12 +100,12 @@ export const underLease = <A extends {}, F, R>(
 
 /** Claims a piece of work and does it. False: there is none. */
 export const doNext = <C, R, R2>(
-  claim: (lease: string) => Effect.Effect<C | undefined, StoreUnavailable, R>,
+  claim: (lease: LeaseId) => Effect.Effect<C | undefined, StoreUnavailable, R>,
   work: (claimed: C) => Effect.Effect<void, StoreUnavailable, R2>
 ): Effect.Effect<boolean, StoreUnavailable, R | R2 | SecureRandom> =>
   Effect.gen(function* () {
     const random = yield* SecureRandom
-    const claimed = yield* claim(yield* random.uuidV7())
+    const claimed = yield* claim(LeaseId.make(yield* random.uuidV7()))
     if (claimed === undefined) return false
     yield* work(claimed)
     return true

@@ -11,6 +11,7 @@ import { MAX_BATCH_BYTES, MEGABYTE } from "../../src/domain/batch/shards.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { BatchObjects } from "../../src/ports/object-store.ts"
 import { pageOf } from "../domain/conversion/world.ts"
+import { anyId } from "../support/any-id.ts"
 
 /**
  * A process that takes one step of a batch of so many records in a folder and prints {@link BatchFigures}: its peak memory is
@@ -37,7 +38,7 @@ const PAGE_BYTES = 65_000
 const ANSWER = "<p>Words as they stand on a page that somebody has set with care.</p>\n".repeat(40)
 const LINES_A_WRITE = 50
 
-const prepared = preparedPrefix("bench", "lease")
+const prepared = preparedPrefix(anyId("bench"), anyId("lease"))
 const output = `${outputPrefix(prepared)}job/`
 
 /** Bytes that differ from page to page and do not compress. */
@@ -125,7 +126,7 @@ const answering = Effect.gen(function* () {
 const collecting = Effect.gen(function* () {
   const objects = yield* BatchObjects
   const { accepted } = yield* collect(
-    { jobId: "bench", attempt: 1, shards: 0, partly: false },
+    { jobId: anyId("bench"), attempt: 1, shards: 0, partly: false },
     {
       arn: "arn:bench",
       name: "bench",

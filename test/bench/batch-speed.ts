@@ -17,6 +17,7 @@ import { CHUNK_PAGES } from "../../src/domain/conversion/job.ts"
 import * as ReadPages from "../../src/domain/conversion/work/read-pages.ts"
 import { Pdf } from "../../src/ports/conversion/pdf.ts"
 import { BatchObjects, FileObjects, type ObjectStoreService } from "../../src/ports/object-store.ts"
+import { anyId } from "../support/any-id.ts"
 import { writeLargePdf } from "../support/pdf-large.ts"
 import { median } from "./measure.ts"
 
@@ -170,7 +171,7 @@ const measureCollect = (records: number, echo: number, rounds: number, objects: 
       },
       rounds,
       parse,
-      collect({ jobId, attempt: 1, shards: 0, partly: false }, job)
+      collect({ jobId: anyId(jobId), attempt: 1, shards: 0, partly: false }, job)
     )
   }).pipe(Effect.provideService(BatchObjects, objects), Effect.provide(BatchLines.layer))
 

@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 
 import { Accounts } from "../../src/ports/accounts/accounts.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../support/any-id.ts"
 import { addFile, ask, clean, customer, DocumentsWorld, STALE } from "./documents-world.ts"
 
 /** What every store of accounts says of their funds, and does when they are closed. */
@@ -39,7 +38,7 @@ export const suite = (name: string, stores: Layer.Layer<Accounts | ConversionSto
           const [one, other] = [yield* accounts.funds(free), yield* accounts.funds(paid)]
           return [one?.freePagesLeft, one?.heldCredits, other?.creditsRemaining, other?.heldCredits]
         })
-        const [small, large, lapsed] = [randomUUID(), randomUUID(), randomUUID()]
+        const [small, large, lapsed] = [anyId(), anyId(), anyId()]
         yield* ask(free, yield* addFile(free, 2, "docx"), small)
         yield* ask(paid, yield* addFile(paid, 30), large)
         assert.deepStrictEqual(yield* figures, [8, 2, 70, 30])
@@ -48,7 +47,7 @@ export const suite = (name: string, stores: Layer.Layer<Accounts | ConversionSto
         // A hold that has lapsed sets nothing aside.
         yield* world.lapsesIn(lapsed, -1)
         assert.deepStrictEqual(yield* figures, [8, 2, 70, 30])
-        const inline = yield* store.claimInline(randomUUID(), STALE)
+        const inline = yield* store.claimInline(anyId(), STALE)
         yield* store.finishInline(inline!, "result", [], { pages: 1, hasText: true })
         yield* store.cancel(large)
         assert.deepStrictEqual(yield* figures, [9, 0, 100, 0])
@@ -71,7 +70,7 @@ export const suite = (name: string, stores: Layer.Layer<Accounts | ConversionSto
         assert.match(closed?.deletedAt ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
         assert.isUndefined(yield* accounts.close(owner))
         assert.isUndefined(yield* accounts.funds(owner))
-        assert.isUndefined(yield* accounts.funds(randomUUID()))
+        assert.isUndefined(yield* accounts.funds(anyId()))
         assert.strictEqual(yield* store.deleteFileOfClosedAccount, 1)
         assert.strictEqual(yield* store.deleteFileOfClosedAccount, 0)
         const world = yield* DocumentsWorld

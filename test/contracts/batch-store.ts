@@ -1,17 +1,17 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
 import { whenUserActs } from "../../src/domain/batch/row.ts"
+import type { JobId, LeaseId } from "../../src/domain/ids.ts"
 import { type BatchEnd, BatchStore } from "../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../support/any-id.ts"
 import { clean, cost, DocumentsWorld, fileOf, parked, WINDOW } from "./documents-world.ts"
 
 export const PRICE = { inputUsdPerMtok: 1, outputUsdPerMtok: 2 }
 
 /** What was left `preparing`, else the oldest parked job. */
-export const claimAs = (lease: string, preparer = randomUUID(), term = 1) =>
+export const claimAs = (lease: LeaseId, preparer = anyId(), term = 1) =>
   BatchStore.use((store) => {
     const claim = (take: "open" | "parked") =>
       store.claim({
@@ -31,11 +31,11 @@ export const claimAs = (lease: string, preparer = randomUUID(), term = 1) =>
 
 /** A claim that finds something. */
 const claimed = Effect.flatMap(
-  Effect.suspend(() => claimAs(randomUUID())),
+  Effect.suspend(() => claimAs(anyId())),
   (one) => (one === undefined ? Effect.die(new Error("nothing was claimed")) : Effect.succeed(one))
 )
 
-export const endWith = (id: string, jobId: string): BatchEnd => ({
+export const endWith = (id: string, jobId: JobId): BatchEnd => ({
   outcome: "collected",
   reason: "collected",
   endState: "Completed",
@@ -73,14 +73,14 @@ export const stuckRow = Effect.gen(function* () {
 })
 
 /** Status and options of a job, and the statuses of its chunks. */
-export const jobOf = Effect.fnUntraced(function* (jobId: string) {
+export const jobOf = Effect.fnUntraced(function* (jobId: JobId) {
   const world = yield* DocumentsWorld
   const { options, status } = yield* world.job(jobId)
   const chunks = [...new Set((yield* world.chunks(jobId)).map((chunk) => chunk.status))]
   return { status, options, chunks }
 })
 
-export const rowOf = (jobId: string) => DocumentsWorld.use((world) => world.batchRow(jobId))
+export const rowOf = (jobId: JobId) => DocumentsWorld.use((world) => world.batchRow(jobId))
 const ledger = DocumentsWorld.use((world) => world.ledger)
 
 const EIGHT = [1, 2, 3, 4, 5, 6, 7, 8]
@@ -95,7 +95,7 @@ const claims = (name: string, stores: Layer.Layer<Stores>) =>
       Effect.gen(function* () {
         yield* clean
         const jobs = yield* Effect.forEach([1, 2, 3], () => parked(3))
-        const leases = EIGHT.map(() => randomUUID())
+        const leases = EIGHT.map(() => anyId())
         // Two that looked at the same job at the same moment: one of them comes back with nothing, and asks again.
         const all = [
           ...(yield* Effect.forEach(leases, (lease) => claimAs(lease), atOnce)),
@@ -117,7 +117,7 @@ const claims = (name: string, stores: Layer.Layer<Stores>) =>
         const jobs = yield* Effect.forEach([2, 3, 1], (hours) =>
           Effect.tap(parked(3), ({ jobId }) => world.setJob(jobId, { age: Duration.hours(hours) }))
         )
-        const order = yield* Effect.forEach(jobs, () => claimAs(randomUUID()))
+        const order = yield* Effect.forEach(jobs, () => claimAs(anyId()))
         assert.deepStrictEqual(
           order.map((one) => jobs.findIndex(({ jobId }) => jobId === one?.jobId)),
           [1, 0, 2]
@@ -131,10 +131,10 @@ const claims = (name: string, stores: Layer.Layer<Stores>) =>
         const store = yield* BatchStore
         const { claimed: first } = yield* submittedRow
         assert.isTrue(yield* store.submitted(first, JOB))
-        assert.isFalse(yield* store.submitted({ ...first, lease: randomUUID() }, JOB))
+        assert.isFalse(yield* store.submitted({ ...first, lease: anyId() }, JOB))
         const next = yield* parked(3)
-        const old = yield* claimAs(randomUUID(), randomUUID(), 1)
-        const taken = yield* claimAs(randomUUID(), randomUUID(), 2)
+        const old = yield* claimAs(anyId(), anyId(), 1)
+        const taken = yield* claimAs(anyId(), anyId(), 2)
         assert.deepStrictEqual([old?.jobId, taken?.jobId, taken?.foundOpen], [next.jobId, next.jobId, true])
         const input = { prefix: "p/", records: 1, shards: 1, bytes: 1, model: "m2", price: PRICE }
         assert.isFalse(yield* store.uploaded(old!, input))
@@ -151,7 +151,7 @@ const claims = (name: string, stores: Layer.Layer<Stores>) =>
           yield* clean
           const world = yield* DocumentsWorld
           const { fileId, jobId, owner } = yield* parked(3)
-          const [lease, preparer] = [randomUUID(), randomUUID()]
+          const [lease, preparer] = [anyId(), anyId()]
           const first = yield* claimAs(lease, preparer, 1)
           assert.deepInclude(first, {
             jobId,
@@ -166,13 +166,13 @@ const claims = (name: string, stores: Layer.Layer<Stores>) =>
             objectKey: (yield* fileOf(fileId, owner)).objectKey
           })
           assert.deepStrictEqual(yield* claimAs(lease, preparer, 1), { ...first!, foundOpen: true })
-          assert.isUndefined(yield* claimAs(randomUUID(), randomUUID(), 1), "its preparer is alive")
-          assert.isFalse((yield* claimAs(randomUUID(), preparer, 1))?.stuck)
-          assert.isFalse((yield* claimAs(randomUUID(), randomUUID(), 2))?.stuck)
+          assert.isUndefined(yield* claimAs(anyId(), anyId(), 1), "its preparer is alive")
+          assert.isFalse((yield* claimAs(anyId(), preparer, 1))?.stuck)
+          assert.isFalse((yield* claimAs(anyId(), anyId(), 2))?.stuck)
           yield* world.setBatchRow(jobId, { preparedFor: Duration.minutes(121) })
-          assert.isTrue((yield* claimAs(randomUUID(), randomUUID(), 2))?.stuck)
+          assert.isTrue((yield* claimAs(anyId(), anyId(), 2))?.stuck)
           yield* world.setJob(jobId, { age: Duration.hours(51) })
-          const late = yield* claimAs(randomUUID(), randomUUID(), 3)
+          const late = yield* claimAs(anyId(), anyId(), 3)
           assert.deepStrictEqual([late?.stuck, late?.abandoned], [false, true])
         })
     )
@@ -212,13 +212,13 @@ const claims = (name: string, stores: Layer.Layer<Stores>) =>
           yield* clean
           const store = yield* BatchStore
           yield* parked(3)
-          const old = (yield* claimAs(randomUUID(), randomUUID(), 1))!
-          const taken = (yield* claimAs(randomUUID(), randomUUID(), 2))!
+          const old = (yield* claimAs(anyId(), anyId(), 1))!
+          const taken = (yield* claimAs(anyId(), anyId(), 2))!
           const input = { prefix: "p/", records: 1, shards: 2, bytes: 1, model: "m2", price: PRICE }
           const late = { ...input, model: "m3", price: { inputUsdPerMtok: 7, outputUsdPerMtok: 7 } }
           assert.isTrue(yield* store.uploaded(taken, input))
           assert.isFalse(yield* store.uploaded(old, late))
-          const again = (yield* claimAs(randomUUID(), randomUUID(), 3))!
+          const again = (yield* claimAs(anyId(), anyId(), 3))!
           assert.deepStrictEqual([again.model, again.inputPrefix], ["m2", "p/"])
           yield* store.submitted(again, { ...JOB, arn: "arn:z" })
           const [polled] = yield* store.claimPolls(Duration.minutes(5), 10)
@@ -370,7 +370,7 @@ const ends = (name: string, stores: Layer.Layer<Stores>) =>
               store.makeInteractive(jobId, WINDOW),
               store.end(row.id, endWith(row.id, jobId)),
               conversions.cancel(fresh.jobId),
-              claimAs(randomUUID())
+              claimAs(anyId())
             ],
             atOnce
           )

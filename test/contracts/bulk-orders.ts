@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
+import type { CustomerId, FileId } from "../../src/domain/ids.ts"
 import { BulkOrders } from "../../src/ports/conversion/bulk-orders.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../support/any-id.ts"
 import {
   addFile,
   ask,
@@ -25,12 +25,12 @@ const claimMessage = BulkOrders.use((orders) => orders.claimMessage(CLAIM))
 
 /** Orders the conversion of these files. */
 const order = Effect.fnUntraced(function* (
-  customerId: string,
-  fileIds: ReadonlyArray<string>,
-  bulkId: string = randomUUID()
+  customerId: CustomerId,
+  fileIds: ReadonlyArray<FileId>,
+  bulkId: string = anyId()
 ) {
   const orders = yield* BulkOrders
-  const items = fileIds.map((fileId) => ({ jobId: randomUUID(), fileId, options: {} }))
+  const items = fileIds.map((fileId) => ({ jobId: anyId(), fileId, options: {} }))
   const answer = yield* orders.request({ bulkId, customerId, items, window: WINDOW })
   return { answer, bulkId, jobIds: items.map(({ jobId }) => jobId) }
 })
@@ -61,7 +61,7 @@ export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionS
         const owner = yield* customer(5)
         const files = [yield* pdf(owner, 2), yield* pdf(owner, 2), yield* pdf(owner, 2)] as const
         const theirs = yield* pdf(yield* customer(5), 1)
-        const refused = (ids: ReadonlyArray<string>) => Effect.map(order(owner, ids), ({ answer }) => answer)
+        const refused = (ids: ReadonlyArray<FileId>) => Effect.map(order(owner, ids), ({ answer }) => answer)
         assert.deepStrictEqual(yield* refused([files[0], theirs]), { answer: "not_found", fileId: theirs })
         assert.deepStrictEqual(yield* refused(files), { answer: "insufficient", fileId: files[2] })
         yield* ask(owner, files[1])
@@ -91,13 +91,13 @@ export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionS
           yield* store.createJob(jobId, { status: "pending", options: {}, chunkPages: 2 })
         yield* store.cancel(jobIds[0]!)
         yield* store.failJob(jobIds[1]!, "x")
-        const chunk = yield* store.claimChunk("w", randomUUID())
+        const chunk = yield* store.claimChunk("w", anyId())
         yield* store.completeChunk(chunk!, "r", [])
-        yield* store.finishJob((yield* store.claimAssembly(randomUUID(), STALE))!, "result")
-        const first = (yield* store.claimInline(randomUUID(), STALE))!
+        yield* store.finishJob((yield* store.claimAssembly(anyId(), STALE))!, "result")
+        const first = (yield* store.claimInline(anyId(), STALE))!
         yield* store.finishInline(first, "result", [])
         assert.isUndefined(yield* claimMessage)
-        const second = (yield* store.claimInline(randomUUID(), STALE))!
+        const second = (yield* store.claimInline(anyId(), STALE))!
         yield* store.failInline(second, { error: "x", costs: [], maxAttempts: 1 })
         const message = yield* claimMessage
         assert.deepInclude(message, { bulkId, email: `${owner}@x.test`, attempts: 1 })
@@ -145,7 +145,7 @@ export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionS
           assert.isUndefined(yield* claimMessage, "it was tried often enough")
           assert.isTrue(yield* orders.confirmMessage(bulkId))
           assert.isFalse(yield* orders.confirmMessage(bulkId))
-          assert.isFalse(yield* orders.confirmMessage(randomUUID()))
+          assert.isFalse(yield* orders.confirmMessage(anyId()))
         })
     )
 

@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
+import type { CustomerId, JobId } from "../../src/domain/ids.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../support/any-id.ts"
 import {
   addFile,
   ask,
@@ -19,20 +19,20 @@ import {
 
 /** Work under way: what its hold is kept under, how it is heard of, and how it ends where that is what charges it. */
 const begun = {
-  chunk: Effect.fnUntraced(function* (owner: string) {
+  chunk: Effect.fnUntraced(function* (owner: CustomerId) {
     const store = yield* ConversionStore
     const fileId = yield* pdf(owner, 2)
     const id = yield* job(owner, fileId, { highFidelity: true })
-    const chunk = yield* store.claimChunk("w", randomUUID())
+    const chunk = yield* store.claimChunk("w", anyId())
     return { id, fileId, beat: store.heartbeatChunk(chunk!, 0, WINDOW) }
   }),
-  assembly: Effect.fnUntraced(function* (owner: string) {
+  assembly: Effect.fnUntraced(function* (owner: CustomerId) {
     const store = yield* ConversionStore
     const fileId = yield* pdf(owner, 2)
     const id = yield* job(owner, fileId)
-    const chunk = yield* store.claimChunk("w", randomUUID())
+    const chunk = yield* store.claimChunk("w", anyId())
     yield* store.completeChunk(chunk!, "r", [])
-    const assembly = yield* store.claimAssembly(randomUUID(), STALE)
+    const assembly = yield* store.claimAssembly(anyId(), STALE)
     return {
       id,
       fileId,
@@ -40,12 +40,12 @@ const begun = {
       finish: store.finishJob(assembly!, "result")
     }
   }),
-  inline: Effect.fnUntraced(function* (owner: string) {
+  inline: Effect.fnUntraced(function* (owner: CustomerId) {
     const store = yield* ConversionStore
-    const id = randomUUID()
+    const id = anyId()
     const fileId = yield* addFile(owner, 2, "docx")
     yield* ask(owner, fileId, id)
-    const inline = yield* store.claimInline(randomUUID(), STALE)
+    const inline = yield* store.claimInline(anyId(), STALE)
     return {
       id,
       fileId,
@@ -53,12 +53,12 @@ const begun = {
       finish: store.finishInline(inline!, "result", [])
     }
   }),
-  flyer: Effect.fnUntraced(function* (owner: string) {
+  flyer: Effect.fnUntraced(function* (owner: CustomerId) {
     const store = yield* ConversionStore
-    const id = randomUUID()
+    const id = anyId()
     const fileId = yield* pdf(owner, 2)
     yield* store.requestFlyer({ id, fileId, customerId: owner, window: WINDOW })
-    const flyer = yield* store.claimFlyer(randomUUID(), STALE)
+    const flyer = yield* store.claimFlyer(anyId(), STALE)
     return {
       id,
       fileId,
@@ -72,11 +72,11 @@ const CHARGED = ["assembly", "inline", "flyer"] as const
 const KINDS = ["chunk", ...CHARGED] as const
 
 /** Sets when a hold lapses, in minutes from now. */
-const lapsesIn = (jobId: string, minutes: number) =>
+const lapsesIn = (jobId: JobId, minutes: number) =>
   DocumentsWorld.use((world) => world.lapsesIn(jobId, minutes))
 
 /** Whether a hold lasts for most of its window. */
-const lasts = (jobId: string) =>
+const lasts = (jobId: JobId) =>
   DocumentsWorld.use((world) =>
     Effect.map(world.hold(jobId), (hold) => hold?.state === "held" && hold.minutes > 80)
   )
@@ -138,12 +138,12 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       const store = yield* ConversionStore
       const owner = yield* customer(10)
       const fileId = yield* pdf(owner, 2)
-      const flyerId = randomUUID()
+      const flyerId = anyId()
       const flyer = { id: flyerId, fileId, customerId: owner, window: WINDOW }
       yield* store.requestFlyer(flyer)
-      const reflow = (jobId: string) =>
+      const reflow = (jobId: JobId) =>
         store.requestReflow({ flyerId, customerId: owner, jobId, options: {}, window: WINDOW })
-      const convert = (jobId: string) =>
+      const convert = (jobId: JobId) =>
         store.request({ jobId, fileId, customerId: owner, options: {}, window: WINDOW })
       return { store, owner, fileId, flyerId, flyer, reflow, convert }
     })
@@ -151,31 +151,31 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
     it.effect("is converted one way at a time", () =>
       Effect.gen(function* () {
         const { convert, flyer, store } = yield* made
-        assert.strictEqual(yield* convert(randomUUID()), "active")
-        yield* store.finishFlyer((yield* store.claimFlyer(randomUUID(), STALE))!, "k", [])
-        assert.strictEqual(yield* convert(randomUUID()), "queued")
-        assert.strictEqual(yield* store.requestFlyer({ ...flyer, id: randomUUID() }), "active")
+        assert.strictEqual(yield* convert(anyId()), "active")
+        yield* store.finishFlyer((yield* store.claimFlyer(anyId(), STALE))!, "k", [])
+        assert.strictEqual(yield* convert(anyId()), "queued")
+        assert.strictEqual(yield* store.requestFlyer({ ...flyer, id: anyId() }), "active")
       })
     )
 
     it.effect("a free reflow that is refused, or fails, may be chosen again", () =>
       Effect.gen(function* () {
         const { convert, owner, reflow, store } = yield* made
-        yield* store.finishFlyer((yield* store.claimFlyer(randomUUID(), STALE))!, "k", [])
-        const paid = randomUUID()
+        yield* store.finishFlyer((yield* store.claimFlyer(anyId(), STALE))!, "k", [])
+        const paid = anyId()
         assert.strictEqual(yield* convert(paid), "queued")
-        assert.strictEqual(yield* reflow(randomUUID()), "active")
+        assert.strictEqual(yield* reflow(anyId()), "active")
         assert.strictEqual(yield* store.cancel(paid), "cancelled")
-        const first = randomUUID()
+        const first = anyId()
         assert.strictEqual(yield* reflow(first), "queued")
-        assert.strictEqual(yield* reflow(randomUUID()), "resolved")
+        assert.strictEqual(yield* reflow(anyId()), "resolved")
         yield* store.createJob(first, {
           status: "pending",
           options: (yield* store.nextQueued)!.options,
           chunkPages: 2
         })
         assert.isTrue(yield* store.failJob(first, "no"))
-        assert.strictEqual(yield* reflow(randomUUID()), "queued")
+        assert.strictEqual(yield* reflow(anyId()), "queued")
         assert.deepStrictEqual(yield* funds(owner), { credits: 8, held: 0, charged: 2 })
       })
     )
@@ -185,7 +185,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       () =>
         Effect.gen(function* () {
           const { fileId, owner, store } = yield* made
-          const claim = yield* store.claimFlyer(randomUUID(), STALE)
+          const claim = yield* store.claimFlyer(anyId(), STALE)
           assert.strictEqual(yield* store.deleteFile(fileId, owner), "deleted")
           assert.strictEqual(yield* store.finishFlyer(claim!, "late", []), "stale")
           assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 
 import type { Legibility } from "../../src/domain/conversion/page-line.ts"
+import type { CustomerId } from "../../src/domain/ids.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../support/any-id.ts"
 import {
   addFile,
   ask,
@@ -19,13 +19,13 @@ import {
 } from "./documents-world.ts"
 
 /** A PDF of four pages whose result is reported with what can be read of it. */
-const finished = Effect.fnUntraced(function* (owner: string, legibility: Legibility) {
+const finished = Effect.fnUntraced(function* (owner: CustomerId, legibility: Legibility) {
   const store = yield* ConversionStore
   const fileId = yield* pdf(owner, 4)
   yield* job(owner, fileId, {}, 4)
-  const chunk = yield* store.claimChunk("w", randomUUID())
+  const chunk = yield* store.claimChunk("w", anyId())
   yield* store.completeChunk(chunk!, "r", [])
-  const assembly = yield* store.claimAssembly(randomUUID(), STALE)
+  const assembly = yield* store.claimAssembly(anyId(), STALE)
   const answer = yield* store.finishJob(assembly!, "result", legibility)
   assert.strictEqual(
     yield* store.finishJob(assembly!, "result", legibility),
@@ -36,11 +36,11 @@ const finished = Effect.fnUntraced(function* (owner: string, legibility: Legibil
 })
 
 /** A Word document that was taken for so many pages, and whose result has so many. */
-const word = Effect.fnUntraced(function* (owner: string, held: number, pages: number) {
+const word = Effect.fnUntraced(function* (owner: CustomerId, held: number, pages: number) {
   const store = yield* ConversionStore
   const fileId = yield* addFile(owner, held, "docx")
   yield* ask(owner, fileId)
-  const inline = yield* store.claimInline(randomUUID(), STALE)
+  const inline = yield* store.claimInline(anyId(), STALE)
   const found = { pages, hasText: false }
   const answer = yield* store.finishInline(inline!, "result", [], found)
   assert.strictEqual(
@@ -91,9 +91,9 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         yield* clean
         const store = yield* ConversionStore
         const owner = yield* customer(10)
-        const id = randomUUID()
+        const id = anyId()
         yield* store.requestFlyer({ id, fileId: yield* pdf(owner, 4), customerId: owner, window: WINDOW })
-        const flyer = yield* store.claimFlyer(randomUUID(), STALE)
+        const flyer = yield* store.claimFlyer(anyId(), STALE)
         assert.strictEqual(yield* store.finishFlyer(flyer!, "result", [], [4]), "completed")
         assert.deepStrictEqual((yield* store.flyer(id, owner))?.unreadablePages, [4])
         assert.deepStrictEqual(yield* funds(owner), { credits: 7, held: 0, charged: 3 })

@@ -1,14 +1,14 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
 import { type ChunkStatus, type JobMove, JobStatus, moveJob } from "../../src/domain/conversion/job.ts"
+import type { JobId, ChunkId } from "../../src/domain/ids.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
+import { anyId } from "../support/any-id.ts"
 import { clean, customer, DocumentsWorld, job, pdf, STALE, WINDOW } from "./documents-world.ts"
 
-const LEASE = randomUUID()
+const LEASE = anyId()
 
 /** Attempts that a chunk under test has had: the last one of `LAST`, not of `MANY`. */
 const LAST = 1
@@ -17,7 +17,7 @@ const MANY = 3
 /** What is called, on the job or its first chunk. */
 type Call = (
   store: ConversionStore["Service"],
-  ids: { readonly jobId: string; readonly chunkId: string },
+  ids: { readonly jobId: JobId; readonly chunkId: ChunkId },
   world: DocumentsWorld["Service"]
 ) => Effect.Effect<unknown, StoreUnavailable>
 
@@ -28,10 +28,10 @@ const failure = (maxAttempts: number) => ({
   maxAttempts
 })
 
-const chunk = (chunkId: string) => ({ id: chunkId, lease: LEASE })
+const chunk = (chunkId: ChunkId) => ({ id: chunkId, lease: LEASE })
 
 const CALLS = {
-  claimChunk: (store) => store.claimChunk("w", randomUUID()),
+  claimChunk: (store) => store.claimChunk("w", anyId()),
   heartbeatChunk: (store, { chunkId }) => store.heartbeatChunk(chunk(chunkId), 1, WINDOW),
   completeChunk: (store, { chunkId }) => store.completeChunk(chunk(chunkId), "r", []),
   failChunk: (store, { chunkId }) => store.failChunk(chunk(chunkId), failure(MANY)),
@@ -39,7 +39,7 @@ const CALLS = {
   handBackChunk: (store, { chunkId }) => store.handBackChunk(chunk(chunkId), []),
   recoverOrphan: (store) => store.recoverOrphan(STALE, MANY),
   recoverOrphanAtLast: (store) => store.recoverOrphan(STALE, LAST),
-  claimAssembly: (store) => store.claimAssembly(randomUUID(), STALE),
+  claimAssembly: (store) => store.claimAssembly(anyId(), STALE),
   heartbeatAssembly: (store, { jobId }) => store.heartbeatAssembly({ jobId, lease: LEASE }, WINDOW),
   handBackAssembly: (store, { jobId }) => store.handBackAssembly({ jobId, lease: LEASE }),
   finishJob: (store, { jobId }) => store.finishJob({ jobId, lease: LEASE }, "result"),
@@ -133,7 +133,7 @@ const stage = Effect.fnUntraced(function* (status: JobStatus, first: ChunkStatus
 })
 
 /** The statuses of a job and its first chunk. */
-const statusesOf = Effect.fnUntraced(function* (jobId: string) {
+const statusesOf = Effect.fnUntraced(function* (jobId: JobId) {
   const world = yield* DocumentsWorld
   const { status } = yield* world.job(jobId)
   return { job: status, chunk: (yield* world.chunks(jobId))[0]?.status }
@@ -205,7 +205,7 @@ export const suite = (adapter: string, stores: Layer.Layer<ConversionStore | Doc
     it.effect("C2: with another lease, no function moves anything", () =>
       Effect.gen(function* () {
         const store = yield* ConversionStore
-        const other = randomUUID()
+        const other = anyId()
         const before = { job: "processing", chunk: "processing" } as const
         const begun = yield* stage("processing", "processing", 1)
         const held = { id: begun.chunkId, lease: other }

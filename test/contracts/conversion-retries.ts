@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
+import type { JobId } from "../../src/domain/ids.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
+import { anyId } from "../support/any-id.ts"
 import {
   addFile,
   ask,
@@ -22,7 +22,7 @@ import {
 } from "./documents-world.ts"
 
 /** A job's total, and the sum of the ledger, which has rows of this job only. */
-const costsOf = Effect.fnUntraced(function* (jobId: string) {
+const costsOf = Effect.fnUntraced(function* (jobId: JobId) {
   const world = yield* DocumentsWorld
   return { total: (yield* world.job(jobId)).totalCostUsd, booked: yield* ledgerUsd }
 })
@@ -36,23 +36,23 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const store = yield* ConversionStore
         const owner = yield* customer(50)
         yield* job(owner, yield* pdf(owner, 4))
-        const lease = randomUUID()
+        const lease = anyId()
         const chunk = yield* store.claimChunk("w", lease)
         assert.deepStrictEqual(yield* store.claimChunk("w", lease), chunk)
         assert.strictEqual(chunk?.attempts, 1)
-        const other = yield* store.claimChunk("w", randomUUID())
+        const other = yield* store.claimChunk("w", anyId())
         yield* store.completeChunk(chunk!, "r0", [])
         yield* store.completeChunk(other!, "r1", [])
 
         const assembly = yield* store.claimAssembly(lease, STALE)
         const again = yield* store.claimAssembly(lease, STALE)
         assert.strictEqual(again?.jobId, assembly?.jobId)
-        assert.isUndefined(yield* store.claimAssembly(randomUUID(), STALE))
+        assert.isUndefined(yield* store.claimAssembly(anyId(), STALE))
 
         for (let n = 0; n < 2; n++) {
           yield* ask(owner, yield* addFile(owner, 1, "png"))
           yield* store.requestFlyer({
-            id: randomUUID(),
+            id: anyId(),
             fileId: yield* pdf(owner, 1),
             customerId: owner,
             window: WINDOW
@@ -60,10 +60,10 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         }
         const inline = yield* store.claimInline(lease, STALE)
         assert.strictEqual((yield* store.claimInline(lease, STALE))?.fileId, inline?.fileId)
-        assert.notStrictEqual((yield* store.claimInline(randomUUID(), STALE))?.fileId, inline?.fileId)
+        assert.notStrictEqual((yield* store.claimInline(anyId(), STALE))?.fileId, inline?.fileId)
         const flyer = yield* store.claimFlyer(lease, STALE)
         assert.strictEqual((yield* store.claimFlyer(lease, STALE))?.id, flyer?.id)
-        assert.notStrictEqual((yield* store.claimFlyer(randomUUID(), STALE))?.id, flyer?.id)
+        assert.notStrictEqual((yield* store.claimFlyer(anyId(), STALE))?.id, flyer?.id)
       })
     )
 
@@ -74,15 +74,15 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const owner = yield* customer(10)
         yield* ask(owner, yield* addFile(owner, 1, "png"))
         const fileId = yield* pdf(owner, 2)
-        yield* store.requestFlyer({ id: randomUUID(), fileId, customerId: owner, window: WINDOW })
+        yield* store.requestFlyer({ id: anyId(), fileId, customerId: owner, window: WINDOW })
         const failure = { error: "x", costs: [], maxAttempts: 1 }
         const [inline, flyer] = [
-          (yield* store.claimInline(randomUUID(), STALE))!,
-          (yield* store.claimFlyer(randomUUID(), STALE))!
+          (yield* store.claimInline(anyId(), STALE))!,
+          (yield* store.claimFlyer(anyId(), STALE))!
         ]
         const [laterInline, laterFlyer] = [
-          (yield* store.claimInline(randomUUID(), Duration.zero))!,
-          (yield* store.claimFlyer(randomUUID(), Duration.zero))!
+          (yield* store.claimInline(anyId(), Duration.zero))!,
+          (yield* store.claimFlyer(anyId(), Duration.zero))!
         ]
         assert.deepStrictEqual([laterInline.fileId, laterFlyer.id], [inline.fileId, flyer.id])
         assert.isFalse(yield* store.heartbeatInline(inline, WINDOW))
@@ -118,16 +118,16 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         yield* clean
         const store = yield* ConversionStore
         const owner = yield* customer(10)
-        const flyerId = randomUUID()
+        const flyerId = anyId()
         const fileId = yield* pdf(owner, 1)
         yield* store.requestFlyer({ id: flyerId, fileId, customerId: owner, window: WINDOW })
-        const converted = { jobId: randomUUID(), fileId, customerId: owner, options: {}, window: WINDOW }
+        const converted = { jobId: anyId(), fileId, customerId: owner, options: {}, window: WINDOW }
         assert.strictEqual(yield* store.request(converted), "active", "its layout-true result is being made")
-        yield* store.finishFlyer((yield* store.claimFlyer(randomUUID(), STALE))!, "f", [])
-        const reflow = { flyerId, customerId: owner, jobId: randomUUID(), options: {}, window: WINDOW }
+        yield* store.finishFlyer((yield* store.claimFlyer(anyId(), STALE))!, "f", [])
+        const reflow = { flyerId, customerId: owner, jobId: anyId(), options: {}, window: WINDOW }
         assert.strictEqual(yield* store.requestReflow(reflow), "queued")
         assert.strictEqual(yield* store.requestReflow(reflow), "queued")
-        const another = { ...reflow, jobId: randomUUID() }
+        const another = { ...reflow, jobId: anyId() }
         assert.strictEqual(yield* store.requestReflow(another), "resolved")
         const options = { _compedFlyerJobId: flyerId }
         yield* store.createJob(reflow.jobId, { status: "pending", options, chunkPages: 2 })
@@ -143,7 +143,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const store = yield* ConversionStore
         const owner = yield* customer(10)
         const jobId = yield* job(owner, yield* pdf(owner, 2))
-        const failed = yield* store.claimChunk("w", randomUUID())
+        const failed = yield* store.claimChunk("w", anyId())
         const told = {
           error: "x",
           costs: [cost(jobId, 1)],
@@ -152,16 +152,16 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         }
         assert.strictEqual(yield* store.failChunk(failed!, told), "pending")
         assert.strictEqual(yield* store.failChunk(failed!, told), "stale")
-        const back = yield* store.claimChunk("w", randomUUID())
+        const back = yield* store.claimChunk("w", anyId())
         const spent = [cost(jobId, 2)]
         assert.isTrue(yield* store.handBackChunk(back!, spent))
         assert.isFalse(yield* store.handBackChunk(back!, spent))
-        const chunk = yield* store.claimChunk("w", randomUUID())
+        const chunk = yield* store.claimChunk("w", anyId())
         assert.strictEqual(chunk?.attempts, 2, "handing back counts no attempt")
         const costs = [cost(jobId, 4)]
         assert.strictEqual(yield* store.completeChunk(chunk!, "r", costs), "assembling")
         assert.strictEqual(yield* store.completeChunk(chunk!, "r", costs), "assembling")
-        const assembly = yield* store.claimAssembly(randomUUID(), STALE)
+        const assembly = yield* store.claimAssembly(anyId(), STALE)
         assert.strictEqual(yield* store.finishJob(assembly!, "result"), "completed")
         assert.strictEqual(yield* store.finishJob(assembly!, "result"), "completed")
         assert.deepStrictEqual(yield* costsOf(jobId), { total: 7, booked: 7 })
@@ -176,12 +176,12 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const owner = yield* customer(10)
         const fileId = yield* addFile(owner, 1, "png")
         yield* ask(owner, fileId)
-        const first = (yield* store.claimInline(randomUUID(), STALE))!
+        const first = (yield* store.claimInline(anyId(), STALE))!
         yield* store.finishInline(first, "first", [])
         // The worker's answer was lost, and its owner asks for another conversion.
         yield* ask(owner, fileId)
         assert.strictEqual(yield* store.finishInline(first, "first", []), "completed")
-        const second = (yield* store.claimInline(randomUUID(), STALE))!
+        const second = (yield* store.claimInline(anyId(), STALE))!
         assert.strictEqual(yield* store.finishInline(first, "first", []), "completed")
         assert.strictEqual(yield* store.finishInline(first, "other", []), "stale")
         assert.strictEqual(

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
 import { CHUNK_PAGES, type JobOptions, MAX_CHUNK_ATTEMPTS } from "../../src/domain/conversion/job.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
+import { anyId } from "../support/any-id.ts"
 import {
   addFile,
   ask,
@@ -26,7 +25,7 @@ import {
 const completeAll = Effect.gen(function* () {
   const store = yield* ConversionStore
   while (true) {
-    const chunk = yield* store.claimChunk("w", randomUUID())
+    const chunk = yield* store.claimChunk("w", anyId())
     if (chunk === undefined) return
     yield* store.completeChunk(chunk, `results/${chunk.chunkIndex}`, [cost(chunk.jobId, 0.5)])
   }
@@ -45,7 +44,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const jobId = yield* job(owner, fileId)
         assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 5, charged: 0 })
         assert.strictEqual((yield* fileOf(fileId, owner)).phase, "Queued: 0/3 chunks")
-        const first = yield* store.claimChunk("w1", randomUUID())
+        const first = yield* store.claimChunk("w1", anyId())
         assert.deepStrictEqual([first?.chunkIndex, first?.firstPage, first?.lastPage], [0, 0, 1])
         assert.isTrue(yield* store.heartbeatChunk(first!, 1, WINDOW))
         const running = yield* fileOf(fileId, owner)
@@ -56,11 +55,11 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.strictEqual(yield* store.completeChunk(first!, "r0", [cost(jobId, 0.5)]), "completed")
         yield* completeAll
         assert.strictEqual((yield* fileOf(fileId, owner)).phase, "Assembling")
-        const lease = randomUUID()
+        const lease = anyId()
         const assembly = yield* store.claimAssembly(lease, STALE)
         assert.deepStrictEqual(assembly?.chunkKeys, ["r0", "results/1", "results/2"])
-        assert.isUndefined(yield* store.claimAssembly(randomUUID(), STALE))
-        assert.strictEqual(yield* store.finishJob({ jobId, lease: randomUUID() }, "x"), "stale")
+        assert.isUndefined(yield* store.claimAssembly(anyId(), STALE))
+        assert.strictEqual(yield* store.finishJob({ jobId, lease: anyId() }, "x"), "stale")
         assert.strictEqual(yield* store.finishJob({ jobId, lease }, "result"), "completed")
         assert.strictEqual(yield* store.finishJob({ jobId, lease }, "result"), "completed")
         assert.deepStrictEqual(yield* funds(owner), { credits: 5, held: 0, charged: 5 })
@@ -81,12 +80,12 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const owner = yield* customer(5)
         const other = yield* customer(5)
         const fileId = yield* pdf(owner, 4)
-        const jobId = randomUUID()
-        assert.strictEqual(yield* ask(other, fileId, randomUUID()), "not_found")
+        const jobId = anyId()
+        assert.strictEqual(yield* ask(other, fileId, anyId()), "not_found")
         assert.strictEqual(yield* ask(owner, fileId, jobId), "queued")
         assert.strictEqual(yield* ask(owner, fileId, jobId), "queued")
-        assert.strictEqual(yield* ask(owner, fileId, randomUUID()), "active")
-        assert.strictEqual(yield* ask(owner, yield* pdf(owner, 2), randomUUID()), "insufficient")
+        assert.strictEqual(yield* ask(owner, fileId, anyId()), "active")
+        assert.strictEqual(yield* ask(owner, yield* pdf(owner, 2), anyId()), "insufficient")
         assert.deepStrictEqual(yield* funds(owner), { credits: 5, held: 4, charged: 0 })
         assert.strictEqual((yield* store.nextQueued)?.jobId, jobId)
         assert.isTrue(
@@ -106,11 +105,11 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const world = yield* DocumentsWorld
         const owner = yield* customer(10)
         const jobId = yield* job(owner, yield* pdf(owner, 2))
-        const slow = yield* store.claimChunk("slow", randomUUID())
+        const slow = yield* store.claimChunk("slow", anyId())
         assert.strictEqual(yield* store.recoverOrphan(STALE, MAX_CHUNK_ATTEMPTS), 0)
         yield* world.setChunk(slow!.id, { silentFor: Duration.hours(1) })
         assert.strictEqual(yield* store.recoverOrphan(STALE, MAX_CHUNK_ATTEMPTS), 1)
-        const next = yield* store.claimChunk("next", randomUUID())
+        const next = yield* store.claimChunk("next", anyId())
         assert.strictEqual(next?.id, slow?.id)
         assert.isFalse(yield* store.heartbeatChunk(slow!, 2, WINDOW))
         assert.strictEqual(yield* store.completeChunk(slow!, "old", [cost(jobId, 1)]), "stale")
@@ -134,16 +133,16 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
           const fileId = yield* pdf(owner, 4)
           yield* job(owner, fileId)
           const failure = { error: "no model", costs: [], retryIn: Duration.zero, maxAttempts: 2 }
-          const once = yield* store.claimChunk("w", randomUUID())
+          const once = yield* store.claimChunk("w", anyId())
           assert.strictEqual(yield* store.failChunk(once!, failure), "pending")
           assert.strictEqual(yield* store.failChunk(once!, failure), "stale")
-          const again = yield* store.claimChunk("w", randomUUID())
+          const again = yield* store.claimChunk("w", anyId())
           assert.deepStrictEqual([again?.id, again?.attempts], [once?.id, 2])
           assert.strictEqual(yield* store.failChunk(again!, failure), "failed")
           const file = yield* fileOf(fileId, owner)
           assert.deepStrictEqual([file.status, file.error, file.jobStatus], ["failed", "no model", "failed"])
           assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
-          assert.isUndefined(yield* store.claimChunk("w", randomUUID()))
+          assert.isUndefined(yield* store.claimChunk("w", anyId()))
         })
     )
 
@@ -155,7 +154,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const jobs = yield* Effect.forEach([1, 2, 3], () =>
           Effect.flatMap(pdf(owner, 4), (id) => job(owner, id))
         )
-        const claimed = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => store.claimChunk("w", randomUUID()))
+        const claimed = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => store.claimChunk("w", anyId()))
         assert.deepStrictEqual(
           claimed.map((chunk) => [chunk?.jobId, chunk?.chunkIndex]),
           jobs.flatMap((jobId) => [
@@ -173,14 +172,14 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const world = yield* DocumentsWorld
         const owner = yield* customer(10)
         yield* job(owner, yield* pdf(owner, 4))
-        const failed = yield* store.claimChunk("w", randomUUID())
+        const failed = yield* store.claimChunk("w", anyId())
         const later = { error: "no model", costs: [], retryIn: Duration.hours(1), maxAttempts: 3 }
         assert.strictEqual(yield* store.failChunk(failed!, later), "pending")
-        const other = yield* store.claimChunk("w", randomUUID())
+        const other = yield* store.claimChunk("w", anyId())
         assert.deepStrictEqual([failed?.chunkIndex, other?.chunkIndex], [0, 1])
-        assert.isUndefined(yield* store.claimChunk("w", randomUUID()))
+        assert.isUndefined(yield* store.claimChunk("w", anyId()))
         yield* world.setChunk(failed!.id, { due: true })
-        assert.strictEqual((yield* store.claimChunk("w", randomUUID()))?.id, failed?.id)
+        assert.strictEqual((yield* store.claimChunk("w", anyId()))?.id, failed?.id)
       })
     )
 
@@ -198,10 +197,10 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
             const hold = yield* world.hold(jobId)
             return hold !== undefined && hold.minutes > 60
           })
-        const chunk = yield* store.claimChunk("w", randomUUID())
+        const chunk = yield* store.claimChunk("w", anyId())
         assert.isTrue(yield* refreshed(store.heartbeatChunk(chunk!, 0, WINDOW)))
         yield* store.completeChunk(chunk!, "r", [])
-        const lease = randomUUID()
+        const lease = anyId()
         yield* store.claimAssembly(lease, STALE)
         assert.isTrue(yield* refreshed(store.heartbeatAssembly({ jobId, lease }, WINDOW)))
       })
@@ -215,19 +214,19 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
           const store = yield* ConversionStore
           const owner = yield* customer(10)
           const fileId = yield* pdf(owner, 4)
-          const queued = randomUUID()
+          const queued = anyId()
           yield* store.request({ jobId: queued, fileId, customerId: owner, options: {}, window: WINDOW })
           assert.strictEqual(yield* store.cancel(queued), "cancelled")
           assert.isFalse(yield* store.createJob(queued, { status: "pending", options: {}, chunkPages: 2 }))
           assert.strictEqual((yield* fileOf(fileId, owner)).status, "uploaded")
           const jobId = yield* job(owner, fileId)
-          const chunk = yield* store.claimChunk("w", randomUUID())
+          const chunk = yield* store.claimChunk("w", anyId())
           assert.strictEqual(yield* store.cancel(jobId), "cancelled")
           assert.strictEqual(yield* store.cancel(jobId), "cancelled")
-          assert.strictEqual(yield* store.cancel(randomUUID()), "not_active")
+          assert.strictEqual(yield* store.cancel(anyId()), "not_active")
           assert.isFalse(yield* store.heartbeatChunk(chunk!, 1, WINDOW))
           assert.strictEqual(yield* store.completeChunk(chunk!, "r", [cost(jobId, 0.25)]), "stale")
-          assert.isUndefined(yield* store.claimChunk("w", randomUUID()))
+          assert.isUndefined(yield* store.claimChunk("w", anyId()))
           assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
           const world = yield* DocumentsWorld
           const file = yield* fileOf(fileId, owner)
@@ -289,10 +288,10 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         yield* store.bookCosts([cost(jobId, 5)])
         assert.strictEqual(yield* store.applyBudget(undefined), 0)
         assert.strictEqual(yield* store.applyBudget(5), 1)
-        assert.isUndefined(yield* store.claimChunk("w", randomUUID()))
+        assert.isUndefined(yield* store.claimChunk("w", anyId()))
         assert.strictEqual((yield* fileOf(fileId, owner)).phase, "Paused: the daily model budget is spent")
         assert.strictEqual(yield* store.applyBudget(6), 1)
-        assert.isDefined(yield* store.claimChunk("w", randomUUID()))
+        assert.isDefined(yield* store.claimChunk("w", anyId()))
         assert.strictEqual(yield* store.applyBudget(5), 1)
         yield* DocumentsWorld.use((world) => world.bookedYesterday)
         assert.strictEqual(yield* store.applyBudget(5), 1, "it is another day")
@@ -333,29 +332,29 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         yield* ask(owner, picture)
         assert.strictEqual((yield* fileOf(picture, owner)).status, "processing")
         assert.isUndefined(yield* store.nextQueued, "no chunk job is made of it")
-        const inline = yield* store.claimInline(randomUUID(), STALE)
-        assert.isUndefined(yield* store.claimInline(randomUUID(), STALE))
+        const inline = yield* store.claimInline(anyId(), STALE)
+        assert.isUndefined(yield* store.claimInline(anyId(), STALE))
         assert.isTrue(yield* store.heartbeatInline(inline!, WINDOW))
         assert.strictEqual(yield* store.finishInline(inline!, "r", []), "completed")
         assert.strictEqual(yield* store.finishInline(inline!, "r", []), "completed")
         assert.deepStrictEqual(yield* funds(owner), { credits: 9, held: 0, charged: 1 })
 
         const fileId = yield* pdf(owner, 3)
-        const flyerId = randomUUID()
+        const flyerId = anyId()
         const flyer = { id: flyerId, fileId, customerId: owner, window: WINDOW }
         assert.strictEqual(yield* store.requestFlyer({ ...flyer, fileId: picture }), "unsupported")
         assert.strictEqual(yield* store.requestFlyer(flyer), "queued")
-        assert.strictEqual(yield* store.requestFlyer({ ...flyer, id: randomUUID() }), "active")
-        const reflow = { flyerId, customerId: owner, jobId: randomUUID(), options: {}, window: WINDOW }
+        assert.strictEqual(yield* store.requestFlyer({ ...flyer, id: anyId() }), "active")
+        const reflow = { flyerId, customerId: owner, jobId: anyId(), options: {}, window: WINDOW }
         assert.strictEqual(yield* store.requestReflow(reflow), "resolved")
-        const claimed = yield* store.claimFlyer(randomUUID(), STALE)
+        const claimed = yield* store.claimFlyer(anyId(), STALE)
         assert.strictEqual(yield* store.finishFlyer(claimed!, "flyer", []), "completed")
         assert.deepStrictEqual(yield* funds(owner), { credits: 6, held: 0, charged: 4 })
         assert.strictEqual(yield* store.requestReflow(reflow), "queued")
-        assert.strictEqual(yield* store.requestReflow({ ...reflow, jobId: randomUUID() }), "resolved")
+        assert.strictEqual(yield* store.requestReflow({ ...reflow, jobId: anyId() }), "resolved")
         assert.deepStrictEqual(yield* funds(owner), { credits: 6, held: 0, charged: 4 })
         assert.strictEqual(yield* store.cancel(reflow.jobId), "cancelled")
-        assert.strictEqual(yield* store.requestReflow({ ...reflow, jobId: randomUUID() }), "queued")
+        assert.strictEqual(yield* store.requestReflow({ ...reflow, jobId: anyId() }), "queued")
       })
     )
 
@@ -367,7 +366,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         yield* job(owner, yield* pdf(owner, 20))
         const claimed = yield* Effect.forEach(
           Array.from({ length: 20 }, (_, n) => n),
-          (n) => store.claimChunk(`w${n}`, randomUUID()),
+          (n) => store.claimChunk(`w${n}`, anyId()),
           { concurrency: "unbounded" }
         )
         const indexes = claimed.flatMap((chunk) => (chunk === undefined ? [] : [chunk.chunkIndex]))
@@ -387,7 +386,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
           Array.from({ length: 50 }, (_, n) => n),
           () =>
             Effect.flatMap(pdf(owner, 1), (fileId) =>
-              store.request({ jobId: randomUUID(), fileId, customerId: owner, options: {}, window: WINDOW })
+              store.request({ jobId: anyId(), fileId, customerId: owner, options: {}, window: WINDOW })
             ),
           { concurrency: 10 }
         )
@@ -406,7 +405,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
             const owner = yield* customer(10)
             const fileId = yield* pdf(owner, 2)
             const jobId = yield* job(owner, fileId)
-            const chunk = yield* store.claimChunk("w", randomUUID())
+            const chunk = yield* store.claimChunk("w", anyId())
             const [completed, cancelled] = yield* Effect.all(
               [store.completeChunk(chunk!, "r", []), store.cancel(jobId)],
               { concurrency: 2 }

@@ -1,13 +1,13 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
+import type { CustomerId } from "../../src/domain/ids.ts"
 import { type ClaimedInline, ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../support/any-id.ts"
 import { addFile, ask, clean, customer, DocumentsWorld, STALE } from "./documents-world.ts"
 
 /** Word documents of an owner whose conversion was asked for, in this order. */
-const asked = Effect.fnUntraced(function* (owner: string, count: number) {
+const asked = Effect.fnUntraced(function* (owner: CustomerId, count: number) {
   const ids: Array<string> = []
   for (let n = 0; n < count; n++) {
     const id = yield* addFile(owner, 1, "docx")
@@ -17,7 +17,7 @@ const asked = Effect.fnUntraced(function* (owner: string, count: number) {
   return ids
 })
 
-const claim = Effect.flatMap(ConversionStore, (store) => store.claimInline(randomUUID(), STALE))
+const claim = Effect.flatMap(ConversionStore, (store) => store.claimInline(anyId(), STALE))
 
 /** Ends a conversion without a result, for good. */
 const fail = (claimed: ClaimedInline) =>
@@ -58,7 +58,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         for (const id of short) {
           const claimed = yield* claim
           assert.strictEqual(claimed?.fileId, id)
-          yield* store.finishInline(claimed!, randomUUID(), [])
+          yield* store.finishInline(claimed!, anyId(), [])
         }
         assert.strictEqual((yield* claim)?.fileId, long[1])
       })
@@ -71,8 +71,8 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const [first, second] = yield* asked(yield* customer(100), 2)
         assert.strictEqual((yield* claim)?.fileId, first)
         assert.isUndefined(yield* claim)
-        yield* store.deleteFile(second!, (yield* store.filesById([second!]))[0]!.customerId)
-        const again = yield* store.claimInline(randomUUID(), Duration.zero)
+        yield* store.deleteFile(anyId(second!), (yield* store.filesById([anyId(second!)]))[0]!.customerId)
+        const again = yield* store.claimInline(anyId(), Duration.zero)
         assert.deepStrictEqual([again?.fileId, again?.attempts], [first, 2])
       })
     )

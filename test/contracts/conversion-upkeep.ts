@@ -1,19 +1,19 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
 import type { JobStatus } from "../../src/domain/conversion/job.ts"
 import { FILE_ROOM } from "../../src/domain/conversion/stored-files.ts"
+import type { CustomerId } from "../../src/domain/ids.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../support/any-id.ts"
 import { ask, clean, customer, DocumentsWorld, funds, job, pdf, STALE, WINDOW } from "./documents-world.ts"
 
 const { bytes: MOST_BYTES, files: MOST } = FILE_ROOM.free
 
 /** Adds a picture of so many bytes; undefined where there is no room for it. */
-const add = (customerId: string, sizeBytes = 1) =>
+const add = (customerId: CustomerId, sizeBytes = 1) =>
   Effect.flatMap(ConversionStore, (store) => {
-    const id = randomUUID()
+    const id = anyId()
     return store.addFile({
       id,
       customerId,
@@ -50,7 +50,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const queued = yield* pdf(owner, 2)
         yield* ask(owner, queued)
         const lost = yield* pdf(owner, 2)
-        yield* world.setFile(lost, { status: "chunked_processing", jobId: randomUUID() })
+        yield* world.setFile(lost, { status: "chunked_processing", jobId: anyId() })
         const all = [cancelled, failed, lost, live, assembling, queued]
         const statuses = Effect.forEach(all, (id) =>
           Effect.map(store.file(id, owner), (file) => [file?.status, file?.error])
@@ -129,7 +129,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         })
         const added = answers.filter((id) => id !== undefined)
         assert.lengthOf(added, 2)
-        yield* store.deleteFile(added[0]!, owner)
+        yield* store.deleteFile(anyId(added[0]!), owner)
         assert.isDefined(yield* add(owner))
         assert.isUndefined(yield* add(owner))
         // Another owner, and a paid plan, have room of their own.

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Context, Effect, type Layer } from "effect"
 
+import { anyId } from "../support/any-id.ts"
 import { clean, customer, DocumentsWorld } from "./documents-world.ts"
 
 /** The funds behind the stores: what their functions answer. */
@@ -19,7 +20,7 @@ export class FundsWorld extends Context.Service<
   }
 >()("postlane/test/FundsWorld") {}
 
-const expire = (jobId: string) => DocumentsWorld.use((world) => world.lapsesIn(jobId, -1))
+const expire = (jobId: string) => DocumentsWorld.use((world) => world.lapsesIn(anyId(jobId), -1))
 
 /** What every store of funds does with holds and charges. */
 export const suite = (name: string, stores: Layer.Layer<DocumentsWorld | FundsWorld>) =>

@@ -1,11 +1,13 @@
-import { createHash, randomUUID } from "node:crypto"
+import { createHash } from "node:crypto"
 
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Context, Duration, Effect, type Layer } from "effect"
 
+import type { CustomerId, LeaseId, MailId } from "../../src/domain/ids.ts"
 import type { ReplyContent } from "../../src/domain/inbound/reply-content.ts"
 import { Accounts } from "../../src/ports/accounts/accounts.ts"
 import { type ClaimedMail, IntakeStore, type MailEnd } from "../../src/ports/inbound/intake-store.ts"
+import { anyId } from "../support/any-id.ts"
 import { clean, customer, DocumentsWorld, funds, pass, STALE, WINDOW } from "./documents-world.ts"
 
 /** A mail's row. */
@@ -22,13 +24,13 @@ interface MailSeen {
 export class IntakeWorld extends Context.Service<
   IntakeWorld,
   {
-    readonly mail: (id: string) => Effect.Effect<MailSeen | undefined>
+    readonly mail: (id: MailId) => Effect.Effect<MailSeen | undefined>
     /** Oldest first. */
     readonly replies: (
-      mailId: string
+      mailId: MailId
     ) => Effect.Effect<ReadonlyArray<{ readonly content: ReplyContent; readonly status: string }>>
     /** The log entry of a mail's conversion. */
-    readonly logged: (mailId: string) => Effect.Effect<
+    readonly logged: (mailId: MailId) => Effect.Effect<
       | {
           readonly status: string
           readonly sender: string | null
@@ -42,16 +44,16 @@ export class IntakeWorld extends Context.Service<
 >()("postlane/test/IntakeWorld") {}
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex")
-const emailOf = (customerId: string) => `${customerId}@x.test`
-const mailOf = (id: string) => IntakeWorld.use((world) => world.mail(id))
-const repliesTo = (id: string) => IntakeWorld.use((world) => world.replies(id))
-const kinds = (id: string) =>
+const emailOf = (customerId: CustomerId) => `${customerId}@x.test`
+const mailOf = (id: MailId) => IntakeWorld.use((world) => world.mail(id))
+const repliesTo = (id: MailId) => IntakeWorld.use((world) => world.replies(id))
+const kinds = (id: MailId) =>
   Effect.map(repliesTo(id), (replies) => replies.map(({ content }) => content.kind))
 
 /** A mail that was received. */
 const received = Effect.gen(function* () {
   const store = yield* IntakeStore
-  const id = randomUUID()
+  const id = anyId()
   yield* store.receive({
     id,
     rawKey: `mails/${id}/raw.eml`,
@@ -62,7 +64,7 @@ const received = Effect.gen(function* () {
   return id
 })
 
-const claim = (step: "received" | "converting", lease: string = randomUUID(), stale = STALE) =>
+const claim = (step: "received" | "converting", lease: LeaseId = anyId(), stale = STALE) =>
   IntakeStore.use((store) => store.claim(step, lease, stale))
 
 /** A mail that was received and claimed. */
@@ -93,7 +95,7 @@ const DONE: ReplyContent = {
 }
 const HINT: ReplyContent = { kind: "no-attachment", convertAddress: "convert@x.test" }
 
-const admit = (mail: Pick<ClaimedMail, "id" | "lease">, customerId: string, pages: number) =>
+const admit = (mail: Pick<ClaimedMail, "id" | "lease">, customerId: CustomerId, pages: number) =>
   IntakeStore.use((store) =>
     store.admit(mail, {
       customerId,
@@ -109,7 +111,7 @@ const admit = (mail: Pick<ClaimedMail, "id" | "lease">, customerId: string, page
   )
 
 /** A mail whose conversion has begun, held by a worker. */
-const converting = Effect.fnUntraced(function* (customerId: string, pages: number) {
+const converting = Effect.fnUntraced(function* (customerId: CustomerId, pages: number) {
   const mail = yield* taken
   const store = yield* IntakeStore
   yield* store.identify(mail, identityOf(mail.id, emailOf(customerId)), 100)
@@ -121,7 +123,7 @@ const converting = Effect.fnUntraced(function* (customerId: string, pages: numbe
 
 const finish = (
   mail: Pick<ClaimedMail, "id" | "lease">,
-  customerId: string,
+  customerId: CustomerId,
   pages: number,
   options: { readonly asLink?: boolean; readonly unreadable?: ReadonlyArray<number> } = {}
 ) =>
@@ -141,7 +143,7 @@ const finish = (
 const sendReplies = Effect.gen(function* () {
   const store = yield* IntakeStore
   while (true) {
-    const reply = yield* store.claimReply(randomUUID(), Duration.minutes(5))
+    const reply = yield* store.claimReply(anyId(), Duration.minutes(5))
     if (reply === undefined) return
     yield* store.replySent(reply)
   }
@@ -165,7 +167,7 @@ const leases = (name: string, stores: Layer.Layer<Stores>) =>
             envelopeFrom: "",
             peerTrusted: false
           })
-          const lease = randomUUID()
+          const lease = anyId()
           const mail = yield* claim("received", lease)
           assert.deepStrictEqual(mail, {
             id: first,
@@ -202,9 +204,9 @@ const leases = (name: string, stores: Layer.Layer<Stores>) =>
         assert.isFalse(yield* store.handBack(slow, { after: Duration.zero, counts: true }))
         const end = { outcome: "error", reason: "r" } as const
         assert.isFalse(yield* store.end(slow, end))
-        assert.strictEqual(yield* finish(slow, randomUUID(), 1), "stale")
+        assert.strictEqual(yield* finish(slow, anyId(), 1), "stale")
         assert.strictEqual(yield* store.identify(slow, identityOf("i", "a@x.test"), 9), "stale")
-        assert.strictEqual(yield* admit(slow, randomUUID(), 1), "stale")
+        assert.strictEqual(yield* admit(slow, anyId(), 1), "stale")
         assert.isTrue(yield* store.handBack(next!, { after: Duration.minutes(1), counts: false }))
         assert.isUndefined(yield* claim("received"))
         yield* pass(Duration.minutes(2))
@@ -371,7 +373,7 @@ const money = (name: string, stores: Layer.Layer<Stores>) =>
         const world = yield* IntakeWorld
         const owner = yield* customer(10)
         const mail = yield* converting(owner, 3)
-        assert.strictEqual(yield* finish({ ...mail, lease: randomUUID() }, owner, 3), "stale")
+        assert.strictEqual(yield* finish({ ...mail, lease: anyId() }, owner, 3), "stale")
         assert.strictEqual(yield* finish(mail, owner, 2, { unreadable: [3] }), "completed")
         assert.strictEqual(yield* finish(mail, owner, 2, { unreadable: [3] }), "completed")
         assert.deepStrictEqual(yield* funds(owner), { credits: 8, held: 0, charged: 2 })
@@ -454,7 +456,7 @@ const money = (name: string, stores: Layer.Layer<Stores>) =>
           })
           assert.strictEqual((yield* mailOf(mail.id))?.reason, "it is broken")
           assert.strictEqual(yield* finish(mail, owner, 3), "stale")
-          assert.isUndefined(yield* claim("converting", randomUUID(), Duration.zero))
+          assert.isUndefined(yield* claim("converting", anyId(), Duration.zero))
         })
     )
   })
@@ -511,7 +513,7 @@ const replies = (name: string, stores: Layer.Layer<Stores>) =>
         const owner = yield* customer(10)
         const mail = yield* converting(owner, 3)
         yield* finish(mail, owner, 3)
-        const send = store.claimReply(randomUUID(), Duration.minutes(5))
+        const send = store.claimReply(anyId(), Duration.minutes(5))
         const first = yield* send
         assert.deepInclude(first, {
           mailId: mail.id,
@@ -528,9 +530,9 @@ const replies = (name: string, stores: Layer.Layer<Stores>) =>
         })
         assert.isUndefined(yield* send, "the result's reply waits for the acknowledgement")
         yield* pass(Duration.minutes(6))
-        const second = yield* store.claimReply(randomUUID(), Duration.minutes(5))
+        const second = yield* store.claimReply(anyId(), Duration.minutes(5))
         assert.deepStrictEqual([second?.id, second?.attempts], [first?.id, 2])
-        assert.isFalse(yield* store.replySent({ id: first!.id, lease: randomUUID() }))
+        assert.isFalse(yield* store.replySent({ id: first!.id, lease: anyId() }))
         assert.isTrue(yield* store.replySent(second!))
         assert.isFalse(yield* store.replySent(second!))
         const result = yield* send
@@ -558,7 +560,7 @@ const replies = (name: string, stores: Layer.Layer<Stores>) =>
 const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
   suiteLayer(stores, { timeout: 60_000 })(`mails that have ended: ${name}`, (it) => {
     const LIVES = Duration.days(14)
-    const completed = Effect.fnUntraced(function* (owner: string, asLink: boolean) {
+    const completed = Effect.fnUntraced(function* (owner: CustomerId, asLink: boolean) {
       const mail = yield* converting(owner, 1)
       yield* finish(mail, owner, 1, { asLink })
       return mail.id
@@ -579,7 +581,7 @@ const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
         yield* store.cleaned(attached, "all")
         yield* store.cleaned(linked, "source")
         assert.deepStrictEqual(yield* store.toClean(10, LIVES), [])
-        const unknown = randomUUID()
+        const unknown = anyId()
         assert.deepStrictEqual(yield* store.withoutObjects([attached, linked, unknown]), [attached, unknown])
         assert.isUndefined(yield* store.result(attached))
         assert.deepStrictEqual(yield* store.result(linked), {
@@ -603,9 +605,9 @@ const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
           kept.map(({ id, reply }) => [id, reply])
         )
         assert.deepStrictEqual(yield* names, [[failed, "queued"]])
-        const first = yield* store.claimReply(randomUUID(), Duration.minutes(5))
+        const first = yield* store.claimReply(anyId(), Duration.minutes(5))
         yield* store.replySent(first!)
-        const reply = yield* store.claimReply(randomUUID(), Duration.minutes(5))
+        const reply = yield* store.claimReply(anyId(), Duration.minutes(5))
         yield* store.replyFailed(reply!, "refused")
         const [kept] = yield* store.keptResults(owner, LIVES)
         assert.deepInclude(kept, {
@@ -618,7 +620,7 @@ const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
           reply: "failed"
         })
         assert.isAbove(kept!.expiresAt, Date.parse(kept!.convertedAt))
-        assert.deepStrictEqual(yield* store.keptResults(randomUUID(), LIVES), [])
+        assert.deepStrictEqual(yield* store.keptResults(anyId(), LIVES), [])
         assert.sameDeepMembers(
           [...(yield* store.toClean(10, LIVES))],
           [

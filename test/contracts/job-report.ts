@@ -4,6 +4,7 @@ import { Effect, type Layer } from "effect"
 import { BatchStore } from "../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../src/ports/conversion/job-report.ts"
+import { anyId } from "../support/any-id.ts"
 import { claimAs, endWith, JOB, PRICE } from "./batch-store.ts"
 import { clean, cost, customer, DocumentsWorld, job, parked, pdf } from "./documents-world.ts"
 
@@ -21,8 +22,8 @@ export const suite = (
         const owner = yield* customer(100)
         const ids: Array<string> = []
         for (let n = 0; n < 5; n++) ids.unshift(yield* job(owner, yield* pdf(owner, 2)))
-        yield* conversions.cancel(ids[1]!)
-        yield* conversions.bookCosts([cost(ids[2]!, 0.25)])
+        yield* conversions.cancel(anyId(ids[1]!))
+        yield* conversions.bookCosts([cost(anyId(ids[2]!), 0.25)])
         const seen: Array<string> = []
         let cursor: string | undefined
         do {
@@ -62,7 +63,7 @@ export const suite = (
         const jobs = yield* JobReport
         const batches = yield* BatchStore
         const { jobId } = yield* parked(3)
-        const row = (yield* claimAs(crypto.randomUUID()))!
+        const row = (yield* claimAs(anyId()))!
         const input = { prefix: "p/", records: 3, shards: 1, bytes: 7, model: "m1", price: PRICE }
         yield* batches.uploaded(row, input)
         yield* batches.submitted(row, JOB)

@@ -1,21 +1,21 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Clock, Effect, type Layer } from "effect"
 
 import { SHARE_SECONDS } from "../../src/domain/conversion/share-token.ts"
+import type { CustomerId } from "../../src/domain/ids.ts"
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import { SharedFiles } from "../../src/ports/conversion/shared-files.ts"
+import { anyId } from "../support/any-id.ts"
 import { addFile, ask, clean, customer, DocumentsWorld, STALE } from "./documents-world.ts"
 
 export const BASE_URL = "https://p.test"
 
 /** A file with a result. */
-const withResult = Effect.fnUntraced(function* (owner: string, resultKey: string) {
+const withResult = Effect.fnUntraced(function* (owner: CustomerId, resultKey: string) {
   const store = yield* ConversionStore
   const fileId = yield* addFile(owner, 1, "png")
   yield* ask(owner, fileId)
-  yield* store.finishInline((yield* store.claimInline(randomUUID(), STALE))!, resultKey, [])
+  yield* store.finishInline((yield* store.claimInline(anyId(), STALE))!, resultKey, [])
   return fileId
 })
 
@@ -43,7 +43,7 @@ export const suite = (name: string, stores: Layer.Layer<SharedFiles | Conversion
         const open = links.open(tokenOf(link?.url))
         assert.deepStrictEqual(yield* open, { fileName: "a.png", resultKey: "first" })
         yield* ask(owner, fileId)
-        yield* store.finishInline((yield* store.claimInline(randomUUID(), STALE))!, "second", [])
+        yield* store.finishInline((yield* store.claimInline(anyId(), STALE))!, "second", [])
         assert.deepStrictEqual(yield* open, { fileName: "a.png", resultKey: "second" })
         yield* store.deleteFile(fileId, owner)
         assert.isUndefined(yield* open)
@@ -62,7 +62,7 @@ export const suite = (name: string, stores: Layer.Layer<SharedFiles | Conversion
         const owner = yield* customer(10)
         const fileId = yield* addFile(owner, 1)
         assert.isUndefined(yield* links.link({ fileId, customerId: yield* customer(1) }))
-        assert.isUndefined(yield* links.link({ fileId: randomUUID(), customerId: owner }))
+        assert.isUndefined(yield* links.link({ fileId: anyId(), customerId: owner }))
         const link = yield* links.link({ fileId, customerId: owner })
         assert.isUndefined(yield* links.open(tokenOf(link?.url)))
       })

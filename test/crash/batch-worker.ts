@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto"
 import { writeSync } from "node:fs"
 import { join } from "node:path"
 
@@ -30,6 +29,7 @@ import { BatchObjects, FileObjects } from "../../src/ports/object-store.ts"
 import { layer as layerLeadership, leaderTicking } from "../../src/runtime/process/leadership.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { pageOf } from "../domain/conversion/world.ts"
+import { anyId } from "../support/any-id.ts"
 import { gated, gatedObjects, makeGate } from "./batch-gate.ts"
 import { BUCKET, LEASE_MS, MODEL, PRICE, TICKED, USAGE } from "./batch-times.ts"
 import { HEARTBEAT_MS, PAGES, wordsOf } from "./conversion-world.ts"
@@ -120,7 +120,7 @@ const service = Layer.effect(
 )
 
 const settings = {
-  preparer: randomUUID(),
+  preparer: anyId(),
   model: MODEL,
   price: PRICE,
   limits: { minRecords: 1, maxRecords: 1000, maxShardBytes: 4_000, maxBytes: MAX_BATCH_BYTES },
@@ -163,9 +163,9 @@ const leader = Layer.mergeAll(
 
 const workOnce = Effect.gen(function* () {
   const store = yield* ConversionStore
-  const assembly = yield* store.claimAssembly(randomUUID(), staleAfter(HEARTBEAT))
+  const assembly = yield* store.claimAssembly(anyId(), staleAfter(HEARTBEAT))
   if (assembly !== undefined) return yield* assembleJob(assembly, { heartbeat: HEARTBEAT })
-  const chunk = yield* store.claimChunk("worker", randomUUID())
+  const chunk = yield* store.claimChunk("worker", anyId())
   if (chunk === undefined) return yield* Effect.sleep("50 millis")
   return yield* processChunk(chunk, { heartbeat: HEARTBEAT, modelId: MODEL, price: PRICE })
 }).pipe(Effect.provide(BatchReplay.layer))

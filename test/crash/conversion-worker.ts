@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { Duration, Effect, Layer, Random, Redacted, Stream } from "effect"
 
 import { makeDiskObjects } from "../../src/adapters/disk/object-store.ts"
@@ -15,6 +13,7 @@ import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { VisionModel } from "../../src/ports/conversion/vision-model.ts"
 import { FileObjects } from "../../src/ports/object-store.ts"
 import { pageOf } from "../domain/conversion/world.ts"
+import { anyId } from "../support/any-id.ts"
 import { HEARTBEAT_MS, PAGES, wordsOf } from "./conversion-world.ts"
 
 /**
@@ -68,9 +67,9 @@ const ports = Layer.mergeAll(
 
 const workOnce = Effect.gen(function* () {
   const store = yield* ConversionStore
-  const assembly = yield* store.claimAssembly(randomUUID(), staleAfter(HEARTBEAT))
+  const assembly = yield* store.claimAssembly(anyId(), staleAfter(HEARTBEAT))
   if (assembly !== undefined) return yield* assembleJob(assembly, { heartbeat: HEARTBEAT })
-  const chunk = yield* store.claimChunk(WORKER, randomUUID())
+  const chunk = yield* store.claimChunk(WORKER, anyId())
   if (chunk === undefined) return yield* Effect.sleep("50 millis")
   return yield* processChunk(chunk, { heartbeat: HEARTBEAT, modelId: "m", price: PRICE })
 })

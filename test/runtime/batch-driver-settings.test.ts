@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Result } from "effect"
 
@@ -14,6 +12,7 @@ import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 import { customer, pdf, WINDOW } from "../adapters/postgres/conversion/world.ts"
 import { clean, isClosed, isState, jobOf, laneWorld, parked, rowOf } from "../domain/batch/world.ts"
+import { anyId } from "../support/any-id.ts"
 
 const settingsWith = (enabled: boolean) =>
   Result.getOrThrow(
@@ -61,7 +60,7 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the batch lan
       const store = yield* ConversionStore
       const made = Effect.fnUntraced(function* (enabled: boolean, pages: number) {
         const owner = yield* customer(100)
-        const [fileId, jobId] = [yield* pdf(owner, pages), randomUUID()]
+        const [fileId, jobId] = [yield* pdf(owner, pages), anyId()]
         const options = { highFidelity: true }
         yield* store.request({ jobId, fileId, customerId: owner, options, window: WINDOW })
         yield* Effect.scoped(

@@ -11,6 +11,7 @@ import { BatchObjects, FileObjects } from "../../src/ports/object-store.ts"
 import { conversionDuties } from "../../src/runtime/layers/conversion.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
+import { anyId } from "../support/any-id.ts"
 
 const LANE = {
   BATCH_CONVERSION_ENABLED: "true",
@@ -34,7 +35,9 @@ const doneBy = (env: Env, leads: boolean) =>
     const kept = yield* Deferred.make<void>()
     const orphans = [1, 1, 0]
     const closed = [1, 0]
-    const queued = [{ jobId: "job", fileId: "file", pages: 700, options: { highFidelity: true } }]
+    const queued = [
+      { jobId: anyId("job"), fileId: anyId("file"), pages: 700, options: { highFidelity: true } }
+    ]
     const store = Layer.mock(ConversionStore, {
       nextQueued: Effect.sync(() => queued.shift()),
       createJob: (jobId, { status }) =>
@@ -44,7 +47,7 @@ const doneBy = (env: Env, leads: boolean) =>
       sweep: () => note("sweep", 0),
       deleteFileOfClosedAccount: Effect.suspend(() => note("closed account", closed.shift() ?? 0)),
       applyBudget: (budget) => note(`budget ${budget}`, 0),
-      filesToPurge: () => Effect.succeed([{ id: "gone", jobIds: [] }]),
+      filesToPurge: () => Effect.succeed([{ id: anyId("gone"), jobIds: [] }]),
       filePurged: (id) => Effect.andThen(note(`purged ${id}`, undefined), Deferred.succeed(kept, undefined))
     })
     yield* Effect.andThen(Deferred.await(made), leads ? Deferred.await(kept) : Effect.void).pipe(

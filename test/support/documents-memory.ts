@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { Clock, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -13,7 +11,9 @@ import { chunksOf } from "../../src/adapters/memory/conversion/jobs.ts"
 import * as MemoryDatabase from "../../src/adapters/memory/documents/state.ts"
 import { type Documents, MemoryDocuments, micros } from "../../src/adapters/memory/documents/state.ts"
 import { Table } from "../../src/adapters/memory/documents/table.ts"
+import type { CustomerId, FileId, JobId, ChunkId } from "../../src/domain/ids.ts"
 import { DocumentsWorld, WINDOW } from "../contracts/documents-world.ts"
+import { anyId } from "./any-id.ts"
 
 /** The row, which a test knows to be there. */
 const the = <Row extends object>(table: Table<Row>, key: string): Row => {
@@ -31,7 +31,7 @@ const clean = (db: Documents) => {
 }
 
 const customer = (db: Documents, credits: number | "free") => {
-  const id = randomUUID()
+  const id = anyId()
   addCustomer(db, {
     id,
     email: `${id}@x.test`,
@@ -41,7 +41,7 @@ const customer = (db: Documents, credits: number | "free") => {
   return id
 }
 
-const funds = (db: Documents, customerId: string) => {
+const funds = (db: Documents, customerId: CustomerId) => {
   const sum = (rows: ReadonlyArray<{ readonly credits: number }>) =>
     rows.reduce((all, { credits }) => all + credits, 0)
   return {
@@ -51,7 +51,7 @@ const funds = (db: Documents, customerId: string) => {
   }
 }
 
-const spend = (db: Documents, customerId: string, credits: number) => {
+const spend = (db: Documents, customerId: CustomerId, credits: number) => {
   const left = availableFunds(db, customerId)
   if (left === undefined || amountOf(left) < credits) throw new Error("the credits do not suffice")
   db.customers.update(customerId, { credits: the(db.customers, customerId).credits - credits })
@@ -59,7 +59,7 @@ const spend = (db: Documents, customerId: string, credits: number) => {
 
 type World = DocumentsWorld["Service"]
 
-const setJob = (db: Documents, jobId: string, changes: Parameters<World["setJob"]>[1]) => {
+const setJob = (db: Documents, jobId: JobId, changes: Parameters<World["setJob"]>[1]) => {
   const { age, lease, ...rest } = changes
   db.jobs.update(jobId, {
     ...rest,
@@ -68,7 +68,7 @@ const setJob = (db: Documents, jobId: string, changes: Parameters<World["setJob"
   })
 }
 
-const setChunk = (db: Documents, chunkId: string, changes: Parameters<World["setChunk"]>[1]) => {
+const setChunk = (db: Documents, chunkId: ChunkId, changes: Parameters<World["setChunk"]>[1]) => {
   const { due, lease, silentFor, ...rest } = changes
   db.chunks.update(chunkId, {
     ...rest,
@@ -78,7 +78,7 @@ const setChunk = (db: Documents, chunkId: string, changes: Parameters<World["set
   })
 }
 
-const setFile = (db: Documents, fileId: string, changes: Parameters<World["setFile"]>[1]) => {
+const setFile = (db: Documents, fileId: FileId, changes: Parameters<World["setFile"]>[1]) => {
   const { claimedFor, unchangedFor, ...rest } = changes
   db.files.update(fileId, {
     ...rest,
@@ -87,7 +87,7 @@ const setFile = (db: Documents, fileId: string, changes: Parameters<World["setFi
   })
 }
 
-const setBatchRow = (db: Documents, jobId: string, changes: Parameters<World["setBatchRow"]>[1]) => {
+const setBatchRow = (db: Documents, jobId: JobId, changes: Parameters<World["setBatchRow"]>[1]) => {
   const { closedFor, overdueFor, preparedFor } = changes
   db.batches.update(jobId, {
     ...(closedFor === undefined ? {} : { closedAt: ago(db, closedFor) }),

@@ -6,6 +6,7 @@ import * as PostgresConversion from "../../src/adapters/postgres/conversion/conv
 import { StoredOptions } from "../../src/adapters/postgres/conversion/rows.ts"
 import { BatchOutcome, BatchRowState } from "../../src/domain/batch/row.ts"
 import { JobStatus, ChunkStatus } from "../../src/domain/conversion/job.ts"
+import { ChunkId } from "../../src/domain/ids.ts"
 import { clean, customer, funds } from "../adapters/postgres/conversion/world.ts"
 import { DocumentsWorld } from "../contracts/documents-world.ts"
 import { layerPostgres } from "./postgres.ts"
@@ -17,7 +18,7 @@ const JobSeen = Schema.Struct({
   totalCostUsd: Schema.NullOr(Schema.Finite)
 })
 const ChunkSeen = Schema.Struct({
-  id: Schema.String,
+  id: ChunkId,
   status: ChunkStatus,
   resultKey: Schema.NullOr(Schema.String)
 })

@@ -4,6 +4,7 @@ import { Accounts } from "../../ports/accounts/accounts.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import type { CustomerId } from "../ids.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { isOk, makeProductMail } from "./product-mail.ts"
 
@@ -13,7 +14,7 @@ export class AccountClosing extends Context.Service<
   {
     /** Closes it and confirms that by mail, once; the account is closed even if the mail does not go out. */
     readonly close: (
-      customerId: string
+      customerId: CustomerId
     ) => Effect.Effect<{ readonly deleted: true; readonly confirmationSent: boolean }, StoreUnavailable>
   }
 >()("postlane/domain/AccountClosing") {}

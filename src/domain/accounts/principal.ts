@@ -1,5 +1,7 @@
 import { Schema } from "effect"
 
+import type { CustomerId } from "../ids.ts"
+
 /**
  * The rights of a principal. `admin`: every admin route; `admin:read`: those that change nothing; `owner`: its own files,
  * team and account.
@@ -12,7 +14,7 @@ export interface Principal {
   /** The actor in audit rows: the token's name, or the customer's address. */
   readonly actor: string
   /** The customer it acts for; a bare admin token acts for none. */
-  readonly customerId: string | undefined
+  readonly customerId: CustomerId | undefined
   readonly rights: ReadonlyArray<Right>
   readonly via: "token" | "session"
 }

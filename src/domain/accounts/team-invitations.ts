@@ -4,6 +4,7 @@ import { TeamInvites } from "../../ports/accounts/accounts.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import type { CustomerId } from "../ids.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { isOk, makeProductMail } from "./product-mail.ts"
 
@@ -28,7 +29,7 @@ export class TeamInvitations extends Context.Service<
      * call returns the same one; its mail goes out again only if it did not before, or was deferred and failed in the end.
      */
     readonly invite: (invite: {
-      readonly customerId: string
+      readonly customerId: CustomerId
       readonly email: string
       readonly to: string
     }) => Effect.Effect<Invitation, StoreUnavailable | InviteUnderWay | NoSuchTeam>

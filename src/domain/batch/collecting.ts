@@ -4,6 +4,7 @@ import { BatchLines } from "../../ports/batch/batch-lines.ts"
 import type { BatchJob } from "../../ports/batch/batch-service.ts"
 import { BatchObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import { addUsage, NO_TOKENS } from "../conversion/cascade/cost.ts"
+import type { JobId } from "../ids.ts"
 import type { BatchTally } from "./cost.ts"
 import { manifestKey, preparedOf, decodeManifestLine, type ManifestEntry } from "./keys.ts"
 import { eachLine } from "./lines.ts"
@@ -78,7 +79,7 @@ const unseenOf = (
 
 /** One collect of a job's results. */
 interface Collecting {
-  readonly jobId: string
+  readonly jobId: JobId
   readonly attempt: number
   /** Files that were submitted. */
   readonly shards: number

@@ -6,13 +6,14 @@ import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { HOLD_WINDOW, type JobStatus } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
+import type { CustomerId, FileId, JobId } from "../ids.ts"
 
 /** How long an owner's request waits for the batch service; after that, the driver stops the job at its next poll. */
 const STOP_WITHIN = Duration.seconds(3)
 
 /** How process-now ended. */
 export type ProcessedNow =
-  | { readonly answer: "moved"; readonly jobId: string; readonly status: JobStatus }
+  | { readonly answer: "moved"; readonly jobId: JobId; readonly status: JobStatus }
   | { readonly answer: "not_found" | "not_waiting" }
 
 /** What the owner of a file does to its waiting conversion (BATCH-40, BATCH-41). */
@@ -24,11 +25,11 @@ export class BatchControls extends Context.Service<
      * about to resume it with its results: `moved` all the same.
      */
     readonly processNow: (file: {
-      readonly fileId: string
-      readonly customerId: string
+      readonly fileId: FileId
+      readonly customerId: CustomerId
     }) => Effect.Effect<ProcessedNow, StoreUnavailable>
     /** Stops the batch job of a conversion that was cancelled, if there is one; best effort. */
-    readonly stopBatchJob: (jobId: string) => Effect.Effect<void>
+    readonly stopBatchJob: (jobId: JobId) => Effect.Effect<void>
   }
 >()("postlane/domain/BatchControls") {
   static readonly layer: Layer.Layer<BatchControls, never, ConversionStore | BatchStore | BatchService> =
@@ -39,7 +40,7 @@ export class BatchControls extends Context.Service<
         const store = yield* BatchStore
         const service = yield* BatchService
 
-        const stopBatchJob = (jobId: string) =>
+        const stopBatchJob = (jobId: JobId) =>
           withDeadline(
             Effect.gen(function* () {
               const arn = yield* store.toStop(jobId)

@@ -5,6 +5,7 @@ import {
   type ModelPrice,
   type TokenUsage
 } from "../conversion/cascade/cost.ts"
+import type { JobId } from "../ids.ts"
 import type { EndStatus } from "./row.ts"
 
 /** What a batch job returned, counted. */
@@ -37,7 +38,7 @@ export const batchCost = (tally: BatchTally, price: ModelPrice): number =>
 export const batchCostEntry = (
   batch: {
     readonly id: string
-    readonly jobId: string
+    readonly jobId: JobId
     readonly arn: string
     readonly model: string
     readonly end: EndStatus

@@ -1,15 +1,17 @@
 import { Schema } from "effect"
 
+import type { JobId, LeaseId } from "../ids.ts"
+
 /**
  * Where a batch keeps its objects. Parts are `[A-Za-z0-9._-]`, as Bedrock takes them in an `s3Uri`. Each prepare has a folder of
  * its own, so that two never write to the same one; only results have one place for the job.
  */
 
 /** All objects of a job's batch. */
-export const batchPrefix = (jobId: string): string => `batch/${jobId}/`
+export const batchPrefix = (jobId: JobId): string => `batch/${jobId}/`
 
 /** What one prepare uploads. */
-export const preparedPrefix = (jobId: string, lease: string): string => `${batchPrefix(jobId)}${lease}/`
+export const preparedPrefix = (jobId: JobId, lease: LeaseId): string => `${batchPrefix(jobId)}${lease}/`
 
 /** The folder that the batch service reads: only shards. */
 export const inputPrefix = (prepared: string): string => `${prepared}input/`
@@ -27,15 +29,15 @@ export const shardKey = (prepared: string, shard: number): string =>
   `${inputPrefix(prepared)}shard-${String(shard).padStart(4, "0")}.jsonl`
 
 /** Results of one chunk (BATCH-20). */
-export const resultsKey = (jobId: string, chunkIndex: number): string =>
+export const resultsKey = (jobId: JobId, chunkIndex: number): string =>
   `${batchPrefix(jobId)}results/chunk-${chunkIndex}.json`
 
 /** Answers of a chunk that one collect parks until the rest arrive. */
-export const heldKey = (jobId: string, attempt: number, chunkIndex: number): string =>
+export const heldKey = (jobId: JobId, attempt: number, chunkIndex: number): string =>
   `${batchPrefix(jobId)}held-${attempt}/chunk-${chunkIndex}.json`
 
 /** A batch job's name, and its idempotency token: both follow from the job's id, whichever process creates it (BATCH-13). */
-export const batchJobName = (jobId: string): string => `postlane-${jobId}`
+export const batchJobName = (jobId: JobId): string => `postlane-${jobId}`
 
 /** One submitted record: what its answer may be used for. A line of JSON. */
 export const ManifestEntry = Schema.Struct({

@@ -6,12 +6,13 @@ import type { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { BatchObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { isUsable } from "../conversion/cascade/model-call.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../conversion/job.ts"
+import type { JobId } from "../ids.ts"
 import { promptHash } from "./capture.ts"
 import { readResults } from "./results.ts"
 
 /** A chunk of a job with batch results. */
 interface PrimedChunk {
-  readonly jobId: string
+  readonly jobId: JobId
   readonly chunkIndex: number
 }
 

@@ -1,6 +1,7 @@
 import { Effect, Fiber, Schema, Stream } from "effect"
 
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
+import type { JobId } from "../ids.ts"
 import { heldKey, resultsKey, type ManifestEntry } from "./keys.ts"
 import type { ReturnedRecord } from "./record.ts"
 
@@ -71,7 +72,7 @@ const readAnswers = (
 /** A chunk's accepted answers. Fails with `missing` where there is no file, `unavailable` where it cannot be read. */
 export const readResults = (
   objects: ObjectStoreService,
-  jobId: string,
+  jobId: JobId,
   chunkIndex: number
 ): Effect.Effect<ReadonlyArray<PageAnswer>, ObjectStoreError> =>
   readAnswers(objects, resultsKey(jobId, chunkIndex))
@@ -90,7 +91,7 @@ interface Held {
 /** One collect's answers that are not written yet, by chunk. */
 interface Buffer {
   readonly objects: ObjectStoreService
-  readonly collect: { readonly jobId: string; readonly attempt: number }
+  readonly collect: { readonly jobId: JobId; readonly attempt: number }
   readonly encoder: ReturnType<typeof makeEncoder>
   readonly chunks: Map<number, Held>
   /** Characters of all of them. */

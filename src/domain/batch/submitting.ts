@@ -10,6 +10,7 @@ import type { BatchObjects } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { HOLD_WINDOW } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
+import { LeaseId } from "../ids.ts"
 import { batchJobName, outputPrefix, preparedOf, preparedPrefix } from "./keys.ts"
 import { type DriverSettings, giveUpIn, STUCK_AFTER, waitingWindow } from "./lane-settings.ts"
 import { prepare } from "./preparing.ts"
@@ -158,7 +159,7 @@ export const prepareNext = (
     const claim = Effect.fnUntraced(function* (take: "open" | "parked") {
       return yield* store.claim({
         take,
-        lease: yield* random.uuidV7(),
+        lease: LeaseId.make(yield* random.uuidV7()),
         preparer: settings.preparer,
         term,
         model: settings.model,

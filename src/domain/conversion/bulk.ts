@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 import { BulkOrders } from "../../ports/conversion/bulk-orders.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { type CustomerId, type FileId, JobId } from "../ids.ts"
 import { HOLD_WINDOW, type JobStatus, type ConversionOptions } from "./job.ts"
 
 /** Most items of one order. */
@@ -15,8 +16,8 @@ const LOOK_EVERY = Duration.millis(100)
 
 /** Files that are to be converted together. */
 interface BulkRequest {
-  readonly customerId: string
-  readonly items: ReadonlyArray<{ readonly fileId: string; readonly urgent: boolean }>
+  readonly customerId: CustomerId
+  readonly items: ReadonlyArray<{ readonly fileId: FileId; readonly urgent: boolean }>
   readonly options: ConversionOptions
 }
 
@@ -26,12 +27,12 @@ type BulkStarted =
       readonly answer: "queued"
       readonly bulkId: string
       readonly jobs: ReadonlyArray<{
-        readonly id: string
-        readonly fileId: string
+        readonly id: JobId
+        readonly fileId: FileId
         readonly status: JobStatus
       }>
     }
-  | { readonly answer: "not_found" | "active" | "insufficient"; readonly fileId: string }
+  | { readonly answer: "not_found" | "active" | "insufficient"; readonly fileId: FileId }
 
 /** Starts many conversions at once. Items that are not urgent opt in to the batch lane (BATCH-2). */
 export class BulkConversions extends Context.Service<
@@ -50,8 +51,8 @@ export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionS
       const random = yield* SecureRandom
 
       /** The statuses of the jobs that the executor has created so far; inline work has no job, and is `pending` too. */
-      const statusesOf = Effect.fnUntraced(function* (fileIds: ReadonlyArray<string>) {
-        const known = new Map<string, JobStatus>()
+      const statusesOf = Effect.fnUntraced(function* (fileIds: ReadonlyArray<FileId>) {
+        const known = new Map<FileId, JobStatus>()
         const look = Effect.gen(function* () {
           while (true) {
             const files = yield* store.filesById(fileIds)
@@ -68,8 +69,8 @@ export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionS
         start: Effect.fnUntraced(function* ({ customerId, items, options }) {
           const bulkId = yield* random.uuidV7()
           const jobs = yield* Effect.forEach(items, ({ fileId, urgent }) =>
-            Effect.map(random.uuidV7(), (jobId) => ({
-              jobId,
+            Effect.map(random.uuidV7(), (id) => ({
+              jobId: JobId.make(id),
               fileId,
               options: urgent ? options : { ...options, _batchLane: true }
             }))

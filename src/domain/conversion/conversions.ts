@@ -9,6 +9,7 @@ import {
 } from "../../ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type LaneSettings, statusAtCreation } from "../batch/lane-settings.ts"
+import { type CustomerId, type FileId, JobId, FlyerId } from "../ids.ts"
 import { HOLD_WINDOW, type JobStatus, type ConversionOptions, CHUNK_PAGES } from "./job.ts"
 
 /** How long an answer waits for the executor to create the job, so that it can include the job's status. */
@@ -17,12 +18,12 @@ const LOOK_EVERY = Duration.millis(50)
 
 /** A request for work: accepted, or why not. */
 type Started<R> =
-  | { readonly answer: "queued"; readonly id: string; readonly status: JobStatus }
+  | { readonly answer: "queued"; readonly id: JobId; readonly status: JobStatus }
   | { readonly answer: Exclude<R, "queued"> }
 
 /** How a cancel ended. */
 type Cancelled =
-  | { readonly answer: "cancelled"; readonly jobId: string }
+  | { readonly answer: "cancelled"; readonly jobId: JobId }
   | { readonly answer: "not_found" | "finishing" | "inline" | "not_active" }
 
 /** Starts and stops conversions for the owners of files. */
@@ -30,21 +31,24 @@ export class Conversions extends Context.Service<
   Conversions,
   {
     readonly convert: (request: {
-      readonly fileId: string
-      readonly customerId: string
+      readonly fileId: FileId
+      readonly customerId: CustomerId
       readonly options: ConversionOptions
     }) => Effect.Effect<Started<Requested>, StoreUnavailable>
     readonly cancel: (file: {
-      readonly fileId: string
-      readonly customerId: string
+      readonly fileId: FileId
+      readonly customerId: CustomerId
     }) => Effect.Effect<Cancelled, StoreUnavailable>
     readonly preserveFormatting: (file: {
-      readonly fileId: string
-      readonly customerId: string
-    }) => Effect.Effect<{ readonly answer: Requested | "unsupported"; readonly id: string }, StoreUnavailable>
+      readonly fileId: FileId
+      readonly customerId: CustomerId
+    }) => Effect.Effect<
+      { readonly answer: Requested | "unsupported"; readonly id: FlyerId },
+      StoreUnavailable
+    >
     readonly reflow: (flyer: {
-      readonly flyerId: string
-      readonly customerId: string
+      readonly flyerId: FlyerId
+      readonly customerId: CustomerId
     }) => Effect.Effect<Started<Requested | "resolved">, StoreUnavailable>
   }
 >()("postlane/domain/Conversions") {
@@ -55,7 +59,7 @@ export class Conversions extends Context.Service<
       const random = yield* SecureRandom
 
       /** The job's status once the executor has created it; `pending` where that takes longer. Inline work has no job row. */
-      const statusOf = (fileId: string, kind: FileKind | undefined) =>
+      const statusOf = (fileId: FileId, kind: FileKind | undefined) =>
         Effect.gen(function* () {
           while (kind === "pdf") {
             const [file] = yield* store.filesById([fileId])
@@ -69,13 +73,13 @@ export class Conversions extends Context.Service<
         )
 
       const owned = (
-        fileId: string,
-        customerId: string
+        fileId: FileId,
+        customerId: CustomerId
       ): Effect.Effect<StoredFile | undefined, StoreUnavailable> => store.file(fileId, customerId)
 
       return Conversions.of({
         convert: Effect.fnUntraced(function* ({ customerId, fileId, options }) {
-          const jobId = yield* random.uuidV7()
+          const jobId = JobId.make(yield* random.uuidV7())
           const answer = yield* store.request({ jobId, fileId, customerId, options, window: HOLD_WINDOW })
           if (answer !== "queued") return { answer }
           const file = yield* owned(fileId, customerId)
@@ -92,12 +96,12 @@ export class Conversions extends Context.Service<
         }),
 
         preserveFormatting: Effect.fnUntraced(function* ({ customerId, fileId }) {
-          const id = yield* random.uuidV7()
+          const id = FlyerId.make(yield* random.uuidV7())
           return { answer: yield* store.requestFlyer({ id, fileId, customerId, window: HOLD_WINDOW }), id }
         }),
 
         reflow: Effect.fnUntraced(function* ({ customerId, flyerId }) {
-          const jobId = yield* random.uuidV7()
+          const jobId = JobId.make(yield* random.uuidV7())
           const answer = yield* store.requestReflow({
             flyerId,
             customerId,

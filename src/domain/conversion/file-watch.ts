@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 
 import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
+import type { FileId } from "../ids.ts"
 import { momentOf, momentOfDeleted, type ProgressMoment, sameMoment } from "./progress.ts"
 
 /** How often watched files are polled: all of one process in one query. */
@@ -25,7 +26,7 @@ export class FileWatch extends Context.Service<
     FileWatch,
     Effect.gen(function* () {
       const store = yield* ConversionStore
-      const watchers = new Map<string, Set<(file: StoredFile | undefined) => Effect.Effect<unknown>>>()
+      const watchers = new Map<FileId, Set<(file: StoredFile | undefined) => Effect.Effect<unknown>>>()
 
       const look = Effect.gen(function* () {
         const ids = [...watchers.keys()]

@@ -1,12 +1,13 @@
 import type { StoredFile } from "../../ports/conversion/conversion-store.ts"
+import type { FileId, JobId } from "../ids.ts"
 
 /** Events of a progress stream (DOC-44). */
 type ProgressEvent = "progress" | "completed" | "failed" | "cancelled"
 
 /** The data of a progress event. */
 interface ProgressData {
-  readonly fileId: string
-  readonly jobId: string | null
+  readonly fileId: FileId
+  readonly jobId: JobId | null
   readonly status: string
   readonly phase: string | null
   readonly done: number

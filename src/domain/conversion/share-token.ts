@@ -1,13 +1,14 @@
 import { Clock, Effect, type Redacted } from "effect"
 
 import { makeSignedTokens } from "../accounts/tokens.ts"
+import { FileId } from "../ids.ts"
 
 /** How long a link is valid, seconds. */
 export const SHARE_SECONDS = 14 * 24 * 60 * 60
 
 /** What a link refers to. */
 interface ShareSubject {
-  readonly fileId: string
+  readonly fileId: FileId
   /** Seconds since 1970. */
   readonly expiresAt: number
 }
@@ -40,7 +41,7 @@ export const subjectOf = (payload: Uint8Array): ShareSubject | undefined => {
   const digits = [...payload.subarray(0, ID_BYTES)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
   const fileId = digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
   const expiresAt = payload.subarray(ID_BYTES).reduce((sum, byte) => sum * 256 + byte, 0)
-  return { fileId, expiresAt }
+  return { fileId: FileId.make(fileId), expiresAt }
 }
 
 /**
@@ -56,7 +57,7 @@ export const makeShareLinks = Effect.fnUntraced(function* <E>(options: {
   const tokens = yield* makeSignedTokens({ label: SHARE_LABEL, maxLength: MAX_SHARE_TOKEN, key })
   return {
     /** The link of a file that is valid from this moment, milliseconds of the epoch. */
-    from: Effect.fnUntraced(function* (fileId: string, ms: number) {
+    from: Effect.fnUntraced(function* (fileId: FileId, ms: number) {
       const expiresAt = Math.floor(ms / 1000) + SHARE_SECONDS
       const token = yield* tokens.write(payloadOf({ fileId, expiresAt }))
       return { url: `${baseUrl}/shared/${token}`, expiresAt: new Date(expiresAt * 1000).toISOString() }

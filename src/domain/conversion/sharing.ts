@@ -5,6 +5,7 @@ import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { isOk, makeProductMail } from "../accounts/product-mail.ts"
+import type { CustomerId, FileId } from "../ids.ts"
 import type { Mailer } from "../mail/mailer.ts"
 
 /** Most people that one call shares a file with. */
@@ -18,8 +19,8 @@ class NoSuchFile extends Data.TaggedError("NoSuchFile") {}
 
 /** A file that is to be shared. */
 export interface ShareRequest {
-  readonly fileId: string
-  readonly customerId: string
+  readonly fileId: FileId
+  readonly customerId: CustomerId
   /** Bare addresses; each gets a mail of its own, and none sees the others. */
   readonly recipients: ReadonlyArray<string>
   readonly message: string | undefined

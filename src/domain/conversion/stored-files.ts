@@ -1,5 +1,7 @@
 import { Data } from "effect"
 
+import type { FileId, JobId, FlyerId, LeaseId } from "../ids.ts"
+
 const GIB = 1024 ** 3
 
 /** Limits on the files of one customer, by plan. */
@@ -38,25 +40,25 @@ export const cleanFileName = (name: string): string => {
 }
 
 /** All objects of a job. */
-export const jobPrefix = (jobId: string): string => `jobs/${jobId}/`
+export const jobPrefix = (jobId: JobId | FlyerId): string => `jobs/${jobId}/`
 
 /** All objects of an uploaded file but those of its jobs. */
-export const filePrefix = (fileId: string): string => `files/${fileId}/`
+export const filePrefix = (fileId: FileId): string => `files/${fileId}/`
 
 /** Key of a chunk's result; the lease is part of it, so that a worker that lost it overwrites nothing. */
-export const chunkResultKey = (jobId: string, chunkIndex: number, lease: string): string =>
+export const chunkResultKey = (jobId: JobId, chunkIndex: number, lease: LeaseId): string =>
   `${jobPrefix(jobId)}chunks/${chunkIndex}-${lease}.jsonl`
 
 /** Key of a job's result. */
-export const resultKey = (jobId: string, lease: string): string => `${jobPrefix(jobId)}result-${lease}.html`
+export const resultKey = (jobId: JobId, lease: LeaseId): string => `${jobPrefix(jobId)}result-${lease}.html`
 
 /** Key of a Word document's or a picture's result: with its file's objects, since there is no job row. */
-export const inlineResultKey = (fileId: string, lease: string): string =>
+export const inlineResultKey = (fileId: FileId, lease: LeaseId): string =>
   `${filePrefix(fileId)}result-${lease}.html`
 
 /** Key of an uploaded file. */
-export const fileKey = (fileId: string): string => `${filePrefix(fileId)}source`
+export const fileKey = (fileId: FileId): string => `${filePrefix(fileId)}source`
 
 /** Key of a flyer job's result: with its file's objects, unique to the attempt. */
-export const flyerResultKey = (fileId: string, lease: string): string =>
+export const flyerResultKey = (fileId: FileId, lease: LeaseId): string =>
   `${filePrefix(fileId)}flyer-${lease}.html`

@@ -9,6 +9,7 @@ import {
 } from "../../ports/conversion/documents.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { type CustomerId, FileId } from "../ids.ts"
 import { cleanFileName, fileKey, filePrefix, jobPrefix, type NoRoomForFile } from "./stored-files.ts"
 
 /** Largest file, bytes. */
@@ -31,7 +32,7 @@ export class Uploads extends Context.Service<
   {
     /** Leaves nothing behind when an upload fails or is cut off. */
     readonly add: <E, R>(upload: {
-      readonly customerId: string
+      readonly customerId: CustomerId
       readonly name: string
       readonly body: Stream.Stream<Uint8Array, E, R>
     }) => Effect.Effect<StoredFile, UploadError | E, R>
@@ -59,7 +60,7 @@ export class Uploads extends Context.Service<
 
       return Uploads.of({
         add: Effect.fnUntraced(function* ({ body, customerId, name }) {
-          const id = yield* random.uuidV7()
+          const id = FileId.make(yield* random.uuidV7())
           const objectKey = fileKey(id)
           const sizeBytes = yield* objects.put(objectKey, bounded(body), {
             contentType: "application/octet-stream"

@@ -9,6 +9,7 @@ import type { MailReader, ReplyChannel } from "../../ports/inbound/mails.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { type CustomerId, MailId } from "../ids.ts"
 import { cleanMails, sweepOrphans } from "./clean-up.ts"
 import { IntakeConfig, rawKey } from "./intake-config.ts"
 import { admitNext, convertNext, replyNext } from "./mail-steps.ts"
@@ -29,7 +30,7 @@ export class ConvertByEmail extends Context.Service<
     /** Takes a mail in: on return its raw form and its row are durable. Returns its id. */
     readonly accept: <E, R>(
       delivery: Delivery<E, R>
-    ) => Effect.Effect<string, E | ObjectStoreError | StoreUnavailable, R>
+    ) => Effect.Effect<MailId, E | ObjectStoreError | StoreUnavailable, R>
     /** Reads the mail that has waited longest, and answers it or queues its conversion. False: there is none. */
     readonly admitNext: Effect.Effect<boolean, StoreUnavailable>
     /** Converts the mail that has waited longest. False: there is none. */
@@ -45,7 +46,7 @@ export class ConvertByEmail extends Context.Service<
      * whatever became of the replies.
      */
     readonly keptResults: (
-      customerId: string
+      customerId: CustomerId
     ) => Effect.Effect<ReadonlyArray<KeptResult & { readonly url: string }>, StoreUnavailable>
     /** The result that a link leads to; undefined for a link that is not ours or has expired. */
     readonly result: (
@@ -80,7 +81,7 @@ const make = Effect.gen(function* () {
   return ConvertByEmail.of({
     accept: Effect.fnUntraced(
       function* ({ envelopeFrom, peerTrusted, raw }) {
-        const id = yield* random.uuidV7()
+        const id = MailId.make(yield* random.uuidV7())
         const key = rawKey(id)
         const rawBytes = yield* objects.put(key, raw, { contentType: "message/rfc822" })
         yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted }).pipe(

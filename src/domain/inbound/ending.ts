@@ -9,6 +9,7 @@ import {
 } from "../../ports/inbound/intake-store.ts"
 import { ReplyChannel } from "../../ports/inbound/mails.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import type { CustomerId } from "../ids.ts"
 import { blocks, suppressedError } from "../mail/suppression-policy.ts"
 import { IntakeConfig } from "./intake-config.ts"
 import { countEnded } from "./metrics.ts"
@@ -37,7 +38,7 @@ export const endMail = (
 
 /** The customer that the mail is from, and the file that it is about. */
 export interface About {
-  readonly customerId: string
+  readonly customerId: CustomerId
   readonly recipient: string
   readonly filename: string
   readonly fileBytes: number

@@ -1,5 +1,6 @@
 import { Schema, Context, type Duration } from "effect"
 
+import { type LeaseId, MailId } from "../ids.ts"
 import type { AuthenticityRules } from "./sender-authenticity.ts"
 
 /** How a mail ended. From `duplicate` on they get no reply; `unregistered` gets one a day. */
@@ -51,18 +52,22 @@ export class IntakeConfig extends Context.Service<
 
 /** Prefix of all mails' objects, and of one mail's. */
 export const MAILS = "mails/"
-export const mailPrefix = (mailId: string): string => `${MAILS}${mailId}/`
+export const mailPrefix = (mailId: MailId): string => `${MAILS}${mailId}/`
 
 const MAIL_ID = /^mails\/([\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12})\//
 
 /** The mail that an object belongs to; undefined for an object that is not ours. */
-export const mailIdOf = (key: string): string | undefined => MAIL_ID.exec(key)?.[1]
-export const rawKey = (mailId: string): string => `${mailPrefix(mailId)}raw.eml`
+export const mailIdOf = (key: string): MailId | undefined => {
+  const id = MAIL_ID.exec(key)?.[1]
+  return id === undefined ? undefined : MailId.make(id)
+}
+export const rawKey = (mailId: MailId): string => `${mailPrefix(mailId)}raw.eml`
 /** The lease is part of the key, so that a worker that lost it overwrites nothing. */
-export const sourceKey = (mailId: string, lease: string): string => `${mailPrefix(mailId)}source-${lease}.pdf`
-export const resultKey = (mailId: string, lease: string): string =>
+export const sourceKey = (mailId: MailId, lease: LeaseId): string =>
+  `${mailPrefix(mailId)}source-${lease}.pdf`
+export const resultKey = (mailId: MailId, lease: LeaseId): string =>
   `${mailPrefix(mailId)}result-${lease}.html`
 
 /** When a mail's id was made, milliseconds of the epoch: the first 48 bits of a UUID of version 7 (RFC 9562, section 5.7). */
-export const madeAt = (mailId: string): number =>
+export const madeAt = (mailId: MailId): number =>
   Number.parseInt(mailId.slice(0, 8) + mailId.slice(9, 13), 16)

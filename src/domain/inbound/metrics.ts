@@ -1,5 +1,6 @@
 import { Clock, Effect, Metric } from "effect"
 
+import type { MailId } from "../ids.ts"
 import { madeAt, type MailOutcome } from "./intake-config.ts"
 import type { ReplyContent } from "./reply-content.ts"
 
@@ -45,7 +46,7 @@ const secondsToReply = Metric.histogram("postlane_intake_reply_seconds", {
 })
 
 /** Records the time to a reply. The mail's id holds when it arrived, perhaps by another machine's clock. */
-export const timeReply = (mailId: string): Effect.Effect<void> =>
+export const timeReply = (mailId: MailId): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Metric.update(secondsToReply, Math.max(0, now - madeAt(mailId)) / 1000)
   )

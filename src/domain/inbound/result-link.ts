@@ -4,6 +4,7 @@ import type * as Mac from "effect/crypto/Mac"
 import { IntakeStore } from "../../ports/inbound/intake-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeSignedTokens } from "../accounts/tokens.ts"
+import { MailId } from "../ids.ts"
 
 /** How long the link to a result works, milliseconds: 7 days. */
 export const LINK_LIVES_MS = 7 * 24 * 60 * 60 * 1000
@@ -19,9 +20,9 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 /** Creates and verifies the tokens of links to results. */
 export interface ResultLinks {
   /** The same mail and time give the same token, so that a repeated reply is identical. */
-  readonly token: (mailId: string, expiresAt: number) => Effect.Effect<string, StoreUnavailable>
+  readonly token: (mailId: MailId, expiresAt: number) => Effect.Effect<string, StoreUnavailable>
   /** The mail of a genuine token that has not expired. */
-  readonly verify: (token: string) => Effect.Effect<string | undefined, StoreUnavailable>
+  readonly verify: (token: string) => Effect.Effect<MailId | undefined, StoreUnavailable>
 }
 
 /** The URL of the result for a token. */
@@ -38,13 +39,13 @@ export const makeResultLinks: Effect.Effect<ResultLinks, never, IntakeStore | Ma
       key: linkKey
     })
     return {
-      token: (mailId: string, expiresAt: number) => tokens.write(encoder.encode(`${mailId}\n${expiresAt}`)),
+      token: (mailId: MailId, expiresAt: number) => tokens.write(encoder.encode(`${mailId}\n${expiresAt}`)),
       verify: Effect.fnUntraced(function* (token: string) {
         const payload = yield* tokens.read(token)
         if (payload === undefined) return undefined
         const [id, until] = decoder.decode(payload).split("\n")
         if (id === undefined || !UUID.test(id)) return undefined
-        return (yield* Clock.currentTimeMillis) < Number(until) ? id : undefined
+        return (yield* Clock.currentTimeMillis) < Number(until) ? MailId.make(id) : undefined
       })
     }
   }

@@ -1,6 +1,7 @@
 import { Context, Data, type Effect, type Redacted } from "effect"
 
 import type { Principal, Right } from "../../domain/accounts/principal.ts"
+import type { CustomerId } from "../../domain/ids.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A token cannot be made like this: without a right, without a name, or `owner` without its customer. */
@@ -12,7 +13,7 @@ export interface NewToken {
   readonly name: string
   /** At least one; `owner` needs a `customerId`. */
   readonly rights: ReadonlyArray<Right>
-  readonly customerId?: string | undefined
+  readonly customerId?: CustomerId | undefined
   /** Milliseconds of the epoch; never where it is missing. */
   readonly expiresAt?: number | undefined
 }
@@ -22,7 +23,7 @@ export interface ListedToken {
   readonly id: string
   readonly name: string
   readonly rights: ReadonlyArray<Right>
-  readonly customerId: string | undefined
+  readonly customerId: CustomerId | undefined
   readonly createdAt: number
   /** To the minute; `undefined` for never. */
   readonly lastUsedAt: number | undefined

@@ -1,11 +1,12 @@
 import { Context, type Effect, type Redacted } from "effect"
 
+import type { CustomerId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** An account and its spendable funds: live holds are already deducted. */
 export interface AccountFunds {
-  readonly id: string
+  readonly id: CustomerId
   readonly email: string
   readonly name: string | null
   readonly planType: "free" | "paid"
@@ -22,13 +23,13 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     /** The account and its funds; `undefined` where it is closed. */
-    readonly funds: (customerId: string) => Effect.Effect<AccountFunds | undefined, StoreUnavailable>
+    readonly funds: (customerId: CustomerId) => Effect.Effect<AccountFunds | undefined, StoreUnavailable>
     /**
      * Closes the account: sign-ins, tokens, links and open invitations end with it, in one step. `undefined` where it is
      * closed already.
      */
     readonly close: (
-      customerId: string
+      customerId: CustomerId
     ) => Effect.Effect<
       { readonly email: string; /** ISO 8601. */ readonly deletedAt: string } | undefined,
       StoreUnavailable
@@ -69,7 +70,7 @@ export class TeamInvites extends Context.Service<
   {
     /** Makes the invitation, or finds the open one; `undefined` where the customer is gone. `email` is the key of an address. */
     readonly begin: (invite: {
-      readonly customerId: string
+      readonly customerId: CustomerId
       readonly email: string
     }) => Effect.Effect<InviteTodo | undefined, StoreUnavailable>
     /** Records whether the mail of that token went out. */

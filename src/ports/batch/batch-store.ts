@@ -3,13 +3,14 @@ import { Context, type Duration, type Effect } from "effect"
 import type { BatchOutcome } from "../../domain/batch/row.ts"
 import type { CostEntry, ModelPrice } from "../../domain/conversion/cascade/cost.ts"
 import type { JobOptions } from "../../domain/conversion/job.ts"
+import type { JobId, LeaseId } from "../../domain/ids.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A row to prepare, held by `lease`. */
 export interface ClaimedBatch {
   readonly id: string
-  readonly lease: string
-  readonly jobId: string
+  readonly lease: LeaseId
+  readonly jobId: JobId
   /** An earlier prepare was begun: its batch job may exist. */
   readonly foundOpen: boolean
   /** A live leader did not finish it in time (BATCH-15). */
@@ -38,7 +39,7 @@ export interface ChunkRange {
 /** A submitted row that is due. */
 export interface PolledBatch {
   readonly id: string
-  readonly jobId: string
+  readonly jobId: JobId
   /** Empty on a row that was set to `submitted` by hand, without its batch job. */
   readonly arn: string
   readonly model: string
@@ -68,7 +69,7 @@ export interface BatchEnd {
 
 /** A closed row whose job is still waiting. */
 interface StrandedJob {
-  readonly jobId: string
+  readonly jobId: JobId
   readonly outcome: BatchOutcome
   readonly costUsd: number
 }
@@ -85,7 +86,7 @@ export class BatchStore extends Context.Service<
      */
     readonly claim: (claim: {
       readonly take: "open" | "parked"
-      readonly lease: string
+      readonly lease: LeaseId
       /** This process. */
       readonly preparer: string
       /** The leader's term. */
@@ -96,7 +97,7 @@ export class BatchStore extends Context.Service<
       /** How long a job may wait in the lane. */
       readonly giveUpIn: Duration.Duration
     }) => Store<ClaimedBatch | undefined>
-    readonly chunks: (jobId: string) => Store<ReadonlyArray<ChunkRange>>
+    readonly chunks: (jobId: JobId) => Store<ReadonlyArray<ChunkRange>>
     readonly uploaded: (
       batch: Pick<ClaimedBatch, "id" | "lease">,
       input: {
@@ -136,20 +137,20 @@ export class BatchStore extends Context.Service<
       /** The extra time that the driver has to resume it by itself. */
       readonly slack: Duration.Duration
       readonly window: Duration.Duration
-    }) => Store<string | undefined>
+    }) => Store<JobId | undefined>
     readonly stranded: Store<ReadonlyArray<StrandedJob>>
     /** Resumes a parked job on demand; true for the one call that did it. */
-    readonly resume: (jobId: string, patch: JobOptions, window: Duration.Duration) => Store<boolean>
+    readonly resume: (jobId: JobId, patch: JobOptions, window: Duration.Duration) => Store<boolean>
     readonly makeInteractive: (
-      jobId: string,
+      jobId: JobId,
       window: Duration.Duration
     ) => Store<"resumed" | "closed" | "not_waiting">
     /** The ARN of a submitted row's batch job that is to be stopped, if there is one. */
-    readonly toStop: (jobId: string) => Store<string | undefined>
+    readonly toStop: (jobId: JobId) => Store<string | undefined>
     readonly toPurge: (
       after: Duration.Duration,
       limit: number
-    ) => Store<ReadonlyArray<{ readonly id: string; readonly jobId: string }>>
+    ) => Store<ReadonlyArray<{ readonly id: string; readonly jobId: JobId }>>
     readonly purged: (id: string) => Store<void>
   }
 >()("postlane/ports/BatchStore") {}

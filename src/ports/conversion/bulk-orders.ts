@@ -1,12 +1,13 @@
 import { Context, type Duration, type Effect } from "effect"
 
 import type { JobOptions } from "../../domain/conversion/job.ts"
+import type { CustomerId, FileId, JobId } from "../../domain/ids.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** The answer to an order: accepted whole, or refused whole, and because of which file. */
 type BulkAnswer =
   | { readonly answer: "queued" }
-  | { readonly answer: "not_found" | "active" | "insufficient"; readonly fileId: string }
+  | { readonly answer: "not_found" | "active" | "insufficient"; readonly fileId: FileId }
 
 /** The message of an order that has ended, held by the process that claimed it. */
 export interface BulkMessage {
@@ -18,7 +19,7 @@ export interface BulkMessage {
   /** This one included. */
   readonly attempts: number
   readonly items: ReadonlyArray<{
-    readonly fileId: string
+    readonly fileId: FileId
     /** Empty where the file was deleted. */
     readonly fileName: string
     readonly deleted: boolean
@@ -35,10 +36,10 @@ export class BulkOrders extends Context.Service<
     /** All or none. May be called again with the same ids. */
     readonly request: (order: {
       readonly bulkId: string
-      readonly customerId: string
+      readonly customerId: CustomerId
       readonly items: ReadonlyArray<{
-        readonly jobId: string
-        readonly fileId: string
+        readonly jobId: JobId
+        readonly fileId: FileId
         readonly options: JobOptions
       }>
       readonly window: Duration.Duration

@@ -4,6 +4,7 @@ import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
 import type { Legibility } from "../../domain/conversion/page-line.ts"
 import type { NoRoomForFile } from "../../domain/conversion/stored-files.ts"
+import type { CustomerId, FileId, JobId, ChunkId, FlyerId, LeaseId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -15,8 +16,8 @@ export type FileStatus = "uploaded" | "processing" | "chunked_processing" | "com
 
 /** A file as its owner sees it. Times are ISO 8601. */
 export interface StoredFile {
-  readonly id: string
-  readonly customerId: string
+  readonly id: FileId
+  readonly customerId: CustomerId
   readonly name: string
   readonly kind: FileKind
   readonly sizeBytes: number
@@ -25,7 +26,7 @@ export interface StoredFile {
   readonly phase: string | null
   /** Its job is `waiting_batch`. Computed from the job. */
   readonly batchWaiting: boolean
-  readonly jobId: string | null
+  readonly jobId: JobId | null
   /** Of the job `jobId`; null where there is none (yet). */
   readonly jobStatus: JobStatus | null
   /** Pages. */
@@ -42,25 +43,25 @@ export interface StoredFile {
 
 /** A requested conversion without a job yet. */
 interface QueuedConversion {
-  readonly jobId: string
-  readonly fileId: string
+  readonly jobId: JobId
+  readonly fileId: FileId
   readonly pages: number
   readonly options: JobOptions
 }
 
 /** A chunk that this worker holds until it reports the end or loses the lease. */
 export interface ClaimedChunk {
-  readonly id: string
+  readonly id: ChunkId
   /** Proof of the claim. */
-  readonly lease: string
-  readonly jobId: string
+  readonly lease: LeaseId
+  readonly jobId: JobId
   readonly chunkIndex: number
   /** Pages from 0, the last one included. */
   readonly firstPage: number
   readonly lastPage: number
   /** This one included. */
   readonly attempts: number
-  readonly fileId: string
+  readonly fileId: FileId
   readonly objectKey: string
   readonly options: JobOptions
   readonly totalPages: number
@@ -68,9 +69,9 @@ export interface ClaimedChunk {
 
 /** A job whose chunks have all ended, to be assembled by the holder of the lease. */
 export interface ClaimedAssembly {
-  readonly jobId: string
-  readonly lease: string
-  readonly fileId: string
+  readonly jobId: JobId
+  readonly lease: LeaseId
+  readonly fileId: FileId
   readonly fileName: string
   readonly attempts: number
   readonly options: JobOptions
@@ -81,9 +82,9 @@ export interface ClaimedAssembly {
 
 /** A DOCX or an image to be converted inline. */
 export interface ClaimedInline {
-  readonly fileId: string
-  readonly lease: string
-  readonly jobId: string
+  readonly fileId: FileId
+  readonly lease: LeaseId
+  readonly jobId: JobId
   readonly name: string
   readonly kind: FileKind
   readonly objectKey: string
@@ -93,9 +94,9 @@ export interface ClaimedInline {
 
 /** A PDF to be converted layout-true. */
 export interface ClaimedFlyer {
-  readonly id: string
-  readonly lease: string
-  readonly fileId: string
+  readonly id: FlyerId
+  readonly lease: LeaseId
+  readonly fileId: FileId
   readonly name: string
   readonly objectKey: string
   readonly pages: number
@@ -107,13 +108,13 @@ type FlyerStatus = "pending" | "processing" | "completed" | "failed"
 
 /** A flyer job as its owner sees it. */
 export interface StoredFlyer {
-  readonly id: string
-  readonly fileId: string
+  readonly id: FlyerId
+  readonly fileId: FileId
   readonly status: FlyerStatus
   /** Of one that has failed for good; null while it is retried. */
   readonly error: string | null
   /** The free reflow that was chosen instead. */
-  readonly compConversionId: string | null
+  readonly compConversionId: JobId | null
   /** ISO 8601. */
   readonly createdAt: string
   /** Key of the layout-true result. */
@@ -150,24 +151,27 @@ export class ConversionStore extends Context.Service<
     ) => Effect.Effect<StoredFile, StoreUnavailable | NoRoomForFile>
     /** Of this owner only; newest first, the page after `cursor`. */
     readonly files: (
-      customerId: string,
+      customerId: CustomerId,
       page: { readonly limit: number; readonly cursor: string | undefined }
     ) => Effect.Effect<FilePage, StoreUnavailable | InvalidCursor>
-    readonly file: (fileId: string, customerId: string) => Store<StoredFile | undefined>
+    readonly file: (fileId: FileId, customerId: CustomerId) => Store<StoredFile | undefined>
     /** Files by id, for progress streams: many in one call. */
-    readonly filesById: (fileIds: ReadonlyArray<string>) => Store<ReadonlyArray<StoredFile>>
-    readonly deleteFile: (fileId: string, customerId: string) => Store<"deleted" | "not_found" | "finishing">
+    readonly filesById: (fileIds: ReadonlyArray<FileId>) => Store<ReadonlyArray<StoredFile>>
+    readonly deleteFile: (
+      fileId: FileId,
+      customerId: CustomerId
+    ) => Store<"deleted" | "not_found" | "finishing">
     /** Deleted files whose objects still exist, with all their jobs (flyer jobs too). */
     readonly filesToPurge: (
       limit: number
-    ) => Store<ReadonlyArray<{ readonly id: string; readonly jobIds: ReadonlyArray<string> }>>
-    readonly filePurged: (fileId: string) => Store<void>
+    ) => Store<ReadonlyArray<{ readonly id: FileId; readonly jobIds: ReadonlyArray<JobId | FlyerId> }>>
+    readonly filePurged: (fileId: FileId) => Store<void>
 
     // Requests
     readonly request: (request: {
-      readonly jobId: string
-      readonly fileId: string
-      readonly customerId: string
+      readonly jobId: JobId
+      readonly fileId: FileId
+      readonly customerId: CustomerId
       readonly options: JobOptions
       readonly window: Duration.Duration
       readonly bulkId?: string | undefined
@@ -175,17 +179,17 @@ export class ConversionStore extends Context.Service<
     /** The oldest request in the queue `convert`, if any. */
     readonly nextQueued: Store<QueuedConversion | undefined>
     readonly createJob: (
-      jobId: string,
+      jobId: JobId,
       job: {
         readonly status: "pending" | "waiting_batch"
         readonly options: JobOptions
         readonly chunkPages: number
       }
     ) => Store<boolean>
-    readonly cancel: (jobId: string) => Store<"cancelled" | "finishing" | "not_active">
+    readonly cancel: (jobId: JobId) => Store<"cancelled" | "finishing" | "not_active">
 
     // Chunks
-    readonly claimChunk: (worker: string, lease: string) => Store<ClaimedChunk | undefined>
+    readonly claimChunk: (worker: string, lease: LeaseId) => Store<ClaimedChunk | undefined>
     /** False: stop at once, the chunk no longer belongs to this worker. */
     readonly heartbeatChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
@@ -211,11 +215,11 @@ export class ConversionStore extends Context.Service<
       costs: ReadonlyArray<CostEntry>
     ) => Store<boolean>
     /** With a lease: does nothing where the assembly has passed to another holder. */
-    readonly failJob: (jobId: string, error: string, lease?: string) => Store<boolean>
+    readonly failJob: (jobId: JobId, error: string, lease?: LeaseId) => Store<boolean>
     readonly bookCosts: (costs: ReadonlyArray<CostEntry>) => Store<void>
 
     // Assembly
-    readonly claimAssembly: (lease: string, stale: Duration.Duration) => Store<ClaimedAssembly | undefined>
+    readonly claimAssembly: (lease: LeaseId, stale: Duration.Duration) => Store<ClaimedAssembly | undefined>
     readonly heartbeatAssembly: (
       assembly: Pick<ClaimedAssembly, "jobId" | "lease">,
       window: Duration.Duration
@@ -228,7 +232,7 @@ export class ConversionStore extends Context.Service<
     ) => Store<"completed" | "stale" | "insufficient" | "unreadable">
 
     // Inline and layout-true
-    readonly claimInline: (lease: string, stale: Duration.Duration) => Store<ClaimedInline | undefined>
+    readonly claimInline: (lease: LeaseId, stale: Duration.Duration) => Store<ClaimedInline | undefined>
     readonly heartbeatInline: (
       inline: Pick<ClaimedInline, "fileId" | "lease">,
       window: Duration.Duration
@@ -249,16 +253,16 @@ export class ConversionStore extends Context.Service<
       }
     ) => Store<"stale" | "pending" | "failed">
     readonly requestFlyer: (request: {
-      readonly id: string
-      readonly fileId: string
-      readonly customerId: string
+      readonly id: FlyerId
+      readonly fileId: FileId
+      readonly customerId: CustomerId
       readonly window: Duration.Duration
     }) => Store<Requested | "unsupported">
     /** Undefined where there is none, it is somebody else's, or its file is deleted. */
-    readonly flyer: (flyerId: string, customerId: string) => Store<StoredFlyer | undefined>
+    readonly flyer: (flyerId: FlyerId, customerId: CustomerId) => Store<StoredFlyer | undefined>
     /** Those of a file, newest first. */
-    readonly flyersOf: (fileId: string, customerId: string) => Store<ReadonlyArray<StoredFlyer>>
-    readonly claimFlyer: (lease: string, stale: Duration.Duration) => Store<ClaimedFlyer | undefined>
+    readonly flyersOf: (fileId: FileId, customerId: CustomerId) => Store<ReadonlyArray<StoredFlyer>>
+    readonly claimFlyer: (lease: LeaseId, stale: Duration.Duration) => Store<ClaimedFlyer | undefined>
     readonly heartbeatFlyer: (
       flyer: Pick<ClaimedFlyer, "id" | "lease">,
       window: Duration.Duration
@@ -279,13 +283,13 @@ export class ConversionStore extends Context.Service<
     ) => Store<"stale" | "pending" | "failed">
     /** Stops a running one and releases its funds; a repeated call gets the same answer. */
     readonly cancelFlyer: (
-      flyerId: string,
-      customerId: string
+      flyerId: FlyerId,
+      customerId: CustomerId
     ) => Store<"cancelled" | "not_active" | "not_found">
     readonly requestReflow: (request: {
-      readonly flyerId: string
-      readonly customerId: string
-      readonly jobId: string
+      readonly flyerId: FlyerId
+      readonly customerId: CustomerId
+      readonly jobId: JobId
       readonly options: JobOptions
       readonly window: Duration.Duration
     }) => Store<Requested | "resolved">

@@ -2,6 +2,7 @@ import { Context, type Effect } from "effect"
 
 import type { BatchOutcome, BatchRowState } from "../../domain/batch/row.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
+import type { CustomerId, FileId, JobId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -11,9 +12,9 @@ export const MAX_COST_DAYS = 366
 
 /** A job as admins see it. Times are ISO 8601 in UTC. */
 export interface JobRow {
-  readonly id: string
-  readonly fileId: string
-  readonly customerId: string | null
+  readonly id: JobId
+  readonly fileId: FileId
+  readonly customerId: CustomerId | null
   readonly bulkId: string | null
   readonly status: JobStatus
   readonly options: JobOptions

@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 
+import type { CustomerId, FileId } from "../../domain/ids.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A link that shows one file's result to anyone who has it (DOC-50). */
@@ -24,11 +25,11 @@ export class SharedFiles extends Context.Service<
   {
     /** A link to a file of this customer's; `undefined` where there is no such file, or it is somebody else's. */
     readonly link: (file: {
-      readonly fileId: string
-      readonly customerId: string
+      readonly fileId: FileId
+      readonly customerId: CustomerId
     }) => Effect.Effect<ShareLink | undefined, StoreUnavailable>
     /** The address of a file's link that is valid for two weeks from `from`; the same `from` gives the same address. */
-    readonly urlFrom: (fileId: string, from: Date) => Effect.Effect<string, StoreUnavailable>
+    readonly urlFrom: (fileId: FileId, from: Date) => Effect.Effect<string, StoreUnavailable>
     /** What the link shows; `undefined` for a forged or expired token, a deleted file, or one without a result. */
     readonly open: (token: string) => Effect.Effect<SharedResult | undefined, StoreUnavailable>
   }

@@ -1,6 +1,7 @@
 import { Context, Data, type Effect } from "effect"
 
 import type { DigestCadence, DigestPeriod } from "../../domain/delivery/audit-digest-period.ts"
+import type { CustomerId } from "../../domain/ids.ts"
 import type { SendRequest } from "../../domain/mail/message.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -11,7 +12,7 @@ export interface DigestSubscription {
   readonly email: string
   readonly cadence: DigestCadence
   /** Null: the whole service. Else only what concerns this customer and mail to this address. */
-  readonly customerId: string | null
+  readonly customerId: CustomerId | null
 }
 
 /** Which subscriptions to return. */
@@ -96,7 +97,7 @@ export class AuditDigestStore extends Context.Service<
     readonly activity: (query: {
       readonly period: DigestPeriod
       /** Absent: the whole service. */
-      readonly customer: { readonly id: string; readonly email: string } | undefined
+      readonly customer: { readonly id: CustomerId; readonly email: string } | undefined
       readonly limit: number
     }) => Effect.Effect<DigestActivity, StoreUnavailable>
     /** One guarded statement: of two runs at once one gets `Claimed`. `patient`: a digest that failed recently waits. */

@@ -1,5 +1,6 @@
 import { Context, type Duration, type Effect, type Redacted } from "effect"
 
+import type { CustomerId, LeaseId, MailId } from "../../domain/ids.ts"
 import type { MailOutcome } from "../../domain/inbound/intake-config.ts"
 import type { ReplyContent } from "../../domain/inbound/reply-content.ts"
 import type { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
@@ -7,7 +8,7 @@ import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** An accepted mail; its raw form is stored. */
 interface ReceivedMail {
-  readonly id: string
+  readonly id: MailId
   readonly rawKey: string
   readonly rawBytes: number
   /** Empty: the null return path. */
@@ -17,7 +18,7 @@ interface ReceivedMail {
 
 /** A mail that this process works on while it holds the lease. */
 export interface ClaimedMail extends ReceivedMail {
-  readonly lease: string
+  readonly lease: LeaseId
   /** Including this one; otherwise only attempts of workers that died count. */
   readonly attempts: number
   /** How many times in a row a dependency failed in this step. */
@@ -27,7 +28,7 @@ export interface ClaimedMail extends ReceivedMail {
   /** Set on a mail that is being converted. */
   readonly job:
     | {
-        readonly customerId: string
+        readonly customerId: CustomerId
         readonly filename: string
         readonly fileBytes: number
         readonly pages: number
@@ -56,7 +57,7 @@ interface MailIdentity {
 
 /** A customer. */
 export interface Customer {
-  readonly id: string
+  readonly id: CustomerId
   /** The registered address. */
   readonly email: string
   readonly plan: "free" | "paid"
@@ -66,7 +67,7 @@ export interface Customer {
 
 /** A conversion that may begin. */
 interface Admission {
-  readonly customerId: string
+  readonly customerId: CustomerId
   readonly filename: string
   readonly fileBytes: number
   readonly pages: number
@@ -83,7 +84,7 @@ export interface MailEnd {
   readonly outcome: MailOutcome
   /** For the log. */
   readonly reason: string
-  readonly customerId?: string | undefined
+  readonly customerId?: CustomerId | undefined
   readonly filename?: string | undefined
   readonly fileBytes?: number | undefined
   /** Set where a conversion failed: it is logged in `conversion_jobs`. */
@@ -121,8 +122,8 @@ export interface Shortage {
 /** A reply that this process sends. */
 export interface ClaimedReply {
   readonly id: string
-  readonly lease: string
-  readonly mailId: string
+  readonly lease: LeaseId
+  readonly mailId: MailId
   readonly recipient: string
   readonly content: ReplyContent
   readonly asLink: boolean
@@ -141,7 +142,7 @@ export interface ClaimedReply {
 /** A result that is available by link. */
 export interface KeptResult {
   /** Of the mail. */
-  readonly id: string
+  readonly id: MailId
   readonly name: string
   readonly pages: number
   /** Page numbers that could not be read; they are not charged. */
@@ -167,7 +168,7 @@ export class IntakeStore extends Context.Service<
     readonly receive: (mail: ReceivedMail) => Ask<void>
     readonly claim: (
       step: "received" | "converting",
-      lease: string,
+      lease: LeaseId,
       stale: Duration.Duration
     ) => Ask<ClaimedMail | undefined>
     /** False: the lease is lost. Keeps the funds set aside for `window`. */
@@ -200,12 +201,12 @@ export class IntakeStore extends Context.Service<
     readonly customer: (email: string) => Ask<Customer | undefined>
     /** Why mail to an address (key) is suppressed; empty where it is not. */
     readonly suppressions: (email: string) => Ask<ReadonlyArray<SuppressionReason>>
-    readonly customerEmail: (customerId: string) => Ask<string | undefined>
+    readonly customerEmail: (customerId: CustomerId) => Ask<string | undefined>
     readonly admit: (mail: Claimed, admission: Admission) => Ask<"admitted" | "stale" | Shortage>
     /** False: the lease is lost. */
     readonly end: (mail: Claimed, end: MailEnd) => Ask<boolean>
     readonly finish: (mail: Claimed, result: MailResult) => Ask<"completed" | "stale" | Shortage>
-    readonly claimReply: (lease: string, hold: Duration.Duration) => Ask<ClaimedReply | undefined>
+    readonly claimReply: (lease: LeaseId, hold: Duration.Duration) => Ask<ClaimedReply | undefined>
     readonly replySent: (reply: Held) => Ask<boolean>
     readonly replyFailed: (reply: Held, error: string) => Ask<boolean>
     readonly retryReply: (
@@ -222,17 +223,20 @@ export class IntakeStore extends Context.Service<
     readonly toClean: (
       limit: number,
       linkLives: Duration.Duration
-    ) => Ask<ReadonlyArray<{ readonly id: string; readonly everything: boolean }>>
-    readonly cleaned: (id: string, what: "source" | "all") => Ask<void>
+    ) => Ask<ReadonlyArray<{ readonly id: MailId; readonly everything: boolean }>>
+    readonly cleaned: (id: MailId, what: "source" | "all") => Ask<void>
     /** Those of these ids without a mail, or whose mail's objects were all removed: objects still there are orphans. */
-    readonly withoutObjects: (ids: ReadonlyArray<string>) => Ask<ReadonlyArray<string>>
+    readonly withoutObjects: (ids: ReadonlyArray<MailId>) => Ask<ReadonlyArray<MailId>>
     /** Deletes mails that ended long ago. */
     readonly purge: Ask<void>
     /** 32 random bytes that never change: the key of links to results. */
     readonly linkKey: Ask<Redacted.Redacted<Uint8Array>>
     /** Results of a customer's mails that are available by link, newest first. */
-    readonly keptResults: (customerId: string, linkLives: Duration.Duration) => Ask<ReadonlyArray<KeptResult>>
+    readonly keptResults: (
+      customerId: CustomerId,
+      linkLives: Duration.Duration
+    ) => Ask<ReadonlyArray<KeptResult>>
     /** The result of a mail, for its link; undefined where there is no longer one. */
-    readonly result: (id: string) => Ask<{ readonly key: string; readonly filename: string } | undefined>
+    readonly result: (id: MailId) => Ask<{ readonly key: string; readonly filename: string } | undefined>
   }
 >()("postlane/ports/IntakeStore") {}

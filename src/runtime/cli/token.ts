@@ -4,6 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 
 import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
 import { Right } from "../../domain/accounts/principal.ts"
+import { CustomerId } from "../../domain/ids.ts"
 import { Access, type ListedToken } from "../../ports/accounts/access.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { onDatabase } from "./installation.ts"
@@ -36,6 +37,7 @@ const create = Command.make(
       Flag.atLeast(1)
     ),
     customer: Flag.String("customer").pipe(
+      Flag.map((id) => CustomerId.make(id)),
       Flag.withDescription("Id of the customer that it acts for; owner needs one"),
       Flag.withMetavar("<uuid>"),
       Flag.optional

@@ -4,6 +4,7 @@ import { Effect, Exit, Layer, Stream } from "effect"
 import { takeIn } from "../../../src/adapters/cloudflare/email-delivery.ts"
 import { ConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
 import { MAX_MAIL_BYTES } from "../../../src/domain/inbound/incoming-mail.ts"
+import { anyId } from "../../support/any-id.ts"
 
 const RECIPIENTS = new Set(["convert@in.test"])
 
@@ -40,7 +41,7 @@ const layer = Layer.mock(ConvertByEmail, {
     ).pipe(
       Effect.map((size) => {
         reads.push(size)
-        return "id"
+        return anyId("id")
       })
     )
 })

@@ -11,6 +11,7 @@ import { JobReport } from "../../../src/ports/conversion/job-report.ts"
 import { InvalidCursor } from "../../../src/ports/cursor.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
 import { storedFile } from "../../domain/conversion/stored-file.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { call, startServer, type TestServer } from "./harness.ts"
 
@@ -31,7 +32,12 @@ beforeAll(async () => {
     access: Layer.mergeAll(
       Layer.mock(Access, {
         byToken: () =>
-          Effect.succeed({ actor: "token:o", customerId: OWNER, rights: ["owner", "admin"], via: "token" })
+          Effect.succeed({
+            actor: "token:o",
+            customerId: anyId(OWNER),
+            rights: ["owner", "admin"],
+            via: "token"
+          })
       }),
       Layer.mock(MagicLinks, {})
     ),
@@ -39,11 +45,13 @@ beforeAll(async () => {
       Layer.mock(ConversionStore, {
         file: (id, customerId) =>
           Effect.succeed(
-            id === FILE && customerId === OWNER ? storedFile({ id, customerId, jobId: JOB }) : undefined
+            id === FILE && customerId === OWNER
+              ? storedFile({ id, customerId, jobId: anyId(JOB) })
+              : undefined
           ),
         deleteFile: () => Effect.succeed("deleted")
       }),
-      Layer.mock(Conversions, { cancel: () => Effect.succeed({ answer: "cancelled", jobId: JOB }) }),
+      Layer.mock(Conversions, { cancel: () => Effect.succeed({ answer: "cancelled", jobId: anyId(JOB) }) }),
       Layer.mock(FileObjects, {}),
       Layer.mock(FileWatch, {}),
       Layer.mock(Uploads, {})
@@ -88,7 +96,7 @@ const get = (path: string) => call(server, path, { headers })
 describe("POST /api/v1/files/:fileId/process-now", () => {
   it("moves the conversion, also where its results are just there", async () => {
     for (const status of ["pending", "waiting_batch"] as const) {
-      moved = { answer: "moved", jobId: JOB, status }
+      moved = { answer: "moved", jobId: anyId(JOB), status }
       const answer = await now(FILE)
       expect([answer.status, answer.json]).toEqual([200, { fileId: FILE, jobId: JOB, status }])
     }

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
@@ -7,9 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { BulkMessages } from "../../../src/domain/conversion/bulk-messages.ts"
 import { MAX_BULK_ITEMS } from "../../../src/domain/conversion/bulk.ts"
+import type { CustomerId, JobId } from "../../../src/domain/ids.ts"
 import { IdempotencyConflict, IdempotencyInProgress } from "../../../src/domain/mail/send-result.ts"
 import { BulkOrders } from "../../../src/ports/conversion/bulk-orders.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { later } from "../../support/later.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { pngOf } from "../../support/picture-files.ts"
@@ -31,15 +31,15 @@ beforeEach(async () => {
 })
 
 const PDF = numbered(2)
-const uploaded = async (owner: string, bytes: Uint8Array = PDF, name = "a.pdf"): Promise<string> =>
+const uploaded = async (owner: CustomerId, bytes: Uint8Array = PDF, name = "a.pdf"): Promise<string> =>
   (await world.upload(owner, bytes, name)).json.file.id
-const order = (owner: string, body: unknown) => world.ask("POST", "/api/v1/bulk", owner, body)
-const start = async (owner: string, ids: ReadonlyArray<string>, options?: object) =>
+const order = (owner: CustomerId, body: unknown) => world.ask("POST", "/api/v1/bulk", owner, body)
+const start = async (owner: CustomerId, ids: ReadonlyArray<string>, options?: object) =>
   (await order(owner, { items: ids.map((fileId) => ({ fileId })), ...(options && { options }) })).json
 
 const sql = <A extends object>(use: (sql: WriteSql["Service"]) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
   world.run(WriteSql.use(use))
-const held = async (owner: string) =>
+const held = async (owner: CustomerId) =>
   (
     await sql<{ held: number }>(
       (on) => on`select coalesce(sum(credits), 0)::int as held from funds_holds
@@ -87,7 +87,7 @@ describe("POST /api/v1/bulk", () => {
       return [status, json.code, json.detail]
     }
     expect(await refused([a, b, theirs])).toEqual([404, "FILE_NOT_FOUND", expect.stringContaining(theirs)])
-    expect(await refused([a, randomUUID()])).toEqual([404, "FILE_NOT_FOUND", expect.any(String)])
+    expect(await refused([a, anyId()])).toEqual([404, "FILE_NOT_FOUND", expect.any(String)])
     expect(await refused([a, "../etc"])).toEqual([404, "FILE_NOT_FOUND", expect.not.stringContaining("etc")])
     expect(await refused([a, b, c])).toEqual([402, "INSUFFICIENT_CREDITS", expect.any(String)])
     expect(await held(owner)).toBe(0)
@@ -109,7 +109,7 @@ describe("POST /api/v1/bulk", () => {
     for (const [body, path] of [
       [{}, "items"],
       [{ items: [] }, "items"],
-      [{ items: Array.from({ length: MAX_BULK_ITEMS + 1 }, () => ({ fileId: randomUUID() })) }, "items"],
+      [{ items: Array.from({ length: MAX_BULK_ITEMS + 1 }, () => ({ fileId: anyId() })) }, "items"],
       [{ items: [{ fileId: id, urgent: "yes" }] }, "items.0.urgent"],
       [{ items: [{}] }, "items.0.fileId"],
       [{ items: [{ fileId: id }, { fileId: id.toUpperCase() }] }, "items.1.fileId"],
@@ -123,7 +123,7 @@ describe("POST /api/v1/bulk", () => {
         path
       ])
     }
-    expect((await order("nobody", { items: [{ fileId: id }] })).status).toBe(401)
+    expect((await order(anyId("nobody"), { items: [{ fileId: id }] })).status).toBe(401)
     expect(await held(owner)).toBe(0)
   })
 
@@ -165,7 +165,7 @@ describe("the completion message", () => {
       await world.work()
       expect(await sendDue()).toBe(0)
       expect(world.post.requests).toEqual([])
-      const lease = randomUUID()
+      const lease = anyId()
       await world.run(
         ConversionStore.use((store) =>
           Effect.gen(function* () {
@@ -192,7 +192,7 @@ describe("the completion message", () => {
       expect(message.subject).toContain("2 of 4")
       const links = message.text?.match(/https:\/\/p\.test\/shared\/[\w.-]+/g) ?? []
       expect(links.length).toBe(2)
-      const shown = await world.ask("GET", new URL(links[0]!).pathname, "nobody")
+      const shown = await world.ask("GET", new URL(links[0]!).pathname, anyId("nobody"))
       expect([shown.status, shown.text.includes("Page number 2")]).toEqual([200, true])
       await lapse()
       expect(await sendDue()).toBe(0)
@@ -201,7 +201,7 @@ describe("the completion message", () => {
     PATIENCE
   )
 
-  const ended = async (owner: string) => {
+  const ended = async (owner: CustomerId) => {
     const ids = [await uploaded(owner), await uploaded(owner)]
     const { bulkId } = await start(owner, ids)
     for (const id of ids) await world.ask("POST", `/api/v1/files/${id}/cancel`, owner)
@@ -293,7 +293,7 @@ describe("the completion message", () => {
           async (sizes, choices) => {
             world.post.requests.length = 0
             const owner = await world.customer()
-            const live: Array<{ bulkId: string; jobId: string }> = []
+            const live: Array<{ bulkId: string; jobId: JobId }> = []
             for (const size of sizes) {
               const ids: Array<string> = []
               for (let n = 0; n < size; n++) ids.push(await uploaded(owner, pngOf()))

@@ -14,6 +14,7 @@ import {
   type ContactMessage,
   TeamInvites
 } from "../../../src/ports/accounts/accounts.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { call, startServer, type TestServer } from "./harness.ts"
 
@@ -25,7 +26,7 @@ const received: Array<ContactMessage> = []
 const invited: Array<unknown> = []
 const closed: Array<string> = []
 const ANN: AccountFunds = {
-  id: "c-1",
+  id: anyId("c-1"),
   email: "ann@reader.test",
   name: "Ann",
   planType: "paid",
@@ -37,7 +38,7 @@ let server: TestServer
 
 const owner = (customerId: string | undefined): Principal => ({
   actor: "owner",
-  customerId,
+  customerId: customerId === undefined ? undefined : anyId(customerId),
   rights: customerId === undefined ? ["admin"] : ["owner"],
   via: "token"
 })

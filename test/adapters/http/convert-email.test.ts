@@ -5,6 +5,7 @@ import { ConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
 import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../../src/ports/inbound/mails.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { call, PROXY_SECRET, startServer, type TestServer } from "./harness.ts"
 
 const sent: Array<OutgoingReply> = []
@@ -15,7 +16,7 @@ const layer = Layer.mergeAll(
     keptResults: (customerId) =>
       Effect.succeed([
         {
-          id: customerId,
+          id: anyId(customerId),
           name: "a.pdf",
           pages: 2,
           unreadablePages: [2],
@@ -61,7 +62,7 @@ const access = Layer.merge(
     byToken: (token) =>
       Effect.succeed(
         token === OWNER
-          ? { actor: "owner", customerId: OWNER, rights: ["owner" as const], via: "token" as const }
+          ? { actor: "owner", customerId: anyId(OWNER), rights: ["owner" as const], via: "token" as const }
           : undefined
       )
   }),

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto"
 import { type ClientRequest, request } from "node:http"
 
 import { assert, it as effectIt } from "@effect/vitest"
@@ -9,7 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { MAX_STREAMS } from "../../../src/adapters/http/routes/conversion/files.ts"
 import { eventStream } from "../../../src/adapters/http/server/responses.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { type FilesWorld, startFiles } from "./files-world.ts"
 import type { Json } from "./harness.ts"
@@ -35,7 +36,7 @@ interface Watching {
 }
 
 /** Watches a file on one of the servers. */
-const watch = (fileId: string, owner: string, server = 0): Watching => {
+const watch = (fileId: FileId, owner: CustomerId, server = 0): Watching => {
   const events: Array<{ event: string; data: Json }> = []
   let headers: Json
   let closed = false
@@ -75,7 +76,7 @@ const uploaded = async () => {
   return { owner, id }
 }
 
-const convert = (owner: string, id: string) => world.ask("POST", `/api/v1/files/${id}/convert`, owner)
+const convert = (owner: CustomerId, id: string) => world.ask("POST", `/api/v1/files/${id}/convert`, owner)
 
 describe("GET /api/convert/:fileId/stream", () => {
   it(
@@ -83,7 +84,7 @@ describe("GET /api/convert/:fileId/stream", () => {
     async () => {
       const { id, owner } = await uploaded()
       const { job } = (await convert(owner, id)).json
-      const watching = watch(id, owner)
+      const watching = watch(anyId(id), owner)
       await until(() => expect(watching.events.length).toBe(1))
       expect(watching.events[0]).toEqual({
         event: "progress",
@@ -110,7 +111,7 @@ describe("GET /api/convert/:fileId/stream", () => {
       const done = watching.events.map(({ data }) => data.done)
       expect(done).toEqual([...done].sort((a, b) => a - b))
       // A client that comes back later gets the end at once.
-      const again = watch(id, owner)
+      const again = watch(anyId(id), owner)
       await until(() => expect(again.closed()).toBe(true))
       expect(again.events.map(({ event }) => event)).toEqual(["completed"])
     },
@@ -122,15 +123,15 @@ describe("GET /api/convert/:fileId/stream", () => {
     async () => {
       const { id, owner } = await uploaded()
       const other = await uploaded()
-      const held = Array.from({ length: MAX_STREAMS }, () => watch(id, owner))
+      const held = Array.from({ length: MAX_STREAMS }, () => watch(anyId(id), owner))
       await until(() => expect(held.every(({ events }) => events.length === 1)).toBe(true))
       const refused = await world.ask("GET", `/api/convert/${id}/stream`, owner)
       expect([refused.status, refused.json.code]).toEqual([429, "RATE_LIMITED"])
-      const others = watch(other.id, other.owner)
+      const others = watch(anyId(other.id), other.owner)
       await until(() => expect(others.events.length).toBe(1))
       held[0]!.leave()
       await vi.waitFor(async () => {
-        const again = watch(id, owner)
+        const again = watch(anyId(id), owner)
         await vi.waitFor(() => expect(again.events.length).toBe(1), { timeout: 1_000 })
       }, PATIENCE)
     },
@@ -143,7 +144,7 @@ describe("GET /api/convert/:fileId/stream", () => {
       const { id, owner } = await uploaded()
       await convert(owner, id)
       await world.execute()
-      const watchers = [watch(id, owner, 0), watch(id, owner, 1), watch(id, owner, 1)]
+      const watchers = [watch(anyId(id), owner, 0), watch(anyId(id), owner, 1), watch(anyId(id), owner, 1)]
       await until(() => {
         for (const { events } of watchers) expect(events.length).toBeGreaterThan(0)
       })
@@ -164,7 +165,7 @@ describe("GET /api/convert/:fileId/stream", () => {
       const { id, owner } = await uploaded()
       const { job } = (await convert(owner, id)).json
       await world.execute()
-      const watching = watch(id, owner)
+      const watching = watch(anyId(id), owner)
       await until(() => expect(watching.events.length).toBeGreaterThan(0))
       await world.run(ConversionStore.use((store) => store.failJob(job.id, "It is upside down")))
       await until(() => expect(watching.closed()).toBe(true))
@@ -180,7 +181,7 @@ describe("GET /api/convert/:fileId/stream", () => {
     "ends when the file is deleted",
     async () => {
       const { id, owner } = await uploaded()
-      const watching = watch(id, owner)
+      const watching = watch(anyId(id), owner)
       await until(() => expect(watching.events.length).toBe(1))
       expect(watching.events[0]?.event).toBe("progress")
       await world.ask("DELETE", `/api/v1/files/${id}`, owner)
@@ -195,7 +196,7 @@ describe("GET /api/convert/:fileId/stream", () => {
     async () => {
       const { id, owner } = await uploaded()
       const { job } = (await convert(owner, id)).json
-      const watching = watch(id, owner)
+      const watching = watch(anyId(id), owner)
       await until(() => expect(watching.events.length).toBe(1))
       await world.ask("DELETE", `/api/v1/files/${id}`, owner)
       await until(() => expect(watching.closed()).toBe(true))
@@ -212,7 +213,7 @@ describe("GET /api/convert/:fileId/stream", () => {
     async () => {
       const { id, owner } = await uploaded()
       await convert(owner, id)
-      const [first, second] = [watch(id, owner, 1), watch(id, owner, 1)]
+      const [first, second] = [watch(anyId(id), owner, 1), watch(anyId(id), owner, 1)]
       await until(() => expect(world.watched[1]).toEqual([id]))
       await until(() => expect(second.events.length).toBeGreaterThan(0))
       first.leave()
@@ -222,7 +223,7 @@ describe("GET /api/convert/:fileId/stream", () => {
       // Another file is watched from then on: what is looked at is that one alone.
       const other = await uploaded()
       await convert(other.owner, other.id)
-      watch(other.id, other.owner, 1)
+      watch(anyId(other.id), other.owner, 1)
       await until(() => expect(world.watched[1]).toEqual([other.id]))
     },
     PATIENCE
@@ -230,10 +231,10 @@ describe("GET /api/convert/:fileId/stream", () => {
 
   it("401 for nobody, 404 for no file, before any event", async () => {
     for (const [owner, status] of [
-      ["nobody", 401],
+      [anyId("nobody"), 401],
       [await world.customer(), 404]
     ] as const) {
-      const answer = await world.ask("GET", `/api/convert/${randomUUID()}/stream`, owner)
+      const answer = await world.ask("GET", `/api/convert/${anyId()}/stream`, owner)
       expect([answer.status, answer.headers["content-type"]]).toEqual([status, "application/problem+json"])
     }
   })
@@ -244,7 +245,7 @@ describe("GET /api/convert/:fileId/stream", () => {
       const { id, owner } = await uploaded()
       await convert(owner, id)
       await world.execute()
-      const watching = watch(id, owner)
+      const watching = watch(anyId(id), owner)
       await until(() => expect(watching.events.length).toBeGreaterThan(0))
       await world.run(WriteSql.use((sql) => sql`alter table files rename to files_away`))
       const before = world.looks()
@@ -261,7 +262,7 @@ effectIt.effect("a quiet stream has a comment line every 15 s, and none holds it
   Effect.gen(function* () {
     const moment = {
       event: "progress",
-      data: { fileId: "f", jobId: null, status: "uploaded", phase: null, done: 0, total: 0 }
+      data: { fileId: anyId("f"), jobId: null, status: "uploaded", phase: null, done: 0, total: 0 }
     } as const
     const { body } = eventStream(
       Stream.concat(

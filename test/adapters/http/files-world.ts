@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -36,12 +35,14 @@ import { Uploads } from "../../../src/domain/conversion/uploads.ts"
 import { assembleJob } from "../../../src/domain/conversion/work/assembling.ts"
 import { processChunk } from "../../../src/domain/conversion/work/chunk-processing.ts"
 import * as ReadPages from "../../../src/domain/conversion/work/read-pages.ts"
+import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 import { type Answer, call, sent, startServer } from "./harness.ts"
 
@@ -109,7 +110,9 @@ type World = Layer.Success<ReturnType<typeof layerOf>>
 const CUSTOMER = /^[\da-f-]{36}$/
 
 const principalOf = (text: string): Principal | undefined =>
-  CUSTOMER.test(text) ? { actor: "owner", customerId: text, rights: ["owner"], via: "token" } : undefined
+  CUSTOMER.test(text)
+    ? { actor: "owner", customerId: anyId(text), rights: ["owner"], via: "token" }
+    : undefined
 
 /** Far enough away for every test. */
 const EXPIRES = Date.UTC(2100, 0)
@@ -152,7 +155,7 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
           ConversionStore,
           Effect.map(ConversionStore, (store) => ({
             ...store,
-            filesById: (ids: ReadonlyArray<string>) =>
+            filesById: (ids: ReadonlyArray<FileId>) =>
               Effect.suspend(() => {
                 watched[index] = ids
                 looks += 1
@@ -179,11 +182,11 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
   const [server] = started
   if (server === undefined) throw new Error("a world has a server")
 
-  const as = (customerId: string) => ({ authorization: `Bearer ${customerId}` })
+  const as = (customerId: CustomerId) => ({ authorization: `Bearer ${customerId}` })
   const ask = (
     method: string,
     path: string,
-    customerId: string,
+    customerId: CustomerId,
     body?: unknown,
     headers: Record<string, string> = {}
   ): Promise<Answer> =>
@@ -214,7 +217,7 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
     customer: (credits = 1000) =>
       run(
         WriteSql.use((sql) => {
-          const id = randomUUID()
+          const id = anyId()
           return Effect.as(
             sql`insert into customers (id, email, name, plan_type, credits_remaining)
               values (${id}::uuid, ${`${id}@x.test`}, 'Ann', 'paid', ${credits})`,
@@ -222,7 +225,12 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
           )
         })
       ),
-    upload: (customerId: string, bytes: Uint8Array, name = "a.pdf", headers: Record<string, string> = {}) =>
+    upload: (
+      customerId: CustomerId,
+      bytes: Uint8Array,
+      name = "a.pdf",
+      headers: Record<string, string> = {}
+    ) =>
       ask("POST", `/api/v1/files?name=${encodeURIComponent(name)}`, customerId, bytes, {
         "content-type": "application/octet-stream",
         ...headers
@@ -241,12 +249,12 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
           yield* createQueuedJobs({ on: false, minPages: 600 })
           const store = yield* ConversionStore
           while (true) {
-            const chunk = yield* store.claimChunk("w", randomUUID())
+            const chunk = yield* store.claimChunk("w", anyId())
             if (chunk === undefined) break
             yield* processChunk(chunk, { heartbeat: Duration.seconds(10), modelId: "local", price: PRICE })
           }
           while (true) {
-            const assembly = yield* store.claimAssembly(randomUUID(), LEASE)
+            const assembly = yield* store.claimAssembly(anyId(), LEASE)
             if (assembly === undefined) break
             yield* assembleJob(assembly, { heartbeat: Duration.seconds(10) })
           }

@@ -1,12 +1,12 @@
-import { randomUUID } from "node:crypto"
-
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { pngOf } from "../../support/picture-files.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
@@ -20,16 +20,16 @@ beforeAll(async () => {
 }, PATIENCE)
 afterAll(() => world.stop())
 
-const uploaded = async (owner: string, bytes: Uint8Array = SHORT): Promise<string> =>
+const uploaded = async (owner: CustomerId, bytes: Uint8Array = SHORT): Promise<string> =>
   (await world.upload(owner, bytes)).json.file.id
 
 /** A result as a worker would have stored it. */
-const finish = (fileId: string, html = "<!doctype html><title>t</title><p>done") =>
+const finish = (fileId: FileId, html = "<!doctype html><title>t</title><p>done") =>
   world.run(
     Effect.gen(function* () {
       const objects = yield* FileObjects
       const sql = yield* WriteSql
-      const key = `jobs/${randomUUID()}/result-1.html`
+      const key = `jobs/${anyId()}/result-1.html`
       yield* objects.put(key, Stream.make(Buffer.from(html)), { contentType: "text/html" })
       yield* sql`update files set status = 'completed', result_key = ${key}, done = pages where id = ${fileId}::uuid`
       return key
@@ -220,7 +220,7 @@ describe("GET /api/v1/files/:fileId/result", () => {
     const id = await uploaded(owner)
     const early = await world.ask("GET", `/api/v1/files/${id}/result`, owner)
     expect([early.status, early.json.code, early.json.retryable]).toEqual([404, "RESULT_NOT_READY", true])
-    await finish(id, "<!doctype html><p>Größe")
+    await finish(anyId(id), "<!doctype html><p>Größe")
     for (const method of ["GET", "HEAD"]) {
       const answer = await world.ask(method, `/api/v1/files/${id}/result`, owner)
       expect([method, answer.status, answer.headers["content-type"]]).toEqual([
@@ -246,7 +246,7 @@ describe("GET /api/v1/files/:fileId/result", () => {
       const path = `/api/v1/files/${id}`
       const fresh = (await world.ask("GET", path, owner)).json.file
       expect([fresh.hasResult, fresh.price]).toEqual([false, 3])
-      const first = await finish(id, "<!doctype html><p>first")
+      const first = await finish(anyId(id), "<!doctype html><p>first")
       const stands = async (status: string, html: string) => {
         const { file } = (await world.ask("GET", path, owner)).json
         const result = await world.ask("GET", `${path}/result`, owner)
@@ -279,7 +279,7 @@ describe("GET /api/v1/files/:fileId/result", () => {
   it("503, not a half answer, where the object cannot be had", async () => {
     const owner = await world.customer()
     const id = await uploaded(owner)
-    const key = await finish(id)
+    const key = await finish(anyId(id))
     await world.run(FileObjects.use((objects) => objects.remove([key])))
     const answer = await world.ask("GET", `/api/v1/files/${id}/result`, owner)
     expect([answer.status, answer.json.code, answer.json.retryable]).toEqual([503, "UNAVAILABLE", true])
@@ -287,7 +287,7 @@ describe("GET /api/v1/files/:fileId/result", () => {
 })
 
 describe("POST /api/v1/files/:fileId/cancel", () => {
-  const cancel = (owner: string, id: string) => world.ask("POST", `/api/v1/files/${id}/cancel`, owner)
+  const cancel = (owner: CustomerId, id: string) => world.ask("POST", `/api/v1/files/${id}/cancel`, owner)
 
   it("200, the file is as if just uploaded; then 409 NOT_CONVERTING", async () => {
     const owner = await world.customer()
@@ -309,7 +309,7 @@ describe("POST /api/v1/files/:fileId/cancel", () => {
     await world.run(
       ConversionStore.use((store) =>
         Effect.gen(function* () {
-          const chunk = yield* store.claimChunk("w", randomUUID())
+          const chunk = yield* store.claimChunk("w", anyId())
           if (chunk !== undefined) yield* store.completeChunk(chunk, "jobs/x/chunks/0-a.jsonl", [])
         })
       )
@@ -321,7 +321,7 @@ describe("POST /api/v1/files/:fileId/cancel", () => {
     // Out of the way of the tests that work.
     await world.run(
       ConversionStore.use((store) =>
-        Effect.flatMap(store.claimAssembly(randomUUID(), LEASE), (assembly) =>
+        Effect.flatMap(store.claimAssembly(anyId(), LEASE), (assembly) =>
           assembly === undefined ? Effect.void : store.failJob(assembly.jobId, "over", assembly.lease)
         )
       )

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { Duration, Effect } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -7,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Eld from "../../../src/adapters/language-detection/eld.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { processFlyer } from "../../../src/domain/conversion/work/flyer-processing.ts"
+import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 
@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 /** A file of the owner's with a flyer job asked for. */
-const asked = async (owner: string): Promise<{ readonly fileId: string; readonly id: string }> => {
-  const fileId: string = (await world.upload(owner, SHORT)).json.file.id
+const asked = async (owner: CustomerId): Promise<{ readonly fileId: FileId; readonly id: string }> => {
+  const fileId: FileId = (await world.upload(owner, SHORT)).json.file.id
   const { json } = await world.ask("POST", `/api/v1/files/${fileId}/preserve-formatting`, owner)
   return { fileId, id: json.flyerJob.id }
 }
@@ -34,7 +34,7 @@ const work = () =>
     Effect.gen(function* () {
       const store = yield* ConversionStore
       while (true) {
-        const claim = yield* store.claimFlyer(randomUUID(), LEASE)
+        const claim = yield* store.claimFlyer(anyId(), LEASE)
         if (claim === undefined) break
         yield* processFlyer(claim, { heartbeat: Duration.seconds(10) })
       }
@@ -46,15 +46,15 @@ const failOnce = (maxAttempts: number) =>
   world.run(
     ConversionStore.use((store) =>
       Effect.gen(function* () {
-        const claim = yield* store.claimFlyer(randomUUID(), LEASE)
+        const claim = yield* store.claimFlyer(anyId(), LEASE)
         if (claim === undefined) return yield* Effect.die(new Error("nothing to claim"))
         return yield* store.failFlyer(claim, { error: "It cannot be drawn", costs: [], maxAttempts })
       })
     )
   )
 
-const flyer = (owner: string, id: string) => world.ask("GET", `/api/v1/flyer-jobs/${id}`, owner)
-const result = (owner: string, id: string) => world.ask("GET", `/api/v1/flyer-jobs/${id}/result`, owner)
+const flyer = (owner: CustomerId, id: string) => world.ask("GET", `/api/v1/flyer-jobs/${id}`, owner)
+const result = (owner: CustomerId, id: string) => world.ask("GET", `/api/v1/flyer-jobs/${id}/result`, owner)
 
 const NOT_READY = [404, "RESULT_NOT_READY", true]
 
@@ -165,14 +165,15 @@ describe("a flyer job", () => {
     async () => {
       const owner = await world.customer(2)
       const stranger = await world.customer()
-      const cancel = (who: string, id: string) => world.ask("POST", `/api/v1/flyer-jobs/${id}/cancel`, who)
+      const cancel = (who: string, id: string) =>
+        world.ask("POST", `/api/v1/flyer-jobs/${id}/cancel`, anyId(who))
       const { fileId, id } = await asked(owner)
-      const claim = await world.run(ConversionStore.use((store) => store.claimFlyer(randomUUID(), LEASE)))
-      for (const nobodys of [id, randomUUID(), "x"]) {
+      const claim = await world.run(ConversionStore.use((store) => store.claimFlyer(anyId(), LEASE)))
+      for (const nobodys of [id, anyId(), "x"]) {
         const refused = await cancel(stranger, nobodys)
         expect([refused.status, refused.json.code]).toEqual([404, "NOT_FOUND"])
       }
-      const theirs = ConversionStore.use((store) => store.cancelFlyer(id, stranger))
+      const theirs = ConversionStore.use((store) => store.cancelFlyer(anyId(id), stranger))
       expect(await world.run(theirs)).toBe("not_found")
       const cancelled = await cancel(owner, id)
       expect([cancelled.status, cancelled.json.flyerJob]).toMatchObject([
@@ -187,7 +188,7 @@ describe("a flyer job", () => {
         )
       ).toBe("stale")
       // The answer was lost: the same again.
-      const again = ConversionStore.use((store) => store.cancelFlyer(id, owner))
+      const again = ConversionStore.use((store) => store.cancelFlyer(anyId(id), owner))
       expect(await world.run(again)).toBe("cancelled")
       const twice = await cancel(owner, id)
       expect([twice.status, twice.json.code]).toEqual([409, "NOT_CONVERTING"])

@@ -5,12 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { CurrentOwner, OwnerAccess, ownerAccessLayer } from "../../../src/adapters/http/server/access.ts"
 import type { Principal, Right } from "../../../src/domain/accounts/principal.ts"
+import type { CustomerId } from "../../../src/domain/ids.ts"
 import { Access, MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { SuppressionList } from "../../../src/ports/mail/suppression-list.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { call, startServer, type TestServer } from "./harness.ts"
 
-const holder = (actor: string, rights: ReadonlyArray<Right>, customerId?: string): Principal => ({
+const holder = (actor: string, rights: ReadonlyArray<Right>, customerId?: CustomerId): Principal => ({
   actor,
   customerId,
   rights,
@@ -19,14 +21,14 @@ const holder = (actor: string, rights: ReadonlyArray<Right>, customerId?: string
 const TOKENS: Readonly<Record<string, Principal>> = {
   "t-admin": holder("ops", ["admin"]),
   "t-reader": holder("board", ["admin:read"]),
-  "t-owner": holder("ci", ["owner"], "c-1"),
-  "t-half": holder("statistics of c-1", ["admin:read"], "c-1"),
+  "t-owner": holder("ci", ["owner"], anyId("c-1")),
+  "t-half": holder("statistics of c-1", ["admin:read"], anyId("c-1")),
   grüße: holder("umlaut", ["admin"])
 }
 const COOKIES: Readonly<Record<string, Principal>> = {
   "s-admin": holder("ops", ["admin"]),
   "s-reader": holder("board", ["admin:read"]),
-  "s-owner": holder("a@x.test", ["owner"], "c-1"),
+  "s-owner": holder("a@x.test", ["owner"], anyId("c-1")),
   "s-old": holder("ops", ["admin"])
 }
 

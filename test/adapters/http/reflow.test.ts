@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto"
-
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
+import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 
@@ -16,13 +16,13 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 /** A file of the owner's whose layout-true result is there. */
-const made = async (owner: string): Promise<{ readonly fileId: string; readonly id: string }> => {
-  const fileId: string = (await world.upload(owner, numbered(2))).json.file.id
+const made = async (owner: CustomerId): Promise<{ readonly fileId: FileId; readonly id: string }> => {
+  const fileId: FileId = (await world.upload(owner, numbered(2))).json.file.id
   const { json } = await world.ask("POST", `/api/v1/files/${fileId}/preserve-formatting`, owner)
   await world.run(
     ConversionStore.use((store) =>
       Effect.gen(function* () {
-        const claim = yield* store.claimFlyer(randomUUID(), LEASE)
+        const claim = yield* store.claimFlyer(anyId(), LEASE)
         if (claim === undefined) return yield* Effect.die(new Error("nothing to claim"))
         return yield* store.finishFlyer(claim, "k", [])
       })
@@ -31,7 +31,7 @@ const made = async (owner: string): Promise<{ readonly fileId: string; readonly 
   return { fileId, id: json.flyerJob.id }
 }
 
-const reflow = (owner: string, id: string) => world.ask("POST", `/api/v1/flyer-jobs/${id}/reflow`, owner)
+const reflow = (owner: CustomerId, id: string) => world.ask("POST", `/api/v1/flyer-jobs/${id}/reflow`, owner)
 
 describe("POST /api/v1/flyer-jobs/:id/reflow", { timeout: PATIENCE }, () => {
   it("is taken once: 409 ALREADY_RESOLVED, until that reflow is cancelled", async () => {

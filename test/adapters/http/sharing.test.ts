@@ -1,13 +1,13 @@
-import { randomUUID } from "node:crypto"
-
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { payloadOf, SHARE_SECONDS, subjectOf } from "../../../src/domain/conversion/share-token.ts"
+import type { CustomerId } from "../../../src/domain/ids.ts"
 import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { numbered } from "../../support/pdf-samples.ts"
 import { type FilesWorld, startFiles } from "./files-world.ts"
 import { call, sent } from "./harness.ts"
@@ -25,11 +25,11 @@ beforeEach(() => {
   world.post.send = () => Effect.succeed(sent)
 })
 
-const withResult = async (owner: string): Promise<string> => {
+const withResult = async (owner: CustomerId): Promise<string> => {
   const id: string = (await world.upload(owner, numbered(1), "Report.pdf")).json.file.id
   await world.run(
     Effect.gen(function* () {
-      const key = `jobs/${randomUUID()}/result-1.html`
+      const key = `jobs/${anyId()}/result-1.html`
       yield* FileObjects.use((objects) =>
         objects.put(key, Stream.make(Buffer.from(HTML)), { contentType: "x" })
       )
@@ -41,7 +41,7 @@ const withResult = async (owner: string): Promise<string> => {
   return id
 }
 
-const share = (owner: string, id: string, body: unknown) =>
+const share = (owner: CustomerId, id: string, body: unknown) =>
   world.ask("POST", `/api/v1/files/${id}/share`, owner, body)
 
 const open = (path: string, headers: Record<string, string> = {}, method = "GET") =>
@@ -141,8 +141,9 @@ describe("GET /shared/:token", () => {
 
   it("404 once the file is deleted, its account closed, its object gone: a page for people, a problem for programs", async () => {
     const endings = [
-      (owner: string, id: string) => world.ask("DELETE", `/api/v1/files/${id}`, owner),
-      (owner: string) => world.run(WriteSql.use((sql) => sql`select * from close_account(${owner}::uuid)`)),
+      (owner: CustomerId, id: string) => world.ask("DELETE", `/api/v1/files/${id}`, owner),
+      (owner: CustomerId) =>
+        world.run(WriteSql.use((sql) => sql`select * from close_account(${owner}::uuid)`)),
       async (_: string, id: string) => {
         const [row] = await world.run(
           WriteSql.use(
@@ -171,7 +172,9 @@ describe("GET /shared/:token", () => {
     const owner = await world.customer()
     const id = await withResult(owner)
     const pathFrom = async (agoMs: number) => {
-      const url = await world.run(SharedFiles.use((files) => files.urlFrom(id, new Date(Date.now() - agoMs))))
+      const url = await world.run(
+        SharedFiles.use((files) => files.urlFrom(anyId(id), new Date(Date.now() - agoMs)))
+      )
       return new URL(url).pathname
     }
     expect((await open(await pathFrom((SHARE_SECONDS - 60) * 1000))).status).toBe(200)
@@ -202,7 +205,7 @@ describe("GET /shared/:token", () => {
 })
 
 describe("what a share token carries", () => {
-  const subjects = fc.record({ fileId: fc.uuid(), expiresAt: fc.nat({ max: 2 ** 48 - 1 }) })
+  const subjects = fc.record({ fileId: fc.uuid().map(anyId), expiresAt: fc.nat({ max: 2 ** 48 - 1 }) })
 
   it("reads back as it was written", () =>
     fc.assert(

@@ -9,6 +9,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { LEAST_BYTES } from "../../../src/adapters/http/server/body-watch.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { FILE_ROOM } from "../../../src/domain/conversion/stored-files.ts"
+import type { CustomerId } from "../../../src/domain/ids.ts"
+import { anyId } from "../../support/any-id.ts"
 import { makeFolder } from "../../support/child.ts"
 import { encryptPdf } from "../../support/pdf-encrypt.ts"
 import { notPdf, truncated, withoutPages } from "../../support/pdf-hostile.ts"
@@ -38,7 +40,7 @@ const form = (parts: ReadonlyArray<readonly [head: string, bytes: Uint8Array]>) 
   return { body, type: { "content-type": `multipart/form-data; boundary=${boundary}` } }
 }
 
-const postForm = (owner: string, parts: Parameters<typeof form>[0]) => {
+const postForm = (owner: CustomerId, parts: Parameters<typeof form>[0]) => {
   const { body, type } = form(parts)
   return world.ask("POST", "/api/v1/files", owner, body, type)
 }
@@ -244,7 +246,7 @@ describe("POST /api/v1/files", () => {
   })
 
   it("401 for nobody; the body stays unread", async () => {
-    const answer = await world.ask("POST", "/api/v1/files", "nobody", SHORT)
+    const answer = await world.ask("POST", "/api/v1/files", anyId("nobody"), SHORT)
     expect([answer.status, answer.json.code]).toEqual([401, "UNAUTHENTICATED"])
   })
 

@@ -21,6 +21,7 @@ import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
@@ -240,8 +241,8 @@ describe("sharing", () => {
   ) =>
     Sharing.Sharing.use((sharing) =>
       sharing.share({
-        fileId: "f",
-        customerId: "c",
+        fileId: anyId("f"),
+        customerId: anyId("c"),
         recipients: [],
         message: undefined,
         ...request
@@ -288,7 +289,7 @@ describe("sharing", () => {
   it.live("tells nobody of a file that is not there, or somebody else's", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld()
-      const request = { recipients: ["a@x.test"], customerId: "other" }
+      const request = { recipients: ["a@x.test"], customerId: anyId("other") }
       assert.strictEqual((yield* Effect.flip(share(world.layer, request)))._tag, "NoSuchFile")
       assert.strictEqual(world.requests.length, 0)
     })
@@ -386,7 +387,7 @@ describe("invitations", () => {
         const world = yield* makeWorld([outcome])
         const ended: Array<boolean> = []
         const answer = yield* TeamInvitations.TeamInvitations.use((team) =>
-          team.invite({ customerId: "c", email: "bob@x.test", to: "Bob@x.test" })
+          team.invite({ customerId: anyId("c"), email: "bob@x.test", to: "Bob@x.test" })
         ).pipe(
           Effect.provide(
             TeamInvitations.layer({ baseUrl: "https://postlane.test" }).pipe(
@@ -410,7 +411,7 @@ describe("invitations", () => {
       const world = yield* makeWorld()
       const invite = (todo: "Sent" | "Busy") =>
         TeamInvitations.TeamInvitations.use((team) =>
-          team.invite({ customerId: "c", email: "bob@x.test", to: "Bob@x.test" })
+          team.invite({ customerId: anyId("c"), email: "bob@x.test", to: "Bob@x.test" })
         ).pipe(
           Effect.provide(
             TeamInvitations.layer({ baseUrl: "https://postlane.test" }).pipe(
@@ -450,7 +451,7 @@ describe("closing an account", () => {
               funds: () => Effect.succeed(undefined)
             })
           )
-          const close = AccountClosing.AccountClosing.use((service) => service.close("c")).pipe(
+          const close = AccountClosing.AccountClosing.use((service) => service.close(anyId("c"))).pipe(
             Effect.provide(AccountClosing.layer.pipe(Layer.provide([accounts, world.layer]))),
             Effect.provide(world.logger)
           )

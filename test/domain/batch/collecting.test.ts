@@ -9,6 +9,7 @@ import { makeResultsWriter, readResults } from "../../../src/domain/batch/result
 import { type BatchLimits, BatchSkipped, linesOf, writeShards } from "../../../src/domain/batch/shards.ts"
 import type { BatchJob } from "../../../src/ports/batch/batch-service.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { makeMapObjects } from "../../support/map-objects.ts"
 
 const encoder = new TextEncoder()
@@ -56,7 +57,9 @@ const collected = Effect.fnUntraced(function* (files: Readonly<Record<string, st
 })
 
 const pagesOf = (objects: ReturnType<typeof makeMapObjects>, chunk: number) =>
-  Effect.map(readResults(objects, "j", chunk), (pages) => pages.map(({ page, text }) => `${page} ${text}`))
+  Effect.map(readResults(objects, anyId("j"), chunk), (pages) =>
+    pages.map(({ page, text }) => `${page} ${text}`)
+  )
 
 describe("collecting", () => {
   const all = [0, 1, 2, 3, 4, 5]
@@ -75,7 +78,7 @@ describe("collecting", () => {
         "shard-0002.jsonl.out": second,
         "manifest.json.out": lineOf(1)
       })
-      const tally = yield* collect({ jobId: "j", attempt: 1, shards: 0, partly: false }, job).pipe(
+      const tally = yield* collect({ jobId: anyId("j"), attempt: 1, shards: 0, partly: false }, job).pipe(
         Effect.provideService(BatchObjects, objects),
         Effect.provide(BatchLines.layer)
       )
@@ -109,7 +112,12 @@ describe("collecting", () => {
                     promptHash: "h",
                     model: "m"
                   })
-                  const writer = makeResultsWriter(objects, { jobId: "j", attempt: 1 }, all.map(entry), held)
+                  const writer = makeResultsWriter(
+                    objects,
+                    { jobId: anyId("j"), attempt: 1 },
+                    all.map(entry),
+                    held
+                  )
                   for (const page of order) {
                     yield* writer.add(entry(page), readLine(lineOf(page)))
                   }
@@ -122,7 +130,12 @@ describe("collecting", () => {
                   const beside = objects.list("batch/j/held-")
                   assert.lengthOf(yield* Stream.runCollect(beside), 0)
                   // One that slept through all of that, and ends anywhere.
-                  const late = makeResultsWriter(objects, { jobId: "j", attempt: 2 }, all.map(entry), held)
+                  const late = makeResultsWriter(
+                    objects,
+                    { jobId: anyId("j"), attempt: 2 },
+                    all.map(entry),
+                    held
+                  )
                   for (const page of order) {
                     yield* late.add(entry(page), readLine(lineOf(page)))
                     yield* whole
@@ -145,7 +158,7 @@ describe("collecting", () => {
       ] as const) {
         const objects = yield* collected(files)
         const error = yield* Effect.flip(
-          collect({ jobId: "j", attempt: 1, shards: 0, partly: false }, { ...job, ...change }).pipe(
+          collect({ jobId: anyId("j"), attempt: 1, shards: 0, partly: false }, { ...job, ...change }).pipe(
             Effect.provideService(BatchObjects, objects),
             Effect.provide(BatchLines.layer)
           )

@@ -5,9 +5,11 @@ import * as fc from "fast-check"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import { whenUserActs } from "../../../src/domain/batch/row.ts"
+import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { anyId } from "../../support/any-id.ts"
 import { driverTick } from "./tick.ts"
 import {
   clean,
@@ -27,7 +29,7 @@ const suite = Layer.provideMerge(BatchControls.layer, laneWorld)
 
 /** Brings a job's row into a state, by hand. */
 const withRow = Effect.fnUntraced(function* (
-  jobId: string,
+  jobId: JobId,
   state: "none" | "preparing" | "submitted" | "closed"
 ) {
   const sql = yield* WriteSql
@@ -37,7 +39,7 @@ const withRow = Effect.fnUntraced(function* (
       ${state === "preparing" ? null : "arn:aws:bedrock:local:000000000000:model-invocation-job/aaaaaaaaaaaa"})`
 })
 
-const heldOf = Effect.fnUntraced(function* (jobId: string) {
+const heldOf = Effect.fnUntraced(function* (jobId: JobId) {
   const sql = yield* WriteSql
   const rows = yield* sql<{ readonly state: string; readonly outcome: string | null }>`select state, outcome
     from funds_holds where job_id = ${jobId}::uuid`
@@ -228,7 +230,7 @@ const play = Effect.fnUntraced(function* ({ acts, faults }: Script) {
           return void (yield* store.deleteFile(fileId, owner))
         case "again": {
           const options = { highFidelity: true }
-          const id = crypto.randomUUID()
+          const id = anyId()
           const window = WINDOW
           const asked = yield* store.request({ jobId: id, fileId, customerId: owner, options, window })
           if (asked === "queued") {

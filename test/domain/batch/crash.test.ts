@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Latch, Stream } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
@@ -10,13 +11,13 @@ import { driverTick } from "./tick.ts"
 import { clean, convertAll, jobOf, Knobs, laneWorld, parked, rowOf, settingsOf, tickUntil } from "./world.ts"
 
 /** The job goes on, and its row is closed. */
-const done = (jobId: string) =>
+const done = (jobId: JobId) =>
   Effect.gen(function* () {
     const row = yield* rowOf(jobId)
     return row?.state === "closed" && (yield* jobOf(jobId)).status !== "waiting_batch"
   })
 
-const entriesOf = Effect.fnUntraced(function* (jobId: string) {
+const entriesOf = Effect.fnUntraced(function* (jobId: JobId) {
   const sql = yield* WriteSql
   const rows = yield* sql<{ readonly n: number }>`select count(*)::int as n from cost_ledger
     where job_id = ${jobId}::uuid and source = 'batch'`

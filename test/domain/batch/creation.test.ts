@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
@@ -7,6 +5,7 @@ import { createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
 import type { JobOptions } from "../../../src/domain/conversion/job.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { customer, pdf, WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { anyId } from "../../support/any-id.ts"
 import { clean, jobOf, laneWorld } from "./world.ts"
 
 /** A conversion that waits in the queue `convert`. */
@@ -14,7 +13,7 @@ const queued = Effect.fnUntraced(function* (pages: number, options: JobOptions) 
   const store = yield* ConversionStore
   const customerId = yield* customer(1000)
   const fileId = yield* pdf(customerId, pages)
-  const jobId = randomUUID()
+  const jobId = anyId()
   yield* store.request({ jobId, fileId, customerId, options, window: WINDOW })
   return jobId
 })

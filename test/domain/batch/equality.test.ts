@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,11 +21,13 @@ import { fileKey } from "../../../src/domain/conversion/stored-files.ts"
 import { assembleJob } from "../../../src/domain/conversion/work/assembling.ts"
 import { processChunk } from "../../../src/domain/conversion/work/chunk-processing.ts"
 import * as ReadPages from "../../../src/domain/conversion/work/read-pages.ts"
+import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { type CallPlace, VisionModel } from "../../../src/ports/conversion/vision-model.ts"
 import { BatchObjects, FileObjects } from "../../../src/ports/object-store.ts"
 import { customer, WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { anyId } from "../../support/any-id.ts"
 import { line, pdfOf } from "../../support/pdf-writer.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 import { isClosed, MODEL, PRICE, settingsOf, tickUntil } from "./world.ts"
@@ -100,7 +101,7 @@ const upload = Effect.fnUntraced(function* (status: "pending" | "waiting_batch")
   const store = yield* ConversionStore
   const files = yield* FileObjects
   const owner = yield* customer(100)
-  const [fileId, jobId] = [randomUUID(), randomUUID()]
+  const [fileId, jobId] = [anyId(), anyId()]
   const objectKey = fileKey(fileId)
   yield* files.put(objectKey, Stream.make(source), { contentType: "application/pdf" })
   yield* store.addFile({
@@ -121,12 +122,12 @@ const upload = Effect.fnUntraced(function* (status: "pending" | "waiting_batch")
 const heartbeat = Duration.seconds(10)
 
 /** Converts what there is, and gives a file's result. */
-const resultOf = Effect.fnUntraced(function* ({ fileId, owner }: { fileId: string; owner: string }) {
+const resultOf = Effect.fnUntraced(function* ({ fileId, owner }: { fileId: FileId; owner: CustomerId }) {
   const store = yield* ConversionStore
   const files = yield* FileObjects
   const replay = yield* BatchReplay
   while (true) {
-    const chunk = yield* store.claimChunk("w", randomUUID())
+    const chunk = yield* store.claimChunk("w", anyId())
     if (chunk === undefined) break
     yield* Effect.provideService(
       processChunk(chunk, { heartbeat, modelId: MODEL, price: PRICE }),
@@ -134,7 +135,7 @@ const resultOf = Effect.fnUntraced(function* ({ fileId, owner }: { fileId: strin
       replay
     )
   }
-  const assembly = yield* store.claimAssembly(randomUUID(), WINDOW)
+  const assembly = yield* store.claimAssembly(anyId(), WINDOW)
   if (assembly !== undefined) yield* assembleJob(assembly, { heartbeat })
   const file = yield* store.file(fileId, owner)
   return yield* Stream.mkString(Stream.decodeText(files.get(file?.resultKey ?? "none")))

@@ -1,15 +1,15 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, References, Stream } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { batchPrefix } from "../../../src/domain/batch/keys.ts"
+import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { PdfError } from "../../../src/ports/conversion/pdf.ts"
 import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { until } from "../../contracts/batch-service.ts"
+import { anyId } from "../../support/any-id.ts"
 import { driverTick } from "./tick.ts"
 import {
   clean,
@@ -28,7 +28,7 @@ import {
 const unavailable = new BatchServiceError({ reason: "unavailable", message: "busy" })
 const refused = new BatchServiceError({ reason: "refused", message: "no" })
 
-const arnOf = Effect.fnUntraced(function* (jobId: string) {
+const arnOf = Effect.fnUntraced(function* (jobId: JobId) {
   const sql = yield* WriteSql
   const rows = yield* sql<{ readonly arn: string }>`select batch_job_arn as arn from conversion_batch_jobs
     where job_id = ${jobId}::uuid`
@@ -137,7 +137,7 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the driver, w
         const gone = yield* parked(3)
         for (const { jobId } of [there, gone]) {
           yield* sql`insert into conversion_batch_jobs (job_id, model, term, preparer, lease, prepare_started_at)
-          values (${jobId}::uuid, 'm1', 1, ${randomUUID()}::uuid, ${randomUUID()}::uuid, now() - interval '121 minutes')`
+          values (${jobId}::uuid, 'm1', 1, ${anyId()}::uuid, ${anyId()}::uuid, now() - interval '121 minutes')`
         }
         yield* service.create({
           name: `postlane-${there.jobId}`,
@@ -162,7 +162,7 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the driver, w
         const sql = yield* WriteSql
         const { jobId } = yield* parked(3)
         yield* sql`insert into conversion_batch_jobs (job_id, model, term, preparer, lease)
-        values (${jobId}::uuid, 'm1', 3, ${randomUUID()}::uuid, ${randomUUID()}::uuid)`
+        values (${jobId}::uuid, 'm1', 3, ${anyId()}::uuid, ${anyId()}::uuid)`
         yield* driverTick(settingsOf(), 3)
         assert.strictEqual((yield* rowOf(jobId))?.state, "preparing")
         yield* driverTick(settingsOf(), 4)

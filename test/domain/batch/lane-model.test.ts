@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import * as fc from "fast-check"
@@ -7,11 +5,13 @@ import * as fc from "fast-check"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import { batchJobName, batchPrefix } from "../../../src/domain/batch/keys.ts"
+import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { anyId } from "../../support/any-id.ts"
 import { driverTick } from "./tick.ts"
 import { clean, convertAll, Knobs, laneWorld, parked, settingsOf, tickUntil } from "./world.ts"
 
@@ -100,14 +100,14 @@ const work = Effect.gen(function* () {
   const store = yield* ConversionStore
   yield* convertAll()
   while (true) {
-    const assembly = yield* store.claimAssembly(randomUUID(), WINDOW)
+    const assembly = yield* store.claimAssembly(anyId(), WINDOW)
     if (assembly === undefined) return
     yield* store.finishJob(assembly, `results/${assembly.lease}`)
   }
 })
 
 /** Answers in the output of a job's batch job: what it bills for. */
-const answersOf = Effect.fnUntraced(function* (jobId: string) {
+const answersOf = Effect.fnUntraced(function* (jobId: JobId) {
   const objects = yield* BatchObjects
   const keys = yield* Stream.runCollect(objects.list(batchPrefix(jobId)))
   const texts = yield* Effect.forEach(
@@ -159,7 +159,7 @@ const play = Effect.fnUntraced(function* ({ acts, faults, pauseMs, stopLatencyMs
         return void (yield* store.deleteFile(fileId, owner))
       case "again": {
         const options = { highFidelity: true }
-        const id = randomUUID()
+        const id = anyId()
         const asked = yield* store.request({ jobId: id, fileId, customerId: owner, options, window: WINDOW })
         if (asked === "queued")
           yield* store.createJob(id, { status: "waiting_batch", options, chunkPages: 2 })
@@ -201,13 +201,13 @@ const play = Effect.fnUntraced(function* ({ acts, faults, pauseMs, stopLatencyMs
   yield* tickUntil(settingsOf(), atRest, 2)
 
   for (const job of yield* sql.unsafe<Ended>(JOBS)) {
-    const arn = yield* service.findByName(batchJobName(job.id))
+    const arn = yield* service.findByName(batchJobName(anyId(job.id)))
     assert.strictEqual(job.arn, arn ?? null, "B2 a batch job that its row does not know")
     if (arn !== undefined) {
       const { status } = yield* service.get(arn)
       assert.include(["Completed", "PartiallyCompleted", "Failed", "Stopped", "Expired"], status)
     }
-    assert.strictEqual(job.batch, (yield* answersOf(job.id)) * 100, "K1 tokens of the batch job")
+    assert.strictEqual(job.batch, (yield* answersOf(anyId(job.id))) * 100, "K1 tokens of the batch job")
     if (job.status === "completed") {
       assert.strictEqual(job.others, (PAGES - (job.primed ? job.accepted : 0)) * 100, "K1 calls on demand")
     }

@@ -4,6 +4,7 @@ import { Effect, Stream } from "effect"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { prepareTick, releaseTick } from "../../../src/domain/batch/driver.ts"
 import { batchJobName } from "../../../src/domain/batch/keys.ts"
+import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { until } from "../../contracts/batch-service.ts"
@@ -34,10 +35,10 @@ const unreachable = Effect.provideService(BatchService, {
   stop: () => down
 })
 
-const waiting = (jobs: ReadonlyArray<{ readonly jobId: string }>) =>
+const waiting = (jobs: ReadonlyArray<{ readonly jobId: JobId }>) =>
   Effect.forEach(jobs, ({ jobId }) => Effect.map(jobOf(jobId), ({ status }) => status))
 
-const rows = (jobs: ReadonlyArray<{ readonly jobId: string }>) =>
+const rows = (jobs: ReadonlyArray<{ readonly jobId: JobId }>) =>
   Effect.forEach(jobs, ({ jobId }) =>
     Effect.map(rowOf(jobId), (row) => row && [row.state, row.outcome, row.close_reason])
   )

@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { purgeBatches } from "../../../src/domain/batch/driver.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { makeMapObjects } from "../../support/map-objects.ts"
 
 describe("the objects of ended batches", () => {
@@ -12,7 +13,7 @@ describe("the objects of ended batches", () => {
       const waiting = new Set(Array.from({ length: 105 }, (_, n) => `row-${n}`))
       const store = Layer.mock(BatchStore, {
         toPurge: (_after, limit) =>
-          Effect.sync(() => [...waiting].slice(0, limit).map((id) => ({ id, jobId: `job of ${id}` }))),
+          Effect.sync(() => [...waiting].slice(0, limit).map((id) => ({ id, jobId: anyId(`job of ${id}`) }))),
         purged: (id) => Effect.sync(() => void waiting.delete(id))
       })
       yield* Effect.provide(purgeBatches, [store, Layer.succeed(BatchObjects, makeMapObjects(new Map()))])

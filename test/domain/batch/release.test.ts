@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { driverTick } from "./tick.ts"
 import {
   clean,
@@ -43,9 +44,9 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the lane, rol
       yield* clean
       const store = yield* ConversionStore
       const { jobId } = yield* parked(3)
-      assert.isUndefined(yield* store.claimChunk("w", crypto.randomUUID()))
+      assert.isUndefined(yield* store.claimChunk("w", anyId()))
       assert.lengthOf(yield* release, 4)
-      assert.strictEqual((yield* store.claimChunk("w", crypto.randomUUID()))?.jobId, jobId)
+      assert.strictEqual((yield* store.claimChunk("w", anyId()))?.jobId, jobId)
     })
   )
 
@@ -63,7 +64,7 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the lane, rol
       const row = yield* rowOf(jobId)
       assert.deepStrictEqual([row?.state, row?.outcome], ["closed", "skipped"])
       assert.isUndefined(yield* service.findByName(`postlane-${jobId}`))
-      assert.strictEqual((yield* store.claimChunk("w", crypto.randomUUID()))?.jobId, jobId)
+      assert.strictEqual((yield* store.claimChunk("w", anyId()))?.jobId, jobId)
     })
   )
 

@@ -16,6 +16,7 @@ import {
 } from "../../../src/domain/batch/row.ts"
 import type { ModelCall } from "../../../src/domain/conversion/cascade/model-call.ts"
 import { visionCall } from "../../../src/domain/conversion/cascade/vision.ts"
+import { anyId } from "../../support/any-id.ts"
 
 describe("a batch row", () => {
   it("B1: moves by this table, and no other way", () => {
@@ -194,7 +195,7 @@ const tally: BatchTally = {
   fallback: 2
 }
 const price = { inputUsdPerMtok: 3, outputUsdPerMtok: 15 }
-const batch = { id: "i", jobId: "j", arn: "arn:x", model: "m", end: "Stopped" } as const
+const batch = { id: "i", jobId: anyId("j"), arn: "arn:x", model: "m", end: "Stopped" } as const
 
 describe("the bill", () => {
   it("is half the list price of every token that came back, used or not", () => {

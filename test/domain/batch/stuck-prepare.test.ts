@@ -11,6 +11,7 @@ import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 
 describe("a document that cannot be prepared to an end", () => {
   it.effect("goes on-demand after two hours, so that the next one has its turn", () =>
@@ -31,7 +32,7 @@ describe("a document that cannot be prepared to an end", () => {
                 : {
                     id: "row",
                     lease,
-                    jobId: "job",
+                    jobId: anyId("job"),
                     foundOpen: false,
                     stuck: false,
                     closeReason: null,

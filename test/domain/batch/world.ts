@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Duration, Effect, Layer, References, Stream } from "effect"
 
@@ -14,12 +12,14 @@ import { BatchReplay } from "../../../src/domain/batch/replay.ts"
 import { MAX_BATCH_BYTES } from "../../../src/domain/batch/shards.ts"
 import type { JobOptions } from "../../../src/domain/conversion/job.ts"
 import { processChunk } from "../../../src/domain/conversion/work/chunk-processing.ts"
+import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { type CallPlace, VisionModel } from "../../../src/ports/conversion/vision-model.ts"
 import { BatchObjects, FileObjects } from "../../../src/ports/object-store.ts"
 import { customer, pdf, WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { anyId } from "../../support/any-id.ts"
 import { makeMapObjects } from "../../support/map-objects.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 import { pageOf, plainCleaner } from "../conversion/world.ts"
@@ -121,7 +121,7 @@ export const clean = Effect.gen(function* () {
 })
 
 export const settingsOf = (changes: Partial<DriverSettings> = {}): DriverSettings => ({
-  preparer: randomUUID(),
+  preparer: anyId(),
   model: MODEL,
   price: PRICE,
   limits: { minRecords: 1, maxRecords: 1000, maxShardBytes: 1000, maxBytes: MAX_BATCH_BYTES },
@@ -135,7 +135,7 @@ export const parked = Effect.fnUntraced(function* (pages = 5, options: JobOption
   const store = yield* ConversionStore
   const owner = yield* customer(1000)
   const fileId = yield* pdf(owner, pages)
-  const jobId = randomUUID()
+  const jobId = anyId()
   const all = { highFidelity: true, ...options }
   yield* store.request({ jobId, fileId, customerId: owner, options: all, window: WINDOW })
   yield* store.createJob(jobId, { status: "waiting_batch", options: all, chunkPages: 2 })
@@ -143,7 +143,7 @@ export const parked = Effect.fnUntraced(function* (pages = 5, options: JobOption
 })
 
 /** A batch row as it stands. */
-export const rowOf = Effect.fnUntraced(function* (jobId: string) {
+export const rowOf = Effect.fnUntraced(function* (jobId: JobId) {
   const sql = yield* WriteSql
   const rows = yield* sql<{
     readonly state: string
@@ -159,7 +159,7 @@ export const rowOf = Effect.fnUntraced(function* (jobId: string) {
   return rows[0]
 })
 
-export const jobOf = Effect.fnUntraced(function* (jobId: string) {
+export const jobOf = Effect.fnUntraced(function* (jobId: JobId) {
   const sql = yield* WriteSql
   const rows = yield* sql<{
     readonly status: string
@@ -206,8 +206,8 @@ export const tickUntil = Effect.fnUntraced(function* <E, R>(
   )
 })
 
-export const isClosed = (jobId: string) => Effect.map(rowOf(jobId), (row) => row?.state === "closed")
-export const isState = (jobId: string, state: string) =>
+export const isClosed = (jobId: JobId) => Effect.map(rowOf(jobId), (row) => row?.state === "closed")
+export const isState = (jobId: JobId, state: string) =>
   Effect.map(rowOf(jobId), (row) => row?.state === state)
 
 /** Works on every chunk that there is; answers the pages' HTML, in order. */
@@ -218,7 +218,7 @@ export const convertAll = Effect.fnUntraced(function* (modelId = MODEL) {
   const keys: Array<string> = []
   const sql = yield* WriteSql
   while (true) {
-    const chunk = yield* store.claimChunk("w", randomUUID())
+    const chunk = yield* store.claimChunk("w", anyId())
     if (chunk === undefined) break
     yield* processChunk(chunk, { heartbeat: Duration.seconds(10), modelId, price: PRICE }).pipe(
       Effect.provideService(BatchReplay, replay)

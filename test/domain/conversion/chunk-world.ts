@@ -7,6 +7,7 @@ import { processChunk } from "../../../src/domain/conversion/work/chunk-processi
 import { type ClaimedChunk, ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { VisionModel, VisionModelError } from "../../../src/ports/conversion/vision-model.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { mapObjects, pageOf, plainCleaner } from "./world.ts"
 
@@ -18,14 +19,14 @@ const SETTINGS = {
 }
 
 export const chunkOf = (pages: number, parts: Partial<ClaimedChunk> = {}): ClaimedChunk => ({
-  id: "chunk",
-  lease: "lease",
-  jobId: "job",
+  id: anyId("chunk"),
+  lease: anyId("lease"),
+  jobId: anyId("job"),
   chunkIndex: 3,
   firstPage: 60,
   lastPage: 60 + pages - 1,
   attempts: 1,
-  fileId: "file",
+  fileId: anyId("file"),
   objectKey: "files/file/source",
   options: { highFidelity: true },
   totalPages: 200,

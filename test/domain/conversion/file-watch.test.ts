@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import { ConversionStore, type StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { storedFile } from "./stored-file.ts"
 
@@ -59,7 +60,7 @@ const watch = Effect.fnUntraced(function* (file: StoredFile) {
 })
 
 const look = TestClock.adjust("500 millis")
-const converting = { status: "chunked_processing", jobStatus: "processing", jobId: "j1" } as const
+const converting = { status: "chunked_processing", jobStatus: "processing", jobId: anyId("j1") } as const
 
 describe("watching a conversion", () => {
   it.effect("the first event is the state now; each change comes once; a terminal one is the last", () => {
@@ -70,7 +71,12 @@ describe("watching a conversion", () => {
       yield* look
       world.set({ ...converting, progress: { done: 2, total: 5 } })
       yield* look
-      world.set({ status: "completed", jobStatus: "completed", jobId: "j1", progress: { done: 5, total: 5 } })
+      world.set({
+        status: "completed",
+        jobStatus: "completed",
+        jobId: anyId("j1"),
+        progress: { done: 5, total: 5 }
+      })
       yield* look
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(seen, [
@@ -87,7 +93,9 @@ describe("watching a conversion", () => {
   it.effect("a conversion that has ended already is reported at once, without a query", () => {
     const world = worldOf()
     return Effect.gen(function* () {
-      const { fiber, seen } = yield* watch(world.set({ status: "failed", jobStatus: "failed", jobId: "j1" }))
+      const { fiber, seen } = yield* watch(
+        world.set({ status: "failed", jobStatus: "failed", jobId: anyId("j1") })
+      )
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(seen, ["failed j1 failed 0"])
       assert.deepStrictEqual(world.asked, [])
@@ -98,7 +106,7 @@ describe("watching a conversion", () => {
     const world = worldOf()
     return Effect.gen(function* () {
       const before = storedFile(converting)
-      world.set({ status: "uploaded", jobStatus: "cancelled", jobId: "j1" })
+      world.set({ status: "uploaded", jobStatus: "cancelled", jobId: anyId("j1") })
       const { fiber, seen } = yield* watch(before)
       yield* look
       yield* Fiber.join(fiber)
@@ -130,7 +138,7 @@ describe("watching a conversion", () => {
       world.set({
         status: "completed",
         jobStatus: "completed",
-        jobId: "j1",
+        jobId: anyId("j1"),
         progress: { done: 100, total: 100 }
       })
       yield* look
@@ -148,7 +156,9 @@ describe("watching a conversion", () => {
     () => {
       const world = worldOf()
       return Effect.gen(function* () {
-        const idle = yield* watch(world.set({ status: "uploaded", jobStatus: null, jobId: null, id: "idle" }))
+        const idle = yield* watch(
+          world.set({ status: "uploaded", jobStatus: null, jobId: null, id: anyId("idle") })
+        )
         const { fiber, seen } = yield* watch(world.set(converting))
         world.files.clear()
         yield* look
@@ -171,18 +181,18 @@ describe("watching a conversion", () => {
   it.effect("however many watch, there is one query a look; each has its own end", () => {
     const world = worldOf()
     return Effect.gen(function* () {
-      const a = world.set({ ...converting, id: "a" })
-      const b = world.set({ ...converting, id: "b" })
+      const a = world.set({ ...converting, id: anyId("a") })
+      const b = world.set({ ...converting, id: anyId("b") })
       const watchers = yield* Effect.forEach([a, a, a, b, b], watch)
       yield* look
       assert.deepStrictEqual(world.asked, [["a", "b"]])
       yield* Fiber.interrupt(watchers[0]!.fiber)
-      world.set({ id: "b", status: "completed", jobStatus: "completed", jobId: "j1" })
+      world.set({ id: anyId("b"), status: "completed", jobStatus: "completed", jobId: anyId("j1") })
       yield* look
       yield* Effect.forEach(watchers.slice(3), ({ fiber }) => Fiber.join(fiber))
       yield* look
       assert.deepStrictEqual(world.asked, [["a", "b"], ["a", "b"], ["a"]])
-      world.set({ id: "a", status: "uploaded", jobStatus: "cancelled", jobId: "j1" })
+      world.set({ id: anyId("a"), status: "uploaded", jobStatus: "cancelled", jobId: anyId("j1") })
       yield* look
       yield* Effect.forEach(watchers.slice(1), ({ fiber }) => Fiber.join(fiber))
       assert.deepStrictEqual(
@@ -198,19 +208,19 @@ describe("watching a conversion", () => {
       const world = worldOf()
       return Effect.gen(function* () {
         const old = yield* watch(world.set(converting))
-        const cancelled = world.set({ status: "uploaded", jobStatus: "cancelled", jobId: "j1" })
+        const cancelled = world.set({ status: "uploaded", jobStatus: "cancelled", jobId: anyId("j1") })
         yield* look
         yield* Fiber.join(old.fiber)
         assert.deepStrictEqual(old.seen, ["progress j1 processing 0", "cancelled j1 cancelled 0"])
         // One that comes late, with the state that it has read before.
-        const again = world.set({ ...converting, jobId: "j2", jobStatus: null })
+        const again = world.set({ ...converting, jobId: anyId("j2"), jobStatus: null })
         const late = yield* watch(cancelled)
         yield* Fiber.join(late.fiber)
         assert.deepStrictEqual(late.seen, ["cancelled j1 cancelled 0"])
         const next = yield* watch(again)
-        world.set({ ...converting, jobId: "j2" })
+        world.set({ ...converting, jobId: anyId("j2") })
         yield* look
-        world.set({ status: "completed", jobStatus: "completed", jobId: "j2" })
+        world.set({ status: "completed", jobStatus: "completed", jobId: anyId("j2") })
         yield* look
         yield* Fiber.join(next.fiber)
         assert.deepStrictEqual(next.seen, [
@@ -226,9 +236,9 @@ describe("watching a conversion", () => {
     const world = worldOf()
     return Effect.gen(function* () {
       const { fiber, seen } = yield* watch(world.set(converting))
-      world.set({ ...converting, jobId: "j2" })
+      world.set({ ...converting, jobId: anyId("j2") })
       yield* look
-      world.set({ status: "failed", jobStatus: "failed", jobId: "j2" })
+      world.set({ status: "failed", jobStatus: "failed", jobId: anyId("j2") })
       yield* look
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(seen, [
@@ -244,7 +254,7 @@ describe("watching a conversion", () => {
     return Effect.gen(function* () {
       const { fiber, seen } = yield* watch(world.set(converting))
       world.fail(true)
-      world.set({ status: "completed", jobStatus: "completed", jobId: "j1" })
+      world.set({ status: "completed", jobStatus: "completed", jobId: anyId("j1") })
       yield* look
       yield* look
       assert.strictEqual(seen.length, 1)

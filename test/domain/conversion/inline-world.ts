@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,9 +8,11 @@ import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
 import { layer as layerAssembly } from "../../../src/adapters/html/html-assembly.ts"
 import { layer as layerLanguages } from "../../../src/adapters/language-detection/eld.ts"
 import { layer as layerStore } from "../../../src/adapters/postgres/conversion/conversion-store.ts"
+import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { ConversionStore, type FileKind } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
 import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { anyId } from "../../support/any-id.ts"
 import { layerPostgres } from "../../support/postgres.ts"
 
 /** Long beside what a test takes: a heartbeat comes when the test's clock is moved. */
@@ -38,7 +39,7 @@ export const layerWorld = Layer.mergeAll(
 
 /** A file of an owner, its bytes stored. */
 export const stored = Effect.fnUntraced(function* (
-  customerId: string,
+  customerId: CustomerId,
   kind: FileKind,
   name: string,
   bytes: Uint8Array,
@@ -46,7 +47,7 @@ export const stored = Effect.fnUntraced(function* (
 ) {
   const store = yield* ConversionStore
   const objects = yield* FileObjects
-  const id = randomUUID()
+  const id = anyId()
   const objectKey = `files/${id}/source`
   const sizeBytes = yield* objects.put(objectKey, Stream.succeed(bytes), {
     contentType: "application/octet-stream"
@@ -55,16 +56,16 @@ export const stored = Effect.fnUntraced(function* (
 })
 
 /** Asks for its inline conversion. */
-export const asked = Effect.fnUntraced(function* (customerId: string, fileId: string) {
+export const asked = Effect.fnUntraced(function* (customerId: CustomerId, fileId: FileId) {
   const store = yield* ConversionStore
-  const jobId = randomUUID()
+  const jobId = anyId()
   const answer = yield* store.request({ jobId, fileId, customerId, options: {}, window: WINDOW })
   if (answer !== "queued") return yield* Effect.die(new Error(`the request was answered ${answer}`))
   return jobId
 })
 
 /** What its owner sees. */
-export const seen = Effect.fnUntraced(function* (customerId: string, fileId: string) {
+export const seen = Effect.fnUntraced(function* (customerId: CustomerId, fileId: FileId) {
   const store = yield* ConversionStore
   const file = yield* store.file(fileId, customerId)
   if (file === undefined) return yield* Effect.die(new Error("the file is gone"))

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { JobStatus } from "../../../src/domain/conversion/job.ts"
 import { momentOf, momentOfDeleted, sameMoment } from "../../../src/domain/conversion/progress.ts"
 import type { FileStatus, StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storedFile } from "./stored-file.ts"
 
 const FILE_STATUSES: ReadonlyArray<FileStatus> = [
@@ -17,7 +18,10 @@ const eventOf = (parts: Partial<StoredFile>) => momentOf(storedFile(parts)).even
 
 describe("a moment of a conversion", () => {
   it("follows the file's status; a cancelled one the job's, as the file is then like a new upload", () => {
-    assert.strictEqual(eventOf({ status: "uploaded", jobStatus: "cancelled", jobId: "j" }), "cancelled")
+    assert.strictEqual(
+      eventOf({ status: "uploaded", jobStatus: "cancelled", jobId: anyId("j") }),
+      "cancelled"
+    )
     assert.strictEqual(eventOf({ status: "uploaded" }), "progress")
     assert.strictEqual(eventOf({ status: "completed", jobStatus: "completed" }), "completed")
     assert.strictEqual(eventOf({ status: "failed", jobStatus: "failed" }), "failed")
@@ -41,7 +45,7 @@ describe("a moment of a conversion", () => {
   it("of a file that is deleted: its conversion is cancelled, where there was one under way", () => {
     for (const status of FILE_STATUSES) {
       const isLive = status === "processing" || status === "chunked_processing"
-      const moment = momentOfDeleted(storedFile({ status, jobId: "j", jobStatus: null, phase: "p" }))
+      const moment = momentOfDeleted(storedFile({ status, jobId: anyId("j"), jobStatus: null, phase: "p" }))
       assert.deepStrictEqual(
         [moment?.event, moment?.data.status, moment?.data.jobId, moment?.data.phase],
         [...(isLive ? ["cancelled", "cancelled", "j", null] : Array(4).fill(undefined))]
@@ -55,9 +59,14 @@ describe("a moment of a conversion", () => {
   })
 
   it("is another one exactly when something that a watcher sees is another", () => {
-    const base = storedFile({ status: "chunked_processing", jobId: "j", jobStatus: "processing", phase: "p" })
+    const base = storedFile({
+      status: "chunked_processing",
+      jobId: anyId("j"),
+      jobStatus: "processing",
+      phase: "p"
+    })
     const seen: ReadonlyArray<Partial<StoredFile>> = [
-      { jobId: "k" },
+      { jobId: anyId("k") },
       { jobStatus: "assembling" },
       { phase: "q" },
       { progress: { done: 1, total: 0 } },

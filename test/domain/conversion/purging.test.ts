@@ -11,20 +11,21 @@ import {
 import { purgeFiles } from "../../../src/domain/conversion/uploads.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects, ObjectStoreError, type ObjectStoreService } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { makeMapObjects } from "../../support/map-objects.ts"
 
 const DELETED = [
-  fileKey("gone"),
-  flyerResultKey("gone", "lease"),
-  inlineResultKey("gone", "lease"),
-  chunkResultKey("first", 0, "lease"),
-  resultKey("first", "lease"),
+  fileKey(anyId("gone")),
+  flyerResultKey(anyId("gone"), anyId("lease")),
+  inlineResultKey(anyId("gone"), anyId("lease")),
+  chunkResultKey(anyId("first"), 0, anyId("lease")),
+  resultKey(anyId("first"), anyId("lease")),
   // More than one delete takes.
-  ...Array.from({ length: 600 }, (_, n) => chunkResultKey("second", n, "lease")),
-  resultKey("second", "lease")
+  ...Array.from({ length: 600 }, (_, n) => chunkResultKey(anyId("second"), n, anyId("lease"))),
+  resultKey(anyId("second"), anyId("lease"))
 ]
 /** Of a file whose id, and whose jobs' ids, begin alike. */
-const KEPT = [fileKey("gone2"), resultKey("first2", "lease")]
+const KEPT = [fileKey(anyId("gone2")), resultKey(anyId("first2"), anyId("lease"))]
 
 /** A file that was deleted after two conversions, beside one that was not. */
 const worldOf = (parts: Partial<ObjectStoreService> = {}) =>
@@ -34,7 +35,7 @@ const worldOf = (parts: Partial<ObjectStoreService> = {}) =>
     for (const key of [...DELETED, ...KEPT]) {
       yield* objects.put(key, Stream.make(new Uint8Array(1)), { contentType: "text/html" })
     }
-    const waiting = [{ id: "gone", jobIds: ["first", "second"] }]
+    const waiting = [{ id: anyId("gone"), jobIds: [anyId("first"), anyId("second")] }]
     const store = Layer.mock(ConversionStore, {
       filesToPurge: () => Effect.sync(() => [...waiting]),
       filePurged: (id) =>

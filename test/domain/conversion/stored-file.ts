@@ -1,9 +1,10 @@
 import type { StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
 
 /** A PDF of five pages that was just uploaded, but for `parts`. */
 export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({
-  id: "file",
-  customerId: "owner",
+  id: anyId("file"),
+  customerId: anyId("owner"),
   name: "a.pdf",
   kind: "pdf",
   sizeBytes: 1000,

@@ -6,6 +6,7 @@ import { MAX_FILE_BYTES, Uploads } from "../../../src/domain/conversion/uploads.
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { DocumentInspector } from "../../../src/ports/conversion/documents.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storedFile } from "./stored-file.ts"
 
 const PIECE = new Uint8Array(16 * 1024 * 1024)
@@ -51,7 +52,7 @@ const worldOf = () => {
 }
 
 const upload = (bytes: number) =>
-  Uploads.use((uploads) => uploads.add({ customerId: "owner", name: "a.pdf", body: bodyOf(bytes) }))
+  Uploads.use((uploads) => uploads.add({ customerId: anyId("owner"), name: "a.pdf", body: bodyOf(bytes) }))
 
 describe("an upload whose length was not said", () => {
   it.effect("is broken off where it is larger than a file may be, and no file is made of it", () => {

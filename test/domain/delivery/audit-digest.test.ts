@@ -12,6 +12,7 @@ import {
   RelayFailed,
   SendRelay
 } from "../../../src/ports/delivery/audit-digest-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { plainTemplates, shownData } from "../../support/plain-templates.ts"
 import { storeDown } from "../../support/store-down.ts"
 
@@ -51,7 +52,7 @@ const makeWorld = Effect.fnUntraced(function* (options: {
       id: `subscription-${index}`,
       email,
       cadence: "daily",
-      customerId: email.startsWith("customer") ? `id of ${email}` : null,
+      customerId: email.startsWith("customer") ? anyId(`id of ${email}`) : null,
       createdAt: 0
     })),
     activity: { counts, entries, total: 60 }

@@ -10,6 +10,7 @@ import { ConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
 import { intakeWorkers } from "../../../src/runtime/layers/inbound-roles.ts"
 import { Supervisors } from "../../../src/runtime/process/supervisor.ts"
 import { decodeSettings, type Env, formatProblems } from "../../../src/runtime/settings/settings.ts"
+import { anyId } from "../../support/any-id.ts"
 import { CERTIFICATE } from "../../support/certificate.ts"
 import { makeFolder } from "../../support/child.ts"
 import { hangUp, talk } from "../../support/smtp-talk.ts"
@@ -35,7 +36,8 @@ const start = Effect.fnUntraced(function* (env: Env, embedded = false) {
   if (Result.isFailure(settings)) return assert.fail(formatProblems(settings.failure))
   const trusted: Array<boolean> = []
   const intake = Layer.mock(ConvertByEmail, {
-    accept: ({ peerTrusted, raw }) => Effect.as(Stream.runDrain(raw), `mail-${trusted.push(peerTrusted)}`),
+    accept: ({ peerTrusted, raw }) =>
+      Effect.as(Stream.runDrain(raw), anyId(`mail-${trusted.push(peerTrusted)}`)),
     admitNext: Effect.never,
     convertNext: Effect.never,
     replyNext: Effect.never,

@@ -5,6 +5,7 @@ import { HttpServerRequest, HttpEffect } from "effect/http"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
+import type { CustomerId } from "../../../domain/ids.ts"
 import { isLoopback } from "../../../domain/networks.ts"
 import { Access } from "../../../ports/accounts/access.ts"
 import {
@@ -37,7 +38,7 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
 export class CurrentOwner extends Context.Service<
   CurrentOwner,
   {
-    readonly customerId: string
+    readonly customerId: CustomerId
     /** The token's name, or the customer's address. */
     readonly actor: string
   }

@@ -12,6 +12,7 @@ import {
   type SessionCookies
 } from "../../../domain/accounts/session.ts"
 import { faultOf, makeSecretTokens } from "../../../domain/accounts/tokens.ts"
+import { CustomerId } from "../../../domain/ids.ts"
 import { Access, type BegunSession, InvalidToken, MagicLinks } from "../../../ports/accounts/access.ts"
 
 interface StoredToken {
@@ -19,7 +20,7 @@ interface StoredToken {
   readonly hash: string
   readonly name: string
   readonly rights: ReadonlyArray<Right>
-  readonly customerId: string | undefined
+  readonly customerId: CustomerId | undefined
   readonly embedded: boolean
   readonly createdAt: number
   lastUsedAt: number | undefined
@@ -33,7 +34,7 @@ const USE_MS = 60_000
 interface Holder {
   readonly actor: string
   readonly rights: ReadonlyArray<Right>
-  readonly customerId: string | undefined
+  readonly customerId: CustomerId | undefined
   readonly tokenId: string | undefined
 }
 
@@ -49,7 +50,7 @@ interface StoredLink {
 /** State that several adapters can share, as processes share a database. */
 export const makeAccessDatabase = () => ({
   /** Ids by address. */
-  customers: new Map<string, string>(),
+  customers: new Map<string, CustomerId>(),
   tokens: new Map<string, StoredToken>(),
   sessions: new Set<StoredSession>(),
   /** By hash. */
@@ -77,8 +78,8 @@ const principal = (
   via: Principal["via"]
 ): Principal => ({ actor, customerId, rights, via })
 
-const customerOf = ({ customers }: Tables, email: string): string => {
-  const id = customers.get(email) ?? randomUUID()
+const customerOf = ({ customers }: Tables, email: string): CustomerId => {
+  const id = customers.get(email) ?? CustomerId.make(randomUUID())
   customers.set(email, id)
   return id
 }

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 
+import type { CustomerId } from "../../../domain/ids.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { greatest } from "../../../domain/lists.ts"
 import { type AccountFunds, Accounts } from "../../../ports/accounts/accounts.ts"
@@ -24,7 +25,7 @@ export const addCustomer = (
   return db.customers.insert({ name: null, deletedAt: null, ...customer, freePagesUsed })
 }
 
-const funds = (db: Documents, customerId: string): AccountFunds | undefined => {
+const funds = (db: Documents, customerId: CustomerId): AccountFunds | undefined => {
   const customer = db.customers.get(customerId)
   const spendable = availableFunds(db, customerId)
   if (customer === undefined || spendable === undefined || customer.deletedAt !== null) return undefined
@@ -44,7 +45,7 @@ const funds = (db: Documents, customerId: string): AccountFunds | undefined => {
 }
 
 /** `close_account`: what it does to a customer. */
-const close = (db: Documents, customerId: string) => {
+const close = (db: Documents, customerId: CustomerId) => {
   const customer = db.customers.get(customerId)
   if (customer === undefined || customer.deletedAt !== null) return undefined
   const deletedAt = db.moment()

@@ -1,5 +1,6 @@
 import type { Duration } from "effect"
 
+import type { WorkId, CustomerId } from "../../../domain/ids.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import type { HoldRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
@@ -16,7 +17,7 @@ export const amountOf = ({ credits, freePages }: Pick<Funds, "credits" | "freePa
   Math.max(credits, freePages)
 
 /** `available_funds`: what no live hold sets aside; the hold `butFor` is not counted. */
-export const availableFunds = (db: Documents, customerId: string, butFor?: string): Funds | undefined => {
+export const availableFunds = (db: Documents, customerId: CustomerId, butFor?: string): Funds | undefined => {
   const customer = db.customers.get(customerId)
   if (customer === undefined) return undefined
   const now = db.moment()
@@ -44,7 +45,7 @@ const suffices = (
 /** `place_hold`: sets funds aside; false where they do not suffice, or were released before. Safe to repeat. */
 export const placeHold = (
   db: Documents,
-  hold: { readonly customerId: string; readonly jobId: string; readonly pages: number },
+  hold: { readonly customerId: CustomerId; readonly jobId: WorkId; readonly pages: number },
   window: Duration.Duration
 ): boolean => {
   const { customerId, jobId, pages } = hold
@@ -64,13 +65,13 @@ export const placeHold = (
   return true
 }
 
-const openHold = (db: Documents, jobId: string | null): HoldRow | undefined => {
+const openHold = (db: Documents, jobId: WorkId | null): HoldRow | undefined => {
   const hold = db.holds.get(jobId)
   return hold?.state === "held" ? hold : undefined
 }
 
 /** `refresh_hold`: lets a hold last for `window` from now; one that has lapsed is set aside anew while the funds suffice. */
-export const refreshHold = (db: Documents, jobId: string | null, window: Duration.Duration): boolean => {
+export const refreshHold = (db: Documents, jobId: WorkId | null, window: Duration.Duration): boolean => {
   const hold = openHold(db, jobId)
   if (hold === undefined) return false
   if (hold.expiresAt <= db.moment() && !suffices(db, hold, hold)) return false
@@ -79,7 +80,7 @@ export const refreshHold = (db: Documents, jobId: string | null, window: Duratio
 }
 
 /** `release_hold`: true for the call that released it. */
-export const releaseHold = (db: Documents, jobId: string | null, outcome: string): boolean => {
+export const releaseHold = (db: Documents, jobId: WorkId | null, outcome: string): boolean => {
   const hold = openHold(db, jobId)
   if (hold === undefined) return false
   db.holds.update(hold.jobId, { state: "released", outcome })
@@ -87,7 +88,7 @@ export const releaseHold = (db: Documents, jobId: string | null, outcome: string
 }
 
 /** `widen_hold`: makes an open hold large enough; false where the funds do not suffice. What is free of charge stays so. */
-export const widenHold = (db: Documents, jobId: string | null, pages: number | undefined): boolean => {
+export const widenHold = (db: Documents, jobId: WorkId | null, pages: number | undefined): boolean => {
   const hold = openHold(db, jobId)
   if (hold === undefined || amountOf(hold) === 0 || (pages ?? 0) <= amountOf(hold)) return true
   const funds = availableFunds(db, hold.customerId, hold.jobId)
@@ -106,7 +107,7 @@ export const widenHold = (db: Documents, jobId: string | null, pages: number | u
  */
 export const settleHold = (
   db: Documents,
-  jobId: string | null,
+  jobId: WorkId | null,
   pages?: number
 ): "none" | "insufficient" | HoldRow["state"] => {
   const hold = db.holds.get(jobId)

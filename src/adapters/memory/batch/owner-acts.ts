@@ -1,10 +1,11 @@
 import type { BatchRowState } from "../../../domain/batch/row.ts"
 import { whenUserActs } from "../../../domain/batch/row.ts"
+import type { JobId } from "../../../domain/ids.ts"
 import type { BatchRow } from "../documents/rows.ts"
 import type { Documents } from "../documents/state.ts"
 
 /** A row of a job, new but for `parts`. */
-export const newBatchRow = (db: Documents, jobId: string, parts: Partial<BatchRow>): BatchRow => {
+export const newBatchRow = (db: Documents, jobId: JobId, parts: Partial<BatchRow>): BatchRow => {
   const now = db.moment()
   return {
     id: db.newId(),
@@ -42,7 +43,7 @@ export const newBatchRow = (db: Documents, jobId: string, parts: Partial<BatchRo
 }
 
 /** `close_conversion_batch_row`: what an owner's action does to a job's row (BATCH-41); returns its state before. */
-export const closeBatchRow = (db: Documents, jobId: string, reason: string): BatchRowState | "none" => {
+export const closeBatchRow = (db: Documents, jobId: JobId, reason: string): BatchRowState | "none" => {
   const row = db.batches.get(jobId)
   const found = row?.state ?? "none"
   const act = whenUserActs(found)

@@ -1,6 +1,7 @@
 import type { Duration } from "effect"
 
 import { type JobOptions, moveJob } from "../../../domain/conversion/job.ts"
+import type { JobId } from "../../../domain/ids.ts"
 import { refreshHold } from "../accounts/funds.ts"
 import { chunksOf, showProgress } from "../conversion/jobs.ts"
 import type { BatchRow, JobRow } from "../documents/rows.ts"
@@ -15,7 +16,7 @@ export const waitingJobs = (db: Documents): ReadonlyArray<JobRow> =>
 /** `resume_batch_conversion_job`: a parked job goes on demand; true for the one call that did it. */
 export const resumeJob = (
   db: Documents,
-  jobId: string,
+  jobId: JobId,
   patch: JobOptions,
   window: Duration.Duration
 ): boolean => {
@@ -34,7 +35,7 @@ export const resumeJob = (
 /** `make_conversion_job_interactive`: Process now. A job whose row is closed is resumed by the driver. */
 export const makeInteractive = (
   db: Documents,
-  jobId: string,
+  jobId: JobId,
   window: Duration.Duration
 ): "resumed" | "closed" | "not_waiting" => {
   if (db.jobs.get(jobId)?.status !== "waiting_batch") return "not_waiting"
@@ -70,7 +71,7 @@ const overdueReason = (
 }
 
 /** `release_overdue_batch_job`: resumes one job that has waited too long, whatever the batch service says. */
-export const releaseOverdue = (db: Documents, limits: Limits): string | undefined => {
+export const releaseOverdue = (db: Documents, limits: Limits): JobId | undefined => {
   for (const job of waitingJobs(db)) {
     const reason = overdueReason(db, job, db.batches.get(job.id), limits)
     if (reason === undefined || closeBatchRow(db, job.id, reason) === "closed") continue

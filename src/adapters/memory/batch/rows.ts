@@ -2,6 +2,7 @@ import { Duration } from "effect"
 
 import { moveBatchRow } from "../../../domain/batch/row.ts"
 import { isTerminal } from "../../../domain/conversion/job.ts"
+import type { JobId } from "../../../domain/ids.ts"
 import type { BatchEnd, BatchStore, ClaimedBatch, PolledBatch } from "../../../ports/batch/batch-store.ts"
 import { refreshHold } from "../accounts/funds.ts"
 import { bookCosts } from "../conversion/jobs.ts"
@@ -243,7 +244,7 @@ export const isOrphan = (db: Documents, id: string, arn: string): boolean => {
 }
 
 /** The batch job that its owner's action is to stop. */
-export const toStop = (db: Documents, jobId: string): string | undefined => {
+export const toStop = (db: Documents, jobId: JobId): string | undefined => {
   const row = db.batches.get(jobId)
   return row?.state === "submitted" && row.closeReason !== null ? (row.arn ?? undefined) : undefined
 }

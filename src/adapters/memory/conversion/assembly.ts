@@ -3,6 +3,7 @@ import type { Duration } from "effect"
 import { moveJob } from "../../../domain/conversion/job.ts"
 import type { Legibility } from "../../../domain/conversion/page-line.ts"
 import { jobPrefix } from "../../../domain/conversion/stored-files.ts"
+import type { LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedAssembly } from "../../../ports/conversion/conversion-store.ts"
 import { refreshHold, settleHold } from "../accounts/funds.ts"
 import type { JobRow } from "../documents/rows.ts"
@@ -15,7 +16,7 @@ type Held = Pick<ClaimedAssembly, "jobId" | "lease">
 /** `claim_assembly`: the oldest job whose chunks are all there, or whose assembler went silent. */
 export const claimAssembly = (
   db: Documents,
-  lease: string,
+  lease: LeaseId,
   stale: Duration.Duration
 ): ClaimedAssembly | undefined => {
   const now = db.moment()

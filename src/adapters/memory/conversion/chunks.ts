@@ -2,6 +2,7 @@ import type { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { moveJob } from "../../../domain/conversion/job.ts"
+import type { LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedChunk } from "../../../ports/conversion/conversion-store.ts"
 import { refreshHold } from "../accounts/funds.ts"
 import type { ChunkRow, JobRow } from "../documents/rows.ts"
@@ -26,7 +27,7 @@ const jobOf = (db: Documents, { jobId }: Pick<ChunkRow, "jobId">): JobRow => {
   return job
 }
 
-const claimed = (db: Documents, chunk: ChunkRow, lease: string): ClaimedChunk | undefined => {
+const claimed = (db: Documents, chunk: ChunkRow, lease: LeaseId): ClaimedChunk | undefined => {
   const job = jobOf(db, chunk)
   const file = db.files.get(job.fileId)
   return (
@@ -50,7 +51,7 @@ const claimed = (db: Documents, chunk: ChunkRow, lease: string): ClaimedChunk | 
 const isOpen = ({ status }: JobRow): boolean => status === "pending" || status === "processing"
 
 /** `claim_chunk`: the next chunk of the oldest job; the one that this lease holds already. */
-export const claimChunk = (db: Documents, worker: string, lease: string): ClaimedChunk | undefined => {
+export const claimChunk = (db: Documents, worker: string, lease: LeaseId): ClaimedChunk | undefined => {
   const mine = db.chunks.find((chunk) => chunk.status === "processing" && chunk.lease === lease)
   if (mine !== undefined) return claimed(db, mine, lease)
   const now = db.moment()

@@ -1,4 +1,5 @@
 import { FILE_ROOM } from "../../../domain/conversion/stored-files.ts"
+import type { CustomerId } from "../../../domain/ids.ts"
 import type { StoredFile } from "../../../ports/conversion/conversion-store.ts"
 import type { FileRow } from "../documents/rows.ts"
 import { type Documents, isoOf } from "../documents/state.ts"
@@ -32,7 +33,7 @@ export const shown = (db: Documents, file: FileRow): StoredFile => {
 }
 
 /** The files of a customer. */
-export const filesOf = (db: Documents, customerId: string): ReadonlyArray<FileRow> =>
+export const filesOf = (db: Documents, customerId: CustomerId): ReadonlyArray<FileRow> =>
   db.files.where((file) => file.customerId === customerId && file.deletedAt === null)
 
 /** `add_file`: undefined where its owner has no room for it. Safe to repeat. */

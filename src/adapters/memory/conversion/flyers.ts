@@ -2,6 +2,7 @@ import type { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import type { JobOptions } from "../../../domain/conversion/job.ts"
+import type { CustomerId, FileId, JobId, FlyerId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedFlyer, Requested, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
 import { placeHold, refreshHold, releaseHold, settleHold } from "../accounts/funds.ts"
 import type { FlyerRow } from "../documents/rows.ts"
@@ -15,7 +16,7 @@ type Held = Pick<ClaimedFlyer, "id" | "lease">
 /** Most flyer jobs of one list. */
 const MAX_FLYERS = 100
 
-const ownFlyer = (db: Documents, id: string, customerId: string): FlyerRow | undefined => {
+const ownFlyer = (db: Documents, id: string, customerId: CustomerId): FlyerRow | undefined => {
   const flyer = db.flyers.get(id)
   return flyer?.customerId === customerId ? flyer : undefined
 }
@@ -34,13 +35,13 @@ const shown = (flyer: FlyerRow): StoredFlyer => ({
 const hasFile = (db: Documents, { fileId }: FlyerRow): boolean => db.files.get(fileId)?.deletedAt === null
 
 /** A flyer job as its owner sees it. */
-export const flyer = (db: Documents, id: string, customerId: string): StoredFlyer | undefined => {
+export const flyer = (db: Documents, id: string, customerId: CustomerId): StoredFlyer | undefined => {
   const found = ownFlyer(db, id, customerId)
   return found !== undefined && hasFile(db, found) ? shown(found) : undefined
 }
 
 /** Those of a file, newest first. */
-export const flyersOf = (db: Documents, fileId: string, customerId: string): ReadonlyArray<StoredFlyer> =>
+export const flyersOf = (db: Documents, fileId: FileId, customerId: CustomerId): ReadonlyArray<StoredFlyer> =>
   db.flyers
     .where((one) => one.fileId === fileId && one.customerId === customerId && hasFile(db, one))
     .sort(by(({ createdAt }) => -createdAt))
@@ -51,9 +52,9 @@ export const flyersOf = (db: Documents, fileId: string, customerId: string): Rea
 export const requestFlyer = (
   db: Documents,
   asked: {
-    readonly id: string
-    readonly fileId: string
-    readonly customerId: string
+    readonly id: FlyerId
+    readonly fileId: FileId
+    readonly customerId: CustomerId
     readonly window: Duration.Duration
   }
 ): Requested | "unsupported" => {
@@ -84,7 +85,7 @@ export const requestFlyer = (
 /** `claim_flyer`: the one that this lease holds, else the oldest that waits or whose worker went silent. */
 export const claimFlyer = (
   db: Documents,
-  lease: string,
+  lease: LeaseId,
   stale: Duration.Duration
 ): ClaimedFlyer | undefined => {
   const now = db.moment()
@@ -166,8 +167,8 @@ const STOPPED = "The user stopped the conversion"
 /** `cancel_flyer_job`. */
 export const cancelFlyer = (
   db: Documents,
-  id: string,
-  customerId: string
+  id: FlyerId,
+  customerId: CustomerId
 ): "cancelled" | "not_active" | "not_found" => {
   const found = ownFlyer(db, id, customerId)
   if (found === undefined) return "not_found"
@@ -181,9 +182,9 @@ export const cancelFlyer = (
 export const requestReflow = (
   db: Documents,
   asked: {
-    readonly flyerId: string
-    readonly customerId: string
-    readonly jobId: string
+    readonly flyerId: FlyerId
+    readonly customerId: CustomerId
+    readonly jobId: JobId
     readonly options: JobOptions
     readonly window: Duration.Duration
   }

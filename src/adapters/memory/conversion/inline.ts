@@ -1,6 +1,7 @@
 import type { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import type { LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedInline } from "../../../ports/conversion/conversion-store.ts"
 import { refreshHold, releaseHold, settleHold, widenHold } from "../accounts/funds.ts"
 import type { FileRow } from "../documents/rows.ts"
@@ -34,7 +35,7 @@ const nextInTurn = (db: Documents, stale: Duration.Duration): FileRow | undefine
 /** `claim_inline`: the file that this lease holds already, else the next in turn. */
 export const claimInline = (
   db: Documents,
-  lease: string,
+  lease: LeaseId,
   stale: Duration.Duration
 ): ClaimedInline | undefined => {
   const found = db.files.find((file) => isWaiting(file) && file.lease === lease) ?? nextInTurn(db, stale)

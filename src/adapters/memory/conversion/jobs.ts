@@ -1,5 +1,6 @@
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { isTerminal } from "../../../domain/conversion/job.ts"
+import type { FileId, JobId, FlyerId, LeaseId } from "../../../domain/ids.ts"
 import { releaseHold } from "../accounts/funds.ts"
 import type { FileRow, FlyerRow, JobRow } from "../documents/rows.ts"
 import type { Documents } from "../documents/state.ts"
@@ -39,7 +40,7 @@ export const shownFile = (db: Documents, job: Pick<JobRow, "id" | "fileId">): Fi
 }
 
 /** The chunks of a job, in the order of the pages. */
-export const chunksOf = (db: Documents, jobId: string) =>
+export const chunksOf = (db: Documents, jobId: JobId) =>
   db.chunks.where((chunk) => chunk.jobId === jobId).sort(by(({ chunkIndex }) => chunkIndex))
 
 /** `conversion_cost`: what a job's models cost, the batch lane's once. */
@@ -63,7 +64,7 @@ export const bookCosts = (db: Documents, entries: ReadonlyArray<CostEntry>): voi
 }
 
 /** `conversion_progress`: shows a job's progress in its file. */
-export const showProgress = (db: Documents, jobId: string): void => {
+export const showProgress = (db: Documents, jobId: JobId): void => {
   const job = db.jobs.get(jobId)
   const file = job && shownFile(db, job)
   if (job === undefined || file === undefined) return
@@ -102,7 +103,7 @@ export const reopenReflow = (db: Documents, { id, options }: JobRow): void => {
 }
 
 /** `fail_conversion_job`: ends a live job without a result; nothing is charged. With a lease: only while it is that one's. */
-export const failJob = (db: Documents, jobId: string, error: string, lease?: string): boolean => {
+export const failJob = (db: Documents, jobId: JobId, error: string, lease?: LeaseId): boolean => {
   const job = db.jobs.get(jobId)
   if (job === undefined || isTerminal(job.status) || (lease !== undefined && job.lease !== lease))
     return false
@@ -130,13 +131,13 @@ export const isLive = ({ status }: Pick<FlyerRow, "status">): boolean =>
   status === "pending" || status === "processing"
 
 /** Ends a live flyer job on its owner's behalf; a running one loses its claim. */
-export const stopFlyer = (db: Documents, id: string, error: string): void => {
+export const stopFlyer = (db: Documents, id: FlyerId, error: string): void => {
   db.flyers.update(id, { status: "failed", error, lease: null })
   releaseHold(db, id, "cancelled")
 }
 
 /** `cancel_flyer_jobs_for_file`. */
-export const cancelFlyersOf = (db: Documents, fileId: string, error: string): void => {
+export const cancelFlyersOf = (db: Documents, fileId: FileId, error: string): void => {
   for (const flyer of db.flyers.where((one) => one.fileId === fileId && isLive(one)))
     stopFlyer(db, flyer.id, error)
 }

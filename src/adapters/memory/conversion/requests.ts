@@ -1,6 +1,7 @@
 import type { Duration } from "effect"
 
 import { type JobOptions, moveJob } from "../../../domain/conversion/job.ts"
+import { type CustomerId, type FileId, type JobId, ChunkId } from "../../../domain/ids.ts"
 import type { Requested } from "../../../ports/conversion/conversion-store.ts"
 import { placeHold, releaseHold } from "../accounts/funds.ts"
 import { closeBatchRow } from "../batch/owner-acts.ts"
@@ -18,7 +19,7 @@ import {
 } from "./jobs.ts"
 
 /** A file of this owner's that is not deleted. */
-export const ownFile = (db: Documents, fileId: string, customerId: string): FileRow | undefined => {
+export const ownFile = (db: Documents, fileId: FileId, customerId: CustomerId): FileRow | undefined => {
   const file = db.files.get(fileId)
   return file?.customerId === customerId && file.deletedAt === null ? file : undefined
 }
@@ -30,9 +31,9 @@ export const isBeingConverted = (db: Documents, { id, status }: FileRow): boolea
   db.flyers.find((flyer) => flyer.fileId === id && isLive(flyer)) !== undefined
 
 interface ConversionRequest {
-  readonly jobId: string
-  readonly fileId: string
-  readonly customerId: string
+  readonly jobId: JobId
+  readonly fileId: FileId
+  readonly customerId: CustomerId
   readonly options: JobOptions
   readonly window: Duration.Duration
   readonly bulkId?: string | undefined
@@ -99,7 +100,7 @@ const insertJob = (
 /** `create_conversion_job`: a queued request becomes a job with its chunks; false where it is no longer queued. */
 export const createJob = (
   db: Documents,
-  jobId: string,
+  jobId: JobId,
   made: {
     readonly status: "pending" | "waiting_batch"
     readonly options: JobOptions
@@ -114,7 +115,7 @@ export const createJob = (
   const job = insertJob(db, queued, { status, options, totalPages: file.pages, totalChunks })
   for (let index = 0; index < totalChunks; index++)
     db.chunks.insert({
-      id: db.newId(),
+      id: ChunkId.make(db.newId()),
       jobId,
       chunkIndex: index,
       firstPage: index * chunkPages,
@@ -137,7 +138,7 @@ export const createJob = (
 }
 
 /** The job to be cancelled; a request that is still queued becomes one. */
-const jobToCancel = (db: Documents, jobId: string): JobRow | undefined => {
+const jobToCancel = (db: Documents, jobId: JobId): JobRow | undefined => {
   const queued = db.queue.remove(jobId)
   if (queued === undefined) return db.jobs.get(jobId)
   const totalPages = db.files.get(queued.fileId)?.pages ?? 0
@@ -147,7 +148,7 @@ const jobToCancel = (db: Documents, jobId: string): JobRow | undefined => {
 /** `cancel_conversion_job`: the job and its unfinished chunks, whatever the batch lane does with it. */
 export const cancelJob = (
   db: Documents,
-  jobId: string,
+  jobId: JobId,
   deletesFile = false
 ): "cancelled" | "finishing" | "not_active" => {
   const job = jobToCancel(db, jobId)
@@ -171,8 +172,8 @@ export const cancelJob = (
 /** `delete_file`: cancels what is under way; its objects are removed by housekeeping. */
 export const deleteFile = (
   db: Documents,
-  fileId: string,
-  customerId: string
+  fileId: FileId,
+  customerId: CustomerId
 ): "deleted" | "not_found" | "finishing" => {
   const file = ownFile(db, fileId, customerId)
   if (file === undefined) return "not_found"

@@ -2,6 +2,7 @@ import { Clock, Effect, Layer, Redacted } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
 import { makeShareLinks } from "../../../domain/conversion/share-token.ts"
+import type { FileId } from "../../../domain/ids.ts"
 import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
 import type { CustomerRow, FileRow } from "../documents/rows.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"
@@ -9,7 +10,7 @@ import { type Documents, MemoryDocuments, transaction } from "../documents/state
 /** A file and its owner, neither of them gone. */
 const fileAndOwner = (
   db: Documents,
-  fileId: string
+  fileId: FileId
 ): { readonly file: FileRow; readonly owner: CustomerRow } | undefined => {
   const file = db.files.get(fileId)
   const owner = db.customers.get(file?.customerId)
@@ -29,7 +30,7 @@ export const layer = (options: {
         ...options,
         key: Effect.succeed(Redacted.make(documents.linkKey))
       })
-      const found = (fileId: string) => transaction(documents, (db) => fileAndOwner(db, fileId))
+      const found = (fileId: FileId) => transaction(documents, (db) => fileAndOwner(db, fileId))
 
       return SharedFiles.of({
         link: Effect.fnUntraced(function* ({ customerId, fileId }) {

@@ -1,6 +1,16 @@
 import type { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import type { ChunkStatus, JobOptions, JobStatus } from "../../../domain/conversion/job.ts"
+import type {
+  WorkId,
+  CustomerId,
+  FileId,
+  JobId,
+  ChunkId,
+  FlyerId,
+  LeaseId,
+  MailId
+} from "../../../domain/ids.ts"
 import type { MailOutcome } from "../../../domain/inbound/intake-config.ts"
 import type { ReplyContent } from "../../../domain/inbound/reply-content.ts"
 import type { FileKind, FileStatus, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
@@ -11,7 +21,7 @@ export type Moment = number
 
 /** `customers`. */
 export interface CustomerRow {
-  readonly id: string
+  readonly id: CustomerId
   readonly email: string
   readonly name: string | null
   readonly plan: "free" | "paid"
@@ -22,8 +32,8 @@ export interface CustomerRow {
 
 /** `funds_holds`, by job. */
 export interface HoldRow {
-  readonly jobId: string
-  readonly customerId: string
+  readonly jobId: WorkId
+  readonly customerId: CustomerId
   readonly credits: number
   readonly freePages: number
   readonly state: "held" | "released" | "settled"
@@ -33,8 +43,8 @@ export interface HoldRow {
 
 /** `credit_charges`, by job. */
 export interface ChargeRow {
-  readonly jobId: string
-  readonly customerId: string
+  readonly jobId: WorkId
+  readonly customerId: CustomerId
   readonly credits: number
   readonly freePages: number
 }
@@ -46,15 +56,15 @@ export interface LedgerRow extends CostEntry {
 
 /** Who works on something, since when it was heard of, and how often it was begun. */
 interface Leased {
-  readonly lease: string | null
+  readonly lease: LeaseId | null
   readonly heartbeatAt: Moment | null
   readonly attempts: number
 }
 
 /** `files`. */
 export interface FileRow extends Leased {
-  readonly id: string
-  readonly customerId: string
+  readonly id: FileId
+  readonly customerId: CustomerId
   readonly name: string
   readonly kind: FileKind
   readonly sizeBytes: number
@@ -65,7 +75,7 @@ export interface FileRow extends Leased {
   readonly resultKey: string | null
   readonly unreadablePages: ReadonlyArray<number>
   readonly hasText: boolean | null
-  readonly jobId: string | null
+  readonly jobId: JobId | null
   readonly done: number
   readonly total: number
   readonly error: string | null
@@ -79,15 +89,15 @@ export interface FileRow extends Leased {
 
 /** `inline_turns`: until when a customer has used up their share of the inline workers. */
 export interface TurnRow {
-  readonly customerId: string
+  readonly customerId: CustomerId
   readonly busyUntil: Moment
 }
 
 /** `convert_queue`. */
 export interface QueueRow {
-  readonly jobId: string
-  readonly fileId: string
-  readonly customerId: string
+  readonly jobId: JobId
+  readonly fileId: FileId
+  readonly customerId: CustomerId
   readonly options: JobOptions
   readonly bulkId: string | null
   readonly createdAt: Moment
@@ -95,9 +105,9 @@ export interface QueueRow {
 
 /** `large_conversion_jobs`. The lease is the assembly's. */
 export interface JobRow extends Leased {
-  readonly id: string
-  readonly fileId: string
-  readonly customerId: string
+  readonly id: JobId
+  readonly fileId: FileId
+  readonly customerId: CustomerId
   readonly bulkId: string | null
   readonly status: JobStatus
   readonly options: JobOptions
@@ -112,8 +122,8 @@ export interface JobRow extends Leased {
 
 /** `chunk_jobs`. */
 export interface ChunkRow extends Leased {
-  readonly id: string
-  readonly jobId: string
+  readonly id: ChunkId
+  readonly jobId: JobId
   readonly chunkIndex: number
   readonly firstPage: number
   readonly lastPage: number
@@ -129,11 +139,11 @@ export interface ChunkRow extends Leased {
 
 /** `flyer_jobs`. */
 export interface FlyerRow extends Leased {
-  readonly id: string
-  readonly fileId: string
-  readonly customerId: string
+  readonly id: FlyerId
+  readonly fileId: FileId
+  readonly customerId: CustomerId
   readonly status: StoredFlyer["status"]
-  readonly compConversionId: string | null
+  readonly compConversionId: JobId | null
   readonly resultKey: string | null
   readonly unreadablePages: ReadonlyArray<number>
   readonly error: string | null
@@ -143,7 +153,7 @@ export interface FlyerRow extends Leased {
 /** `bulk_orders`. */
 export interface BulkOrderRow {
   readonly id: string
-  readonly customerId: string
+  readonly customerId: CustomerId
   readonly createdAt: Moment
   readonly endedAt: Moment | null
   readonly notifyingUntil: Moment | null
@@ -155,14 +165,14 @@ export interface BulkOrderRow {
 export interface BulkItemRow {
   readonly bulkId: string
   readonly place: number
-  readonly fileId: string
-  readonly jobId: string
+  readonly fileId: FileId
+  readonly jobId: JobId
 }
 
 /** `conversion_batch_jobs`, by job. */
 export interface BatchRow {
   readonly id: string
-  readonly jobId: string
+  readonly jobId: JobId
   readonly state: BatchRowState
   readonly outcome: BatchOutcome | null
   readonly closeReason: string | null
@@ -181,7 +191,7 @@ export interface BatchRow {
   readonly endState: string | null
   /** Collects begun. */
   readonly attempts: number
-  readonly lease: string | null
+  readonly lease: LeaseId | null
   readonly preparer: string | null
   readonly term: number | null
   readonly createdAt: Moment
@@ -196,7 +206,7 @@ export interface BatchRow {
 
 /** `intake_mails`. */
 export interface MailRow extends Leased {
-  readonly id: string
+  readonly id: MailId
   readonly rawKey: string
   readonly rawBytes: number
   readonly envelopeFrom: string
@@ -210,7 +220,7 @@ export interface MailRow extends Leased {
   readonly contentSha256: string | null
   readonly subject: string | null
   readonly references: string | null
-  readonly customerId: string | null
+  readonly customerId: CustomerId | null
   readonly filename: string | null
   readonly fileBytes: number | null
   readonly pages: number | null
@@ -233,20 +243,20 @@ export interface MailRow extends Leased {
 /** `intake_identities`: signatures that make two deliveries one mail. */
 export interface IdentityRow {
   readonly identity: string
-  readonly mailId: string
+  readonly mailId: MailId
 }
 
 /** `intake_replies`. */
 export interface ReplyRow {
   readonly id: string
-  readonly mailId: string
+  readonly mailId: MailId
   readonly recipient: string
   readonly content: ReplyContent
   readonly status: "queued" | "sent" | "failed"
   readonly asLink: boolean
   readonly attempts: number
   readonly unknowns: number
-  readonly lease: string | null
+  readonly lease: LeaseId | null
   readonly notBefore: Moment
   readonly error: string | null
   readonly createdAt: Moment
@@ -262,7 +272,7 @@ export interface StrangerRow {
 /** `conversion_jobs`: the log of conversions by mail, by mail. */
 export interface MailConversionRow {
   readonly id: string
-  readonly customerId: string | null
+  readonly customerId: CustomerId | null
   readonly sender: string | null
   readonly filename: string | null
   readonly fileBytes: number | null

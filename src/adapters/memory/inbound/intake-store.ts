@@ -1,5 +1,6 @@
 import { Effect, Layer, Redacted } from "effect"
 
+import type { CustomerId } from "../../../domain/ids.ts"
 import type { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
 import { IntakeStore } from "../../../ports/inbound/intake-store.ts"
 import { amountOf, availableFunds } from "../accounts/funds.ts"
@@ -18,7 +19,7 @@ const customerOf = (db: Documents, email: string) => {
     : { id: customer.id, email: customer.email, plan: funds.plan, balance: amountOf(funds) }
 }
 
-const emailOf = (db: Documents, customerId: string): string | undefined => {
+const emailOf = (db: Documents, customerId: CustomerId): string | undefined => {
   const customer = db.customers.get(customerId)
   return customer?.deletedAt === null ? customer.email : undefined
 }

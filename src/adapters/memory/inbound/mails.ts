@@ -1,5 +1,6 @@
 import { Duration } from "effect"
 
+import type { CustomerId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedMail, IntakeStore, Shortage } from "../../../ports/inbound/intake-store.ts"
 import { amountOf, availableFunds, placeHold, refreshHold } from "../accounts/funds.ts"
 import type { MailRow } from "../documents/rows.ts"
@@ -55,7 +56,7 @@ const UNFAILED = {
   failedAt: null
 } as const
 
-const claimed = (mail: MailRow, lease: string): ClaimedMail => ({
+const claimed = (mail: MailRow, lease: LeaseId): ClaimedMail => ({
   id: mail.id,
   lease,
   rawKey: mail.rawKey,
@@ -82,7 +83,7 @@ const claimed = (mail: MailRow, lease: string): ClaimedMail => ({
 export const claim = (
   db: Documents,
   step: "received" | "converting",
-  lease: string,
+  lease: LeaseId,
   stale: Duration.Duration
 ): ClaimedMail | undefined => {
   const now = db.moment()
@@ -227,7 +228,7 @@ export const identify = (
 }
 
 /** What a customer could spend, where it does not suffice. */
-export const shortageOf = (db: Documents, customerId: string | null, butFor?: string): Shortage => {
+export const shortageOf = (db: Documents, customerId: CustomerId | null, butFor?: string): Shortage => {
   const funds = customerId === null ? undefined : availableFunds(db, customerId, butFor)
   return funds === undefined ? { plan: "free", balance: 0 } : { plan: funds.plan, balance: amountOf(funds) }
 }

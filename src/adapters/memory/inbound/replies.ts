@@ -1,5 +1,6 @@
 import type { Duration } from "effect"
 
+import type { LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedReply, IntakeStore } from "../../../ports/inbound/intake-store.ts"
 import type { ReplyRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
@@ -36,7 +37,7 @@ export const queueReply = (
 /** `claim_reply`: the one that is due for longest; replies of a mail go out in their order. */
 export const claimReply = (
   db: Documents,
-  lease: string,
+  lease: LeaseId,
   hold: Duration.Duration
 ): ClaimedReply | undefined => {
   const now = db.moment()

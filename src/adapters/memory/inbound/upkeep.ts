@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 
 import { Duration } from "effect"
 
+import type { CustomerId, MailId } from "../../../domain/ids.ts"
 import type { KeptResult } from "../../../ports/inbound/intake-store.ts"
 import { releaseHold } from "../accounts/funds.ts"
 import type { MailRow, ReplyRow } from "../documents/rows.ts"
@@ -39,13 +40,13 @@ export const toClean = (db: Documents, limit: number, linkLives: Duration.Durati
 }
 
 /** Those of these ids whose objects belong to no mail that still has any. */
-export const withoutObjects = (db: Documents, ids: ReadonlyArray<string>): ReadonlyArray<string> =>
+export const withoutObjects = (db: Documents, ids: ReadonlyArray<MailId>): ReadonlyArray<MailId> =>
   ids.filter((id) => {
     const mail = db.mails.get(id)
     return mail === undefined || mail.cleaned === "all"
   })
 
-const removeMail = (db: Documents, id: string): void => {
+const removeMail = (db: Documents, id: MailId): void => {
   removeTraces(db, id)
   db.mails.remove(id)
 }
@@ -73,7 +74,7 @@ export const purge = (db: Documents): void => {
 /** `kept_mail_results`: results of a customer's mails that are available by link, newest first. */
 export const keptResults = (
   db: Documents,
-  customerId: string,
+  customerId: CustomerId,
   linkLives: Duration.Duration
 ): ReadonlyArray<KeptResult> => {
   const now = db.moment()

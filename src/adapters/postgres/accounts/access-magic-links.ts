@@ -4,13 +4,14 @@ import type { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { MAGIC_LINK_LIFETIME_SECONDS, SESSION_LIFETIME_SECONDS } from "../../../domain/accounts/session.ts"
 import { makeSecretTokens } from "../../../domain/accounts/tokens.ts"
+import { CustomerId } from "../../../domain/ids.ts"
 import { MagicLinks } from "../../../ports/accounts/access.ts"
 import { WriteSql } from "../client.ts"
 import { Millis } from "../values.ts"
 import { ask } from "./access.ts"
 
-const Claimed = Schema.Struct({ customerId: Schema.String })
-const SessionRow = Schema.Struct({ customerId: Schema.String, actor: Schema.String, expiresAt: Millis })
+const Claimed = Schema.Struct({ customerId: CustomerId })
+const SessionRow = Schema.Struct({ customerId: CustomerId, actor: Schema.String, expiresAt: Millis })
 
 /** Promotions and magic links in Postgres. `anyPromo`: a promotion that the table does not name counts as running. */
 export const layer = (options: {

@@ -9,6 +9,7 @@ import {
   SESSION_LIFETIME_SECONDS
 } from "../../../domain/accounts/session.ts"
 import { makeSecretTokens, faultOf } from "../../../domain/accounts/tokens.ts"
+import { CustomerId } from "../../../domain/ids.ts"
 import { Access, InvalidToken } from "../../../ports/accounts/access.ts"
 import { WriteSql } from "../client.ts"
 import { isAboutData, statements } from "../statement.ts"
@@ -24,7 +25,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const principalColumns = {
   actor: Schema.String,
   rights: Schema.Array(Right),
-  customerId: Absent(Schema.String)
+  customerId: Absent(CustomerId)
 }
 
 const TokenRow = Schema.Struct({ tokenId: Schema.String, ...principalColumns })

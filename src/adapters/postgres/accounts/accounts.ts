@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
+import { CustomerId } from "../../../domain/ids.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { type AccountFunds, Accounts } from "../../../ports/accounts/accounts.ts"
 import { ReadSql, WriteSql } from "../client.ts"
@@ -12,7 +13,7 @@ const ask = statements({ within: "10 seconds" })
 const Closed = Schema.Struct({ email: Schema.String, deletedAt: IsoTime })
 
 const FundsRow = Schema.Struct({
-  id: Schema.String,
+  id: CustomerId,
   email: Schema.String,
   name: TextOrNull,
   planType: Schema.Literals(["free", "paid"]),

@@ -1,6 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { BatchOutcome } from "../../../domain/batch/row.ts"
+import { JobId, type LeaseId } from "../../../domain/ids.ts"
 import { type BatchEnd, BatchStore, type PolledBatch } from "../../../ports/batch/batch-store.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { ask, costsText, heldBy } from "../conversion/rows.ts"
@@ -11,7 +12,7 @@ type Sql = WriteSql["Service"]
 
 const ClaimedRow = Schema.Struct({
   id: Schema.String,
-  jobId: Schema.String,
+  jobId: JobId,
   foundOpen: Schema.Boolean,
   stuck: Schema.Boolean,
   closeReason: TextOrNull,
@@ -25,7 +26,7 @@ const ClaimedRow = Schema.Struct({
 
 const PolledRow = Schema.Struct({
   id: Schema.String,
-  jobId: Schema.String,
+  jobId: JobId,
   arn: Schema.String,
   model: Schema.String,
   inputUsdPerMtok: Schema.NullOr(Schema.Finite),
@@ -38,8 +39,8 @@ const PolledRow = Schema.Struct({
 })
 
 const ChunkRow = Schema.Struct({ chunkIndex: Schema.Int, firstPage: Schema.Int, lastPage: Schema.Int })
-const StrandedRow = Schema.Struct({ jobId: Schema.String, outcome: BatchOutcome, costUsd: Schema.Finite })
-const PurgeRow = Schema.Struct({ id: Schema.String, jobId: Schema.String })
+const StrandedRow = Schema.Struct({ jobId: JobId, outcome: BatchOutcome, costUsd: Schema.Finite })
+const PurgeRow = Schema.Struct({ id: Schema.String, jobId: JobId })
 
 const withPrice = ({ inputUsdPerMtok, outputUsdPerMtok, ...row }: typeof PolledRow.Type): PolledBatch => ({
   ...row,
@@ -52,7 +53,7 @@ const costText = ({ cost }: BatchEnd): string | null =>
   cost === undefined ? null : costsText([cost]).slice(1, -1)
 
 /** Closes a row with its ledger entry; `lease`: only while it is held. */
-const close = (sql: Sql, id: string, lease: string | null, end: BatchEnd) =>
+const close = (sql: Sql, id: string, lease: LeaseId | null, end: BatchEnd) =>
   ask.answer(
     "endBatch",
     Schema.Boolean,
@@ -155,7 +156,7 @@ const releasingOn = (
   releaseOverdue: ({ giveUpIn, slack, stuckAfter, window }) =>
     ask.answer(
       "releaseOverdue",
-      Absent(Schema.String),
+      Absent(JobId),
       sql`select release_overdue_batch_job(
         ${interval(giveUpIn)}::interval, ${interval(stuckAfter)}::interval, ${interval(slack)}::interval,
         ${interval(window)}::interval

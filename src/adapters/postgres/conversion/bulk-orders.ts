@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
+import { FileId } from "../../../domain/ids.ts"
 import { BulkOrders } from "../../../ports/conversion/bulk-orders.ts"
 import { WriteSql } from "../client.ts"
 import { Absent, interval, toJsonText } from "../values.ts"
@@ -9,7 +10,7 @@ const AnswerRow = Schema.Union([
   Schema.Struct({ answer: Schema.Literal("queued") }),
   Schema.Struct({
     answer: Schema.Literals(["not_found", "active", "insufficient"]),
-    fileId: Schema.String
+    fileId: FileId
   })
 ])
 
@@ -20,7 +21,7 @@ const MessageRow = Schema.Struct({
   attempts: Schema.Int,
   items: Schema.Array(
     Schema.Struct({
-      fileId: Schema.String,
+      fileId: FileId,
       fileName: Schema.String,
       deleted: Schema.Boolean,
       outcome: Schema.Literals(["completed", "failed", "cancelled"])

@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 
 import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/stored-files.ts"
+import { FileId, JobId, FlyerId } from "../../../domain/ids.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
@@ -65,7 +66,7 @@ export const filesOn = (
   filesToPurge: (limit) =>
     ask.rows(
       "filesToPurge",
-      Schema.Struct({ id: Schema.String, jobIds: Schema.Array(Schema.String) }),
+      Schema.Struct({ id: FileId, jobIds: Schema.Array(Schema.Union([JobId, FlyerId])) }),
       read`select f.id, array(
             select j.id from large_conversion_jobs j where j.file_id = f.id
             union select x.id from flyer_jobs x where x.file_id = f.id

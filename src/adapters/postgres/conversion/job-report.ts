@@ -2,6 +2,7 @@ import { Effect, Layer, Schema } from "effect"
 
 import { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
 import { JobStatus } from "../../../domain/conversion/job.ts"
+import { CustomerId, FileId, JobId } from "../../../domain/ids.ts"
 import { JobReport, type JobRow } from "../../../ports/conversion/job-report.ts"
 import { ReadSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
@@ -9,9 +10,9 @@ import { TextOrNull, timeColumn } from "../values.ts"
 import { ask, StoredOptions } from "./rows.ts"
 
 const Row = Schema.Struct({
-  id: Schema.String,
-  fileId: Schema.String,
-  customerId: TextOrNull,
+  id: JobId,
+  fileId: FileId,
+  customerId: Schema.NullOr(CustomerId),
   bulkId: TextOrNull,
   status: JobStatus,
   options: StoredOptions,

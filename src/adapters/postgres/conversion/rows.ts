@@ -2,6 +2,7 @@ import { Option, Schema, SchemaTransformation } from "effect"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { JobStatus, JobOptions } from "../../../domain/conversion/job.ts"
+import { CustomerId, FileId, JobId, ChunkId, FlyerId, type LeaseId } from "../../../domain/ids.ts"
 import type { StoredFile } from "../../../ports/conversion/conversion-store.ts"
 import { statements } from "../statement.ts"
 import { TextOrNull, timeColumn, toJsonText } from "../values.ts"
@@ -31,15 +32,15 @@ export const StoredOptions = Schema.Record(Schema.String, Schema.Unknown).pipe(
 
 /** A row of `files` with its job's status. */
 export const FileRow = Schema.Struct({
-  id: Schema.String,
-  customerId: Schema.String,
+  id: FileId,
+  customerId: CustomerId,
   name: Schema.String,
   kind: Kind,
   sizeBytes: Schema.Number,
   pages: Schema.Int,
   status: Schema.Literals(["uploaded", "processing", "chunked_processing", "completed", "failed"]),
   phase: TextOrNull,
-  jobId: TextOrNull,
+  jobId: Schema.NullOr(JobId),
   jobStatus: Schema.NullOr(JobStatus),
   done: Schema.Int,
   total: Schema.Int,
@@ -67,33 +68,33 @@ export const toFile = ({ done, total, ...row }: typeof FileRow.Type): StoredFile
 
 /** What a claim returned, with the lease that proves it. */
 export const heldBy =
-  (lease: string) =>
+  (lease: LeaseId) =>
   <A extends object>(row: A | undefined) =>
     row && { ...row, lease }
 
 export const QueuedRow = Schema.Struct({
-  jobId: Schema.String,
-  fileId: Schema.String,
+  jobId: JobId,
+  fileId: FileId,
   pages: Schema.Int,
   options: StoredOptions
 })
 
 export const ChunkRow = Schema.Struct({
-  id: Schema.String,
-  jobId: Schema.String,
+  id: ChunkId,
+  jobId: JobId,
   chunkIndex: Schema.Int,
   firstPage: Schema.Int,
   lastPage: Schema.Int,
   attempts: Schema.Int,
-  fileId: Schema.String,
+  fileId: FileId,
   objectKey: Schema.String,
   options: StoredOptions,
   totalPages: Schema.Int
 })
 
 export const AssemblyRow = Schema.Struct({
-  jobId: Schema.String,
-  fileId: Schema.String,
+  jobId: JobId,
+  fileId: FileId,
   fileName: Schema.String,
   attempts: Schema.Int,
   options: StoredOptions,
@@ -102,8 +103,8 @@ export const AssemblyRow = Schema.Struct({
 })
 
 export const InlineRow = Schema.Struct({
-  fileId: Schema.String,
-  jobId: Schema.String,
+  fileId: FileId,
+  jobId: JobId,
   name: Schema.String,
   kind: Kind,
   objectKey: Schema.String,
@@ -112,8 +113,8 @@ export const InlineRow = Schema.Struct({
 })
 
 export const FlyerRow = Schema.Struct({
-  id: Schema.String,
-  fileId: Schema.String,
+  id: FlyerId,
+  fileId: FileId,
   name: Schema.String,
   objectKey: Schema.String,
   pages: Schema.Int,
@@ -122,11 +123,11 @@ export const FlyerRow = Schema.Struct({
 
 /** A row of `flyer_jobs` as its owner sees it. */
 export const FlyerJobRow = Schema.Struct({
-  id: Schema.String,
-  fileId: Schema.String,
+  id: FlyerId,
+  fileId: FileId,
   status: Schema.Literals(["pending", "processing", "completed", "failed"]),
   error: TextOrNull,
-  compConversionId: TextOrNull,
+  compConversionId: Schema.NullOr(JobId),
   createdAt: Schema.String,
   resultKey: TextOrNull,
   unreadablePages: Schema.Array(Schema.Int)

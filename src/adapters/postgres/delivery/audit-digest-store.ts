@@ -1,11 +1,12 @@
 import { Effect, Layer, Schema } from "effect"
 
 import type { DigestCadence } from "../../../domain/delivery/audit-digest-period.ts"
+import { CustomerId } from "../../../domain/ids.ts"
 import { SendRequest } from "../../../domain/mail/message.ts"
 import { AuditDigestStore, type DigestKey } from "../../../ports/delivery/audit-digest-store.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
-import { storable, TextOrNull, toJsonText } from "../values.ts"
+import { storable, toJsonText } from "../values.ts"
 
 /** Days after its log row in which a mail's failure is still found: both providers give up earlier. */
 const FAILURE_DAYS = 5
@@ -15,7 +16,7 @@ const ask = statements()
 const Subscription = Schema.Struct({
   id: Schema.String,
   email: Schema.String,
-  customerId: TextOrNull
+  customerId: Schema.NullOr(CustomerId)
 })
 
 const Count = Schema.Natural

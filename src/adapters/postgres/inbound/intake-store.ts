@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
+import { MailId } from "../../../domain/ids.ts"
 import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
 import { IntakeStore, type Shortage } from "../../../ports/inbound/intake-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
@@ -212,7 +213,7 @@ const resultsOn = (
   toClean: (limit, linkLives) =>
     ask.rows(
       "toClean",
-      Schema.Struct({ id: Schema.String, everything: Schema.Boolean }),
+      Schema.Struct({ id: MailId, everything: Schema.Boolean }),
       sql`select * from mails_to_clean(
         ${limit}::integer, ${interval(linkLives)}::interval
       )`
@@ -223,7 +224,7 @@ const resultsOn = (
     Effect.map(
       ask.rows(
         "withoutObjects",
-        Schema.Struct({ id: Schema.String }),
+        Schema.Struct({ id: MailId }),
         sql`select x.id from jsonb_array_elements_text(${toJsonText(ids)}::jsonb) as x(id)
           where not exists (
             select from intake_mails m where m.id = x.id::uuid and m.cleaned is distinct from 'all'

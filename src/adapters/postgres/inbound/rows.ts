@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 
+import { CustomerId, LeaseId, MailId } from "../../../domain/ids.ts"
 import { ReplyContent } from "../../../domain/inbound/reply-content.ts"
 import type { ClaimedMail, ClaimedReply } from "../../../ports/inbound/intake-store.ts"
 import { statements } from "../statement.ts"
@@ -13,7 +14,7 @@ const NO_FILENAME = "document.pdf"
 
 /** The columns of `intake_mails` that are read. */
 export const MailRow = Schema.Struct({
-  id: Schema.String,
+  id: MailId,
   rawKey: Schema.String,
   rawBytes: Int8,
   envelopeFrom: Schema.String,
@@ -21,7 +22,7 @@ export const MailRow = Schema.Struct({
   attempts: Schema.Int,
   failures: Schema.Int,
   sender: Absent(Schema.String),
-  customerId: TextOrNull,
+  customerId: Schema.NullOr(CustomerId),
   filename: TextOrNull,
   fileBytes: Schema.NullOr(Schema.Int),
   pages: Schema.NullOr(Schema.Int),
@@ -31,7 +32,7 @@ export const MailRow = Schema.Struct({
 
 export const mailOf = (
   { customerId, fileBytes, filename, ignored, pages, sourceKey, ...mail }: typeof MailRow.Type,
-  lease: string
+  lease: LeaseId
 ): ClaimedMail => ({
   ...mail,
   lease,
@@ -51,7 +52,7 @@ export const mailOf = (
 /** A row that `claim_reply` returns. */
 export const ReplyRow = Schema.Struct({
   id: Schema.String,
-  mailId: Schema.String,
+  mailId: MailId,
   recipient: Schema.String,
   content: ReplyContent,
   asLink: Schema.Boolean,
@@ -68,7 +69,7 @@ export const ReplyRow = Schema.Struct({
 
 export const replyOf = (
   { resultBytes, resultKey, threadReferences, ...reply }: typeof ReplyRow.Type,
-  lease: string
+  lease: LeaseId
 ): ClaimedReply => ({
   ...reply,
   lease,
@@ -86,7 +87,7 @@ export const FundsRow = Schema.Struct({
 })
 
 export const CustomerRow = Schema.Struct({
-  id: Schema.String,
+  id: CustomerId,
   email: Schema.String,
   plan: Plan,
   balance: Schema.Int
@@ -94,7 +95,7 @@ export const CustomerRow = Schema.Struct({
 
 /** A row of `kept_mail_results`. */
 export const KeptRow = Schema.Struct({
-  id: Schema.String,
+  id: MailId,
   name: Schema.String,
   pages: Schema.Int,
   unreadablePages: Schema.Array(Schema.Int),

@@ -1,3 +1,4 @@
+import type { WorkId, ChunkId } from "../../ids.ts"
 /** Tokens as a model reports them. */
 export interface TokenUsage {
   readonly inputTokens: number
@@ -16,8 +17,8 @@ type CostSource = "chunk-scheduler" | "batch" | "inline" | "flyer" | "convert-em
 /** A row of `cost_ledger`. `id` makes booking it idempotent. */
 export interface CostEntry {
   readonly id: string
-  readonly jobId: string | undefined
-  readonly chunkId: string | undefined
+  readonly jobId: WorkId | undefined
+  readonly chunkId: ChunkId | undefined
   readonly source: CostSource
   readonly backend: string
   readonly model: string | undefined

@@ -16,6 +16,7 @@ import {
   EmailStats
 } from "../../../../src/ports/delivery/email-log-query.ts"
 import { SuppressionList, type SuppressionRow } from "../../../../src/ports/mail/suppression-list.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { openBrowser } from "../../../support/browser.ts"
 import { ADMIN_TOKEN, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, expectFocus, focused, openPage, tabTo } from "./browse.ts"
@@ -78,9 +79,9 @@ const messageOf = (changes: Partial<ContactMessageRow>): ContactMessageRow => ({
 })
 
 const jobOf = (status: JobRow["status"]): JobRow => ({
-  id: "0199a000-0000-7000-8000-000000000001",
-  fileId: "0199a000-0000-7000-8000-000000000002",
-  customerId: "0199a000-0000-7000-8000-000000000003",
+  id: anyId("0199a000-0000-7000-8000-000000000001"),
+  fileId: anyId("0199a000-0000-7000-8000-000000000002"),
+  customerId: anyId("0199a000-0000-7000-8000-000000000003"),
   bulkId: null,
   status,
   options: { highFidelity: true },

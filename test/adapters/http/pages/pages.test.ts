@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ADMIN_SCREENS } from "../../../../src/adapters/http/pages/shell.ts"
 import type { Principal, Right } from "../../../../src/domain/accounts/principal.ts"
 import { Access, MagicLinks } from "../../../../src/ports/accounts/access.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { storeDown } from "../../../support/store-down.ts"
 import { type Answer, call, startServer, type TestServer } from "../harness.ts"
 
@@ -16,7 +17,7 @@ const PEOPLE: Readonly<Record<string, ReadonlyArray<Right>>> = {
 
 const principalOf = (name: string): Principal | undefined => {
   const rights = Object.entries(PEOPLE).find(([known]) => known === name)?.[1]
-  return rights && { actor: `<i>${name}</i>`, customerId: "c", rights, via: "session" }
+  return rights && { actor: `<i>${name}</i>`, customerId: anyId("c"), rights, via: "session" }
 }
 
 /** A session's cookie is the name of its person; the renewed one is another. */

@@ -5,6 +5,7 @@ import { addCustomer, layer } from "../../../../src/adapters/memory/accounts/acc
 import { MemoryDocuments } from "../../../../src/adapters/memory/documents/state.ts"
 import { Accounts } from "../../../../src/ports/accounts/accounts.ts"
 import { suite } from "../../../contracts/accounts.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { memory } from "../../../support/documents-memory.ts"
 
 suite("memory", Layer.provideMerge(layer, memory))
@@ -14,9 +15,9 @@ it.effect("a person who was erased and comes back has the free pages of then", (
     const db = yield* MemoryDocuments
     const accounts = yield* Accounts
     const email = "a@x.test"
-    addCustomer(db, { id: "one", email, plan: "free", credits: 0, freePagesUsed: 7 })
+    addCustomer(db, { id: anyId("one"), email, plan: "free", credits: 0, freePagesUsed: 7 })
     yield* accounts.erase({ email, actor: "admin" })
-    addCustomer(db, { id: "two", email, plan: "free", credits: 0 })
-    assert.strictEqual((yield* accounts.funds("two"))?.freePagesLeft, 3)
+    addCustomer(db, { id: anyId("two"), email, plan: "free", credits: 0 })
+    assert.strictEqual((yield* accounts.funds(anyId("two")))?.freePagesLeft, 3)
   }).pipe(Effect.provide(Layer.provideMerge(layer, memory)))
 )

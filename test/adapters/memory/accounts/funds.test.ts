@@ -13,6 +13,7 @@ import {
 } from "../../../../src/adapters/memory/documents/state.ts"
 import { WINDOW } from "../../../contracts/documents-world.ts"
 import { FundsWorld, suite } from "../../../contracts/funds.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { memory } from "../../../support/documents-memory.ts"
 
 const sum = (rows: ReadonlyArray<{ readonly credits: number; readonly freePages: number }>) => [
@@ -25,10 +26,11 @@ const world = Layer.effect(
   Effect.map(MemoryDocuments, (documents) => {
     const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
     return FundsWorld.of({
-      place: (customerId, jobId, pages) => run((db) => placeHold(db, { customerId, jobId, pages }, WINDOW)),
-      settle: (jobId, pages) => Effect.orDie(run((db) => settleHold(db, jobId, pages))),
-      release: (jobId) => Effect.orDie(run((db) => releaseHold(db, jobId, "cancelled"))),
-      refresh: (jobId) => Effect.orDie(run((db) => refreshHold(db, jobId, WINDOW))),
+      place: (customerId, jobId, pages) =>
+        run((db) => placeHold(db, { customerId: anyId(customerId), jobId: anyId(jobId), pages }, WINDOW)),
+      settle: (jobId, pages) => Effect.orDie(run((db) => settleHold(db, anyId(jobId), pages))),
+      release: (jobId) => Effect.orDie(run((db) => releaseHold(db, anyId(jobId), "cancelled"))),
+      refresh: (jobId) => Effect.orDie(run((db) => refreshHold(db, anyId(jobId), WINDOW))),
       stateOf: (customerId) =>
         Effect.orDie(
           run((db) => {

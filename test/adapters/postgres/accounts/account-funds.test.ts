@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
@@ -7,6 +5,7 @@ import * as Accounts from "../../../../src/adapters/postgres/accounts/accounts.t
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { Accounts as AccountsPort } from "../../../../src/ports/accounts/accounts.ts"
 import { suite } from "../../../contracts/accounts.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/documents-postgres.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 
@@ -40,9 +39,9 @@ suiteLayer(Accounts.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "6
         const free = yield* customer("free@funds.test")
         const paid = yield* customer("paid@funds.test", "Ann")
         yield* sql`update customers set plan_type = 'paid', credits_remaining = 100 where id = ${paid}::uuid`
-        const fundsOf = (id: string) => Effect.map(accounts.funds(id), (account) => account!)
+        const fundsOf = (id: string) => Effect.map(accounts.funds(anyId(id)), (account) => account!)
         assert.deepStrictEqual(yield* fundsOf(free), {
-          id: free,
+          id: anyId(free),
           email: "free@funds.test",
           name: null,
           planType: "free",
@@ -51,7 +50,7 @@ suiteLayer(Accounts.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "6
           heldCredits: 0
         })
         assert.deepStrictEqual(yield* fundsOf(paid), {
-          id: paid,
+          id: anyId(paid),
           email: "paid@funds.test",
           name: "Ann",
           planType: "paid",
@@ -65,7 +64,7 @@ suiteLayer(Accounts.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "6
           assert.strictEqual(other.creditsRemaining, (yield* spendable(paid)).credits)
           return [one.freePagesLeft, one.heldCredits, other.creditsRemaining, other.heldCredits]
         })
-        const [small, large, lapsed] = [randomUUID(), randomUUID(), randomUUID()]
+        const [small, large, lapsed] = [anyId(), anyId(), anyId()]
         yield* sql`select place_hold(${free}::uuid, ${small}::uuid, 2, interval '90 minutes')`
         yield* sql`select place_hold(${paid}::uuid, ${large}::uuid, 30, interval '90 minutes')`
         assert.deepStrictEqual(yield* figures, [4, 2, 70, 30])
@@ -77,13 +76,13 @@ suiteLayer(Accounts.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "6
         yield* sql`select settle_hold(${small}::uuid, 1), release_hold(${large}::uuid, 'cancelled')`
         assert.deepStrictEqual(yield* figures, [5, 0, 100, 0])
         // More held than there is, by a hand in the database: nothing is left, never less than nothing.
-        yield* sql`select place_hold(${paid}::uuid, ${randomUUID()}::uuid, 30, interval '90 minutes')`
+        yield* sql`select place_hold(${paid}::uuid, ${anyId()}::uuid, 30, interval '90 minutes')`
         yield* sql`update customers set credits_remaining = 10 where id = ${paid}::uuid`
         const { creditsRemaining, heldCredits } = yield* fundsOf(paid)
         assert.deepStrictEqual([creditsRemaining, heldCredits], [0, 30])
-        assert.isDefined(yield* accounts.close(paid))
-        assert.isUndefined(yield* accounts.funds(paid))
-        assert.isUndefined(yield* accounts.funds(randomUUID()))
+        assert.isDefined(yield* accounts.close(anyId(paid)))
+        assert.isUndefined(yield* accounts.funds(anyId(paid)))
+        assert.isUndefined(yield* accounts.funds(anyId()))
       })
     )
   }

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 
@@ -16,6 +14,7 @@ import {
   suite
 } from "../../../contracts/batch-store.ts"
 import { clean, parked } from "../../../contracts/documents-world.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/documents-postgres.ts"
 import { whileOpen } from "../conversion/world.ts"
 
@@ -55,12 +54,12 @@ layer(postgres, { timeout: 60_000, excludeTestServices: true })("batch rows on P
       yield* clean
       const store = yield* BatchStore
       yield* parked(3)
-      const old = (yield* claimAs(randomUUID(), randomUUID(), 1))!
-      const taken = (yield* claimAs(randomUUID(), randomUUID(), 2))!
+      const old = (yield* claimAs(anyId(), anyId(), 1))!
+      const taken = (yield* claimAs(anyId(), anyId(), 2))!
       const input = { prefix: "p/", records: 1, shards: 2, bytes: 1, model: "m2", price: PRICE }
       const late = { ...input, model: "m3", price: { inputUsdPerMtok: 7, outputUsdPerMtok: 7 } }
       assert.isFalse(yield* whileOpen(store.uploaded(taken, input), store.uploaded(old, late)))
-      const again = (yield* claimAs(randomUUID(), randomUUID(), 3))!
+      const again = (yield* claimAs(anyId(), anyId(), 3))!
       assert.deepStrictEqual([again.model, again.inputPrefix], ["m2", "p/"])
     })
   )

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 
@@ -10,20 +8,22 @@ import {
   moveBatchRow,
   whenUserActs
 } from "../../../../src/domain/batch/row.ts"
+import type { CustomerId, FileId, JobId, LeaseId } from "../../../../src/domain/ids.ts"
 import { type BatchEnd, BatchStore } from "../../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { clean, laneWorld, parked, rowOf } from "../../../domain/batch/world.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { WINDOW } from "../conversion/world.ts"
 
-const LEASE = randomUUID()
+const LEASE = anyId()
 const HOUR = Duration.hours(1)
 
 /** A parked job and its row, if it has one. */
 interface Ids {
   readonly rowId: string
-  readonly jobId: string
-  readonly fileId: string
-  readonly owner: string
+  readonly jobId: JobId
+  readonly fileId: FileId
+  readonly owner: CustomerId
 }
 
 type Stores = BatchStore["Service"] & { readonly conversions: ConversionStore["Service"] }
@@ -41,8 +41,8 @@ const END: BatchEnd = {
 const claim = (store: Stores, take: "open" | "parked") =>
   store.claim({
     take,
-    lease: randomUUID(),
-    preparer: randomUUID(),
+    lease: anyId(),
+    preparer: anyId(),
     term: 2,
     model: "m",
     stuckAfter: HOUR,
@@ -50,7 +50,7 @@ const claim = (store: Stores, take: "open" | "parked") =>
     giveUpIn: HOUR
   })
 
-const submit = (store: Stores, id: string, lease: string) =>
+const submit = (store: Stores, id: string, lease: LeaseId) =>
   store.submitted({ id, lease }, { arn: "arn:x", name: "n", pollIn: Duration.zero, giveUpIn: HOUR })
 
 const CALLS = {
@@ -69,9 +69,9 @@ const CALLS = {
       }
     ),
   submitted: (store, { rowId }) => submit(store, rowId, LEASE),
-  submittedByAnother: (store, { rowId }) => submit(store, rowId, randomUUID()),
+  submittedByAnother: (store, { rowId }) => submit(store, rowId, anyId()),
   drop: (store, { rowId }) => store.drop({ id: rowId, lease: LEASE }, END),
-  dropByAnother: (store, { rowId }) => store.drop({ id: rowId, lease: randomUUID() }, END),
+  dropByAnother: (store, { rowId }) => store.drop({ id: rowId, lease: anyId() }, END),
   claimPolls: (store) => store.claimPolls(Duration.zero, 10),
   beginCollect: (store, { rowId }) => store.beginCollect(rowId),
   giveUp: (store, { rowId }) => store.giveUp(rowId, "x"),
@@ -113,7 +113,7 @@ const stage = Effect.fnUntraced(function* (found: (typeof FOUND)[number]) {
   yield* clean
   const sql = yield* WriteSql
   const job = yield* parked(3)
-  const rowId = randomUUID()
+  const rowId = anyId()
   if (found !== "none") {
     yield* sql`insert into conversion_batch_jobs
         (id, job_id, state, lease, term, outcome, batch_job_arn, submitted_at, deadline_at, next_poll_at)

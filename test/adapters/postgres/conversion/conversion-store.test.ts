@@ -10,6 +10,7 @@ import * as Retries from "../../../contracts/conversion-retries.ts"
 import { suite } from "../../../contracts/conversion-store.ts"
 import * as Turns from "../../../contracts/conversion-turns.ts"
 import * as Upkeep from "../../../contracts/conversion-upkeep.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/documents-postgres.ts"
 import { clean, cost, customer, job, pdf } from "./world.ts"
 
@@ -48,7 +49,7 @@ suiteLayer(postgres)("conversions on PostgreSQL", (it) => {
       const owner = yield* customer(10)
       const fileId = yield* pdf(owner, 4)
       const jobId = yield* job(owner, fileId)
-      yield* store.claimChunk("w", crypto.randomUUID())
+      yield* store.claimChunk("w", anyId())
       yield* store.cancel(jobId)
       yield* sql`select conversion_progress(${jobId}::uuid)`
       const file = yield* store.file(fileId, owner)

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -7,6 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { layerClients, layerDatabase } from "../../../support/postgres.ts"
 import { clean, customer, funds, job, pdf } from "./world.ts"
 
@@ -60,7 +59,7 @@ suiteLayer(suite, { timeout: 60_000, excludeTestServices: true })("a file that i
         const owner = yield* customer(10)
         const fileId = yield* pdf(owner, 2)
         yield* store.cancel(yield* job(owner, fileId))
-        const jobId = randomUUID()
+        const jobId = anyId()
         yield* sql`insert into convert_queue (job_id, file_id, customer_id, options)
         values (${jobId}::uuid, ${fileId}::uuid, ${owner}::uuid, '{}')`
 

@@ -4,6 +4,7 @@ import { Duration, Effect } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { clean, laneWorld, parked } from "../../../domain/batch/world.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { WINDOW } from "./world.ts"
 
 layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("the state of a file", (it) => {
@@ -52,7 +53,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("the state of a
       const { fileId, jobId, owner } = yield* parked(3)
       const other = yield* sql<{ readonly id: string }>`insert into large_conversion_jobs (file_id, status)
         values (${fileId}::uuid, 'pending') returning id`
-      yield* store.cancel(other[0]?.id ?? "")
+      yield* store.cancel(anyId(other[0]?.id ?? ""))
       const before = yield* store.file(fileId, owner)
       assert.deepStrictEqual([before?.jobId, before?.status], [jobId, "chunked_processing"])
       yield* store.cancel(jobId)

@@ -1,19 +1,19 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
+import type { CustomerId, JobId } from "../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 import { clean, cost, customer, funds, job, pdf, STALE, whileOpen, WINDOW } from "./world.ts"
 
 const suite = Layer.provideMerge(layer, layerPostgres)
 
 /** A job's total and what the ledger says. */
-const costsOf = (jobId: string) =>
+const costsOf = (jobId: JobId) =>
   WriteSql.use(
     (sql) => sql<{ readonly total: number | null; readonly booked: number }>`
       select j.total_cost_usd::float8 as total,
@@ -27,18 +27,18 @@ const deadlocks = WriteSql.use(
 )
 
 /** Word documents of an owner whose conversion was asked for, in this order. */
-const asked = Effect.fnUntraced(function* (owner: string, count: number) {
+const asked = Effect.fnUntraced(function* (owner: CustomerId, count: number) {
   const store = yield* ConversionStore
-  const ids = Array.from({ length: count }, () => randomUUID())
+  const ids = Array.from({ length: count }, () => anyId())
   for (const id of ids) {
     const file = { id, customerId: owner, name: "a.docx", kind: "docx" as const, sizeBytes: 10, pages: 1 }
     yield* store.addFile({ ...file, objectKey: `files/${id}` })
-    yield* store.request({ jobId: randomUUID(), fileId: id, customerId: owner, options: {}, window: WINDOW })
+    yield* store.request({ jobId: anyId(), fileId: id, customerId: owner, options: {}, window: WINDOW })
   }
   return ids
 })
 
-const claim = Effect.flatMap(ConversionStore, (store) => store.claimInline(randomUUID(), STALE))
+const claim = Effect.flatMap(ConversionStore, (store) => store.claimInline(anyId(), STALE))
 
 suiteLayer(suite)("conversions whose callers try again, and meet others", (it) => {
   it.effect("R1: a result that was taken is so for its worker too, though the file is converted anew", () =>
@@ -46,7 +46,7 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
       yield* clean
       const store = yield* ConversionStore
       const owner = yield* customer(10)
-      const fileId = randomUUID()
+      const fileId = anyId()
       yield* store.addFile({
         id: fileId,
         customerId: owner,
@@ -57,14 +57,14 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
         objectKey: "files/a"
       })
       const request = Effect.suspend(() =>
-        store.request({ jobId: randomUUID(), fileId, customerId: owner, options: {}, window: WINDOW })
+        store.request({ jobId: anyId(), fileId, customerId: owner, options: {}, window: WINDOW })
       )
       yield* request
-      const first = (yield* store.claimInline(randomUUID(), STALE))!
+      const first = (yield* store.claimInline(anyId(), STALE))!
       yield* store.finishInline(first, "first", [])
       // The worker did not hear it, and asks again while its owner asks for another conversion.
       assert.strictEqual(yield* whileOpen(request, store.finishInline(first, "first", [])), "completed")
-      const second = (yield* store.claimInline(randomUUID(), STALE))!
+      const second = (yield* store.claimInline(anyId(), STALE))!
       assert.strictEqual(yield* store.finishInline(first, "first", []), "completed")
       assert.strictEqual(yield* store.finishInline(first, "other", []), "stale")
       assert.strictEqual(
@@ -92,7 +92,7 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
         const entry = (id: string) =>
           JSON.stringify([{ id, job_id: jobId, source: "s", backend: "b", cost_usd: 3 }])
         yield* whileOpen(
-          sql`select book_costs(${entry(randomUUID())}::jsonb)`,
+          sql`select book_costs(${entry(anyId())}::jsonb)`,
           Effect.asVoid<unknown, StoreUnavailable, never>(
             end === "cancel" ? store.cancel(jobId) : store.failJob(jobId, "x")
           )
@@ -110,7 +110,7 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
       const sql = yield* WriteSql
       const owner = yield* customer(10)
       const jobId = yield* job(owner, yield* pdf(owner, 2))
-      const chunk = yield* store.claimChunk("w", randomUUID())
+      const chunk = yield* store.claimChunk("w", anyId())
       yield* sql`update chunk_jobs set heartbeat_at = now() - interval '1 hour'`
       const recovered = yield* whileOpen(
         Effect.andThen(
@@ -131,7 +131,7 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
       const sql = yield* WriteSql
       const owner = yield* customer(10)
       yield* job(owner, yield* pdf(owner, 2), { highFidelity: true })
-      const claimed = yield* whileOpen(sql`select apply_model_budget(0)`, store.claimChunk("w", randomUUID()))
+      const claimed = yield* whileOpen(sql`select apply_model_budget(0)`, store.claimChunk("w", anyId()))
       assert.isUndefined(claimed)
       assert.deepStrictEqual(
         yield* sql`select j.status, c.status as chunk from large_conversion_jobs j, chunk_jobs c`,
@@ -151,7 +151,7 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
         const fileId = yield* pdf(owner, 2)
         const first = yield* job(owner, fileId)
         yield* store.cancel(first)
-        const second = randomUUID()
+        const second = anyId()
         const answer = yield* whileOpen(
           sql`select request_conversion(${second}::uuid, ${fileId}::uuid, ${owner}::uuid, '{}', interval '1 hour')`,
           store.deleteFile(fileId, owner)
@@ -174,7 +174,7 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
         const owner = yield* customer(100)
         for (let round = 0; round < 5; round++) {
           const jobs = yield* Effect.forEach(
-            Array.from({ length: 8 }, () => randomUUID()),
+            Array.from({ length: 8 }, () => anyId()),
             (jobId) =>
               Effect.flatMap(pdf(owner, 1), (fileId) =>
                 store.request({ jobId, fileId, customerId: owner, options: {}, window: WINDOW })

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { releaseTick } from "../../../../src/domain/batch/driver.ts"
 import { CHUNK_PAGES } from "../../../../src/domain/conversion/job.ts"
+import type { CustomerId, FileId, JobId } from "../../../../src/domain/ids.ts"
 import { BatchService } from "../../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
@@ -20,6 +19,7 @@ import {
   rowOf,
   settingsOf
 } from "../../../domain/batch/world.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { customer, pdf, STALE, WINDOW } from "./world.ts"
 
 /** A job and its two chunks, with only the documented columns. */
@@ -50,7 +50,7 @@ const bareJob = Effect.fnUntraced(function* (status: string, pages: number) {
 })
 
 /** The chunks that the executor would have made. */
-const chunksOf = Effect.fnUntraced(function* (jobId: string) {
+const chunksOf = Effect.fnUntraced(function* (jobId: JobId) {
   const sql = yield* WriteSql
   return yield* sql<{ readonly first: number; readonly last: number; readonly status: string }>`
     select first_page as first, last_page as last, status from chunk_jobs where job_id = ${jobId}::uuid
@@ -63,7 +63,7 @@ const WHOLE = [
   { first: 2 * CHUNK_PAGES, last: 2 * CHUNK_PAGES, status: "pending" }
 ]
 
-const fileOf = ({ fileId, owner }: { readonly fileId: string; readonly owner: string }) =>
+const fileOf = ({ fileId, owner }: { readonly fileId: FileId; readonly owner: CustomerId }) =>
   ConversionStore.use((store) => store.file(fileId, owner))
 
 layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are written by hand", (it) => {
@@ -80,7 +80,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
         )
         yield* sql`select cancel_conversion_job(${made.jobId}::uuid)`
         assert.deepStrictEqual(
-          [(yield* jobOf(made.jobId)).status, (yield* jobOf(made.jobId)).chunks],
+          [(yield* jobOf(anyId(made.jobId))).status, (yield* jobOf(anyId(made.jobId))).chunks],
           ["cancelled", ["cancelled"]]
         )
         assert.strictEqual((yield* fileOf(made))?.status, "uploaded")
@@ -96,27 +96,31 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
         const sql = yield* WriteSql
         const store = yield* BatchStore
         const hurried = yield* bareJob("waiting_batch", 2 * CHUNK_PAGES + 1)
-        const answers = yield* Effect.forEach([1, 2, 3, 4], () => store.makeInteractive(hurried, WINDOW), {
-          concurrency: "unbounded"
-        })
+        const answers = yield* Effect.forEach(
+          [1, 2, 3, 4],
+          () => store.makeInteractive(anyId(hurried), WINDOW),
+          {
+            concurrency: "unbounded"
+          }
+        )
         assert.lengthOf(
           answers.filter((answer) => answer === "resumed"),
           1
         )
-        assert.deepStrictEqual(yield* chunksOf(hurried), WHOLE)
+        assert.deepStrictEqual(yield* chunksOf(anyId(hurried)), WHOLE)
         const text = yield* convertAll()
         assert.include(text, `words of page ${2 * CHUNK_PAGES}`)
-        assert.strictEqual((yield* jobOf(hurried)).status, "assembling")
+        assert.strictEqual((yield* jobOf(anyId(hurried))).status, "assembling")
 
         const overdue = yield* bareJob("waiting_batch", 2 * CHUNK_PAGES + 1)
         yield* sql`update large_conversion_jobs set created_at = now() - interval '27 hours' where id = ${overdue}::uuid`
         yield* releaseTick(settingsOf())
-        assert.deepStrictEqual(yield* chunksOf(overdue), WHOLE)
+        assert.deepStrictEqual(yield* chunksOf(anyId(overdue)), WHOLE)
 
         const driven = yield* bareJob("waiting_batch", 1)
         yield* driverTick(settingsOf(), 1)
-        assert.strictEqual((yield* rowOf(driven))?.outcome, "skipped")
-        assert.deepStrictEqual(yield* chunksOf(driven), [{ first: 0, last: 0, status: "pending" }])
+        assert.strictEqual((yield* rowOf(anyId(driven)))?.outcome, "skipped")
+        assert.deepStrictEqual(yield* chunksOf(anyId(driven)), [{ first: 0, last: 0, status: "pending" }])
       })
   )
 
@@ -129,7 +133,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
         const store = yield* ConversionStore
         const jobId = yield* bareJob("pending", 2 * CHUNK_PAGES + 1)
         assert.strictEqual(yield* store.recoverOrphan(STALE, 3), 0)
-        assert.deepStrictEqual(yield* chunksOf(jobId), [], "they may be about to be written")
+        assert.deepStrictEqual(yield* chunksOf(anyId(jobId)), [], "they may be about to be written")
         yield* sql`update large_conversion_jobs set updated_at = now() - interval '2 minutes'`
         const counts = yield* Effect.forEach([1, 2, 3, 4], () => store.recoverOrphan(STALE, 3), {
           concurrency: "unbounded"
@@ -138,7 +142,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
           counts.reduce((sum, count) => sum + count, 0),
           1
         )
-        assert.deepStrictEqual(yield* chunksOf(jobId), WHOLE)
+        assert.deepStrictEqual(yield* chunksOf(anyId(jobId)), WHOLE)
       })
   )
 
@@ -161,7 +165,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
       yield* sql`select make_conversion_job_interactive(${made.jobId}::uuid)`
       assert.strictEqual((yield* fileOf(made))?.phase, "Queued: 0/2 chunks")
       assert.deepStrictEqual(
-        [(yield* rowOf(made.jobId))?.outcome, (yield* rowOf(made.jobId))?.close_reason],
+        [(yield* rowOf(anyId(made.jobId)))?.outcome, (yield* rowOf(anyId(made.jobId)))?.close_reason],
         ["skipped", "user chose interactive"]
       )
     })
@@ -175,14 +179,14 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
       const made = yield* jobByHand("assembling", "completed")
       const moved = yield* jobByHand("processing", "completed")
       yield* sql`update large_conversion_jobs set status = 'assembling' where id = ${moved.jobId}::uuid`
-      assert.isUndefined(yield* store.claimAssembly(randomUUID(), STALE))
-      assert.strictEqual(yield* store.cancel(made.jobId), "finishing")
-      assert.strictEqual(yield* store.cancel(moved.jobId), "finishing")
+      assert.isUndefined(yield* store.claimAssembly(anyId(), STALE))
+      assert.strictEqual(yield* store.cancel(anyId(made.jobId)), "finishing")
+      assert.strictEqual(yield* store.cancel(anyId(moved.jobId)), "finishing")
       yield* sql`update large_conversion_jobs set heartbeat_at = now() - interval '2 minutes'`
       // Their chunks have no results: they fail there, instead of at their claim.
-      const claimed = yield* store.claimAssembly(randomUUID(), STALE)
+      const claimed = yield* store.claimAssembly(anyId(), STALE)
       assert.deepStrictEqual(claimed?.chunkKeys, Array(2).fill(`jobs/${made.jobId}/chunks/none`))
-      assert.strictEqual((yield* store.claimAssembly(randomUUID(), STALE))?.jobId, moved.jobId)
+      assert.strictEqual((yield* store.claimAssembly(anyId(), STALE))?.jobId, moved.jobId)
     })
   )
 
@@ -206,13 +210,13 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
           [1, 2, 2],
           [2, 3, 3]
         ] as const) {
-          const lease = randomUUID()
+          const lease = anyId()
           const chunk = yield* store.claimChunk("w", lease)
           assert.deepInclude(chunk, { chunkIndex, firstPage, lastPage, fileId, totalPages: 4 })
           // One that comes late has none.
           yield* sql`insert into chunk_jobs (job_id, chunk_index, status)
           values (${jobId}::uuid, 9, 'completed') on conflict do nothing`
-          const answer = yield* store.completeChunk({ id: chunk?.id ?? "", lease }, "r", [])
+          const answer = yield* store.completeChunk({ id: anyId(chunk?.id), lease }, "r", [])
           assert.strictEqual(answer, chunkIndex === 2 ? "assembling" : "completed")
         }
         assert.deepStrictEqual(
@@ -231,7 +235,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
         options = '{"highFidelity": true, "parser": "abacus", "mathOcr": "no", "_batchPrimed": null, "more": 1}'
         where id = ${jobId}::uuid`
       yield* sql`update chunk_jobs set not_before = now()`
-      const chunk = yield* ConversionStore.use((store) => store.claimChunk("w", randomUUID()))
+      const chunk = yield* ConversionStore.use((store) => store.claimChunk("w", anyId()))
       assert.deepStrictEqual(chunk?.options, { highFidelity: true })
     })
   )
@@ -262,10 +266,10 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
       yield* sql`insert into files (customer_id, name, kind, size_bytes, pages, object_key, status)
         values (${owner}::uuid, 'a', 'docx', 1, 1, 'a', 'processing'), (${owner}::uuid, 'b', 'png', 1, 1, 'b', 'uploaded')`
       yield* sql`update files set status = 'processing' where kind = 'png'`
-      assert.isUndefined(yield* store.claimInline(randomUUID(), STALE))
+      assert.isUndefined(yield* store.claimInline(anyId(), STALE))
       yield* sql`update files set heartbeat_at = now() - interval '2 minutes'`
       for (const _ of ["docx", "png"]) {
-        const lease = randomUUID()
+        const lease = anyId()
         const claimed = yield* store.claimInline(lease, STALE)
         assert.isDefined(claimed?.jobId)
         assert.strictEqual(
@@ -286,7 +290,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
       yield* sql`update chunk_jobs set updated_at = now() - interval '2 minutes' where job_id = ${jobId}::uuid`
       assert.strictEqual(yield* store.recoverOrphan(STALE, 5), 1)
       assert.strictEqual(yield* store.recoverOrphan(STALE, 5), 1)
-      assert.deepStrictEqual((yield* jobOf(jobId)).chunks, ["pending"])
+      assert.deepStrictEqual((yield* jobOf(anyId(jobId))).chunks, ["pending"])
     })
   )
 
@@ -297,7 +301,7 @@ layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are 
       const { jobId } = yield* jobByHand("paused_budget")
       yield* sql`select apply_model_budget(null)`
       assert.deepStrictEqual(
-        [(yield* jobOf(jobId)).status, (yield* jobOf(jobId)).chunks],
+        [(yield* jobOf(anyId(jobId))).status, (yield* jobOf(anyId(jobId))).chunks],
         ["pending", ["pending"]]
       )
     })

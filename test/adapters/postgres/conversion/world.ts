@@ -1,11 +1,11 @@
-import { randomUUID } from "node:crypto"
-
 import { Duration, Effect, Fiber, Latch } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import type { CostEntry } from "../../../../src/domain/conversion/cascade/cost.ts"
 import type { JobOptions } from "../../../../src/domain/conversion/job.ts"
+import type { CustomerId, FileId, JobId } from "../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 
 export const WINDOW = Duration.minutes(90)
 export const STALE = Duration.minutes(1)
@@ -22,16 +22,16 @@ export const clean = WriteSql.use(
 /** A paid customer with these credits. */
 export const customer = Effect.fnUntraced(function* (credits: number) {
   const sql = yield* WriteSql
-  const id = randomUUID()
+  const id = anyId()
   yield* sql`insert into customers (id, email, plan_type, credits_remaining)
     values (${id}::uuid, ${`${id}@x.test`}, 'paid', ${credits})`
   return id
 })
 
 /** A PDF of so many pages. */
-export const pdf = Effect.fnUntraced(function* (customerId: string, pages: number) {
+export const pdf = Effect.fnUntraced(function* (customerId: CustomerId, pages: number) {
   const store = yield* ConversionStore
-  const id = randomUUID()
+  const id = anyId()
   yield* store.addFile({
     id,
     customerId,
@@ -46,13 +46,13 @@ export const pdf = Effect.fnUntraced(function* (customerId: string, pages: numbe
 
 /** A conversion that was asked for and has its job, in chunks of `chunkPages`. */
 export const job = Effect.fnUntraced(function* (
-  customerId: string,
-  fileId: string,
+  customerId: CustomerId,
+  fileId: FileId,
   options: JobOptions = {},
   chunkPages = 2
 ) {
   const store = yield* ConversionStore
-  const jobId = randomUUID()
+  const jobId = anyId()
   const requested = yield* store.request({ jobId, fileId, customerId, options, window: WINDOW })
   if (requested !== "queued") return yield* Effect.die(new Error(`the request was answered ${requested}`))
   yield* store.createJob(jobId, { status: "pending", options, chunkPages })
@@ -60,7 +60,7 @@ export const job = Effect.fnUntraced(function* (
 })
 
 /** What the customer has: credits, what is set aside, what was charged. */
-export const funds = Effect.fnUntraced(function* (customerId: string) {
+export const funds = Effect.fnUntraced(function* (customerId: CustomerId) {
   const sql = yield* WriteSql
   const rows = yield* sql<{ readonly credits: number; readonly held: number; readonly charged: number }>`
     select c.credits_remaining as credits,
@@ -71,7 +71,7 @@ export const funds = Effect.fnUntraced(function* (customerId: string) {
 })
 
 /** A cost of a chunk's models. */
-export const cost = (jobId: string, usd: number, id = randomUUID()): CostEntry => ({
+export const cost = (jobId: JobId, usd: number, id = anyId()): CostEntry => ({
   id,
   jobId,
   chunkId: undefined,

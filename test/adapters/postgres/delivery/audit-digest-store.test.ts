@@ -7,8 +7,10 @@ import { Effect, Layer } from "effect"
 import { layerSqlClient, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/delivery/audit-digest-store.ts"
 import { migrate } from "../../../../src/adapters/postgres/migrator.ts"
+import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { AuditDigestStore } from "../../../../src/ports/delivery/audit-digest-store.ts"
 import { DAILY, period, subscriptions, suite } from "../../../contracts/audit-digest-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres.ts"
 
 const iso = (at: number) => new Date(at).toISOString()
@@ -41,16 +43,16 @@ describe("digests on PostgreSQL", () => {
     Effect.gen(function* () {
       const sql = yield* WriteSql
       const store = yield* AuditDigestStore
-      const claim = (owner: string, patient: boolean) =>
+      const claim = (owner: CustomerId, patient: boolean) =>
         store.claim({ subscriptionId: DAILY, period, owner, leaseMs: 0, patient, request })
       const age = (column: "uncertain_since" | "claimed_at" | "updated_at", by: string) =>
         sql`update audit_digest_deliveries set ${sql(column)} = ${sql(column)} - ${by}::interval`
-      yield* claim("dead", false)
+      yield* claim(anyId("dead"), false)
       yield* age("claimed_at", "23 hours 59 minutes")
-      assert.strictEqual((yield* claim("next", false))._tag, "Claimed")
+      assert.strictEqual((yield* claim(anyId("next"), false))._tag, "Claimed")
       yield* age("uncertain_since", "2 minutes")
-      assert.strictEqual((yield* claim("by hand", false))._tag, "Unknown")
-      assert.strictEqual((yield* claim("by itself", true))._tag, "Waiting")
+      assert.strictEqual((yield* claim(anyId("by hand"), false))._tag, "Unknown")
+      assert.strictEqual((yield* claim(anyId("by itself"), true))._tag, "Waiting")
     }).pipe(Effect.provide(Layer.fresh(layerStore)))
   )
 
@@ -58,15 +60,15 @@ describe("digests on PostgreSQL", () => {
     Effect.gen(function* () {
       const sql = yield* WriteSql
       const store = yield* AuditDigestStore
-      const claim = (owner: string) =>
+      const claim = (owner: CustomerId) =>
         store.claim({ subscriptionId: DAILY, period, owner, leaseMs: 60_000, patient: true, request })
       const end = { state: "failed", certain: true, error: "e" } as const
-      yield* claim("one")
+      yield* claim(anyId("one"))
       yield* store.settle({ subscriptionId: DAILY, period, owner: "one", end })
       yield* sql`update audit_digest_deliveries set updated_at = updated_at - interval '1 minute'`
-      assert.strictEqual((yield* claim("two"))._tag, "Waiting")
+      assert.strictEqual((yield* claim(anyId("two")))._tag, "Waiting")
       yield* sql`update audit_digest_deliveries set updated_at = updated_at - interval '1 minute'`
-      assert.strictEqual((yield* claim("three"))._tag, "Claimed")
+      assert.strictEqual((yield* claim(anyId("three")))._tag, "Claimed")
     }).pipe(Effect.provide(Layer.fresh(layerStore)))
   )
 
@@ -148,7 +150,7 @@ describe("digests on PostgreSQL", () => {
         ])
         const own = yield* store.activity({
           period,
-          customer: { id: DAILY, email: "A@x.test" },
+          customer: { id: anyId(DAILY), email: "A@x.test" },
           limit: 9
         })
         assert.deepStrictEqual(own.counts, { ...whole.counts, sent: 2, delivered: 1, bounced: 0 })

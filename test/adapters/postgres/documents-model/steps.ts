@@ -1,14 +1,16 @@
-import { createHash, randomUUID } from "node:crypto"
+import { createHash } from "node:crypto"
 
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
 import { resumeJob } from "../../../../src/adapters/memory/batch/resume.ts"
 import { HOLD_WINDOW } from "../../../../src/domain/conversion/job.ts"
+import type { WorkId, JobId, LeaseId } from "../../../../src/domain/ids.ts"
 import type { BatchEnd } from "../../../../src/ports/batch/batch-store.ts"
 import type { FileKind } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { cost } from "../../../contracts/documents-world.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { byHand, passHours, type World } from "./world.ts"
 
 /** One thing that a user, a worker, a leader or time does; `a` and `b` choose among what there is. */
@@ -38,19 +40,19 @@ const on =
 /** Claims under a new lease, and keeps what was claimed. */
 const claim =
   <A>(
-    ask: (world: World, lease: string, b: number) => Effect.Effect<A | undefined, StoreUnavailable>,
+    ask: (world: World, lease: LeaseId, b: number) => Effect.Effect<A | undefined, StoreUnavailable>,
     into: (world: World) => Array<A>
   ): Step =>
   (world, _, b) =>
-    Effect.map(ask(world, randomUUID(), b), (claimed) => {
+    Effect.map(ask(world, anyId(), b), (claimed) => {
       if (claimed !== undefined) into(world).push(claimed)
     })
 
-const costs = (jobId: string, lease: string) => [
+const costs = (jobId: WorkId, lease: LeaseId) => [
   { ...cost(jobId, (Number.parseInt(lease.slice(0, 2), 16) + 1) / 1000), id: lease }
 ]
 
-const failureOf = (jobId: string, lease: string) => ({
+const failureOf = (jobId: WorkId, lease: LeaseId) => ({
   error: "no",
   costs: costs(jobId, lease),
   retryIn: Duration.zero,
@@ -59,13 +61,13 @@ const failureOf = (jobId: string, lease: string) => ({
 
 const files: Record<string, Step> = {
   addFile: ({ conversions, files: all, owners }, a, b) => {
-    const id = randomUUID()
+    const id = anyId()
     const owner = owners[a % 4 === 0 ? 1 : 0]!
-    all.push({ id, owner })
+    all.push({ id, owner: anyId(owner) })
     return Effect.catchTag(
       conversions.addFile({
         id,
-        customerId: owner,
+        customerId: anyId(owner),
         name: "f",
         kind: KINDS[b % KINDS.length] ?? "pdf",
         sizeBytes: 1,
@@ -79,10 +81,10 @@ const files: Record<string, Step> = {
   request: on(
     (world) => world.files,
     ({ conversions, jobs }, { id: fileId, owner: customerId }, b) => {
-      const jobId = randomUUID()
+      const jobId = anyId()
       jobs.push(jobId)
       const options = b % 2 === 0 ? { highFidelity: true } : {}
-      return conversions.request({ jobId, fileId, customerId, options, window: WINDOW })
+      return conversions.request({ jobId, fileId: anyId(fileId), customerId, options, window: WINDOW })
     }
   ),
   createJob: ({ conversions }, _, b) =>
@@ -97,23 +99,23 @@ const files: Record<string, Step> = {
     ),
   cancel: on(
     (world) => world.jobs,
-    ({ conversions }, jobId) => conversions.cancel(jobId)
+    ({ conversions }, jobId) => conversions.cancel(anyId(jobId))
   ),
   deleteFile: on(
     (world) => world.files,
     ({ conversions }, { id, owner }, b) =>
-      b % 3 === 0 ? conversions.deleteFile(id, owner) : conversions.file(id, owner)
+      b % 3 === 0 ? conversions.deleteFile(anyId(id), owner) : conversions.file(anyId(id), owner)
   ),
   lists: ({ conversions, files: all, owners }) =>
     Effect.andThen(
       Effect.forEach(owners, (owner) =>
         Effect.catchTag(
-          conversions.files(owner, { limit: 1000, cursor: undefined }),
+          conversions.files(anyId(owner), { limit: 1000, cursor: undefined }),
           "InvalidCursor",
           Effect.die
         )
       ),
-      Effect.forEach(all, ({ id, owner }) => conversions.flyersOf(id, owner))
+      Effect.forEach(all, ({ id, owner }) => conversions.flyersOf(anyId(id), owner))
     )
 }
 
@@ -163,7 +165,7 @@ const chunks: Record<string, Step> = {
   ),
   failJob: on(
     (world) => world.jobs,
-    ({ conversions }, jobId, b) => (b % 5 === 0 ? conversions.failJob(jobId, "no") : Effect.void)
+    ({ conversions }, jobId, b) => (b % 5 === 0 ? conversions.failJob(anyId(jobId), "no") : Effect.void)
   )
 }
 
@@ -193,9 +195,9 @@ const others: Record<string, Step> = {
   requestFlyer: on(
     (world) => world.files,
     ({ conversions, flyers }, { id: fileId, owner: customerId }) => {
-      const id = randomUUID()
+      const id = anyId()
       flyers.push({ id, owner: customerId })
-      return conversions.requestFlyer({ id, fileId, customerId, window: WINDOW })
+      return conversions.requestFlyer({ id, fileId: anyId(fileId), customerId, window: WINDOW })
     }
   ),
   claimFlyer: claim(
@@ -218,14 +220,20 @@ const others: Record<string, Step> = {
   ),
   cancelFlyer: on(
     (world) => world.flyers,
-    ({ conversions }, { id, owner }) => conversions.cancelFlyer(id, owner)
+    ({ conversions }, { id, owner }) => conversions.cancelFlyer(anyId(id), owner)
   ),
   reflow: on(
     (world) => world.flyers,
     ({ conversions, jobs }, { id: flyerId, owner: customerId }) => {
-      const jobId = randomUUID()
+      const jobId = anyId()
       jobs.push(jobId)
-      return conversions.requestReflow({ flyerId, customerId, jobId, options: {}, window: WINDOW })
+      return conversions.requestReflow({
+        flyerId: anyId(flyerId),
+        customerId,
+        jobId,
+        options: {},
+        window: WINDOW
+      })
     }
   ),
   recover: ({ conversions }) => conversions.recoverOrphan(STALE, MAX_ATTEMPTS),
@@ -243,7 +251,7 @@ const others: Record<string, Step> = {
     )
 }
 
-const endOf = (id: string, jobId: string, b: number): BatchEnd => ({
+const endOf = (id: string, jobId: JobId, b: number): BatchEnd => ({
   outcome: b % 2 === 0 ? "collected" : "failed",
   reason: "over",
   endState: "Completed",
@@ -258,7 +266,7 @@ const lane: Record<string, Step> = {
       batches.claim({
         take: b % 2 === 0 ? "open" : "parked",
         lease,
-        preparer: randomUUID(),
+        preparer: anyId(),
         term: 1 + (b % 3),
         model: "m",
         stuckAfter: Duration.hours(2),
@@ -317,7 +325,8 @@ const lane: Record<string, Step> = {
     ),
   processNow: on(
     (world) => world.jobs,
-    ({ batches }, jobId) => Effect.andThen(batches.makeInteractive(jobId, WINDOW), batches.toStop(jobId))
+    ({ batches }, jobId) =>
+      Effect.andThen(batches.makeInteractive(anyId(jobId), WINDOW), batches.toStop(anyId(jobId)))
   ),
   orphan: on(
     (world) => world.rows,
@@ -329,7 +338,7 @@ const lane: Record<string, Step> = {
       b % 4 === 0
         ? Effect.andThen(
             sql`select resume_batch_conversion_job(${jobId}::uuid)`,
-            byHand(db, () => void resumeJob(db, jobId, {}, HOLD_WINDOW))
+            byHand(db, () => void resumeJob(db, anyId(jobId), {}, HOLD_WINDOW))
           )
         : Effect.void
   )
@@ -339,7 +348,7 @@ const hash = (text: string) => createHash("sha256").update(text).digest("hex")
 
 const mails: Record<string, Step> = {
   receive: ({ intake }) => {
-    const id = randomUUID()
+    const id = anyId()
     return intake.receive({ id, rawKey: `mails/${id}`, rawBytes: 1, envelopeFrom: "", peerTrusted: true })
   },
   claimMail: claim(
@@ -386,7 +395,7 @@ const mails: Record<string, Step> = {
     (world) => world.mails,
     ({ intake, owners }, mail, b) =>
       intake.admit(mail, {
-        customerId: owners[b % 2]!,
+        customerId: anyId(owners[b % 2]!),
         filename: "a.pdf",
         fileBytes: 5,
         pages: 1 + (b % 4),
@@ -404,7 +413,7 @@ const mails: Record<string, Step> = {
         ? intake.end(mail, {
             outcome: "error",
             reason: "no",
-            ...(b % 2 === 0 ? { customerId: owners[0]!, filename: "b.pdf", jobError: "no" } : {}),
+            ...(b % 2 === 0 ? { customerId: anyId(owners[0]), filename: "b.pdf", jobError: "no" } : {}),
             reply: {
               recipient: `${owners[0]}@x.test`,
               content: { kind: "no-attachment", convertAddress: "c@x.test" },
@@ -459,7 +468,7 @@ const mails: Record<string, Step> = {
     ),
   kept: ({ intake, owners }) =>
     Effect.forEach(owners, (owner) =>
-      Effect.andThen(intake.keptResults(owner, LIVES), intake.customer(`${owner}@x.test`))
+      Effect.andThen(intake.keptResults(anyId(owner), LIVES), intake.customer(`${owner}@x.test`))
     )
 }
 

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { Clock, Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
@@ -10,6 +8,7 @@ import { type Documents, makeDocuments, micros } from "../../../../src/adapters/
 import type { Table } from "../../../../src/adapters/memory/documents/table.ts"
 import { makeIntakeStore } from "../../../../src/adapters/memory/inbound/intake-store.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import type { CustomerId } from "../../../../src/domain/ids.ts"
 import type { ClaimedBatch } from "../../../../src/ports/batch/batch-store.ts"
 import { BatchStore } from "../../../../src/ports/batch/batch-store.ts"
 import {
@@ -24,6 +23,7 @@ import {
   type ClaimedReply,
   IntakeStore
 } from "../../../../src/ports/inbound/intake-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { makeIds, paired } from "./pair.ts"
 
 /** Both databases, every store on the two of them, and what was made and claimed there. */
@@ -35,9 +35,9 @@ export interface World {
   readonly batches: BatchStore["Service"]
   readonly intake: IntakeStore["Service"]
   readonly owners: ReadonlyArray<string>
-  readonly files: Array<{ readonly id: string; readonly owner: string }>
+  readonly files: Array<{ readonly id: string; readonly owner: CustomerId }>
   readonly jobs: Array<string>
-  readonly flyers: Array<{ readonly id: string; readonly owner: string }>
+  readonly flyers: Array<{ readonly id: string; readonly owner: CustomerId }>
   readonly chunks: Array<ClaimedChunk>
   readonly assemblies: Array<ClaimedAssembly>
   readonly inlines: Array<ClaimedInline>
@@ -61,7 +61,7 @@ export const makeWorld = Effect.fnUntraced(function* (
   const sql = yield* WriteSql
   yield* sql`truncate customers, cost_ledger, intake_mails, intake_strangers cascade`
   const db = makeDocuments()
-  const owners = [randomUUID(), randomUUID()]
+  const owners = [anyId(), anyId()]
   const [paid, free] = owners
   yield* sql`insert into customers (id, email, plan_type, credits_remaining) values
     (${paid}::uuid, ${`${paid}@x.test`}, 'paid', 12), (${free}::uuid, ${`${free}@x.test`}, 'free', 0)`
@@ -169,6 +169,6 @@ export const alignTurns = ({ db, sql }: World): Effect.Effect<void, SqlError> =>
     (turns) =>
       byHand(db, () => {
         db.turns.clear()
-        for (const { at, id } of turns) db.turns.insert({ customerId: id, busyUntil: Number(at) })
+        for (const { at, id } of turns) db.turns.insert({ customerId: anyId(id), busyUntil: Number(at) })
       })
   )

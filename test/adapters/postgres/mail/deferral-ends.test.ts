@@ -23,6 +23,7 @@ import { SharedFiles } from "../../../../src/ports/conversion/shared-files.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
 import { CampaignBook as Book } from "../../../../src/ports/outreach/campaign-book.ts"
 import { makeHarness } from "../../../domain/mail/harness.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { plainTemplates } from "../../../support/plain-templates.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 
@@ -96,7 +97,7 @@ const customer = WriteSql.use((sql) =>
   Effect.map(
     sql<{
       readonly id: string
-    }>`insert into customers (email) values (${crypto.randomUUID()} || '@x.test') returning id`,
+    }>`insert into customers (email) values (${anyId()} || '@x.test') returning id`,
     (rows) => rows[0]!.id
   )
 )
@@ -119,7 +120,7 @@ suiteLayer(Layer.merge(tables, Logger.layer([])), { timeout: "60 seconds" })(
       Effect.gen(function* () {
         const { copies, invitations, retries } = yield* makeWorld("provider_a")
         const invite = invitations.invite({
-          customerId: yield* customer,
+          customerId: anyId(yield* customer),
           email: "bob@x.test",
           to: "bob@x.test"
         })

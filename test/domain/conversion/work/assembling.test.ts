@@ -8,15 +8,16 @@ import { assembleJob } from "../../../../src/domain/conversion/work/assembling.t
 import { type ClaimedAssembly, ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { HtmlAssembly } from "../../../../src/ports/conversion/html-assembly.ts"
 import { PageSources } from "../../../../src/ports/conversion/page-sources.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { mapObjects } from "../world.ts"
 
 const HEARTBEAT = Duration.seconds(10)
 const KEY = "jobs/job/result-lease.html"
 
 const claim = (parts: Partial<ClaimedAssembly> = {}): ClaimedAssembly => ({
-  jobId: "job",
-  lease: "lease",
-  fileId: "file",
+  jobId: anyId("job"),
+  lease: anyId("lease"),
+  fileId: anyId("file"),
   fileName: "a.pdf",
   attempts: 1,
   options: {},

@@ -7,6 +7,7 @@ import { MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
 import { chunkResultKey } from "../../../../src/domain/conversion/stored-files.ts"
 import { PdfError } from "../../../../src/ports/conversion/pdf.ts"
 import { ObjectStoreError } from "../../../../src/ports/object-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { callsOf, chunkOf, endOf, linesOf, noAnswer, refused, slow, words, worldOf } from "../chunk-world.ts"
 import { pageOf } from "../world.ts"
 
@@ -18,7 +19,7 @@ describe("a chunk", () => {
         const chunk = chunkOf(6)
         const world = worldOf({ chunk, model: slow(7) })
         yield* endOf(yield* Effect.forkChild(world.run))
-        const key = chunkResultKey("job", 3, "lease")
+        const key = chunkResultKey(anyId("job"), 3, anyId("lease"))
         assert.deepStrictEqual([...world.objects.keys()], [key])
         assert.deepStrictEqual(
           linesOf(world.objects).map(({ html, page, tier }) => [page, tier, html]),
@@ -28,8 +29,8 @@ describe("a chunk", () => {
         assert.deepStrictEqual(world.booked, [
           {
             id: "lease",
-            jobId: "job",
-            chunkId: "chunk",
+            jobId: anyId("job"),
+            chunkId: anyId("chunk"),
             source: "chunk-scheduler",
             backend: "chunked-vision",
             model: "m",

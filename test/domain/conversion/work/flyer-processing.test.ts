@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -13,13 +11,14 @@ import { ConversionStore } from "../../../../src/ports/conversion/conversion-sto
 import { Pdf, type PdfDocument, PdfError } from "../../../../src/ports/conversion/pdf.ts"
 import { FileObjects } from "../../../../src/ports/object-store.ts"
 import { customer, funds, STALE, WINDOW } from "../../../adapters/postgres/conversion/world.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { linked, numbered, withForm } from "../../../support/pdf-samples.ts"
 import { line, pdfOf } from "../../../support/pdf-writer.ts"
 import { HEARTBEAT, keysWith, layerWorld, stored, textOf } from "../inline-world.ts"
 
 const claimed = Effect.gen(function* () {
   const store = yield* ConversionStore
-  const claim = yield* store.claimFlyer(randomUUID(), STALE)
+  const claim = yield* store.claimFlyer(anyId(), STALE)
   return claim ?? (yield* Effect.die(new Error("nothing to claim")))
 })
 
@@ -41,7 +40,7 @@ const asked = Effect.fnUntraced(function* (bytes: Uint8Array, pages: number) {
   const owner = yield* customer(10)
   const file = yield* stored(owner, "pdf", "flyer & more.pdf", bytes, pages)
   const store = yield* ConversionStore
-  const id = randomUUID()
+  const id = anyId()
   const answer = yield* store.requestFlyer({ id, fileId: file.id, customerId: owner, window: WINDOW })
   assert.strictEqual(answer, "queued")
   return { id, owner, file }

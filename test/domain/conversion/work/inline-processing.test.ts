@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -16,6 +14,7 @@ import { type ClaimedInline, ConversionStore } from "../../../../src/ports/conve
 import { DocxConverter } from "../../../../src/ports/conversion/documents.ts"
 import { FileObjects } from "../../../../src/ports/object-store.ts"
 import { customer, funds, STALE } from "../../../adapters/postgres/conversion/world.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { jpeg, pngOf } from "../../../support/picture-files.ts"
 import { paragraph, pictureOf, wordOf } from "../../../support/word-files.ts"
 import { asked, HEARTBEAT, keysWith, layerWorld, seen, stored, textOf } from "../inline-world.ts"
@@ -29,7 +28,7 @@ const SETTINGS = {
 
 const claimed = Effect.fnUntraced(function* (options: ConversionOptions = {}) {
   const store = yield* ConversionStore
-  const claim = yield* store.claimInline(randomUUID(), STALE)
+  const claim = yield* store.claimInline(anyId(), STALE)
   if (claim === undefined) return yield* Effect.die(new Error("nothing to claim"))
   const inline: ClaimedInline = { ...claim, options }
   return inline

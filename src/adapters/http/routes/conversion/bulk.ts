@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 
 import { MAX_BULK_ITEMS, BulkConversions } from "../../../../domain/conversion/bulk.ts"
 import { JobStatus, ConversionOptions } from "../../../../domain/conversion/job.ts"
+import { FileId } from "../../../../domain/ids.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, isUuid } from "../../server/endpoint.ts"
 import { readJson } from "../../server/json-body.ts"
@@ -60,7 +61,7 @@ const decodeBulk = bodyDecoder(BulkRequest)
 
 /** The items' files. A duplicate is an error: its second conversion would find the file already converting. */
 const itemsOf = (items: (typeof BulkRequest.Type)["items"]) => {
-  const ids = items.map(({ fileId }) => fileId.toLowerCase())
+  const ids = items.map(({ fileId }) => FileId.make(fileId.toLowerCase()))
   const issues = ids.flatMap((id, at) =>
     ids.indexOf(id) < at ? [{ path: `items.${at}.fileId`, message: "is there twice" }] : []
   )

@@ -7,6 +7,7 @@ import { Conversions } from "../../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.ts"
+import { CustomerId } from "../../../../domain/ids.ts"
 import {
   ConversionStore,
   MAX_FILES_PAGE,
@@ -187,7 +188,7 @@ const noRoom = problem("FILE_LIMIT_REACHED", "You have as many files as your pla
 /** Takes a file in while it arrives. */
 const upload = (
   uploads: Uploads["Service"],
-  customerId: string,
+  customerId: CustomerId,
   request: HttpServerRequest.HttpServerRequest,
   name: string | undefined
 ) =>

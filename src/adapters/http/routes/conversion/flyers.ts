@@ -2,6 +2,7 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import type { Conversions } from "../../../../domain/conversion/conversions.ts"
+import { FlyerId } from "../../../../domain/ids.ts"
 import {
   ConversionStore,
   type StoredFile,
@@ -42,7 +43,7 @@ const FlyerJobView = Schema.Struct({
   })
 }).annotate({ identifier: "FlyerJob" })
 
-const idParam = { id: Schema.String }
+const idParam = { id: FlyerId }
 const Unavailable = problemSchema("UNAVAILABLE", {})
 const NotFound = problemSchema("NOT_FOUND", {})
 
@@ -106,7 +107,7 @@ export const preserveFormatting = HttpApiEndpoint.post(
 ).annotate(OpenApi.Summary, "Asks for a layout-true result of a PDF")
 
 export const reflowFlyer = HttpApiEndpoint.post("reflowFlyer", "/api/v1/flyer-jobs/:id/reflow", {
-  params: { id: Schema.String },
+  params: idParam,
   success: JobView.pipe(HttpApiSchema.status(202)),
   error: [
     problemSchema("NOT_FOUND", {}),
@@ -144,7 +145,7 @@ export const orderFlyer = Effect.fnUntraced(function* (
 /** Chooses the reflowed result of a flyer job instead. */
 export const chooseReflow = Effect.fnUntraced(function* (
   conversions: Conversions["Service"],
-  flyerId: string
+  flyerId: FlyerId
 ) {
   const { customerId } = yield* CurrentOwner
   if (!isUuid(flyerId)) return yield* Effect.fail(noFlyer)
@@ -166,7 +167,7 @@ export const chooseReflow = Effect.fnUntraced(function* (
 
 /** A flyer job of the caller's; anything else, somebody else's included, is 404. */
 const ownFlyer = (store: ConversionStore["Service"]) =>
-  Effect.fnUntraced(function* (flyerId: string) {
+  Effect.fnUntraced(function* (flyerId: FlyerId) {
     const { customerId } = yield* CurrentOwner
     if (!isUuid(flyerId)) return yield* Effect.fail(noFlyer)
     const flyer = yield* store.flyer(flyerId, customerId).pipe(Effect.catch(filesAway))

@@ -1,6 +1,7 @@
 import { Schema, Effect } from "effect"
 
 import { JobStatus } from "../../../../domain/conversion/job.ts"
+import { FileId } from "../../../../domain/ids.ts"
 import { creditsFor } from "../../../../domain/inbound/page-class.ts"
 import type { ConversionStore, StoredFile } from "../../../../ports/conversion/conversion-store.ts"
 import { CurrentOwner } from "../../server/access.ts"
@@ -21,7 +22,7 @@ export const JobView = Schema.Struct({
   job: Schema.Struct({ id: Schema.String, status: JobStatus, price: Price }).annotate({ identifier: "Job" })
 })
 
-export const fileParams = { fileId: Schema.String }
+export const fileParams = { fileId: FileId }
 export const FilesUnavailable = problemSchema("UNAVAILABLE", {})
 export const FileNotFound = problemSchema("FILE_NOT_FOUND", {})
 
@@ -55,7 +56,7 @@ export const filesAway = unavailable(
 
 /** A file of the caller's; anything else, somebody else's included, is 404 (DOC-3). */
 export const ownFile = (store: Pick<ConversionStore["Service"], "file">) =>
-  Effect.fnUntraced(function* (fileId: string) {
+  Effect.fnUntraced(function* (fileId: FileId) {
     const { customerId } = yield* CurrentOwner
     if (!isUuid(fileId)) return yield* Effect.fail(noFile)
     const file = yield* store.file(fileId, customerId).pipe(Effect.catch(filesAway))

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto"
-
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
+import type { WorkId, LeaseId } from "../../../../../src/domain/ids.ts"
 import type { FileKind } from "../../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../../src/ports/store-unavailable.ts"
+import { anyId } from "../../../../support/any-id.ts"
 import { STALE, WINDOW } from "../world.ts"
 import { costUnder, type World } from "./world.ts"
 
@@ -44,18 +44,18 @@ const claimedFlyers = (world: World) => world.claimedFlyers
 const claim =
   <A>(
     what: string,
-    ask: (world: World, lease: string) => Effect.Effect<A | undefined, StoreUnavailable>,
+    ask: (world: World, lease: LeaseId) => Effect.Effect<A | undefined, StoreUnavailable>,
     into: (world: World) => Array<A>
   ): Step =>
   (world) =>
-    Effect.map(ask(world, randomUUID()), (claimed) => {
+    Effect.map(ask(world, anyId()), (claimed) => {
       if (claimed === undefined) return
       did(world, what)
       into(world).push(claimed)
     })
 
 /** What was answered `completed` is charged, once, but for a free reflow. */
-const finished = (world: World, jobId: string, answer: string) => {
+const finished = (world: World, jobId: WorkId, answer: string) => {
   did(world, `finish: ${answer}`)
   if (answer !== "completed") return
   const job = world.jobs.find(({ id }) => id === jobId) ?? world.flyers.find(({ id }) => id === jobId)
@@ -66,14 +66,14 @@ const finished = (world: World, jobId: string, answer: string) => {
 /** Everything that can happen. */
 export const STEPS = {
   addFile: (world, a, b) => {
-    const id = randomUUID()
+    const id = anyId()
     const owner = world.owners[a % 4 === 0 ? 1 : 0]
     const kind = KINDS[b % KINDS.length] ?? "pdf"
     const pages = kind === "pdf" ? 1 + (b % 5) : 1
     return Effect.tap(
       world.store.addFile({
         id,
-        customerId: owner,
+        customerId: anyId(owner),
         name: "f",
         kind,
         sizeBytes: 1,
@@ -84,15 +84,15 @@ export const STEPS = {
     ).pipe(Effect.catchTag("NoRoomForFile", Effect.die))
   },
   request: on(files, (world, file, b) => {
-    const id = randomUUID()
+    const id = anyId()
     const job = { id, pages: file.pages, comped: false }
     // Known before it is asked for: another fiber may finish it before the answer is here.
     world.jobs.push(job)
     return Effect.map(
       world.store.request({
         jobId: id,
-        fileId: file.id,
-        customerId: file.owner,
+        fileId: anyId(file.id),
+        customerId: anyId(file.owner),
         options: { highFidelity: b % 2 === 0 },
         window: WINDOW
       }),
@@ -175,11 +175,13 @@ export const STEPS = {
     b % 4 === 0 ? store.failJob(assembly.jobId, "no", assembly.lease) : Effect.void
   ),
   cancel: on(jobs, (world, job) =>
-    Effect.map(world.store.cancel(job.id), (answer) => did(world, `cancel: ${answer}`))
+    Effect.map(world.store.cancel(anyId(job.id)), (answer) => did(world, `cancel: ${answer}`))
   ),
   deleteFile: on(files, (world, file, b) =>
     b % 3 === 0
-      ? Effect.map(world.store.deleteFile(file.id, file.owner), (answer) => did(world, `delete: ${answer}`))
+      ? Effect.map(world.store.deleteFile(anyId(file.id), anyId(file.owner)), (answer) =>
+          did(world, `delete: ${answer}`)
+        )
       : Effect.void
   ),
   claimInline: claim("claim inline", ({ store }, lease) => store.claimInline(lease, STALE), inlines),
@@ -197,9 +199,14 @@ export const STEPS = {
     store.failInline(inline, { error: "no", costs: [], maxAttempts: MAX_ATTEMPTS })
   ),
   requestFlyer: on(files, (world, file) => {
-    const id = randomUUID()
+    const id = anyId()
     world.flyers.push({ id, owner: file.owner, pages: file.pages })
-    return world.store.requestFlyer({ id, fileId: file.id, customerId: file.owner, window: WINDOW })
+    return world.store.requestFlyer({
+      id,
+      fileId: anyId(file.id),
+      customerId: anyId(file.owner),
+      window: WINDOW
+    })
   }),
   claimFlyer: claim("claim flyer", ({ store }, lease) => store.claimFlyer(lease, STALE), claimedFlyers),
   finishFlyer: on(claimedFlyers, (world, flyer) =>
@@ -212,12 +219,12 @@ export const STEPS = {
     store.failFlyer(flyer, { error: "no", costs: [], maxAttempts: MAX_ATTEMPTS })
   ),
   reflow: on(flyers, (world, flyer) => {
-    const id = randomUUID()
+    const id = anyId()
     world.jobs.push({ id, pages: flyer.pages, comped: true })
     return Effect.map(
       world.store.requestReflow({
-        flyerId: flyer.id,
-        customerId: flyer.owner,
+        flyerId: anyId(flyer.id),
+        customerId: anyId(flyer.owner),
         jobId: id,
         options: {},
         window: WINDOW

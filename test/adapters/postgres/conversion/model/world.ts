@@ -12,6 +12,7 @@ import {
   ConversionStore,
   type FileKind
 } from "../../../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../../../support/any-id.ts"
 import { clean, cost } from "../world.ts"
 
 /** What the test did and was answered, to be compared with the database. Claims stay here when they are lost. */
@@ -85,5 +86,5 @@ export const makeWorld: Effect.Effect<World, never, ConversionStore | WriteSql> 
 export const costUnder = (world: World, lease: string, jobId: string): ReadonlyArray<CostEntry> => {
   const thousandths = (Number.parseInt(lease.slice(0, 4), 16) % 50) + 1
   world.spent.set(lease, thousandths)
-  return [{ ...cost(jobId, thousandths / 1000), id: lease }]
+  return [{ ...cost(anyId(jobId), thousandths / 1000), id: lease }]
 }

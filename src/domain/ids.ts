@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+
+/** An account. */
+export const CustomerId = Schema.String.pipe(Schema.brand("CustomerId"))
+export type CustomerId = typeof CustomerId.Type
+
+/** An uploaded file. */
+export const FileId = Schema.String.pipe(Schema.brand("FileId"))
+export type FileId = typeof FileId.Type
+
+/** One conversion of a file. */
+export const JobId = Schema.String.pipe(Schema.brand("JobId"))
+export type JobId = typeof JobId.Type
+
+/** A chunk of a job's pages. */
+export const ChunkId = Schema.String.pipe(Schema.brand("ChunkId"))
+export type ChunkId = typeof ChunkId.Type
+
+/** A layout-true conversion of a file. */
+export const FlyerId = Schema.String.pipe(Schema.brand("FlyerId"))
+export type FlyerId = typeof FlyerId.Type
+
+/** The proof that a worker holds a piece of work; new at every claim. */
+export const LeaseId = Schema.String.pipe(Schema.brand("LeaseId"))
+export type LeaseId = typeof LeaseId.Type
+
+/** A mail that came in to be converted. */
+export const MailId = Schema.String.pipe(Schema.brand("MailId"))
+export type MailId = typeof MailId.Type
+
+/** A row of the send log. */
+export const LogRowId = Schema.String.pipe(Schema.brand("LogRowId"))
+export type LogRowId = typeof LogRowId.Type
+
+/** What a caller, or this service, chose to name one send by. */
+export const IdempotencyKey = Schema.String.pipe(Schema.brand("IdempotencyKey"))
+export type IdempotencyKey = typeof IdempotencyKey.Type
+
+/** Any work that funds are held for and costs are booked on. */
+export type WorkId = JobId | FlyerId | MailId

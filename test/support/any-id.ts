@@ -1,0 +1,18 @@
+import { randomUUID } from "node:crypto"
+
+import { Schema } from "effect"
+
+const AnyId = Schema.String.pipe(
+  Schema.brand("CustomerId"),
+  Schema.brand("FileId"),
+  Schema.brand("JobId"),
+  Schema.brand("ChunkId"),
+  Schema.brand("FlyerId"),
+  Schema.brand("LeaseId"),
+  Schema.brand("MailId")
+)
+/** An id of every kind: in a test the name of the variable says which one is meant. */
+export type AnyId = typeof AnyId.Type
+
+/** The text as an id; a new one without a text. */
+export const anyId = (text: string = randomUUID()): AnyId => AnyId.make(text)
