@@ -71,7 +71,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const [first, second] = yield* asked(yield* customer(100), 2)
         assert.strictEqual((yield* claim)?.fileId, first)
         assert.isUndefined(yield* claim)
-        yield* store.deleteFile(anyId(second!), (yield* store.filesById([anyId(second!)]))[0]!.customerId)
+        yield* store.deleteFile(anyId(second), (yield* store.filesById([anyId(second)]))[0]!.customerId)
         const again = yield* store.claimInline(anyId(), Duration.zero)
         assert.deepStrictEqual([again?.fileId, again?.attempts], [first, 2])
       })

@@ -129,7 +129,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         })
         const added = answers.filter((id) => id !== undefined)
         assert.lengthOf(added, 2)
-        yield* store.deleteFile(anyId(added[0]!), owner)
+        yield* store.deleteFile(anyId(added[0]), owner)
         assert.isDefined(yield* add(owner))
         assert.isUndefined(yield* add(owner))
         // Another owner, and a paid plan, have room of their own.

@@ -22,8 +22,8 @@ export const suite = (
         const owner = yield* customer(100)
         const ids: Array<string> = []
         for (let n = 0; n < 5; n++) ids.unshift(yield* job(owner, yield* pdf(owner, 2)))
-        yield* conversions.cancel(anyId(ids[1]!))
-        yield* conversions.bookCosts([cost(anyId(ids[2]!), 0.25)])
+        yield* conversions.cancel(anyId(ids[1]))
+        yield* conversions.bookCosts([cost(anyId(ids[2]), 0.25)])
         const seen: Array<string> = []
         let cursor: string | undefined
         do {

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-import { CustomerId, LeaseId, MailId } from "../../../domain/ids.ts"
+import { CustomerId, type LeaseId, MailId } from "../../../domain/ids.ts"
 import { ReplyContent } from "../../../domain/inbound/reply-content.ts"
 import type { ClaimedMail, ClaimedReply } from "../../../ports/inbound/intake-store.ts"
 import { statements } from "../statement.ts"

@@ -26,13 +26,13 @@ layer(suite, { timeout: 60_000 })("jobs and costs for admins", (it) => {
       const owner = yield* customer(100)
       const ids: Array<string> = []
       for (let n = 0; n < 5; n++) ids.unshift(yield* job(owner, yield* pdf(owner, 2)))
-      yield* conversions.cancel(anyId(ids[1]!))
+      yield* conversions.cancel(anyId(ids[1]))
       yield* sql`insert into conversion_batch_jobs (
           job_id, state, outcome, close_reason, batch_job_arn, end_state, records, accepted, fallback, input_bytes, cost_usd,
           attempts, submitted_at, closed_at
         ) values (${ids[0]!}::uuid, 'closed', 'collected', 'it was collected', 'arn:x', 'Completed', 3, 2, 1, 7, 0.5, 4,
           '2026-01-02T03:04:05Z', '2026-01-02T04:05:06Z')`
-      yield* conversions.bookCosts([cost(anyId(ids[2]!), 0.25)])
+      yield* conversions.bookCosts([cost(anyId(ids[2]), 0.25)])
       const seen: Array<string> = []
       let cursor: string | undefined
       do {

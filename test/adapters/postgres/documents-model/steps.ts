@@ -395,7 +395,7 @@ const mails: Record<string, Step> = {
     (world) => world.mails,
     ({ intake, owners }, mail, b) =>
       intake.admit(mail, {
-        customerId: anyId(owners[b % 2]!),
+        customerId: anyId(owners[b % 2]),
         filename: "a.pdf",
         fileBytes: 5,
         pages: 1 + (b % 4),

@@ -7,7 +7,7 @@ import { Conversions } from "../../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.ts"
-import { CustomerId } from "../../../../domain/ids.ts"
+import type { CustomerId } from "../../../../domain/ids.ts"
 import {
   ConversionStore,
   MAX_FILES_PAGE,
