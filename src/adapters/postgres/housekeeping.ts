@@ -1,17 +1,19 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 
 import { drain } from "../../domain/drain.ts"
 import { WriteSql } from "./client.ts"
+import { statements } from "./statement.ts"
 
 /** Keys deleted by one statement: few, so that its locks are held briefly. */
 const KEYS_AT_ONCE = 10_000
 
+/** A purge of many rows may take longer than what somebody waits for. */
+const { answer, done } = statements({ repeatable: true, within: "1 minute" })
+
 /** Deletes keys after 24 hours, and expired links and sessions. Several processes may do it at once. */
 export const keepHouse = Effect.gen(function* () {
   const sql = yield* WriteSql
-  const purgeKeys = Effect.map(sql`select purge_email_claims(${KEYS_AT_ONCE}::integer) as count`, ([row]) =>
-    Number(row?.["count"])
-  )
-  yield* drain(KEYS_AT_ONCE, purgeKeys)
-  yield* sql`select purge_access()`
+  const purgeKeys = sql`select purge_email_claims(${KEYS_AT_ONCE}::integer)::integer as answer`
+  yield* drain(KEYS_AT_ONCE, answer("purgeKeys", Schema.Int, purgeKeys))
+  yield* done("purgeAccess", sql`select purge_access()`)
 })
