@@ -95,134 +95,171 @@ const styleOf = (
   }
 }
 
+/** The page whose runs are read. */
+interface RunsOf {
+  readonly page: number
+  readonly index: number
+  readonly matrix: Matrix
+  readonly inherited: ReadonlyMap<number, Mark>
+  readonly links: ReadonlyArray<PageLink> | undefined
+}
+
+/** Where the reading of a page is. */
+interface Reading {
+  readonly pdfium: Pdfium
+  readonly fonts: FontTable
+  readonly of: RunsOf
+  readonly text: number
+  readonly runs: Array<TextRun>
+  readonly styles: Map<number, Style>
+  /** The text object of the newest character, and its style. */
+  object: number
+  style: Style | undefined
+  gapsAcross: number
+  gaps: number
+  wordy: number
+}
+
+/** The character that is read: its baseline, its box, and where it begins and ends on its line. One a thread: no garbage. */
+const place = { x: 0, y: 0, across: 0, x0: 0, y0: 0, x1: 0, y1: 0, start: 0, end: 0 }
+
+const closeRun = ({ of, runs }: Reading, next?: number) => {
+  if (gathering.style !== undefined) runs.push(gathering.finish(gathering.style, of.links, next))
+}
+
+const isHyphen = ({ pdfium: { call }, text }: Reading, at: number, code: number): boolean =>
+  LINE_END_HYPHENS.has(code) ||
+  code === SOFT_HYPHEN ||
+  (code === HYPHEN && call.FPDFText_IsHyphen(text, at) === 1)
+
+/** Whether the character is one without ink, which is then dealt with. */
+const isInkless = (reading: Reading, at: number, code: number): boolean => {
+  if (isHyphen(reading, at, code)) gathering.hyphenated = true
+  else if (code === 0x0d || code === 0x0a) closeRun(reading)
+  else if (code === SPACE || code === 0xa0 || code === 0x09) gathering.addSpace()
+  else return code < SPACE || code > 0x10ffff || (code >= 0x7f && code < 0xa0)
+  return true
+}
+
+/** The style of a text object that begins with this character, whose baseline goes into `place`. */
+const beginObject = (reading: Reading, object: number, at: number): Style => {
+  const { fonts, of, pdfium, styles, text } = reading
+  const { call, memory } = pdfium
+  const { scratch } = memory
+  reading.object = object
+  let style = styles.get(object)
+  if (style === undefined) {
+    const own = markOf(pdfium, object)
+    const mark = own === UNMARKED ? (of.inherited.get(object) ?? UNMARKED) : own
+    style = styleOf(pdfium, fonts, { page: of.matrix, text, character: at, object, mark })
+    styles.set(object, style)
+  }
+  reading.style = style
+  // A text object has one baseline, so that its first character gives it.
+  call.FPDFText_GetCharOrigin(text, at, scratch, scratch + 8)
+  const [originX, originY] = [memory.double(scratch), memory.double(scratch + 8)]
+  place.x = mapX(of.matrix, originX, originY)
+  place.y = mapY(of.matrix, originX, originY)
+  place.across = place.y * style.dx - place.x * style.dy
+  return style
+}
+
+/** The character's box into `place`; its baseline where it has none. */
+const readBox = ({ of, pdfium, text }: Reading, at: number) => {
+  const { call, memory } = pdfium
+  place.x0 = place.x1 = place.x
+  place.y0 = place.y1 = place.y
+  if (call.FPDFText_GetLooseCharBox(text, at, memory.scratch) === 0) return
+  // FS_RECTF: left, top, right, bottom.
+  const { floats } = memory
+  const slot = memory.scratch >>> 2
+  const left = floats[slot] ?? 0
+  const top = floats[slot + 1] ?? 0
+  const right = floats[slot + 2] ?? 0
+  const bottom = floats[slot + 3] ?? 0
+  const { a, b, c, d, e, f } = of.matrix
+  if (b === 0 && c === 0) {
+    place.x0 = a * left + e
+    place.x1 = a * right + e
+    place.y0 = d * top + f
+    place.y1 = d * bottom + f
+    if (place.x0 > place.x1) [place.x0, place.x1] = [place.x1, place.x0]
+    if (place.y0 > place.y1) [place.y0, place.y1] = [place.y1, place.y0]
+  } else Object.assign(place, mapBox(of.matrix, left, bottom, right, top))
+}
+
+/** Where the character begins and ends along its line, into `place`. */
+const readSpan = ({ angle, dx, dy }: Style) => {
+  const { x0, x1, y0, y1 } = place
+  place.start = x0
+  place.end = x1
+  if (angle === 0) return
+  // Along a slanted line the upright box is too wide: what it has along the direction is the nearest to the width.
+  const along = ((x0 + x1) / 2) * dx + ((y0 + y1) / 2) * dy
+  const reach = Math.abs(dx) > Math.abs(dy) ? ((x1 - x0) * Math.abs(dx)) / 2 : ((y1 - y0) * Math.abs(dy)) / 2
+  place.start = along - reach
+  place.end = along + reach
+}
+
+/** Whether a gap before a new text object ends a cell; counts the gaps of the line. */
+const endsCell = (reading: Reading, size: number, at: number): boolean => {
+  const isCell = reading.pdfium.call.FPDFText_IsGenerated(reading.text, at - 1) === 1
+  if (Math.abs(reading.gapsAcross - place.across) > BASELINE * size) reading.gaps = 0
+  reading.gapsAcross = place.across
+  if (isCell) reading.gaps += 1
+  if (reading.gaps === WORDS) reading.wordy += 1
+  return isCell
+}
+
+/** Ends the run that is open where the character at `place` does not belong to it. */
+const separate = (reading: Reading, open: Style, style: Style, isFresh: boolean, at: number) => {
+  const { across, start } = place
+  const { angle, size } = style
+  const apart = Math.abs(gathering.across - across)
+  const far = start - gathering.end > GAP * size || start < gathering.end - BACK * size
+  const other = apart > BASELINE * size || !sameStyle(open, style)
+  const hasGap = isFresh && reading.wordy < WORDY_LINES && !far && start - gathering.end > CELL_GAP * size
+  const cell = hasGap && endsCell(reading, size, at)
+  if (far || other || cell) {
+    closeRun(reading, !far && open.angle === angle && apart < size ? start : undefined)
+  }
+}
+
+const readCharacter = (reading: Reading, at: number) => {
+  const { call } = reading.pdfium
+  const code = call.FPDFText_GetUnicode(reading.text, at) >>> 0
+  if (isInkless(reading, at, code)) return
+  const object = call.FPDFText_GetTextObject(reading.text, at)
+  if (object === 0) return
+  const isFresh = object !== reading.object
+  const known = isFresh ? undefined : reading.style
+  const style = known ?? beginObject(reading, object, at)
+  readBox(reading, at)
+  const { x, x0, x1, y, y0, y1 } = place
+  if (!Number.isFinite(x + y + x0 + x1 + y0 + y1)) return
+  readSpan(style)
+  if (gathering.style !== undefined) separate(reading, gathering.style, style, isFresh, at)
+  if (gathering.style === undefined) gathering.begin(style, y, place.across)
+  gathering.add(code, place.start, place.end, x0, y0, x1, y1)
+}
+
 /**
  * The page's runs. `inherited` has the marks of text objects that stand in a form XObject which is itself marked. `links`: runs
  * that none of them covers are returned without their edges. Throws `bomb` past {@link MAX_PAGE_CHARACTERS}.
  */
-export const readRuns = (
-  pdfium: Pdfium,
-  fonts: FontTable,
-  of: {
-    readonly page: number
-    readonly index: number
-    readonly matrix: Matrix
-    readonly inherited: ReadonlyMap<number, Mark>
-    readonly links: ReadonlyArray<PageLink> | undefined
-  }
-): ReadonlyArray<TextRun> => {
-  const { call, memory } = pdfium
-  const { scratch } = memory
+export const readRuns = (pdfium: Pdfium, fonts: FontTable, of: RunsOf): ReadonlyArray<TextRun> => {
+  const { call } = pdfium
   const text = call.FPDFText_LoadPage(of.page)
   if (text === 0) return []
   try {
     const count = call.FPDFText_CountChars(text)
     if (count > MAX_PAGE_CHARACTERS) throw pdfError("bomb", of.index)
     const runs: Array<TextRun> = []
-    const styles = new Map<number, Style>()
+    const state = { object: 0, style: undefined, gapsAcross: 0, gaps: 0, wordy: 0 }
+    const reading: Reading = { pdfium, fonts, of, text, runs, styles: new Map(), ...state }
     gathering.style = undefined
-    const run = gathering
-    const { a, b, c, d, e, f } = of.matrix
-    const straight = b === 0 && c === 0
-    const slot = scratch >>> 2
-    let lastObject = 0
-    let style: Style | undefined
-    let x = 0
-    let y = 0
-    let across = 0
-    let gapsAcross = 0
-    let gaps = 0
-    let wordy = 0
-    const close = (next?: number) => {
-      if (run.style !== undefined) runs.push(run.finish(run.style, of.links, next))
-    }
-    for (let at = 0; at < count; at++) {
-      const code = call.FPDFText_GetUnicode(text, at) >>> 0
-      if (
-        LINE_END_HYPHENS.has(code) ||
-        code === SOFT_HYPHEN ||
-        (code === HYPHEN && call.FPDFText_IsHyphen(text, at) === 1)
-      ) {
-        run.hyphenated = true
-        continue
-      }
-      if (code === 0x0d || code === 0x0a) {
-        close()
-        continue
-      }
-      if (code === SPACE || code === 0xa0 || code === 0x09) {
-        run.addSpace()
-        continue
-      }
-      if (code < SPACE || code > 0x10ffff || (code >= 0x7f && code < 0xa0)) continue
-      const object = call.FPDFText_GetTextObject(text, at)
-      if (object === 0) continue
-      const fresh = object !== lastObject
-      if (fresh || style === undefined) {
-        lastObject = object
-        style = styles.get(object)
-        if (style === undefined) {
-          const own = markOf(pdfium, object)
-          const mark = own === UNMARKED ? (of.inherited.get(object) ?? UNMARKED) : own
-          style = styleOf(pdfium, fonts, { page: of.matrix, text, character: at, object, mark })
-          styles.set(object, style)
-        }
-        // A text object has one baseline, so that its first character gives it.
-        call.FPDFText_GetCharOrigin(text, at, scratch, scratch + 8)
-        const [originX, originY] = [memory.double(scratch), memory.double(scratch + 8)]
-        x = mapX(of.matrix, originX, originY)
-        y = mapY(of.matrix, originX, originY)
-        across = y * style.dx - x * style.dy
-      }
-      let x0 = x
-      let y0 = y
-      let x1 = x
-      let y1 = y
-      if (call.FPDFText_GetLooseCharBox(text, at, scratch) !== 0) {
-        // FS_RECTF: left, top, right, bottom.
-        const { floats } = memory
-        const left = floats[slot] ?? 0
-        const top = floats[slot + 1] ?? 0
-        const right = floats[slot + 2] ?? 0
-        const bottom = floats[slot + 3] ?? 0
-        if (straight) {
-          x0 = a * left + e
-          x1 = a * right + e
-          y0 = d * top + f
-          y1 = d * bottom + f
-          if (x0 > x1) [x0, x1] = [x1, x0]
-          if (y0 > y1) [y0, y1] = [y1, y0]
-        } else ({ x0, y0, x1, y1 } = mapBox(of.matrix, left, bottom, right, top))
-      }
-      if (!Number.isFinite(x + y + x0 + x1 + y0 + y1)) continue
-      const { angle, dx, dy, size } = style
-      let start = x0
-      let end = x1
-      if (angle !== 0) {
-        // Along a slanted line the upright box is too wide: what it has along the direction is the nearest to the width.
-        const along = ((x0 + x1) / 2) * dx + ((y0 + y1) / 2) * dy
-        const reach =
-          Math.abs(dx) > Math.abs(dy) ? ((x1 - x0) * Math.abs(dx)) / 2 : ((y1 - y0) * Math.abs(dy)) / 2
-        start = along - reach
-        end = along + reach
-      }
-      if (run.style !== undefined) {
-        const apart = Math.abs(run.across - across)
-        const far = start - run.end > GAP * size || start < run.end - BACK * size
-        const other = apart > BASELINE * size || !sameStyle(run.style, style)
-        let cell = false
-        if (fresh && wordy < WORDY_LINES && !far && start - run.end > CELL_GAP * size) {
-          cell = call.FPDFText_IsGenerated(text, at - 1) === 1
-          if (Math.abs(gapsAcross - across) > BASELINE * size) gaps = 0
-          gapsAcross = across
-          if (cell) gaps += 1
-          if (gaps === WORDS) wordy += 1
-        }
-        if (far || other || cell) close(!far && run.style.angle === angle && apart < size ? start : undefined)
-      }
-      if (run.style === undefined) run.begin(style, y, across)
-      run.add(code, start, end, x0, y0, x1, y1)
-    }
-    close()
+    for (let at = 0; at < count; at++) readCharacter(reading, at)
+    closeRun(reading)
     return runs
   } finally {
     call.FPDFText_ClosePage(text)
