@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 
 import { type DeferredSend, MAX_DEFERRED_BYTES, MAX_RECEIVES } from "../../src/domain/mail/deferred-send.ts"
 import { type DeadLetter, type DeferQueue, tooLargeToQueue } from "../../src/ports/mail/defer-queue.ts"
+import { anyId } from "../support/any-id.ts"
 
 type Service = DeferQueue["Service"]
 
@@ -29,7 +30,7 @@ export interface DeferQueueCapabilities {
 /** A message as a send leaves it. */
 export const deferredSend = (rowId: string, content = "<p>Grüße</p>"): DeferredSend => ({
   version: 1,
-  rowId,
+  rowId: anyId(rowId),
   attempt: 1,
   request: {
     provider: "provider_a",

@@ -3,6 +3,7 @@ import { type Duration, Effect, type Layer } from "effect"
 
 import type { DeliveryEvent } from "../../src/domain/delivery/delivery-event.ts"
 import { DeliveryLog } from "../../src/ports/delivery/delivery-log.ts"
+import { anyId } from "../support/any-id.ts"
 
 /** An event of a mail to one recipient. */
 export const deliveryEvent = (changes: Partial<DeliveryEvent> = {}): DeliveryEvent => ({
@@ -52,7 +53,7 @@ export const suite = <R>(
         assert.isFalse((yield* log.record(deliveryEvent({ event: "complained" }))).alert)
         yield* advance("1 day")
         assert.isUndefined(yield* log.claimDueAlert)
-        assert.isFalse(yield* log.confirmAlert("00000000-0000-4000-8000-00000000dead"))
+        assert.isFalse(yield* log.confirmAlert(anyId("00000000-0000-4000-8000-00000000dead")))
       }).pipe(Effect.provide(layer))
     )
 

@@ -8,6 +8,7 @@ import type { SendDetails } from "../../src/domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../src/domain/mail/failover.ts"
 import type { SendResult, SendStatus } from "../../src/domain/mail/send-result.ts"
 import type { BeginSend, RecordSend } from "../../src/ports/mail/mail-store.ts"
+import { anyId } from "../support/any-id.ts"
 import type { MailWorld } from "../support/mail-world.ts"
 
 const LEASE_MS = 60_000
@@ -16,7 +17,7 @@ let serial = 0
 /** A text that no other test has. */
 const fresh = (name: string) => `${name}-${process.pid}-${(serial += 1)}`
 /** A row id. */
-export const rowId = (): string => crypto.randomUUID()
+export const rowId = () => anyId()
 
 export interface Mail {
   readonly details: SendDetails
@@ -64,7 +65,7 @@ export const resultOf = (
   kind: "rejected" | "ambiguous" = "rejected"
 ): SendResult => {
   const common = {
-    sendId: "00000000-0000-4000-8000-000000000000",
+    sendId: anyId("00000000-0000-4000-8000-000000000000"),
     provider: "provider_a" as const,
     failedOver: false,
     idempotencyKey,

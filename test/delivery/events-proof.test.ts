@@ -19,6 +19,7 @@ import { MailStore } from "../../src/ports/mail/mail-store.ts"
 import * as Intake from "../../src/runtime/layers/delivery-intake.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 import { type Answer, call, PROXY_SECRET, startServer, type TestServer } from "../adapters/http/harness.ts"
+import { anyId } from "../support/any-id.ts"
 import { fakeResend, type ListedItem } from "../support/fake-resend.ts"
 import { layerDatabase, TestDatabase } from "../support/postgres.ts"
 import {
@@ -165,7 +166,7 @@ const libraryRow = (store: MailStore["Service"], story: Story, provider: Plan["p
   return () =>
     Effect.runPromise(
       store.record({
-        rowId: randomUUID(),
+        rowId: anyId(),
         details: {
           category: "transactional",
           source: "api:test",

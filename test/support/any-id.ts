@@ -9,7 +9,8 @@ const AnyId = Schema.String.pipe(
   Schema.brand("ChunkId"),
   Schema.brand("FlyerId"),
   Schema.brand("LeaseId"),
-  Schema.brand("MailId")
+  Schema.brand("MailId"),
+  Schema.brand("LogRowId")
 )
 /** An id of every kind: in a test the name of the variable says which one is meant. */
 export type AnyId = typeof AnyId.Type

@@ -3,11 +3,13 @@ import { Clock, Effect, Schema } from "effect"
 import { makeMailDatabase } from "../../src/adapters/memory/mail/mail-store.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
+import { LogRowId } from "../../src/domain/ids.ts"
 import { FailureKind, Provider } from "../../src/domain/mail/failover.ts"
 import { SendStatus } from "../../src/domain/mail/send-result.ts"
 import { EmailStatus } from "../../src/domain/mail/status.ts"
 import { type Suppression, SuppressionReason } from "../../src/domain/mail/suppression-policy.ts"
 import { MailStore } from "../../src/ports/mail/mail-store.ts"
+import { anyId } from "./any-id.ts"
 import { clockAhead } from "./later.ts"
 
 /** A mail store with its database in sight, and a clock that can be moved. */
@@ -52,7 +54,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     }),
     recordEvent: (entry) => at(database.recordEvent(entry)),
     recordEvents: (entries) => Effect.forEach(entries, (entry) => at(database.recordEvent(entry))),
-    releaseAlert: (sendId) => at(database.releaseAlert(sendId)),
+    releaseAlert: (sendId) => at(database.releaseAlert(anyId(sendId))),
     rows: Effect.sync(database.rows),
     suppressions: Effect.sync(database.suppressions),
     suppress: (suppression) => Effect.sync(() => database.suppress(suppression)),
@@ -68,7 +70,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
 
 const Account = Schema.Struct({ event: Schema.String, at: Schema.Number, raw: Schema.Unknown })
 const Row = Schema.Struct({
-  id: Schema.String,
+  id: LogRowId,
   category: Schema.Literals(["auth", "transactional", "notification", "alert", "marketing", "unknown"]),
   source: Schema.NullOr(Schema.String),
   from: Schema.NullOr(Schema.String),
@@ -103,7 +105,7 @@ const account = (
   || jsonb_build_object('at', extract(epoch from (accounts -> '${slot}' ->> 'moment')::timestamptz)::float8 * 1000) end`
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const Event = Schema.Struct({
-  sendId: Schema.String,
+  sendId: LogRowId,
   status: EmailStatus,
   alert: Schema.Boolean,
   backfilled: Schema.Boolean,

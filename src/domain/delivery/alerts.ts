@@ -5,6 +5,7 @@ import { AlertPreferences, DEFAULT_PREFERENCES, Chat } from "../../ports/deliver
 import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { withDeadline } from "../deadline.ts"
+import type { LogRowId } from "../ids.ts"
 import { addressKey, parseMailbox } from "../mail/address.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { makeSendOnce, notSent } from "../mail/send-once.ts"
@@ -180,7 +181,7 @@ export const ALERT_TIME_LIMIT = "2 minutes"
  * channel accepted it. If that cannot be written, it is logged; the claim's lease expires, and the alert goes out again.
  */
 export const makeAlertRaiser = (log: DeliveryLog["Service"], alerts: Alerts["Service"]) => {
-  const settle = (sendId: string, delivery: AlertOutcome["delivery"]) => {
+  const settle = (sendId: LogRowId, delivery: AlertOutcome["delivery"]) => {
     const released = delivery === "failed" || delivery === "unconfigured"
     return (released ? log.releaseAlert(sendId) : log.confirmAlert(sendId)).pipe(
       Effect.catch((error) =>

@@ -1,3 +1,4 @@
+import type { LogRowId } from "../ids.ts"
 import type { Provider } from "../mail/failover.ts"
 
 /** A provider's delivery event, normalised for `record_email_event` (EVENT-1 to EVENT-4). */
@@ -30,7 +31,7 @@ export interface DeliveryEvent {
 
 /** The result of recording an event. */
 export interface RecordedEvent {
-  readonly sendId: string
+  readonly sendId: LogRowId
   readonly status: string
   /** This call claimed the one alert of the row: its caller must raise it, or release the claim. */
   readonly alert: boolean
@@ -41,7 +42,7 @@ export interface RecordedEvent {
 
 /** What an alert is about (EVENT-25). */
 export interface FailedSend {
-  readonly sendId: string
+  readonly sendId: LogRowId
   readonly provider: Provider
   readonly providerMessageId: string
   readonly event: string

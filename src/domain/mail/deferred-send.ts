@@ -1,5 +1,6 @@
 import { Schema, Option } from "effect"
 
+import { LogRowId } from "../ids.ts"
 import { Provider, IDEMPOTENCY_WINDOW_MS } from "./failover.ts"
 import { Category } from "./suppression-policy.ts"
 
@@ -49,7 +50,7 @@ export const withoutDropped = (details: SendDetails, blocked: ReadonlyMap<string
 export const DeferredSend = Schema.Struct({
   version: Schema.Literal(1),
   /** Id of the row that this retry will write: a message that is delivered twice writes one row. */
-  rowId: Schema.String,
+  rowId: LogRowId,
   /** 1, 2 or 3. */
   attempt: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })),
   request: ProviderRequest,

@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer, Result } from "effect"
 
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { LogRowId } from "../ids.ts"
 import { addressKey, addressOf } from "./address.ts"
 import { unconfigured } from "./attempt.ts"
 import { settledState } from "./claim.ts"
@@ -82,7 +83,7 @@ const send = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SendResult, IdempotencyConflict | IdempotencyInProgress> {
   const now = yield* Clock.currentTimeMillis
   const startedAt = yield* Clock.monotonicTimeNanos
-  const rowId = yield* parts.newId()
+  const rowId = LogRowId.make(yield* parts.newId())
   const idempotencyKey = chosenKey ?? rowId
   const keyHash = yield* parts.sha256Hex(idempotencyKey)
   const claim =
@@ -252,7 +253,7 @@ const defer = Effect.fnUntraced(function* (
       parts,
       {
         version: 1,
-        rowId: yield* parts.newId(),
+        rowId: LogRowId.make(yield* parts.newId()),
         attempt: 1,
         request,
         details,

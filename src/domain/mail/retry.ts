@@ -3,6 +3,7 @@ import { Clock, Context, Data, Effect, Layer, Result } from "effect"
 import type { BeganRetry } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
+import { LogRowId } from "../ids.ts"
 import { unconfigured } from "./attempt.ts"
 import { type DeferredSend, delayBefore, hasExpired, withinWindow, withoutDropped } from "./deferred-send.ts"
 import { dedupes } from "./failover.ts"
@@ -16,7 +17,7 @@ import { blockedAddresses, suppressedError, type SuppressionReason } from "./sup
 const BUSY_WAIT = "1 second"
 
 /** Another process held the key longer than a lease allows: the message returns to the queue. */
-class KeyStaysBusy extends Data.TaggedError("KeyStaysBusy")<{ readonly rowId: string }> {}
+class KeyStaysBusy extends Data.TaggedError("KeyStaysBusy")<{ readonly rowId: LogRowId }> {}
 
 /** Why a retry's message returns to the queue: it is received again, three times at most. */
 export type RetryFailure = KeyStaysBusy | StoreUnavailable
@@ -170,15 +171,17 @@ const again = Effect.fnUntraced(function* (
 })
 
 /** The row id of the next retry: derived from this one, so that a message handled twice queues one successor. */
-const nextRowId = ({ sha256Hex }: SendParts, rowId: string): Effect.Effect<string> =>
+const nextRowId = ({ sha256Hex }: SendParts, rowId: LogRowId): Effect.Effect<LogRowId> =>
   Effect.map(sha256Hex(`postlane retry after ${rowId}`), (hex) =>
-    [
-      hex.slice(0, 8),
-      hex.slice(8, 12),
-      `8${hex.slice(13, 16)}`,
-      `8${hex.slice(17, 20)}`,
-      hex.slice(20, 32)
-    ].join("-")
+    LogRowId.make(
+      [
+        hex.slice(0, 8),
+        hex.slice(8, 12),
+        `8${hex.slice(13, 16)}`,
+        `8${hex.slice(17, 20)}`,
+        hex.slice(20, 32)
+      ].join("-")
+    )
   )
 
 /** Writes the row and returns the lease. An acceptance is never repeated for the sake of its row. */

@@ -1,5 +1,6 @@
 import { Schema, Data } from "effect"
 
+import { LogRowId } from "../ids.ts"
 import type { SendDetails } from "./deferred-send.ts"
 import { FailureKind, Provider } from "./failover.ts"
 import type { RequestIssue } from "./message.ts"
@@ -10,7 +11,7 @@ export type SendStatus = typeof SendStatus.Type
 
 const common = {
   /** Id of the `email_log` row; where no row could be written, the id that it would have had. */
-  sendId: Schema.String,
+  sendId: LogRowId,
   /** The provider that accepted, may have accepted, or refused last; null where none was tried. */
   provider: Schema.NullOr(Provider),
   failedOver: Schema.Boolean,
@@ -60,7 +61,7 @@ export type SendResult = typeof SendResult.Type
 
 /** The send that a result is about. */
 interface Send {
-  readonly rowId: string
+  readonly rowId: LogRowId
   readonly details: SendDetails
 }
 

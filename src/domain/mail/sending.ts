@@ -7,6 +7,7 @@ import { MailProviders } from "../../ports/mail/mail-provider.ts"
 import { MailStore } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
+import type { LogRowId } from "../ids.ts"
 import { makeAttemptRunner } from "./attempt.ts"
 import type { DeferredSend, SendDetails } from "./deferred-send.ts"
 import type { Provider } from "./failover.ts"
@@ -14,7 +15,7 @@ import type { Message, MessageDefaults } from "./message.ts"
 
 /** A send under way: what does not change between its look-up and its row. */
 export interface Sending {
-  readonly rowId: string
+  readonly rowId: LogRowId
   /** Without the suppressed recipients. */
   readonly message: Message
   readonly details: SendDetails

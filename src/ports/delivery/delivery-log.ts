@@ -6,6 +6,7 @@ import type {
   RecordedEvent,
   IncomingEvent
 } from "../../domain/delivery/delivery-event.ts"
+import type { LogRowId } from "../../domain/ids.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -37,12 +38,12 @@ export class DeliveryLog extends Context.Service<
     /** Records, to the minute, that a webhook delivered an event of this provider: input of the alarm on silence. */
     readonly heard: (provider: Provider) => Effect.Effect<void, StoreUnavailable>
     /** Releases the claim of an alert that did not go out; false where there is none. */
-    readonly releaseAlert: (sendId: string) => Effect.Effect<boolean, StoreUnavailable>
+    readonly releaseAlert: (sendId: LogRowId) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Confirms that the alert went out or is not wanted, even if its claim was released in the meantime: nothing raises it
      * again. False where it was confirmed already.
      */
-    readonly confirmAlert: (sendId: string) => Effect.Effect<boolean, StoreUnavailable>
+    readonly confirmAlert: (sendId: LogRowId) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Claims the alert that has been due longest: three minutes after a claim that was neither confirmed nor released, and
      * a minute (doubled with every claim, up to an hour) after a release that no event followed. Of several callers at

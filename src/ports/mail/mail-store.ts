@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 
+import type { LogRowId } from "../../domain/ids.ts"
 import type { ClaimDecision, ClaimState, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
@@ -41,7 +42,7 @@ export interface BeginRetry {
   readonly keyHash: string
   readonly provider: Provider
   /** The row that this retry writes. */
-  readonly rowId: string
+  readonly rowId: LogRowId
   readonly addresses: ReadonlyArray<string>
   readonly owner: string
   readonly leaseMs: number
@@ -60,7 +61,7 @@ export type BeganRetry =
 
 /** One row to write, and the claim or lease to settle with it. */
 export interface RecordSend {
-  readonly rowId: string
+  readonly rowId: LogRowId
   readonly details: SendDetails
   readonly outcome: SendStatus
   readonly provider: Provider | null
@@ -85,7 +86,7 @@ export interface RecordSend {
 /** The result of recording a row. */
 export interface RecordedSend {
   /** Differs from the requested id where an event had made the row before. */
-  readonly sendId: string
+  readonly sendId: LogRowId
   /** May be further than the outcome, where events came first. */
   readonly status: EmailStatus
   readonly providerMessageId: string | null

@@ -1,6 +1,7 @@
 import { Context, Data, Effect, Layer, Logger, Result, type Scope } from "effect"
 import { uuidV7Unsafe } from "effect/crypto/SecureRandom"
 
+import { LogRowId } from "../../domain/ids.ts"
 import type { FailureKind } from "../../domain/mail/failover.ts"
 import { Mailer } from "../../domain/mail/mailer.ts"
 import { decodeSendRequest, MAX_KEY_LENGTH, type SendRequest } from "../../domain/mail/message.ts"
@@ -171,7 +172,7 @@ const keyOf = (request: unknown): string | undefined => {
 }
 
 const failed = (request: unknown, { kind, error }: Refusal): SendResult => {
-  const sendId = uuidV7Unsafe()
+  const sendId = LogRowId.make(uuidV7Unsafe())
   return {
     ok: false,
     status: "failed",

@@ -7,10 +7,11 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { layer } from "../../../src/adapters/http-client/internal-alerts.ts"
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
+import { anyId } from "../../support/any-id.ts"
 
 const SECRET = "proxy-secret-4711"
 const failed: FailedSend = {
-  sendId: "0199a000-0000-7000-8000-000000000001",
+  sendId: anyId("0199a000-0000-7000-8000-000000000001"),
   provider: "provider_a",
   providerMessageId: "m-1",
   event: "bounced",

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { InvalidCursor } from "../../../src/ports/cursor.ts"
 import { type EmailLogFilter, type EmailLogRow } from "../../../src/ports/delivery/email-log-query.ts"
 import { type DeadLetter } from "../../../src/ports/mail/defer-queue.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { admin, ADMIN_TOKEN, call, PROXY_SECRET, startServer, type TestServer } from "./harness.ts"
 
@@ -39,7 +40,7 @@ const letter: DeadLetter = {
   reason: "crashed",
   message: {
     version: 1,
-    rowId: "r",
+    rowId: anyId("r"),
     attempt: 1,
     request: { provider: "provider_a", key: "order-17", body: { html: "<p>private</p>" } },
     details: {

@@ -50,6 +50,7 @@ import { SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
 import { SuppressionList } from "../../../src/ports/mail/suppression-list.ts"
 import { FileObjects, MailObjects } from "../../../src/ports/object-store.ts"
 import { Readiness, type ReadinessReport } from "../../../src/ports/readiness.ts"
+import { anyId } from "../../support/any-id.ts"
 
 export const PROXY_SECRET = "proxy-secret-4711"
 export const ADMIN_TOKEN = "admin-token-4711"
@@ -57,7 +58,7 @@ export const ADMIN_TOKEN = "admin-token-4711"
 export const sent: SendResult = {
   ok: true,
   status: "sent",
-  sendId: "0199a000-0000-7000-8000-000000000001",
+  sendId: anyId("0199a000-0000-7000-8000-000000000001"),
   provider: "provider_a",
   providerMessageId: "m-1",
   failedOver: false,

@@ -9,6 +9,7 @@ import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { InvalidRequest, type NotBegun, type SendResult } from "../../../src/domain/mail/send-result.ts"
 import { MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { call, sent, startServer, type TestServer } from "./harness.ts"
 
@@ -101,7 +102,7 @@ describe("a claim", () => {
   })
 
   const common = {
-    sendId: "0199a000-0000-7000-8000-000000000001",
+    sendId: anyId("0199a000-0000-7000-8000-000000000001"),
     provider: null,
     failedOver: false,
     idempotencyKey: "k",

@@ -7,6 +7,7 @@ import { layer as clients, WriteSql } from "../../../src/adapters/postgres/clien
 import * as PostgresMailStore from "../../../src/adapters/postgres/mail/mail-store.ts"
 import { isAboutData } from "../../../src/adapters/postgres/statement.ts"
 import { MailStore, type RecordSend } from "../../../src/ports/mail/mail-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { FROM, next, type OpenSender, recipient, type Sender, SUBJECT, type Targets } from "./sender.ts"
 
 const HASH = "0".repeat(64)
@@ -33,7 +34,7 @@ const driver = ({ databaseUrl }: Targets, concurrency: number) =>
   )
 
 const row = (n: number): RecordSend => ({
-  rowId: crypto.randomUUID(),
+  rowId: anyId(),
   details: {
     category: "transactional",
     source: "bench",

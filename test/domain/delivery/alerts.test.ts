@@ -7,13 +7,14 @@ import { AlertConfig, Alerts, layer } from "../../../src/domain/delivery/alerts.
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 const INBOX = "Ops@X.test"
 
 const failed: FailedSend = {
-  sendId: "0199a000-0000-7000-8000-000000000001",
+  sendId: anyId("0199a000-0000-7000-8000-000000000001"),
   provider: "provider_a",
   providerMessageId: "m-1",
   event: "bounced",

@@ -11,6 +11,7 @@ import { EventRecording, layer } from "../../../src/domain/delivery/event-record
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import { deliveryEvent } from "../../contracts/delivery-log.ts"
 import { attempt, mail } from "../../contracts/mail-store.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 
 it.effect(
@@ -22,7 +23,7 @@ it.effect(
       const log = Layer.mock(DeliveryLog, {
         record: () =>
           Effect.succeed({
-            sendId: "s",
+            sendId: anyId("s"),
             status: "sent",
             alert: false,
             backfilled: false,

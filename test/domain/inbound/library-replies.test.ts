@@ -6,6 +6,7 @@ import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
+import { anyId } from "../../support/any-id.ts"
 
 const failed = (
   kind: (SendResult & { readonly status: "failed" })["kind"],
@@ -16,7 +17,7 @@ const failed = (
   error: "no",
   kind,
   providerMessageId: null,
-  sendId: "1",
+  sendId: anyId("1"),
   provider,
   failedOver: false,
   idempotencyKey: "k",

@@ -10,12 +10,13 @@ import {
 } from "../../../src/domain/mail/claim.ts"
 import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
+import { anyId } from "../../support/any-id.ts"
 
 const NOW = 10 * IDEMPOTENCY_WINDOW_MS
 const result: SendResult = {
   ok: true,
   status: "sent",
-  sendId: "s",
+  sendId: anyId("s"),
   provider: "provider_a",
   providerMessageId: "m",
   failedOver: false,

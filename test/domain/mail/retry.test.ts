@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import type { DeferredSend } from "../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
@@ -219,7 +220,7 @@ describe("a queued retry", () => {
       yield* world.database.store.beginRetry({
         keyHash,
         provider: "provider_b",
-        rowId: "other",
+        rowId: anyId("other"),
         addresses: [],
         owner: "other",
         leaseMs: 5_000

@@ -7,11 +7,12 @@ import { Effect, Layer, Redacted } from "effect"
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { recordedAlerts } from "../../../src/runtime/layers/delivery.ts"
+import { anyId } from "../../support/any-id.ts"
 
 const BASE_URL = "http://127.0.0.1:8787"
 
 const failedAt = (provider: FailedSend["provider"]): FailedSend => ({
-  sendId: "0199a000-0000-7000-8000-000000000001",
+  sendId: anyId("0199a000-0000-7000-8000-000000000001"),
   provider,
   providerMessageId: "m-1",
   event: "bounced",

@@ -11,6 +11,7 @@ import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { intakeConfig, intakeRecipients, replyChannel } from "../../../src/runtime/layers/inbound-parts.ts"
 import { authenticityRules } from "../../../src/runtime/layers/inbound.ts"
 import { decodeSettings, type Env, formatProblems } from "../../../src/runtime/settings/settings.ts"
+import { anyId } from "../../support/any-id.ts"
 import { fakeGmail } from "../../support/fake-gmail.ts"
 
 const BASE: Env = {
@@ -57,7 +58,7 @@ describe("convert-by-email by the settings", () => {
           return {
             ok: true,
             status: "sent",
-            sendId: "0199a000-0000-7000-8000-000000000001",
+            sendId: anyId("0199a000-0000-7000-8000-000000000001"),
             provider: "provider_a",
             providerMessageId: "m-1",
             failedOver: false,

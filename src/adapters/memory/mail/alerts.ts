@@ -1,4 +1,5 @@
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
+import type { LogRowId } from "../../../domain/ids.ts"
 import { type EventEntry, type MailTables, putRow } from "./tables.ts"
 
 /** `email_alert_lease()`, milliseconds. */
@@ -32,7 +33,7 @@ export const claimAlert = ({ alerts }: MailTables, failed: FailedSend, now: numb
 }
 
 /** `release_email_alert`: false where there is nothing to release. */
-export const releaseAlert = (tables: MailTables, sendId: string, now: number): boolean => {
+export const releaseAlert = (tables: MailTables, sendId: LogRowId, now: number): boolean => {
   const row = tables.rows.find(({ id }) => id === sendId)
   const known = tables.alerts.get(sendId)
   if (row === undefined || row.alertedAt === null || known?.dueAt === null) return false
@@ -45,7 +46,7 @@ export const releaseAlert = (tables: MailTables, sendId: string, now: number): b
 }
 
 /** `confirm_email_alert`: false where it was confirmed before. */
-export const confirmAlert = (tables: MailTables, sendId: string, now: number): boolean => {
+export const confirmAlert = (tables: MailTables, sendId: LogRowId, now: number): boolean => {
   const row = tables.rows.find(({ id }) => id === sendId)
   if (row === undefined) return false
   putRow(tables, { ...row, alertedAt: row.alertedAt ?? now })

@@ -1,5 +1,6 @@
 import { Cause, Clock, DateTime, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Schedule } from "effect"
 
+import type { LogRowId } from "../../../domain/ids.ts"
 import { least } from "../../../domain/lists.ts"
 import {
   decodeDeferredSend,
@@ -41,7 +42,7 @@ export interface DeferProcess {
 export interface DeferBroker {
   readonly attach: () => DeferProcess
   /** Adds a second copy of each message of this row that is not dead (at least once); returns how many there were. */
-  readonly duplicate: (rowId: string) => Effect.Effect<number>
+  readonly duplicate: (rowId: LogRowId) => Effect.Effect<number>
   /** Puts any text on the queue, due now: a poison message. */
   readonly inject: (body: string) => Effect.Effect<void>
   /** While false, every operation fails, and a running consumer with it. */
@@ -243,7 +244,7 @@ const attach = (messages: Messages): DeferProcess => {
   }
 }
 
-const duplicate = (messages: Messages, rowId: string, now: number): number => {
+const duplicate = (messages: Messages, rowId: LogRowId, now: number): number => {
   sweep(messages, now)
   const copies = Array.from(messages.entries).filter((entry) =>
     Option.exists(decodeDeferredSend(entry.body), (message) => message.rowId === rowId)

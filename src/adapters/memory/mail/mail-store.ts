@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
+import type { LogRowId } from "../../../domain/ids.ts"
 import { append } from "../../../domain/lists.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
 import type { Suppression } from "../../../domain/mail/suppression-policy.ts"
@@ -58,9 +59,9 @@ export interface MailDatabase {
   /** What a webhook or the poll does (`record_email_event`). */
   readonly recordEvent: (entry: EventEntry) => Effect.Effect<RecordedEvent>
   /** Releases an alert's claim (`release_email_alert`). */
-  readonly releaseAlert: (sendId: string) => Effect.Effect<boolean>
+  readonly releaseAlert: (sendId: LogRowId) => Effect.Effect<boolean>
   /** Notes that an alert went out (`confirm_email_alert`). */
-  readonly confirmAlert: (sendId: string) => Effect.Effect<boolean>
+  readonly confirmAlert: (sendId: LogRowId) => Effect.Effect<boolean>
   /** Claims the alert that is due for longest (`claim_due_email_alerts`). */
   readonly claimDueAlert: Effect.Effect<FailedSend | undefined>
   /** Rows in order of creation. */

@@ -1,4 +1,5 @@
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
+import { LogRowId } from "../../../domain/ids.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
 import type { FailureKind, Provider } from "../../../domain/mail/failover.ts"
 import type { SendStatus } from "../../../domain/mail/send-result.ts"
@@ -19,7 +20,7 @@ export interface Account {
 
 /** A row of `email_log`. Times are milliseconds since the epoch. */
 export interface LogRow {
-  readonly id: string
+  readonly id: LogRowId
   readonly category: Category | typeof UNKNOWN_CATEGORY
   readonly source: string | null
   readonly from: string | null
@@ -84,7 +85,7 @@ export interface EventEntry {
 
 /** What became of an event. */
 export interface RecordedEvent {
-  readonly sendId: string
+  readonly sendId: LogRowId
   readonly status: EmailStatus
   /** This call claimed the row's one alert. */
   readonly alert: boolean
@@ -117,7 +118,7 @@ export interface MailTables {
   readonly claims: Map<string, Claim>
   /** By the row's id. */
   readonly alerts: Map<string, AlertClaim>
-  readonly newId: () => string
+  readonly newId: () => LogRowId
 }
 
 export const makeMailTables = (): MailTables => {
@@ -128,7 +129,7 @@ export const makeMailTables = (): MailTables => {
     erased: [],
     claims: new Map(),
     alerts: new Map(),
-    newId: () => `00000000-0000-4000-8000-${(made += 1).toString(16).padStart(12, "0")}`
+    newId: () => LogRowId.make(`00000000-0000-4000-8000-${(made += 1).toString(16).padStart(12, "0")}`)
   }
 }
 

@@ -1,6 +1,7 @@
 import { Effect, Exit, Layer, Schema } from "effect"
 
 import type { DeliveryEvent, FailedSend } from "../../../domain/delivery/delivery-event.ts"
+import { LogRowId } from "../../../domain/ids.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { DeliveryLog, type LoggedEvent } from "../../../ports/delivery/delivery-log.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
@@ -17,7 +18,7 @@ const claims = statements()
 
 const Row = Schema.Struct({
   ordinal: Schema.Int,
-  sendId: Schema.String,
+  sendId: LogRowId,
   status: Schema.String,
   alert: Schema.Boolean,
   backfilled: Schema.Boolean,
@@ -27,7 +28,7 @@ const Row = Schema.Struct({
 
 /** An alert that is due, with the event as it was recorded. */
 const DueRow = Schema.Struct({
-  sendId: Schema.String,
+  sendId: LogRowId,
   details: Schema.Struct({
     provider: Provider,
     providerMessageId: Schema.String,

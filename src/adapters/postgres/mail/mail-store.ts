@@ -1,5 +1,6 @@
 import { Effect, Exit, Layer, Result, Schedule, Schema } from "effect"
 
+import { LogRowId } from "../../../domain/ids.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
@@ -42,7 +43,7 @@ const Began = Schema.Struct({
 })
 
 const Recorded = Schema.Struct({
-  sendId: Schema.String,
+  sendId: LogRowId,
   status: EmailStatus,
   providerMessageId: TextOrNull
 })

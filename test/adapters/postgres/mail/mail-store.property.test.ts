@@ -12,6 +12,7 @@ import type { SendStatus } from "../../../../src/domain/mail/send-result.ts"
 import { isProviderFailure, statusRank } from "../../../../src/domain/mail/status.ts"
 import type { RecordSend } from "../../../../src/ports/mail/mail-store.ts"
 import { attempt, mail, resultOf } from "../../../contracts/mail-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { makeMemoryWorld, makePostgresWorld, type MailWorld } from "../../../support/mail-world.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 
@@ -145,13 +146,15 @@ const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "record" }>):
   const owner = name.owner(one.owner)
   return attempt(details, one.outcome, {
     // An attempt that is made again, since nobody heard how it ended, asks for its row with another end or another message.
-    rowId: one.again
-      ? name.id(one.key * 10 + 4, one.slot)
-      : name.id(
-          one.key * 10 + ["sent", "deferred", "suppressed", "failed"].indexOf(one.outcome),
-          one.slot +
-            (one.outcome === "sent" ? 10 * (one.message + (one.provider === "provider_a" ? 1 : 4)) : 0)
-        ),
+    rowId: anyId(
+      one.again
+        ? name.id(one.key * 10 + 4, one.slot)
+        : name.id(
+            one.key * 10 + ["sent", "deferred", "suppressed", "failed"].indexOf(one.outcome),
+            one.slot +
+              (one.outcome === "sent" ? 10 * (one.message + (one.provider === "provider_a" ? 1 : 4)) : 0)
+          )
+    ),
     provider: one.provider,
     providerMessageId: one.outcome === "sent" ? name.message(one.message) : null,
     costUsd: one.outcome === "sent" || one.outcome === "deferred" ? 0.0004 : null,
@@ -253,7 +256,7 @@ const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect<unknow
         .beginRetry({
           keyHash: name.hash(one.key),
           provider: one.provider,
-          rowId: name.id(one.key * 10 + one.slot, one.slot),
+          rowId: anyId(name.id(one.key * 10 + one.slot, one.slot)),
           addresses: [],
           owner: name.owner(one.owner),
           leaseMs: LEASE_MS

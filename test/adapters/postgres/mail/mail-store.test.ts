@@ -5,6 +5,7 @@ import { ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/mail/mail-store.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
 import { attempt, mail, suite } from "../../../contracts/mail-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { makePostgresWorld } from "../../../support/mail-world.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
 
@@ -52,7 +53,7 @@ describe("mail store: PostgreSQL, when things go wrong", () => {
       const store = yield* MailStore
       const entries = Array.from({ length: 20 }, (_, index) => {
         const entry = attempt(mail(), "sent", { providerMessageId: `poison-${index}` })
-        return index === 7 ? { ...entry, rowId: "no uuid" } : entry
+        return index === 7 ? { ...entry, rowId: anyId("no uuid") } : entry
       })
       const exits = yield* Effect.forEach(entries, (entry) => Effect.exit(store.record(entry)), {
         concurrency: "unbounded"

@@ -2,6 +2,7 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { type AlertOutcome, Alerts } from "../../../../domain/delivery/alerts.ts"
+import { LogRowId } from "../../../../domain/ids.ts"
 import { Provider } from "../../../../domain/mail/failover.ts"
 import { AlertPreferences } from "../../../../ports/delivery/alert-channels.ts"
 import { AdminAccess, ProxySecret } from "../../server/access.ts"
@@ -17,7 +18,7 @@ const optional = Schema.optionalKey(Schema.NullOr(Schema.String))
 
 /** The body of an alert (EVENT-25). */
 const AlertRequest = Schema.Struct({
-  sendId: Schema.String.check(Schema.isUUID()),
+  sendId: LogRowId.check(Schema.isUUID()),
   provider: Provider,
   providerMessageId: short,
   event: short.check(Schema.isNonEmpty()),
