@@ -32,9 +32,5 @@ export type MailId = typeof MailId.Type
 export const LogRowId = Schema.String.pipe(Schema.brand("LogRowId"))
 export type LogRowId = typeof LogRowId.Type
 
-/** What a caller, or this service, chose to name one send by. */
-export const IdempotencyKey = Schema.String.pipe(Schema.brand("IdempotencyKey"))
-export type IdempotencyKey = typeof IdempotencyKey.Type
-
 /** Any work that funds are held for and costs are booked on. */
 export type WorkId = JobId | FlyerId | MailId
