@@ -2,12 +2,13 @@ import { parseArgs } from "node:util"
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
 
 import { deliveryWorld } from "./delivery/run.ts"
+import { documentsWorld } from "./documents/run.ts"
 import { mailWorld } from "./mail/run.ts"
 import { shrink } from "./shrink.ts"
 import type { Limits, SimulatedWorld } from "./world.ts"
 
 /** Every world that can be simulated, by its name. */
-const WORLDS: ReadonlyArray<SimulatedWorld> = [mailWorld, deliveryWorld]
+const WORLDS: ReadonlyArray<SimulatedWorld> = [mailWorld, deliveryWorld, documentsWorld]
 
 const NAMES = WORLDS.map(({ name }) => name).join("|")
 

@@ -1,0 +1,172 @@
+import { Effect } from "effect"
+
+import { makeBatchStore } from "../../../src/adapters/memory/batch/batch-store.ts"
+import { makeConversionStore } from "../../../src/adapters/memory/conversion/conversion-store.ts"
+import type { Documents } from "../../../src/adapters/memory/documents/state.ts"
+import type { BatchService } from "../../../src/ports/batch/batch-service.ts"
+import type { BatchStore } from "../../../src/ports/batch/batch-store.ts"
+import type { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+
+/** Defects of this world that can be planted. */
+export const BUGS = [
+  /** A chunk's result is taken from whichever worker brings it. */
+  "chunk-without-fence",
+  /** A job is completed by an assembler that has lost its lease. */
+  "completed-without-lease",
+  /** A cancel pays its hold back, and so does the next one. */
+  "hold-released-twice",
+  /** A result that is reported twice is charged twice. */
+  "charged-twice",
+  /** The charge is for all pages, those that could not be read among them. */
+  "unreadable-page-charged",
+  /** A cancel leaves the chunks to their workers. */
+  "cancel-forgets-chunks",
+  /** The progress of a worker that lost its chunk is shown all the same. */
+  "progress-of-the-cancelled",
+  /** Nobody looks for the chunks of a worker that died. */
+  "orphans-forgotten",
+  /** What an attempt cost that lost its lease is booked nowhere. */
+  "lost-attempt-not-booked",
+  /** A result counts as stored when its upload begins. */
+  "charged-before-stored",
+  /** A repeated create does not know the job that is there. */
+  "adoption-without-name",
+  /** A batch job is billed by each driver that sees its end. */
+  "batch-billed-by-each",
+  /** A job resumes without the results that were collected for it. */
+  "primed-results-forgotten",
+  /** A job resumes whatever it is doing. */
+  "resumed-twice",
+  /** Nobody looks for jobs that still wait although their row is closed. */
+  "stranded-forgotten"
+] as const
+export type Bug = (typeof BUGS)[number]
+
+type Conversions = ConversionStore["Service"]
+type Batches = BatchStore["Service"]
+
+/** Pays an owner what a job's hold was for. */
+const payBack = (db: Documents, jobId: string, times: number): void => {
+  const hold = db.holds.get(jobId)
+  const customer = db.customers.get(hold?.customerId)
+  if (hold !== undefined && customer !== undefined)
+    db.customers.update(customer.id, { credits: customer.credits + times * hold.credits })
+}
+
+const after = <A, E>(effect: Effect.Effect<A, E>, then: (answer: A) => void): Effect.Effect<A, E> =>
+  Effect.tap(effect, (answer) => Effect.sync(() => then(answer)))
+
+/** The store of conversions with the bug in it. */
+export const breakConversions = (bug: Bug | undefined, db: Documents): Conversions => {
+  const store = makeConversionStore(db)
+  switch (bug) {
+    case "chunk-without-fence":
+      return {
+        ...store,
+        completeChunk: (held, key, costs) =>
+          store.completeChunk({ ...held, lease: db.chunks.get(held.id)?.lease ?? held.lease }, key, costs)
+      }
+    case "completed-without-lease":
+      return {
+        ...store,
+        finishJob: (held, key, legibility) =>
+          store.finishJob({ ...held, lease: db.jobs.get(held.jobId)?.lease ?? held.lease }, key, legibility)
+      }
+    case "hold-released-twice":
+      return {
+        ...store,
+        cancel: (jobId) => {
+          const was = db.holds.get(jobId)?.state
+          return after(store.cancel(jobId), () => {
+            if (was === "released") payBack(db, jobId, 1)
+          })
+        }
+      }
+    case "charged-twice":
+      return {
+        ...store,
+        finishJob: (held, key, legibility) => {
+          const was = db.jobs.get(held.jobId)?.status
+          return after(store.finishJob(held, key, legibility), (answer) => {
+            if (answer === "completed" && was === "completed") payBack(db, held.jobId, -1)
+          })
+        }
+      }
+    case "unreadable-page-charged":
+      return { ...store, finishJob: (held, key) => store.finishJob(held, key, undefined) }
+    case "cancel-forgets-chunks":
+      return {
+        ...store,
+        cancel: (jobId) => {
+          const before = db.chunks.where((chunk) => chunk.jobId === jobId)
+          return after(store.cancel(jobId), () => {
+            for (const { id, status } of before) db.chunks.update(id, { status })
+          })
+        }
+      }
+    case "progress-of-the-cancelled":
+      return {
+        ...store,
+        heartbeatChunk: (held, pagesDone, window) =>
+          after(store.heartbeatChunk(held, pagesDone, window), () => {
+            const job = db.jobs.get(db.chunks.get(held.id)?.jobId)
+            const file = db.files.get(job?.fileId)
+            if (file !== undefined && job?.id === file.jobId)
+              db.files.update(file.id, { status: "chunked_processing", done: pagesDone })
+          })
+      }
+    case "orphans-forgotten":
+      return { ...store, recoverOrphan: () => Effect.succeed(0) }
+    case "lost-attempt-not-booked":
+      return { ...store, bookCosts: () => Effect.void }
+    default:
+      return store
+  }
+}
+
+/** The store of batch rows with the bug in it. */
+export const breakBatches = (bug: Bug | undefined, db: Documents): Batches => {
+  const store = makeBatchStore(db)
+  switch (bug) {
+    case "batch-billed-by-each":
+      return {
+        ...store,
+        end: (id, end) =>
+          after(store.end(id, end), (won) => {
+            if (won || end.cost === undefined) return
+            db.ledger.insert({ ...end.cost, id: db.newId(), createdAt: db.moment() })
+          })
+      }
+    case "primed-results-forgotten":
+      return { ...store, resume: (jobId, _, window) => store.resume(jobId, {}, window) }
+    case "resumed-twice":
+      return {
+        ...store,
+        resume: (jobId, patch, window) => {
+          const job = db.jobs.get(jobId)
+          if (job !== undefined && job.status !== "cancelled" && job.status !== "completed") {
+            db.jobs.update(jobId, { status: "waiting_batch" })
+          }
+          return store.resume(jobId, patch, window)
+        }
+      }
+    case "stranded-forgotten":
+      return { ...store, stranded: Effect.succeed([]) }
+    default:
+      return store
+  }
+}
+
+/** The batch service with the bug in it: what the driver asks of it. `draw`: a new name each time. */
+export const breakService = (
+  bug: Bug | undefined,
+  service: BatchService["Service"],
+  draw: () => string
+): BatchService["Service"] =>
+  bug === "adoption-without-name"
+    ? {
+        ...service,
+        create: (job) => service.create({ ...job, name: `${job.name}-${draw()}` }),
+        findByName: () => Effect.succeed(undefined)
+      }
+    : service

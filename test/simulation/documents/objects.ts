@@ -1,0 +1,60 @@
+import { Effect, Stream } from "effect"
+
+import { ObjectStoreError, type ObjectStoreService } from "../../../src/ports/object-store.ts"
+
+/** Takes a call to the object store there and back. */
+type ObjectRoad = <A>(
+  operation: string,
+  key: string,
+  apply: Effect.Effect<A, ObjectStoreError>
+) => Effect.Effect<A, ObjectStoreError>
+
+/** One process's view of objects that all share; each is there whole or not at all. */
+export const objectsOver = (objects: Map<string, Uint8Array>, road: ObjectRoad): ObjectStoreService => {
+  const found = (key: string) =>
+    Effect.suspend(() => {
+      const bytes = objects.get(key)
+      return bytes === undefined
+        ? Effect.fail(new ObjectStoreError({ reason: "missing", key }))
+        : Effect.succeed(bytes)
+    })
+  return {
+    put: (key, body) =>
+      Effect.gen(function* () {
+        const parts = yield* Stream.runCollect(Stream.map(body, (piece) => piece.slice()))
+        const bytes = Buffer.concat(parts)
+        yield* road(
+          "put",
+          key,
+          Effect.sync(() => objects.set(key, bytes))
+        )
+        return bytes.length
+      }),
+    get: (key, options) =>
+      Stream.unwrap(
+        Effect.map(road("get", key, found(key)), (bytes) => Stream.make(bytes.slice(options?.from ?? 0)))
+      ),
+    // The file on this machine outlives its object for as long as it is read.
+    localPath: (key) => Effect.as(road("get", key, found(key)), key),
+    stat: (key) => Effect.map(road("stat", key, found(key)), ({ length }) => ({ key, size: length })),
+    list: (prefix) =>
+      Stream.unwrap(
+        road(
+          "list",
+          prefix,
+          Effect.sync(() =>
+            Stream.fromIterable(
+              [...objects].flatMap(([key, { length }]) => (key.startsWith(prefix) ? [{ key, size: length }] : []))
+            )
+          )
+        )
+      ),
+    remove: (keys) =>
+      road(
+        "remove",
+        keys[0] ?? "",
+        Effect.sync(() => keys.forEach((key) => objects.delete(key)))
+      ),
+    check: Effect.void
+  }
+}

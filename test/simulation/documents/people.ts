@@ -1,0 +1,172 @@
+import { Clock, Deferred, Effect, Exit, Stream } from "effect"
+
+import type { ConversionOptions } from "../../../src/domain/conversion/job.ts"
+import { bytesOf, drawPaper, type Paper } from "./papers.ts"
+import type { DocumentsProcess, DocumentsWorld } from "./setting.ts"
+
+/** How long a browser waits for an answer. */
+const PATIENCE = "40 seconds"
+
+/** A process of the front, alive. */
+const front = ({ chance, processes }: DocumentsWorld): DocumentsProcess =>
+  chance.pick(processes.filter(({ dead, role }) => role === "api" && !dead))
+
+/** Asks a process for something, as a browser does: nobody knows whether what got no answer happened. */
+const asked = <A, E>(process: DocumentsProcess, work: Effect.Effect<A, E>): Effect.Effect<A | undefined> =>
+  process.here(work).pipe(
+    Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.undefined }),
+    Effect.exit,
+    Effect.map((exit) => (Exit.isSuccess(exit) ? exit.value : undefined))
+  )
+
+/** Uploads the document until it is there, some times. */
+const uploaded = (world: DocumentsWorld, paper: Paper, customerId: string) =>
+  Effect.gen(function* () {
+    const { chance, db } = world
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const process = front(world)
+      const body = Stream.make(bytesOf(paper))
+      yield* asked(process, process.uploads.add({ customerId, name: paper.name, body }))
+      const file = db.files.find(({ name }) => name === paper.name)
+      if (file !== undefined) return file.id
+      yield* Effect.sleep(chance.int(1_000, 60_000))
+    }
+    return undefined
+  })
+
+const OPTIONS: ReadonlyArray<ConversionOptions> = [
+  { highFidelity: true },
+  { highFidelity: true },
+  { highFidelity: true },
+  {},
+  { highFidelity: true, mathOcr: true }
+]
+
+/** One thing that an owner does with a file of theirs. */
+const act = (world: DocumentsWorld, fileId: string, customerId: string) =>
+  Effect.gen(function* () {
+    const { chance, chronicle, db } = world
+    const { note, saw } = chronicle
+    const process = front(world)
+    const { controls, conversions } = process
+    const file = { fileId, customerId }
+    const done = (what: string, answer: string | undefined) => {
+      saw(`${what}: ${answer ?? "no answer"}`)
+      note(() => `${what} of ${db.files.get(fileId)?.name} at ${process.id}: ${answer ?? "no answer"}`)
+    }
+    const draw = chance.next()
+    if (draw < 0.5) {
+      const answer = yield* asked(process, conversions.convert({ ...file, options: chance.pick(OPTIONS) }))
+      done("convert", answer?.answer)
+    } else if (draw < 0.65) {
+      const answer = yield* asked(
+        process,
+        Effect.tap(conversions.cancel(file), (ended) =>
+          ended.answer === "cancelled" ? controls.stopBatchJob(ended.jobId) : Effect.void
+        )
+      )
+      done("cancel", answer?.answer)
+    } else if (draw < 0.8) {
+      done("process now", (yield* asked(process, controls.processNow(file)))?.answer)
+    } else if (draw < 0.88) {
+      done("preserve formatting", (yield* asked(process, conversions.preserveFormatting(file)))?.answer)
+    } else if (draw < 0.95) {
+      const flyer = db.flyers.find((one) => one.fileId === fileId)
+      if (flyer !== undefined)
+        done("reflow", (yield* asked(process, conversions.reflow({ flyerId: flyer.id, customerId })))?.answer)
+    } else done("delete", yield* asked(process, process.deleteFile(fileId, customerId)))
+  })
+
+/** The owner of a document: uploads it, has it converted, and does this and that. Others may do so at the same time. */
+export const owner = (world: DocumentsWorld, n: number, roughMs: number) =>
+  Effect.gen(function* () {
+    const { calm, chance, chronicle, owners } = world
+    const paper = drawPaper(chance, `doc-${n}`)
+    const customerId = chance.pick(owners)
+    yield* Effect.sleep(chance.int(0, roughMs / 2))
+    chronicle.note(() => `${customerId} uploads ${paper.name}: ${paper.kind}, ${paper.pages.join(" ")}`)
+    const fileId = yield* uploaded(world, paper, customerId)
+    if (fileId === undefined) return chronicle.saw("an upload was given up")
+    const process = front(world)
+    const options = chance.pick(OPTIONS)
+    yield* asked(process, process.conversions.convert({ fileId, customerId, options }))
+    const acts = chance.int(0, 7)
+    for (let m = 0; m < acts && !calm.now; m++) {
+      yield* Effect.sleep(chance.bool(0.3) ? chance.int(1, 5_000) : chance.int(5_000, roughMs / 6))
+      const again = act(world, fileId, customerId)
+      yield* chance.bool(0.2) ? Effect.all([again, act(world, fileId, customerId)], { concurrency: 2 }) : again
+    }
+  })
+
+const replace = (world: DocumentsWorld, process: DocumentsProcess) =>
+  Effect.gen(function* () {
+    world.forgetful.add(process.id)
+    process.dead = true
+    yield* Deferred.succeed(process.died, undefined)
+    yield* world.spawn(process.role)
+  })
+
+/** Kills, freezes and stops processes, and does what operators do, while things go wrong. */
+export const nemesis = (world: DocumentsWorld, roughMs: number) =>
+  Effect.gen(function* () {
+    const { budget, calm, chance, chronicle, db, happens, ledger, owners, processes } = world
+    const { note, saw } = chronicle
+    for (let n = 0; n < 10 && !calm.now; n++) {
+      yield* Effect.sleep(chance.int(1_000, roughMs / 6))
+      const process = chance.pick(processes.filter(({ dead }) => !dead))
+      const draw = chance.next()
+      if (draw < 0.3 && happens("kill")) {
+        saw("SIGKILL")
+        note(() => `${process.id} is killed`)
+        yield* replace(world, process)
+      } else if (draw < 0.6 && happens("freeze")) {
+        saw("SIGSTOP")
+        const millis = chance.int(1_000, 300_000)
+        note(() => `${process.id} freezes for ${Math.round(millis / 1000)} s`)
+        process.frozenUntil = (yield* Clock.currentTimeMillis) + millis
+      } else if (draw < 0.75 && happens("stop")) {
+        saw("SIGTERM")
+        yield* world.spawn(process.role)
+        yield* Effect.forkDetach(process.stop)
+      }
+      switch (chance.int(0, 8)) {
+        case 0:
+          if (happens("budget is spent")) {
+            saw("budget is spent")
+            budget.usd = 0
+          }
+          break
+        case 1:
+        case 2:
+          budget.usd = undefined
+          break
+        case 3: {
+          const id = chance.pick(owners)
+          const customer = db.customers.get(id)
+          if (customer?.plan !== "paid") break
+          saw("credits bought")
+          ledger.grant(id, 5)
+          db.customers.update(id, { credits: customer.credits + 5 })
+          break
+        }
+        case 4: {
+          const id = chance.pick(owners)
+          if (!chance.bool(0.2) || db.customers.get(id)?.deletedAt !== null) break
+          saw("account closed")
+          db.customers.update(id, { deletedAt: db.moment() })
+          break
+        }
+        default:
+      }
+    }
+  })
+
+/** Nothing fails any more; some processes are started anew, others are those that lived through it all. */
+export const heal = (world: DocumentsWorld) =>
+  Effect.gen(function* () {
+    const { budget, calm, chance, processes } = world
+    calm.now = true
+    budget.usd = undefined
+    if (chance.bool(0.5)) return
+    for (const old of processes.filter(({ dead }) => !dead)) yield* replace(world, old)
+  })

@@ -1,0 +1,177 @@
+import { type Clock, Effect } from "effect"
+
+import { estimateLlmCost } from "../../../src/domain/conversion/cascade/cost.ts"
+import { runSeeded } from "../kernel.ts"
+import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
+import { BUGS } from "./bugs.ts"
+import { unfinished } from "./ledger.ts"
+import { markOf, type Paper, paperOf, shownPages, USAGE } from "./papers.ts"
+import { heal, nemesis, owner } from "./people.ts"
+import { type DocumentsWorld, FAULTS, makeWorld, PRICE } from "./setting.ts"
+
+/** How long what is left may take once nothing fails any more, and how often that is looked at. */
+const CALM_MS = 40 * 60 * 60_000
+const LOOK_EVERY_MS = 10 * 60_000
+
+/** The document behind a file. */
+const paperBehind = ({ db, objects }: DocumentsWorld, fileId: string): Paper | undefined => {
+  const key = db.files.get(fileId)?.objectKey
+  const bytes = key === undefined ? undefined : objects.get(key)
+  return bytes === undefined ? undefined : paperOf(bytes)
+}
+
+/** Whether each result shows each page once, in order, and nothing else (C1). */
+const wrongResults = (world: DocumentsWorld): ReadonlyArray<string> => {
+  const { db, objects } = world
+  return db.files
+    .where(({ deletedAt, kind, resultKey }) => deletedAt === null && resultKey !== null && kind === "pdf")
+    .flatMap(({ id, resultKey }) => {
+      const paper = paperBehind(world, id)
+      const bytes = objects.get(resultKey ?? "")
+      if (paper === undefined || bytes === undefined) return []
+      const shown = shownPages(bytes)
+      const right =
+        shown.length === paper.pages.length &&
+        shown.every(({ html, page }, at) => {
+          if (page !== at) return false
+          switch (paper.pages[at]) {
+            case "broken":
+              return html.includes("could not be read")
+            case "blank":
+              return html === ""
+            default:
+              return html.includes(markOf(paper.name, at))
+          }
+        })
+      return right ? [] : [`C1: a result of ${paper.pages.length} pages shows ${shown.map(({ page }) => page).join(" ")}`]
+    })
+}
+
+/** Whether each result was paid for, once, page by page that could be read (F2, R2). */
+const wrongCharges = (world: DocumentsWorld): ReadonlyArray<string> => {
+  const { db } = world
+  const found: Array<string> = []
+  const readable = (fileId: string): number | undefined => {
+    const paper = paperBehind(world, fileId)
+    return paper?.pages.filter((page) => page !== "broken").length
+  }
+  const hold = (jobId: string, fileId: string, done: boolean, free: boolean) => {
+    const charge = db.charges.get(jobId)
+    if (done && !free && charge === undefined) found.push("F2: a result was not charged")
+    if (!done && charge !== undefined) found.push("F2: there is a charge, and no result")
+    const pages = readable(fileId)
+    const charged = charge === undefined ? undefined : charge.credits + charge.freePages
+    if (charged !== undefined && pages !== undefined && charged !== pages)
+      found.push(`R2: ${charged} pages were charged, and ${pages} could be read`)
+  }
+  for (const { fileId, id, options, status } of db.jobs.where())
+    hold(id, fileId, status === "completed", options._compedFlyerJobId !== undefined)
+  for (const { fileId, id, status } of db.flyers.where()) hold(id, fileId, status === "completed", false)
+  for (const { deletedAt, id, jobId, kind, resultKey, status } of db.files.where())
+    if (kind !== "pdf" && jobId !== null && deletedAt === null)
+      hold(jobId, id, status === "completed" && resultKey !== null, false)
+  return found
+}
+
+/** Whether the costs are those that the models reported (K1): never more, and all of them where every process could book. */
+const wrongCosts = (world: DocumentsWorld): ReadonlyArray<string> => {
+  const { db, forgetful, reported } = world
+  const found: Array<string> = []
+  const onDemand = db.ledger.where(({ metadata }) => metadata["batch"] !== true)
+  for (const { id, name, objectKey } of db.files.where()) {
+    if (objectKey === "" || name === "") continue
+    const jobs = new Set([
+      ...db.jobs.where(({ fileId }) => fileId === id).map((job) => job.id),
+      ...onDemand.filter(({ metadata }) => metadata["fileId"] === id).map(({ jobId }) => jobId)
+    ])
+    const booked = onDemand
+      .filter(({ jobId }) => jobs.has(jobId))
+      .reduce((sum, { usage }) => sum + usage.inputTokens, 0)
+    const answers = reported.filter((answer) => answer.name === name)
+    const heard = answers.length * USAGE.inputTokens
+    if (booked > heard) found.push(`K1: ${booked} tokens are booked for ${name}, and ${heard} were reported`)
+    if (booked < heard && !answers.some(({ process }) => forgetful.has(process)))
+      found.push(`K1: ${booked} tokens are booked for ${name}, and ${heard} were reported to processes that lived on`)
+  }
+  for (const { costUsd, usage, metadata } of db.ledger.where()) {
+    const full = estimateLlmCost(usage, PRICE)
+    if (Math.abs(costUsd - (metadata["batch"] === true ? full / 2 : full)) > 1e-9)
+      found.push(`K1: ${costUsd} USD are booked for tokens of ${full} USD`)
+  }
+  for (const { id, options, totalCostUsd } of db.jobs.where()) {
+    const entries = db.ledger.where(({ jobId }) => jobId === id)
+    const sum = entries.reduce((all, { costUsd }) => all + costUsd, 0)
+    const batch = options._batchCostUsd
+    if (totalCostUsd !== null && Math.abs(sum - totalCostUsd) > 1e-9)
+      found.push(`K1: a job's total is ${totalCostUsd} USD, its entries have ${sum} (batch: ${batch})`)
+  }
+  return found
+}
+
+/** Whether each batch job is billed once (B2), and is its conversion's only one. */
+const wrongBatches = (world: DocumentsWorld): ReadonlyArray<string> => {
+  const { batchJobs, chronicle, db } = world
+  const found: Array<string> = []
+  const ofBatch = db.ledger.where(({ metadata }) => metadata["batch"] === true)
+  for (const { arn, id, jobId, state } of db.batches.where()) {
+    const entries = ofBatch.filter((entry) => entry.jobId === jobId)
+    const job = batchJobs.find((one) => one.arn === arn)
+    if (entries.length > 1) found.push(`B2: a batch job is billed ${entries.length} times`)
+    const billed = (entries[0]?.usage.inputTokens ?? 0) / USAGE.inputTokens
+    const returned = job?.returned ?? 0
+    const inFull = !chronicle.seen.has("a batch job could not be billed in full") && !chronicle.seen.has("a bill is too low")
+    if (billed > returned || (state === "closed" && inFull && billed < returned && job?.forgotten === false))
+      found.push(`B2: ${returned} records were returned, and ${billed} are billed to ${id}`)
+  }
+  const conversions = Map.groupBy(batchJobs, ({ inputPrefix }) => inputPrefix.split("/")[1])
+  for (const all of conversions.values())
+    if (all.length > 1) found.push(`B2: there are ${all.length} batch jobs of one conversion`)
+  for (const { arn, returned } of batchJobs)
+    if (returned > 0 && !db.batches.where().some((row) => row.arn === arn)) chronicle.saw("an orphaned batch job returned records")
+  return found
+}
+
+/** One run of the documents side under faults, from a seed. */
+const simulate = (seed: number, options: RunOptions): Promise<Run> =>
+  runSeeded(
+    seed,
+    Effect.fnUntraced(function* (clock: Clock.Clock) {
+      const world = makeWorld(seed, options, clock)
+      const { chronicle, db, ledger, spawn } = world
+      const roughMs = options.limits.roughMinutes * 60_000
+      for (const role of ["api", "worker", "worker", "leader", "leader"] as const) yield* spawn(role)
+      for (let n = 0; n < options.limits.size; n++) yield* Effect.forkDetach(owner(world, n, roughMs))
+      yield* Effect.forkDetach(nemesis(world, roughMs))
+      yield* Effect.sleep(roughMs)
+      yield* heal(world)
+      const calmUntil = clock.currentTimeMillisUnsafe() + CALM_MS
+      do yield* Effect.sleep(LOOK_EVERY_MS)
+      while (unfinished(db).length > 0 && clock.currentTimeMillisUnsafe() < calmUntil)
+      ledger.look()
+      const violations = [
+        ...ledger.violations,
+        ...unfinished(db),
+        ...wrongResults(world),
+        ...wrongCharges(world),
+        ...wrongCosts(world),
+        ...wrongBatches(world)
+      ]
+      const trace = [
+        ...db.jobs.where().map(({ finishedAt, id, status }) => `${finishedAt} ${id} ${status}`),
+        ...db.ledger.where().map(({ costUsd, createdAt, id }) => `${createdAt} ${id} ${costUsd}`)
+      ].join("\n")
+      return { seed, violations, seen: chronicle.seen, trace, story: chronicle.story() }
+    })
+  )
+
+/**
+ * Documents from their upload to their result: jobs, chunks, assembly, inline work, flyers, funds, and the batch lane under two
+ * leaders. Invariants C1 to C4, F1, F2, K1, X1 to X3, B1, B2, B4, B5, R1, R2.
+ */
+export const documentsWorld: SimulatedWorld = {
+  name: "documents",
+  full: { size: 5, roughMinutes: 40, faults: FAULTS },
+  bugs: BUGS,
+  mustHappen: [],
+  simulate
+}

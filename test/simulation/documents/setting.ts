@@ -1,0 +1,407 @@
+import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Logger } from "effect"
+
+import { addCustomer } from "../../../src/adapters/memory/accounts/accounts.ts"
+import { type Documents, makeDocuments } from "../../../src/adapters/memory/documents/state.ts"
+import { makeLeases } from "../../../src/adapters/memory/leadership.ts"
+import { BatchControls } from "../../../src/domain/batch/controls.ts"
+import { pollTick, prepareTick, purgeBatches, releaseTick } from "../../../src/domain/batch/driver.ts"
+import { BatchReplay } from "../../../src/domain/batch/replay.ts"
+import { Conversions, createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
+import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
+import { purgeFiles, Uploads } from "../../../src/domain/conversion/uploads.ts"
+import { workOnce } from "../../../src/domain/conversion/work/worker.ts"
+import { staleAfter } from "../../../src/domain/leased-work.ts"
+import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
+import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { VisionModel } from "../../../src/ports/conversion/vision-model.ts"
+import { BatchObjects, FileObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
+import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
+import { type Chance, makeChance } from "../kernel.ts"
+import { alive, call, clockOf, makeProcess, type Road, type SimProcess } from "../process.ts"
+import { layerSimCrypto } from "../sim-crypto.ts"
+import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
+import { makeVendor, type VendorJob } from "./batch-vendor.ts"
+import { breakBatches, breakConversions, breakService, type Bug, BUGS } from "./bugs.ts"
+import { type Ledger, makeLedger, overRoad, watchedBatches, watchedConversions } from "./ledger.ts"
+import { makeModel, type ReportedTokens } from "./model.ts"
+import { objectsOver } from "./objects.ts"
+import { layerPapers } from "./papers.ts"
+
+/** Faults of this world; each draws its chances whether or not it happens. */
+export const FAULTS = [
+  "kill",
+  "freeze",
+  "stop",
+  "database loses requests",
+  "database loses answers",
+  "database is slow",
+  "objects lose requests",
+  "objects lose answers",
+  "model throttles",
+  "model refuses",
+  "model spoils answers",
+  "model is slow",
+  "batch service throttles",
+  "batch service refuses",
+  "batch service loses answers",
+  "batch service forgets",
+  "batch jobs end badly",
+  "batch jobs hang",
+  "batch records are spoilt",
+  "batch output is late",
+  "budget is spent"
+] as const
+export type Fault = (typeof FAULTS)[number]
+
+type Role = "api" | "worker" | "leader"
+
+/** A process of this world. */
+export interface DocumentsProcess extends SimProcess {
+  readonly role: Role
+  readonly uploads: Uploads["Service"]
+  readonly conversions: Conversions["Service"]
+  readonly controls: BatchControls["Service"]
+  readonly deleteFile: ConversionStore["Service"]["deleteFile"]
+  /** Runs work as this process does it, until it dies. */
+  readonly here: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A | undefined, E>
+  /** SIGTERM: its work is interrupted, and may release what it holds. */
+  readonly stop: Effect.Effect<void>
+}
+
+/** Everything that lives outside the simulated processes, and survives them. */
+export interface DocumentsWorld {
+  readonly chance: Chance
+  readonly happens: (fault: Fault) => boolean
+  readonly chronicle: Chronicle
+  readonly db: Documents
+  readonly objects: Map<string, Uint8Array>
+  readonly ledger: Ledger
+  readonly processes: Array<DocumentsProcess>
+  readonly owners: ReadonlyArray<string>
+  readonly batchJobs: ReadonlyArray<VendorJob>
+  /** Each answer that a model reported to a process. */
+  readonly reported: ReadonlyArray<ReportedTokens>
+  /** Processes that may not have booked all that they heard. */
+  readonly forgetful: Set<string>
+  readonly calm: { now: boolean }
+  readonly budget: { usd: number | undefined }
+  readonly spawn: (role: Role) => Effect.Effect<DocumentsProcess>
+}
+
+const CALM: Road = { requestLost: 0, responseLost: 0, slow: 0, slowMs: 2, lostAfterMs: 100 }
+export const HEARTBEAT = Duration.seconds(20)
+const STALE = staleAfter(HEARTBEAT)
+export const PRICE = { inputUsdPerMtok: 1000, outputUsdPerMtok: 10_000 }
+const MODEL = "m"
+/** Small chunks make large documents of small ones. */
+const CHUNK_PAGES = 2
+const LANE = { on: true, minPages: 4 }
+const DRIVER = {
+  model: MODEL,
+  price: PRICE,
+  limits: { minRecords: 2, maxRecords: 3, maxShardBytes: 10_000, maxBytes: 1_000_000 },
+  timeoutHours: 1,
+  pollEvery: Duration.minutes(2)
+}
+/** How long an election holds. */
+const TERM_MS = 120_000
+
+const lost = (operation: string) =>
+  new StoreUnavailable({ operation, reason: "connection lost", isRetryable: true })
+
+/** Lines of the log that show which branch was taken. */
+const BRANCHES: ReadonlyArray<readonly [RegExp, string]> = [
+  [/was stranded/, "a job was stranded"],
+  [/is nobody's any more/, "an orphaned batch job is stopped"],
+  [/was submitted by another driver/, "two drivers submitted one row"],
+  [/another driver prepares it now/, "two drivers prepared one row"],
+  [/has waited for the batch too long/, "a job waited for the batch too long"],
+  [/was not done in time/, "a batch job was not done in time"],
+  [/cannot be read in full/, "a batch job could not be billed in full"],
+  [/the bill is too low/, "a bill is too low"],
+  [/could not be collected/, "a collect failed"],
+  [/falling back to the layout tier/, "no model answered a page"],
+  [/a chunk has no batch results/, "batch results are not there"],
+  [/batch results cannot be read/, "batch results cannot be read"]
+]
+
+const branchLogger = (saw: Chronicle["saw"]) =>
+  Logger.layer([
+    Logger.make(({ message }) => {
+      const text = String(Array.isArray(message) ? message[0] : message)
+      for (const [pattern, branch] of BRANCHES) if (pattern.test(text)) saw(branch)
+    })
+  ])
+
+/** The world of a seed. `bug`: one of {@link Bug}, planted. */
+export const makeWorld = (
+  seed: number,
+  { bug, limits, story }: RunOptions,
+  kernelClock: Clock.Clock
+): DocumentsWorld => {
+  const chance = makeChance(seed + 4_000_037)
+  const faults: ReadonlySet<string> = new Set(limits.faults)
+  const happens = (fault: Fault) => faults.has(fault)
+  const calm = { now: false }
+  const share = (fault: Fault, often: number) => (happens(fault) && !calm.now ? often : 0)
+  const planted = BUGS.find((name): name is Bug => name === bug)
+  const chronicle = makeChronicle(story === true, kernelClock)
+  const { note, saw } = chronicle
+  const db = makeDocuments()
+  const objects = new Map<string, Uint8Array>()
+  const ledger = makeLedger(db, objects, chronicle)
+  const processes: Array<DocumentsProcess> = []
+  const forgetful = new Set<string>()
+  const budget: { usd: number | undefined } = { usd: undefined }
+  const owners = ["rich", "poor", "free"]
+  for (const [id, plan, credits] of [
+    ["rich", "paid", 200],
+    ["poor", "paid", 9],
+    ["free", "free", 0]
+  ] as const) {
+    addCustomer(db, { id, email: `${id}@x.test`, plan, credits })
+    ledger.grant(id, credits)
+  }
+  let serial = 0
+
+  const roadToDatabase = (): Road =>
+    calm.now
+      ? CALM
+      : {
+          requestLost: share("database loses requests", 0.04),
+          responseLost: share("database loses answers", 0.04),
+          slow: share("database is slow", 0.04),
+          slowMs: 8_000,
+          lostAfterMs: chance.bool(0.5) ? 100 : 9_000
+        }
+  const roadToObjects = (): Road => ({
+    ...CALM,
+    requestLost: share("objects lose requests", 0.03),
+    responseLost: share("objects lose answers", 0.03),
+    lostAfterMs: 4_000
+  })
+  const model = makeModel({
+    chance,
+    chronicle,
+    mood: () => ({
+      throttled: share("model throttles", 0.1),
+      unavailable: share("model throttles", 0.05),
+      refuses: share("model refuses", 0.05),
+      truncates: share("model spoils answers", 0.05),
+      skips: share("model spoils answers", 0.08),
+      slow: share("model is slow", 0.1)
+    })
+  })
+  const vendor = makeVendor({
+    chance,
+    chronicle,
+    objects,
+    mood: () => ({
+      throttles: share("batch service throttles", 0.15),
+      refuses: share("batch service refuses", 0.05),
+      forgets: share("batch service forgets", 0.05),
+      endsBadly: share("batch jobs end badly", 0.4),
+      hangs: share("batch jobs hang", 0.15),
+      spoils: share("batch records are spoilt", 0.2),
+      lateOutput: share("batch output is late", 0.15)
+    })
+  })
+  const leases = makeLeases()
+  const conversionStore = watchedConversions(breakConversions(planted, db), db, ledger, objects)
+  const batchStore = watchedBatches(breakBatches(planted, db), ledger)
+
+  /** What a process sees of the outside, each on a road of its own. */
+  const outsideOf = (process: SimProcess) => {
+    const toDatabase = <A, E, R>(operation: string, apply: Effect.Effect<A, E, R>) =>
+      call(process, chance, roadToDatabase(), apply as Effect.Effect<A, E>, () => {
+        saw("database lost")
+        return lost(operation)
+      }) as Effect.Effect<A, E, R>
+    const files = objectsOver(objects, (operation, key, apply) =>
+      call(process, chance, roadToObjects(), apply, () => {
+        saw(`objects lost a ${operation}`)
+        return new ObjectStoreError({ reason: "unavailable", key })
+      })
+    )
+    const early =
+      planted === "charged-before-stored"
+        ? {
+            ...files,
+            put: ((key, body, options) =>
+              key.includes("result-")
+                ? Effect.as(Effect.forkDetach(Effect.exit(files.put(key, body, options))), 1)
+                : files.put(key, body, options)) as typeof files.put
+          }
+        : files
+    const service = overRoad(
+      breakService(planted, vendor.service, () => String(serial++)),
+      <A, E, R>(_: string, apply: Effect.Effect<A, E, R>) =>
+        call(
+          process,
+          chance,
+          {
+            ...CALM,
+            requestLost: share("batch service loses answers", 0.05),
+            responseLost: share("batch service loses answers", 0.1),
+            lostAfterMs: 5_000
+          },
+          apply as Effect.Effect<A, E>,
+          () => {
+            saw("batch service lost")
+            return new BatchServiceError({ reason: "unavailable", message: "connection lost" })
+          }
+        ) as Effect.Effect<A, E, R>
+    )
+    const stores = overRoad(conversionStore, toDatabase)
+    return Layer.mergeAll(
+      Layer.succeed(ConversionStore, {
+        ...stores,
+        createJob: (jobId, job) => stores.createJob(jobId, { ...job, chunkPages: CHUNK_PAGES })
+      }),
+      Layer.succeed(BatchStore, overRoad(batchStore, toDatabase)),
+      Layer.succeed(FileObjects, early),
+      Layer.succeed(BatchObjects, files),
+      Layer.succeed(BatchService, service),
+      Layer.succeed(VisionModel, model.connect(process)),
+      layerSimCrypto,
+      branchLogger(saw)
+    )
+  }
+
+  /** What a process leads with: its lease is asked for and renewed at each beat. */
+  const leadership = (process: SimProcess) => {
+    const claim = { name: "leader", holder: process.id }
+    const held = { term: 0, until: 0 }
+    const ask = <A>(apply: Effect.Effect<A, StoreUnavailable>) =>
+      call(process, chance, roadToDatabase(), apply, () => lost("lease"))
+    const beat = Effect.gen(function* () {
+      const asked = yield* Clock.currentTimeMillis
+      const renewed = held.until > 0 && (yield* ask(leases.renew(claim, held.term, TERM_MS)))
+      const term = renewed ? held.term : yield* ask(leases.take(claim, TERM_MS))
+      if (term === undefined) return void (held.until = 0)
+      if (term !== held.term) saw("a process leads")
+      held.term = term
+      held.until = asked + TERM_MS * 0.75
+    })
+    const term = Effect.map(Clock.currentTimeMillis, (now) => (now < held.until ? held.term : undefined))
+    return { beat, term }
+  }
+
+  const spawn = (role: Role) =>
+    Effect.gen(function* () {
+      const process = makeProcess(`${role}-${serial++}`)
+      const clock = clockOf(process, yield* Clock.Clock)
+      const layer = Layer.mergeAll(Uploads.layer, Conversions.layer, BatchControls.layer, BatchReplay.layer).pipe(
+        Layer.provideMerge(layerPapers(objects)),
+        Layer.provideMerge(outsideOf(process))
+      )
+      const context = yield* Layer.build(layer)
+      const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
+      const run = <A, E>(work: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
+        Effect.provideContext(Effect.provideService(work, Clock.Clock, clock), context)
+      /** Once nothing fails any more, less often: it only has to happen. */
+      const every = <A, E>(millis: number, work: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
+        Effect.suspend(() => Effect.sleep((calm.now ? 5 : 1) * millis + chance.int(0, millis / 2))).pipe(
+          Effect.andThen(Effect.exit(work)),
+          Effect.andThen(alive(process)),
+          Effect.forever,
+          run,
+          Effect.forkDetach,
+          Effect.tap((fiber) => Effect.sync(() => fibers.push(fiber)))
+        )
+      const leads = leadership(process)
+      const leading = <A, E, R>(work: (term: number) => Effect.Effect<A, E, R>) =>
+        Effect.flatMap(leads.term, (term) => (term === undefined ? Effect.void : Effect.asVoid(work(term))))
+      const driver = { ...DRIVER, preparer: process.id }
+      const upkeep = Effect.gen(function* () {
+        const store = yield* ConversionStore
+        while ((yield* store.recoverOrphan(STALE, MAX_CHUNK_ATTEMPTS)) > 0);
+        yield* store.sweep(HOLD_WINDOW, STALE)
+        while ((yield* store.deleteFileOfClosedAccount) > 0);
+        yield* store.applyBudget(budget.usd)
+        yield* purgeFiles
+      })
+      const busy = Effect.gen(function* () {
+        const settings = { heartbeat: HEARTBEAT, modelId: MODEL, price: PRICE }
+        const exit = yield* Effect.exit(
+          Effect.gen(function* () {
+            while (yield* workOnce(process.id, settings));
+          })
+        )
+        // The end of some work may not have been recorded.
+        if (Exit.isFailure(exit)) forgetful.add(process.id)
+      })
+      switch (role) {
+        case "worker":
+          yield* every(25_000, busy)
+          yield* every(25_000, busy)
+          break
+        case "leader":
+          yield* every(40_000, leads.beat)
+          yield* every(20_000, createQueuedJobs(LANE))
+          yield* every(
+            45_000,
+            leading(() => upkeep)
+          )
+          yield* every(
+            60_000,
+            leading(() => pollTick(driver))
+          )
+          yield* every(
+            90_000,
+            leading(() => releaseTick(driver))
+          )
+          yield* every(
+            45_000,
+            leading((term) => prepareTick(driver, term))
+          )
+          yield* every(
+            600_000,
+            leading(() => purgeBatches)
+          )
+          break
+        case "api":
+      }
+      const here: DocumentsProcess["here"] = (work) =>
+        Effect.raceFirst(
+          Effect.andThen(alive(process), Effect.provideService(work, Clock.Clock, clock)),
+          Effect.as(Deferred.await(process.died), undefined)
+        )
+      const made: DocumentsProcess = Object.assign(process, {
+        role,
+        uploads: Context.get(context, Uploads),
+        conversions: Context.get(context, Conversions),
+        controls: Context.get(context, BatchControls),
+        deleteFile: Context.get(context, ConversionStore).deleteFile,
+        here,
+        stop: Effect.gen(function* () {
+          note(() => `${process.id} is asked to stop`)
+          forgetful.add(process.id)
+          yield* Effect.forEach(fibers, (fiber) => Effect.forkDetach(Fiber.interrupt(fiber)))
+          yield* Effect.sleep("10 seconds")
+          process.dead = true
+          yield* Deferred.succeed(process.died, undefined)
+        })
+      })
+      processes.push(made)
+      return made
+    }).pipe(Effect.scoped)
+
+  return {
+    chance,
+    happens,
+    chronicle,
+    db,
+    objects,
+    ledger,
+    processes,
+    owners,
+    batchJobs: vendor.jobs,
+    reported: model.reported,
+    forgetful,
+    calm,
+    budget,
+    spawn
+  }
+}
