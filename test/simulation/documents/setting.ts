@@ -96,11 +96,11 @@ export const PRICE = { inputUsdPerMtok: 1000, outputUsdPerMtok: 10_000 }
 const MODEL = "m"
 /** Small chunks make large documents of small ones. */
 const CHUNK_PAGES = 2
-const LANE = { on: true, minPages: 4 }
+const LANE = { on: true, minPages: 3 }
 const DRIVER = {
   model: MODEL,
   price: PRICE,
-  limits: { minRecords: 2, maxRecords: 3, maxShardBytes: 10_000, maxBytes: 1_000_000 },
+  limits: { minRecords: 2, maxRecords: 50, maxShardBytes: 150, maxBytes: 1_000_000 },
   timeoutHours: 1,
   pollEvery: Duration.minutes(2)
 }
@@ -134,6 +134,21 @@ const branchLogger = (saw: Chronicle["saw"]) =>
     })
   ])
 
+/**
+ * Whether there is anything for a kind of work. Where there is nothing it is not asked for: the answer would change nothing, and
+ * most of a run would be such answers.
+ */
+const somethingFor = (db: Documents) => ({
+  workers: () =>
+    db.jobs.find(({ status }) => status === "pending" || status === "processing" || status === "assembling") !== undefined ||
+    db.files.find(({ deletedAt, status }) => status === "processing" && deletedAt === null) !== undefined ||
+    db.flyers.find(({ status }) => status === "pending" || status === "processing") !== undefined,
+  executor: () => db.queue.find(() => true) !== undefined,
+  lane: () =>
+    db.jobs.find(({ status }) => status === "waiting_batch") !== undefined ||
+    db.batches.find(({ state }) => state !== "closed") !== undefined
+})
+
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
 export const makeWorld = (
   seed: number,
@@ -156,8 +171,8 @@ export const makeWorld = (
   const budget: { usd: number | undefined } = { usd: undefined }
   const owners = ["rich", "poor", "free"]
   for (const [id, plan, credits] of [
-    ["rich", "paid", 200],
-    ["poor", "paid", 9],
+    ["rich", "paid", 500],
+    ["poor", "paid", 20],
     ["free", "free", 0]
   ] as const) {
     addCustomer(db, { id, email: `${id}@x.test`, plan, credits })
@@ -165,6 +180,7 @@ export const makeWorld = (
   }
   let serial = 0
 
+  const due = somethingFor(db)
   const roadToDatabase = (): Road =>
     calm.now
       ? CALM
@@ -301,9 +317,13 @@ export const makeWorld = (
       const run = <A, E>(work: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
         Effect.provideContext(Effect.provideService(work, Clock.Clock, clock), context)
       /** Once nothing fails any more, less often: it only has to happen. */
-      const every = <A, E>(millis: number, work: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
+      const every = <A, E>(
+        millis: number,
+        work: Effect.Effect<A, E, Layer.Success<typeof layer>>,
+        isDue: () => boolean = () => true
+      ) =>
         Effect.suspend(() => Effect.sleep((calm.now ? 5 : 1) * millis + chance.int(0, millis / 2))).pipe(
-          Effect.andThen(Effect.exit(work)),
+          Effect.andThen(Effect.suspend(() => (isDue() ? Effect.exit(work) : Effect.void))),
           Effect.andThen(alive(process)),
           Effect.forever,
           run,
@@ -334,27 +354,30 @@ export const makeWorld = (
       })
       switch (role) {
         case "worker":
-          yield* every(25_000, busy)
-          yield* every(25_000, busy)
+          yield* every(25_000, busy, due.workers)
+          yield* every(25_000, busy, due.workers)
           break
         case "leader":
           yield* every(40_000, leads.beat)
-          yield* every(20_000, createQueuedJobs(LANE))
+          yield* every(20_000, createQueuedJobs(LANE), due.executor)
           yield* every(
             45_000,
             leading(() => upkeep)
           )
           yield* every(
             60_000,
-            leading(() => pollTick(driver))
+            leading(() => pollTick(driver)),
+            due.lane
           )
           yield* every(
             90_000,
-            leading(() => releaseTick(driver))
+            leading(() => releaseTick(driver)),
+            due.lane
           )
           yield* every(
             45_000,
-            leading((term) => prepareTick(driver, term))
+            leading((term) => prepareTick(driver, term)),
+            due.lane
           )
           yield* every(
             600_000,
