@@ -51,7 +51,7 @@ export const makeModel = (options: {
           Effect.gen(function* () {
             const now = mood()
             yield* alive(process)
-            yield* Effect.sleep(chance.bool(now.slow) ? chance.int(20_000, 180_000) : chance.int(500, 8_000))
+            yield* Effect.sleep(chance.bool(now.slow) ? chance.int(20_000, 180_000) : chance.int(1_000, 15_000))
             yield* alive(process)
             for (const reason of ["throttled", "unavailable", "refuses"] as const) {
               if (!chance.bool(now[reason])) continue

@@ -1,4 +1,4 @@
-import { Clock, Deferred, Effect, Exit, Stream } from "effect"
+import { Clock, Effect, Exit, Stream } from "effect"
 
 import type { ConversionOptions } from "../../../src/domain/conversion/job.ts"
 import { bytesOf, drawPaper, type Paper } from "./papers.ts"
@@ -98,14 +98,6 @@ export const owner = (world: DocumentsWorld, n: number, roughMs: number) =>
     }
   })
 
-const replace = (world: DocumentsWorld, process: DocumentsProcess) =>
-  Effect.gen(function* () {
-    world.forgetful.add(process.id)
-    process.dead = true
-    yield* Deferred.succeed(process.died, undefined)
-    yield* world.spawn(process.role)
-  })
-
 /** Kills, freezes and stops processes, and does what operators do, while things go wrong. */
 export const nemesis = (world: DocumentsWorld, roughMs: number) =>
   Effect.gen(function* () {
@@ -118,7 +110,7 @@ export const nemesis = (world: DocumentsWorld, roughMs: number) =>
       if (draw < 0.3 && happens("kill")) {
         saw("SIGKILL")
         note(() => `${process.id} is killed`)
-        yield* replace(world, process)
+        yield* world.kill(process)
       } else if (draw < 0.6 && happens("freeze")) {
         saw("SIGSTOP")
         const millis = chance.int(1_000, 300_000)
@@ -168,5 +160,5 @@ export const heal = (world: DocumentsWorld) =>
     calm.now = true
     budget.usd = undefined
     if (chance.bool(0.5)) return
-    for (const old of processes.filter(({ dead }) => !dead)) yield* replace(world, old)
+    for (const old of processes.filter(({ dead }) => !dead)) yield* world.kill(old)
   })

@@ -87,10 +87,12 @@ export interface DocumentsWorld {
   readonly calm: { now: boolean }
   readonly budget: { usd: number | undefined }
   readonly spawn: (role: Role) => Effect.Effect<DocumentsProcess>
+  /** SIGKILL; another process takes its place. */
+  readonly kill: (process: SimProcess) => Effect.Effect<void>
 }
 
 const CALM: Road = { requestLost: 0, responseLost: 0, slow: 0, slowMs: 2, lostAfterMs: 100 }
-export const HEARTBEAT = Duration.seconds(20)
+export const HEARTBEAT = Duration.seconds(12)
 const STALE = staleAfter(HEARTBEAT)
 export const PRICE = { inputUsdPerMtok: 1000, outputUsdPerMtok: 10_000 }
 const MODEL = "m"
@@ -228,14 +230,28 @@ export const makeWorld = (
   const batchStore = watchedBatches(breakBatches(planted, db), ledger)
 
   /** What a process sees of the outside, each on a road of its own. */
-  const outsideOf = (process: SimProcess) => {
+  const outsideOf = (process: SimProcess, role: Role) => {
+    /** Death or a freeze at this very moment. */
+    const strike = Effect.gen(function* () {
+      const often = role === "api" ? 0.001 : 0.004
+      if (chance.bool(share("freeze", often))) {
+        saw("SIGSTOP at a call")
+        process.frozenUntil = (yield* Clock.currentTimeMillis) + chance.int(1_000, 400_000)
+      }
+      if (chance.bool(share("kill", often / 4)) && !process.dead) {
+        saw("SIGKILL at a call")
+        note(() => `${process.id} is killed at a call`)
+        yield* world.kill(process)
+      }
+    })
+    const struck = <A, E>(apply: Effect.Effect<A, E>) => Effect.andThen(strike, Effect.tap(apply, () => strike))
     const toDatabase = <A, E, R>(operation: string, apply: Effect.Effect<A, E, R>) =>
-      call(process, chance, roadToDatabase(), apply as Effect.Effect<A, E>, () => {
+      call(process, chance, roadToDatabase(), struck(apply as Effect.Effect<A, E>), () => {
         saw("database lost")
         return lost(operation)
       }) as Effect.Effect<A, E, R>
     const files = objectsOver(objects, (operation, key, apply) =>
-      call(process, chance, roadToObjects(), apply, () => {
+      call(process, chance, roadToObjects(), struck(apply), () => {
         saw(`objects lost a ${operation}`)
         return new ObjectStoreError({ reason: "unavailable", key })
       })
@@ -304,13 +320,13 @@ export const makeWorld = (
     return { beat, term }
   }
 
-  const spawn = (role: Role) =>
+  const spawn = (role: Role): Effect.Effect<DocumentsProcess> =>
     Effect.gen(function* () {
       const process = makeProcess(`${role}-${serial++}`)
-      const clock = clockOf(process, yield* Clock.Clock)
+      const clock = clockOf(process, kernelClock)
       const layer = Layer.mergeAll(Uploads.layer, Conversions.layer, BatchControls.layer, BatchReplay.layer).pipe(
         Layer.provideMerge(layerPapers(objects)),
-        Layer.provideMerge(outsideOf(process))
+        Layer.provideMerge(outsideOf(process, role))
       )
       const context = yield* Layer.build(layer)
       const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
@@ -361,7 +377,7 @@ export const makeWorld = (
           yield* every(40_000, leads.beat)
           yield* every(20_000, createQueuedJobs(LANE), due.executor)
           yield* every(
-            45_000,
+            40_000,
             leading(() => upkeep)
           )
           yield* every(
@@ -409,9 +425,9 @@ export const makeWorld = (
       })
       processes.push(made)
       return made
-    }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, kernelClock))
 
-  return {
+  const world: DocumentsWorld = {
     chance,
     happens,
     chronicle,
@@ -425,6 +441,15 @@ export const makeWorld = (
     forgetful,
     calm,
     budget,
-    spawn
+    spawn,
+    kill: (process) =>
+      Effect.gen(function* () {
+        forgetful.add(process.id)
+        process.dead = true
+        yield* Deferred.succeed(process.died, undefined)
+        // Whatever becomes of the fiber that died here.
+        yield* Effect.forkDetach(spawn(processes.find(({ id }) => id === process.id)?.role ?? "worker"))
+      })
   }
+  return world
 }
