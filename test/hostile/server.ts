@@ -23,13 +23,20 @@ export interface Attacked {
   readonly lines: ReadonlyArray<string>
   /** The longest stall, and the memory, of the server while an attack goes on. */
   readonly measure: (attack: () => Promise<unknown>) => Promise<Measured>
+  /** Resolves when the process has ended. */
+  readonly gone: Promise<unknown>
   readonly stop: () => Promise<void>
 }
 
 const asked = (child: ChildProcess): Promise<Measured> =>
   new Promise((resolve, reject) => {
-    child.once("message", (answer) => resolve(answer as Measured))
-    child.once("exit", (code, signal) => reject(new Error(`the server ended: ${code ?? signal}`)))
+    const ended = (code: number | null, signal: string | null) =>
+      reject(new Error(`the server ended: ${code ?? signal}`))
+    child.once("message", (answer) => {
+      child.off("exit", ended)
+      resolve(answer as Measured)
+    })
+    child.once("exit", ended)
     child.send("stall")
   })
 
@@ -49,7 +56,7 @@ export const startAttacked = async (env: Readonly<Record<string, string>> = {}):
     createInterface({ input: child.stdout! }).on("line", (line) => {
       lines.push(line)
       const port = /"smtpPort":(\d+)/.exec(line)?.[1]
-      const address = /"url":"([^"]+)"/.exec(line)?.[1]
+      const address = /^ +API +(http:\S+)/.exec(line)?.[1]
       if (port !== undefined) found.smtpPort = Number(port)
       if (address !== undefined) found.url = address
       if (found.smtpPort !== undefined && found.url !== undefined)
@@ -61,6 +68,7 @@ export const startAttacked = async (env: Readonly<Record<string, string>> = {}):
     url,
     smtpPort,
     lines,
+    gone,
     measure: async (attack) => {
       child.send("reset")
       await attack()

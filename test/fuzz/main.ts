@@ -1,0 +1,87 @@
+import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+
+import { type Attacked, startAttacked } from "../hostile/server.ts"
+import { type Order, read, USAGE } from "./arguments.ts"
+import { type Finding, fuzz, type Report } from "./fuzz.ts"
+import { serverSettings } from "./server.ts"
+import type { Target } from "./target.ts"
+import { TARGETS } from "./targets.ts"
+
+const root = fileURLToPath(new URL("../../", import.meta.url))
+const CORPUS = fileURLToPath(new URL("corpus", import.meta.url))
+
+const keep = (target: Target, { input, what }: Finding): void => {
+  const folder = join(CORPUS, target.name)
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, createHash("sha256").update(input).digest("hex").slice(0, 16))
+  writeFileSync(path, input)
+  console.error(`FOUND ${target.name}: ${what}\n  ${input.length} bytes in ${relative(root, path)}`)
+}
+
+const tell = (target: Target, report: Report, seconds: number): void => {
+  const { classes, covered, findings, inputs, longestAnswerMs, longestStallMs, peakMb, pool } = report
+  const most = [...classes].sort(([, a], [, b]) => b - a).slice(0, 12)
+  for (const [name, times] of most) console.log(`${String(times).padStart(9)}  ${name}`)
+  console.log(
+    `${target.name}: ${inputs} inputs in ${Math.round(seconds)} s, ${classes.size} classes of answers, ` +
+      `${target.guided ? `${covered} blocks of code, ` : ""}${pool} inputs kept, ` +
+      `longest stall ${longestStallMs.toFixed(0)} ms, longest answer ${longestAnswerMs.toFixed(0)} ms, ` +
+      `peak memory ${peakMb.toFixed(0)} MB of ${target.memoryMb}, ${findings.length} found`
+  )
+}
+
+const fuzzOne = async (target: Target, minutes: number, seed: number): Promise<boolean> => {
+  let server: Promise<Attacked> | undefined
+  console.log(`${target.name}: ${target.about}; seed ${seed}`)
+  const began = performance.now()
+  // From the first answer on: a server takes its time to start.
+  let end: number | undefined
+  const report = await fuzz(
+    target,
+    () => {
+      server ??= startAttacked(serverSettings).then((running) => {
+        void running.gone.then(() => (server = undefined))
+        return running
+      })
+      return server
+    },
+    {
+      seed,
+      enough: (inputs) => inputs > 0 && performance.now() > (end ??= performance.now() + minutes * 60_000),
+      onFound: ({ input, what }) =>
+        console.error(
+          `found after ${Math.round((performance.now() - began) / 1000)} s, ${input.length} bytes: ${what}`
+        )
+    }
+  )
+  await (await server)?.stop()
+  for (const finding of report.findings) keep(target, finding)
+  tell(target, report, (performance.now() - began) / 1000)
+  return report.findings.length === 0
+}
+
+/** Each in a process of its own: what ends one does not end the others. */
+const fuzzAll = ({ minutes, seed }: Order): boolean => {
+  const failed = TARGETS.filter(({ name }) => {
+    const plan = ["--minutes", `${minutes}`, "--seed", `${seed}`, "--target", name]
+    const args = [fileURLToPath(import.meta.url), ...plan]
+    return spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0
+  })
+  if (failed.length > 0) console.error(`failed: ${failed.map(({ name }) => name).join(", ")}`)
+  return failed.length === 0
+}
+
+const order = read(process.argv.slice(2))
+if (order === "help") console.log(USAGE)
+else if ("refused" in order) {
+  console.error(`${order.refused}\n\n${USAGE}`)
+  process.exitCode = 2
+} else {
+  const { minutes, seed, target } = order
+  const held = target === undefined ? fuzzAll(order) : await fuzzOne(target, minutes, seed)
+  process.exit(held ? 0 : 1)
+}
