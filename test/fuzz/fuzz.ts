@@ -246,7 +246,8 @@ const keepFresh = async ({
   for (const input of batch) {
     if (left.size === 0) return
     await attack.run(input)
-    for (const block of left.intersection(await coverage.take())) {
+    const ran = await coverage.take()
+    for (const block of [...left].filter((one) => ran.has(one))) {
       left.delete(block)
       pool.keep(block, input)
     }
