@@ -35,6 +35,22 @@ export const makeChance = (seed: number): Chance => {
   }
 }
 
+/** A clock that also wakes plain functions: no fiber and no effect for a simulated wait. */
+export interface SimClock extends Clock.Clock {
+  /** Runs `wake` after so many milliseconds, as a task of its own; returns what cancels it. */
+  readonly after: (millis: number, wake: () => void) => () => void
+}
+
+/** A clock's sleep on its `after`. */
+export const sleepOn =
+  (after: SimClock["after"]) =>
+  (duration: Duration.Duration): Effect.Effect<void> => {
+    const millis = Duration.toMillis(duration)
+    if (millis <= 0) return Effect.yieldNow
+    if (!Number.isFinite(millis)) return Effect.never
+    return Effect.callback<void>((resume) => Effect.sync(after(millis, () => resume(Effect.void))))
+  }
+
 /** Somebody who sleeps until a moment. */
 interface Sleeper {
   readonly at: number
@@ -88,7 +104,7 @@ class Sleepers {
  */
 class Kernel implements Scheduler.Scheduler {
   readonly executionMode = "async"
-  readonly clock: Clock.Clock
+  readonly clock: SimClock
   private readonly tasks: Array<() => void> = []
   private readonly sleepers = new Sleepers()
   private readonly chance: Chance
@@ -107,7 +123,8 @@ class Kernel implements Scheduler.Scheduler {
       currentTimeNanos: Effect.sync(nanos),
       monotonicTimeNanosUnsafe: nanos,
       monotonicTimeNanos: Effect.sync(nanos),
-      sleep: (duration) => this.sleep(Duration.toMillis(duration))
+      after: (wait, wake) => this.after(wait, wake),
+      sleep: sleepOn((wait, wake) => this.after(wait, wake))
     }
   }
 
@@ -132,16 +149,12 @@ class Kernel implements Scheduler.Scheduler {
     this.ended = true
   }
 
-  private sleep(millis: number): Effect.Effect<void> {
-    if (millis <= 0) return Effect.yieldNow
-    if (!Number.isFinite(millis)) return Effect.never
-    return Effect.callback<void>((resume) => {
-      const sleeper = { at: this.now + millis, wake: () => resume(Effect.void), gone: false }
-      this.sleepers.add(sleeper)
-      return Effect.sync(() => {
-        sleeper.gone = true
-      })
-    })
+  private after(millis: number, wake: () => void): () => void {
+    const sleeper = { at: this.now + millis, wake, gone: false }
+    this.sleepers.add(sleeper)
+    return () => {
+      sleeper.gone = true
+    }
   }
 
   private run() {
@@ -177,7 +190,7 @@ class Kernel implements Scheduler.Scheduler {
 /** Runs a program on virtual time, with the order of its fibers and all chance from the seed. */
 export const runSeeded = <A, E>(
   seed: number,
-  program: (clock: Clock.Clock) => Effect.Effect<A, E>
+  program: (clock: SimClock) => Effect.Effect<A, E>
 ): Promise<A> => {
   const kernel = new Kernel(makeChance(seed))
   return Effect.runPromise(

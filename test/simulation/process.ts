@@ -1,6 +1,6 @@
 import { Clock, Context, Deferred, Duration, Effect } from "effect"
 
-import type { Chance } from "./kernel.ts"
+import { type Chance, type SimClock, sleepOn } from "./kernel.ts"
 
 /** A simulated operating-system process: it can be killed and frozen; what it asks of the outside goes through `call`. */
 export interface SimProcess {
@@ -40,15 +40,37 @@ export interface Road {
   readonly lostAfterMs: number
 }
 
+/** A wait of a process: while it is frozen none of its timers fires, and once it is dead none ever does. */
+const afterOf =
+  (process: SimProcess, base: SimClock): SimClock["after"] =>
+  (millis, wake) => {
+    const fire = () => {
+      if (process.dead) return
+      const left = process.frozenUntil - base.currentTimeMillisUnsafe()
+      if (left > 0) cancel = base.after(left, fire)
+      else wake()
+    }
+    let cancel = base.after(millis, fire)
+    return () => cancel()
+  }
+
+/** The clock that a process sees. */
+export const clockOf = (process: SimProcess, base: SimClock): SimClock => {
+  const after = afterOf(process, base)
+  return { ...base, after, sleep: sleepOn(after) }
+}
+
+/** Every fiber of a simulation runs on the kernel's clock, or on that of its process. */
+const clockIn = (context: Context.Context<never>) => Context.get(context, Clock.Clock) as SimClock
+
 /** Waits while the process is frozen; never returns where it is dead (SIGKILL runs no finalizers). */
 export const alive = (process: SimProcess): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    if (process.dead) return yield* Effect.never
-    const now = yield* Clock.currentTimeMillis
-    if (process.frozenUntil > now) {
-      yield* Effect.sleep(process.frozenUntil - now)
-      return yield* alive(process)
-    }
+  Effect.contextWith((context: Context.Context<never>) => {
+    if (process.dead) return Effect.never
+    const clock = clockIn(context)
+    const left = process.frozenUntil - clock.currentTimeMillisUnsafe()
+    if (left <= 0) return Effect.void
+    return sleepOn(afterOf(process, clock))(Duration.millis(left))
   })
 
 /**
@@ -62,39 +84,22 @@ export const call = <A, E, L>(
   apply: Effect.Effect<A, E>,
   lost: () => L
 ): Effect.Effect<A, E | L> =>
-  Effect.gen(function* () {
-    const hang = Number.isFinite(road.lostAfterMs)
-      ? Effect.andThen(Effect.sleep(road.lostAfterMs), Effect.failSync(lost))
-      : Effect.never
-    yield* alive(process)
-    yield* Effect.sleep(chance.bool(road.slow) ? chance.int(1, road.slowMs) : chance.int(1, 30))
-    yield* alive(process)
-    if (chance.bool(road.requestLost)) return yield* hang
-    const result = yield* Effect.exit(apply)
-    yield* Effect.sleep(chance.int(1, 20))
-    yield* alive(process)
-    if (chance.bool(road.responseLost)) return yield* hang
-    return yield* result
-  })
-
-/** The clock that a process sees: while it is frozen none of its timers fires, and once it is dead none ever does. */
-export const clockOf = (process: SimProcess, base: Clock.Clock): Clock.Clock => {
-  const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
-    Effect.andThen(
-      base.sleep(duration),
-      Effect.suspend(() => {
-        if (process.dead) return Effect.never
-        const left = process.frozenUntil - base.currentTimeMillisUnsafe()
-        return left > 0 ? sleep(Duration.millis(left)) : Effect.void
-      })
+  Effect.contextWith((context: Context.Context<never>) => {
+    const after = afterOf(process, clockIn(context))
+    /** Goes on as `next` says, after so long. */
+    const wait = <B, F>(millis: number, next: () => Effect.Effect<B, F>) =>
+      Effect.callback<B, F>((resume) => Effect.sync(after(millis, () => resume(next()))))
+    const hang = () =>
+      Number.isFinite(road.lostAfterMs)
+        ? wait(road.lostAfterMs, () => Effect.fail(lost()))
+        : Effect.never
+    const applied = Effect.flatMap(Effect.exit(apply), (answer) =>
+      wait(chance.int(1, 20), (): Effect.Effect<A, E | L> => (chance.bool(road.responseLost) ? hang() : answer))
     )
-  return {
-    sleep,
-    currentTimeMillisUnsafe: () => base.currentTimeMillisUnsafe(),
-    currentTimeMillis: base.currentTimeMillis,
-    currentTimeNanosUnsafe: () => base.currentTimeNanosUnsafe(),
-    currentTimeNanos: base.currentTimeNanos,
-    monotonicTimeNanosUnsafe: () => base.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: base.monotonicTimeNanos
-  }
-}
+    const request = () =>
+      wait(
+        chance.bool(road.slow) ? chance.int(1, road.slowMs) : chance.int(1, 30),
+        (): Effect.Effect<A, E | L> => (chance.bool(road.requestLost) ? hang() : applied)
+      )
+    return Effect.flatMap(alive(process), request)
+  })

@@ -4,7 +4,7 @@ import { NOTHING } from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import { isTerminal, statusOfEvent, statusRank } from "../../../src/domain/mail/status.ts"
 import { blockedAddresses, type Category } from "../../../src/domain/mail/suppression-policy.ts"
 import { anyId } from "../../support/any-id.ts"
-import { runSeeded } from "../kernel.ts"
+import { runSeeded, type SimClock } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { ALERT_INBOX, type DeliveryWorld, FAULTS, makeWorld } from "./setting.ts"
@@ -217,7 +217,7 @@ const check = (world: DeliveryWorld, asks: ReadonlyArray<Ask>) =>
 const simulate = (seed: number, options: RunOptions): Promise<Run> =>
   runSeeded(
     seed,
-    Effect.fnUntraced(function* (clock: Clock.Clock) {
+    Effect.fnUntraced(function* (clock: SimClock) {
       const world = makeWorld(seed, options, clock)
       const { chance, chronicle } = world
       const roughMs = options.limits.roughMinutes * 60_000

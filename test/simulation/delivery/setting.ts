@@ -34,7 +34,7 @@ import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
-import { type Chance, makeChance } from "../kernel.ts"
+import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import { type Attempt, makeProviderModel, type Mood, type ProviderModel } from "../mail/provider-model.ts"
 import {
   alive,
@@ -123,7 +123,7 @@ const lost = (operation: string) =>
 export const makeWorld = (
   seed: number,
   { bug, limits, story }: RunOptions,
-  kernelClock: Clock.Clock
+  kernelClock: SimClock
 ): DeliveryWorld => {
   const chance = makeChance(seed + 2_000_003)
   const faults: ReadonlySet<string> = new Set(limits.faults)
@@ -280,12 +280,18 @@ export const makeWorld = (
       })
     /** Notes when the database answered this call's look-up: what was blocked by then must not be sent. */
     const asked = <A, E>(operation: string, apply: Effect.Effect<A, E>) =>
-      Effect.gen(function* () {
-        const trace = yield* CallTrace
+      Effect.contextWith((context: Context.Context<never>) => {
+        const trace = Context.get(context, CallTrace)
         trace.askedAt = -Infinity
-        const [answer, at] = yield* road(operation, Effect.all([apply, Clock.currentTimeMillis]))
-        trace.askedAt = at
-        return answer
+        let at = -Infinity
+        const applied = Effect.map(apply, (answer) => {
+          at = kernelClock.currentTimeMillisUnsafe()
+          return answer
+        })
+        return Effect.map(road(operation, applied), (answer) => {
+          trace.askedAt = at
+          return answer
+        })
       })
     const { store } = database
     const connected = {
@@ -397,7 +403,7 @@ export const makeWorld = (
     const attached = broker.attach()
     yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
     const outside = outsideOf(process, attached.queue)
-    const clock = clockOf(process, yield* Clock.Clock)
+    const clock = clockOf(process, kernelClock)
     const alerts = Layer.effect(
       Alerts,
       Effect.map(Alerts, (one) => breakAlerts(planted, one))

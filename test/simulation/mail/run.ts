@@ -3,7 +3,7 @@ import { Clock, Deferred, Effect, Result } from "effect"
 import { MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
 import { dedupes, type Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
-import { runSeeded } from "../kernel.ts"
+import { runSeeded, type SimClock } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { FAULTS, makeWorld, type World } from "./setting.ts"
@@ -184,7 +184,7 @@ const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) 
 const simulate = (seed: number, options: RunOptions): Promise<Run> =>
   runSeeded(
     seed,
-    Effect.fnUntraced(function* (clock: Clock.Clock) {
+    Effect.fnUntraced(function* (clock: SimClock) {
       const world = makeWorld(seed, options, clock)
       const { chance, chronicle } = world
       const roughMs = options.limits.roughMinutes * 60_000

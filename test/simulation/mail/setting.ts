@@ -11,7 +11,7 @@ import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { storeDown } from "../../support/store-down.ts"
-import { type Chance, makeChance } from "../kernel.ts"
+import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import {
   alive,
   call,
@@ -85,7 +85,7 @@ const config = (chance: Chance) => ({
 export const makeWorld = (
   seed: number,
   { bug, limits, story }: RunOptions,
-  kernelClock: Clock.Clock
+  kernelClock: SimClock
 ): World => {
   const chance = makeChance(seed + 1_000_003)
   const faults: ReadonlySet<string> = new Set(limits.faults)
@@ -206,12 +206,18 @@ export const makeWorld = (
       })
     /** Notes when the database let this process send a key: proof that was there before must have stopped it (S4). */
     const asked = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
-      Effect.gen(function* () {
-        const trace = yield* CallTrace
+      Effect.contextWith((context: Context.Context<never>) => {
+        const trace = Context.get(context, CallTrace)
         trace.askedAt = -Infinity
-        const [answer, at] = yield* road(operation, Effect.all([apply, Clock.currentTimeMillis]))
-        trace.askedAt = at
-        return answer
+        let at = -Infinity
+        const applied = Effect.map(apply, (answer) => {
+          at = kernelClock.currentTimeMillisUnsafe()
+          return answer
+        })
+        return Effect.map(road(operation, applied), (answer) => {
+          trace.askedAt = at
+          return answer
+        })
       })
     return MailStore.of({
       configured: true,
@@ -270,7 +276,7 @@ export const makeWorld = (
       layerSimCrypto
     )
     const scope = yield* Scope.make()
-    const clock = clockOf(process, yield* Clock.Clock)
+    const clock = clockOf(process, kernelClock)
     const context: Context.Context<Mailer | RetryHandler> = yield* Layer.buildWithScope(
       Layer.mergeAll(layerMailer, layerRetry).pipe(Layer.provide(outside)),
       scope
