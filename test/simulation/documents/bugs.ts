@@ -3,15 +3,19 @@ import { Effect } from "effect"
 import { makeBatchStore } from "../../../src/adapters/memory/batch/batch-store.ts"
 import { makeConversionStore } from "../../../src/adapters/memory/conversion/conversion-store.ts"
 import type { Documents } from "../../../src/adapters/memory/documents/state.ts"
+import { makeIntakeStore } from "../../../src/adapters/memory/inbound/intake-store.ts"
+import { queueReply } from "../../../src/adapters/memory/inbound/replies.ts"
 import type { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import type { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import type { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import type { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
+import type { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 
 /** Defects of this world that can be planted. */
 export const BUGS = [
   /** A chunk's result is taken from whichever worker brings it. */
   "chunk-without-fence",
-  /** A job is completed by an assembler that has lost its lease. */
+  /** The result of an assembler that has lost its lease takes the place of the other's. */
   "completed-without-lease",
   /** A cancel pays its hold back, and so does the next one. */
   "hold-released-twice",
@@ -38,12 +42,21 @@ export const BUGS = [
   /** A job resumes whatever it is doing. */
   "resumed-twice",
   /** Nobody looks for jobs that still wait although their row is closed. */
-  "stranded-forgotten"
+  "stranded-forgotten",
+  /** A mail that comes again is another mail. */
+  "mail-identity-ignored",
+  /** The reply with a result is queued before it is charged. */
+  "reply-before-charge",
+  /** Each attempt at a reply has a key of its own. */
+  "reply-key-of-the-attempt",
+  /** A mail that fails is not tried again. */
+  "failed-mail-forgotten"
 ] as const
 export type Bug = (typeof BUGS)[number]
 
 type Conversions = ConversionStore["Service"]
 type Batches = BatchStore["Service"]
+type Intake = IntakeStore["Service"]
 
 /** Pays an owner what a job's hold was for. */
 const payBack = (db: Documents, jobId: string, times: number): void => {
@@ -70,7 +83,10 @@ export const breakConversions = (bug: Bug | undefined, db: Documents): Conversio
       return {
         ...store,
         finishJob: (held, key, legibility) =>
-          store.finishJob({ ...held, lease: db.jobs.get(held.jobId)?.lease ?? held.lease }, key, legibility)
+          after(store.finishJob(held, key, legibility), (answer) => {
+            const job = db.jobs.get(held.jobId)
+            if (answer === "stale" && job !== undefined) db.files.update(job.fileId, { resultKey: key })
+          })
       }
     case "hold-released-twice":
       return {
@@ -156,6 +172,53 @@ export const breakBatches = (bug: Bug | undefined, db: Documents): Batches => {
       return store
   }
 }
+
+/** The store of mails with the bug in it. */
+export const breakIntake = (bug: Bug | undefined, db: Documents): Intake => {
+  const store = makeIntakeStore(db)
+  switch (bug) {
+    case "mail-identity-ignored":
+      return {
+        ...store,
+        identify: (mail, identity, limit) =>
+          store.identify(mail, { ...identity, identity: mail.id, signatures: [] }, limit)
+      }
+    case "reply-before-charge":
+      return {
+        ...store,
+        admit: (mail, admission) =>
+          after(store.admit(mail, admission), (answer) => {
+            const { recipient } = admission
+            const content = {
+              kind: "success",
+              fileName: admission.filename,
+              pages: admission.pages,
+              creditsCharged: 0,
+              balance: 0,
+              ignored: []
+            } as const
+            if (answer === "admitted") queueReply(db, { mailId: mail.id, recipient, content, asLink: true })
+          })
+      }
+    case "failed-mail-forgotten":
+      return { ...store, defer: () => Effect.succeed("stale") }
+    default:
+      return store
+  }
+}
+
+/** The channel of replies with the bug in it. */
+export const breakChannel = (
+  bug: Bug | undefined,
+  channel: ReplyChannel["Service"],
+  draw: () => string
+): ReplyChannel["Service"] =>
+  bug === "reply-key-of-the-attempt"
+    ? {
+        ...channel,
+        send: (reply) => channel.send({ ...reply, key: reply.key.replace(/:(?=[^:]*$)/, `:${draw()}:`) })
+      }
+    : channel
 
 /** The batch service with the bug in it: what the driver asks of it. `draw`: a new name each time. */
 export const breakService = (

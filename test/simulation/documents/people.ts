@@ -1,6 +1,7 @@
 import { Clock, Effect, Exit, Stream } from "effect"
 
 import type { ConversionOptions } from "../../../src/domain/conversion/job.ts"
+import { rawOf } from "./mails.ts"
 import { bytesOf, drawPaper, type Paper } from "./papers.ts"
 import type { DocumentsProcess, DocumentsWorld } from "./setting.ts"
 
@@ -96,6 +97,36 @@ export const owner = (world: DocumentsWorld, n: number, roughMs: number) =>
       const again = act(world, fileId, customerId)
       yield* chance.bool(0.2) ? Effect.all([again, act(world, fileId, customerId)], { concurrency: 2 }) : again
     }
+  })
+
+/** Somebody who sends a mail, and whose server sends it again; each delivery until it is accepted. */
+export const correspondent = (world: DocumentsWorld, n: number, roughMs: number) =>
+  Effect.gen(function* () {
+    const { accepted, chance, chronicle, owners, processes, sentMails } = world
+    const paper = { ...drawPaper(chance, `%PDF-mail-${n}`), kind: "pdf" as const }
+    const from = chance.bool(0.1) ? "stranger@x.test" : `${chance.pick(owners)}@x.test`
+    const mail = { from, messageId: `<mail-${n}@x.test>`, paper: chance.bool(0.1) ? undefined : paper }
+    sentMails.push(mail)
+    yield* Effect.sleep(chance.int(0, roughMs / 2))
+    const deliver = Effect.gen(function* () {
+      yield* Effect.sleep(chance.bool(0.5) ? 1 : chance.int(1, roughMs / 4))
+      for (;;) {
+        const process = chance.pick(processes.filter(({ dead, role }) => role === "intake" && !dead))
+        const raw = Stream.make(rawOf(mail))
+        const id = yield* asked(process, process.accept({ envelopeFrom: from, peerTrusted: true, raw }))
+        if (id !== undefined) {
+          accepted.add(id)
+          chronicle.note(() => `${process.id} accepts ${mail.messageId} as ${id.slice(0, 8)}`)
+          return chronicle.saw("mail accepted")
+        }
+        chronicle.saw("mail sent again")
+        yield* Effect.sleep(chance.int(10_000, 300_000))
+      }
+    })
+    yield* Effect.all(Array.from({ length: chance.pick([1, 1, 2, 3, 5]) }, () => deliver), {
+      concurrency: "unbounded",
+      discard: true
+    })
   })
 
 /** Kills, freezes and stops processes, and does what operators do, while things go wrong. */

@@ -5,8 +5,9 @@ import { runSeeded } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { unfinished } from "./ledger.ts"
+import { unfinishedMails, wrongMails } from "./mails.ts"
 import { markOf, type Paper, paperOf, shownPages, USAGE } from "./papers.ts"
-import { heal, nemesis, owner } from "./people.ts"
+import { correspondent, heal, nemesis, owner } from "./people.ts"
 import { type DocumentsWorld, FAULTS, makeWorld, PRICE } from "./setting.ts"
 
 /** How long what is left may take once nothing fails any more, and how often that is looked at. */
@@ -139,18 +140,22 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
       const world = makeWorld(seed, options, clock)
       const { chronicle, db, ledger, spawn } = world
       const roughMs = options.limits.roughMinutes * 60_000
-      for (const role of ["api", "worker", "worker", "leader", "leader"] as const) yield* spawn(role)
+      for (const role of ["api", "worker", "worker", "leader", "leader", "intake", "intake"] as const) yield* spawn(role)
       for (let n = 0; n < options.limits.size; n++) yield* Effect.forkDetach(owner(world, n, roughMs))
+      for (let n = 0; n < options.limits.size / 2; n++) yield* Effect.forkDetach(correspondent(world, n, roughMs))
       yield* Effect.forkDetach(nemesis(world, roughMs))
       yield* Effect.sleep(roughMs)
       yield* heal(world)
+      const isUnderWay = () => unfinished(db).length + unfinishedMails(db).length > 0
       const calmUntil = clock.currentTimeMillisUnsafe() + CALM_MS
       do yield* Effect.sleep(LOOK_EVERY_MS)
-      while (unfinished(db).length > 0 && clock.currentTimeMillisUnsafe() < calmUntil)
+      while (isUnderWay() && clock.currentTimeMillisUnsafe() < calmUntil)
       ledger.look()
       const violations = [
         ...ledger.violations,
         ...unfinished(db),
+        ...unfinishedMails(db),
+        ...wrongMails(db, world.sentMails, world.accepted, world.delivered()),
         ...wrongResults(world),
         ...wrongCharges(world),
         ...wrongCosts(world),
@@ -166,7 +171,7 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
 
 /**
  * Documents from their upload to their result: jobs, chunks, assembly, inline work, flyers, funds, and the batch lane under two
- * leaders. Invariants C1 to C4, F1, F2, K1, X1 to X3, B1, B2, B4, B5, R1, R2.
+ * leaders; convert-by-email. Invariants C1 to C4, F1, F2, K1, X1 to X3, B1, B2, B4, B5, R1, R2, I1, I2.
  */
 export const documentsWorld: SimulatedWorld = {
   name: "documents",

@@ -9,21 +9,24 @@ import { BatchReplay } from "../../../src/domain/batch/replay.ts"
 import { Conversions, createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
 import { purgeFiles, Uploads } from "../../../src/domain/conversion/uploads.ts"
+import { ConvertByEmail, layer as layerConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
 import { workOnce } from "../../../src/domain/conversion/work/worker.ts"
 import { staleAfter } from "../../../src/domain/leased-work.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { VisionModel } from "../../../src/ports/conversion/vision-model.ts"
-import { BatchObjects, FileObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
+import { BatchObjects, FileObjects, MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { type Chance, makeChance } from "../kernel.ts"
 import { alive, call, clockOf, makeProcess, type Road, type SimProcess } from "../process.ts"
 import { layerSimCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import { makeVendor, type VendorJob } from "./batch-vendor.ts"
-import { breakBatches, breakConversions, breakService, type Bug, BUGS } from "./bugs.ts"
+import { breakBatches, breakChannel, breakConversions, breakIntake, breakService, type Bug, BUGS } from "./bugs.ts"
 import { type Ledger, makeLedger, overRoad, watchedBatches, watchedConversions } from "./ledger.ts"
+import { makeMailSurroundings, type SentMail, watchedIntake } from "./mails.ts"
 import { makeModel, type ReportedTokens } from "./model.ts"
 import { objectsOver } from "./objects.ts"
 import { layerPapers } from "./papers.ts"
@@ -50,11 +53,15 @@ export const FAULTS = [
   "batch jobs hang",
   "batch records are spoilt",
   "batch output is late",
-  "budget is spent"
+  "budget is spent",
+  "pipeline is away",
+  "replies are refused",
+  "replies are deferred",
+  "replies lose answers"
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
-type Role = "api" | "worker" | "leader"
+type Role = "api" | "worker" | "leader" | "intake"
 
 /** A process of this world. */
 export interface DocumentsProcess extends SimProcess {
@@ -62,6 +69,7 @@ export interface DocumentsProcess extends SimProcess {
   readonly uploads: Uploads["Service"]
   readonly conversions: Conversions["Service"]
   readonly controls: BatchControls["Service"]
+  readonly accept: ConvertByEmail["Service"]["accept"]
   readonly deleteFile: ConversionStore["Service"]["deleteFile"]
   /** Runs work as this process does it, until it dies. */
   readonly here: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A | undefined, E>
@@ -79,6 +87,11 @@ export interface DocumentsWorld {
   readonly ledger: Ledger
   readonly processes: Array<DocumentsProcess>
   readonly owners: ReadonlyArray<string>
+  /** Mails that were sent, and the ids of the deliveries that were accepted. */
+  readonly sentMails: Array<SentMail>
+  readonly accepted: Set<string>
+  /** Keys of the replies that went out. */
+  readonly delivered: () => ReadonlyArray<string>
   readonly batchJobs: ReadonlyArray<VendorJob>
   /** Each answer that a model reported to a process. */
   readonly reported: ReadonlyArray<ReportedTokens>
@@ -145,6 +158,8 @@ const somethingFor = (db: Documents) => ({
     db.jobs.find(({ status }) => status === "pending" || status === "processing" || status === "assembling") !== undefined ||
     db.files.find(({ deletedAt, status }) => status === "processing" && deletedAt === null) !== undefined ||
     db.flyers.find(({ status }) => status === "pending" || status === "processing") !== undefined,
+  mails: (at: "received" | "converting") => () => db.mails.find(({ step }) => step === at) !== undefined,
+  replies: () => db.replies.find(({ status }) => status === "queued") !== undefined,
   executor: () => db.queue.find(() => true) !== undefined,
   lane: () =>
     db.jobs.find(({ status }) => status === "waiting_batch") !== undefined ||
@@ -225,7 +240,20 @@ export const makeWorld = (
       lateOutput: share("batch output is late", 0.15)
     })
   })
+  const mails = makeMailSurroundings({
+    chance,
+    chronicle,
+    mood: () => ({
+      pipelineAway: share("pipeline is away", 0.1),
+      pipelineCrashes: share("pipeline is away", 0.03),
+      replyRefused: share("replies are refused", 0.1),
+      replyDeferred: share("replies are deferred", 0.1),
+      replyLost: share("replies lose answers", 0.15)
+    }),
+    broken: (channel) => breakChannel(planted, channel, () => String(serial++))
+  })
   const leases = makeLeases()
+  const intakeStore = watchedIntake(breakIntake(planted, db), db, objects, ledger)
   const conversionStore = watchedConversions(breakConversions(planted, db), db, ledger, objects)
   const batchStore = watchedBatches(breakBatches(planted, db), ledger)
 
@@ -294,6 +322,9 @@ export const makeWorld = (
       Layer.succeed(BatchStore, overRoad(batchStore, toDatabase)),
       Layer.succeed(FileObjects, early),
       Layer.succeed(BatchObjects, files),
+      Layer.succeed(MailObjects, files),
+      Layer.succeed(IntakeStore, overRoad(intakeStore, toDatabase)),
+      mails.layer(process, files, HEARTBEAT),
       Layer.succeed(BatchService, service),
       Layer.succeed(VisionModel, model.connect(process)),
       layerSimCrypto,
@@ -324,7 +355,13 @@ export const makeWorld = (
     Effect.gen(function* () {
       const process = makeProcess(`${role}-${serial++}`)
       const clock = clockOf(process, kernelClock)
-      const layer = Layer.mergeAll(Uploads.layer, Conversions.layer, BatchControls.layer, BatchReplay.layer).pipe(
+      const layer = Layer.mergeAll(
+        Uploads.layer,
+        Conversions.layer,
+        BatchControls.layer,
+        BatchReplay.layer,
+        layerConvertByEmail
+      ).pipe(
         Layer.provideMerge(layerPapers(objects)),
         Layer.provideMerge(outsideOf(process, role))
       )
@@ -400,6 +437,16 @@ export const makeWorld = (
             leading(() => purgeBatches)
           )
           break
+        case "intake": {
+          const intake = Context.get(context, ConvertByEmail)
+          const all = <E>(step: Effect.Effect<boolean, E>) =>
+            Effect.repeat(step, { while: (worked) => worked })
+          yield* every(20_000, all(intake.admitNext), due.mails("received"))
+          yield* every(20_000, all(intake.convertNext), due.mails("converting"))
+          yield* every(20_000, all(intake.replyNext), due.replies)
+          yield* every(900_000, intake.clean)
+          break
+        }
         case "api":
       }
       const here: DocumentsProcess["here"] = (work) =>
@@ -412,6 +459,7 @@ export const makeWorld = (
         uploads: Context.get(context, Uploads),
         conversions: Context.get(context, Conversions),
         controls: Context.get(context, BatchControls),
+        accept: Context.get(context, ConvertByEmail).accept,
         deleteFile: Context.get(context, ConversionStore).deleteFile,
         here,
         stop: Effect.gen(function* () {
@@ -436,6 +484,9 @@ export const makeWorld = (
     ledger,
     processes,
     owners,
+    sentMails: [],
+    accepted: new Set(),
+    delivered: mails.delivered,
     batchJobs: vendor.jobs,
     reported: model.reported,
     forgetful,
