@@ -90,11 +90,11 @@ export const call = <A, E, L>(
     const wait = <B, F>(millis: number, next: () => Effect.Effect<B, F>) =>
       Effect.callback<B, F>((resume) => Effect.sync(after(millis, () => resume(next()))))
     const hang = () =>
-      Number.isFinite(road.lostAfterMs)
-        ? wait(road.lostAfterMs, () => Effect.fail(lost()))
-        : Effect.never
+      Number.isFinite(road.lostAfterMs) ? wait(road.lostAfterMs, () => Effect.fail(lost())) : Effect.never
     const applied = Effect.flatMap(Effect.exit(apply), (answer) =>
-      wait(chance.int(1, 20), (): Effect.Effect<A, E | L> => (chance.bool(road.responseLost) ? hang() : answer))
+      wait(chance.int(1, 20), (): Effect.Effect<A, E | L> =>
+        chance.bool(road.responseLost) ? hang() : answer
+      )
     )
     const request = () =>
       wait(

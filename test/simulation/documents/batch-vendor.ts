@@ -44,7 +44,11 @@ const decoder = new TextDecoder()
 /** The lines of a record in the output. */
 const outputOf = (
   { name, page, recordId }: BatchRecordLine,
-  { chance, saw, spoils }: { readonly chance: Chance; readonly saw: Chronicle["saw"]; readonly spoils: number }
+  {
+    chance,
+    saw,
+    spoils
+  }: { readonly chance: Chance; readonly saw: Chronicle["saw"]; readonly spoils: number }
 ): ReadonlyArray<string> => {
   const line = (id: string, stopReason: string, text: string) =>
     JSON.stringify({ recordId: id, answer: { text, stopReason } })
@@ -99,7 +103,10 @@ export const makeVendor = (options: {
         const name = key.slice(key.lastIndexOf("/") + 1)
         const show = Effect.sync(() => {
           if (lines.length > 0)
-            objects.set(`${job.outputPrefix}${name}.out`, encoder.encode(lines.map((line) => `${line}\n`).join("")))
+            objects.set(
+              `${job.outputPrefix}${name}.out`,
+              encoder.encode(lines.map((line) => `${line}\n`).join(""))
+            )
         })
         if (chance.bool(lateOutput)) {
           saw("batch output comes late")
@@ -125,7 +132,8 @@ export const makeVendor = (options: {
   const statusOf = (job: VendorJob): Effect.Effect<BatchStatus> =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const end = job.stoppedAt <= Math.min(now, job.endsAt) ? "Stopped" : now >= job.endsAt ? job.end : undefined
+      const end =
+        job.stoppedAt <= Math.min(now, job.endsAt) ? "Stopped" : now >= job.endsAt ? job.end : undefined
       if (end === undefined) return job.stoppedAt < Infinity ? "Stopping" : "InProgress"
       if (!job.written) {
         saw(`batch job ${end}`)

@@ -58,10 +58,13 @@ export const makeLedger = (
       if (before === status) continue
       jobs.set(id, status)
       chronicle.saw(`job ${status}`)
-      chronicle.note(() => `job ${id.slice(0, 8)} of ${db.files.get(fileId)?.name}: ${before ?? "new"} → ${status}`)
+      chronicle.note(
+        () => `job ${id.slice(0, 8)} of ${db.files.get(fileId)?.name}: ${before ?? "new"} → ${status}`
+      )
       if (before === undefined) continue
       if (before === "cancelled") wrong(`X1: a cancelled job became ${status}`)
-      else if (before === "assembling" && status === "cancelled") wrong("X2: a job was cancelled while it was assembled")
+      else if (before === "assembling" && status === "cancelled")
+        wrong("X2: a job was cancelled while it was assembled")
       else if (!MOVES.some((move) => moveJob(before, move) === status))
         wrong(`C2: a job went from ${before} to ${status}`)
     }
@@ -98,7 +101,8 @@ export const makeLedger = (
       holds.set(jobId, state)
       chronicle.saw(`hold ${state === "released" ? `released: ${outcome}` : state}`)
       if (before !== undefined && before !== "held") wrong(`F1: a hold that was ${before} is ${state}`)
-      if ((state === "settled") !== (db.charges.get(jobId) !== undefined)) wrong(`F1: a hold is ${state}, and its charge`)
+      if ((state === "settled") !== (db.charges.get(jobId) !== undefined))
+        wrong(`F1: a hold is ${state}, and its charge`)
     }
   }
 
@@ -108,7 +112,8 @@ export const makeLedger = (
       if (resultKey !== null) results.set(id, resultKey)
       if (deletedAt !== null) continue
       if (before !== undefined && resultKey === null) wrong("R1: a result was taken away")
-      if (resultKey !== null && !objects.has(resultKey)) wrong("R1: the result that a file shows is not there")
+      if (resultKey !== null && !objects.has(resultKey))
+        wrong("R1: the result that a file shows is not there")
       const job = jobId === null ? undefined : jobs.get(jobId)
       if (job === "cancelled" && (status === "chunked_processing" || done > 0))
         wrong(`X1: a file shows the progress of a cancelled job`)
@@ -122,7 +127,9 @@ export const makeLedger = (
       if (before !== state) {
         rows.set(jobId, state)
         chronicle.saw(state === "closed" ? `batch row closed: ${outcome}` : `batch row ${state}`)
-        chronicle.note(() => `batch row of ${jobId.slice(0, 8)}: ${state} ${outcome ?? ""} ${closeReason ?? ""}`)
+        chronicle.note(
+          () => `batch row of ${jobId.slice(0, 8)}: ${state} ${outcome ?? ""} ${closeReason ?? ""}`
+        )
         const legal =
           before === undefined
             ? state !== "submitted"
@@ -132,7 +139,11 @@ export const makeLedger = (
         if (!legal) wrong(`B1: a batch row went from ${before} to ${state}`)
       }
       const collected = outcome === "collected" && closeReason === "collected"
-      const isResumed = job !== undefined && job.status !== "waiting_batch" && job.status !== "cancelled" && job.status !== "failed"
+      const isResumed =
+        job !== undefined &&
+        job.status !== "waiting_batch" &&
+        job.status !== "cancelled" &&
+        job.status !== "failed"
       if (collected && isResumed && job.options._batchPrimed !== true)
         wrong("B5: results were collected, and their job goes on without them")
     }
@@ -239,7 +250,12 @@ export const watchedConversions = (
       fenced(store.heartbeatInline(held, window), held.lease, file(held.fileId), "a heartbeat"),
     finishInline: (held, key, costs, found) =>
       stored(
-        fenced(store.finishInline(held, key, costs, found), held.lease, file(held.fileId), "an inline result"),
+        fenced(
+          store.finishInline(held, key, costs, found),
+          held.lease,
+          file(held.fileId),
+          "an inline result"
+        ),
         key
       ),
     failInline: (held, failure) =>
@@ -273,7 +289,9 @@ export const watchedBatches = (store: Batches, ledger: Ledger): Batches => {
         Effect.sync(() => answer === "resumed" && left(jobId))
       ),
     releaseOverdue: (limits) =>
-      Effect.tap(store.releaseOverdue(limits), (jobId) => Effect.sync(() => jobId !== undefined && left(jobId)))
+      Effect.tap(store.releaseOverdue(limits), (jobId) =>
+        Effect.sync(() => jobId !== undefined && left(jobId))
+      )
   }
   return eachSeen(counted, ledger.look)
 }
@@ -285,7 +303,10 @@ export const unfinished = (db: Documents): ReadonlyArray<string> => [
     .where(({ status }) => !isTerminal(status))
     .map(({ status }) => `${status === "waiting_batch" ? "B4" : "C4"}: a job is ${status}`),
   ...db.files
-    .where(({ deletedAt, status }) => deletedAt === null && (status === "processing" || status === "chunked_processing"))
+    .where(
+      ({ deletedAt, status }) =>
+        deletedAt === null && (status === "processing" || status === "chunked_processing")
+    )
     .map(({ status }) => `C3: a file is ${status}`),
   ...db.flyers
     .where(({ status }) => status === "pending" || status === "processing")

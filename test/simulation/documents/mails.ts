@@ -53,7 +53,14 @@ const read = (raw: Uint8Array): IncomingMail => {
     parts:
       paper === undefined
         ? []
-        : [{ filename: `${paper.name}.pdf`, mediaType: "application/pdf", inline: false, content: bytesOf(paper) }]
+        : [
+            {
+              filename: `${paper.name}.pdf`,
+              mediaType: "application/pdf",
+              inline: false,
+              content: bytesOf(paper)
+            }
+          ]
   }
 }
 
@@ -115,7 +122,13 @@ export const makeMailSurroundings = (options: {
         return call(
           process,
           chance,
-          { requestLost: replyLost / 2, responseLost: replyLost, slow: 0.1, slowMs: 20_000, lostAfterMs: 15_000 },
+          {
+            requestLost: replyLost / 2,
+            responseLost: replyLost,
+            slow: 0.1,
+            slowMs: 20_000,
+            lostAfterMs: 15_000
+          },
           send(key),
           () => {
             saw("a reply's answer is lost")
@@ -233,7 +246,7 @@ export const wrongMails = (
   for (const { messageId } of sent) {
     const rows = db.mails.where((mail) => mail.messageId === messageId)
     const results = rows.filter(({ outcome }) => outcome === "success")
-    const ids = new Set(rows.map(({ id }) => id))
+    const ids: ReadonlySet<string> = new Set(rows.map(({ id }) => id))
     const charges = db.charges.where(({ jobId }) => ids.has(jobId))
     const replies = delivered.filter((key) => {
       const [, id, ...kind] = key.split(":")
@@ -243,15 +256,24 @@ export const wrongMails = (
     if (charges.length !== results.length)
       found.push(`F2: ${messageId} has ${results.length} results and ${charges.length} charges`)
     if (replies.length > 1) found.push(`I1: ${replies.length} replies with the result of ${messageId}`)
-    if (replies.length > results.length) found.push(`F2: a reply has the result of ${messageId}, which was not charged`)
+    if (replies.length > results.length)
+      found.push(`F2: a reply has the result of ${messageId}, which was not charged`)
     if (rows.length > 0 && rows.every(({ outcome }) => outcome === "duplicate"))
       found.push(`I2: every delivery of ${messageId} is a duplicate`)
   }
   const answered = new Set(["success", "error", "insufficient", "no_attachment"])
   for (const { id, outcome, reason, sender } of db.mails.where()) {
-    const replies = db.replies.where(({ content, mailId }) => mailId === id && content.kind !== "processing-started")
-    const isKnown = db.customers.find(({ deletedAt, email }) => email === sender && deletedAt === null) !== undefined
-    if (isKnown && answered.has(outcome ?? "") && replies.length !== 1 && reason?.includes("not answered") !== true)
+    const replies = db.replies.where(
+      ({ content, mailId }) => mailId === id && content.kind !== "processing-started"
+    )
+    const isKnown =
+      db.customers.find(({ deletedAt, email }) => email === sender && deletedAt === null) !== undefined
+    if (
+      isKnown &&
+      answered.has(outcome ?? "") &&
+      replies.length !== 1 &&
+      reason?.includes("not answered") !== true
+    )
       found.push(`I2: a mail ended ${outcome} (${reason}), and has ${replies.length} replies`)
     if (replies.length > 1) found.push(`I1: a mail has ${replies.length} replies`)
   }
@@ -261,5 +283,7 @@ export const wrongMails = (
 /** Mails and replies that are not over yet (I2). */
 export const unfinishedMails = (db: Documents): ReadonlyArray<string> => [
   ...db.mails.where(({ step }) => step !== "ended").map(({ step }) => `I2: a mail is ${step}`),
-  ...db.replies.where(({ status }) => status === "queued").map(({ content }) => `I2: a reply is queued: ${content.kind}`)
+  ...db.replies
+    .where(({ status }) => status === "queued")
+    .map(({ content }) => `I2: a reply is queued: ${content.kind}`)
 ]

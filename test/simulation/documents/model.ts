@@ -1,6 +1,10 @@
 import { Effect } from "effect"
 
-import { type VisionAnswer, VisionModel, VisionModelError } from "../../../src/ports/conversion/vision-model.ts"
+import {
+  type VisionAnswer,
+  VisionModel,
+  VisionModelError
+} from "../../../src/ports/conversion/vision-model.ts"
 import type { Chance } from "../kernel.ts"
 import { alive, type SimProcess } from "../process.ts"
 import type { Chronicle } from "../world.ts"
@@ -32,7 +36,10 @@ export const makeModel = (options: {
 }) => {
   const { chance, chronicle, mood } = options
   const reported: Array<ReportedTokens> = []
-  const answerOf = (words: string, { skips, truncates }: ModelMood): Pick<VisionAnswer, "text" | "stopReason"> => {
+  const answerOf = (
+    words: string,
+    { skips, truncates }: ModelMood
+  ): Pick<VisionAnswer, "text" | "stopReason"> => {
     if (chance.bool(truncates)) {
       chronicle.saw("model truncates")
       return { text: words.slice(0, -5), stopReason: "max_tokens" }
@@ -51,7 +58,9 @@ export const makeModel = (options: {
           Effect.gen(function* () {
             const now = mood()
             yield* alive(process)
-            yield* Effect.sleep(chance.bool(now.slow) ? chance.int(20_000, 180_000) : chance.int(1_000, 15_000))
+            yield* Effect.sleep(
+              chance.bool(now.slow) ? chance.int(20_000, 180_000) : chance.int(1_000, 15_000)
+            )
             yield* alive(process)
             for (const reason of ["throttled", "unavailable", "refuses"] as const) {
               if (!chance.bool(now[reason])) continue

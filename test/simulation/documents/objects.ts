@@ -44,7 +44,9 @@ export const objectsOver = (objects: Map<string, Uint8Array>, road: ObjectRoad):
           prefix,
           Effect.sync(() =>
             Stream.fromIterable(
-              [...objects].flatMap(([key, { length }]) => (key.startsWith(prefix) ? [{ key, size: length }] : []))
+              [...objects].flatMap(([key, { length }]) =>
+                key.startsWith(prefix) ? [{ key, size: length }] : []
+              )
             )
           )
         )

@@ -1,6 +1,7 @@
 import { Clock, Effect, Exit, Stream } from "effect"
 
 import type { ConversionOptions } from "../../../src/domain/conversion/job.ts"
+import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { rawOf } from "./mails.ts"
 import { bytesOf, drawPaper, type Paper } from "./papers.ts"
 import type { DocumentsProcess, DocumentsWorld } from "./setting.ts"
@@ -21,7 +22,7 @@ const asked = <A, E>(process: DocumentsProcess, work: Effect.Effect<A, E>): Effe
   )
 
 /** Uploads the document until it is there, some times. */
-const uploaded = (world: DocumentsWorld, paper: Paper, customerId: string) =>
+const uploaded = (world: DocumentsWorld, paper: Paper, customerId: CustomerId) =>
   Effect.gen(function* () {
     const { chance, db } = world
     for (let attempt = 0; attempt < 4; attempt++) {
@@ -44,7 +45,7 @@ const OPTIONS: ReadonlyArray<ConversionOptions> = [
 ]
 
 /** One thing that an owner does with a file of theirs. */
-const act = (world: DocumentsWorld, fileId: string, customerId: string) =>
+const act = (world: DocumentsWorld, fileId: FileId, customerId: CustomerId) =>
   Effect.gen(function* () {
     const { chance, chronicle, db } = world
     const { note, saw } = chronicle
@@ -95,7 +96,9 @@ export const owner = (world: DocumentsWorld, n: number, roughMs: number) =>
     for (let m = 0; m < acts && !calm.now; m++) {
       yield* Effect.sleep(chance.bool(0.3) ? chance.int(1, 5_000) : chance.int(5_000, roughMs / 6))
       const again = act(world, fileId, customerId)
-      yield* chance.bool(0.2) ? Effect.all([again, act(world, fileId, customerId)], { concurrency: 2 }) : again
+      yield* chance.bool(0.2)
+        ? Effect.all([again, act(world, fileId, customerId)], { concurrency: 2 })
+        : again
     }
   })
 
@@ -123,10 +126,13 @@ export const correspondent = (world: DocumentsWorld, n: number, roughMs: number)
         yield* Effect.sleep(chance.int(10_000, 300_000))
       }
     })
-    yield* Effect.all(Array.from({ length: chance.pick([1, 1, 2, 3, 5]) }, () => deliver), {
-      concurrency: "unbounded",
-      discard: true
-    })
+    yield* Effect.all(
+      Array.from({ length: chance.pick([1, 1, 2, 3, 5]) }, () => deliver),
+      {
+        concurrency: "unbounded",
+        discard: true
+      }
+    )
   })
 
 /** Kills, freezes and stops processes, and does what operators do, while things go wrong. */

@@ -1,7 +1,7 @@
-import { type Clock, Effect } from "effect"
+import { Effect } from "effect"
 
 import { estimateLlmCost } from "../../../src/domain/conversion/cascade/cost.ts"
-import { runSeeded } from "../kernel.ts"
+import { runSeeded, type SimClock } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { unfinished } from "./ledger.ts"
@@ -44,7 +44,9 @@ const wrongResults = (world: DocumentsWorld): ReadonlyArray<string> => {
               return html.includes(markOf(paper.name, at))
           }
         })
-      return right ? [] : [`C1: a result of ${paper.pages.length} pages shows ${shown.map(({ page }) => page).join(" ")}`]
+      return right
+        ? []
+        : [`C1: a result of ${paper.pages.length} pages shows ${shown.map(({ page }) => page).join(" ")}`]
     })
 }
 
@@ -92,7 +94,9 @@ const wrongCosts = (world: DocumentsWorld): ReadonlyArray<string> => {
     const heard = answers.length * USAGE.inputTokens
     if (booked > heard) found.push(`K1: ${booked} tokens are booked for ${name}, and ${heard} were reported`)
     if (booked < heard && !answers.some(({ process }) => forgetful.has(process)))
-      found.push(`K1: ${booked} tokens are booked for ${name}, and ${heard} were reported to processes that lived on`)
+      found.push(
+        `K1: ${booked} tokens are booked for ${name}, and ${heard} were reported to processes that lived on`
+      )
   }
   for (const { costUsd, usage, metadata } of db.ledger.where()) {
     const full = estimateLlmCost(usage, PRICE)
@@ -120,7 +124,9 @@ const wrongBatches = (world: DocumentsWorld): ReadonlyArray<string> => {
     if (entries.length > 1) found.push(`B2: a batch job is billed ${entries.length} times`)
     const billed = (entries[0]?.usage.inputTokens ?? 0) / USAGE.inputTokens
     const returned = job?.returned ?? 0
-    const inFull = !chronicle.seen.has("a batch job could not be billed in full") && !chronicle.seen.has("a bill is too low")
+    const inFull =
+      !chronicle.seen.has("a batch job could not be billed in full") &&
+      !chronicle.seen.has("a bill is too low")
     if (billed > returned || (state === "closed" && inFull && billed < returned && job?.forgotten === false))
       found.push(`B2: ${returned} records were returned, and ${billed} are billed to ${id}`)
   }
@@ -128,7 +134,8 @@ const wrongBatches = (world: DocumentsWorld): ReadonlyArray<string> => {
   for (const all of conversions.values())
     if (all.length > 1) found.push(`B2: there are ${all.length} batch jobs of one conversion`)
   for (const { arn, returned } of batchJobs)
-    if (returned > 0 && !db.batches.where().some((row) => row.arn === arn)) chronicle.saw("an orphaned batch job returned records")
+    if (returned > 0 && !db.batches.where().some((row) => row.arn === arn))
+      chronicle.saw("an orphaned batch job returned records")
   return found
 }
 
@@ -136,13 +143,15 @@ const wrongBatches = (world: DocumentsWorld): ReadonlyArray<string> => {
 const simulate = (seed: number, options: RunOptions): Promise<Run> =>
   runSeeded(
     seed,
-    Effect.fnUntraced(function* (clock: Clock.Clock) {
+    Effect.fnUntraced(function* (clock: SimClock) {
       const world = makeWorld(seed, options, clock)
       const { chronicle, db, ledger, spawn } = world
       const roughMs = options.limits.roughMinutes * 60_000
-      for (const role of ["api", "worker", "worker", "leader", "leader", "intake", "intake"] as const) yield* spawn(role)
+      for (const role of ["api", "worker", "worker", "leader", "leader", "intake", "intake"] as const)
+        yield* spawn(role)
       for (let n = 0; n < options.limits.size; n++) yield* Effect.forkDetach(owner(world, n, roughMs))
-      for (let n = 0; n < options.limits.size / 2; n++) yield* Effect.forkDetach(correspondent(world, n, roughMs))
+      for (let n = 0; n < options.limits.size / 2; n++)
+        yield* Effect.forkDetach(correspondent(world, n, roughMs))
       yield* Effect.forkDetach(nemesis(world, roughMs))
       yield* Effect.sleep(roughMs)
       yield* heal(world)

@@ -9,22 +9,31 @@ import { BatchReplay } from "../../../src/domain/batch/replay.ts"
 import { Conversions, createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
 import { purgeFiles, Uploads } from "../../../src/domain/conversion/uploads.ts"
-import { ConvertByEmail, layer as layerConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
 import { workOnce } from "../../../src/domain/conversion/work/worker.ts"
+import { CustomerId } from "../../../src/domain/ids.ts"
+import { ConvertByEmail, layer as layerConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
 import { staleAfter } from "../../../src/domain/leased-work.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { VisionModel } from "../../../src/ports/conversion/vision-model.ts"
+import { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { BatchObjects, FileObjects, MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
-import { type Chance, makeChance } from "../kernel.ts"
+import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import { alive, call, clockOf, makeProcess, type Road, type SimProcess } from "../process.ts"
 import { layerSimCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import { makeVendor, type VendorJob } from "./batch-vendor.ts"
-import { breakBatches, breakChannel, breakConversions, breakIntake, breakService, type Bug, BUGS } from "./bugs.ts"
+import {
+  breakBatches,
+  breakChannel,
+  breakConversions,
+  breakIntake,
+  breakService,
+  type Bug,
+  BUGS
+} from "./bugs.ts"
 import { type Ledger, makeLedger, overRoad, watchedBatches, watchedConversions } from "./ledger.ts"
 import { makeMailSurroundings, type SentMail, watchedIntake } from "./mails.ts"
 import { makeModel, type ReportedTokens } from "./model.ts"
@@ -86,7 +95,7 @@ export interface DocumentsWorld {
   readonly objects: Map<string, Uint8Array>
   readonly ledger: Ledger
   readonly processes: Array<DocumentsProcess>
-  readonly owners: ReadonlyArray<string>
+  readonly owners: ReadonlyArray<CustomerId>
   /** Mails that were sent, and the ids of the deliveries that were accepted. */
   readonly sentMails: Array<SentMail>
   readonly accepted: Set<string>
@@ -155,7 +164,9 @@ const branchLogger = (saw: Chronicle["saw"]) =>
  */
 const somethingFor = (db: Documents) => ({
   workers: () =>
-    db.jobs.find(({ status }) => status === "pending" || status === "processing" || status === "assembling") !== undefined ||
+    db.jobs.find(
+      ({ status }) => status === "pending" || status === "processing" || status === "assembling"
+    ) !== undefined ||
     db.files.find(({ deletedAt, status }) => status === "processing" && deletedAt === null) !== undefined ||
     db.flyers.find(({ status }) => status === "pending" || status === "processing") !== undefined,
   mails: (at: "received" | "converting") => () => db.mails.find(({ step }) => step === at) !== undefined,
@@ -170,7 +181,7 @@ const somethingFor = (db: Documents) => ({
 export const makeWorld = (
   seed: number,
   { bug, limits, story }: RunOptions,
-  kernelClock: Clock.Clock
+  kernelClock: SimClock
 ): DocumentsWorld => {
   const chance = makeChance(seed + 4_000_037)
   const faults: ReadonlySet<string> = new Set(limits.faults)
@@ -186,12 +197,13 @@ export const makeWorld = (
   const processes: Array<DocumentsProcess> = []
   const forgetful = new Set<string>()
   const budget: { usd: number | undefined } = { usd: undefined }
-  const owners = ["rich", "poor", "free"]
-  for (const [id, plan, credits] of [
+  const owners = ["rich", "poor", "free"].map((id) => CustomerId.make(id))
+  for (const [name, plan, credits] of [
     ["rich", "paid", 500],
     ["poor", "paid", 20],
     ["free", "free", 0]
   ] as const) {
+    const id = CustomerId.make(name)
     addCustomer(db, { id, email: `${id}@x.test`, plan, credits })
     ledger.grant(id, credits)
   }
@@ -272,7 +284,11 @@ export const makeWorld = (
         yield* world.kill(process)
       }
     })
-    const struck = <A, E>(apply: Effect.Effect<A, E>) => Effect.andThen(strike, Effect.tap(apply, () => strike))
+    const struck = <A, E>(apply: Effect.Effect<A, E>) =>
+      Effect.andThen(
+        strike,
+        Effect.tap(apply, () => strike)
+      )
     const toDatabase = <A, E, R>(operation: string, apply: Effect.Effect<A, E, R>) =>
       call(process, chance, roadToDatabase(), struck(apply as Effect.Effect<A, E>), () => {
         saw("database lost")
@@ -361,10 +377,7 @@ export const makeWorld = (
         BatchControls.layer,
         BatchReplay.layer,
         layerConvertByEmail
-      ).pipe(
-        Layer.provideMerge(layerPapers(objects)),
-        Layer.provideMerge(outsideOf(process, role))
-      )
+      ).pipe(Layer.provideMerge(layerPapers(objects)), Layer.provideMerge(outsideOf(process, role)))
       const context = yield* Layer.build(layer)
       const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
       const run = <A, E>(work: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>

@@ -82,11 +82,7 @@ const config = (chance: Chance) => ({
 })
 
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
-export const makeWorld = (
-  seed: number,
-  { bug, limits, story }: RunOptions,
-  kernelClock: SimClock
-): World => {
+export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kernelClock: SimClock): World => {
   const chance = makeChance(seed + 1_000_003)
   const faults: ReadonlySet<string> = new Set(limits.faults)
   const happens = (fault: Fault) => faults.has(fault)
