@@ -43,6 +43,7 @@ const read = (raw: Uint8Array): IncomingMail => {
   const { from, messageId, paper } = JSON.parse(decoder.decode(raw)) as SentMail
   return {
     headers: [
+      { name: "from", value: from },
       { name: "message-id", value: messageId },
       { name: "to", value: CONVERT }
     ],

@@ -170,8 +170,14 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
         ...wrongCosts(world),
         ...wrongBatches(world)
       ]
+      for (const { outcome } of db.mails.where()) chronicle.saw(`mail ended: ${outcome}`)
+      for (const { content, status } of db.replies.where()) chronicle.saw(`reply ${content.kind} ${status}`)
+      for (const { status } of db.flyers.where()) chronicle.saw(`flyer ${status}`)
+      for (const { deletedAt, kind, status } of db.files.where())
+        if (kind !== "pdf" && deletedAt === null) chronicle.saw(`inline ${status}`)
       const trace = [
         ...db.jobs.where().map(({ finishedAt, id, status }) => `${finishedAt} ${id} ${status}`),
+        ...db.mails.where().map(({ endedAt, id, outcome }) => `${endedAt} ${id} ${outcome}`),
         ...db.ledger.where().map(({ costUsd, createdAt, id }) => `${createdAt} ${id} ${costUsd}`)
       ].join("\n")
       return { seed, violations, seen: chronicle.seen, trace, story: chronicle.story() }

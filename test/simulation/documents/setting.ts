@@ -126,10 +126,10 @@ const DRIVER = {
   price: PRICE,
   limits: { minRecords: 2, maxRecords: 50, maxShardBytes: 150, maxBytes: 1_000_000 },
   timeoutHours: 1,
-  pollEvery: Duration.minutes(2)
+  pollEvery: Duration.minutes(1)
 }
 /** How long an election holds. */
-const TERM_MS = 120_000
+const TERM_MS = 80_000
 
 const lost = (operation: string) =>
   new StoreUnavailable({ operation, reason: "connection lost", isRetryable: true })
@@ -196,6 +196,8 @@ export const makeWorld = (
   const ledger = makeLedger(db, objects, chronicle)
   const processes: Array<DocumentsProcess> = []
   const forgetful = new Set<string>()
+  /** Pieces of work that each process is at. */
+  const working = new Map<string, number>()
   const budget: { usd: number | undefined } = { usd: undefined }
   const owners = ["rich", "poor", "free"].map((id) => CustomerId.make(id))
   for (const [name, plan, credits] of [
@@ -210,6 +212,8 @@ export const makeWorld = (
   let serial = 0
 
   const due = somethingFor(db)
+  /** Once nothing fails any more, everything is done less often: it only has to happen. */
+  const pace = () => (calm.now ? 5 : 1)
   const roadToDatabase = (): Road =>
     calm.now
       ? CALM
@@ -273,10 +277,10 @@ export const makeWorld = (
   const outsideOf = (process: SimProcess, role: Role) => {
     /** Death or a freeze at this very moment. */
     const strike = Effect.gen(function* () {
-      const often = role === "api" ? 0.001 : 0.004
+      const often = role === "api" ? 0.001 : 0.006
       if (chance.bool(share("freeze", often))) {
         saw("SIGSTOP at a call")
-        process.frozenUntil = (yield* Clock.currentTimeMillis) + chance.int(1_000, 400_000)
+        process.frozenUntil = (yield* Clock.currentTimeMillis) + chance.int(1_000, 600_000)
       }
       if (chance.bool(share("kill", often / 4)) && !process.dead) {
         saw("SIGKILL at a call")
@@ -356,12 +360,13 @@ export const makeWorld = (
       call(process, chance, roadToDatabase(), apply, () => lost("lease"))
     const beat = Effect.gen(function* () {
       const asked = yield* Clock.currentTimeMillis
-      const renewed = held.until > 0 && (yield* ask(leases.renew(claim, held.term, TERM_MS)))
-      const term = renewed ? held.term : yield* ask(leases.take(claim, TERM_MS))
+      const lasts = TERM_MS * pace()
+      const renewed = held.until > 0 && (yield* ask(leases.renew(claim, held.term, lasts)))
+      const term = renewed ? held.term : yield* ask(leases.take(claim, lasts))
       if (term === undefined) return void (held.until = 0)
       if (term !== held.term) saw("a process leads")
       held.term = term
-      held.until = asked + TERM_MS * 0.75
+      held.until = asked + lasts * 0.75
     })
     const term = Effect.map(Clock.currentTimeMillis, (now) => (now < held.until ? held.term : undefined))
     return { beat, term }
@@ -382,13 +387,12 @@ export const makeWorld = (
       const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
       const run = <A, E>(work: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
         Effect.provideContext(Effect.provideService(work, Clock.Clock, clock), context)
-      /** Once nothing fails any more, less often: it only has to happen. */
       const every = <A, E>(
         millis: number,
         work: Effect.Effect<A, E, Layer.Success<typeof layer>>,
         isDue: () => boolean = () => true
       ) =>
-        Effect.suspend(() => Effect.sleep((calm.now ? 5 : 1) * millis + chance.int(0, millis / 2))).pipe(
+        Effect.suspend(() => Effect.sleep(pace() * millis + chance.int(0, millis / 2))).pipe(
           Effect.andThen(Effect.suspend(() => (isDue() ? Effect.exit(work) : Effect.void))),
           Effect.andThen(alive(process)),
           Effect.forever,
@@ -409,12 +413,14 @@ export const makeWorld = (
         yield* purgeFiles
       })
       const busy = Effect.gen(function* () {
+        working.set(process.id, (working.get(process.id) ?? 0) + 1)
         const settings = { heartbeat: HEARTBEAT, modelId: MODEL, price: PRICE }
         const exit = yield* Effect.exit(
           Effect.gen(function* () {
             while (yield* workOnce(process.id, settings));
           })
         )
+        working.set(process.id, (working.get(process.id) ?? 0) - 1)
         // The end of some work may not have been recorded.
         if (Exit.isFailure(exit)) forgetful.add(process.id)
       })
@@ -424,7 +430,7 @@ export const makeWorld = (
           yield* every(25_000, busy, due.workers)
           break
         case "leader":
-          yield* every(40_000, leads.beat)
+          yield* every(30_000, leads.beat)
           yield* every(20_000, createQueuedJobs(LANE), due.executor)
           yield* every(
             40_000,
@@ -477,7 +483,7 @@ export const makeWorld = (
         here,
         stop: Effect.gen(function* () {
           note(() => `${process.id} is asked to stop`)
-          forgetful.add(process.id)
+          if ((working.get(process.id) ?? 0) > 0) forgetful.add(process.id)
           yield* Effect.forEach(fibers, (fiber) => Effect.forkDetach(Fiber.interrupt(fiber)))
           yield* Effect.sleep("10 seconds")
           process.dead = true
@@ -508,7 +514,7 @@ export const makeWorld = (
     spawn,
     kill: (process) =>
       Effect.gen(function* () {
-        forgetful.add(process.id)
+        if ((working.get(process.id) ?? 0) > 0) forgetful.add(process.id)
         process.dead = true
         yield* Deferred.succeed(process.died, undefined)
         // Whatever becomes of the fiber that died here.
