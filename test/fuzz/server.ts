@@ -33,7 +33,7 @@ export const openServer = async (
   const gone = server.gone.then(() => {
     throw new Broken("crash: the server ended")
   })
-  // Whoever waits for an answer hears of it.
+  // The server waits for an answer: it gets the error.
   gone.catch(() => undefined)
   let read = server.lines.length
   const complaint = () => {

@@ -12,7 +12,7 @@ const ALL = [...SAMPLES, SAMPLES.slice(0, 3)]
 
 const headers = { "x-webhook-secret": BUS_SECRET, "content-type": "application/json" }
 
-/** The decoder never throws, whoever calls it (its own promise). */
+/** The decoder never throws. */
 const decoded = (body: Buffer): string => {
   try {
     const events = decodeBusEvents(JSON.parse(body.toString("utf8")), { outreachSet: "outreach" })

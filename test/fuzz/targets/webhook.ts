@@ -36,7 +36,7 @@ const headersOf = (line: string, body: Buffer): Readonly<Record<string, string>>
   return { ...signature("svix", body), "svix-signature": line === "forged" ? "v1,AAAA" : text }
 }
 
-/** The decoder never throws, whoever calls it (its own promise). */
+/** The decoder never throws. */
 const decoded = (body: Buffer): string => {
   try {
     return decodeWebhookEvent(JSON.parse(body.toString("utf8")))._tag
