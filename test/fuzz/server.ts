@@ -33,7 +33,7 @@ export const openServer = async (
   const gone = server.gone.then(() => {
     throw new Broken("crash: the server ended")
   })
-  // The server waits for an answer: it gets the error.
+  // An answer that is awaited fails with this. Otherwise it must not count as an unhandled rejection.
   gone.catch(() => undefined)
   let read = server.lines.length
   const complaint = () => {
