@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect, Logger, Random, Scheduler } from "effect"
+import { Clock, Duration, Effect, Random, References, Scheduler } from "effect"
 
 /** A seeded source of chance (sfc32: every task and every fault draws from it, and 32 bits at a time are fast). */
 export interface Chance {
@@ -198,7 +198,7 @@ export const runSeeded = <A, E>(
       Effect.ensuring(Effect.sync(() => kernel.end())),
       Effect.provideService(Clock.Clock, kernel.clock),
       Effect.provideService(Scheduler.Scheduler, kernel),
-      Effect.provide(Logger.layer([])),
+      Effect.provideService(References.MinimumLogLevel, "None"),
       Random.withSeed(String(seed))
     ),
     { scheduler: kernel }

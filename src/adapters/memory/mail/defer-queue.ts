@@ -1,5 +1,6 @@
-import { Cause, Clock, DateTime, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Schedule } from "effect"
+import { Cause, Clock, DateTime, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Semaphore } from "effect"
 
+import { withDeadline } from "../../../domain/deadline.ts"
 import type { LogRowId } from "../../../domain/ids.ts"
 import { least } from "../../../domain/lists.ts"
 import {
@@ -118,18 +119,16 @@ const sweep = (messages: Messages, now: number): void => {
   }
 }
 
+const silent = Effect.fail(
+  new StoreUnavailable({
+    operation: "queue",
+    reason: "The retry queue does not answer",
+    isRetryable: true
+  })
+)
+
 const whenAnswering = (messages: Messages): Effect.Effect<void, StoreUnavailable> =>
-  Effect.suspend(() =>
-    messages.answering
-      ? Effect.void
-      : Effect.fail(
-          new StoreUnavailable({
-            operation: "queue",
-            reason: "The retry queue does not answer",
-            isRetryable: true
-          })
-        )
-  )
+  Effect.suspend(() => (messages.answering ? Effect.void : silent))
 
 /** Receives the message that is due for longest. */
 const claim = (messages: Messages, now: number): Entry | undefined => {
@@ -148,7 +147,9 @@ const claim = (messages: Messages, now: number): Entry | undefined => {
 
 const untilDue = ({ changed, entries }: Messages, now: number): Effect.Effect<void> => {
   const next = least(Array.from(entries, (entry) => entry.visibleAt))
-  return Number.isFinite(next) ? Effect.race(changed.await, Effect.sleep(next - now)) : changed.await
+  return Number.isFinite(next)
+    ? withDeadline(changed.await, { duration: next - now, onTimeout: () => Effect.void })
+    : changed.await
 }
 
 /** Whether the process still holds the message received as `receipt`, and can reach the broker. */
@@ -174,28 +175,47 @@ const settle = (
   notify(messages)
 }
 
-/** Receives one message and hands it to the handler, whose message stays hidden while it works. */
-const receive = <E, R>(
+/** Hands a message to the handler, and keeps it hidden while it works. */
+const work = <R>(
   connection: Connection,
-  handler: (message: DeferredSend) => Effect.Effect<void, E, R>
-): Effect.Effect<void, StoreUnavailable, R> =>
+  entry: Entry,
+  handling: Effect.Effect<void, unknown, R>
+): Effect.Effect<void, never, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const { messages } = connection
-      yield* whenAnswering(messages)
-      const now = yield* Clock.currentTimeMillis
-      const entry = connection.alive ? claim(messages, now) : undefined
-      if (entry === undefined)
-        return yield* restore(connection.alive ? untilDue(messages, now) : Effect.never)
-      const message = decodeDeferredSend(entry.body)
-      if (Option.isNone(message)) return bury(messages, entry, now, "the message cannot be read")
+      const { visibilityMs } = connection.messages
       const receipt = entry.receipt
       const extension = yield* Effect.map(Clock.currentTimeMillis, (at) => {
-        if (holds(connection, entry, receipt)) entry.visibleAt = at + messages.visibilityMs
-      }).pipe(Effect.schedule(Schedule.spaced(messages.visibilityMs / 3)), Effect.forkChild)
-      const exit = yield* Effect.exit(restore(failWhereItInterruptsItself(handler(message.value))))
+        if (holds(connection, entry, receipt)) entry.visibleAt = at + visibilityMs
+      }).pipe(Effect.delay(visibilityMs / 3), Effect.forever, Effect.forkChild)
+      const exit = yield* Effect.exit(restore(failWhereItInterruptsItself(handling)))
       yield* Fiber.interrupt(extension)
       settle(connection, entry, receipt, yield* Clock.currentTimeMillis, exit)
+    })
+  )
+
+/** Starts to work on the next message as soon as one is due; a slot is taken. */
+const startNext = <E, R>(
+  connection: Connection,
+  handler: (message: DeferredSend) => Effect.Effect<void, E, R>,
+  slots: Semaphore.Semaphore
+): Effect.Effect<void, StoreUnavailable, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<void, StoreUnavailable, R> => {
+      const { messages } = connection
+      if (!messages.answering) return silent
+      if (!connection.alive) return restore(Effect.never)
+      const entry = claim(messages, now)
+      const again = () => startNext(connection, handler, slots)
+      if (entry === undefined) return restore(Effect.flatMap(untilDue(messages, now), again))
+      const message = decodeDeferredSend(entry.body)
+      if (Option.isSome(message))
+        return work(connection, entry, handler(message.value)).pipe(
+          Effect.ensuring(slots.release(1)),
+          Effect.forkChild({ startImmediately: true })
+        )
+      bury(messages, entry, now, "the message cannot be read")
+      return restore(Effect.suspend(again))
     })
   )
 
@@ -211,11 +231,13 @@ const queueOf = (connection: Connection): DeferQueue["Service"] => {
       add(messages, body.value, (yield* Clock.currentTimeMillis) + delaySeconds * 1000)
     }),
     consume: (handler, { concurrency }) =>
-      Effect.forEach(
-        Array.from({ length: concurrency }),
-        () => Effect.forever(receive(connection, handler)),
-        { concurrency: "unbounded", discard: true }
-      ).pipe(Effect.andThen(Effect.never), Effect.raceFirst(Deferred.await(killed))),
+      Effect.suspend(() => {
+        const slots = Semaphore.makeUnsafe(concurrency)
+        return Effect.andThen(slots.take(1), startNext(connection, handler, slots)).pipe(
+          Effect.forever,
+          Effect.raceFirst(Deferred.await(killed))
+        )
+      }),
     deadLetters: Effect.fnUntraced(function* ({ limit }) {
       yield* whenAnswering(messages)
       sweep(messages, yield* Clock.currentTimeMillis)
