@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto"
 
 import { assert, describe, it } from "@effect/vitest"
 
+import { documentsWorld } from "./documents/run.ts"
 import { mailWorld as world } from "./mail/run.ts"
 import { shrink } from "./shrink.ts"
 import type { Run } from "./world.ts"
@@ -99,4 +100,51 @@ describe("simulation of the mailer", () => {
     assert.match(found.run.story.join("\n"), /asks provider_[ab] to send order-\d+: ambiguous/)
     assert.isUndefined(await shrink(world, 1, {}), "nothing to make smaller where nothing fails")
   })
+})
+
+/** The world of documents costs more a run, and has fewer seeds here. */
+const DOCUMENTS_SEEDS = 40
+const FRESH_DOCUMENTS_SEEDS = 20
+const DOCUMENTS_BUG_SEEDS = 300
+
+describe("simulation of documents", () => {
+  const run = (seed: number, bug?: string) =>
+    documentsWorld.simulate(seed, { limits: documentsWorld.full, bug })
+
+  it(
+    "C1 C2 C3 C4 F1 F2 K1 X1 X2 X3 B1 B2 B4 B5 I1 I2 R1 R2: holds under kills, freezes and losses",
+    {
+      timeout: 240_000
+    },
+    async () => {
+      const first = randomInt(1_000_000_000)
+      const seen = new Set<string>()
+      for (const seed of [...seeds(DOCUMENTS_SEEDS), ...seeds(FRESH_DOCUMENTS_SEEDS, first)]) {
+        const { seen: what, violations } = await run(seed)
+        assert.deepStrictEqual(
+          violations,
+          [],
+          `replay with: npm run sim -- --world documents --seed ${seed} --runs 1 --trace`
+        )
+        for (const one of what.keys()) seen.add(one)
+      }
+      assert.includeMembers(
+        [...seen],
+        ["SIGKILL", "SIGSTOP", "job completed", "job cancelled", "mail ended: success"]
+      )
+    }
+  )
+
+  it("gives the same run for the same seed", async () => {
+    const [one, again] = [await run(3), await run(3)]
+    assert.strictEqual(again.trace, one.trace)
+    assert.isNotEmpty(one.trace)
+  })
+
+  for (const bug of documentsWorld.bugs) {
+    it(`finds the planted bug: ${bug}`, { timeout: 240_000 }, async () => {
+      for (const seed of seeds(DOCUMENTS_BUG_SEEDS)) if ((await run(seed, bug)).violations.length > 0) return
+      assert.fail(`${DOCUMENTS_BUG_SEEDS} seeds and no violation`)
+    })
+  }
 })

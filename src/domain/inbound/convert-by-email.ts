@@ -84,10 +84,8 @@ const make = Effect.gen(function* () {
         const id = MailId.make(yield* random.uuidV7())
         const key = rawKey(id)
         const rawBytes = yield* objects.put(key, raw, { contentType: "message/rfc822" })
-        yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted }).pipe(
-          // No row leads to it: the sender keeps the mail and sends it again.
-          Effect.onError(() => Effect.ignore(objects.remove([key])))
-        )
+        // Without an answer the row may be there, and need the object; of a mail without a row, the sweep removes it.
+        yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted })
         yield* countReceived
         return id
       },

@@ -262,6 +262,9 @@ export const wrongMails = (
     if (rows.length > 0 && rows.every(({ outcome }) => outcome === "duplicate"))
       found.push(`I2: every delivery of ${messageId} is a duplicate`)
   }
+  // No part of this world is away for that long.
+  if (db.mails.find(({ reason }) => reason?.includes("23 hours") === true) !== undefined)
+    found.push("I4: a mail was given up after 23 hours")
   const answered = new Set(["success", "error", "insufficient", "no_attachment"])
   for (const { id, outcome, reason, sender } of db.mails.where()) {
     const replies = db.replies.where(

@@ -142,6 +142,7 @@ export const nemesis = (world: DocumentsWorld, roughMs: number) =>
     const { note, saw } = chronicle
     for (let n = 0; n < 10 && !calm.now; n++) {
       yield* Effect.sleep(chance.int(1_000, roughMs / 6))
+      if (calm.now) return
       const process = chance.pick(processes.filter(({ dead }) => !dead))
       const draw = chance.next()
       if (draw < 0.3 && happens("kill")) {

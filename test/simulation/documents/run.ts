@@ -139,6 +139,77 @@ const wrongBatches = (world: DocumentsWorld): ReadonlyArray<string> => {
   return found
 }
 
+/** Faults, branches and ends that some hundred runs must have met. */
+const MUST_HAPPEN = [
+  "SIGKILL",
+  "SIGKILL at a call",
+  "SIGSTOP",
+  "SIGSTOP at a call",
+  "SIGTERM",
+  "database lost",
+  "objects lost a get",
+  "objects lost a put",
+  "model throttled",
+  "model refuses",
+  "model truncates",
+  "model skips words",
+  "model answers hifi-single-pass",
+  "model answers coverage-retry",
+  "model answers agentic",
+  "model answers math-ocr",
+  "budget is spent",
+  "account closed",
+  "credits bought",
+  "a collect failed",
+  "a job was stranded",
+  "batch create throttled",
+  "batch job Completed",
+  "batch job PartiallyCompleted",
+  "batch job Failed",
+  "batch job Stopped",
+  "batch job Expired",
+  "batch job asked to stop",
+  "batch job forgotten",
+  "batch job found by its name",
+  "batch output comes late",
+  "batch record cut off",
+  "batch record failed",
+  "batch record foreign",
+  "batch record missing",
+  "batch record twice",
+  "batch record unreadable",
+  "batch row closed: collected",
+  "batch row closed: expired",
+  "batch row closed: failed",
+  "batch row closed: skipped",
+  "batch service lost",
+  "cancel: cancelled",
+  "convert: insufficient",
+  "delete: deleted",
+  "process now: moved",
+  "flyer completed",
+  "flyer failed",
+  "inline completed",
+  "inline failed",
+  "job completed",
+  "job cancelled",
+  "job failed",
+  "job paused_budget",
+  "hold settled",
+  "hold released: cancelled",
+  "hold released: failed",
+  "a reply is refused",
+  "a reply's answer is lost",
+  "pipeline away",
+  "pipeline crashed",
+  "mail ended: duplicate",
+  "mail ended: error",
+  "mail ended: insufficient",
+  "mail ended: no_attachment",
+  "mail ended: success",
+  "mail ended: unregistered"
+]
+
 /** One run of the documents side under faults, from a seed. */
 const simulate = (seed: number, options: RunOptions): Promise<Run> =>
   runSeeded(
@@ -186,12 +257,12 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
 
 /**
  * Documents from their upload to their result: jobs, chunks, assembly, inline work, flyers, funds, and the batch lane under two
- * leaders; convert-by-email. Invariants C1 to C4, F1, F2, K1, X1 to X3, B1, B2, B4, B5, R1, R2, I1, I2.
+ * leaders; convert-by-email. Invariants C1 to C4, F1, F2, K1, X1 to X3, B1, B2, B4, B5, R1, R2, I1, I2, I4.
  */
 export const documentsWorld: SimulatedWorld = {
   name: "documents",
   full: { size: 5, roughMinutes: 40, faults: FAULTS },
   bugs: BUGS,
-  mustHappen: [],
+  mustHappen: MUST_HAPPEN,
   simulate
 }
