@@ -20,7 +20,7 @@ export const deliveryEvent = (changes: Partial<DeliveryEvent> = {}): DeliveryEve
   suppress: undefined,
   alertable: true,
   tags: {},
-  raw: { text: "NUL \0, half a pair \ud800" },
+  raw: { text: "NUL \0, half a pair \ud800", "NUL \0, half a pair \ud800": 1 },
   ...changes
 })
 

@@ -11,8 +11,11 @@ const ANSWER_TIME_LIMIT = "8 seconds"
 /** A lost connection or a deadlock is retried at once: somebody waits for the answer. */
 const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2 }))
 
-/** SQLSTATE classes of a statement's own values: bad data, a broken constraint, an exception that a function raised. */
-const DATA_CLASSES = new Set(["21", "22", "23", "P0"])
+/**
+ * SQLSTATE classes of a statement's own values: bad data, a broken constraint, a limit of the server (a value that is too long
+ * for an index), an exception that a function raised.
+ */
+const DATA_CLASSES = new Set(["21", "22", "23", "54", "P0"])
 /** No resources, operator intervention (restart, start-up), system error (disk), internal error. */
 const OUTAGE_CLASSES = new Set(["53", "57", "58", "XX"])
 /** The server is a standby: a fail-over is under way. */

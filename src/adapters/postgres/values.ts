@@ -6,12 +6,18 @@ const REFUSED_IN_JSON = /\\u(?:0000|d[89a-f][0-9a-f]{2})/
 /** Text without NUL and lone surrogates: U+FFFD in their place. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\uFFFD")
 
+/** A value with every text of it storable, the names of members as well. */
+const storablePart = (_: string, part: unknown): unknown => {
+  if (typeof part === "string") return storable(part)
+  return typeof part === "object" && part !== null && !Array.isArray(part)
+    ? Object.fromEntries(Object.entries(part).map(([name, value]) => [storable(name), value]))
+    : part
+}
+
 /** JSON in which PostgreSQL accepts every text. */
 export const toJsonText = (value: unknown): string => {
   const text = JSON.stringify(value)
-  return REFUSED_IN_JSON.test(text)
-    ? JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? storable(part) : part))
-    : text
+  return REFUSED_IN_JSON.test(text) ? JSON.stringify(value, storablePart) : text
 }
 
 /** Microseconds: the driver's dates stop at milliseconds, the order of rows does not. */

@@ -7,8 +7,9 @@ export type Fields = Readonly<Record<string, unknown>>
 /** Longest message id that is accepted, characters; the database's index allows little more. */
 const MAX_ID = 500
 
-/** Longest mailbox that is read, characters. */
+/** Longest mailbox that is read, with its display name, and longest address, characters: the database's index allows little more. */
 const MAX_MAILBOX = 1000
+const MAX_ADDRESS = 500
 
 /** Most addresses of a list: no provider takes a mail to more. */
 const MAX_ADDRESSES = 150
@@ -47,7 +48,8 @@ export const bareAddressOf = (value: unknown): string | undefined => {
   const bare = (IN_BRACKETS.exec(text)?.[1] ?? text).trim()
   const at = bare.lastIndexOf("@") + 1
   const domain = at === 0 ? undefined : asciiDomain(bare.slice(at))
-  return (domain === undefined ? bare : bare.slice(0, at) + domain).normalize("NFC").toLowerCase()
+  const address = (domain === undefined ? bare : bare.slice(0, at) + domain).normalize("NFC").toLowerCase()
+  return address.length > MAX_ADDRESS ? undefined : address
 }
 
 /** Distinct bare lower-case addresses; values that are no address are left out. */

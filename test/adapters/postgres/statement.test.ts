@@ -114,6 +114,8 @@ layer(layerPostgres)("a statement on PostgreSQL", (test) => {
       const divided = yield* Effect.flip(ask.done("test", sql`select 1 / 0`))
       assert.deepInclude(divided, { reason: "division by zero", isRetryable: false })
       assert.isTrue(isAboutData(divided))
+      const tooLong = sql`do $$ begin raise exception 'too long for an index' using errcode = '54000'; end $$`
+      assert.isTrue(isAboutData(yield* Effect.flip(ask.done("test", tooLong))))
       const undecodable = yield* Effect.flip(ask.answer("test", Schema.Int, sql`select 'x' as answer`))
       assert.isFalse(undecodable.isRetryable)
       assert.isFalse(isAboutData(undecodable))
