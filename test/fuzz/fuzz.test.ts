@@ -36,9 +36,11 @@ describe("the fuzzer", () => {
       if (text.includes("BUG")) throw new Broken("a bug")
       return text.includes("BU") ? "deep" : text.includes("B") ? "begun" : "flat"
     }, "some text that means nothing")
-    const { classes, findings } = await fuzz(deep, noServer, {
+    let found = false
+    const { classes, findings } = await fuzz({ ...deep, limitMs: 60_000 }, noServer, {
       seed: 1,
-      enough: (inputs) => inputs >= 20_000
+      enough: (inputs) => found || inputs >= 200_000,
+      onFound: () => (found = true)
     })
     assert.deepStrictEqual([...classes.keys()].sort(), ["begun", "deep", "flat"])
     assert.deepStrictEqual(

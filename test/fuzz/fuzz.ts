@@ -42,8 +42,9 @@ const STALLED_TIMES = 3
 const BATCH = 25
 const MAX_POOL = 3_000
 const MAX_FINDINGS = 10
-/** Tries to make a finding smaller. */
+/** Tries to make a finding smaller, and how long they may take, milliseconds: one that hangs takes long each time. */
 const SHRINK_TRIES = 150
+const SHRINK_MS = 60_000
 
 /** One target, opened, and opened again after an input broke it. */
 export class Attack {
@@ -153,12 +154,13 @@ const kindOf = (what: string): string => what.split("\n", 1)[0]!.replaceAll(/\d+
 const smaller = async (attack: Attack, found: Finding): Promise<Finding> => {
   let best = found
   let tries = SHRINK_TRIES
+  const end = performance.now() + SHRINK_MS
   for (
     let size = Math.ceil(found.input.length / 2);
     size >= 1 && tries > 0;
     size = size === 1 ? 0 : Math.ceil(size / 2)
   ) {
-    for (let at = 0; at < best.input.length && tries > 0; tries--) {
+    for (let at = 0; at < best.input.length && tries > 0 && performance.now() < end; tries--) {
       const input = Buffer.concat([best.input.subarray(0, at), best.input.subarray(at + size)])
       const { answer, what } = await attack.run(input)
       if (answer === undefined && kindOf(what) === kindOf(best.what)) best = { what, input }
@@ -200,7 +202,8 @@ class Pool {
 export interface Plan {
   readonly seed: number
   readonly enough: (inputs: number) => boolean
-  readonly onFound?: (finding: Finding) => void
+  /** Called at once with a finding, and again with what is left of it. */
+  readonly onFound?: (finding: Finding, before?: Finding) => void
 }
 
 /** What has been reached so far. */
@@ -287,7 +290,9 @@ export const fuzz = async (
         if (outcome.answer !== undefined || findings.has(kind)) continue
         const found = { what: outcome.what, input }
         onFound?.(found)
-        findings.set(kind, await smaller(attack, found))
+        const small = await smaller(attack, found)
+        findings.set(kind, small)
+        if (small !== found) onFound?.(small, found)
       }
       if (coverage !== undefined) await keepFresh({ attack, batch, coverage, pool, reached })
     }

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { mkdirSync, writeFileSync } from "node:fs"
-import { join, relative } from "node:path"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import { type Attacked, startAttacked } from "../hostile/server.ts"
@@ -14,12 +14,18 @@ import { TARGETS } from "./targets.ts"
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const CORPUS = fileURLToPath(new URL("corpus", import.meta.url))
 
-const keep = (target: Target, { input, what }: Finding): void => {
-  const folder = join(CORPUS, target.name)
-  mkdirSync(folder, { recursive: true })
-  const path = join(folder, createHash("sha256").update(input).digest("hex").slice(0, 16))
-  writeFileSync(path, input)
-  console.error(`FOUND ${target.name}: ${what}\n  ${input.length} bytes in ${relative(root, path)}`)
+const pathOf = (target: Target, { input }: Finding): string =>
+  join(CORPUS, target.name, createHash("sha256").update(input).digest("hex").slice(0, 16))
+
+/** Writes a finding to the corpus; a smaller one takes the place of the one before. */
+const keep = (target: Target, found: Finding, before: Finding | undefined): void => {
+  if (before !== undefined) rmSync(pathOf(target, before), { force: true })
+  const path = pathOf(target, found)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, found.input)
+  console.error(
+    `${before === undefined ? "found" : "smaller"}: ${relative(root, path)}, ${found.input.length} bytes: ${found.what}`
+  )
 }
 
 const tell = (target: Target, report: Report, seconds: number): void => {
@@ -52,14 +58,10 @@ const fuzzOne = async (target: Target, minutes: number, seed: number): Promise<b
     {
       seed,
       enough: (inputs) => inputs > 0 && performance.now() > (end ??= performance.now() + minutes * 60_000),
-      onFound: ({ input, what }) =>
-        console.error(
-          `found after ${Math.round((performance.now() - began) / 1000)} s, ${input.length} bytes: ${what}`
-        )
+      onFound: (found, before) => keep(target, found, before)
     }
   )
   await (await server)?.stop()
-  for (const finding of report.findings) keep(target, finding)
   tell(target, report, (performance.now() - began) / 1000)
   return report.findings.length === 0
 }

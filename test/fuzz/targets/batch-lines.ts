@@ -33,7 +33,7 @@ const agrees = (line: Buffer, recordId: string | undefined): void => {
     typeof json === "object" && json !== null && !Array.isArray(json) ? json["recordId"] : undefined
   hold(
     (typeof said === "string" ? said : undefined) === recordId,
-    `BATCH: JSON.parse finds the record ${String(said)}, the codec ${recordId}`
+    `BATCH: JSON.parse finds the record ${JSON.stringify(said)}, the codec ${recordId}`
   )
 }
 
@@ -53,7 +53,7 @@ const answer = (line: Buffer): string => {
 export const batchLines: Target = {
   name: "batch-lines",
   about: "lines of a batch job's output, read by the codec and held against JSON.parse",
-  limitMs: 1_000,
+  limitMs: 10_000,
   memoryMb: 1_024,
   guided: true,
   seeds: () => jsonSeeds(SAMPLES),

@@ -87,7 +87,8 @@ const PARTS = [
 export const mail: Target = {
   name: "mail",
   about: "mails, read by the mail reader and judged by the rules of convert-by-email",
-  limitMs: 10_000,
+  // Two readers, one after the other, at 30 s each.
+  limitMs: 70_000,
   memoryMb: 1_024,
   guided: true,
   seeds: () => [

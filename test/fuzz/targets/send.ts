@@ -126,7 +126,7 @@ const answer = (input: Buffer): string => {
 export const send: Target = {
   name: "send",
   about: "addresses and send requests, read by the rules of sending",
-  limitMs: 1_000,
+  limitMs: 10_000,
   memoryMb: 1_024,
   guided: true,
   seeds: () => [...jsonSeeds(SEND_SAMPLES), ...ADDRESSES.map((one) => Buffer.from(one))],
