@@ -1,5 +1,4 @@
 import "./no-async-hooks.ts"
-
 import { parseArgs } from "node:util"
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
 

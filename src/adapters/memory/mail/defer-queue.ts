@@ -1,4 +1,16 @@
-import { Cause, Clock, DateTime, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Semaphore } from "effect"
+import {
+  Cause,
+  Clock,
+  DateTime,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  Latch,
+  Layer,
+  Option,
+  Semaphore
+} from "effect"
 
 import { withDeadline } from "../../../domain/deadline.ts"
 import type { LogRowId } from "../../../domain/ids.ts"
