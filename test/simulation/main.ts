@@ -1,4 +1,3 @@
-import "./no-async-hooks.ts"
 import { parseArgs } from "node:util"
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
 
