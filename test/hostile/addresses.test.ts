@@ -1,7 +1,9 @@
+import { Result } from "effect"
 import { expect, it } from "vitest"
 
 import { decodeWebhookEvent } from "../../src/adapters/resend/webhook-event.ts"
 import { MAX_MAILBOX, parseMailbox } from "../../src/domain/mail/address.ts"
+import { makeMessage } from "../../src/domain/mail/message.ts"
 import { MAX_STALL_MS, stallOf } from "./stalls.ts"
 
 /** What parsers of addresses nest, repeat or look for. */
@@ -59,3 +61,27 @@ it.each(PARTS)("twenty recipients of %j hold nothing up", async (part) => {
     expect(stall).toBeLessThan(MAX_STALL_MS)
   }
 })
+
+it.each(["to", "cc", "bcc", "replyTo"])(
+  "more addresses than a mail may have in %s are refused unparsed",
+  async (field) => {
+    const many = Array.from({ length: 50_000 }, () => "A, <")
+    const request = {
+      to: "a@x.test",
+      subject: "s",
+      text: "t",
+      category: "transactional",
+      source: "a"
+    } as const
+    const domains = { sender: "sender.test", legacy: "legacy.test" }
+    const from = { name: undefined, local: "a", domain: domains.sender }
+    let paths: ReadonlyArray<string> = []
+    const stall = await stallOf(async () => {
+      const made = makeMessage({ ...request, [field]: many }, { from, domains })
+      paths = Result.isFailure(made) ? made.failure.map(({ path }) => path) : []
+    })
+    expect(paths).toContain(field === "replyTo" ? "replyTo" : "to")
+    expect(paths.length).toBeLessThan(100)
+    expect(stall).toBeLessThan(MAX_STALL_MS)
+  }
+)

@@ -113,24 +113,28 @@ export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, Rea
     }))
   )
 
-/** Parses the addresses of a field; what is not one becomes an issue. */
+/** Parses the addresses of a field, as many as a mail may have (one with more is refused); what is not one becomes an issue. */
 const mailboxesOf = (
   issues: Array<RequestIssue>,
   field: string,
   value: string | ReadonlyArray<string> | undefined
 ): ReadonlyArray<Mailbox> =>
-  many(value).flatMap((text, index) => {
-    const parsed = parseMailbox(text)
-    if (Result.isSuccess(parsed)) return [parsed.success]
-    issues.push({ path: typeof value === "string" ? field : `${field}.${index}`, message: parsed.failure })
-    return []
-  })
+  many(value)
+    .slice(0, MAX_RECIPIENTS)
+    .flatMap((text, index) => {
+      const parsed = parseMailbox(text)
+      if (Result.isSuccess(parsed)) return [parsed.success]
+      issues.push({ path: typeof value === "string" ? field : `${field}.${index}`, message: parsed.failure })
+      return []
+    })
 
-const recipientIssues = ({ bcc, cc, to }: SendRequest): ReadonlyArray<RequestIssue> => {
+const recipientIssues = ({ bcc, cc, replyTo, to }: SendRequest): ReadonlyArray<RequestIssue> => {
   const issues: Array<RequestIssue> = []
   if (many(to).length === 0) issues.push({ path: "to", message: "names no recipient" })
   if (many(to).length + many(cc).length + many(bcc).length > MAX_RECIPIENTS)
     issues.push({ path: "to", message: `more than ${MAX_RECIPIENTS} recipients with cc and bcc` })
+  if (many(replyTo).length > MAX_RECIPIENTS)
+    issues.push({ path: "replyTo", message: `more than ${MAX_RECIPIENTS} addresses` })
   return issues
 }
 
