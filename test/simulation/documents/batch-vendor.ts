@@ -88,7 +88,7 @@ export const makeVendor = (options: {
     Effect.gen(function* () {
       job.written = true
       const { lateOutput, spoils } = mood()
-      for (const [key, bytes] of [...objects]) {
+      for (const [key, bytes] of objects) {
         if (!key.startsWith(job.inputPrefix)) continue
         const records = decoder
           .decode(bytes)
