@@ -90,13 +90,16 @@ export const makeMailSurroundings = (options: {
   const { broken, chance, chronicle, mood } = options
   const { note, saw } = chronicle
   const taken = new Map<string, Taken>()
+  const refused = new Set<string>()
 
   const send = (key: string): Effect.Effect<"deferred" | void, ReplyFailure> =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const { replyDeferred, replyRefused } = mood()
       if (!taken.has(key)) {
-        if (chance.bool(replyRefused)) {
+        // What is refused once can never go out unchanged.
+        if (refused.has(key) || chance.bool(replyRefused)) {
+          refused.add(key)
           saw("a reply is refused")
           return yield* new ReplyFailure({ reason: "refused", message: "refused" })
         }

@@ -1,4 +1,4 @@
-import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Logger } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Logger, References } from "effect"
 
 import { addCustomer } from "../../../src/adapters/memory/accounts/accounts.ts"
 import { type Documents, makeDocuments } from "../../../src/adapters/memory/documents/state.ts"
@@ -151,12 +151,15 @@ const BRANCHES: ReadonlyArray<readonly [RegExp, string]> = [
 ]
 
 const branchLogger = (saw: Chronicle["saw"]) =>
-  Logger.layer([
-    Logger.make(({ message }) => {
-      const text = String(Array.isArray(message) ? message[0] : message)
-      for (const [pattern, branch] of BRANCHES) if (pattern.test(text)) saw(branch)
-    })
-  ])
+  Layer.merge(
+    Layer.succeed(References.MinimumLogLevel, "Info"),
+    Logger.layer([
+      Logger.make(({ message }) => {
+        const text = String(Array.isArray(message) ? message[0] : message)
+        for (const [pattern, branch] of BRANCHES) if (pattern.test(text)) saw(branch)
+      })
+    ])
+  )
 
 /**
  * Whether there is anything for a kind of work. Where there is nothing it is not asked for: the answer would change nothing, and
