@@ -216,11 +216,14 @@ export const watchedConversions = (
         })
       )
     })
-  /** A result is stored before it is recorded (F2). */
+  /** A result is stored before it is recorded (F2). By the time that it is reported again, its file may be deleted. */
+  const recorded = new Set<string>()
   const stored = <A, E>(write: Effect.Effect<A, E>, key: string): Effect.Effect<A, E> =>
     Effect.tap(write, (answer) =>
       Effect.sync(() => {
-        if (answer === "completed" && !objects.has(key)) wrong("F2: a result is recorded, and not stored")
+        if (answer !== "completed" || recorded.has(key)) return
+        recorded.add(key)
+        if (!objects.has(key)) wrong("F2: a result is recorded, and not stored")
       })
     )
   const chunk = (id: string) => () => db.chunks.get(id)
