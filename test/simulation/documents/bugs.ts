@@ -29,8 +29,6 @@ export const BUGS = [
   "progress-of-the-cancelled",
   /** Nobody looks for the chunks of a worker that died. */
   "orphans-forgotten",
-  /** What an attempt cost that lost its lease is booked nowhere. */
-  "lost-attempt-not-booked",
   /** A result counts as stored when its upload begins. */
   "charged-before-stored",
   /** A repeated create does not know the job that is there. */
@@ -48,9 +46,7 @@ export const BUGS = [
   /** The reply with a result is queued before it is charged. */
   "reply-before-charge",
   /** Each attempt at a reply has a key of its own. */
-  "reply-key-of-the-attempt",
-  /** A mail that fails is not tried again. */
-  "failed-mail-forgotten"
+  "reply-key-of-the-attempt"
 ] as const
 export type Bug = (typeof BUGS)[number]
 
@@ -133,8 +129,6 @@ export const breakConversions = (bug: Bug | undefined, db: Documents): Conversio
       }
     case "orphans-forgotten":
       return { ...store, recoverOrphan: () => Effect.succeed(0) }
-    case "lost-attempt-not-booked":
-      return { ...store, bookCosts: () => Effect.void }
     default:
       return store
   }
@@ -200,8 +194,6 @@ export const breakIntake = (bug: Bug | undefined, db: Documents): Intake => {
             if (answer === "admitted") queueReply(db, { mailId: mail.id, recipient, content, asLink: true })
           })
       }
-    case "failed-mail-forgotten":
-      return { ...store, defer: () => Effect.succeed("stale") }
     default:
       return store
   }
