@@ -520,9 +520,9 @@ export const makeWorld = (
         if ((working.get(process.id) ?? 0) > 0) forgetful.add(process.id)
         process.dead = true
         yield* Deferred.succeed(process.died, undefined)
-        // Whatever becomes of the fiber that died here.
+        // The fiber that died here may be interrupted for it.
         yield* Effect.forkDetach(spawn(processes.find(({ id }) => id === process.id)?.role ?? "worker"))
-      })
+      }).pipe(Effect.uninterruptible)
   }
   return world
 }
