@@ -85,7 +85,7 @@ describe("the SMTP server", () => {
     assert.notMatch(await closed, /^250 .*queued/m)
   }, 60_000)
 
-  it("says 451 where the mail or its row cannot be kept, and keeps nothing of it", async () => {
+  it("says 451 where the mail or its row cannot be kept, and leaves at most what the sweep removes", async () => {
     const before = await objects()
     for (const port of ["objects.put", "store.receive"]) {
       broken = port
@@ -95,7 +95,8 @@ describe("the SMTP server", () => {
       assert.match(String(error), /451/)
     }
     broken = undefined
-    assert.strictEqual(await objects(), before)
+    // The answer of a row may be lost, and the row need its object: the sweep removes it where no row leads to it (I4).
+    assert.strictEqual(await objects(), before + 1)
     assert.match(await world.send({ from: "a@x.test", text: "x" }), /^250 /)
   })
 
