@@ -136,7 +136,7 @@ describe("simulation: what failed once", () => {
 })
 
 describe("a failure", () => {
-  it("is made small and told in words", { timeout: 240_000 }, async () => {
+  it("is made small and described in words", { timeout: 240_000 }, async () => {
     const found = await shrink(mailWorld, 1, { bug: "ambiguous-fails-over" })
     assert.isDefined(found)
     assert.isBelow(found.limits.size, mailWorld.full.size)
