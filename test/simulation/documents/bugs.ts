@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 
 import { makeBatchStore } from "../../../src/adapters/memory/batch/batch-store.ts"
 import { makeConversionStore } from "../../../src/adapters/memory/conversion/conversion-store.ts"
@@ -29,6 +29,8 @@ export const BUGS = [
   "progress-of-the-cancelled",
   /** Nobody looks for the chunks of a worker that died. */
   "orphans-forgotten",
+  /** What an attempt cost that lost its lease is booked nowhere. */
+  "lost-attempt-not-booked",
   /** A result counts as stored when its upload begins. */
   "charged-before-stored",
   /** A repeated create does not know the job that is there. */
@@ -46,7 +48,9 @@ export const BUGS = [
   /** The reply with a result is queued before it is charged. */
   "reply-before-charge",
   /** Each attempt at a reply has a key of its own. */
-  "reply-key-of-the-attempt"
+  "reply-key-of-the-attempt",
+  /** A mail that could not be worked on is not tried again. */
+  "failed-mail-forgotten"
 ] as const
 export type Bug = (typeof BUGS)[number]
 
@@ -129,6 +133,13 @@ export const breakConversions = (bug: Bug | undefined, db: Documents): Conversio
       }
     case "orphans-forgotten":
       return { ...store, recoverOrphan: () => Effect.succeed(0) }
+    case "lost-attempt-not-booked":
+      return {
+        ...store,
+        bookCosts: () => Effect.void,
+        completeChunk: (held, key, costs) =>
+          store.completeChunk(held, key, db.chunks.get(held.id)?.lease === held.lease ? costs : [])
+      }
     default:
       return store
   }
@@ -193,6 +204,11 @@ export const breakIntake = (bug: Bug | undefined, db: Documents): Intake => {
             } as const
             if (answer === "admitted") queueReply(db, { mailId: mail.id, recipient, content, asLink: true })
           })
+      }
+    case "failed-mail-forgotten":
+      return {
+        ...store,
+        defer: (mail, options) => store.defer(mail, { ...options, after: Duration.days(1000) })
       }
     default:
       return store

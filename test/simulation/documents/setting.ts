@@ -1,4 +1,17 @@
-import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Logger, References } from "effect"
+import {
+  Cause,
+  Clock,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Option,
+  References
+} from "effect"
 
 import { addCustomer } from "../../../src/adapters/memory/accounts/accounts.ts"
 import { type Documents, makeDocuments } from "../../../src/adapters/memory/documents/state.ts"
@@ -424,8 +437,11 @@ export const makeWorld = (
           })
         )
         working.set(process.id, (working.get(process.id) ?? 0) - 1)
-        // The end of some work may not have been recorded.
-        if (Exit.isFailure(exit)) forgetful.add(process.id)
+        // The end of some work may not have been recorded; a claim without an answer has cost nothing.
+        const failure = Exit.isFailure(exit)
+          ? Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+          : undefined
+        if (Exit.isFailure(exit) && failure?.operation.startsWith("claim") !== true) forgetful.add(process.id)
       })
       switch (role) {
         case "worker":
