@@ -10,6 +10,7 @@ const ALONE = [
 export default defineConfig({
   test: {
     globalSetup: ["test/support/global-setup.ts"],
+    setupFiles: ["test/support/property-seed.ts"],
     // Most tests wait for a database, a process or a clock: more of them at once than there are cores.
     maxWorkers: 3,
     testTimeout: 60_000,

@@ -21,7 +21,7 @@ const toBase64Url = (text: string): string => {
 const fromBase64Url = (text: string): string | undefined => {
   try {
     const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"))
-    return new TextDecoder("utf-8", { fatal: true }).decode(
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
       Uint8Array.from(binary, (char) => char.charCodeAt(0))
     )
   } catch {

@@ -12,7 +12,7 @@ describe("tags", () => {
     const text = fc.oneof(
       fc.string({ unit: "grapheme" }),
       fc.stringMatching(/^b64_[A-Za-z0-9_-]{0,12}$/),
-      fc.constant("")
+      fc.constantFrom("", "\uFEFF", "\uFEFFa byte order mark first")
     )
     fc.assert(
       fc.property(text, (value) => {
