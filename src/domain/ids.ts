@@ -34,3 +34,17 @@ export type LogRowId = typeof LogRowId.Type
 
 /** Any work that funds are held for and costs are booked on. */
 export type WorkId = JobId | FlyerId | MailId
+
+/** What a send is recognised by when it is called again: its caller gives it, or it is the id of the send's row. */
+export const IdempotencyKey = Schema.String.pipe(Schema.brand("IdempotencyKey"))
+export type IdempotencyKey = typeof IdempotencyKey.Type
+
+/** SHA-256 of an idempotency key, as hex: names the key in claims, rows and the tag that delivery events bring back. */
+export const KeyHash = Schema.String.pipe(Schema.brand("KeyHash"))
+export type KeyHash = typeof KeyHash.Type
+
+/** A key with its hash. */
+export interface SendKey {
+  readonly key: IdempotencyKey
+  readonly keyHash: KeyHash
+}

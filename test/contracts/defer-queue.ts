@@ -44,8 +44,8 @@ export const deferredSend = (rowId: string, content = "<p>Grüße</p>"): Deferre
     to: ["reader@example.test"],
     others: [],
     subject: "Hello",
-    idempotencyKey: `key-${rowId}`,
-    keyHash: "0".repeat(64)
+    idempotencyKey: anyId(`key-${rowId}`),
+    keyHash: anyId("0".repeat(64))
   },
   firstAttemptAt: 1_790_000_000_000,
   failedOver: false

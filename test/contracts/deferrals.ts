@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import type { SendStatus } from "../../src/domain/mail/send-result.ts"
 import { Deferrals } from "../../src/ports/mail/deferrals.ts"
 import type { RecordSend } from "../../src/ports/mail/mail-store.ts"
+import { anyId } from "../support/any-id.ts"
 import type { MailWorld } from "../support/mail-world.ts"
 import { attempt, mail } from "./mail-store.ts"
 
@@ -13,7 +14,7 @@ const HOUR_MS = 3_600_000
 
 /** A mail whose key is hashed as the mailer hashes it. */
 const mailOf = (key: string) =>
-  mail({ idempotencyKey: key, keyHash: createHash("sha256").update(key).digest("hex") })
+  mail({ idempotencyKey: anyId(key), keyHash: anyId(createHash("sha256").update(key).digest("hex")) })
 
 let serial = 0
 const freshKey = () => `deferral-${process.pid}-${(serial += 1)}`
@@ -97,7 +98,7 @@ export const suite = (
           provider: "provider_a",
           providerMessageId: `m-${key}`,
           event: "delivered",
-          keyHash: createHash("sha256").update(key).digest("hex")
+          keyHash: anyId(createHash("sha256").update(key).digest("hex"))
         })
         assert.deepStrictEqual(yield* openKey(key), { key, state: "sent" })
       }))

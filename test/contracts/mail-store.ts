@@ -33,8 +33,8 @@ export const mail = (overrides: Partial<SendDetails> = {}): Mail => {
       to: [`${fresh("to")}@x.test`],
       others: [],
       subject: "a subject",
-      idempotencyKey: key,
-      keyHash: `hash-of-${key}`,
+      idempotencyKey: anyId(key),
+      keyHash: anyId(`hash-of-${key}`),
       ...overrides
     }
   }
@@ -145,7 +145,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
           yield* world.suppress({ email: one.details.to[0]!, reason: "manual" })
           yield* world.suppress({ email: one.details.to[0]!, reason: "complaint" })
           yield* world.suppress({ email: other.details.to[0]!, reason: "hard_bounce" })
-          const ask = { keyHash: "k", claim: undefined }
+          const ask = { keyHash: anyId("k"), claim: undefined }
           const [found, none, empty] = yield* Effect.all(
             [
               world.store.begin({ ...ask, addresses: [...two.details.to, ...one.details.to] }),
@@ -183,7 +183,8 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
           assert.notDeepInclude(yield* world.suppressions, { email, reason: "complaint" })
           const retried = yield* world.store.beginRetry(retrying(one))
           const answers = [
-            (yield* world.store.begin({ keyHash: "k", addresses: [email], claim: undefined })).suppressions,
+            (yield* world.store.begin({ keyHash: anyId("k"), addresses: [email], claim: undefined }))
+              .suppressions,
             (yield* world.store.begin({ ...asking(mail()), addresses: [email] })).suppressions,
             (yield* world.store.begin(asking(one))).suppressions,
             retried._tag === "Go" ? retried.suppressions : []
@@ -781,7 +782,13 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
               yield* Effect.all(eventFirst ? steps.reverse() : steps)
               const { id: _, entryId: __, createdAt: ___, lastEventAt: ____, ...row } = yield* oneRow(one)
               assert.strictEqual(row.providerMessageId, messageId)
-              ends.push({ ...row, to: [], idempotencyKey: "", keyHash: "", providerMessageId: "" })
+              ends.push({
+                ...row,
+                to: [],
+                idempotencyKey: anyId(""),
+                keyHash: anyId(""),
+                providerMessageId: ""
+              })
             }
             assert.deepStrictEqual(ends[0], ends[1])
             assert.deepInclude(ends[0], {

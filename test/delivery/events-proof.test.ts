@@ -174,8 +174,8 @@ const libraryRow = (store: MailStore["Service"], story: Story, provider: Plan["p
           to: [story.to],
           others: [],
           subject: "Your order",
-          idempotencyKey: story.id,
-          keyHash: story.id
+          idempotencyKey: anyId(story.id),
+          keyHash: anyId(story.id)
         },
         outcome: "sent",
         provider,

@@ -10,7 +10,9 @@ const AnyId = Schema.String.pipe(
   Schema.brand("FlyerId"),
   Schema.brand("LeaseId"),
   Schema.brand("MailId"),
-  Schema.brand("LogRowId")
+  Schema.brand("LogRowId"),
+  Schema.brand("IdempotencyKey"),
+  Schema.brand("KeyHash")
 )
 /** An id of every kind: in a test the name of the variable says which one is meant. */
 export type AnyId = typeof AnyId.Type

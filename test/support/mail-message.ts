@@ -1,7 +1,9 @@
 import fc from "fast-check"
 
+import type { SendKey } from "../../src/domain/ids.ts"
 import { asciiDomain, type Mailbox } from "../../src/domain/mail/address.ts"
 import type { Message } from "../../src/domain/mail/message.ts"
+import { anyId } from "./any-id.ts"
 
 /** A mailbox from a bare address that needs no parser. */
 export const box = (address: string, name?: string): Mailbox => {
@@ -31,12 +33,14 @@ export const mail = (parts: Partial<Message> = {}): Message => ({
 })
 
 /** A key and a hash that stands for it. */
-export const keyOf = (key: string): { readonly key: string; readonly keyHash: string } => ({
-  key,
-  keyHash: Array.from(key, (char) => char.codePointAt(0)!.toString(16).padStart(2, "0"))
-    .join("")
-    .padEnd(64, "0")
-    .slice(0, 64)
+export const keyOf = (key: string): SendKey => ({
+  key: anyId(key),
+  keyHash: anyId(
+    Array.from(key, (char) => char.codePointAt(0)!.toString(16).padStart(2, "0"))
+      .join("")
+      .padEnd(64, "0")
+      .slice(0, 64)
+  )
 })
 
 // oxlint-disable-next-line no-control-regex -- a parsed name holds none

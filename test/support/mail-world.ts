@@ -3,7 +3,7 @@ import { Clock, Effect, Schema } from "effect"
 import { makeMailDatabase } from "../../src/adapters/memory/mail/mail-store.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
-import { LogRowId } from "../../src/domain/ids.ts"
+import { IdempotencyKey, KeyHash, LogRowId } from "../../src/domain/ids.ts"
 import { FailureKind, Provider } from "../../src/domain/mail/failover.ts"
 import { SendStatus } from "../../src/domain/mail/send-result.ts"
 import { EmailStatus } from "../../src/domain/mail/status.ts"
@@ -91,8 +91,8 @@ const Row = Schema.Struct({
   failedOver: Schema.Boolean,
   costUsd: Schema.NullOr(Schema.Number),
   acceptedCostUsd: Schema.NullOr(Schema.Number),
-  idempotencyKey: Schema.NullOr(Schema.String),
-  keyHash: Schema.NullOr(Schema.String),
+  idempotencyKey: Schema.NullOr(IdempotencyKey),
+  keyHash: Schema.NullOr(KeyHash),
   alertedAt: Schema.NullOr(Schema.Number),
   suppressionMarks: Schema.Array(Schema.String),
   entryId: Schema.NullOr(Schema.String),

@@ -1,6 +1,7 @@
 import { Option, Schema } from "effect"
 import type { CreateEmailOptions } from "resend"
 
+import type { SendKey } from "../../domain/ids.ts"
 import { formatMailbox, formattedKey } from "../../domain/mail/address.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import type { Message } from "../../domain/mail/message.ts"
@@ -51,10 +52,7 @@ const formatAll = (boxes: Message["to"]): ReadonlyArray<string> => boxes.map(for
  * Makes the request. Headers and tags are sorted, so that calls that are equal by the idempotency rules make equal bytes: the
  * vendor refuses a known key with a payload that differs.
  */
-export const prepareRequest = (
-  message: Message,
-  { key, keyHash }: { readonly key: string; readonly keyHash: string }
-): ProviderRequest => {
+export const prepareRequest = (message: Message, { key, keyHash }: SendKey): ProviderRequest => {
   const headers = Object.entries(message.headers).sort(byName)
   const body = {
     from: formatMailbox(message.from),

@@ -2,6 +2,7 @@ import type { SendEmailCommandInput } from "@aws-sdk/client-sesv2"
 import { Option, Result, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 
+import type { SendKey } from "../../domain/ids.ts"
 import { addressOf, formatMailbox, formattedKey, type Mailbox } from "../../domain/mail/address.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import { encodedWords, isPrintableAscii } from "../../domain/mail/encoded-words.ts"
@@ -98,10 +99,7 @@ const attachment = (part: Attachment) => ({
  */
 export const prepareRequest =
   (configurationSet: string | undefined) =>
-  (
-    message: Message,
-    { key, keyHash }: { readonly key: string; readonly keyHash: string }
-  ): ProviderRequest => {
+  (message: Message, { key, keyHash }: SendKey): ProviderRequest => {
     const set = message.configurationSet ?? configurationSet
     const headers = Object.entries(message.headers).sort(byName)
     const body = {

@@ -1,4 +1,4 @@
-import type { LogRowId } from "../ids.ts"
+import type { KeyHash, LogRowId } from "../ids.ts"
 import type { Provider } from "../mail/failover.ts"
 
 /** A provider's delivery event, normalised for `record_email_event` (EVENT-1 to EVENT-4). */
@@ -16,7 +16,7 @@ export interface DeliveryEvent {
   /** Failure reason for `email_log.error`. */
   readonly reason: string | undefined
   /** The `postlane_key` tag, where the event carries it. */
-  readonly keyHash: string | undefined
+  readonly keyHash: KeyHash | undefined
   /** Vendor's bounce type (`Permanent`, …), where the event is a bounce and says so. */
   readonly bounceType: string | undefined
   /** Recipients that the provider names as bounced or complaining (`provider_b`); absent where it names none. */

@@ -1,3 +1,4 @@
+import { KeyHash } from "../ids.ts"
 import { asciiDomain } from "../mail/address.ts"
 import { decodeTag } from "../mail/tag.ts"
 
@@ -79,8 +80,8 @@ export const tagsOf = (entries: Iterable<readonly [string, unknown]>): Readonly<
   )
 
 /** The hash of the idempotency key, where the tag holds one. */
-export const keyHashOf = (value: string | undefined): string | undefined =>
-  value !== undefined && KEY_HASH.test(value) ? value : undefined
+export const keyHashOf = (value: string | undefined): KeyHash | undefined =>
+  value !== undefined && KEY_HASH.test(value) ? KeyHash.make(value) : undefined
 
 /** Whether lists and objects are nested more than `limit` deep: deeper than the log stores. */
 export const isDeeperThan = (value: unknown, limit: number): boolean =>

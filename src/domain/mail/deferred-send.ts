@@ -1,6 +1,6 @@
 import { Schema, Option } from "effect"
 
-import { LogRowId } from "../ids.ts"
+import { IdempotencyKey, KeyHash, LogRowId } from "../ids.ts"
 import { Provider, IDEMPOTENCY_WINDOW_MS } from "./failover.ts"
 import { Category } from "./suppression-policy.ts"
 
@@ -29,9 +29,9 @@ export const SendDetails = Schema.Struct({
   /** Recipients that were left out since they are suppressed; absent in messages that an earlier version queued. */
   dropped: Schema.optionalKey(Schema.Array(Schema.String)),
   subject: Schema.String,
-  idempotencyKey: Schema.String,
+  idempotencyKey: IdempotencyKey,
   /** SHA-256 hex of the key: the value of the tag that delivery events bring back. */
-  keyHash: Schema.String
+  keyHash: KeyHash
 })
 export type SendDetails = typeof SendDetails.Type
 

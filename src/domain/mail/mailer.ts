@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Result } from "effect"
 
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
-import { LogRowId } from "../ids.ts"
+import { IdempotencyKey, KeyHash, LogRowId } from "../ids.ts"
 import { addressKey, addressOf } from "./address.ts"
 import { unconfigured } from "./attempt.ts"
 import { settledState } from "./claim.ts"
@@ -84,8 +84,8 @@ const send = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   const startedAt = yield* Clock.monotonicTimeNanos
   const rowId = LogRowId.make(yield* parts.newId())
-  const idempotencyKey = chosenKey ?? rowId
-  const keyHash = yield* parts.sha256Hex(idempotencyKey)
+  const idempotencyKey = IdempotencyKey.make(chosenKey ?? rowId)
+  const keyHash = KeyHash.make(yield* parts.sha256Hex(idempotencyKey))
   const claim =
     chosenKey === undefined || !parts.store.configured
       ? undefined

@@ -1,5 +1,6 @@
 import { Result, Schema } from "effect"
 
+import type { SendKey } from "../ids.ts"
 import { addressOf, type Mailbox } from "./address.ts"
 import type { ProviderRequest } from "./deferred-send.ts"
 import type { Provider } from "./failover.ts"
@@ -44,11 +45,7 @@ const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<strin
   Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 /** The message as a request; the same message and key give the same bytes. */
-export const preparePlain = (
-  provider: Provider,
-  message: Message,
-  key: { readonly key: string; readonly keyHash: string }
-): ProviderRequest => {
+export const preparePlain = (provider: Provider, message: Message, key: SendKey): ProviderRequest => {
   const body: PlainRequestBody = {
     from: plain(message.from),
     to: message.to.map(plain),

@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect"
 
 import type { BeganSend, MailStore, RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import { withDeadline } from "../deadline.ts"
+import type { KeyHash } from "../ids.ts"
 import type { Evidence } from "./claim.ts"
 import type { SendDetails } from "./deferred-send.ts"
 import type { Provider } from "./failover.ts"
@@ -46,7 +47,7 @@ export const begin = Effect.fnUntraced(function* (
   access: Access,
   message: Message,
   asked: {
-    readonly keyHash: string
+    readonly keyHash: KeyHash
     readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
     readonly first: Provider
   },
@@ -83,7 +84,7 @@ export const begin = Effect.fnUntraced(function* (
 /** Proof that the provider accepted a send with this key; none where the store does not answer. */
 export const findEvidence = (
   access: Access,
-  keyHash: string,
+  keyHash: KeyHash,
   provider: Provider
 ): Effect.Effect<Evidence | undefined> =>
   access.store.configured

@@ -1,5 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
+import type { SendKey } from "../../domain/ids.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { Message } from "../../domain/mail/message.ts"
@@ -28,10 +29,7 @@ export interface Accepted {
 export interface MailProvider {
   readonly provider: Provider
   /** Makes the vendor's request; the same message and key give the same bytes. Pure. */
-  readonly prepare: (
-    message: Message,
-    key: { readonly key: string; readonly keyHash: string }
-  ) => ProviderRequest
+  readonly prepare: (message: Message, key: SendKey) => ProviderRequest
   /**
    * The same request without these recipients (bare lower-case addresses); `undefined` where no To recipient is left.
    * Without any of them in it, the request comes back unchanged, byte for byte.

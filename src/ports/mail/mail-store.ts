@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
 
-import type { LogRowId } from "../../domain/ids.ts"
+import type { KeyHash, LogRowId } from "../../domain/ids.ts"
 import type { ClaimDecision, ClaimState, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
@@ -21,7 +21,7 @@ export interface ClaimEntry {
 
 /** The look-up before a send. */
 export interface BeginSend {
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   /** Bare lower-case addresses of all recipients. */
   readonly addresses: ReadonlyArray<string>
   /** Absent where the key was generated here: nobody else can know it. */
@@ -39,7 +39,7 @@ export interface BeganSend {
 
 /** The look-up before a queued retry. */
 export interface BeginRetry {
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   readonly provider: Provider
   /** The row that this retry writes. */
   readonly rowId: LogRowId
@@ -105,13 +105,13 @@ export class MailStore extends Context.Service<
     readonly begin: (entry: BeginSend) => Effect.Effect<BeganSend, StoreUnavailable>
     /** Records that the holder of the claim now tries another provider; false where it no longer holds the claim. */
     readonly moveClaim: (entry: {
-      readonly keyHash: string
+      readonly keyHash: KeyHash
       readonly owner: string
       readonly provider: Provider
     }) => Effect.Effect<boolean, StoreUnavailable>
     /** Proof that this provider accepted an attempt on the key. */
     readonly findEvidence: (entry: {
-      readonly keyHash: string
+      readonly keyHash: KeyHash
       readonly provider: Provider
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>

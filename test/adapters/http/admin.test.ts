@@ -50,8 +50,8 @@ const letter: DeadLetter = {
       to: ["a@x.test"],
       others: [],
       subject: "s",
-      idempotencyKey: "order-17",
-      keyHash: "00"
+      idempotencyKey: anyId("order-17"),
+      keyHash: anyId("00")
     },
     firstAttemptAt: 0,
     failedOver: false

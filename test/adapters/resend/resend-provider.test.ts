@@ -6,6 +6,7 @@ import { classifyResendError } from "../../../src/adapters/resend/classify.ts"
 import { makeResendProvider } from "../../../src/adapters/resend/resend-provider.ts"
 import { UndiciResend } from "../../../src/adapters/resend/undici-resend.ts"
 import { decodeTag } from "../../../src/domain/mail/tag.ts"
+import { anyId } from "../../support/any-id.ts"
 import { RESEND_KEY, resendWithFake } from "../../support/fake-peers.ts"
 import type { FakeResendOptions, ResendPayload } from "../../support/fake-resend.ts"
 import { box, keyOf, mail } from "../../support/mail-message.ts"
@@ -257,7 +258,10 @@ describe.each([
           ["x".repeat(256), "x".repeat(256)]
         ] as const
         for (const [key, header] of cases) {
-          const request = provider.prepare(mail({ subject: key }), { key, keyHash: "a".repeat(64) })
+          const request = provider.prepare(mail({ subject: key }), {
+            key: anyId(key),
+            keyHash: anyId("a".repeat(64))
+          })
           assert.strictEqual(request.key, header)
           yield* Effect.ignore(provider.send(request))
           assert.strictEqual(fake.requests.at(-1)?.headers["idempotency-key"], header)

@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 
 import type { DeliveryEvent } from "../../../src/domain/delivery/delivery-event.ts"
+import type { KeyHash } from "../../../src/domain/ids.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { ListFailure, type SentMails } from "../../../src/ports/delivery/event-poll.ts"
 import type { Chance } from "../kernel.ts"
@@ -23,7 +24,7 @@ export interface VendorMail {
   readonly provider: Provider
   readonly messageId: string
   /** Absent where it was sent by hand, outside of the library. */
-  readonly keyHash: string | undefined
+  readonly keyHash: KeyHash | undefined
   readonly to: ReadonlyArray<string>
   readonly recipients: ReadonlyArray<string>
   readonly subject: string

@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 
+import type { KeyHash } from "../../../src/domain/ids.ts"
 import { addressKey } from "../../../src/domain/mail/address.ts"
 import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
@@ -10,7 +11,7 @@ import { call, CallTrace, type Road, type SimProcess } from "../process.ts"
 export interface Attempt {
   readonly provider: Provider
   readonly key: string
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   readonly process: string
   readonly startedAt: number
   /** The answer that the caller got; `none` where it got none (lost, timed out, dead). */
@@ -27,7 +28,7 @@ interface Body {
   readonly subject: string
   readonly to: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
-  readonly keyHash: string
+  readonly keyHash: KeyHash
 }
 
 /** A provider that everybody shares: an append-only log of what it was asked and of the copies that left. */

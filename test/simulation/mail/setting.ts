@@ -2,6 +2,7 @@ import { Clock, Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 
 import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import type { KeyHash } from "../../../src/domain/ids.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/domain/mail/retry.ts"
@@ -134,7 +135,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
           breaksAfter: share("provider breaks after it accepted", 0.1)
         }
 
-  const noteProof = (provider: Provider | null, keyHash: string) =>
+  const noteProof = (provider: Provider | null, keyHash: KeyHash) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       const proof = `${provider} ${keyHash}`
       provenAt.set(proof, Math.min(provenAt.get(proof) ?? Infinity, now))
@@ -143,7 +144,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
   /** Tells the database what the provider knows, late, twice, out of order, or never. */
   const announce = (
     provider: Provider,
-    keyHash: string,
+    keyHash: KeyHash,
     messageId: string,
     recipients: ReadonlyArray<string>
   ) =>

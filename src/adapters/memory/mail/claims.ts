@@ -1,3 +1,4 @@
+import type { KeyHash } from "../../../domain/ids.ts"
 import {
   type Claim,
   type ClaimDecision,
@@ -31,7 +32,7 @@ const suppressionsOf = (
 /** Proof that an attempt on the key was accepted. */
 export const findEvidence = (
   tables: MailTables,
-  keyHash: string,
+  keyHash: KeyHash,
   provider: Provider
 ): Evidence | undefined => {
   const providerMessageId = newestRow(
@@ -46,7 +47,7 @@ export const findEvidence = (
 }
 
 /** What is left of a key that has no claim: see `Trail`. */
-const findTrail = ({ rows }: MailTables, keyHash: string, now: number): Trail | undefined => {
+const findTrail = ({ rows }: MailTables, keyHash: KeyHash, now: number): Trail | undefined => {
   const left = rows.filter(
     (row) =>
       row.keyHash === keyHash &&
@@ -70,7 +71,7 @@ const decisionOfHolder = ({ ambiguous, firstAttemptAt, provider }: Claim): Claim
 
 const decide = (
   tables: MailTables,
-  keyHash: string,
+  keyHash: KeyHash,
   asked: ClaimEntry,
   known: Claim | undefined,
   now: number
@@ -145,7 +146,7 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
 /** Notes the provider that the holder of a claim tries next; false where it holds the claim no longer. */
 export const moveClaim = (
   { claims }: MailTables,
-  entry: { readonly keyHash: string; readonly owner: string; readonly provider: Provider }
+  entry: { readonly keyHash: KeyHash; readonly owner: string; readonly provider: Provider }
 ): boolean => {
   const claim = claims.get(entry.keyHash)
   if (claim === undefined || claim.owner !== entry.owner || claim.state !== "held") return false

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
-import type { LogRowId } from "../../../domain/ids.ts"
+import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
 import { append } from "../../../domain/lists.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
 import type { Suppression } from "../../../domain/mail/suppression-policy.ts"
@@ -72,7 +72,7 @@ export interface MailDatabase {
   readonly unsuppress: (email: string) => number
   /** What `erase_person` does to the suppressions of an address: they leave the list, and still block. */
   readonly erase: (email: string) => void
-  readonly claim: (keyHash: string) => Claim | undefined
+  readonly claim: (keyHash: KeyHash) => Claim | undefined
 }
 
 const takeOut = ({ suppressions }: MailTables, email: string): ReadonlyArray<Suppression> => {

@@ -1,5 +1,5 @@
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
-import { LogRowId } from "../../../domain/ids.ts"
+import { type KeyHash, LogRowId } from "../../../domain/ids.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
 import type { FailureKind, Provider } from "../../../domain/mail/failover.ts"
 import type { SendStatus } from "../../../domain/mail/send-result.ts"
@@ -46,7 +46,7 @@ export interface LogRow {
   /** The cost of a deferral if it turns out to have been accepted. */
   readonly acceptedCostUsd: number | null
   readonly idempotencyKey: string | null
-  readonly keyHash: string | null
+  readonly keyHash: KeyHash | null
   readonly alertedAt: number | null
   /** `reason:address` for each automatic suppression that the row's events asked for. */
   readonly suppressionMarks: ReadonlyArray<string>
@@ -69,7 +69,7 @@ export interface EventEntry {
   readonly from?: string | undefined
   readonly reason?: string | undefined
   readonly raw?: unknown
-  readonly keyHash?: string | undefined
+  readonly keyHash?: KeyHash | undefined
   readonly bounceType?: string | undefined
   /** The recipients that the provider names as bounced or complaining. */
   readonly suppress?: ReadonlyArray<string> | undefined
@@ -182,7 +182,7 @@ export const rowOfMessage = (
 /** The newest row of a key and provider that belongs to the key's current use. */
 export const newestRow = (
   { claims, rows }: MailTables,
-  keyHash: string,
+  keyHash: KeyHash,
   provider: Provider,
   matches: (row: LogRow) => boolean
 ): LogRow | undefined => {

@@ -3,11 +3,13 @@ import { Effect, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/mail/mail-store.ts"
+import type { KeyHash } from "../../../../src/domain/ids.ts"
 import { type Claim, type ClaimDecision, decideClaim, type Trail } from "../../../../src/domain/mail/claim.ts"
 import type { Provider } from "../../../../src/domain/mail/failover.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
 import { resultOf } from "../../../contracts/mail-store.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
+import { anyId } from "../../../support/any-id.ts"
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
@@ -37,13 +39,13 @@ const LOGGED = [
 
 /** One key: its claim, what the log holds of it, and what the rule decides. */
 interface Case {
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   readonly claim: Claim | undefined
   readonly provider: Provider
   readonly logged: (typeof LOGGED)[number]
 }
 
-const claimsOf = (keyHash: string, now: number): ReadonlyArray<Claim> =>
+const claimsOf = (keyHash: KeyHash, now: number): ReadonlyArray<Claim> =>
   STATES.flatMap(({ result, state }) =>
     PROVIDERS.flatMap((provider) =>
       [true, false].flatMap((ambiguous) =>
@@ -67,12 +69,12 @@ const claimsOf = (keyHash: string, now: number): ReadonlyArray<Claim> =>
 
 const casesAt = (now: number): ReadonlyArray<Case> => {
   const claimed = LOGGED.flatMap((logged) =>
-    claimsOf("key", now).map((claim) => ({ claim, provider: claim.provider, logged }))
+    claimsOf(anyId("key"), now).map((claim) => ({ claim, provider: claim.provider, logged }))
   )
   const unclaimed = LOGGED.flatMap((logged) =>
     PROVIDERS.map((provider) => ({ claim: undefined, provider, logged }))
   )
-  return [...claimed, ...unclaimed].map((one, index) => ({ ...one, keyHash: `key-${index}` }))
+  return [...claimed, ...unclaimed].map((one, index) => ({ ...one, keyHash: anyId(`key-${index}`) }))
 }
 
 const decided = ({ claim, logged, provider }: Case, now: number): ClaimDecision => {

@@ -109,8 +109,8 @@ type EventStep = Extract<Step, { readonly _tag: "event" }>
 
 /** Names of one run: runs share a database. */
 const names = (run: number) => ({
-  key: (index: number) => `run-${run}-key-${index}`,
-  hash: (index: number) => `run-${run}-hash-${index}`,
+  key: (index: number) => anyId(`run-${run}-key-${index}`),
+  hash: (index: number) => anyId(`run-${run}-hash-${index}`),
   message: (index: number) => `run-${run}-message-${index}`,
   address: (index: number) => `run-${run}-to-${index}@x.test`,
   id: (key: number, index: number) => uuid(run, key, index),
@@ -467,7 +467,10 @@ describe("races", () => {
         const name = names((runs += 1))
         const spread = Array.from({ length: 40 }, (_, index) => index)
         const details = (index: number) =>
-          mail({ idempotencyKey: `${name.key(0)}-${index}`, keyHash: `${name.hash(0)}-${index}` })
+          mail({
+            idempotencyKey: anyId(`${name.key(0)}-${index}`),
+            keyHash: anyId(`${name.hash(0)}-${index}`)
+          })
         const sends = spread.map((index) =>
           index % 3 === 0
             ? attempt(details(index), "deferred")
@@ -478,7 +481,7 @@ describe("races", () => {
           providerMessageId: `${name.message(0)}-${index}`,
           event: "complained",
           recipients: [`${index % 5}@overlap.test`],
-          keyHash: `${name.hash(0)}-${index}`
+          keyHash: anyId(`${name.hash(0)}-${index}`)
         }))
         const batches: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
           Effect.forEach(sends, (entry) => postgres.store.record(entry), { concurrency: "unbounded" }),

@@ -75,7 +75,7 @@ describe("mail store: PostgreSQL, when things go wrong", () => {
       const ask = (keyHash: string) =>
         Effect.exit(
           store.begin({
-            keyHash,
+            keyHash: anyId(keyHash),
             addresses: [],
             claim: { payloadHash: "p", provider: "provider_a", owner: `owner of ${keyHash}`, leaseMs: 1_000 }
           })
