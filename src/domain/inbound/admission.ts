@@ -26,8 +26,14 @@ import {
 } from "./ending.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 import { IntakeConfig, sourceKey, MAX_HINTS_AN_HOUR, MAX_MAILS_AN_HOUR } from "./intake-config.ts"
-import { isWrittenTo, malformation } from "./mail-addressing.ts"
-import { identityText, messageIdOf, referencesOf, signatureTexts } from "./mail-identity.ts"
+import {
+  identityText,
+  isWrittenTo,
+  malformation,
+  messageIdOf,
+  referencesOf,
+  signatureTexts
+} from "./mail-headers.ts"
 import { countEnded } from "./metrics.ts"
 import { estimatePages } from "./page-class.ts"
 import type { ReplyContent } from "./reply-content.ts"

@@ -16,7 +16,7 @@ import {
   messageIdOf,
   referencesOf,
   replySubject
-} from "../../../src/domain/inbound/mail-identity.ts"
+} from "../../../src/domain/inbound/mail-headers.ts"
 import {
   creditsFor,
   estimatePages,

@@ -6,13 +6,14 @@ import * as ReaderProcess from "../../../src/adapters/reader-process/reader-proc
 import { chooseAttachment } from "../../../src/domain/inbound/attachment-choice.ts"
 import { automaticReason } from "../../../src/domain/inbound/automatic-mail.ts"
 import type { IncomingMail } from "../../../src/domain/inbound/incoming-mail.ts"
-import { isWrittenTo, malformation } from "../../../src/domain/inbound/mail-addressing.ts"
 import {
+  isWrittenTo,
+  malformation,
   messageIdOf,
   referencesOf,
   replySubject,
   signatureTexts
-} from "../../../src/domain/inbound/mail-identity.ts"
+} from "../../../src/domain/inbound/mail-headers.ts"
 import { authenticityOf, senderOf } from "../../../src/domain/inbound/sender-authenticity.ts"
 import { MailReader } from "../../../src/ports/inbound/mails.ts"
 import { strangeMails } from "../../support/strange-mails.ts"
