@@ -93,7 +93,7 @@ export const recordLine: RecordWriter = (recordId, call) =>
   writeLine(recordId, call, (bytes) => new Uint8Array(bytes))
 
 /** The same for many records: the buffer is reused, so a line is valid until the next. */
-export const makeRecordLines = (): RecordWriter => {
+const makeRecordLines = (): RecordWriter => {
   let place = new Uint8Array(0)
   return (recordId, call) =>
     writeLine(recordId, call, (bytes) => {

@@ -69,7 +69,7 @@ const publishedOf = (destinations: ReadonlyArray<EventDestination>): ReadonlyArr
 }
 
 /** What to look at. */
-export interface SesAccountOptions extends SesOptions {
+interface SesAccountOptions extends SesOptions {
   /** The sender domain: the identity. */
   readonly sender: string
   /** Looked at beside the identity's default and the default of the settings. */

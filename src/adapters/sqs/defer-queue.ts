@@ -18,7 +18,7 @@ export const MAX_DELAY_SECONDS = 900
 /** Longest wait of a long poll (vendor limit). */
 const MAX_WAIT_SECONDS = 20
 
-export interface SqsDeferQueueOptions extends QueueClientOptions {
+interface SqsDeferQueueOptions extends QueueClientOptions {
   readonly queueUrl: string
   /** Whole seconds that a received message stays hidden unless its consumer extends it: 1 to 43,200. */
   readonly visibilitySeconds: number

@@ -4,7 +4,7 @@ import { addressKey, type Mailbox, parseMailbox } from "../mail/address.ts"
 import { headerValues, type IncomingMail, type MailHeader } from "./incoming-mail.ts"
 
 /** A `DKIM-Signature` header (RFC 6376, section 3.5), as far as it identifies a mail; the mail hop verifies it. */
-export interface DkimSignature {
+interface DkimSignature {
   /** `d=`, in lower case. */
   readonly domain: string
   /** Names of the headers that it covers, in lower case. */

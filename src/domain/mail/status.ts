@@ -16,7 +16,7 @@ export const EmailStatus = Schema.Literals([
 export type EmailStatus = typeof EmailStatus.Type
 
 /** The statuses that move forward, lowest first. */
-export const RANKED_STATUSES = [
+const RANKED_STATUSES = [
   "deferred",
   "sent",
   "delivery_delayed",

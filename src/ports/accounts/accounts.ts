@@ -46,7 +46,7 @@ export class Accounts extends Context.Service<
 >()("postlane/ports/Accounts") {}
 
 /** An invitation, and what the caller does about its mail. */
-export type InviteTodo =
+type InviteTodo =
   /** The caller sends the mail, and nobody else does until it reports the outcome. */
   | {
       readonly todo: "Send"

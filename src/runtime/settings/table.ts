@@ -282,7 +282,7 @@ export const AREAS = {
 } as const
 
 /** The name of an area. */
-export type Area = keyof typeof AREAS
+type Area = keyof typeof AREAS
 
 type SettingsOf<A extends Area> = (typeof AREAS)[A]["settings"]
 

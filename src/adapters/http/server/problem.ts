@@ -109,7 +109,7 @@ const componentName = (code: ProblemCode): string =>
     .concat("Problem")
 
 /** One error of a request: the dotted path of the field (empty for the whole body), and a message. */
-export const ProblemIssue = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({
+const ProblemIssue = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({
   identifier: "ProblemIssue"
 })
 

@@ -58,7 +58,7 @@ export const makeAccessDatabase = () => ({
 })
 
 /** Options of the adapter. */
-export interface MemoryAccessOptions {
+interface MemoryAccessOptions {
   readonly database?: ReturnType<typeof makeAccessDatabase> | undefined
   /** Whether dev tokens are accepted. */
   readonly embedded: boolean

@@ -29,7 +29,7 @@ const clean = (db: Documents, id: string, what: "source" | "all"): void => {
 }
 
 /** What the send log, which is another database, knows of an address. */
-export type SuppressionsOf = (email: string) => ReadonlyArray<SuppressionReason>
+type SuppressionsOf = (email: string) => ReadonlyArray<SuppressionReason>
 
 /** The mails of one process on a database that others may share. */
 export const makeIntakeStore = (

@@ -27,7 +27,7 @@ export interface MemoryCopy {
 }
 
 /** A provider in memory, and a record of what it received and delivered. */
-export interface MemoryProvider {
+interface MemoryProvider {
   readonly provider: MailProvider
   /** Every delivered copy, oldest first. */
   readonly copies: Effect.Effect<ReadonlyArray<MemoryCopy>>

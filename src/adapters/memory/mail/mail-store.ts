@@ -125,7 +125,7 @@ export const makeMailDatabase = (): MailDatabase => {
 }
 
 /** The database behind {@link layer}, for tests and simulations that feed events and read rows. */
-export class MemoryMailDatabase extends Context.Service<MemoryMailDatabase, MailDatabase>()(
+class MemoryMailDatabase extends Context.Service<MemoryMailDatabase, MailDatabase>()(
   "postlane/adapters/memory/MemoryMailDatabase"
 ) {}
 

@@ -96,7 +96,7 @@ export interface RecordedEvent {
 }
 
 /** A row of `email_alerts`. */
-export interface AlertClaim {
+interface AlertClaim {
   /** Gone once it is confirmed. */
   readonly failed: FailedSend | undefined
   /** Null once it is confirmed. */

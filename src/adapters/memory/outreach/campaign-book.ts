@@ -22,7 +22,7 @@ import {
 } from "../../../ports/outreach/campaign-book.ts"
 
 /** A row of `email_sends`; times in milliseconds since the epoch. */
-export interface EmailSendRow {
+interface EmailSendRow {
   readonly id: string
   readonly email: string | undefined
   readonly campaign: string | undefined

@@ -9,7 +9,7 @@ import { statements } from "../statement.ts"
 import { IsoTime } from "../values.ts"
 
 /** How long an invitation is valid. */
-export const INVITE_LIFETIME_SECONDS = 7 * 24 * 60 * 60
+const INVITE_LIFETIME_SECONDS = 7 * 24 * 60 * 60
 
 /** Longer than a send takes, including fail-over and all its time limits. */
 const SENDING_LEASE_SECONDS = 120

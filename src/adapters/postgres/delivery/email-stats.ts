@@ -26,7 +26,7 @@ const Row = Schema.Union([Counted, Nothing])
 const FIRST = `date_trunc('day', now() at time zone 'UTC') - make_interval(days => $1::int - 1)`
 
 /** What is counted: an index-only scan of `email_log_created` answers it. */
-export const COUNTS = `select date_trunc('day', created_at at time zone 'UTC') as day, category, provider, status,
+const COUNTS = `select date_trunc('day', created_at at time zone 'UTC') as day, category, provider, status,
   count(*)::int as count, (count(*) filter (where failed_over))::int as failed_over,
   coalesce(sum(cost_usd), 0)::float8 as cost_usd
 from email_log

@@ -27,7 +27,7 @@ export const QueueName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za
 )
 export type QueueName = typeof QueueName.Type
 
-export interface PostgresDeferQueueOptions {
+interface PostgresDeferQueueOptions {
   readonly name: QueueName
   /** Whole seconds that a received message stays hidden unless its consumer extends it. */
   readonly visibilitySeconds: number

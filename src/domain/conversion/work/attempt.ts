@@ -22,7 +22,7 @@ export interface WorkSettings {
 }
 
 /** What one attempt used. */
-export interface Meter {
+interface Meter {
   /** Tokens of on-demand answers, used or not; batch-served pages are left out (BATCH-31). */
   usage: TokenUsage
   /** On-demand answers. */
@@ -57,7 +57,7 @@ export const costsOf = (
   calls === 0 ? [] : [{ ...attempt, model: modelId, usage, costUsd: estimateLlmCost(usage, price) }]
 
 /** Why a piece of work on a file failed. */
-export type WorkFailure = PdfError | DocxError | VisionModelError | ObjectStoreError
+type WorkFailure = PdfError | DocxError | VisionModelError | ObjectStoreError
 
 /** Retries of one read: what fails every time is the page's own fault. */
 const RETRIES = 2
