@@ -11,7 +11,7 @@ import { conversionDuties } from "../../src/runtime/layers/conversion.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 import { customer, pdf, WINDOW } from "../adapters/postgres/conversion/world.ts"
-import { clean, isClosed, isState, jobOf, laneWorld, parked, rowOf } from "../domain/batch/world.ts"
+import { clean, isClosed, isState, jobOf, laneWorld, parked, rowOf } from "../domain/batch/world/world.ts"
 import { anyId } from "../support/any-id.ts"
 
 const settingsWith = (enabled: boolean) =>

@@ -7,8 +7,8 @@ import { Leadership } from "../../src/ports/leadership.ts"
 import { batchDuties } from "../../src/runtime/layers/batch.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
-import { driverTick } from "../domain/batch/tick.ts"
-import { clean, isState, jobOf, laneWorld, parked, rowOf, settingsOf } from "../domain/batch/world.ts"
+import { driverTick } from "../domain/batch/world/tick.ts"
+import { clean, isState, jobOf, laneWorld, parked, rowOf, settingsOf } from "../domain/batch/world/world.ts"
 
 const settings = Result.getOrThrow(
   decodeSettings(

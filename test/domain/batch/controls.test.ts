@@ -10,7 +10,7 @@ import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { anyId } from "../../support/any-id.ts"
-import { driverTick } from "./tick.ts"
+import { driverTick } from "./world/tick.ts"
 import {
   clean,
   isClosed,
@@ -23,7 +23,7 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world.ts"
+} from "./world/world.ts"
 
 const suite = Layer.provideMerge(BatchControls.layer, laneWorld)
 

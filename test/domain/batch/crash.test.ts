@@ -6,9 +6,19 @@ import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
-import { behindGate, Crash, type Gate } from "./gate.ts"
-import { driverTick } from "./tick.ts"
-import { clean, convertAll, jobOf, Knobs, laneWorld, parked, rowOf, settingsOf, tickUntil } from "./world.ts"
+import { behindGate, Crash, type Gate } from "./world/gate.ts"
+import { driverTick } from "./world/tick.ts"
+import {
+  clean,
+  convertAll,
+  jobOf,
+  Knobs,
+  laneWorld,
+  parked,
+  rowOf,
+  settingsOf,
+  tickUntil
+} from "./world/world.ts"
 
 /** The job goes on, and its row is closed. */
 const done = (jobId: JobId) =>

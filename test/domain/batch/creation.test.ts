@@ -6,7 +6,7 @@ import type { JobOptions } from "../../../src/domain/conversion/job.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { customer, pdf, WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { anyId } from "../../support/any-id.ts"
-import { clean, jobOf, laneWorld } from "./world.ts"
+import { clean, jobOf, laneWorld } from "./world/world.ts"
 
 /** A conversion that waits in the queue `convert`. */
 const queued = Effect.fnUntraced(function* (pages: number, options: JobOptions) {

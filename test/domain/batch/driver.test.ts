@@ -15,7 +15,7 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world.ts"
+} from "./world/world.ts"
 
 const near = (actual: number | null, expected: number) =>
   assert.isBelow(Math.abs((actual ?? NaN) - expected), 1e-9, `${actual} is not ${expected}`)

@@ -30,7 +30,7 @@ import { customer, WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { anyId } from "../../support/any-id.ts"
 import { line, pdfOf } from "../../support/pdf-writer.ts"
 import { layerPostgres } from "../../support/postgres.ts"
-import { isClosed, MODEL, PRICE, settingsOf, tickUntil } from "./world.ts"
+import { isClosed, MODEL, PRICE, settingsOf, tickUntil } from "./world/world.ts"
 
 /** Calls that were made on demand. */
 class OnDemand extends Context.Service<OnDemand, Array<CallPlace>>()("postlane/test/OnDemand") {}

@@ -10,7 +10,7 @@ import { PdfError } from "../../../src/ports/conversion/pdf.ts"
 import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { until } from "../../contracts/batch-service.ts"
 import { anyId } from "../../support/any-id.ts"
-import { driverTick } from "./tick.ts"
+import { driverTick } from "./world/tick.ts"
 import {
   clean,
   isClosed,
@@ -23,7 +23,7 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world.ts"
+} from "./world/world.ts"
 
 const unavailable = new BatchServiceError({ reason: "unavailable", message: "busy" })
 const refused = new BatchServiceError({ reason: "refused", message: "no" })

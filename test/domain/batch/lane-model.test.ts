@@ -12,8 +12,8 @@ import { ConversionStore } from "../../../src/ports/conversion/conversion-store.
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { anyId } from "../../support/any-id.ts"
-import { driverTick } from "./tick.ts"
-import { clean, convertAll, Knobs, laneWorld, parked, settingsOf, tickUntil } from "./world.ts"
+import { driverTick } from "./world/tick.ts"
+import { clean, convertAll, Knobs, laneWorld, parked, settingsOf, tickUntil } from "./world/world.ts"
 
 const suite = Layer.provideMerge(BatchControls.layer, laneWorld)
 

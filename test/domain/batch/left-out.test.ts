@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { MAX_DOCUMENT_BYTES } from "../../../src/domain/conversion/cascade/model-call.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { PdfError } from "../../../src/ports/conversion/pdf.ts"
-import { driverTick } from "./tick.ts"
+import { driverTick } from "./world/tick.ts"
 import {
   clean,
   convertAll,
@@ -15,7 +15,7 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world.ts"
+} from "./world/world.ts"
 
 layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("a page that is left out", (it) => {
   it.effect("since it cannot be read, or is too large for the model, keeps no other out of the batch", () =>

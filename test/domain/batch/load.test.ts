@@ -9,8 +9,8 @@ import { POLLS_A_TICK } from "../../../src/domain/batch/lane-settings.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
-import { driverTick } from "./tick.ts"
-import { clean, isClosed, laneWorld, parked, settingsOf, tickUntil } from "./world.ts"
+import { driverTick } from "./world/tick.ts"
+import { clean, isClosed, laneWorld, parked, settingsOf, tickUntil } from "./world/world.ts"
 
 layer(laneWorld, { timeout: 120_000, excludeTestServices: true })(
   "the driver, with many rows and old ones",

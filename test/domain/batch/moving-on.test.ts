@@ -8,7 +8,7 @@ import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { until } from "../../contracts/batch-service.ts"
-import { driverTick } from "./tick.ts"
+import { driverTick } from "./world/tick.ts"
 import {
   clean,
   convertAll,
@@ -23,7 +23,7 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world.ts"
+} from "./world/world.ts"
 
 const down = Effect.fail(new BatchServiceError({ reason: "unavailable", message: "no answer" }))
 

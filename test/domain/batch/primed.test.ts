@@ -18,7 +18,7 @@ import {
   parked,
   settingsOf,
   tickUntil
-} from "./world.ts"
+} from "./world/world.ts"
 
 /** Converts with a store of batch objects that does not answer. */
 const withoutAnswer = Effect.gen(function* () {

@@ -7,7 +7,7 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { driverTick } from "./tick.ts"
+import { driverTick } from "./world/tick.ts"
 import {
   clean,
   convertAll,
@@ -21,7 +21,7 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world.ts"
+} from "./world/world.ts"
 
 /** The statements of docs/operating.md, "Rollback". */
 const release = Effect.gen(function* () {

@@ -5,8 +5,18 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import { driverTick } from "./tick.ts"
-import { clean, isClosed, isState, jobOf, laneWorld, parked, rowOf, settingsOf, tickUntil } from "./world.ts"
+import { driverTick } from "./world/tick.ts"
+import {
+  clean,
+  isClosed,
+  isState,
+  jobOf,
+  laneWorld,
+  parked,
+  rowOf,
+  settingsOf,
+  tickUntil
+} from "./world/world.ts"
 
 const unavailable = new BatchServiceError({ reason: "unavailable", message: "busy" })
 

@@ -6,7 +6,7 @@ import { makeLocalBatch } from "../../../../src/adapters/bedrock/local-batch/bat
 import { type LocalBatchFaults, fateOf } from "../../../../src/adapters/bedrock/local-batch/faults.ts"
 import { VisionModelError } from "../../../../src/ports/conversion/vision-model.ts"
 import { type BatchWorld, batchServiceContract, newJob, until } from "../../../contracts/batch-service.ts"
-import { echo } from "../../../domain/batch/world.ts"
+import { echo } from "../../../domain/batch/world/world.ts"
 import { makeMapObjects } from "../../../support/map-objects.ts"
 
 const world = (

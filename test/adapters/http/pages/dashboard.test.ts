@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { openBrowser } from "../../../support/browser.ts"
 import { numbered } from "../../../support/pdf-samples.ts"
-import { type FilesWorld, startFiles } from "../files-world.ts"
 import { sent } from "../harness.ts"
+import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
 import {
   expectAccessible,
   expectFocus,

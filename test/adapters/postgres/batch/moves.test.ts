@@ -11,7 +11,7 @@ import {
 import type { CustomerId, FileId, JobId, LeaseId } from "../../../../src/domain/ids.ts"
 import { type BatchEnd, BatchStore } from "../../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
-import { clean, laneWorld, parked, rowOf } from "../../../domain/batch/world.ts"
+import { clean, laneWorld, parked, rowOf } from "../../../domain/batch/world/world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { WINDOW } from "../conversion/world.ts"
 

@@ -3,7 +3,7 @@ import { Duration, Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
-import { clean, laneWorld, parked } from "../../../domain/batch/world.ts"
+import { clean, laneWorld, parked } from "../../../domain/batch/world/world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { WINDOW } from "./world.ts"
 

@@ -8,7 +8,7 @@ import type { CustomerId, FileId, JobId } from "../../../../src/domain/ids.ts"
 import { BatchService } from "../../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
-import { driverTick } from "../../../domain/batch/tick.ts"
+import { driverTick } from "../../../domain/batch/world/tick.ts"
 import {
   clean,
   convertAll,
@@ -18,7 +18,7 @@ import {
   parked,
   rowOf,
   settingsOf
-} from "../../../domain/batch/world.ts"
+} from "../../../domain/batch/world/world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { customer, pdf, STALE, WINDOW } from "./world.ts"
 

@@ -1,0 +1,285 @@
+import { type ClientRequest, request } from "node:http"
+
+import { assert, it as effectIt } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
+
+import { MAX_STREAMS } from "../../../../../src/adapters/http/routes/conversion/files.ts"
+import { eventStream } from "../../../../../src/adapters/http/server/responses.ts"
+import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
+import type { CustomerId, FileId } from "../../../../../src/domain/ids.ts"
+import { ConversionStore } from "../../../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../../../support/any-id.ts"
+import { numbered } from "../../../../support/pdf-samples.ts"
+import type { Json } from "../../harness.ts"
+import { type FilesWorld, startFiles } from "./files-world.ts"
+
+const PATIENCE = 60_000
+
+let world: FilesWorld
+beforeAll(async () => {
+  world = await startFiles(2)
+}, PATIENCE)
+afterAll(() => world.stop())
+
+const open: Array<ClientRequest> = []
+afterEach(() => {
+  for (const one of open.splice(0)) one.destroy()
+})
+
+interface Watching {
+  readonly events: ReadonlyArray<{ readonly event: string; readonly data: Json }>
+  readonly headers: () => Json
+  readonly closed: () => boolean
+  readonly leave: () => void
+}
+
+/** Watches a file on one of the servers. */
+const watch = (fileId: FileId, owner: CustomerId, server = 0): Watching => {
+  const events: Array<{ event: string; data: Json }> = []
+  let headers: Json
+  let closed = false
+  let text = ""
+  const outgoing = request({
+    host: "127.0.0.1",
+    port: world.servers[server]!.port,
+    path: `/api/convert/${fileId}/stream`,
+    agent: false,
+    headers: { ...world.as(owner), accept: "text/event-stream", "last-event-id": "7" }
+  })
+  open.push(outgoing)
+  outgoing.on("error", () => undefined)
+  outgoing.on("response", (incoming) => {
+    headers = incoming.headers
+    incoming.on("error", () => undefined)
+    incoming.on("data", (chunk: Buffer) => {
+      text += chunk.toString("utf8")
+      const blocks = text.split("\n\n")
+      text = blocks.pop() ?? ""
+      for (const block of blocks) {
+        const found = /^event: (\w+)\ndata: (.*)$/.exec(block)
+        if (found !== null) events.push({ event: found[1]!, data: JSON.parse(found[2]!) })
+      }
+    })
+    incoming.on("end", () => (closed = true))
+  })
+  outgoing.end()
+  return { events, headers: () => headers, closed: () => closed, leave: () => outgoing.destroy() }
+}
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: PATIENCE, interval: 20 })
+
+const uploaded = async () => {
+  const owner = await world.customer()
+  const id: string = (await world.upload(owner, numbered(45))).json.file.id
+  return { owner, id }
+}
+
+const convert = (owner: CustomerId, id: string) => world.ask("POST", `/api/v1/files/${id}/convert`, owner)
+
+describe("GET /api/convert/:fileId/stream", () => {
+  it(
+    "tells the state now first, each change after, and closes after the terminal one",
+    async () => {
+      const { id, owner } = await uploaded()
+      const { job } = (await convert(owner, id)).json
+      const watching = watch(anyId(id), owner)
+      await until(() => expect(watching.events.length).toBe(1))
+      expect(watching.events[0]).toEqual({
+        event: "progress",
+        data: {
+          fileId: id,
+          jobId: job.id,
+          status: expect.stringMatching(/^(?:chunked_processing|pending)$/),
+          phase: expect.stringMatching(/^Queued/),
+          done: 0,
+          total: 45
+        }
+      })
+      expect(watching.headers()).toMatchObject({
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        "x-accel-buffering": "no"
+      })
+      await world.work()
+      await until(() => expect(watching.closed()).toBe(true))
+      expect(watching.events.at(-1)).toEqual({
+        event: "completed",
+        data: { fileId: id, jobId: job.id, status: "completed", phase: null, done: 45, total: 45 }
+      })
+      const done = watching.events.map(({ data }) => data.done)
+      expect(done).toEqual([...done].sort((a, b) => a - b))
+      // A client that comes back later gets the end at once.
+      const again = watch(anyId(id), owner)
+      await until(() => expect(again.closed()).toBe(true))
+      expect(again.events.map(({ event }) => event)).toEqual(["completed"])
+    },
+    PATIENCE
+  )
+
+  it(
+    "429 for an owner that holds all of its streams, until one is left; others have their own",
+    async () => {
+      const { id, owner } = await uploaded()
+      const other = await uploaded()
+      const held = Array.from({ length: MAX_STREAMS }, () => watch(anyId(id), owner))
+      await until(() => expect(held.every(({ events }) => events.length === 1)).toBe(true))
+      const refused = await world.ask("GET", `/api/convert/${id}/stream`, owner)
+      expect([refused.status, refused.json.code]).toEqual([429, "RATE_LIMITED"])
+      const others = watch(anyId(other.id), other.owner)
+      await until(() => expect(others.events.length).toBe(1))
+      held[0]!.leave()
+      await vi.waitFor(async () => {
+        const again = watch(anyId(id), owner)
+        await vi.waitFor(() => expect(again.events.length).toBe(1), { timeout: 1_000 })
+      }, PATIENCE)
+    },
+    PATIENCE
+  )
+
+  it(
+    "tells a cancel that another process took, to every watcher",
+    async () => {
+      const { id, owner } = await uploaded()
+      await convert(owner, id)
+      await world.execute()
+      const watchers = [watch(anyId(id), owner, 0), watch(anyId(id), owner, 1), watch(anyId(id), owner, 1)]
+      await until(() => {
+        for (const { events } of watchers) expect(events.length).toBeGreaterThan(0)
+      })
+      await world.ask("POST", `/api/v1/files/${id}/cancel`, owner)
+      await until(() => {
+        for (const { closed } of watchers) expect(closed()).toBe(true)
+      })
+      for (const { events } of watchers) {
+        expect(events.at(-1)).toMatchObject({ event: "cancelled", data: { fileId: id, status: "cancelled" } })
+      }
+    },
+    PATIENCE
+  )
+
+  it(
+    "tells why a conversion failed",
+    async () => {
+      const { id, owner } = await uploaded()
+      const { job } = (await convert(owner, id)).json
+      await world.execute()
+      const watching = watch(anyId(id), owner)
+      await until(() => expect(watching.events.length).toBeGreaterThan(0))
+      await world.run(ConversionStore.use((store) => store.failJob(job.id, "It is upside down")))
+      await until(() => expect(watching.closed()).toBe(true))
+      expect(watching.events.at(-1)).toMatchObject({
+        event: "failed",
+        data: { status: "failed", phase: "It is upside down" }
+      })
+    },
+    PATIENCE
+  )
+
+  it(
+    "ends when the file is deleted",
+    async () => {
+      const { id, owner } = await uploaded()
+      const watching = watch(anyId(id), owner)
+      await until(() => expect(watching.events.length).toBe(1))
+      expect(watching.events[0]?.event).toBe("progress")
+      await world.ask("DELETE", `/api/v1/files/${id}`, owner)
+      await until(() => expect(watching.closed()).toBe(true))
+      expect(watching.events.length).toBe(1)
+    },
+    PATIENCE
+  )
+
+  it(
+    "of a conversion whose file is deleted: cancelled with it",
+    async () => {
+      const { id, owner } = await uploaded()
+      const { job } = (await convert(owner, id)).json
+      const watching = watch(anyId(id), owner)
+      await until(() => expect(watching.events.length).toBe(1))
+      await world.ask("DELETE", `/api/v1/files/${id}`, owner)
+      await until(() => expect(watching.closed()).toBe(true))
+      expect(watching.events.at(-1)).toMatchObject({
+        event: "cancelled",
+        data: { fileId: id, jobId: job.id, status: "cancelled" }
+      })
+    },
+    PATIENCE
+  )
+
+  it(
+    "forgets a watcher that goes away, and no other",
+    async () => {
+      const { id, owner } = await uploaded()
+      await convert(owner, id)
+      const [first, second] = [watch(anyId(id), owner, 1), watch(anyId(id), owner, 1)]
+      await until(() => expect(world.watched[1]).toEqual([id]))
+      await until(() => expect(second.events.length).toBeGreaterThan(0))
+      first.leave()
+      await world.execute()
+      await until(() => expect(second.events.at(-1)?.data.phase).toBe("Queued: 0/3 chunks"))
+      second.leave()
+      // Another file is watched from then on: what is looked at is that one alone.
+      const other = await uploaded()
+      await convert(other.owner, other.id)
+      watch(anyId(other.id), other.owner, 1)
+      await until(() => expect(world.watched[1]).toEqual([other.id]))
+    },
+    PATIENCE
+  )
+
+  it("401 for nobody, 404 for no file, before any event", async () => {
+    for (const [owner, status] of [
+      [anyId("nobody"), 401],
+      [await world.customer(), 404]
+    ] as const) {
+      const answer = await world.ask("GET", `/api/convert/${anyId()}/stream`, owner)
+      expect([answer.status, answer.headers["content-type"]]).toEqual([status, "application/problem+json"])
+    }
+  })
+
+  it(
+    "outlives a database that does not answer for a while",
+    async () => {
+      const { id, owner } = await uploaded()
+      await convert(owner, id)
+      await world.execute()
+      const watching = watch(anyId(id), owner)
+      await until(() => expect(watching.events.length).toBeGreaterThan(0))
+      await world.run(WriteSql.use((sql) => sql`alter table files rename to files_away`))
+      const before = world.looks()
+      await until(() => expect(world.looks()).toBeGreaterThan(before + 2))
+      await world.run(WriteSql.use((sql) => sql`alter table files_away rename to files`))
+      await world.ask("POST", `/api/v1/files/${id}/cancel`, owner)
+      await until(() => expect(watching.events.at(-1)?.event).toBe("cancelled"))
+    },
+    PATIENCE
+  )
+})
+
+effectIt.effect("a quiet stream has a comment line every 15 s, and none holds it open after its end", () =>
+  Effect.gen(function* () {
+    const moment = {
+      event: "progress",
+      data: { fileId: anyId("f"), jobId: null, status: "uploaded", phase: null, done: 0, total: 0 }
+    } as const
+    const { body } = eventStream(
+      Stream.concat(
+        Stream.make(moment),
+        Stream.fromEffect(Effect.as(Effect.sleep("40 seconds"), { ...moment, event: "completed" as const }))
+      )
+    )
+    assert.strictEqual(body._tag, "Stream")
+    if (body._tag !== "Stream") return
+    const reading = yield* Effect.forkChild(Stream.mkString(Stream.decodeText(Stream.orDie(body.stream))), {
+      startImmediately: true
+    })
+    for (let second = 0; second < 40; second++) yield* TestClock.adjust("1 second")
+    const text = yield* Fiber.join(reading)
+    assert.deepStrictEqual(
+      text.split("\n\n").map((block) => block.split("\n")[0]),
+      ["event: progress", ": still here", ": still here", "event: completed", ""]
+    )
+  })
+)

@@ -1,0 +1,218 @@
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
+import { type EmailLogFilter, type EmailLogRow } from "../../../../../src/ports/delivery/email-log-query.ts"
+import { type DeadLetter } from "../../../../../src/ports/mail/defer-queue.ts"
+import { anyId } from "../../../../support/any-id.ts"
+import { storeDown } from "../../../../support/store-down.ts"
+import { admin, ADMIN_TOKEN, call, PROXY_SECRET, startServer, type TestServer } from "../../harness.ts"
+
+const row: EmailLogRow = {
+  id: "0199a000-0000-7000-8000-000000000001",
+  created_at: "2026-01-02T03:04:05.678901Z",
+  updated_at: "2026-01-02T03:04:05.678901Z",
+  category: "unknown",
+  source: null,
+  from_address: null,
+  to_addresses: ["a@x.test"],
+  other_addresses: [],
+  dropped_addresses: [],
+  subject: null,
+  outcome: null,
+  status: "bounced",
+  last_event: "bounced",
+  last_event_at: null,
+  error: "no such user",
+  error_kind: null,
+  failed_over: false,
+  cost_usd: 0.0001,
+  idempotency_key: null,
+  provider: "provider_b",
+  provider_message_id: "m",
+  alerted_at: null,
+  raw: { type: "Bounce" }
+}
+const letter: DeadLetter = {
+  id: "d-1",
+  diedAt: "2026-01-02T03:04:05Z",
+  receives: 3,
+  reason: "crashed",
+  message: {
+    version: 1,
+    rowId: anyId("r"),
+    attempt: 1,
+    request: { provider: "provider_a", key: "order-17", body: { html: "<p>private</p>" } },
+    details: {
+      category: "transactional",
+      source: "api:contact",
+      from: "n@x.test",
+      to: ["a@x.test"],
+      others: [],
+      subject: "s",
+      idempotencyKey: anyId("order-17"),
+      keyHash: anyId("00")
+    },
+    firstAttemptAt: 0,
+    failedOver: false
+  }
+}
+
+let down = false
+let filter: EmailLogFilter | undefined
+let server: TestServer
+const queueDown = storeDown("password=hunter2")
+beforeAll(async () => {
+  server = await startServer({
+    page: (asked) => {
+      filter = asked
+      if (down) return Effect.fail(storeDown(new Error("password=hunter2")))
+      if (asked.cursor === "forged") return Effect.fail(new InvalidCursor({ cursor: asked.cursor }))
+      return Effect.succeed({ rows: [row], nextCursor: "next" })
+    },
+    queue: {
+      deadLetters: ({ limit }) =>
+        down
+          ? Effect.fail(queueDown)
+          : Effect.succeed([letter, { ...letter, id: "d-2", message: null }].slice(0, limit)),
+      redrive: (id) => (down ? Effect.fail(queueDown) : Effect.succeed(id === "d/1"))
+    }
+  })
+})
+afterAll(() => server.stop())
+
+const get = (path: string) => call(server, path, { headers: admin })
+
+describe("who may", () => {
+  const routes = [
+    ["GET", "/api/admin/email-log"],
+    ["GET", "/api/admin/dead-letters"],
+    ["POST", "/api/admin/dead-letters/d-1/redrive"]
+  ] as const
+  const strangers: ReadonlyArray<Record<string, string>> = [
+    {},
+    { authorization: "" },
+    { authorization: "Bearer" },
+    { authorization: "Bearer " },
+    { authorization: "Bearer nope" },
+    { authorization: `Bearer ${ADMIN_TOKEN}x` },
+    { authorization: `Basic ${ADMIN_TOKEN}` },
+    { authorization: ADMIN_TOKEN },
+    { "x-proxy-secret": PROXY_SECRET }
+  ]
+
+  it.each(routes)("%s %s: 401 without an admin's token", async (method, path) => {
+    for (const headers of strangers) {
+      const answer = await call(server, path, { method, headers })
+      expect([answer.status, answer.json.code]).toEqual([401, "UNAUTHENTICATED"])
+      expect(answer.headers["www-authenticate"]).toBe("Bearer")
+    }
+  })
+
+  it.each([undefined, ""])("an unset token (%j) lets nobody in", async (adminToken) => {
+    const unset = await startServer({ adminToken })
+    try {
+      for (const headers of strangers) {
+        expect((await call(unset, "/api/admin/email-log", { headers })).status).toBe(401)
+      }
+    } finally {
+      await unset.stop()
+    }
+  })
+})
+
+describe("the email log", () => {
+  it("rows with the columns' names as keys, and the next cursor", async () => {
+    const answer = await get("/api/admin/email-log")
+    expect([answer.status, answer.json]).toEqual([200, { rows: [row], nextCursor: "next" }])
+    expect(filter?.limit).toBe(50)
+  })
+
+  it("every filter goes through", async () => {
+    const query =
+      "status=bounced&category=unknown&provider=provider_b&recipient=A%2Bb%40X.test&subject=50%25+off&limit=200&cursor=c"
+    expect((await get(`/api/admin/email-log?${query}`)).status).toBe(200)
+    expect(filter).toEqual({
+      status: "bounced",
+      category: "unknown",
+      provider: "provider_b",
+      recipient: "A+b@X.test",
+      subject: "50% off",
+      limit: 200,
+      cursor: "c"
+    })
+  })
+
+  it("an empty filter counts as missing", async () => {
+    const query = "status=&category=&provider=&recipient=&subject=&limit=&cursor="
+    expect((await get(`/api/admin/email-log?${query}`)).status).toBe(200)
+    expect(JSON.parse(JSON.stringify(filter))).toEqual({ limit: 50 })
+  })
+
+  it.each([
+    ["limit", "limit=0"],
+    ["limit", "limit=201"],
+    ["limit", "limit=1.5"],
+    ["limit", "limit=ten"],
+    ["status", "status=lost"],
+    ["status", "status=sent&status=failed"],
+    ["provider", "provider=provider_c"],
+    ["category", "category=spam"],
+    ["subject", "subject=%00"],
+    ["cursor", "cursor=forged"]
+  ])("400 that names %s for %s", async (path, query) => {
+    const answer = await get(`/api/admin/email-log?${query}`)
+    expect([answer.status, answer.json.code]).toEqual([400, "INVALID_REQUEST"])
+    expect(answer.json.issues[0].path).toMatch(new RegExp(`^${path}`))
+  })
+})
+
+describe("dead letters", () => {
+  it("are listed without the mail itself", async () => {
+    const answer = await get("/api/admin/dead-letters")
+    expect(answer.json.deadLetters).toEqual([
+      {
+        id: "d-1",
+        diedAt: letter.diedAt,
+        receives: 3,
+        reason: "crashed",
+        idempotencyKey: "order-17",
+        provider: "provider_a",
+        to: ["a@x.test"],
+        subject: "s"
+      },
+      expect.objectContaining({ id: "d-2", idempotencyKey: null, provider: null, to: null, subject: null })
+    ])
+    expect(answer.text).not.toContain("private")
+    expect((await get("/api/admin/dead-letters?limit=1")).json.deadLetters).toHaveLength(1)
+  })
+
+  it("are redriven by id; 404 for one that is not there", async () => {
+    const redrive = (id: string) =>
+      call(server, `/api/admin/dead-letters/${encodeURIComponent(id)}/redrive`, {
+        method: "POST",
+        headers: admin
+      })
+    const done = await redrive("d/1")
+    expect([done.status, done.json]).toEqual([200, { id: "d/1", redriven: true }])
+    const missing = await redrive("d-9")
+    expect([missing.status, missing.json.code]).toEqual([404, "NOT_FOUND"])
+  })
+})
+
+it("503, retryable and without the cause, while log or queue do not answer", async () => {
+  down = true
+  try {
+    const answers = [
+      await get("/api/admin/email-log"),
+      await get("/api/admin/dead-letters"),
+      await call(server, "/api/admin/dead-letters/d/redrive", { method: "POST", headers: admin })
+    ]
+    for (const answer of answers) {
+      expect([answer.status, answer.json.code, answer.json.retryable]).toEqual([503, "UNAVAILABLE", true])
+      expect(answer.text).not.toContain("hunter2")
+    }
+  } finally {
+    down = false
+  }
+})

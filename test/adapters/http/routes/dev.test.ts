@@ -1,0 +1,232 @@
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+import { type OutboxEntry } from "../../../../src/ports/mail/simulated-mail.ts"
+import { storeDown } from "../../../support/store-down.ts"
+import { admin, call, startServer, type TestServer } from "../harness.ts"
+
+const HOSTILE = `<script>alert("x")</script>'&`
+const entry: OutboxEntry = {
+  id: "0abc-1",
+  via: "provider_a",
+  from: `${HOSTILE} <n@x.test>`,
+  to: ["a@x.test", `"><img src=x onerror=alert(1)>`],
+  cc: [],
+  bcc: ["hidden@x.test"],
+  subject: HOSTILE,
+  at: "2026-01-02T03:04:05.000Z"
+}
+const source = `From: n@x.test\r\nSubject: s\r\nContent-Type: text/html\r\n\r\n${HOSTILE}</pre>\r\n`
+
+let messages: ReadonlyArray<OutboxEntry> = [entry]
+let down = false
+const scripts: Array<unknown> = []
+const asked: Array<string> = []
+let server: TestServer
+const whenUp = <A>(value: A) =>
+  Effect.suspend(() => (down ? Effect.fail(storeDown("hunter2")) : Effect.succeed(value)))
+beforeAll(async () => {
+  server = await startServer({
+    outbox: {
+      list: () => Effect.suspend(() => whenUp(messages)),
+      get: (id) => {
+        asked.push(id)
+        return whenUp(id === entry.id ? new TextEncoder().encode(source) : undefined)
+      }
+    },
+    script: (...script) => Effect.sync(() => void scripts.push(script))
+  })
+})
+afterAll(() => server.stop())
+
+const routes = ["/dev", "/dev/outbox", `/dev/outbox/${entry.id}`, `/dev/messages/${entry.id}`] as const
+
+describe("the outbox", () => {
+  it("lists the documented fields", async () => {
+    const { id, via, from, to, subject, at } = entry
+    expect((await call(server, "/dev/outbox")).json).toEqual({
+      messages: [{ id, via, from, to, subject, at }]
+    })
+  })
+
+  it("gives the raw message, as a download that no browser runs", async () => {
+    const answer = await call(server, `/dev/outbox/${entry.id}`)
+    expect([answer.status, answer.text]).toEqual([200, source])
+    expect(answer.headers["content-type"]).toBe("message/rfc822")
+    expect(answer.headers["content-disposition"]).toBe(`attachment; filename="${entry.id}.eml"`)
+    expect(answer.headers["content-security-policy"]).toBe("default-src 'none'; sandbox")
+    expect(answer.headers["x-content-type-options"]).toBe("nosniff")
+  })
+
+  it("404 for a message that is not there; 400 for what is no id, without asking the outbox", async () => {
+    const missing = await call(server, "/dev/outbox/0abc-2")
+    expect([missing.status, missing.json.code]).toEqual([404, "NOT_FOUND"])
+    asked.length = 0
+    for (const id of [
+      "..",
+      "%2e%2e%2fsecret",
+      "a%00b",
+      ".hidden",
+      "x".repeat(201),
+      "x".repeat(3000),
+      "%20"
+    ]) {
+      expect([400, 404]).toContain((await call(server, `/dev/outbox/${id}`)).status)
+    }
+    expect(asked).toEqual([])
+  })
+
+  it("503 while it cannot be read", async () => {
+    down = true
+    try {
+      for (const path of routes) {
+        const answer = await call(server, path)
+        expect([answer.status, answer.json.code]).toEqual([503, "UNAVAILABLE"])
+        expect(answer.text).not.toContain("hunter2")
+      }
+    } finally {
+      down = false
+    }
+  })
+})
+
+describe("the page", () => {
+  it("escapes everything, runs nothing, loads nothing", async () => {
+    for (const path of ["/dev", `/dev/messages/${entry.id}`]) {
+      const answer = await call(server, path)
+      expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8")
+      expect(answer.headers["content-security-policy"]).toMatch(
+        /^default-src 'none'; style-src 'sha256-[^']+'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'$/
+      )
+      expect(answer.text).toContain("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;")
+      const tags = answer.text.match(/<[a-z][^>]*>/gi)!.join("\n")
+      expect(tags).not.toMatch(/<(?:script|img|iframe|link|object|embed|form)|\s(?:src|on[a-z]+)=/i)
+    }
+  })
+
+  it("has a language, a title, one heading of the first rank, a labelled table and links", async () => {
+    const { text } = await call(server, "/dev")
+    expect(text).toMatch(/^<!doctype html>\n<html lang="en">/)
+    expect(text.match(/<h1>/g)).toHaveLength(1)
+    expect(text).toMatch(/<title>Outbox/)
+    expect(text).toMatch(/<caption>/)
+    expect(text.match(/<th scope="col">/g)).toHaveLength(5)
+    expect(text).toContain(`<a href="/dev/messages/${entry.id}">`)
+    expect((await call(server, `/dev/messages/${entry.id}`)).text).toMatch(
+      /<pre tabindex="0" role="region" aria-labelledby="source">/
+    )
+  })
+
+  it("says so where the outbox is empty", async () => {
+    messages = []
+    try {
+      expect((await call(server, "/dev")).text).toContain("Nothing yet")
+    } finally {
+      messages = [entry]
+    }
+  })
+})
+
+describe("who may", () => {
+  it.each(["localhost", "localhost:8787", "127.0.0.1", "127.1.2.3:80", "[::1]:8787"])(
+    "a loopback peer that names %s",
+    async (host) => {
+      expect((await call(server, "/dev/outbox", { headers: { host } })).status).toBe(200)
+    }
+  )
+
+  it.each([
+    "evil.test",
+    "evil.test:8787",
+    "127.0.0.1.evil.test",
+    "localhost.evil.test",
+    "10.0.0.1",
+    "x@localhost"
+  ])("not one that names %s (DNS rebinding)", async (host) => {
+    for (const path of routes) {
+      const answer = await call(server, path, { headers: { host } })
+      expect([answer.status, answer.json.code]).toEqual([401, "UNAUTHENTICATED"])
+    }
+  })
+
+  it("an admin from anywhere", async () => {
+    expect(
+      (await call(server, "/dev/outbox", { headers: { host: "mail.example.test", ...admin } })).status
+    ).toBe(200)
+  })
+
+  it.each([
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { origin: "https://evil.test" },
+    { origin: "null" }
+  ])("not a page of another site that is open in a browser here: %j", async (headers) => {
+    const answer = await call(server, "/dev/simulate", {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" } as Record<string, string>,
+      body: '{"provider":"provider_a","outcomes":[]}'
+    })
+    expect([answer.status, answer.json.code]).toEqual([403, "FORBIDDEN"])
+  })
+
+  it("nobody where nothing is embedded: 404 for every route", async () => {
+    const production = await startServer({ embedded: false })
+    try {
+      for (const path of [...routes, "/dev/simulate"]) {
+        for (const method of ["GET", "POST"]) {
+          const answer = await call(production, path, { method, headers: admin })
+          expect([answer.status, answer.json.code]).toEqual([404, "NOT_FOUND"])
+        }
+      }
+    } finally {
+      await production.stop()
+    }
+  })
+})
+
+describe("the simulation", () => {
+  const simulate = (body: string, type = "application/json") =>
+    call(server, "/dev/simulate", { method: "POST", headers: { "content-type": type }, body })
+
+  it("is passed to the provider", async () => {
+    scripts.length = 0
+    const script = {
+      provider: "provider_b",
+      outcomes: ["ok", "ambiguous-accepted"],
+      otherwise: "unavailable"
+    }
+    const answer = await simulate(JSON.stringify(script))
+    expect([answer.status, answer.json]).toEqual([200, script])
+    expect(scripts).toEqual([["provider_b", ["ok", "ambiguous-accepted"], "unavailable"]])
+  })
+
+  it.each([
+    ["{", ""],
+    ["{}", "provider"],
+    ['{"provider":"provider_c","outcomes":[]}', "provider"],
+    ['{"provider":"provider_a","outcomes":["explode"]}', "outcomes.0"]
+  ])("400 for %s", async (body, path) => {
+    scripts.length = 0
+    const answer = await simulate(body)
+    expect([answer.status, answer.json.code]).toEqual([400, "INVALID_REQUEST"])
+    expect(answer.json.issues[0].path).toContain(path)
+    expect(scripts).toEqual([])
+  })
+
+  it("415 for a form, 413 for a body over 1 MB", async () => {
+    const form = await simulate("provider=provider_a", "application/x-www-form-urlencoded")
+    expect([form.status, form.json.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"])
+    const large = await simulate(" ".repeat(1024 * 1024 + 1))
+    expect([large.status, large.json.code]).toEqual([413, "PAYLOAD_TOO_LARGE"])
+  })
+})
+
+it.each(["forwarded", "via", "x-forwarded-for", "x-real-ip"])(
+  "a proxy on this machine that says %s gets nothing without an admin's token",
+  async (name) => {
+    expect((await call(server, "/dev/outbox", { headers: { [name]: "198.51.100.7" } })).status).toBe(401)
+    expect(
+      (await call(server, "/dev/outbox", { headers: { ...admin, [name]: "198.51.100.7" } })).status
+    ).toBe(200)
+  }
+)

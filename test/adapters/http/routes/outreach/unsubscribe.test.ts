@@ -1,0 +1,124 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Effect, Layer } from "effect"
+import * as Mac from "effect/crypto/Mac"
+import { afterAll, beforeEach, describe, expect, it } from "vitest"
+
+import {
+  type CampaignDatabase,
+  makeCampaignDatabase
+} from "../../../../../src/adapters/memory/outreach/campaign-book.ts"
+import { layer, Unsubscribing } from "../../../../../src/domain/outreach/unsubscribe.ts"
+import { Unsubscribes } from "../../../../../src/ports/outreach/campaign-book.ts"
+import { storeDown } from "../../../../support/store-down.ts"
+import { call, startServer } from "../../harness.ts"
+
+let database: CampaignDatabase
+let down: boolean
+beforeEach(() => {
+  database = makeCampaignDatabase()
+  down = false
+})
+const unsubscribing = layer.pipe(
+  Layer.provide([
+    Layer.succeed(
+      Unsubscribes,
+      Unsubscribes.of({
+        key: Effect.suspend(() => database.unsubscribes.key),
+        add: (entry) => (down ? Effect.fail(storeDown("password=hunter2")) : database.unsubscribes.add(entry))
+      })
+    ),
+    Mac.layerWebCrypto
+  ]),
+  Layer.provide(NodeCrypto.layer)
+)
+const server = await startServer({ unsubscribing })
+afterAll(() => server.stop())
+
+const tokenOf = (email: string) =>
+  Effect.runPromise(
+    Unsubscribing.use((service) => service.token({ email, campaign: "spring" })).pipe(
+      Effect.provide(unsubscribing)
+    )
+  )
+const HOSTILE = `"<script>alert(1)</script>"@x.test`
+
+describe("/unsubscribe/:token", () => {
+  it("POST unsubscribes at once, again and again, whatever its body is, without a cookie", async () => {
+    const token = await tokenOf("a@x.test")
+    const bodies: ReadonlyArray<readonly [string | undefined, Record<string, string>]> = [
+      ["List-Unsubscribe=One-Click", { "content-type": "application/x-www-form-urlencoded" }],
+      [undefined, {}],
+      ["{not json", { "content-type": "application/json" }],
+      ["x".repeat(3_000_000), { "content-type": "multipart/form-data; boundary=b" }],
+      ["gibberish", { "content-encoding": "gzip", "content-type": "nonsense" }]
+    ]
+    for (const [body, headers] of bodies) {
+      const answer = await call(server, `/unsubscribe/${token}`, {
+        method: "POST",
+        headers,
+        ...(body === undefined ? {} : { body })
+      })
+      expect([answer.status, answer.headers["set-cookie"]]).toEqual([200, undefined])
+      expect(database.unsubscribed()).toEqual({ "a@x.test": "one_click" })
+    }
+  })
+
+  it("GET shows one button that posts to the link itself, and changes nothing", async () => {
+    const answer = await call(server, `/unsubscribe/${await tokenOf(HOSTILE)}`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8")
+    expect(answer.headers["content-security-policy"]).toContain("form-action 'self'")
+    expect(answer.headers["content-security-policy"]).toContain("default-src 'none'")
+    expect(answer.text.match(/<button/g)).toHaveLength(1)
+    expect(answer.text).toContain('<form method="post"><button type="submit">')
+    expect(answer.text).toMatch(/<html lang="en">[\s\S]*<title>[^<]+<\/title>[\s\S]*<h1>/)
+    expect(answer.text).not.toContain("<script")
+    expect(answer.text).toContain("&lt;script&gt;")
+    expect(database.unsubscribed()).toEqual({})
+  })
+
+  it("404 for a forged or truncated token, a page for people, and nothing is recorded", async () => {
+    const token = await tokenOf("a@x.test")
+    const forged = [token.slice(0, -1), token.slice(1), `${token}x`, "x", "%00", "a.b", "x".repeat(950)]
+    for (const path of forged) {
+      for (const method of ["GET", "POST"]) {
+        const program = await call(server, `/unsubscribe/${path}`, { method })
+        expect([program.status, program.json.code]).toEqual([404, "NOT_FOUND"])
+        const person = await call(server, `/unsubscribe/${path}`, {
+          method,
+          headers: { accept: "text/html,*/*;q=0.8" }
+        })
+        expect([person.status, person.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"])
+        expect(person.text).toContain("<h1>This link does not work</h1>")
+      }
+    }
+    expect(database.unsubscribed()).toEqual({})
+  })
+
+  it("503 where it cannot be recorded now, without a word of why", async () => {
+    down = true
+    const answer = await call(server, `/unsubscribe/${await tokenOf("a@x.test")}`, { method: "POST" })
+    expect([answer.status, answer.json.code, answer.json.retryable]).toEqual([503, "UNAVAILABLE", true])
+    expect(answer.text).not.toContain("hunter2")
+  })
+
+  it("takes no other method", async () => {
+    const answer = await call(server, `/unsubscribe/${await tokenOf("a@x.test")}`, { method: "PUT" })
+    expect(answer.status).toBe(405)
+  })
+
+  it("429 for a flood from one address", async () => {
+    const flooded = await startServer({ unsubscribing })
+    try {
+      const statuses = new Set<number>()
+      // A slow machine lets more of them through: the allowance is refilled meanwhile.
+      while (!statuses.has(429)) {
+        const flood = Array.from({ length: 300 }, () => call(flooded, "/unsubscribe/x", { method: "POST" }))
+        for (const { status } of await Promise.all(flood)) statuses.add(status)
+      }
+      expect(statuses).toEqual(new Set([404, 429]))
+    } finally {
+      await flooded.stop()
+    }
+  })
+})
