@@ -12,8 +12,7 @@ export interface Violation {
 /** The message for each broken rule. */
 export const RULES = {
   "domain-is-pure": "the domain imports only `effect`, the ports and itself",
-  "one-address-parser":
-    "`email-addresses` stands behind src/domain/mail/address.ts, `ipaddr.js` behind src/domain/networks.ts",
+  "one-address-parser": "`ipaddr.js` stands behind src/domain/networks.ts",
   "no-effect-io": "domain and ports import no part of `effect` that does input or output",
   "ports-are-types": "a port imports only `effect`, other ports and domain rules",
   "ports-know-no-service": "a port imports no domain service (a domain file that calls a port)",
@@ -47,7 +46,6 @@ const LIBRARY_ENTRIES = [
 const EDGE_PACKAGES = new Set([
   "@effect/sql-pg",
   "effect",
-  "email-addresses",
   "jose",
   "parse5",
   "jose",
@@ -60,10 +58,7 @@ const EDGE_PACKAGES = new Set([
 const isEdgePlatform = (specifier: string) => specifier.startsWith("cloudflare:")
 
 /** The parsers that the domain uses, and the one file behind which each stands. */
-const PARSERS: ReadonlyMap<string, string> = new Map([
-  ["email-addresses", "src/domain/mail/address.ts"],
-  ["ipaddr.js", "src/domain/networks.ts"]
-])
+const PARSERS: ReadonlyMap<string, string> = new Map([["ipaddr.js", "src/domain/networks.ts"]])
 
 /** The folders of `effect` that hold data and pure functions; its top-level modules (`effect/Schema`) do as well. */
 const PURE_EFFECT_FOLDERS = new Set(["crypto", "encoding"])

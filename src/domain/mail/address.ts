@@ -1,5 +1,4 @@
 import { Result } from "effect"
-import parse from "email-addresses"
 
 /** One mailbox (RFC 5322, RFC 6531): a decoded display name and an address. */
 export interface Mailbox {
@@ -14,20 +13,13 @@ export interface Mailbox {
 /** RFC 5321 limits, in characters. */
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
-/** Longest text that is parsed, the display name included; the parser's time grows faster than its length. */
+/** Longest text that is parsed, the display name included. */
 export const MAX_MAILBOX = 320
-/** Most comments and quoted strings of a mailbox. */
-const MAX_MARKED = 8
 
 const ATEXT = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 const DOT_ATOM = new RegExp(`^${ATEXT}+(?:\\.${ATEXT}+)*$`)
 const DOT_ATOM_UTF8 = /^[^\s"(),:;<>@[\\\]\p{Cc}.]+(?:\.[^\s"(),:;<>@[\\\]\p{Cc}.]+)*$/u
 const HOST = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
-/** The common form of an address; the full parser is thirty times as slow. */
-const PLAIN = new RegExp(`^(${ATEXT}+(?:\\.${ATEXT}+)*)@([A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*)$`)
-const PLAIN_NAMED = new RegExp(
-  `^([A-Za-z0-9 -]*[A-Za-z0-9]) *<(${ATEXT}+(?:\\.${ATEXT}+)*)@([A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*)>$`
-)
 const CONTROL = /[\p{Cc}\u2028\u2029]/u
 
 /** The domain in lower-case ASCII, or `undefined` where it is no host name (an address literal among them). */
@@ -45,54 +37,110 @@ export const asciiDomain = (domain: string): string | undefined => {
   }
 }
 
-const mailbox = (name: string | undefined, local: string, domain: string): Result.Result<Mailbox, string> => {
-  const host = asciiDomain(domain)
+const mailbox = (name: string, local: string, domain: string): Result.Result<Mailbox, string> => {
+  const host = asciiDomain(domain.replace(/\s/g, ""))
   if (host === undefined) return Result.fail(`"${domain}" is not a domain`)
   if (local.length > MAX_LOCAL)
     return Result.fail(`the part before the @ is longer than ${MAX_LOCAL} characters`)
   if (local.length + 1 + host.length > MAX_ADDRESS)
     return Result.fail(`longer than ${MAX_ADDRESS} characters`)
-  return Result.succeed({ name: name === undefined || name === "" ? undefined : name, local, domain: host })
+  return Result.succeed({ name: name === "" ? undefined : name, local, domain: host })
 }
 
-/**
- * Whether comments and quoted strings are few and all closed, seen in one pass. The parser behind goes through the rest of the
- * text again for each one that is open, which takes its length squared.
- */
-const isClosed = (text: string): boolean => {
-  let depth = 0
-  let quoted = false
-  let marked = 0
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charAt(at)
-    if (char === "\\" && (quoted || depth > 0)) at++
-    else if (quoted) quoted = char !== '"'
-    else if (char === "(") {
-      depth++
-      marked++
-    } else if (char === ")") depth--
-    else if (char === '"' && depth === 0) {
-      quoted = true
-      marked++
-    }
-    if (depth < 0) return false
-  }
-  return depth === 0 && !quoted && marked <= MAX_MARKED
+/** A word, a quoted string without its quotes, or a separator; `apart`: white space or a comment stands before it. */
+interface Token {
+  readonly kind: "word" | "quoted" | "." | "@" | "<" | ">" | "," | ":"
+  readonly text: string
+  readonly apart: boolean
 }
+
+const WORD = /[^ "(),.:;<>@[\\\]]+/y
+const QUOTED = /"((?:[^"\\]|\\.)*)"/sy
+
+/** Where the comment that begins there ends; comments nest. */
+const endOfComment = (text: string, begin: number): number | undefined => {
+  let depth = 0
+  for (let at = begin; at < text.length; at++) {
+    const char = text[at]
+    if (char === "\\") at++
+    else if (char === "(") depth++
+    else if (char === ")" && --depth === 0) return at + 1
+  }
+  return undefined
+}
+
+/** The tokens of RFC 5322, section 3.2, each character looked at once; `undefined` where there is none. */
+const tokensOf = (text: string): ReadonlyArray<Token> | undefined => {
+  const tokens: Array<Token> = []
+  let apart = false
+  for (let at = 0; at < text.length;) {
+    const char = text[at]!
+    if (char === " " || char === "(") {
+      const end = char === " " ? at + 1 : endOfComment(text, at)
+      if (end === undefined) return undefined
+      at = end
+      apart = true
+      continue
+    }
+    if (char === "." || char === "@" || char === "<" || char === ">" || char === "," || char === ":") {
+      tokens.push({ kind: char, text: char, apart })
+      at++
+    } else {
+      const pattern = char === '"' ? QUOTED : WORD
+      pattern.lastIndex = at
+      const found = pattern.exec(text)
+      if (found === null) return undefined
+      const quoted = found[1]?.replace(/\\(.)/gs, "$1").replace(/ +/g, " ")
+      tokens.push({ kind: quoted === undefined ? "word" : "quoted", text: quoted ?? found[0], apart })
+      at = pattern.lastIndex
+    }
+    apart = false
+  }
+  return tokens
+}
+
+const isWord = ({ kind }: Token): boolean => kind === "word" || kind === "quoted"
+
+/** Words with a dot between each two, as one text. */
+const dotted = (tokens: ReadonlyArray<Token>): string | undefined =>
+  tokens.length % 2 === 1 && tokens.every((token, at) => (at % 2 === 0 ? isWord(token) : token.kind === "."))
+    ? tokens.map(({ text }) => text).join("")
+    : undefined
+
+/** The words and dots before an address, in the white space that they have, each run of it one space. */
+const displayName = (tokens: ReadonlyArray<Token>): string | undefined =>
+  tokens.every((token, at) => isWord(token) || (token.kind === "." && at > 0))
+    ? tokens
+        .map(({ apart, text }) => (apart ? ` ${text}` : text))
+        .join("")
+        .replace(/ +/g, " ")
+        .trim()
+    : undefined
 
 /** Parses one mailbox, `a@x.test` or `Name <a@x.test>`; fails with what is wrong, in words for the person who wrote it. */
 export const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
   if (text.length > MAX_MAILBOX) return Result.fail(`longer than ${MAX_MAILBOX} characters`)
   if (CONTROL.test(text)) return Result.fail("holds a line break or another control character")
-  if (!isClosed(text)) return Result.fail("has a bracket or a quote too many")
-  const plain = PLAIN.exec(text)
-  if (plain !== null) return mailbox(undefined, plain[1]!, plain[2]!)
-  const named = PLAIN_NAMED.exec(text)
-  if (named !== null) return mailbox(named[1]!.trim(), named[2]!, named[3]!)
-  const parsed = parse({ input: text, rfc6532: true })
-  const only = parsed?.addresses.length === 1 ? parsed.addresses[0] : undefined
-  if (only === undefined || only.type !== "mailbox") return Result.fail("is not one mail address")
-  return mailbox(only.name ?? undefined, only.local, only.domain)
+  const all = tokensOf(text) ?? []
+  // Commas before it are empty places of a list.
+  const tokens = all.slice(
+    Math.max(
+      all.findIndex(({ kind }) => kind !== ","),
+      0
+    )
+  )
+  const open = tokens.findIndex(({ kind }) => kind === "<")
+  const isNamed = open !== -1 && tokens.at(-1)?.kind === ">"
+  const address = isNamed ? tokens.slice(open + 1, -1) : tokens
+  const at = address.findIndex(({ kind }) => kind === "@")
+  const local = dotted(address.slice(0, Math.max(at, 0)))
+  const domain = address.slice(at + 1).some(({ kind }) => kind === "quoted")
+    ? undefined
+    : dotted(address.slice(at + 1))
+  const name = isNamed ? displayName(tokens.slice(0, open)) : ""
+  return local === undefined || domain === undefined || name === undefined
+    ? Result.fail("is not one mail address")
+    : mailbox(name, local, domain)
 }
 
 /** As {@link parseMailbox}, for an address that a person types in: internet mail never goes to a domain without a dot. */

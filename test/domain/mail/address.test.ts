@@ -28,7 +28,12 @@ describe("addresses", () => {
       [" a@x.test ", { name: undefined, local: "a", domain: "x.test" }],
       ['"a b"@x.test', { name: undefined, local: "a b", domain: "x.test" }],
       ["dörte@exämple.test", { name: undefined, local: "dörte", domain: "xn--exmple-cua.test" }],
-      ["日本 <a@x.test>", { name: "日本", local: "a", domain: "x.test" }]
+      ["日本 <a@x.test>", { name: "日本", local: "a", domain: "x.test" }],
+      ["J.  R. R. <a@x.test>", { name: "J. R. R.", local: "a", domain: "x.test" }],
+      ["Ann (home (\\)))  Lee <a@x.test> (work)", { name: "Ann Lee", local: "a", domain: "x.test" }],
+      ['a."b c".d @ x . test', { name: undefined, local: "a.b c.d", domain: "x.test" }],
+      ["a@x.test\u00a0", { name: undefined, local: "a", domain: "x.test" }],
+      [", a@x.test", { name: undefined, local: "a", domain: "x.test" }]
     ]
     for (const [text, box] of rows) assert.deepStrictEqual(parsed(text), box, text)
   })
@@ -59,7 +64,16 @@ describe("addresses", () => {
       "a\u2028@x.test",
       `${"l".repeat(65)}@x.test`,
       `a@${"d".repeat(250)}.test`,
-      "a b@x.test"
+      "a b@x.test",
+      "a@x.test,",
+      ". Ann <a@x.test>",
+      "Ann <<a@x.test>>",
+      "Ann <a@x.test> Lee",
+      'a@"x".test',
+      "(a@x.test",
+      '"a@x.test',
+      "a\\@x.test",
+      "<@b.test:a@x.test>"
     ]
     for (const text of hostile) assert.isString(parsed(text), JSON.stringify(text))
   })
