@@ -89,6 +89,10 @@ export interface MessageDefaults {
   readonly domains: SenderDomains
 }
 
+/** Most entries of a list or record of a request; MAIL-10 allows fewer recipients. */
+const MAX_ENTRIES = 1_000
+const LISTS = ["to", "cc", "bcc", "replyTo", "tags", "headers", "attachments"] as const
+
 /** Headers that have a field of their own in the request or steer delivery: callers may not set them (MAIL-11). */
 const RESERVED_HEADER =
   /^(?:from|sender|to|cc|bcc|reply-to|subject|date|return-path|message-id|dkim-signature|mime-version|content-.*|received|resent-.*|x-ses-.*)$/i
@@ -104,14 +108,25 @@ const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 const many = (value: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
   value === undefined ? [] : typeof value === "string" ? [value] : value
 
+/** Fields of more entries than any mail has: each entry takes its time to decode, and may be wrong in several ways (H1). */
+const overlongFields = (body: unknown): ReadonlyArray<RequestIssue> =>
+  LISTS.flatMap((path) => {
+    const value: unknown = Object(body)[path]
+    const entries = Array.isArray(value) ? value : typeof value === "object" ? Object.keys(value ?? {}) : []
+    return entries.length > MAX_ENTRIES ? [{ path, message: `more than ${MAX_ENTRIES} entries` }] : []
+  })
+
 /** Decodes a body of unknown shape; every problem is reported, by field. */
-export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, ReadonlyArray<RequestIssue>> =>
-  Result.mapError(decodeBody(body), (error) =>
+export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, ReadonlyArray<RequestIssue>> => {
+  const overlong = overlongFields(body)
+  if (overlong.length > 0) return Result.fail(overlong)
+  return Result.mapError(decodeBody(body), (error) =>
     formatIssue(error.issue).issues.map((issue) => ({
       path: (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
       message: issue.message
     }))
   )
+}
 
 /** Parses the addresses of a field, as many as a mail may have (one with more is refused); what is not one becomes an issue. */
 const mailboxesOf = (
