@@ -17,6 +17,7 @@ export const hostileMails = (): ReadonlyArray<readonly [name: string, raw: Buffe
       ["a body of 6 MB of empty lines", `${HEAD}\r\n${"\n".repeat(6_000_000)}`],
       ["1 MB of lines that begin parts", `${HEAD}${MULTIPART}\r\n${"--b\n".repeat(250_000)}`],
       ["parts within parts", `${HEAD}${MULTIPART}\r\n${`--b\r\n${MULTIPART}\r\n`.repeat(30_000)}`],
+      ["2,000 messages within one another", `${HEAD}${"Content-Type: message/rfc822\r\n\r\n".repeat(2_000)}`],
       ["a From of 200 KB of brackets", `From: ${"<".repeat(200_000)}\r\n\r\nx`],
       ["a From of 60 KB of groups", `From: ${"a:".repeat(30_000)}\r\n\r\nx`],
       ["a From of 60 KB of comments", `From: ${"(".repeat(60_000)}\r\n\r\nx`],

@@ -10,11 +10,11 @@ import {
 import { append } from "../../domain/lists.ts"
 import { filesInTnef } from "./tnef.ts"
 
-/** What a hostile mail may cost: real ones nest a few levels deep. */
-const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 4 }
+/** What a hostile mail may cost: real ones nest a few levels deep. Attached messages are read by {@link within}. */
+const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 0 }
 
-/** Attached messages that are looked into, one mail's together. */
-const MAX_ATTACHED_MESSAGES = 10
+/** How many messages within one another are looked into: each byte of a mail is read once more for each that it stands in. */
+const MAX_ATTACHED_DEPTH = 5
 
 /** Longest From header that is parsed, characters: it names one sender. */
 const MAX_FROM = 2_000
@@ -60,25 +60,27 @@ const withinTnef = (part: MailPart): ReadonlyArray<MailPart> | undefined => {
 }
 
 /** Expands nested parts: a message forwarded as an attachment, Outlook's files. The content replaces the part. */
-const within = async (part: MailPart, budget: { left: number }): Promise<ReadonlyArray<MailPart>> => {
+const within = async (attachment: Attachment, depth: number): Promise<ReadonlyArray<MailPart>> => {
+  const part = partOf(attachment)
   const files = withinTnef(part)
   if (files !== undefined) return files
-  if (part.mediaType !== "message/rfc822" || budget.left === 0) return [part]
-  budget.left -= 1
+  if (part.mediaType !== "message/rfc822" || depth === MAX_ATTACHED_DEPTH) return [part]
   // Decoded, it may have lines that the mail around it did not have.
   if (beyondLimits(part.content) !== undefined) return [part]
   // One that is no message stays what it is: an attachment.
   const inner = await parse(part.content).catch(() => undefined)
-  const parts = await partsOf(inner?.attachments ?? [], budget)
-  return parts.length === 0 ? [part] : parts
+  const parts = await partsOf(inner?.attachments ?? [], depth + 1)
+  // A message that is shown with the mail's own text is no attachment.
+  const isShown = inner !== undefined && attachment.rfc822DepthExceeded === true
+  return parts.length === 0 && !isShown ? [part] : parts
 }
 
 const partsOf = async (
   attachments: ReadonlyArray<Attachment>,
-  budget: { left: number }
+  depth: number
 ): Promise<ReadonlyArray<MailPart>> => {
   const parts: Array<MailPart> = []
-  for (const attachment of attachments) append(parts, await within(partOf(attachment), budget))
+  for (const attachment of attachments) append(parts, await within(attachment, depth))
   return parts
 }
 
@@ -107,7 +109,7 @@ export const readMail = async (raw: Uint8Array): Promise<ReadMail> => {
       to: addresses(headers, "to", MAX_RECIPIENTS),
       cc: addresses(headers, "cc", MAX_RECIPIENTS),
       subject: email.subject,
-      parts: await partsOf(email.attachments, { left: MAX_ATTACHED_MESSAGES })
+      parts: await partsOf(email.attachments, 0)
     }
     return { kind: "read", mail }
   } catch (cause) {
