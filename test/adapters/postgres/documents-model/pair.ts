@@ -12,7 +12,7 @@ export const makeIds = (): Ids => ({ toModel: new Map(), toReal: new Map() })
 const MOMENTS: ReadonlySet<string> = new Set(["createdAt", "convertedAt", "expiresAt", "endedAt"])
 
 /** The same value with other ids. */
-const translated = (value: unknown, ids: ReadonlyMap<string, string>): unknown => {
+export const translated = (value: unknown, ids: ReadonlyMap<string, string>): unknown => {
   if (typeof value === "string") return ids.get(value) ?? value
   if (Array.isArray(value)) return value.map((one: unknown) => translated(one, ids))
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
@@ -21,7 +21,7 @@ const translated = (value: unknown, ids: ReadonlyMap<string, string>): unknown =
 }
 
 /** Learns which ids are the same, from the `id` of two answers. */
-const learn = (ids: Ids, real: unknown, model: unknown): void => {
+export const learn = (ids: Ids, real: unknown, model: unknown): void => {
   if (typeof real !== "object" || typeof model !== "object" || real === null || model === null) return
   if (Array.isArray(real) && Array.isArray(model)) real.forEach((one, index) => learn(ids, one, model[index]))
   if (!("id" in real) || !("id" in model)) return

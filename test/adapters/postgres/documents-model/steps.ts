@@ -1,20 +1,17 @@
 import { createHash } from "node:crypto"
 
 import { Duration, Effect } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
 
-import { resumeJob } from "../../../../src/adapters/memory/batch/resume.ts"
-import { HOLD_WINDOW } from "../../../../src/domain/conversion/job.ts"
 import type { WorkId, JobId, LeaseId } from "../../../../src/domain/ids.ts"
 import type { BatchEnd } from "../../../../src/ports/batch/batch-store.ts"
 import type { FileKind } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { cost } from "../../../contracts/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { byHand, passHours, type World } from "./world.ts"
+import type { World } from "./world.ts"
 
 /** One thing that a user, a worker, a leader or time does; `a` and `b` choose among what there is. */
-export type Step = (world: World, a: number, b: number) => Effect.Effect<unknown, StoreUnavailable | SqlError>
+export type Step = (world: World, a: number, b: number) => Effect.Effect<unknown, StoreUnavailable>
 
 const WINDOW = Duration.minutes(90)
 const STALE = Duration.minutes(1)
@@ -30,7 +27,7 @@ const pick = <A>(those: ReadonlyArray<A>, n: number): A | undefined =>
 const on =
   <A>(
     those: (world: World) => ReadonlyArray<A>,
-    step: (world: World, chosen: A, b: number) => Effect.Effect<unknown, StoreUnavailable | SqlError>
+    step: (world: World, chosen: A, b: number) => Effect.Effect<unknown, StoreUnavailable>
   ): Step =>
   (world, a, b) => {
     const chosen = pick(those(world), a)
@@ -239,16 +236,9 @@ const others: Record<string, Step> = {
   recover: ({ conversions }) => conversions.recoverOrphan(STALE, MAX_ATTEMPTS),
   budget: ({ conversions }, a) => conversions.applyBudget(a % 2 === 0 ? 0.05 : undefined),
   sweep: ({ conversions }) => conversions.sweep(WINDOW, Duration.minutes(30)),
-  hoursPass: (world, a) => passHours(world, 1 + (a % 3)),
-  daysPass: (world, a) => (a % 4 === 0 ? passHours(world, 50) : Effect.void),
-  topUp: ({ db, owners, sql }, a) =>
-    Effect.andThen(
-      sql`update customers set credits_remaining = credits_remaining + ${a % 4} where id = ${owners[0]!}::uuid`,
-      byHand(db, () => {
-        const credits = db.customers.get(owners[0])?.credits ?? 0
-        db.customers.update(owners[0]!, { credits: credits + (a % 4) })
-      })
-    )
+  hoursPass: ({ hand }, a) => hand.pass(1 + (a % 3)),
+  daysPass: ({ hand }, a) => (a % 4 === 0 ? hand.pass(50) : Effect.void),
+  topUp: ({ hand, owners }, a) => hand.topUp(owners[0]!, a % 4)
 }
 
 const endOf = (id: string, jobId: JobId, b: number): BatchEnd => ({
@@ -334,13 +324,7 @@ const lane: Record<string, Step> = {
   ),
   resume: on(
     (world) => world.jobs,
-    ({ db, sql }, jobId, b) =>
-      b % 4 === 0
-        ? Effect.andThen(
-            sql`select resume_batch_conversion_job(${jobId}::uuid)`,
-            byHand(db, () => void resumeJob(db, anyId(jobId), {}, HOLD_WINDOW))
-          )
-        : Effect.void
+    ({ hand }, jobId, b) => (b % 4 === 0 ? hand.resume(anyId(jobId)) : Effect.void)
   )
 }
 
@@ -474,3 +458,23 @@ const mails: Record<string, Step> = {
 
 /** Everything that can happen. */
 export const STEPS: Readonly<Record<string, Step>> = { ...files, ...chunks, ...others, ...lane, ...mails }
+
+/** What a run begins with: without it, little is there to be worked on. */
+export const FIRST = [
+  "addFile",
+  "addFile",
+  "addFile",
+  "request",
+  "createJob",
+  "request",
+  "createJob",
+  "request",
+  "createJob",
+  "receive",
+  "receive",
+  "claimMail",
+  "identify",
+  "admit",
+  "claimMail",
+  "receive"
+].map((name, index) => [name, index, index + 1] as const)

@@ -59,22 +59,24 @@ const ALL = `select ${NAMES.map(
   (name) => `(select coalesce(jsonb_agg(x), '[]') from (${REAL[name]}) x) as "${name}"`
 ).join(", ")}`
 
+/** The rows of each table. */
+export type Tables = Readonly<Record<Name, ReadonlyArray<object>>>
+
+/** The tables of PostgreSQL. */
+export const tablesOf = (sql: WriteSql["Service"]): Effect.Effect<Tables, SqlError> =>
+  Effect.map(sql.unsafe<Tables>(ALL), ([tables]) => tables!)
+
 /** What is not the same in the tables of both. */
-export const differencesOf = (
-  sql: WriteSql["Service"],
-  db: Documents
-): Effect.Effect<ReadonlyArray<string>, SqlError> =>
-  Effect.map(sql.unsafe<Record<Name, ReadonlyArray<object>>>(ALL), ([tables]) =>
-    NAMES.flatMap((name) => {
-      const rows = tables?.[name] ?? []
-      const model = db[name].where().map(seen)
-      if (rows.length === 0) return model.length === 0 ? [] : [`${name}: only the model has rows`]
-      const keys = Object.keys(rows[0] ?? {})
-      const [a = [], b = []] = [rows, model].map((all) => all.map((row) => textOf(row, keys)).sort())
-      const [real, modelled] = [new Set(a), new Set(b)]
-      return [
-        ...a.filter((text) => !modelled.has(text)).map((text) => `${name}: only PostgreSQL has ${text}`),
-        ...b.filter((text) => !real.has(text)).map((text) => `${name}: only the model has ${text}`)
-      ]
-    })
-  )
+export const differencesOf = (tables: Tables, db: Documents): ReadonlyArray<string> =>
+  NAMES.flatMap((name) => {
+    const rows = tables[name]
+    const model = db[name].where().map(seen)
+    if (rows.length === 0) return model.length === 0 ? [] : [`${name}: only the model has rows`]
+    const keys = Object.keys(rows[0] ?? {})
+    const [a = [], b = []] = [rows, model].map((all) => all.map((row) => textOf(row, keys)).sort())
+    const [real, modelled] = [new Set(a), new Set(b)]
+    return [
+      ...a.filter((text) => !modelled.has(text)).map((text) => `${name}: only PostgreSQL has ${text}`),
+      ...b.filter((text) => !real.has(text)).map((text) => `${name}: only the model has ${text}`)
+    ]
+  })
