@@ -56,8 +56,8 @@ const instanceRole = (endpoint: string | undefined): CredentialSource => {
 
 const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
   const credentials = cloudCredentials(settings, instanceRole(settings.cloud.imdsEndpoint))
-  const database = mailDatabase(settings, (postgres, url) =>
-    postgres.layer({ url, maxReadConnections: 1, maxWriteConnections: MAX_WRITE_CONNECTIONS })
+  const database = mailDatabase(settings, (postgres, options) =>
+    postgres.layer({ ...options, maxReadConnections: 1, maxWriteConnections: MAX_WRITE_CONNECTIONS })
   )
   const providers = realProviders(settings, credentials, UndiciResend)
   return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)

@@ -20,7 +20,7 @@ const program = Effect.gen(function* () {
         "DB_URL is unset: set it to postgres://user@host:port/database, and the password in DB_SECRET_KEY"
     })
   }
-  const applied = yield* migrateDatabase(database.url)
+  const applied = yield* migrateDatabase(database)
   yield* Console.log(
     applied.length === 0
       ? `${shownUrl(database.url)} is up to date`

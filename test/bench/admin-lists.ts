@@ -53,7 +53,7 @@ export const timeAdminLists = (options: {
 }): Promise<ReadonlyArray<AdminTime>> =>
   withTargets({ ...options, suppressions: 1, eventRows: 1 }, async ({ databaseUrl }) => {
     const url = Redacted.make(databaseUrl)
-    await Effect.runPromise(Effect.provide(fill(options.rows), layerSingle({ url, statementTimeoutMs: 0 })))
+    await Effect.runPromise(Effect.provide(fill(options.rows), layerSingle({ url })))
     const timed = Effect.fnUntraced(function* <A, E, R>(read: string, use: Effect.Effect<A, E, R>) {
       const all: Array<number> = []
       for (let time = 0; time < options.times; time++) {

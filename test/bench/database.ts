@@ -16,7 +16,7 @@ await chmod(folder, 0o755)
 const scope = Scope.makeUnsafe()
 const context = await Effect.runPromise(Scope.provide(Layer.build(layer(folder)), scope))
 const { url } = Context.get(context, EmbeddedPostgres)
-await Effect.runPromise(migrateDatabase(url))
+await Effect.runPromise(migrateDatabase({ url }))
 
 process.once("SIGTERM", () => {
   void Effect.runPromise(Scope.close(scope, Exit.void))

@@ -63,10 +63,7 @@ const play = async (url: string): Promise<number> => {
 const program = Effect.gen(function* () {
   const { url } = yield* EmbeddedPostgres
   yield* migrate(migrations).pipe(
-    Effect.provide([
-      layerSqlClient.pipe(Layer.provide(layerSingle({ url, statementTimeoutMs: 0 }))),
-      NodeServices.layer
-    ])
+    Effect.provide([layerSqlClient.pipe(Layer.provide(layerSingle({ url }))), NodeServices.layer])
   )
   return yield* Effect.promise(() => play(Redacted.value(url)))
 })

@@ -19,11 +19,7 @@ export const wordsOf = (page: number): string => `these words are on page number
 
 /** Runs statements on a connection of its own. */
 const onDatabase = <A, E>(url: string, run: (sql: WriteSql["Service"]) => Effect.Effect<A, E>): Promise<A> =>
-  Effect.runPromise(
-    WriteSql.use(run).pipe(
-      Effect.provide(layerSingle({ url: Redacted.make(url), statementTimeoutMs: 10_000 }))
-    )
-  )
+  Effect.runPromise(WriteSql.use(run).pipe(Effect.provide(layerSingle({ url: Redacted.make(url) }))))
 
 /** Conversions, asked for and with their jobs, of one customer who can pay for them exactly. */
 export const addJobs = (url: string, count: number): Promise<void> =>

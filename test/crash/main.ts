@@ -73,9 +73,7 @@ const program = Effect.gen(function* () {
     yield* Effect.promise(() => query(server, `create database crash_${seed}`))
     yield* migrate(migrations).pipe(
       Effect.provide([
-        layerSqlClient.pipe(
-          Layer.provide(layerSingle({ url: Redacted.make(url.href), statementTimeoutMs: 0 }))
-        ),
+        layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url.href) }))),
         NodeServices.layer
       ])
     )

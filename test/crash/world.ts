@@ -60,7 +60,7 @@ export const makeWorld = async (databaseUrl: string): Promise<World> => {
 export const query = <Row extends object>(url: string, statement: string): Promise<ReadonlyArray<Row>> =>
   Effect.runPromise(
     WriteSql.use((sql) => sql.unsafe<Row>(statement).unprepared).pipe(
-      Effect.provide(layerSingle({ url: Redacted.make(url), statementTimeoutMs: 10_000 }))
+      Effect.provide(layerSingle({ url: Redacted.make(url) }))
     )
   )
 

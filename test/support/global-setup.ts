@@ -18,8 +18,7 @@ declare module "vitest" {
 
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
-const client = (url: string) =>
-  layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url), statementTimeoutMs: 0 })))
+const client = (url: string) => layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url) })))
 
 const makeTemplate = async (url: string) => {
   const template = new URL(url)

@@ -18,7 +18,7 @@ let made = 0
 
 const onServer = (statement: string) =>
   WriteSql.use((sql) => sql.unsafe(statement).unprepared).pipe(
-    Effect.provide(layerSingle({ url: Redacted.make(inject("postgresUrl")), statementTimeoutMs: 0 })),
+    Effect.provide(layerSingle({ url: Redacted.make(inject("postgresUrl")) })),
     Effect.orDie
   )
 

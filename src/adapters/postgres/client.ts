@@ -13,8 +13,8 @@ export interface PostgresOptions {
   /** Shared by many reads at once. */
   readonly maxReadConnections?: number | undefined
   readonly maxWriteConnections?: number | undefined
-  /** The server ends a statement after this time, milliseconds; 0 for never (migrations). */
-  readonly statementTimeoutMs?: number | undefined
+  /** False behind a pooler that loses named prepared statements. */
+  readonly prepare?: boolean | undefined
 }
 
 const MAX_READ_CONNECTIONS = 2
@@ -24,10 +24,6 @@ const MAX_WRITE_CONNECTIONS = 8
  * peer would swallow every read until the operating system noticed, some fifteen minutes later.
  */
 const READ_CONNECTION_TTL = "20 seconds"
-/** Longer than any caller waits, so that a statement that nobody waits for still ends. */
-const STATEMENT_TIMEOUT_MS = 15_000
-const LOCK_TIMEOUT_MS = 5_000
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
 
 /**
  * For reads of one statement: many fibers' statements are pipelined on a few connections (three times the rate of a
@@ -51,13 +47,10 @@ const config = (options: PostgresOptions): PgClient.PgPoolConfig => ({
   url: options.url,
   password: holdsPassword(Redacted.value(options.url)) ? undefined : options.password,
   applicationName: "postlane",
-  startupParameters: {
-    // The retry queue's table has times without a zone.
-    timezone: "UTC",
-    statement_timeout: String(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS),
-    lock_timeout: String(options.statementTimeoutMs === 0 ? 0 : LOCK_TIMEOUT_MS),
-    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_TIMEOUT_MS)
-  },
+  // The retry queue's table has times without a zone. Poolers in transaction mode take this parameter and refuse others: the limits of
+  // statements are the role's own (`migrator.ts`).
+  startupParameters: { timezone: "UTC" },
+  prepare: options.prepare ?? true,
   keepAlive: "30 seconds"
 })
 

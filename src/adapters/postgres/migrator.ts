@@ -133,6 +133,41 @@ const selectApplied = Effect.gen(function* () {
   return yield* Schema.decodeUnknownEffect(AppliedRows)(rows)
 })
 
+/**
+ * The limits of the role that connects, in this database: they hold for every session, also for those that a pooler in transaction mode
+ * shares out. A statement's is longer than any caller waits, so that one that nobody waits for still ends; the last one lets go of what a
+ * frozen process has locked. What is set already stays.
+ */
+const SET_LIMITS = `do $$
+  declare
+    v_name text;
+    v_value text;
+  begin
+    for v_name, v_value in
+      values ('statement_timeout', '15s'), ('lock_timeout', '5s'), ('idle_in_transaction_session_timeout', '30s')
+    loop
+      if not exists (
+        select from pg_db_role_setting s join pg_database d on d.datname = current_database(), unnest(s.setconfig) as c
+        where s.setrole = session_user::regrole and s.setdatabase in (0, d.oid) and starts_with(c, v_name || '=')
+      ) then
+        execute format('alter role session_user in database %I set %I = %L', current_database(), v_name, v_value);
+      end if;
+    end loop;
+  end
+$$`
+
+/** What is set for the role, a migration is not held to. */
+const LIFT_LIMITS = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"].map(
+  (name) => `set local ${name} = 0`
+)
+
+/** Whether the role that is connected has no limit of a statement: another role than the one that migrated. */
+export const isUnlimited = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`select current_setting('statement_timeout') = '0' as unlimited`.unprepared
+  return row?.["unlimited"] === true
+})
+
 const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
   cause._tag === "MigrationError"
     ? cause
@@ -147,6 +182,7 @@ export const migrate = Effect.fn("postgres.migrate")(function* (directory: strin
   const sql = yield* SqlClient.SqlClient
   const files = yield* readMigrations(directory)
   const run = Effect.gen(function* () {
+    for (const statement of LIFT_LIMITS) yield* sql.unsafe(statement).unprepared
     yield* sql`select pg_advisory_xact_lock(hashtextextended(${`${TABLE} lock`}, 0))`.unprepared
     yield* sql`create table if not exists ${sql(TABLE)} (
       id integer primary key,
@@ -180,6 +216,7 @@ export const migrate = Effect.fn("postgres.migrate")(function* (directory: strin
         end if;
       end
     $$`).unprepared
+    yield* sql.unsafe(SET_LIMITS).unprepared
     return todo
   })
   return yield* sql.withTransaction(run).pipe(Effect.mapError(refail))

@@ -33,9 +33,7 @@ const database = (here: Installation): Effect.Effect<DatabaseFacts> | undefined 
   const { database: configured } = here.settings
   if (configured !== undefined) {
     return examineDatabase(MIGRATIONS).pipe(
-      Effect.provide(
-        Layer.provideMerge(Postgres.layerSqlClient, Postgres.layerSingle({ url: configured.url }))
-      ),
+      Effect.provide(Layer.provideMerge(Postgres.layerSqlClient, Postgres.layerSingle(configured))),
       Effect.provide(NodeServices.layer),
       Effect.catch((error) => Effect.succeed<DatabaseFacts>({ _tag: "Unreachable", why: error.message }))
     )

@@ -98,7 +98,7 @@ export const missingDatabase = ({ local, settings }: Installation): string | und
 export const clients = ({ settings }: Installation) =>
   settings.database === undefined
     ? undefined
-    : Postgres.layer({ url: settings.database.url, ...CONNECTIONS }).pipe(Layer.orDie)
+    : Postgres.layer({ ...settings.database, ...CONNECTIONS }).pipe(Layer.orDie)
 
 /** Runs on the installation's database, which must be there and migrated. */
 export const onDatabase = <A, E, R>(use: (installation: Installation) => Effect.Effect<A, E, R>) =>
@@ -109,8 +109,6 @@ export const onDatabase = <A, E, R>(use: (installation: Installation) => Effect.
     if (layer === undefined || database === undefined) {
       return yield* new CommandFailed({ message: missingDatabase(here) ?? "There is no database" })
     }
-    yield* requireMigrated(database.url).pipe(
-      Effect.mapError(({ message }) => new CommandFailed({ message }))
-    )
+    yield* requireMigrated(database).pipe(Effect.mapError(({ message }) => new CommandFailed({ message })))
     return yield* Effect.provide(use(here), layer)
   })

@@ -7,7 +7,7 @@ import { isSqlError } from "effect/sql/SqlError"
 
 import * as EmbeddedPostgres from "../../adapters/embedded-postgres/embedded-postgres.ts"
 import * as Postgres from "../../adapters/postgres/client.ts"
-import { migrate, type MigrationError, pending } from "../../adapters/postgres/migrator.ts"
+import { isUnlimited, migrate, type MigrationError, pending } from "../../adapters/postgres/migrator.ts"
 import { CannotStart } from "../process/run-program.ts"
 import type { Settings } from "../settings/settings.ts"
 
@@ -32,7 +32,7 @@ const whyNotConnected = (cause: unknown): string | undefined => {
 }
 
 const onDatabase = <A>(
-  url: Redacted.Redacted,
+  options: Postgres.PostgresOptions,
   run: Effect.Effect<
     A,
     MigrationError,
@@ -40,33 +40,41 @@ const onDatabase = <A>(
   >
 ): Effect.Effect<A, CannotStart> =>
   run.pipe(
-    Effect.provide(
-      Layer.provideMerge(Postgres.layerSqlClient, Postgres.layerSingle({ url, statementTimeoutMs: 0 }))
-    ),
+    Effect.provide(Layer.provideMerge(Postgres.layerSqlClient, Postgres.layerSingle(options))),
     Effect.provide(NodeServices.layer),
     Effect.mapError((error) => {
       const why = whyNotConnected(error.cause)
       return new CannotStart({
         message:
           why === undefined
-            ? `${shownUrl(url)}: ${error.message}`
-            : `The database ${shownUrl(url)} cannot be reached: ${why}. Is it running, and is DB_URL right?`
+            ? `${shownUrl(options.url)}: ${error.message}`
+            : `The database ${shownUrl(options.url)} cannot be reached: ${why}. Is it running, and is DB_URL right?`
       })
     })
   )
 
 /** Applies what is pending; returns the names of what it applied. */
-export const migrateDatabase = (url: Redacted.Redacted): Effect.Effect<ReadonlyArray<string>, CannotStart> =>
-  Effect.map(onDatabase(url, migrate(MIGRATIONS)), (applied) => applied.map(({ name }) => name))
+export const migrateDatabase = (
+  options: Postgres.PostgresOptions
+): Effect.Effect<ReadonlyArray<string>, CannotStart> =>
+  Effect.map(onDatabase(options, migrate(MIGRATIONS)), (applied) => applied.map(({ name }) => name))
+
+const warnOfUnlimited = Effect.flatMap(isUnlimited, (found) =>
+  found
+    ? Effect.logWarning(
+        "the role of DB_URL has no statement_timeout: npm run migrate sets it for the role that it connects as (docs/operating.md, Database)"
+      )
+    : Effect.void
+).pipe(Effect.ignore)
 
 /** Refuses a database that lacks a migration, with the command that applies it. */
-export const requireMigrated = (url: Redacted.Redacted): Effect.Effect<void, CannotStart> =>
-  Effect.flatMap(onDatabase(url, pending(MIGRATIONS)), (missing) =>
+export const requireMigrated = (options: Postgres.PostgresOptions): Effect.Effect<void, CannotStart> =>
+  Effect.flatMap(onDatabase(options, Effect.tap(pending(MIGRATIONS), warnOfUnlimited)), (missing) =>
     missing.length === 0
       ? Effect.void
       : Effect.fail(
           new CannotStart({
-            message: `The database ${shownUrl(url)} lacks ${missing.length} migration(s). Apply them with: npm run migrate`
+            message: `The database ${shownUrl(options.url)} lacks ${missing.length} migration(s). Apply them with: npm run migrate`
           })
         )
   )
@@ -85,9 +93,7 @@ export class DatabasePlace extends Context.Service<
 export const database = (settings: Pick<Settings, "dataDir" | "database">) => {
   const { database: configured } = settings
   if (configured !== undefined) {
-    return Layer.unwrap(
-      Effect.as(requireMigrated(configured.url), Postgres.layer({ url: configured.url }))
-    ).pipe(
+    return Layer.unwrap(Effect.as(requireMigrated(configured), Postgres.layer(configured))).pipe(
       Layer.provideMerge(
         Layer.succeed(DatabasePlace, { shown: shownUrl(configured.url), whyDown: Effect.succeed(undefined) })
       )
@@ -105,7 +111,7 @@ export const database = (settings: Pick<Settings, "dataDir" | "database">) => {
   const clients = Layer.unwrap(
     Effect.gen(function* () {
       const { url } = yield* EmbeddedPostgres.EmbeddedPostgres
-      yield* migrateDatabase(url)
+      yield* migrateDatabase({ url })
       return Postgres.layer({ url })
     })
   )

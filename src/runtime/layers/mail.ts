@@ -23,24 +23,21 @@ export type Database = Postgres.ReadSql | Postgres.WriteSql
  */
 export const mailDatabase = (
   settings: Pick<Settings, "database">,
-  connect: (
-    postgres: typeof Postgres,
-    url: Postgres.PostgresOptions["url"]
-  ) => ReturnType<typeof Postgres.layer>
+  connect: (postgres: typeof Postgres, options: Postgres.PostgresOptions) => ReturnType<typeof Postgres.layer>
 ): Layer.Layer<Database> | undefined => {
   const { database } = settings
   if (database === undefined || !database.hasPassword) return undefined
   return Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("../../adapters/postgres/client.ts")),
-      (postgres) => connect(postgres, database.url)
+      (postgres) => connect(postgres, database)
     )
   ).pipe(Layer.orDie)
 }
 
 /** For a call on the edge: one connection, closed with it; what was opened for one request cannot be used in another. */
 export const edgeDatabase = (settings: Pick<Settings, "database">): Layer.Layer<Database> | undefined =>
-  mailDatabase(settings, (postgres, url) => postgres.layerSingle({ url }))
+  mailDatabase(settings, (postgres, options) => postgres.layerSingle(options))
 
 /** What a mailer is built on that the settings alone do not decide. */
 export interface MailParts {

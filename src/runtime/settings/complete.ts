@@ -41,13 +41,13 @@ const listenerUrl = (host: string, port: number): string => {
 }
 
 /** The database's URL with the password in it; a URL that holds one keeps its own. `undefined`: no database. */
-const databaseOf = ({ secretKey, serviceRoleKey, url }: Values["database"]) => {
+const databaseOf = ({ prepare, secretKey, serviceRoleKey, url }: Values["database"]) => {
   if (url === undefined) return undefined
   const password = secretKey ?? serviceRoleKey
   const parsed = new URL(Redacted.value(url))
   const own = parsed.password !== "" || parsed.searchParams.has("password")
   if (!own && password !== undefined) parsed.password = encodeURIComponent(Redacted.value(password))
-  return { url: Redacted.make(parsed.href), hasPassword: own || password !== undefined }
+  return { url: Redacted.make(parsed.href), prepare, hasPassword: own || password !== undefined }
 }
 
 const cloudOf = ({ accessKeyId, secretAccessKey, sessionToken, ...cloud }: Values["cloud"]) => {

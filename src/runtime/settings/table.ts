@@ -85,7 +85,10 @@ export const AREAS = {
     secretKey: secret("DB_SECRET_KEY", text, { alias: "DB_SERVICE_KEY" })`
       Password of the database, where DB_URL holds none.`,
     serviceRoleKey: secret("DB_SERVICE_ROLE_KEY", text)`
-      Password of the database, where neither DB_URL nor DB_SECRET_KEY gives one.`
+      Password of the database, where neither DB_URL nor DB_SECRET_KEY gives one.`,
+    prepare: open("DB_PREPARE", flag, { fallback: "1" })`
+      0: statements are not prepared by name, for a pooler in transaction mode that does not keep prepared statements (PgBouncer before
+      1.21, or one whose max_prepared_statements is 0).`
   }),
 
   sending: area("Sending", {

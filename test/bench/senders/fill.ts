@@ -25,7 +25,5 @@ export const fill = (
   const run = WriteSql.use((sql) =>
     Effect.forEach(statements, (statement) => sql.unsafe(statement).unprepared, { discard: true })
   )
-  return Effect.runPromise(
-    Effect.provide(run, layerSingle({ url: Redacted.make(url), statementTimeoutMs: 0 }))
-  )
+  return Effect.runPromise(Effect.provide(run, layerSingle({ url: Redacted.make(url) })))
 }

@@ -10,10 +10,7 @@ import { layerClients, layerDatabase } from "../../../support/postgres.ts"
 import { clean, customer, funds, job, pdf } from "./world.ts"
 
 /** Locks are waited for as long as it takes. */
-const suite = layer.pipe(
-  Layer.provideMerge(layerClients({ statementTimeoutMs: 0 })),
-  Layer.provideMerge(layerDatabase)
-)
+const suite = layer.pipe(Layer.provideMerge(layerClients()), Layer.provideMerge(layerDatabase))
 
 /** Runs a statement in a transaction that stays open until `end`, which commits it, or rolls it back. */
 const openTransaction = Effect.fnUntraced(function* (statement: Effect.Effect<unknown, SqlError>) {

@@ -220,7 +220,7 @@ describe("the digests' cron jobs", () => {
       }).pipe(
         Effect.provide(
           layerSqlClient.pipe(
-            Layer.provideMerge(layerClients({ statementTimeoutMs: 0 })),
+            Layer.provideMerge(layerClients()),
             Layer.provideMerge(layerEmptyDatabase),
             Layer.provideMerge(NodeServices.layer)
           )

@@ -12,7 +12,7 @@ import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../suppor
 const MIGRATIONS = fileURLToPath(new URL("../../../../migrations", import.meta.url))
 
 const layerEmpty = layerSqlClient.pipe(
-  Layer.provideMerge(layerClients({ statementTimeoutMs: 0 })),
+  Layer.provideMerge(layerClients()),
   Layer.provideMerge(layerEmptyDatabase),
   Layer.provideMerge(NodeServices.layer)
 )
