@@ -128,9 +128,14 @@ export interface Fake extends Child {
   readonly release: () => Promise<void>
 }
 
-export const startFake = async (vendor: "resend" | "ses", folder: string): Promise<Fake> => {
+/** `keep`: how much its log holds of each acceptance. */
+export const startFake = async (
+  vendor: "resend" | "ses",
+  folder: string,
+  keep: "all" | "keys" = "keys"
+): Promise<Fake> => {
   const log = join(folder, `${vendor}.jsonl`)
-  const child = runChild(`test/support/fake-${vendor}.ts`, ["--log", log], {})
+  const child = runChild(`test/support/fake-${vendor}.ts`, ["--log", log, "--keep", keep], {})
   const port = await child.line((line) => /"port":(\d+)/.exec(line)?.[1])
   const url = `http://127.0.0.1:${port}`
   const control = async (path: string, body: object) => {

@@ -7,6 +7,8 @@ import { basename, dirname, join } from "node:path"
 /** A server of its own in a temporary folder, without durability, gone after the run. */
 export interface TestServer {
   readonly url: string
+  /** Ends it with this signal (SIGINT: a fast shutdown, SIGQUIT: an immediate one) and starts it on the same port. */
+  readonly restart: (signal: "SIGINT" | "SIGQUIT") => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -77,8 +79,8 @@ const run = (program: string, args: ReadonlyArray<string>, owner: Owner | undefi
     )
   })
 
-/** Makes and starts a server on a free port of the loopback interface. */
-export const startTestServer = async (): Promise<TestServer> => {
+/** Makes and starts a server on a free port of the loopback interface; `more`: settings that differ from those of the tests. */
+export const startTestServer = async (more: Readonly<Record<string, string>> = {}): Promise<TestServer> => {
   const folder = await mkdtemp(join(tmpdir(), "postlane-test-"))
   const owner = await systemUser()
   await chmod(folder, 0o755)
@@ -98,26 +100,36 @@ export const startTestServer = async (): Promise<TestServer> => {
     max_connections: "300",
     fsync: "off",
     synchronous_commit: "off",
-    full_page_writes: "off"
+    full_page_writes: "off",
+    ...more
   }
-  const server = await run(
-    join(bin, "postgres"),
-    [
-      "-D",
-      data,
-      "-p",
-      String(port),
-      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
-    ],
-    owner,
-    "database system is ready to accept connections"
-  )
+  const start = () =>
+    run(
+      join(bin, "postgres"),
+      [
+        "-D",
+        data,
+        "-p",
+        String(port),
+        ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+      ],
+      owner,
+      "database system is ready to accept connections"
+    )
+  let server = await start()
+  const end = async (signal: NodeJS.Signals) => {
+    const ended = new Promise((resolve) => server.once("exit", resolve))
+    server.kill(signal)
+    await ended
+  }
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    restart: async (signal) => {
+      await end(signal)
+      server = await start()
+    },
     stop: async () => {
-      const ended = new Promise((resolve) => server.once("exit", resolve))
-      server.kill("SIGQUIT")
-      await ended
+      await end("SIGQUIT")
       await rm(folder, { recursive: true, force: true })
     }
   }
