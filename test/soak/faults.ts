@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from "node:timers/promises"
+
+import { Effect } from "effect"
+
+import type { Chance } from "../simulation/kernel.ts"
+import type { Outcome } from "../support/fake-http.ts"
+import { count } from "./journal.ts"
+import type { Slot } from "./processes.ts"
+import type { World } from "./world.ts"
+
+/** A fault that was done to a process, and until when. */
+export interface Hurt {
+  readonly kind: "kill" | "freeze"
+  readonly slot: string
+  /** Which process of its slot it was. */
+  readonly number: number
+  readonly at: number
+  until: number
+}
+
+/** What was done to the world. */
+export interface FaultLog {
+  readonly counts: Record<string, number>
+  readonly hurts: Array<Hurt>
+  /** Rolling restarts: from, until. */
+  readonly rolls: Array<readonly [from: number, until: number]>
+}
+
+/** How often each slot is killed: leaders seldom, or nobody would lead for as long as a hand-over takes. */
+const KILLS: Readonly<Record<string, number>> = {
+  api: 5,
+  "leader-1": 1,
+  "leader-2": 1,
+  "worker-1": 8,
+  "worker-2": 8,
+  retry: 6
+}
+
+/** Longer than every lease but the claims' of half a minute; some freezes outlast those, too. */
+const FREEZES_MS = [4_000, 8_000, 15_000, 25_000]
+
+const RESEND = ["ok", "ok", "ok", "ok", "ok", "ok", "429", "500", "503", "503", "reset", "hang"]
+const RESEND_ACCEPTED = [
+  "reset-accepted",
+  "500-accepted",
+  "hang-accepted",
+  "504-accepted",
+  "truncated-200-accepted",
+  "slow"
+]
+const MODEL: ReadonlyArray<Outcome> = [
+  "ok",
+  "ok",
+  "ok",
+  "ok",
+  "ok",
+  "429",
+  "500",
+  "503",
+  "reset",
+  "reset-accepted"
+]
+
+const bag = (chance: Chance, from: ReadonlyArray<string>, length: number) =>
+  Array.from({ length }, () => chance.pick(from))
+
+/** What goes on, and where it is noted. */
+export interface Weather {
+  readonly world: World
+  readonly chance: Chance
+  readonly log: FaultLog
+  readonly stops: AbortSignal
+}
+
+const alive = ({ world }: Weather): ReadonlyArray<Slot> =>
+  world.processes.slots.filter(({ current, isFrozen }) => current !== undefined && !isFrozen)
+
+const victim = (weather: Weather): Slot | undefined => {
+  const all = alive(weather).flatMap((slot) => Array.from<Slot>({ length: KILLS[slot.name] ?? 1 }).fill(slot))
+  return all.length === 0 ? undefined : weather.chance.pick(all)
+}
+
+const kill = async (weather: Weather): Promise<void> => {
+  const slot = victim(weather)
+  if (slot === undefined) return
+  const at = Date.now()
+  weather.log.hurts.push({ kind: "kill", slot: slot.name, number: slot.starts, at, until: at })
+  count(weather.log.counts, `kills of ${slot.name.replace(/-\d$/, "")}`)
+  count(weather.log.counts, "kills")
+  await weather.world.processes.kill(slot)
+}
+
+const freeze = async (weather: Weather): Promise<void> => {
+  const slot = victim(weather)
+  if (slot === undefined) return
+  const ms = weather.chance.pick(FREEZES_MS)
+  const at = Date.now()
+  const hurt: Hurt = { kind: "freeze", slot: slot.name, number: slot.starts, at, until: at + ms }
+  weather.log.hurts.push(hurt)
+  count(weather.log.counts, "freezes")
+  await weather.world.processes.freeze(slot, ms)
+  hurt.until = Date.now()
+}
+
+const restartDatabase = async (weather: Weather): Promise<void> => {
+  const signal = weather.chance.pick(["SIGINT", "SIGQUIT"] as const)
+  count(weather.log.counts, signal === "SIGINT" ? "database restarts, fast" : "database restarts, immediate")
+  await weather.world.postgres.restart(signal)
+}
+
+const cutPooler = async ({ log, world }: Weather): Promise<void> => {
+  count(log.counts, "cuts of the pooler's connections")
+  await world.pooler.cut()
+}
+
+/** Next answers of the vendors; what was held is answered. */
+const troubleVendors = async ({ chance, log, world }: Weather): Promise<void> => {
+  count(log.counts, "turns of the vendors' answers")
+  const [a, b] = [RESEND, RESEND_ACCEPTED].map((from) => bag(chance, from, 10))
+  await world.resend.release()
+  await world.resend.script([...a!, ...b!.slice(0, 3)].sort(() => chance.next() - 0.5))
+  await world.ses.script(bag(chance, [...RESEND, ...RESEND_ACCEPTED.filter((one) => one !== "slow")], 6))
+  await world.models.onDemand.script(
+    Array.from({ length: 8 }, () => chance.pick(MODEL)),
+    "ok"
+  )
+  await world.models.batch.script(Array.from({ length: 3 }, () => chance.pick(MODEL)))
+}
+
+const breakCloud = async ({ chance, log, world }: Weather): Promise<void> => {
+  if (chance.bool(0.3)) {
+    count(log.counts, "object store and queue: connections gone silent")
+    return Effect.runPromise(world.cloud.freeze)
+  }
+  count(log.counts, "object store and queue: away for seconds")
+  await Effect.runPromise(world.cloud.setRefusing(true))
+  await sleep(chance.int(1_000, 5_000))
+  await Effect.runPromise(world.cloud.setRefusing(false))
+}
+
+const fillDisk = async ({ chance, log, world }: Weather): Promise<void> => {
+  if (world.disk === undefined) return
+  count(log.counts, "disk of the workers full for seconds")
+  world.disk.fill()
+  await sleep(chance.int(2_000, 8_000))
+  world.disk.empty()
+}
+
+/** Every process in turn: a new one first, then the old one is asked to stop. */
+export const rollingRestart = async ({ log, world }: Weather): Promise<void> => {
+  const from = Date.now()
+  count(log.counts, "rolling restarts")
+  for (const slot of world.processes.slots) await world.processes.roll(slot)
+  log.rolls.push([from, Date.now()])
+}
+
+/** Repeats a fault about every `everyMs` until the weather ends. */
+const repeat = async (weather: Weather, everyMs: number, fault: (weather: Weather) => Promise<void>) => {
+  while (!weather.stops.aborted) {
+    await sleep(weather.chance.int(everyMs / 2, everyMs * 1.5))
+    if (!weather.stops.aborted) await fault(weather)
+  }
+}
+
+/** All faults side by side until the weather ends, and every one of them lifted. */
+export const storm = async (weather: Weather, killEveryMs: number): Promise<void> => {
+  await Promise.all([
+    repeat(weather, killEveryMs, kill),
+    repeat(weather, 40_000, freeze),
+    repeat(weather, 60_000, restartDatabase),
+    repeat(weather, 25_000, cutPooler),
+    repeat(weather, 3_000, troubleVendors),
+    repeat(weather, 45_000, breakCloud),
+    repeat(weather, 50_000, fillDisk)
+  ])
+  const { models, resend, ses } = weather.world
+  await Promise.all([
+    resend.script([]),
+    ses.script([]),
+    models.onDemand.always("ok"),
+    models.batch.always("ok")
+  ])
+  await resend.release()
+}
