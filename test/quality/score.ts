@@ -13,6 +13,10 @@ export interface Content {
   readonly sections: ReadonlyArray<Section>
   /** Words of each table's cells, spans repeated. */
   readonly tables: ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>>
+  /** Words of figures' captions. */
+  readonly captions: ReadonlyArray<string>
+  /** Text of display formulas, as it stands. */
+  readonly formulas: ReadonlyArray<string>
 }
 
 interface Section {
@@ -39,29 +43,77 @@ const rawText = (node: Node): string =>
 
 const text = (node: Node): string => wordsOf(rawText(node)).join(" ")
 
+/** Spans of cells reach this far at most. */
+const MOST_SPANNED = 100
+
+const spanOf = (cell: Element, name: "colspan" | "rowspan"): number =>
+  Math.min(MOST_SPANNED, Math.max(1, Number(attribute(cell, name) ?? 1) || 1))
+
 const cellsOf = (table: Element): ReadonlyArray<ReadonlyArray<string>> => {
   const rows: Array<Array<string>> = []
+  // What cells that span rows leave to the rows below, by column.
+  let reaching: Array<{ words: string; left: number } | undefined> = []
   const visit = (node: Node): void => {
     if (!isElement(node)) return
     if (node.tagName !== "tr") {
-      node.childNodes.forEach(visit)
+      if (node === table || node.tagName !== "table") node.childNodes.forEach(visit)
       return
     }
     const row: Array<string> = []
+    const open: typeof reaching = []
+    const fill = () => {
+      for (let above = reaching[row.length]; above !== undefined; above = reaching[row.length]) {
+        open[row.length] = above.left > 1 ? { ...above, left: above.left - 1 } : undefined
+        reaching[row.length] = undefined
+        row.push(above.words)
+      }
+    }
     for (const cell of node.childNodes)
-      if (isElement(cell))
-        for (let span = 0; span < Number(attribute(cell, "colspan") ?? 1); span++) row.push(text(cell))
+      if (isElement(cell)) {
+        fill()
+        const words = text(cell)
+        const left = spanOf(cell, "rowspan") - 1
+        for (let span = 0; span < spanOf(cell, "colspan"); span++) {
+          if (left > 0) open[row.length] = { words, left }
+          row.push(words)
+        }
+      }
+    fill()
+    reaching = open
     rows.push(row)
   }
   visit(table)
   return rows
 }
 
+const isFormula = (node: Element): boolean =>
+  node.tagName === "math"
+    ? attribute(node, "display") === "block"
+    : attribute(node, "role") === "math" || attribute(node, "class") === "formula"
+
+/** Text of a formula: a picture's alternative where it is drawn. */
+const formulaText = (node: Node): string =>
+  !isElement(node)
+    ? rawText(node)
+    : node.tagName === "img"
+      ? (attribute(node, "alt") ?? "")
+      : node.tagName.startsWith("annotation")
+        ? ""
+        : node.childNodes.map(formulaText).join("")
+
+const captionOf = (figure: Element): string =>
+  figure.childNodes
+    .filter((node) => isElement(node) && node.tagName === "figcaption")
+    .map(text)
+    .join(" ")
+
 /** Reads a document: the truth or what was made of it. Header, contents and style are left out. */
 export const readContent = (html: string): Content => {
   const words: Array<string> = []
   const sections: Array<{ level: number; heading: string; content: string }> = []
   const tables: Array<ReadonlyArray<ReadonlyArray<string>>> = []
+  const captions: Array<string> = []
+  const formulas: Array<string> = []
   let loose = ""
   const flush = () => {
     const added = wordsOf(loose)
@@ -89,6 +141,12 @@ export const readContent = (html: string): Content => {
       return
     }
     if (node.tagName === "table") tables.push(cellsOf(node))
+    if (node.tagName === "figure" && captionOf(node) !== "") captions.push(captionOf(node))
+    if (isFormula(node)) {
+      formulas.push(formulaText(node))
+      loose += ` ${formulaText(node)} `
+      return
+    }
     const isInline = /^(a|abbr|b|cite|code|em|i|span|strong|sub|sup|u|mark|q|small)$/.test(node.tagName)
     if (!isInline) loose += " "
     node.childNodes.forEach(visit)
@@ -96,7 +154,7 @@ export const readContent = (html: string): Content => {
   }
   parse(html).childNodes.forEach(visit)
   flush()
-  return { words, sections, tables }
+  return { words, sections, tables, captions, formulas }
 }
 
 /** Length of the longest common subsequence, by Myers' greedy differences: quick where the two are alike. */

@@ -1,0 +1,88 @@
+/** Manuals that stand in a package as PDF and as HTML: chapters of both, cut at the same headings. */
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+import { parse } from "parse5"
+
+import { wordsOf } from "../../../src/domain/conversion/cascade/coverage.ts"
+import {
+  bodyOf,
+  classesOf,
+  documentOf,
+  type Element,
+  isElement,
+  type Node,
+  rewritten,
+  textOf
+} from "./tree.ts"
+
+/** Pages of a manual in their order: each names the next one. */
+const pagesFrom = (start: string): ReadonlyArray<string> => {
+  const pages: Array<string> = []
+  const seen = new Set<string>()
+  let next: string | undefined = start
+  while (next !== undefined && !seen.has(next) && existsSync(next)) {
+    seen.add(next)
+    const html: string = readFileSync(next, "utf8")
+    pages.push(html)
+    const link: string | undefined = /<(?:link|a)\b[^>]*\brel="?next"?[^>]*>/i.exec(html)?.[0]
+    const href: string | undefined = link === undefined ? undefined : /href="([^"#]+)/i.exec(link)?.[1]
+    next = href === undefined ? undefined : join(dirname(next), decodeURIComponent(href))
+  }
+  return pages
+}
+
+const PANELS =
+  /^(header|nav-panel|navheader|navfooter|navigation|toc|contents|shortcontents|Contents_element|footer|related|sphinxsidebar|headerlink|titlepage-legalnotice|copiable-link|NAVHEADER|NAVFOOTER|TOC)$/
+
+const HEADING = /^h[1-6]$/
+
+/** Chapters of HTML, each from a heading of a given title to the next of them. */
+export const chaptersOf = (start: string, titles: ReadonlyArray<string>): ReadonlyMap<string, string> => {
+  const wanted = new Map(titles.map((title) => [wordsOf(title).join(" "), title]))
+  const body = pagesFrom(start)
+    .map((page) =>
+      rewritten(bodyOf(page), (node) =>
+        classesOf(node).some((name) => PANELS.test(name)) ||
+        (node.tagName === "div" &&
+          node.attrs.some(({ name, value }) => name === "role" && value === "navigation"))
+          ? ""
+          : undefined
+      )
+    )
+    .join("\n")
+  const heads: Array<{ at: number; level: number; words: string }> = []
+  const visit = (node: Node): void => {
+    if (!isElement(node)) return
+    const at = node.sourceCodeLocation?.startOffset
+    if (HEADING.test(node.tagName) && at !== undefined)
+      heads.push({ at, level: Number(node.tagName.slice(1)), words: wordsOf(textOf(node)).join(" ") })
+    else node.childNodes.forEach(visit)
+  }
+  const tree = parse(body, { sourceCodeLocationInfo: true })
+  tree.childNodes.forEach(visit)
+  const chapters = new Map<string, string>()
+  const bare = (words: string) => words.replace(/^(chapter|appendix)? ?([\da-z] )*(?=[a-z]{2})/, "")
+  for (const [index, { at, words }] of heads.entries()) {
+    const title = wanted.get(words) ?? [...wanted].find(([key]) => bare(key) === bare(words))?.[1]
+    if (title === undefined) continue
+    const end = heads
+      .slice(index + 1)
+      .find((later) => [...wanted.keys()].some((key) => bare(key) === bare(later.words)))?.at
+    const chapter = body.slice(at, end)
+    // A title stands in lists of chapters too: the longest part is the chapter.
+    if (chapter.length > (chapters.get(title)?.length ?? 0)) chapters.set(title, chapter)
+  }
+  return new Map([...chapters].map(([title, chapter]) => [title, documentOf(title, chapter)]))
+}
+
+/** The whole of a manual on one page. */
+export const wholeOf = (start: string): string => {
+  const panels = (node: Element) => (classesOf(node).some((name) => PANELS.test(name)) ? "" : undefined)
+  return documentOf(
+    "",
+    pagesFrom(start)
+      .map((page) => rewritten(bodyOf(page), panels))
+      .join("\n")
+  )
+}
