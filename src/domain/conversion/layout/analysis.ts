@@ -2,6 +2,7 @@ import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import { drawnBullets } from "./blocks/lists.ts"
 import { type Line, linesOf } from "./lines/line.ts"
 import { type ReadableRuns, readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
+import { uprightPage } from "./lines/turned.ts"
 
 /** A page, analysed once for the statistics and for the layout. */
 export interface PageAnalysis {
@@ -30,11 +31,13 @@ const withBullets = (
   })
 }
 
-/** Analyses a page. */
-export const analyse = (page: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
-  const readable = readableRuns(page)
+/** Analyses a page; one that is written sideways is turned. */
+export const analyse = (shown: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
+  const asShown = readableRuns(shown)
+  const page = asShown.turn === 0 ? shown : uprightPage(shown, asShown.turn)
+  const readable = asShown.turn === 0 ? asShown : readableRuns(page)
   // Where the page's structure marks lists, shapes are not needed.
-  const bullets = page.structure.length === 0 && readable.turn === 0 ? drawnBullets(page, readable.main) : []
+  const bullets = page.structure.length === 0 ? drawnBullets(page, readable.main) : []
   const segments = segmentsOf(withBullets(readable.main, bullets))
   return { page, fonts, readable, segments, rows: linesOf(segments, fonts) }
 }

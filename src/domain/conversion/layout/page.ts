@@ -22,11 +22,6 @@ export interface PageContext {
   readonly outlined: boolean
 }
 
-const NOTHING_PLACED: { readonly placed: ReadonlyArray<Placed>; readonly taken: ReadonlySet<Segment> } = {
-  placed: [],
-  taken: new Set()
-}
-
 const without = (segments: ReadonlyArray<Segment>, taken: ReadonlySet<Segment>): ReadonlyArray<Segment> =>
   taken.size === 0 ? segments : segments.filter((segment) => !taken.has(segment))
 
@@ -42,30 +37,27 @@ export const untaggedBlocks = (
 ): ReadonlyArray<Block> => {
   const { page, readable } = analysis
   const { fonts, outline, outlined, profile } = context
-  const links = new LinkIndex(readable.turn === 0 ? page.links : [])
+  const links = new LinkIndex(page.links)
   const flow: FlowContext = {
     inline: { fonts, links, ignoreBold: profile.bodyBold },
     heading: { profile, outline: outline.get(page.index), outlined },
-    bottomHalf: readable.turn === 0 ? page.height * 0.4 : -Infinity,
+    bottomHalf: page.height * 0.4,
     contents
   }
   const running = new Set([...runningLines(profile, analysis)].flatMap(({ segments }) => segments))
   const kept =
     running.size === 0 ? analysis.segments : analysis.segments.filter((segment) => !running.has(segment))
-  const upright = readable.turn === 0
-  const figures = upright ? drawnFigures(page, kept) : NOTHING_PLACED
+  const figures = drawnFigures(page, kept)
   const undrawn = without(kept, figures.taken)
-  const tables = upright ? ruledTables(page, undrawn, flow.inline) : NOTHING_PLACED
+  const tables = ruledTables(page, undrawn, flow.inline)
   const loose = without(undrawn, tables.taken)
-  const pictures = upright ? figuresOf(page, analysis.segments.length > 3) : []
-  const placed = upright
-    ? [
-        ...tables.placed,
-        ...figures.placed,
-        ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
-        ...fieldsOf(page, analysis.rows)
-      ]
-    : []
+  const pictures = figuresOf(page, analysis.segments.length > 3)
+  const placed = [
+    ...tables.placed,
+    ...figures.placed,
+    ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
+    ...fieldsOf(page, analysis.rows)
+  ]
   const columns = readingOrder(loose, placed, profile.bodySize).map((leaf): ReadonlyArray<Block> =>
     leaf.kind === "placed" ? [leaf.placed.block] : flowBlocks(leaf.segments, leaf.x1, flow)
   )

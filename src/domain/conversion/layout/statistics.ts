@@ -62,10 +62,8 @@ const wordsKey = (text: string): string =>
 /** The rows of a page's head and foot that may be running, from the edge inwards. */
 export const marginRows = ({
   page,
-  readable,
   rows
 }: PageAnalysis): { readonly head: ReadonlyArray<Line>; readonly foot: ReadonlyArray<Line> } => {
-  if (readable.turn !== 0) return { head: [], foot: [] }
   const head = rows.slice(0, MARGIN_ROWS).filter(({ baseline }) => baseline < page.height * MARGIN)
   const foot = rows
     .slice(Math.max(head.length, rows.length - MARGIN_ROWS))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 
 import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
 import { NO_STATISTICS } from "../../../../src/domain/conversion/layout/statistics.ts"
-import type { DocumentFacts, PageContent } from "../../../../src/domain/conversion/page-content.ts"
+import type { Box, DocumentFacts, PageContent } from "../../../../src/domain/conversion/page-content.ts"
 import { FACTS, FONT, FONTS, lines, page, picture, prose, rule, run } from "./page-builder.ts"
 
 const htmlOf = (
@@ -280,6 +280,31 @@ describe("order", () => {
       }))
     )
     assert.include(htmlOf([turned])[0], `<p>${prose(30)}</p>`)
+  })
+
+  it("turn a page's rules with its text: a table that is set sideways is one", () => {
+    const [rows, columns] = [
+      [100, 120, 140, 160],
+      [60, 160, 260]
+    ]
+    const cells = ["Name", "Use", "first", "long words", "second", "few words"].map((text, at) =>
+      run(text, (columns[at % 2] ?? 0) + 5, (rows[Math.floor(at / 2)] ?? 0) + 14)
+    )
+    const rules = [...rows.map((y) => rule(60, y, 260, y)), ...columns.map((x) => rule(x, 100, x, 160))]
+    const upright = htmlOf([page(cells, 0, { drawings: rules })])[0]
+    assert.include(upright, "<td>long words</td>")
+    for (const angle of [90, 270]) {
+      const turned = ({ x0, x1, y0, y1 }: Box): Box =>
+        angle === 90
+          ? { x0: 595 - y1, y0: x0, x1: 595 - y0, y1: x1 }
+          : { x0: y0, y0: 842 - x1, x1: y1, y1: 842 - x0 }
+      const sideways = page(
+        cells.map((one) => ({ ...one, angle, box: turned(one.box) })),
+        0,
+        { drawings: rules.map((one) => ({ ...one, box: turned(one.box) })) }
+      )
+      assert.strictEqual(htmlOf([sideways])[0], upright)
+    }
   })
 })
 

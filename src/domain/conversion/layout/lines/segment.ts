@@ -1,4 +1,5 @@
 import type { Box, FontFace, PageContent, TextRun } from "../../page-content.ts"
+import { quarterOf, uprightRun } from "./turned.ts"
 
 /** A run, or a part of it, within a line. */
 export interface Piece {
@@ -34,33 +35,6 @@ const TWICE = 0.2
 
 const isBlankText = (text: string): boolean => !/\S/.test(text)
 
-/** Horizontal (as shown) or turned by a quarter; text at other angles is read last. */
-const quarter = (angle: number): number => (Math.round(angle / 90) * 90) % 360
-
-/** Turns a run that is written upwards, downwards or upside down into a horizontal one. */
-const upright = (run: TextRun, turn: number): TextRun => {
-  const { box, baseline } = run
-  const flat = { ...run, angle: 0 }
-  switch (turn) {
-    case 90:
-      return {
-        ...flat,
-        box: { x0: box.y0, y0: -box.x1, x1: box.y1, y1: -box.x0 },
-        baseline: -((box.x0 * 4 + box.x1) / 5)
-      }
-    case 180:
-      return { ...flat, box: { x0: -box.x1, y0: -box.y1, x1: -box.x0, y1: -box.y0 }, baseline: -baseline }
-    case 270:
-      return {
-        ...flat,
-        box: { x0: -box.y1, y0: box.x0, x1: -box.y0, y1: box.x1 },
-        baseline: (box.x0 + box.x1 * 4) / 5
-      }
-    default:
-      return flat
-  }
-}
-
 /** Drops the duplicates of simulated bold. */
 const withoutTwins = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   const seen = new Map<string, TextRun>()
@@ -94,7 +68,7 @@ export const readableRuns = (page: PageContent): ReadableRuns => {
   const runs = count(seen) * 4 >= count(all) ? seen : all
   const turns = new Map<number, Array<TextRun>>()
   for (const run of withoutTwins(runs)) {
-    const turn = quarter(run.angle)
+    const turn = quarterOf(run.angle)
     const same = turns.get(turn)
     if (same === undefined) turns.set(turn, [run])
     else same.push(run)
@@ -102,7 +76,7 @@ export const readableRuns = (page: PageContent): ReadableRuns => {
   const sorted = [...turns].sort(([, a], [, b]) => count(b) - count(a))
   const [first, ...rest] = sorted.map(([turn, of]) => ({
     turn,
-    of: turn === 0 ? of : of.map((run) => upright(run, turn))
+    of: turn === 0 ? of : of.map((run) => uprightRun(run, turn))
   }))
   return { main: first?.of ?? [], turned: rest.map(({ of }) => of), turn: first?.turn ?? 0 }
 }
