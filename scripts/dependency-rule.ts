@@ -12,7 +12,7 @@ export interface Violation {
 /** The message for each broken rule. */
 export const RULES = {
   "domain-is-pure": "the domain imports only `effect`, the ports and itself",
-  "one-address-parser": "`ipaddr.js` stands behind src/domain/networks.ts",
+  "one-network-parser": "`ipaddr.js` stands behind src/domain/networks.ts",
   "no-effect-io": "domain and ports import no part of `effect` that does input or output",
   "ports-are-types": "a port imports only `effect`, other ports and domain rules",
   "ports-know-no-service": "a port imports no domain service (a domain file that calls a port)",
@@ -116,7 +116,7 @@ const domainRule = (path: string, { specifier, target }: Import): Rule | undefin
     return layer === "domain" || layer === "ports" ? undefined : "domain-is-pure"
   }
   const name = packageOf(specifier)
-  if (PARSERS.has(name)) return PARSERS.get(name) === path ? undefined : "one-address-parser"
+  if (PARSERS.has(name)) return PARSERS.get(name) === path ? undefined : "one-network-parser"
   if (name !== "effect") return "domain-is-pure"
   return isPureEffect(specifier) ? undefined : "no-effect-io"
 }

@@ -45,7 +45,7 @@ const broken: ReadonlyArray<readonly [Rule, path: string, text: string]> = [
   ["domain-is-pure", "src/domain/x.ts", `import type { library } from "../runtime/library.ts"`],
   ["domain-is-pure", "src/domain/x.ts", `import { hostname } from "node:os"`],
   ["domain-is-pure", "src/domain/x.ts", `type T = import("resend").Resend`],
-  ["one-address-parser", "src/domain/mail/x.ts", `import ipaddr from "ipaddr.js"`],
+  ["one-network-parser", "src/domain/mail/x.ts", `import ipaddr from "ipaddr.js"`],
   ["no-effect-io", "src/domain/x.ts", `import { HttpClient } from "effect/http"`],
   ["no-effect-io", "src/ports/x.ts", `import type { SqlClient } from "effect/sql/SqlClient"`],
   ["ports-are-types", "src/ports/x.ts", `import type { all } from "../adapters/resend/provider.ts"`],
