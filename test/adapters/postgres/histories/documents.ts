@@ -53,12 +53,14 @@ const PASSING_OVER = new Set([
   ...["intake.claim", "intake.claimReply"]
 ])
 
+const NOTHING = new Set([textOf(undefined), textOf(0), textOf([])])
+
 /** Whether a call answered that nothing was free, at a moment when another call may have held what was. */
 const passedOver = (call: Call, calls: ReadonlyArray<Call>): boolean =>
   call.store !== "rest" &&
   PASSING_OVER.has(`${call.store}.${call.method}`) &&
   Result.isSuccess(call.end) &&
-  (call.end.success === undefined || call.end.success === 0) &&
+  NOTHING.has(textOf(call.end.success)) &&
   overlapsAny(call, calls)
 
 const answerOf = (end: Result.Result<unknown, unknown>, ids: ReadonlyMap<string, string>): string =>
@@ -135,38 +137,169 @@ const recorded = (
 
 type Step = readonly [name: string, a: number, b: number]
 
-/** Steps that meet each other in the same rows. */
-const THEMES: ReadonlyArray<ReadonlyArray<string>> = [
-  ["claimChunk", "completeChunk", "completeChunk", "failChunk", "handBackChunk", "beatChunk", "cancel"],
-  ["claimChunk", "recover", "budget", "failJob", "completeChunk", "claimAssembly", "cancel", "sweep"],
-  ["claimAssembly", "beatAssembly", "finishJob", "finishJob", "cancel", "failJob", "deleteFile", "request"],
-  ["request", "request", "createJob", "createJob", "cancel", "deleteFile", "requestFlyer", "reflow"],
-  ["claimInline", "claimInline", "finishInline", "failInline", "beatInline", "deleteFile", "request"],
-  ["requestFlyer", "claimFlyer", "finishFlyer", "failFlyer", "cancelFlyer", "reflow", "deleteFile"],
-  ["claimRow", "claimRow", "uploaded", "submitted", "processNow", "cancel", "giveUp", "dropRow"],
-  ["submitted", "endRow", "endRow", "giveUp", "release", "stranded", "resume", "processNow", "polls"],
-  ["receive", "claimMail", "claimMail", "identify", "admit", "beatMail", "handBackMail", "deferMail"],
-  ["identify", "identify", "admit", "admit", "finishMail", "finishMail", "endMail", "claimMail"],
-  ["claimReply", "claimReply", "endReply", "retryReply", "cleanMails", "finishMail", "kept"],
-  ["request", "admit", "finishMail", "finishJob", "finishInline", "topUp", "cancel", "sweep"],
-  Object.keys(STEPS).filter((name) => !["hoursPass", "daysPass", "lists"].includes(name))
+/** What is there, and steps that then meet each other in the same rows. */
+interface Scenario {
+  readonly before: ReadonlyArray<Step>
+  readonly at: ReadonlyArray<string>
+}
+
+const PDF: ReadonlyArray<Step> = [
+  ["addFile", 1, 2],
+  ["request", 0, 1]
 ]
+const JOB: ReadonlyArray<Step> = [...PDF, ["createJob", 0, 1], ["claimChunk", 0, 0]]
+const ASSEMBLY: ReadonlyArray<Step> = [
+  ["addFile", 1, 0],
+  ["request", 0, 1],
+  ["createJob", 0, 1],
+  ["claimChunk", 0, 0],
+  ["completeChunk", 0, 0]
+]
+const PARKED: ReadonlyArray<Step> = [...PDF, ["createJob", 0, 0]]
+const CLAIMED_ROW: ReadonlyArray<Step> = [...PARKED, ["claimRow", 0, 1], ["uploaded", 0, 0]]
+const INLINE: ReadonlyArray<Step> = [
+  ["addFile", 1, 3],
+  ["request", 0, 1],
+  ["addFile", 1, 4],
+  ["request", 0, 1]
+]
+const FLYER: ReadonlyArray<Step> = [
+  ["addFile", 1, 2],
+  ["requestFlyer", 0, 0],
+  ["claimFlyer", 0, 0]
+]
+/** Five pages each, of the customer with ten free ones. */
+const SCARCE: ReadonlyArray<Step> = [
+  ["addFile", 0, 4],
+  ["request", 0, 1],
+  ["addFile", 0, 4],
+  ["addFile", 0, 4]
+]
+const RECEIVED: ReadonlyArray<Step> = [
+  ["receive", 0, 0],
+  ["receive", 0, 0]
+]
+const READING: ReadonlyArray<Step> = [...RECEIVED, ["claimMail", 0, 0], ["claimMail", 0, 0]]
+const ADMITTED: ReadonlyArray<Step> = [
+  ...READING,
+  ["identify", 0, 1],
+  ["admit", 0, 2],
+  ["identify", 1, 3],
+  ["admit", 1, 2]
+]
+const CONVERTING: ReadonlyArray<Step> = [...ADMITTED, ["claimMail", 0, 1], ["claimMail", 0, 1]]
+
+export const SCENARIOS = {
+  asked: { before: PDF, at: ["request", "createJob", "createJob", "cancel", "deleteFile", "requestFlyer"] },
+  asking: {
+    before: [["addFile", 1, 2]],
+    at: ["request", "request", "request", "requestFlyer", "deleteFile", "reflow"]
+  },
+  scarce: { before: SCARCE, at: ["request", "request", "request", "topUp", "sweep"] },
+  waiting: {
+    before: [...PDF, ["createJob", 0, 1]],
+    at: ["claimChunk", "claimChunk", "claimChunk", "cancel", "budget"]
+  },
+  running: {
+    before: [...JOB, ["claimChunk", 0, 0]],
+    at: [
+      "completeChunk",
+      "completeChunk",
+      "completeChunk",
+      "failChunk",
+      "handBackChunk",
+      "beatChunk",
+      "cancel"
+    ]
+  },
+  "one chunk": {
+    before: JOB,
+    at: ["completeChunk", "recover", "claimChunk", "failJob", "cancel", "sweep", "budget"]
+  },
+  assembling: {
+    before: ASSEMBLY,
+    at: ["claimAssembly", "claimAssembly", "completeChunk", "cancel", "failJob"]
+  },
+  assembly: {
+    before: [...ASSEMBLY, ["claimAssembly", 0, 0]],
+    at: ["finishJob", "finishJob", "beatAssembly", "failJob", "deleteFile", "cancel", "recover"]
+  },
+  inline: { before: INLINE, at: ["claimInline", "claimInline", "claimInline", "deleteFile", "request"] },
+  "inline at work": {
+    before: [...INLINE, ["claimInline", 0, 0]],
+    at: ["finishInline", "finishInline", "failInline", "claimInline", "deleteFile", "beatInline"]
+  },
+  flyer: {
+    before: FLYER,
+    at: ["finishFlyer", "finishFlyer", "failFlyer", "cancelFlyer", "request", "deleteFile"]
+  },
+  "flyer done": {
+    before: [...FLYER, ["finishFlyer", 0, 1]],
+    at: ["reflow", "reflow", "cancelFlyer", "deleteFile", "createJob", "cancel"]
+  },
+  parked: { before: PARKED, at: ["claimRow", "claimRow", "processNow", "processNow", "cancel", "release"] },
+  preparing: {
+    before: CLAIMED_ROW,
+    at: ["submitted", "submitted", "processNow", "cancel", "giveUp", "dropRow", "orphan", "claimRow"]
+  },
+  submitted: {
+    before: [...CLAIMED_ROW, ["submitted", 0, 0]],
+    at: ["endRow", "endRow", "processNow", "polls", "giveUp", "stranded", "resume", "cancel", "release"]
+  },
+  collected: {
+    before: [...CLAIMED_ROW, ["submitted", 0, 0], ["endRow", 0, 0]],
+    at: ["stranded", "stranded", "resume", "processNow", "cancel", "deleteFile"]
+  },
+  received: { before: RECEIVED, at: ["claimMail", "claimMail", "claimMail", "receive"] },
+  reading: {
+    before: READING,
+    at: ["identify", "identify", "identify", "endMail", "handBackMail", "deferMail"]
+  },
+  identified: {
+    before: [...READING, ["identify", 0, 1], ["identify", 1, 3]],
+    at: ["admit", "admit", "endMail", "claimMail", "beatMail", "request"]
+  },
+  admitted: { before: ADMITTED, at: ["claimReply", "claimReply", "claimMail", "cleanMails", "sweep"] },
+  converting: {
+    before: CONVERTING,
+    at: ["finishMail", "finishMail", "finishMail", "endMail", "deferMail", "claimReply", "topUp"]
+  },
+  replying: {
+    before: [...CONVERTING, ["finishMail", 0, 1], ["claimReply", 0, 0]],
+    at: ["endReply", "retryReply", "claimReply", "cleanMails", "kept", "finishMail"]
+  }
+} as const satisfies Record<string, Scenario>
+
+const SCENES: ReadonlyArray<Scenario> = Object.values(SCENARIOS)
+
+const EVERYWHERE = Object.keys(STEPS).filter((name) => !["hoursPass", "daysPass", "lists"].includes(name))
 
 const stepOf = (names: ReadonlyArray<string>, newest: number): fc.Arbitrary<Step> =>
-  fc.tuple(fc.constantFrom(...names), fc.nat(newest), fc.nat(59))
+  fc.tuple(fc.constantFrom(...names), fc.nat(newest), fc.oneof(fc.nat(6), fc.nat(59)))
 
-/** What each connection does at once with the others; a call is kept open for so many round trips. */
-const burst = fc.constantFrom(...THEMES).chain((names) =>
-  fc.tuple(
-    fc.array(stepOf(names, 9), { minLength: 0, maxLength: 5 }),
-    fc
-      .array(fc.array(fc.tuple(stepOf(names, 1), fc.nat(4)), { minLength: 1, maxLength: 2 }), {
-        minLength: 2,
-        maxLength: 3
-      })
-      .filter((lines) => lines.flat().length >= 3)
-  )
-)
+/** What each of two or three connections does, at once with the others; a call is kept open for so many round trips. */
+const burstOf = (names: ReadonlyArray<string>) =>
+  fc
+    .array(
+      fc.array(fc.tuple(stepOf(names, 1), fc.oneof(fc.constant(0), fc.nat(6))), {
+        minLength: 1,
+        maxLength: 2
+      }),
+      { minLength: 2, maxLength: 3 }
+    )
+    .filter((lines) => lines.flat().length >= 3)
+
+interface Script {
+  readonly begin: ReadonlyArray<Step>
+  readonly bursts: ReadonlyArray<{
+    readonly before: ReadonlyArray<Step>
+    readonly lines: ReadonlyArray<ReadonlyArray<readonly [step: Step, open: number]>>
+  }>
+}
+
+/** One burst on what is just there. */
+const sceneOf = ({ at, before }: Scenario): fc.Arbitrary<Script> =>
+  burstOf(at).map((lines) => ({ begin: before, bursts: [{ before: [], lines }] }))
 
 const OFTEN = [
   "addFile",
@@ -179,15 +312,24 @@ const OFTEN = [
   "identify"
 ]
 
-/** A world: what it begins with, then bursts, with steps of one connection between them. */
-const script = fc.record({
-  begin: fc.array(stepOf([...Object.keys(STEPS), ...OFTEN, ...OFTEN], 59), {
-    minLength: 4,
-    maxLength: 24,
-    size: "max"
-  }),
-  bursts: fc.array(burst, { minLength: 4, maxLength: 8, size: "max" })
+/** Whatever comes about, with bursts in between. */
+const wild: fc.Arbitrary<Script> = fc.record({
+  begin: fc
+    .array(stepOf([...EVERYWHERE, ...OFTEN, ...OFTEN], 59), { maxLength: 16, size: "max" })
+    .map((steps) => [...FIRST, ...steps]),
+  bursts: fc.array(
+    fc.record({
+      before: fc.array(stepOf(Object.keys(STEPS), 9), { maxLength: 6 }),
+      lines: fc.constantFrom(EVERYWHERE, ...SCENES.map(({ at }) => at)).chain(burstOf)
+    }),
+    { minLength: 3, maxLength: 6, size: "max" }
+  )
 })
+
+const anyScript = fc.oneof(
+  { weight: 9, arbitrary: fc.constantFrom(...SCENES).chain(sceneOf) },
+  { weight: 1, arbitrary: wild }
+)
 
 const perform = (world: World, [name, a, b]: Step) =>
   Effect.catchTag(STEPS[name]!(world, a, b), "StoreUnavailable", () => Effect.void)
@@ -221,9 +363,10 @@ const CLEAN = `with ${[
   .map((table, at) => `t${at} as (delete from ${table})`)
   .join(", ")} delete from customers`
 
-/** Plays a world of a seed; how many bursts there were, and what no serial order explains. */
-export const playDocuments = (lane: Lane<Stores>, seed: number) =>
+/** Plays a world of a seed, any or one of a scene; how many bursts there were, and what no serial order explains. */
+export const playDocuments = (lane: Lane<Stores>, seed: number, scene?: keyof typeof SCENARIOS) =>
   Effect.gen(function* () {
+    const script = scene === undefined ? anyScript : sceneOf(SCENARIOS[scene])
     const [plan] = fc.sample(script, { seed, numRuns: 1 })
     const [first] = lane.connections
     const { sql } = first!
@@ -246,8 +389,8 @@ export const playDocuments = (lane: Lane<Stores>, seed: number) =>
       const [tables, turns] = [yield* tablesOf(sql), yield* turnsOf(sql)]
       calls.push({ store: "rest", tables, turns, begun, ended: tick() })
     })
-    for (const step of [...FIRST, ...plan!.begin]) yield* perform(world, step)
-    for (const [before, lines] of plan!.bursts) {
+    for (const step of plan!.begin) yield* perform(world, step)
+    for (const { before, lines } of plan!.bursts) {
       for (const step of before) yield* perform(world, step)
       yield* rest
       yield* Effect.forEach(

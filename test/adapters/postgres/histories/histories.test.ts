@@ -1,48 +1,97 @@
 import { randomInt } from "node:crypto"
 
 import { assert, layer as suiteLayer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 
-import { documentsLane, playDocuments } from "./documents.ts"
+import type { Stores } from "../documents-model/world.ts"
+import { documentsLane, playDocuments, type SCENARIOS } from "./documents.ts"
+import type { Lane } from "./lane.ts"
+import { plant, type Planted, PLANTED_IN_DOCUMENTS } from "./planted.ts"
 
 /** How long each world goes on, milliseconds. Longer by hand: `MODEL_MS=300000`; again: `MODEL_SEED=…`. */
 const TIME_MS = Number(process.env["MODEL_MS"] ?? 4_000)
 const SEED = Number(process.env["MODEL_SEED"] ?? randomInt(1, 2 ** 31 - 1))
 
-/** Databases at once: more than there are cores, since one waits for its connections most of the time. */
+/** Databases at once: more than there are cores, since each waits for its connections most of the time. */
 const LANES = 3
 
-suiteLayer(Layer.empty, { excludeTestServices: true })("histories", (it) => {
-  it.effect(
-    "documents: what several connections are answered at once is what one after the other would have been",
-    () =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const cpu = process.cpuUsage()
-          const until = performance.now() + TIME_MS
-          let [bursts, worlds] = [0, 0]
-          yield* Effect.forEach(
-            Array.from({ length: LANES }, (_, lane) => lane),
-            () =>
-              Effect.gen(function* () {
-                const lane = yield* documentsLane
-                while (performance.now() < until) {
-                  const seed = SEED + worlds
-                  worlds += 1
-                  const played = yield* playDocuments(lane, seed)
-                  bursts += played.bursts
-                  assert.isUndefined(played.violation, played.violation)
-                }
-              }),
-            { concurrency: "unbounded" }
-          )
-          const { system, user } = process.cpuUsage(cpu)
-          console.log(
-            `${Math.round((user + system) / 1000)} ms of CPU here; ` +
-              `${worlds} worlds, ${bursts} histories (MODEL_SEED=${SEED})`
-          )
-        })
-      ),
-    TIME_MS * 10 + 60_000
+/** Worlds in which a planted bug has to be found. */
+const MAX_WORLDS = 500
+
+interface Played {
+  readonly bursts: number
+  readonly violation: string | undefined
+}
+
+interface Kind<S, Scene> {
+  readonly lane: Effect.Effect<Lane<S>, never, Scope.Scope>
+  readonly play: (lane: Lane<S>, seed: number, scene?: Scene) => Effect.Effect<Played>
+}
+
+/** Plays worlds of consecutive seeds on several databases at once, until one is violated or it is enough. */
+const playAll = <S, Scene>(
+  { lane, play }: Kind<S, Scene>,
+  prepare: (lane: Lane<S>) => Effect.Effect<unknown>,
+  isEnough: (worlds: number) => boolean,
+  scene?: Scene
+) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      let [bursts, worlds] = [0, 0]
+      let violation: string | undefined
+      const one = Effect.gen(function* () {
+        const own = yield* lane
+        yield* prepare(own)
+        while (violation === undefined && !isEnough(worlds)) {
+          worlds += 1
+          const played = yield* play(own, SEED + worlds - 1, scene)
+          bursts += played.bursts
+          violation ??= played.violation
+        }
+      })
+      yield* Effect.all(
+        Array.from({ length: LANES }, () => one),
+        { concurrency: "unbounded" }
+      )
+      return { bursts, worlds, violation }
+    })
   )
-})
+
+const documents: Kind<Stores, keyof typeof SCENARIOS> = {
+  lane: documentsLane,
+  play: playDocuments
+}
+
+const holds = <S, Scene>(kind: Kind<S, Scene>) =>
+  Effect.gen(function* () {
+    const until = performance.now() + TIME_MS
+    const { bursts, violation, worlds } = yield* playAll(
+      kind,
+      () => Effect.void,
+      () => performance.now() > until
+    )
+    assert.isUndefined(violation, violation)
+    console.log(`${bursts} histories in ${worlds} worlds (MODEL_SEED=${SEED})`)
+  })
+
+const finds = <S, Scene>(kind: Kind<S, Scene>, bug: Planted<Scene>) =>
+  Effect.gen(function* () {
+    const { bursts, violation, worlds } = yield* playAll(
+      kind,
+      ({ connections: [first] }) => plant(first!.sql, bug),
+      (played) => played >= MAX_WORLDS,
+      bug.scene
+    )
+    assert.isDefined(violation, `not found in ${worlds} worlds (MODEL_SEED=${SEED})`)
+    console.log(`${bug.function}: found after ${bursts} histories`)
+  })
+
+suiteLayer(Layer.empty, { excludeTestServices: true })(
+  "what several connections are answered at once is what one after the other would have been answered",
+  (it) => {
+    it.effect("documents", () => holds(documents), TIME_MS * 10 + 60_000)
+
+    for (const bug of PLANTED_IN_DOCUMENTS)
+      it.effect(`and it is found where ${bug.about}`, () => finds(documents, bug), 300_000)
+  }
+)
