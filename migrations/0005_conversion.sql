@@ -263,11 +263,15 @@ end
 $$;
 
 -- Writes a job's progress on its file, as long as the file is still converting by this job (C3). A job whose number of chunks
--- was not written down has as many as there are.
+-- was not written down has as many as there are. The file is locked before the chunks are counted: a count from before a wait
+-- would put back what another chunk had written meanwhile.
 create function conversion_progress(p_job_id uuid) returns void
 language sql
 set search_path = pg_catalog, public, pg_temp
 as $$
+  select from files f
+  where f.id = (select j.file_id from large_conversion_jobs j where j.id = p_job_id)
+  for no key update;
   update files f set
     done = p.pages,
     phase = case

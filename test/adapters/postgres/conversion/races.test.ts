@@ -41,6 +41,30 @@ const asked = Effect.fnUntraced(function* (owner: CustomerId, count: number) {
 const claim = Effect.flatMap(ConversionStore, (store) => store.claimInline(anyId(), STALE))
 
 suiteLayer(suite)("conversions whose callers try again, and meet others", (it) => {
+  it.effect(
+    "C3: a heartbeat that waits does not put back the progress of a chunk that was completed meanwhile",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const sql = yield* WriteSql
+        const owner = yield* customer(10)
+        const fileId = yield* pdf(owner, 4)
+        yield* job(owner, fileId)
+        const [first, second] = [
+          (yield* store.claimChunk("w", anyId()))!,
+          (yield* store.claimChunk("w", anyId()))!
+        ]
+        const alive = yield* whileOpen(
+          store.completeChunk(first, "chunks/1", []),
+          store.heartbeatChunk(second, 1, WINDOW)
+        )
+        assert.isTrue(alive)
+        const shown = yield* sql`select done, phase from files where id = ${fileId}::uuid`
+        assert.deepStrictEqual([...shown], [{ done: 3, phase: "Converting: 1/2 chunks" }])
+      })
+  )
+
   it.effect("R1: a result that was taken is so for its worker too, though the file is converted anew", () =>
     Effect.gen(function* () {
       yield* clean

@@ -1,7 +1,8 @@
-import { Cause, Effect, Exit, Layer, Result } from "effect"
+import { Effect, Layer, Result } from "effect"
 import * as fc from "fast-check"
 
 import type { Documents } from "../../../../src/adapters/memory/documents/state.ts"
+import type { Table } from "../../../../src/adapters/memory/documents/table.ts"
 import * as PostgresBatch from "../../../../src/adapters/postgres/batch/batch-store.ts"
 import * as PostgresConversion from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import * as PostgresIntake from "../../../../src/adapters/postgres/inbound/intake-store.ts"
@@ -41,36 +42,77 @@ type Call = Timed &
     | { readonly store: "rest"; readonly tables: Tables; readonly turns: Turns }
   )
 
-/** Claims of the next thing that is free: they pass over what another call has locked at the moment (`skip locked`). */
-const PASSING_OVER = new Set([
-  ...[
-    "conversions.claimChunk",
-    "conversions.claimAssembly",
-    "conversions.claimInline",
-    "conversions.claimFlyer"
-  ],
-  ...["conversions.recoverOrphan", "batches.claim", "batches.claimPolls", "batches.releaseOverdue"],
-  ...["intake.claim", "intake.claimReply"]
+type Asked = Extract<Call, { readonly method: string }>
+
+/** Claims of the next thing that is free, which pass over what another call has locked at the moment (`skip locked`), by table. */
+const PASSING_OVER: ReadonlyMap<string, keyof Documents | undefined> = new Map([
+  ["conversions.claimChunk", "chunks"],
+  ["conversions.claimAssembly", "jobs"],
+  ["conversions.claimInline", "files"],
+  ["conversions.claimFlyer", "flyers"],
+  ["conversions.recoverOrphan", undefined],
+  ["batches.claim", "batches"],
+  ["batches.claimPolls", "batches"],
+  ["batches.releaseOverdue", undefined],
+  ["intake.claim", "mails"],
+  ["intake.claimReply", "replies"]
 ])
 
-const NOTHING = new Set([textOf(undefined), textOf(0), textOf([])])
+const nameOf = ({ method, store }: Asked): string => `${store}.${method}`
 
-/** Whether a call answered that nothing was free, at a moment when another call may have held what was. */
-const passedOver = (call: Call, calls: ReadonlyArray<Call>): boolean =>
-  call.store !== "rest" &&
-  PASSING_OVER.has(`${call.store}.${call.method}`) &&
-  Result.isSuccess(call.end) &&
-  NOTHING.has(textOf(call.end.success)) &&
-  overlapsAny(call, calls)
+const NOTHING = new Set([textOf(undefined), textOf(0), textOf([])])
 
 const answerOf = (end: Result.Result<unknown, unknown>, ids: ReadonlyMap<string, string>): string =>
   Result.isSuccess(end) ? textOf(translated(end.success, ids)) : "refused"
 
-/** The in-memory stores, which answer the calls in an order. */
-const makeModel = (owners: ReadonlyArray<string>, busy: ReadonlySet<Call>): Model<Call> => {
-  const db: Documents = modelWith(owners)
+/** The in-memory stores, which answer the calls in an order; `crowded`: another call was under way. */
+const makeModel = (owners: ReadonlyArray<string>, crowded: (call: Call) => boolean): Model<Call> => {
+  const db = modelWith(owners)
   const stores = modelStores(db)
   const ids = makeIds()
+
+  const run = (call: Asked): Result.Result<unknown, unknown> => {
+    const member: unknown = Reflect.get(stores[call.store], call.method)
+    const args = call.args.map((one) => translated(one, ids.toModel))
+    const effect: unknown =
+      typeof member === "function" ? Reflect.apply(member, stores[call.store], args) : member
+    return Effect.runSync(Effect.result(effect as Effect.Effect<unknown, unknown>))
+  }
+
+  const difference = (call: Asked, end: Result.Result<unknown, unknown>): string | undefined => {
+    if (Result.isSuccess(end) && Result.isSuccess(call.end)) learn(ids, call.end.success, end.success)
+    const [real, model] = [answerOf(call.end, new Map()), answerOf(end, ids.toReal)]
+    return real === model ? undefined : `PostgreSQL answered ${real}, the model ${model}`
+  }
+
+  /** Runs a claim, again without the rows that it took in vain: others may have had them locked. */
+  const claim = (call: Asked, name: keyof Documents | undefined): string | undefined => {
+    if (Result.isSuccess(call.end) && NOTHING.has(textOf(call.end.success))) return undefined
+    const hidden = new Map<string, object>()
+    let why: string | undefined
+    for (let tries = 0; tries < 4; tries++) {
+      const before = { toModel: new Map(ids.toModel), toReal: new Map(ids.toReal) }
+      const table = name === undefined ? undefined : (db[name] as unknown as Table<object>)
+      let end: Result.Result<unknown, unknown> = Result.succeed(undefined)
+      why = undoneIf(db, () => {
+        for (const key of hidden.keys()) table?.remove(key)
+        end = run(call)
+        for (const row of hidden.values()) table?.insert(row)
+        return difference(call, end)
+      })
+      if (why === undefined || table === undefined || Result.isFailure(end)) return why
+      for (const map of ["toModel", "toReal"] as const) {
+        ids[map].clear()
+        for (const [from, to] of before[map]) ids[map].set(from, to)
+      }
+      const taken = [end.success].flat().map(keyIn(name))
+      const rows = taken.flatMap((key) => table.get(key) ?? [])
+      if (rows.length === 0) return why
+      for (const [at, row] of rows.entries()) hidden.set(taken[at]!, row)
+    }
+    return why
+  }
+
   return {
     apply: (call) => {
       if (call.store === "rest") {
@@ -79,24 +121,35 @@ const makeModel = (owners: ReadonlyArray<string>, busy: ReadonlySet<Call>): Mode
         setTurns(db, call.turns)
         return found.length === 0 ? undefined : found.join("\n")
       }
-      if (busy.has(call)) return undefined
-      const member: unknown = Reflect.get(stores[call.store], call.method)
-      const effect: unknown =
-        typeof member === "function"
-          ? Reflect.apply(
-              member,
-              stores[call.store],
-              call.args.map((one) => translated(one, ids.toModel))
-            )
-          : member
-      const exit = Effect.runSyncExit(Effect.result(effect as Effect.Effect<unknown, unknown>))
-      if (Exit.isFailure(exit)) return Cause.pretty(exit.cause)
-      if (Result.isSuccess(exit.value) && Result.isSuccess(call.end))
-        learn(ids, call.end.success, exit.value.success)
-      const [real, model] = [answerOf(call.end, new Map()), answerOf(exit.value, ids.toReal)]
-      return real === model ? undefined : `PostgreSQL answered ${real}, the model ${model}`
+      return PASSING_OVER.has(nameOf(call)) && crowded(call)
+        ? claim(call, PASSING_OVER.get(nameOf(call)))
+        : difference(call, run(call))
     }
   }
+}
+
+/** The key in the table of what was claimed. */
+const keyIn =
+  (table: keyof Documents | undefined) =>
+  (claimed: unknown): string => {
+    const { content, fileId, id, jobId, mailId } = Object(claimed) as Readonly<Record<string, unknown>>
+    if (table === "replies") return `${String(mailId)} ${String(Object(content).kind)}`
+    return String(table === "files" ? fileId : table === "batches" ? jobId : id)
+  }
+
+/** Changes the rows, unless something is wrong with it. */
+const undoneIf = (db: Documents, change: () => string | undefined): string | undefined => {
+  const undo = new Error("undone")
+  let why: string | undefined
+  try {
+    db.atomically(() => {
+      why = change()
+      if (why !== undefined) throw undo
+    })
+  } catch (error) {
+    if (error !== undo) throw error
+  }
+  return why
 }
 
 /** Stores whose calls are written down, each kept open for a while. */
@@ -405,8 +458,8 @@ export const playDocuments = (lane: Lane<Stores>, seed: number, scene?: keyof ty
       rounds.fill(0)
       yield* rest
     }
-    const busy = new Set(calls.filter((call) => passedOver(call, calls)))
-    const found = unexplained(calls, () => makeModel(owners, busy))
+    const crowded = new Set(calls.filter((call) => overlapsAny(call, calls)))
+    const found = unexplained(calls, () => makeModel(owners, (call) => crowded.has(call)))
     return {
       bursts: plan!.bursts.length,
       violation:
