@@ -37,7 +37,10 @@ export const openServer = async (
   gone.catch(() => undefined)
   let read = server.lines.length
   const complaint = () => {
-    const line = server.lines.slice(read).find((said) => /"level":"(?:error|fatal)"/i.test(said))
+    // An alarm is what many bounces and complaints are to raise (EVENT-40).
+    const line = server.lines
+      .slice(read)
+      .find((said) => /"level":"(?:error|fatal)"/i.test(said) && !said.includes('"EMAIL_ALARM '))
     read = server.lines.length
     return line
   }
