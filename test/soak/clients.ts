@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 
 import type { Chance } from "../simulation/kernel.ts"
-import type { Journal } from "./journal.ts"
+import { count, type Journal } from "./journal.ts"
 import type { World } from "./world.ts"
 
 /** What every client of the load works with. */
@@ -18,6 +18,13 @@ export interface Client {
 /** How long a call waits for its answer. */
 const PATIENCE_MS = 20_000
 
+/** A stopping process turns requests away; what else a server cannot do now is no matter of restarts. */
+const noteRefusal = async (journal: Journal, response: Response, askedAt: number): Promise<void> => {
+  const code = /"code":"([A-Z_]+)"/.exec(await response.text())?.[1] ?? "without a code"
+  count(journal.counts, `answers ${response.status} ${code}`)
+  if (code === "SHUTTING_DOWN") journal.refused.push(askedAt)
+}
+
 /** One call to the API where it is now; undefined where there is no answer. */
 export const call = async (
   { givesUp, journal, world }: Client,
@@ -31,10 +38,15 @@ export const call = async (
     const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), givesUp])
     const response = await fetch(`${url}${path}`, { ...init, signal })
     journal.answered.push([askedAt, Date.now()])
-    if (response.status === 503) journal.refused.push(askedAt)
+    if (response.status >= 500) await noteRefusal(journal, response.clone(), askedAt)
     return response
-  } catch {
-    journal.refused.push(askedAt)
+  } catch (cause) {
+    const isLate = cause instanceof Error && cause.name === "TimeoutError"
+    count(
+      journal.counts,
+      isLate ? "requests without an answer in 20 s" : "requests cut, or refused a connection"
+    )
+    if (!isLate) journal.refused.push(askedAt)
     return undefined
   }
 }

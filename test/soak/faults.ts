@@ -75,9 +75,12 @@ export interface Weather {
 const alive = ({ world }: Weather): ReadonlyArray<Slot> =>
   world.processes.slots.filter(({ current, isFrozen }) => current !== undefined && !isFrozen)
 
+/** Somebody to hurt; nobody while fewer than half are up, since a machine that only starts processes tests nothing else. */
 const victim = (weather: Weather): Slot | undefined => {
-  const all = alive(weather).flatMap((slot) => Array.from<Slot>({ length: KILLS[slot.name] ?? 1 }).fill(slot))
-  return all.length === 0 ? undefined : weather.chance.pick(all)
+  const up = alive(weather)
+  if (up.length < weather.world.processes.slots.length / 2) return undefined
+  const all = up.flatMap((slot) => Array.from<Slot>({ length: KILLS[slot.name] ?? 1 }).fill(slot))
+  return weather.chance.pick(all)
 }
 
 const kill = async (weather: Weather): Promise<void> => {
@@ -157,7 +160,8 @@ export const rollingRestart = async ({ log, world }: Weather): Promise<void> => 
 /** Repeats a fault about every `everyMs` until the weather ends. */
 const repeat = async (weather: Weather, everyMs: number, fault: (weather: Weather) => Promise<void>) => {
   while (!weather.stops.aborted) {
-    await sleep(weather.chance.int(everyMs / 2, everyMs * 1.5))
+    const pause = weather.chance.int(everyMs / 2, everyMs * 1.5)
+    await sleep(pause, undefined, { signal: weather.stops }).catch(() => undefined)
     if (!weather.stops.aborted) await fault(weather)
   }
 }

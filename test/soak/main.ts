@@ -123,6 +123,10 @@ console.log(report(run, evidence, verdict))
 if (verdict.violations.length > 0) {
   const file = join(folder, "violations.txt")
   writeFileSync(file, verdict.violations.map(({ promise, what }) => `${promise}: ${what}`).join("\n\n"))
+  writeFileSync(
+    join(folder, "evidence.json"),
+    JSON.stringify(evidence, (_, value: unknown) => (value instanceof Set ? [...value] : value))
+  )
   console.error(
     verdict.violations
       .slice(0, 20)

@@ -7,9 +7,9 @@ import { Effect, Exit, ManagedRuntime, Redacted, Scope } from "effect"
 import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
 import { migrateDatabase } from "../../src/runtime/layers/database.ts"
 import { makeChance } from "../simulation/kernel.ts"
-import { type Fake, startFake } from "../support/child.ts"
+import { type Fake, runChild, startFake } from "../support/child.ts"
 import { startTestServer, type TestServer } from "../support/postgres-server.ts"
-import { type SqsEmulator, sqsCredentials, sqsRegion, startSqs } from "../support/sqs.ts"
+import { type SqsEmulator, sqsAt, sqsCredentials, sqsRegion } from "../support/sqs.ts"
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts"
 import { type Models, BATCH_BUCKET, startModels } from "./model.ts"
 import { type Pooler, startPooler } from "./pooler.ts"
@@ -121,7 +121,8 @@ const startDatabase = async () => {
 const startCloud = async (scope: Scope.Scope) => {
   const inScope = <A>(effect: Effect.Effect<A, never, Scope.Scope>): Promise<A> =>
     Effect.runPromise(Scope.provide(effect, scope))
-  const sqs = await inScope(startSqs)
+  const child = runChild("test/soak/cloud-process.ts", [], {})
+  const sqs = await inScope(sqsAt(await child.line((line) => /"endpoint":"([^"]+)"/.exec(line)?.[1])))
   const s3 = new S3Client({
     region: sqsRegion,
     endpoint: sqs.endpoint,
@@ -132,7 +133,7 @@ const startCloud = async (scope: Scope.Scope) => {
     await s3.send(new CreateBucketCommand({ Bucket }))
   }
   const proxy = await inScope(startTcpProxy(Number(new URL(sqs.endpoint).port)))
-  return { sqs, s3, proxy, queue: await inScope(sqs.createQueue("soak-defer", 3)) }
+  return { child, sqs, s3, proxy, queue: await inScope(sqs.createQueue("soak-defer", 3)) }
 }
 
 export const startWorld = async (folder: string, seed: number): Promise<World> => {
@@ -189,6 +190,7 @@ export const startWorld = async (folder: string, seed: number): Promise<World> =
         models.onDemand.close()
       ])
       cloud.s3.destroy()
+      await cloud.child.destroy()
       await Effect.runPromise(Scope.close(scope, Exit.void))
       await postgres.stop()
       await disk?.unmount()

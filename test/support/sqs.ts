@@ -34,7 +34,13 @@ export const startSqs: Effect.Effect<SqsEmulator, never, Scope.Scope> = Effect.g
         void server.close()
       })
   )
-  const endpoint = yield* Effect.promise(() => app.listen({ port: 0, host: "127.0.0.1" }))
+  return yield* sqsAt(yield* Effect.promise(() => app.listen({ port: 0, host: "127.0.0.1" })))
+})
+
+/** An emulator that runs already. */
+export const sqsAt = Effect.fnUntraced(function* (
+  endpoint: string
+): Effect.fn.Return<SqsEmulator, never, Scope.Scope> {
   const client = yield* Effect.acquireRelease(
     Effect.sync(() => new SQSClient({ endpoint, region: sqsRegion, credentials: sqsCredentials })),
     (sqs) => Effect.sync(() => sqs.destroy())
