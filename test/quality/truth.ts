@@ -131,8 +131,7 @@ for (const half of values.half === undefined ? ["seen", "unseen"] : [values.half
       if (values.each) console.log(row(name, ours))
       for (const peer of peers) {
         const theirs = join(folder, "peers", peer, kind, `${name}.html`)
-        const made = existsSync(theirs) ? readFileSync(theirs, "utf8") : ""
-        add(peer, score(truth, readContent(made)))
+        if (existsSync(theirs)) add(peer, score(truth, readContent(readFileSync(theirs, "utf8"))))
       }
     }
     for (const [name, total] of sums) console.log(row(name, total))

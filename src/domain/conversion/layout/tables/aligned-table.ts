@@ -133,8 +133,11 @@ const rowNumbers = (
   const tight = steps.filter(({ step }) => step <= narrowest * SAME_STEP)
   const full = (at: number) => (placed[at]?.length ?? 0) >= columns
   const wholeRows = tight.filter(({ from, to }) => to === from + 1 && full(from) && full(to)).length
-  if (!steps.some(({ step }) => step > narrowest * ROW_APART) || wholeRows > 0.5 * tight.length)
-    return numbered()
+  // Cells of a column may be rows apart where a group of rows shares one: what counts is one line after the other.
+  const apart = rows.some(
+    ({ line }, at) => line.baseline - (rows[at - 1]?.line.baseline ?? Infinity) > narrowest * ROW_APART
+  )
+  if (!apart || wholeRows > 0.5 * tight.length) return numbered()
   for (const { from, to } of tight) for (let at = from + 1; at <= to; at++) joins.add(at)
   return numbered()
 }
@@ -225,9 +228,15 @@ const isHeading = ({ cells, line }: Row, above: Line, first: Line): boolean =>
   (line.size > LARGER * first.size ||
     (isBoldLine(line) && !isLabel(line.text) && line.baseline - above.baseline > HEADING_STEP * line.size))
 
+/** Whether a line is of a listing: code throughout, and not a row below one of words, or below names of columns. */
+const isListing = ({ cells, line }: Row, first: Row): boolean =>
+  line.monospace > 0.9 &&
+  (cells.length < 2 || (first.line.monospace > 0.9 && (first.cells.length < 2 || !isBoldLine(first.line))))
+
 const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefined => {
   // As far as rows have several cells, with lines between that could be the rest of one.
   const first = lines[from]
+  if (first === undefined) return undefined
   let to = from
   let several = from
   for (; to < Math.min(lines.length, from + MAX_LINES); to++) {
@@ -240,9 +249,8 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
       row.line.baseline - above.line.baseline > ROW_STEP * row.line.size
     )
       break
-    if (to > from && above !== undefined && first !== undefined && isHeading(row, above.line, first.line))
-      break
-    if (row.line.monospace > 0.9 || LEADER_LINE.test(row.line.text)) break
+    if (to > from && above !== undefined && isHeading(row, above.line, first.line)) break
+    if (isListing(row, first) || LEADER_LINE.test(row.line.text)) break
     if (row.cells.length > 1) several = to + 1
     else if (to - several >= 3) break
   }

@@ -2,6 +2,7 @@ import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
 import { type Piece, segmentText } from "../lines/segment.ts"
+import { isBoldLine } from "../statistics.ts"
 import { ROW_STEP, type Column, type Row } from "./table-cells.ts"
 
 /** A position on a line where something begins after white space. */
@@ -27,7 +28,9 @@ const LEAST_GAP = 0.2
 const WIDE_GAP = 0.55
 /** Beginnings this near are below one another, points. */
 const SAME_X = 1
-/** Rows that make a column. */
+/** White between the names of columns, in font sizes. */
+const NAMES_APART = 1.1
+/** Rows that make a column; one of them may be the columns' names. */
 const ROWS = 3
 /** Lines without the column that a row may have between: the rest of a wrapped cell. */
 const BETWEEN = 6
@@ -78,12 +81,31 @@ interface Look {
   readonly starts: ReadonlyArray<Start>
 }
 
+/** Whether names of columns stand above: a bold line with white as wide as a column's between them, on both sides of the place. */
+const isNamed = (looks: ReadonlyArray<Look>, { from, x }: Edge): boolean => {
+  const [head, first] = [looks[from - 1], looks[from]]
+  return (
+    head !== undefined &&
+    first !== undefined &&
+    isBoldLine(head.line) &&
+    !isBoldLine(first.line) &&
+    !areApart(head.line, first.line) &&
+    head.line.segments.length > 1 &&
+    head.line.segments.every(
+      (segment, at, { [at - 1]: before }) =>
+        before === undefined || segment.x0 - before.x1 > NAMES_APART * head.line.size
+    ) &&
+    straddles(head.pieces, x)
+  )
+}
+
 /** Words that begin below one another on several lines, with nothing written over that place in between. */
 const edgesOf = (looks: ReadonlyArray<Look>): ReadonlyArray<Edge> => {
   const edges: Array<Edge> = []
   let open: Array<Edge> = []
   const close = (edge: Edge) => {
-    if (edge.count >= ROWS && edge.widest >= WIDE_GAP) edges.push(edge)
+    const named = edge.count >= ROWS - 1 && isNamed(looks, edge)
+    if (named || (edge.count >= ROWS && edge.widest >= WIDE_GAP)) edges.push(edge)
   }
   for (const [at, { line, pieces, starts }] of looks.entries()) {
     const above = looks[at - 1]?.line
@@ -130,7 +152,7 @@ export const nearColumns = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyA
     const pieces = piecesOf(line)
     return { line, pieces, starts: startsOf(line, pieces) }
   })
-  if (looks.filter(({ starts }) => starts.length > 0).length < ROWS) return []
+  if (looks.filter(({ starts }) => starts.length > 0).length < ROWS - 1) return []
   const edges = edgesOf(looks)
   if (edges.length === 0) return []
   const atColumns = looks.map(
