@@ -12,7 +12,8 @@ export interface Request {
   readonly operation: Operation | undefined
   readonly first: number
   readonly end: number
-  readonly argument: number
+  /** As `Arguments` has it for the operation. */
+  readonly argument: unknown
 }
 
 /** What the main thread sends. */

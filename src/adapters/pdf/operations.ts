@@ -1,9 +1,10 @@
 import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
+import type { GreyPicture } from "../../domain/conversion/recognition/recognised-text.ts"
 import type { PageContent } from "../../domain/conversion/page-content.ts"
-import type { Picture, SinglePage } from "../../ports/conversion/pdf.ts"
-import { layoutOf } from "./content/layout.ts"
+import type { Picture, ReadScan, SinglePage } from "../../ports/conversion/pdf.ts"
+import { layoutOf, layoutOfScan } from "./content/layout.ts"
 import type { OpenDocument } from "./pages/document.ts"
-import { imageOfPage, isBlankPage, renderPage } from "./pages/render.ts"
+import { imageOfPage, isBlankPage, renderPage, scanPage } from "./pages/render.ts"
 
 /** What a worker thread can do with a page. A new operation is a line here and one in {@link OPERATIONS}. */
 export interface Results {
@@ -13,22 +14,36 @@ export interface Results {
   readonly image: Picture | null
   readonly blank: boolean
   readonly layout: LayoutPage
+  readonly scan: GreyPicture
+  readonly layoutRead: LayoutPage
 }
 export type Operation = keyof Results
 
-/** Each is asked page by page, in order. `end`: where the range that is asked for ends; `argument`: a figure of its own. */
+/** What an operation is given besides its page. */
+export interface Arguments {
+  /** Words are checked for. */
+  readonly split: boolean
+  readonly render: { readonly dpi: number }
+  readonly image: { readonly image: number }
+  readonly layoutRead: ReadonlyArray<ReadScan>
+}
+export type ArgumentOf<K extends Operation> = K extends keyof Arguments ? Arguments[K] : undefined
+
+/** Each is asked page by page, in order. `end`: where the range that is asked for ends. */
 export const OPERATIONS: {
   readonly [K in Operation]: (
     document: OpenDocument,
     index: number,
     end: number,
-    argument: number
+    argument: ArgumentOf<K>
   ) => Results[K]
 } = {
   pages: (document, index) => document.page(index),
-  split: (document, index, end, words) => document.singlePage(index, end, words !== 0),
-  render: (document, index, _end, dpi) => renderPage(document, index, dpi),
-  image: (document, index, _end, image) => imageOfPage(document, index, image),
+  split: (document, index, end, words) => document.singlePage(index, end, words),
+  render: (document, index, _end, { dpi }) => renderPage(document, index, dpi),
+  image: (document, index, _end, { image }) => imageOfPage(document, index, image),
   blank: (document, index) => isBlankPage(document, index),
-  layout: (document, index, end) => layoutOf(document, index, end)
+  layout: (document, index, end) => layoutOf(document, index, end),
+  scan: (document, index) => scanPage(document, index),
+  layoutRead: (document, index, _end, scans) => layoutOfScan(document, index, scans)
 }

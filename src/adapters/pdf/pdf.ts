@@ -5,7 +5,7 @@ import { Effect, Layer, Option, Stream } from "effect"
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
 import { append } from "../../domain/lists.ts"
 import { type PageRange, Pdf, type PdfDocument, type PdfError } from "../../ports/conversion/pdf.ts"
-import type { Operation, Results } from "./operations.ts"
+import type { ArgumentOf, Operation, Results } from "./operations.ts"
 import { type Answer, ReaderThread } from "./reader-thread.ts"
 
 /** Pages, and bytes of split pages, that go from thread to thread before the reader of a stream is waited for. */
@@ -43,7 +43,7 @@ class Reading {
     this.#path = path
   }
 
-  ask(operation: Operation | undefined, range: PageRange, argument = 0): Effect.Effect<Answer> {
+  ask(operation: Operation | undefined, range: PageRange, argument?: unknown): Effect.Effect<Answer> {
     return Effect.suspend(() =>
       this.#thread.ask({
         document: this.#key,
@@ -60,7 +60,7 @@ class Reading {
   stream<K extends Operation>(
     operation: K,
     range: PageRange,
-    argument = 0
+    argument: ArgumentOf<K>
   ): Stream.Stream<Results[K], PdfError> {
     return Stream.paginate<number | PdfError, Results[K], PdfError>(range.first, (state) => {
       if (typeof state !== "number") return Effect.fail(state)
@@ -78,7 +78,7 @@ class Reading {
   single<K extends Operation>(
     operation: K,
     page: number,
-    argument: number
+    argument: ArgumentOf<K>
   ): Effect.Effect<Results[K], PdfError> {
     return this.ask(operation, { first: page, end: page + 1 }, argument).pipe(
       Effect.flatMap(({ failure, items }) =>
@@ -100,14 +100,16 @@ const within = ({ end, first }: PageRange, pageCount: number): PageRange => ({
 const asDocument = (reading: Reading, facts: DocumentFacts): PdfDocument => ({
   facts,
   fonts: Effect.sync(() => [...reading.fonts]),
-  pages: (range) => reading.stream("pages", within(range, facts.pageCount)),
+  pages: (range) => reading.stream("pages", within(range, facts.pageCount), undefined),
   split: (range, options) =>
-    reading.stream("split", within(range, facts.pageCount), options?.words === true ? 1 : 0),
-  render: (index, dpi) => reading.single("render", index, dpi),
-  image: (page, index) => reading.single("image", page, index),
-  isBlank: (index) => reading.single("blank", index, 0),
-  blanks: (range) => reading.stream("blank", within(range, facts.pageCount)),
-  layout: (range) => reading.stream("layout", within(range, facts.pageCount))
+    reading.stream("split", within(range, facts.pageCount), options?.words === true),
+  render: (index, dpi) => reading.single("render", index, { dpi }),
+  image: (page, index) => reading.single("image", page, { image: index }),
+  isBlank: (index) => reading.single("blank", index, undefined),
+  blanks: (range) => reading.stream("blank", within(range, facts.pageCount), undefined),
+  layout: (range) => reading.stream("layout", within(range, facts.pageCount), undefined),
+  scan: (index) => reading.single("scan", index, undefined),
+  layoutRead: (index, scans) => reading.single("layoutRead", index, scans)
 })
 
 const make = ({

@@ -51,7 +51,10 @@ const serve = (request: Request): void => {
   let bytes = 0
   let sent = request.fonts.length
   if (request.operation !== undefined) {
-    const operate = OPERATIONS[request.operation]
+    // `Reading` sends what belongs to the operation.
+    const operate = OPERATIONS[request.operation] as (
+      ...of: [OpenDocument, number, number, unknown]
+    ) => unknown
     const stop = Math.min(request.end, request.first + limits.batchPages)
     for (; page < stop && bytes < limits.batchBytes; page++) {
       const item = operate(document, page, request.end, request.argument)

@@ -10,6 +10,8 @@ export const PageLine = Schema.Struct({
     "blank",
     "layout",
     "table-of-contents",
+    "recognised",
+    "poorly-recognised",
     "hifi-single-pass",
     "coverage-retry",
     "agentic",

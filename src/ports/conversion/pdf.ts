@@ -1,6 +1,7 @@
 import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 
 import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
+import type { GreyPicture, RecognisedText } from "../../domain/conversion/recognition/recognised-text.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../domain/conversion/page-content.ts"
 
 /**
@@ -55,6 +56,14 @@ export interface Picture {
   readonly height: number
 }
 
+/** What was read from a page's picture. */
+export interface ReadScan {
+  /** From 0. */
+  readonly page: number
+  /** Undefined: it could not be read. */
+  readonly text: RecognisedText | undefined
+}
+
 /** An open document. Its streams are lazy, page by page. */
 export interface PdfDocument {
   /** `fonts` is empty here: see {@link PdfDocument.fonts}. */
@@ -83,6 +92,13 @@ export interface PdfDocument {
   readonly blanks: (range: PageRange) => Stream.Stream<boolean, PdfError>
   /** The layout tier's pages, laid out in the reader; the pages of one range are laid out together. */
   readonly layout: (range: PageRange) => Stream.Stream<LayoutPage, PdfError>
+  /** The page as a picture to be read; its size is bounded as for `render`. */
+  readonly scan: (index: number) => Effect.Effect<GreyPicture, PdfError>
+  /** A page laid out with the words that were read from its picture; `scans` are its own and its neighbours'. */
+  readonly layoutRead: (
+    index: number,
+    scans: ReadonlyArray<ReadScan>
+  ) => Effect.Effect<LayoutPage, PdfError>
 }
 
 /** Most pages of a document. */

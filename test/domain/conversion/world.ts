@@ -12,14 +12,20 @@ import {
 import { FileObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 
 /** A page with these words in its text layer. */
-export const pageOf = (index: number, text: string, parts: Partial<PageSource> = {}): PageSource => ({
-  index,
-  isBlank: Effect.succeed(false),
-  layout: Effect.succeed({ index, label: String(index + 1), tier: "layout", text, html: `<p>${text}</p>` }),
-  pdf: Effect.succeed(new Uint8Array([index])),
-  image: Effect.succeed(new Uint8Array([index, 1])),
-  ...parts
-})
+export const pageOf = (index: number, text: string, parts: Partial<PageSource> = {}): PageSource => {
+  const layout: PageSource["layout"] =
+    parts.layout ??
+    Effect.succeed({ index, label: String(index + 1), tier: "layout", text, html: `<p>${text}</p>` })
+  return {
+    index,
+    isBlank: Effect.succeed(false),
+    layout,
+    recognised: layout,
+    pdf: Effect.succeed(new Uint8Array([index])),
+    image: Effect.succeed(new Uint8Array([index, 1])),
+    ...parts
+  }
+}
 
 /** What a scripted model does with a call: an answer, or the name of a reason to give none. */
 export type Script = (place: CallPlace, request: ModelCall) => string | Partial<VisionAnswer>

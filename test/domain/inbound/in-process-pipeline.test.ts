@@ -78,6 +78,8 @@ const convertedWithout = (lost: ReadonlySet<number>) => {
     blanks: unused,
     render: () => Effect.die("not asked for"),
     image: () => Effect.die("not asked for"),
+    scan: () => Effect.die("not asked for"),
+    layoutRead: () => Effect.die("not asked for"),
     isBlank: () => Effect.die("not asked for")
   }
   const page = (index: number) =>

@@ -111,6 +111,7 @@ const pageSources = Layer.effect(
               index,
               isBlank: Effect.succeed(paper.pages[index] === "blank"),
               layout: layoutOf(paper, index),
+              recognised: layoutOf(paper, index),
               pdf:
                 paper.pages[index] === "broken"
                   ? Effect.fail(broken(index))
@@ -154,6 +155,8 @@ const documentOf = (paper: Paper): PdfDocument => ({
       height: 1
     }),
   image: () => Effect.succeed(null),
+  scan: () => Effect.die("no page of these is a scan"),
+  layoutRead: () => Effect.die("no page of these is a scan"),
   isBlank: (index) => Effect.succeed(paper.pages[index] === "blank"),
   blanks: notUsed,
   layout: notUsed

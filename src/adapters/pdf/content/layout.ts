@@ -1,3 +1,4 @@
+import { withScan } from "../../../domain/conversion/html/scan.ts"
 import { picturesIn, withPictures } from "../../../domain/conversion/html/write-blocks.ts"
 import {
   type LayoutPage,
@@ -5,11 +6,16 @@ import {
   layoutPages,
   samplePages
 } from "../../../domain/conversion/layout/layout-pages.ts"
-import { mergeStatistics, type PageStatistics } from "../../../domain/conversion/layout/statistics.ts"
+import { mergeStatistics, NO_STATISTICS, type PageStatistics } from "../../../domain/conversion/layout/statistics.ts"
 import type { PageContent } from "../../../domain/conversion/page-content.ts"
-import { PdfError } from "../../../ports/conversion/pdf.ts"
+import { legibleOf, type Turn, withoutSpecks } from "../../../domain/conversion/recognition/recognised-text.ts"
+import { textLayerOf } from "../../../domain/conversion/recognition/text-layer.ts"
+import { uprightPage } from "../../../domain/conversion/recognition/upright-page.ts"
+import { PdfError, type Picture, type ReadScan } from "../../../ports/conversion/pdf.ts"
+import { pdfError } from "../failure.ts"
 import type { OpenDocument } from "../pages/document.ts"
-import { imageOfPage } from "../pages/render.ts"
+import { imageOfPage, pictureOfScan } from "../pages/render.ts"
+import { hasUnnamedGlyphs } from "./text-runs.ts"
 
 /** What was worked out for a document: counts over its sample, and the pages of the newest range. */
 interface LaidOut {
@@ -56,6 +62,9 @@ const countSample = (document: OpenDocument): LaidOut => {
 /** Bytes of the pictures of one page that go into its HTML; a reader has to load them all. */
 const MAX_PICTURES_BYTES = 3 * 1024 * 1024
 
+const dataUri = ({ bytes, mediaType }: Picture): string =>
+  `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`
+
 /** Pictures as data URIs, as many as there is room for. */
 const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
   const pictures = new Map<number, string>()
@@ -65,9 +74,65 @@ const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
     const picture = imageOfPage(document, page.index, index)
     if (picture === null || picture.bytes.length > room) continue
     room -= picture.bytes.length
-    pictures.set(index, `data:${picture.mediaType};base64,${Buffer.from(picture.bytes).toString("base64")}`)
+    pictures.set(index, dataUri(picture))
   }
   return pictures.size === 0 ? page : { ...page, html: withPictures(page.html, pictures) }
+}
+
+/** Whether what the page says has to be read from its picture. */
+const textLayer = (document: OpenDocument, content: PageContent) =>
+  textLayerOf(content, () =>
+    document.withPage(content.index, ({ page }) => hasUnnamedGlyphs(document.pdfium, page))
+  )
+
+/** Share of a page that a picture covers from which on it is the page. */
+const WHOLE = 0.8
+/** A larger picture is drawn again, smaller. */
+const MAX_SCAN_BYTES = 512 * 1024
+
+/** The picture of a page that was read from it: as it stands in the file where it covers the page, else drawn. */
+const scanOf = (document: OpenDocument, { drawings, height, index, width }: PageContent, turn: Turn): Picture => {
+  const whole = drawings.find(
+    ({ box, kind }) =>
+      kind === "image" && (box.x1 - box.x0) * (box.y1 - box.y0) >= WHOLE * width * height
+  )
+  const own =
+    whole?.kind === "image" && turn === 0 ? imageOfPage(document, index, whole.index) : undefined
+  return own != null && own.bytes.length <= MAX_SCAN_BYTES ? own : pictureOfScan(document, index, turn)
+}
+
+const NO_LINES = { turn: 0, skew: 0, width: 1, height: 1, lines: [] } as const
+
+/** Lays out the page with the words that were read from its picture, and the picture itself. */
+export const layoutOfScan = (
+  document: OpenDocument,
+  index: number,
+  scans: ReadonlyArray<ReadScan>
+): LayoutPage => {
+  const contents = scans.flatMap(({ page, text }) =>
+    (page === index ? [document.page(page, true)] : readable(document, page)).map((content) => {
+      const clear = text === undefined ? NO_LINES : withoutSpecks(text)
+      const legible = text === undefined ? "nothing" : legibleOf(clear)
+      const read = legible === "nothing" ? { ...clear, lines: [] } : clear
+      const upright = uprightPage(content, read, textLayer(document, content) === "sparse")
+      return { content, legible, turn: clear.turn, upright }
+    })
+  )
+  const pages = layoutPages({
+    facts: document.facts,
+    fonts: document.fonts.faces,
+    pages: contents.map(({ upright }) => upright),
+    others: NO_STATISTICS
+  })
+  const own = contents.find(({ content }) => content.index === index)
+  const page = pages.find((one) => one.index === index)
+  if (own === undefined || page === undefined) throw pdfError("broken", index)
+  const picture = dataUri(scanOf(document, own.content, own.turn))
+  return {
+    ...page,
+    tier: own.legible === "good" ? "recognised" : "poorly-recognised",
+    html: withPictures(withScan(page.html, own.legible), new Map([[0, picture]]))
+  }
 }
 
 /** Lays out the page, together with those that follow it in its range. */
@@ -88,11 +153,17 @@ export const layoutOf = (document: OpenDocument, index: number, end: number): La
   const first = read(index)
   const stop = Math.min(end, index + MAX_TOGETHER)
   const rest = Array.from({ length: stop - index - 1 }, (_, n) => index + 1 + n)
+  const contents = [first, ...rest.flatMap((next) => readable(document, next, read))]
   const pages = layoutPages({
     facts: document.facts,
     fonts: document.fonts.faces,
-    pages: [first, ...rest.flatMap((next) => readable(document, next, read))],
+    pages: contents,
     others: mergeStatistics([counts])
+  }).map((page, at): LayoutPage => {
+    const content = contents[at]
+    return content === undefined || textLayer(document, content) === "usable"
+      ? page
+      : { ...page, isScan: true }
   })
   known.set(document, {
     counts,

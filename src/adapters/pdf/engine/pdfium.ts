@@ -87,6 +87,7 @@ const CALLS = [
   "FPDFText_GetMatrix",
   "FPDFText_GetTextObject",
   "FPDFText_GetUnicode",
+  "FPDFText_HasUnicodeMapError",
   "FPDFText_IsGenerated",
   "FPDFText_IsHyphen",
   "FPDFText_LoadPage",

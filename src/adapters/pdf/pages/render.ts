@@ -1,3 +1,4 @@
+import type { GreyPicture, Turn } from "../../../domain/conversion/recognition/recognised-text.ts"
 import { MAX_PICTURE_PIXELS, type Picture } from "../../../ports/conversion/pdf.ts"
 import { readObjects } from "../content/drawings.ts"
 import { showsText } from "../content/visible-text.ts"
@@ -13,6 +14,15 @@ const BYTES_PER_PIXEL: Readonly<Record<number, number>> = { 1: 1, 2: 3, 3: 4, 4:
 /** FPDF_ANNOT: annotations are part of what is seen. */
 const ANNOTATIONS = 1
 const WHITE = 0xffffffff
+
+/** Most pixels of a drawn page's side. */
+const MAX_SIDE = 16_000
+
+/** A page that is to be read: more makes it no better. */
+const SCAN_DPI = 200
+/** One that is only looked at beside its text, and its levels of grey. */
+const SHOWN_DPI = 110
+const SHOWN_STEP = 17
 
 /** Enough to see whether there is anything, quick enough to ask of every page. */
 const BLANK_DPI = 24
@@ -50,22 +60,32 @@ const pixelsOf = ({ call, memory }: Pdfium, bitmap: number): Pixels | undefined 
   return { width, height, channels, data }
 }
 
+/** How the page is drawn: at this resolution or the one that the limits allow, turned clockwise. */
+interface Drawn {
+  readonly dpi: number
+  readonly format: number
+  readonly turn?: Turn
+}
+
 const renderPixels = (
   pdfium: Pdfium,
-  { form, height, page, width }: OpenPage,
-  dpi: number,
-  format: number
+  { form, page, ...size }: OpenPage,
+  { dpi, format, turn = 0 }: Drawn
 ) => {
   const { call } = pdfium
+  const [width, height] = turn % 180 === 0 ? [size.width, size.height] : [size.height, size.width]
   const wanted = (dpi / 72) ** 2 * width * height
-  const scale = (dpi / 72) * Math.min(1, Math.sqrt(MAX_PICTURE_PIXELS / wanted))
+  const scale = Math.min(
+    (dpi / 72) * Math.min(1, Math.sqrt(MAX_PICTURE_PIXELS / wanted)),
+    MAX_SIDE / Math.max(width, height)
+  )
   const [across, down] = [Math.max(1, Math.floor(width * scale)), Math.max(1, Math.floor(height * scale))]
   const bitmap = call.FPDFBitmap_CreateEx(across, down, format, 0, 0)
   if (bitmap === 0) return undefined
   try {
     call.FPDFBitmap_FillRect(bitmap, 0, 0, across, down, WHITE)
-    call.FPDF_RenderPageBitmap(bitmap, page, 0, 0, across, down, 0, ANNOTATIONS)
-    if (form !== 0) call.FPDF_FFLDraw(form, bitmap, page, 0, 0, across, down, 0, ANNOTATIONS)
+    call.FPDF_RenderPageBitmap(bitmap, page, 0, 0, across, down, turn / 90, ANNOTATIONS)
+    if (form !== 0) call.FPDF_FFLDraw(form, bitmap, page, 0, 0, across, down, turn / 90, ANNOTATIONS)
     return pixelsOf(pdfium, bitmap)
   } finally {
     call.FPDFBitmap_Destroy(bitmap)
@@ -82,16 +102,35 @@ const asPicture = (pixels: Pixels): Picture => ({
 /** The page as it is shown. */
 export const renderPage = (document: OpenDocument, index: number, dpi: number): Picture =>
   document.withPage(index, (page) => {
-    const pixels = renderPixels(document.pdfium, page, dpi, BGR)
+    const pixels = renderPixels(document.pdfium, page, { dpi, format: BGR })
     if (pixels === undefined) throw pdfError("bomb", index)
     return asPicture(pixels)
+  })
+
+/** The page in levels of grey, to be read. */
+export const scanPage = (document: OpenDocument, index: number): GreyPicture =>
+  document.withPage(index, (page) => {
+    const pixels = renderPixels(document.pdfium, page, { dpi: SCAN_DPI, format: GRAY })
+    if (pixels === undefined) throw pdfError("bomb", index)
+    const { data, height, width } = pixels
+    return { width, height, dpi: (width / page.width) * 72, bytes: data }
+  })
+
+/** A page that was read from its picture, upright and legible, small enough to go into the result. */
+export const pictureOfScan = (document: OpenDocument, index: number, turn: Turn): Picture =>
+  document.withPage(index, (page) => {
+    const pixels = renderPixels(document.pdfium, page, { dpi: SHOWN_DPI, format: GRAY, turn })
+    if (pixels === undefined) throw pdfError("bomb", index)
+    // Paper is noise: fewer levels are seen as well, and take a fifth of the room.
+    const data = pixels.data.map((level) => Math.min(255, Math.round(level / SHOWN_STEP) * SHOWN_STEP))
+    return asPicture({ ...pixels, data })
   })
 
 /** Whether the page is all of one colour. One with dark text at its beginning is not, and need not be drawn. */
 export const isBlankPage = (document: OpenDocument, index: number): boolean =>
   document.withPage(index, (page) => {
     if (showsText(document.pdfium, page)) return false
-    const pixels = renderPixels(document.pdfium, page, BLANK_DPI, GRAY)
+    const pixels = renderPixels(document.pdfium, page, { dpi: BLANK_DPI, format: GRAY })
     if (pixels === undefined) return false
     let [darkest, lightest] = [255, 0]
     for (const level of pixels.data) {

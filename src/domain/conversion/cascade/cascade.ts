@@ -37,7 +37,7 @@ export interface PageResult {
   readonly html: string
   /** The single pass was answered from the batch. */
   readonly fromBatch: boolean
-  /** A model was wanted and none answered: the layout tier was used instead. */
+  /** A model was wanted and none answered: the layout tier was used instead, for a scan with the words that were recognised. */
   readonly degraded: boolean
 }
 
@@ -166,7 +166,7 @@ const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, wor
 /**
  * The smart cascade for one page (DOC-20): a blank page is empty; where no model is wanted the layout tier, or that for tables of
  * contents; else the hi-fi single pass, asked again and then corrected where it does not cover the text layer. Where no model
- * answered, the layout tier is used if allowed, so that no page goes missing.
+ * answered, the layout tier is used if allowed, so that no page goes missing. Only the layout tier has scans recognised (DOC-23).
  */
 export const convertPage = (
   page: PageSource,
@@ -184,9 +184,13 @@ export const convertPage = (
       degraded
     })
     if (yield* page.isBlank) return result("blank", "")
-    if (!usesCascade(options)) return result(layout.tier, layout.html)
+    if (!usesCascade(options)) {
+      const { html, tier } = yield* page.recognised
+      return result(tier, html)
+    }
     const best = yield* hifi(page, modelId, work)
     if (best !== undefined && best.tier !== "layout") return result(best.tier, best.html)
     if (work.noAnswer !== undefined && !mayDegrade) return yield* work.noAnswer
-    return result("layout", layout.html, true)
+    const { html, tier } = yield* page.recognised
+    return result(tier === "table-of-contents" ? "layout" : tier, html, true)
   })

@@ -1,12 +1,11 @@
 import { Effect, Result } from "effect"
 
 import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
-import type { OpenPages } from "../../../ports/conversion/page-sources.ts"
+import type { OpenPages, PageSource } from "../../../ports/conversion/page-sources.ts"
 import type { PdfError } from "../../../ports/conversion/pdf.ts"
 import type { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { element, serialize } from "../html/tree.ts"
 import type { ConversionOptions } from "../job.ts"
-import type { LayoutPage } from "../layout/layout-pages.ts"
 import type { PageLine } from "../page-line.ts"
 import type { CascadeSettings } from "./cascade.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
@@ -63,12 +62,14 @@ export const sectionsOf = (answer: string, pages: number): ReadonlyArray<string>
   return sections.map((section) => section.split(/<\/section\s*>/i)[0] ?? "")
 }
 
-const layoutLine = ({ html, index, label }: LayoutPage): PageLine => ({
-  page: index,
-  label,
-  tier: "layout",
-  html
-})
+/** The page as the layout tier has it, a scan recognised. */
+const layoutLine = (page: PageSource): Effect.Effect<PageLine, PdfError> =>
+  Effect.map(page.recognised, ({ html, index, label, tier }) => ({
+    page: index,
+    label,
+    tier: tier === "table-of-contents" ? "layout" : tier,
+    html
+  }))
 
 /**
  * Converts several pages in one call, which sees them as pictures and runs to its end (DOC-41). A page whose part of the answer
@@ -83,7 +84,9 @@ export const convertWhole = (
   Effect.gen(function* () {
     const { clean } = yield* HtmlAssembly
     const sources = yield* Effect.forEach(indexes, pages.page)
-    const layouts = yield* Effect.forEach(sources, ({ layout }) => layout)
+    const laidOut = yield* Effect.forEach(sources, (page) =>
+      Effect.map(page.layout, (layout) => ({ page, layout }))
+    )
     const tier = options.parser === "harness" ? "harness" : "math-ocr"
     const answered = yield* Effect.result(
       Effect.gen(function* () {
@@ -101,15 +104,15 @@ export const convertWhole = (
       if (failure._tag === "PdfError") return yield* failure
       if (failure.reason !== "refused" && !mayDegrade) return yield* failure
       yield* Effect.logWarning(`the model did not convert ${sources.length} pages: ${failure.message}`)
-      return layouts.map(layoutLine)
+      return yield* Effect.forEach(sources, layoutLine)
     }
     const { success: answer } = answered
     const sections = isUsable(answer) ? sectionsOf(answer.text, sources.length) : undefined
-    return yield* Effect.forEach(layouts, (page, n) =>
+    return yield* Effect.forEach(laidOut, ({ layout: { label, text }, page }, n) =>
       Effect.gen(function* () {
         const html = (yield* clean(sections?.[n] ?? "")).trim()
-        if (html === "" || coverageOf(page.text, html).share < MIN_COVERAGE) return layoutLine(page)
-        return { page: page.index, label: page.label, tier, html } as const
+        if (html === "" || coverageOf(text, html).share < MIN_COVERAGE) return yield* layoutLine(page)
+        return { page: page.index, label, tier, html } as const
       })
     )
   })

@@ -3,7 +3,7 @@ const words = (text: string): ReadonlyArray<string> => text.split(" ")
 /** Allowed elements of a fragment besides MathML; of others only the content is kept, or nothing where it is not for readers. */
 export const ELEMENTS: ReadonlySet<string> = new Set(
   words(
-    "a abbr b bdi bdo blockquote br button caption cite code col colgroup dd del dfn div dl dt em " +
+    "a abbr b bdi bdo blockquote br button caption cite code col colgroup dd del details dfn div dl dt em " +
       "figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd label li mark ol option p pre q s " +
       "samp select small span strong sub sup table tbody td textarea tfoot th thead time tr u ul var " +
       "wbr"
@@ -32,6 +32,7 @@ export const OWN_ATTRIBUTES: Readonly<Record<string, ReadonlyArray<string>>> = {
   a: ["href"],
   col: ["span"],
   colgroup: ["span"],
+  details: ["data-scan"],
   img: ["src", "alt", "width", "height", "data-image"],
   input: ["type", "value", "checked", "disabled"],
   li: ["value", "data-open", "data-cut"],
@@ -68,6 +69,7 @@ export const VALUES: Readonly<Record<string, RegExp>> = {
   height: /^[\d.]{1,6}(px|em|ex|%)?$/,
   src: /^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/,
   "data-image": /^\d{1,5}$/,
+  "data-scan": /^(good|poor|nothing)$/,
   "data-element": /^\d{1,9}$/
 }
 

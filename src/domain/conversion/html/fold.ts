@@ -27,7 +27,7 @@ const withoutSeams = (node: HtmlNode): HtmlNode => {
 }
 
 const isNote = ({ attributes }: HtmlElement): boolean => attributes["role"] === "doc-footnote"
-const floats = (block: HtmlElement): boolean => block.name === "figure"
+const floats = ({ name }: HtmlElement): boolean => name === "figure" || name === "details"
 
 /**
  * Writes pages one after the other, each joined with the one before. Holds back only the last block of a page, what floats around
@@ -57,7 +57,7 @@ export class PageFold {
   /** Adds the next page; returns what can be written out. */
   add(page: FragmentPage): string {
     const { lang, pageCount, words } = this.#plan
-    const blocks = this.#rewriter.rewrite(page.nodes, { index: page.index, pageCount, words, lang })
+    const blocks = this.#rewriter.rewrite(page.nodes, { index: page.index, label: page.label, pageCount, words, lang })
     const text = blocks.filter((block) => !isNote(block))
     const notes = blocks.filter(isNote)
     const [first, ...rest] = text

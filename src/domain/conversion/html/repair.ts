@@ -6,6 +6,7 @@ export const MAX_DEPTH = 250
 /** Block-level elements. */
 export const BLOCKS: ReadonlySet<string> = new Set([
   "blockquote",
+  "details",
   "dl",
   "div",
   "figure",

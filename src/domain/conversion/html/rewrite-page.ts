@@ -1,13 +1,15 @@
 import { languageTag, pageId } from "./allowed.ts"
 import { BLOCKS, collectIds, columnsOf, firstRow, grouped, holdsBlocks, MAX_DEPTH } from "./repair.ts"
+import { scanDetails } from "./scan.ts"
 import { headingId, type HeadingState, placeHeading } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
-import type { InterfaceWords } from "./words.ts"
+import { filled, type InterfaceWords } from "./words.ts"
 
 /** The context of rewriting a page. */
 interface RewriteContext {
   /** From 0. */
   readonly index: number
+  readonly label: string
   readonly pageCount: number
   readonly words: InterfaceWords
   /** The document's language: elements need not repeat it. */
@@ -144,6 +146,8 @@ class Page {
         const children = this.#children(node.children, depth + 1)
         return isEmpty(children) ? [] : [element(name, this.#attributes(node), children)]
       }
+      case "details":
+        return this.#details(node, depth)
       case "div":
         return this.#division(node, depth)
       case "p":
@@ -194,6 +198,19 @@ class Page {
     if (attributes["id"] === undefined && attributes["lang"] === undefined)
       return holdsBlocks(children) ? grouped(children) : [element("p", {}, children)]
     return [element("div", attributes, children)]
+  }
+
+  #details(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
+    const { lang, label, words } = this.#context
+    const legible = node.attributes["data-scan"]
+    const children = this.#children(node.children, depth + 1)
+    if (legible === undefined) return grouped(children)
+    const own = words.lang === lang.split("-")[0] ? undefined : words.lang
+    const alt = filled(words.scanAlt, label)
+    const pictures = children.map((child) =>
+      isElement(child) ? element(child.name, { ...child.attributes, alt, lang: own }) : child
+    )
+    return [scanDetails(legible, pictures, words, own)]
   }
 
   #note(id: string | undefined, children: ReadonlyArray<HtmlNode>, role: string | undefined): HtmlElement {

@@ -29,6 +29,7 @@ li>p{margin-bottom:.5em}
 img{max-width:100%;height:auto}
 figure{margin-inline:0}
 figcaption{margin-top:.4em}
+.scan{margin:0 0 1em;color:var(--muted);font-size:.9rem}summary{cursor:pointer;min-height:1.5rem}.scan img{border:1px solid var(--line);margin-top:.5em}
 pre{white-space:pre-wrap;background:var(--shade);padding:.75rem}
 code,kbd,samp{font-family:ui-monospace,"Cascadia Mono",Consolas,Menlo,monospace;font-size:.92em}
 blockquote{margin-inline:0;padding-inline-start:1em;border-inline-start:3px solid var(--line)}

@@ -7,6 +7,11 @@ export interface InterfaceWords {
   readonly pages: string
   readonly backToText: string
   readonly undescribed: string
+  /** The picture of a page whose text was read from it: well, not well, not at all; and what the picture is. */
+  readonly scan: string
+  readonly scanPoor: string
+  readonly scanUnread: string
+  readonly scanAlt: string
   readonly field: string
   readonly table: string
   readonly untitled: string
@@ -20,6 +25,10 @@ const EN: InterfaceWords = {
   pages: "{n} pages",
   backToText: "Back to the text",
   undescribed: "Picture without a description",
+  scan: "Picture of this page",
+  scanPoor: "This page could not be read well: words may be wrong or missing. Its picture:",
+  scanUnread: "The text of this page could not be read. Its picture:",
+  scanAlt: "Picture of page {n}, whose text stands beside it",
   field: "Form field",
   table: "Table",
   untitled: "Untitled document"
@@ -36,6 +45,10 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       pages: "{n} Seiten",
       backToText: "Zurück zum Text",
       undescribed: "Bild ohne Beschreibung",
+      scan: "Bild dieser Seite",
+      scanPoor: "Diese Seite war schlecht zu lesen: Wörter können falsch sein oder fehlen. Ihr Bild:",
+      scanUnread: "Der Text dieser Seite war nicht zu lesen. Ihr Bild:",
+      scanAlt: "Bild der Seite {n}; ihr Text steht daneben",
       field: "Formularfeld",
       table: "Tabelle",
       untitled: "Dokument ohne Titel"
@@ -48,6 +61,10 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       pages: "{n} pages",
       backToText: "Retour au texte",
       undescribed: "Image sans description",
+      scan: "Image de cette page",
+      scanPoor: "Cette page était difficile à lire : des mots peuvent être faux ou manquer. Son image :",
+      scanUnread: "Le texte de cette page n’a pas pu être lu. Son image :",
+      scanAlt: "Image de la page {n}, dont le texte se trouve à côté",
       field: "Champ de formulaire",
       table: "Tableau",
       untitled: "Document sans titre"
@@ -60,6 +77,10 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       pages: "{n} páginas",
       backToText: "Volver al texto",
       undescribed: "Imagen sin descripción",
+      scan: "Imagen de esta página",
+      scanPoor: "Esta página no se pudo leer bien: puede haber palabras equivocadas o faltar algunas. Su imagen:",
+      scanUnread: "No se pudo leer el texto de esta página. Su imagen:",
+      scanAlt: "Imagen de la página {n}; su texto está al lado",
       field: "Campo de formulario",
       table: "Tabla",
       untitled: "Documento sin título"
@@ -72,6 +93,10 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       pages: "{n} pagine",
       backToText: "Torna al testo",
       undescribed: "Immagine senza descrizione",
+      scan: "Immagine di questa pagina",
+      scanPoor: "Questa pagina era difficile da leggere: alcune parole possono essere errate o mancare. La sua immagine:",
+      scanUnread: "Il testo di questa pagina non è leggibile. La sua immagine:",
+      scanAlt: "Immagine della pagina {n}, il cui testo è accanto",
       field: "Campo del modulo",
       table: "Tabella",
       untitled: "Documento senza titolo"
@@ -84,6 +109,10 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       pages: "{n} páginas",
       backToText: "Voltar ao texto",
       undescribed: "Imagem sem descrição",
+      scan: "Imagem desta página",
+      scanPoor: "Esta página não pôde ser bem lida: pode haver palavras erradas ou em falta. A sua imagem:",
+      scanUnread: "O texto desta página não pôde ser lido. A sua imagem:",
+      scanAlt: "Imagem da página {n}, cujo texto está ao lado",
       field: "Campo de formulário",
       table: "Tabela",
       untitled: "Documento sem título"
@@ -96,6 +125,10 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       pages: "{n} pagina's",
       backToText: "Terug naar de tekst",
       undescribed: "Afbeelding zonder beschrijving",
+      scan: "Afbeelding van deze pagina",
+      scanPoor: "Deze pagina was slecht te lezen: woorden kunnen fout zijn of ontbreken. De afbeelding:",
+      scanUnread: "De tekst van deze pagina kon niet worden gelezen. De afbeelding:",
+      scanAlt: "Afbeelding van pagina {n}; de tekst staat ernaast",
       field: "Formulierveld",
       table: "Tabel",
       untitled: "Document zonder titel"

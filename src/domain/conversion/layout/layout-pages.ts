@@ -12,12 +12,17 @@ import { taggedBlocks } from "./tagged/tagged.ts"
 export interface LayoutPage {
   readonly index: number
   readonly label: string
-  /** A `table-of-contents` has its entries as nested lists of links to the pages that they name. */
-  readonly tier: "layout" | "table-of-contents"
+  /**
+   * A `table-of-contents` has its entries as nested lists of links to the pages that they name. The text of `recognised` and
+   * `poorly-recognised` pages was read from their pictures, the latter not well.
+   */
+  readonly tier: "layout" | "table-of-contents" | "recognised" | "poorly-recognised"
   /** A fragment, clean; see {@link writeBlocks}. */
   readonly html: string
   /** The text layer, running lines included, in the order of the content stream. */
   readonly text: string
+  /** Its text layer cannot be used: what it says has to be read from its picture. */
+  readonly isScan?: true
 }
 
 /** The context for laying out a document's pages. */

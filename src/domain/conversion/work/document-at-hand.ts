@@ -30,8 +30,8 @@ const encoder = new TextEncoder()
 
 const lineOf = Effect.fnUntraced(function* (pages: OpenPages, index: number) {
   const page = yield* pages.page(index)
-  const { html, label, tier } = yield* page.layout
   const isBlank = yield* page.isBlank
+  const { html, label, tier } = yield* isBlank ? page.layout : page.recognised
   const line: PageLine = {
     page: index,
     label,

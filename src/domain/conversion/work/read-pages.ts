@@ -6,6 +6,7 @@ import { FileObjects } from "../../../ports/object-store.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
 import { makeRetries } from "./attempt.ts"
 import { makeReadAhead } from "./read-ahead.ts"
+import { makeRecognised } from "./recognise-pages.ts"
 
 /** Resolution of the picture that a model gets: text of 6 points is legible. */
 const PICTURE_DPI = 144
@@ -80,12 +81,23 @@ const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRang
       if (single?.hasWords === undefined || blanks.kept(index) !== undefined) return blanks.of(index)
       return single.hasWords ? Effect.succeed(false) : looked(index)
     })
+  const recognised = yield* makeRecognised({
+    document: {
+      facts: document.facts,
+      scan: (index) => retrying(document.scan(index)),
+      layoutRead: (index, scans) => retrying(document.layoutRead(index, scans))
+    },
+    range,
+    layout,
+    isBlank
+  })
   const pages: OpenPages = {
     page: (index) =>
       Effect.succeed({
         index,
         isBlank: isBlank(index),
         layout: layout(index),
+        recognised: recognised(index),
         pdf: Effect.map(split.of(index), ({ bytes }) => bytes),
         image: Effect.map(retrying(document.render(index, PICTURE_DPI)), ({ bytes }) => bytes)
       }),

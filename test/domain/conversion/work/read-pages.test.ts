@@ -39,6 +39,8 @@ const documentWith = (bad: ReadonlySet<number>) => {
     },
     render: () => Effect.die("not here"),
     image: () => Effect.die("not here"),
+    scan: () => Effect.die("not here"),
+    layoutRead: () => Effect.die("not here"),
     isBlank: (index) => (bad.has(index) ? Effect.fail(fail(index)) : Effect.succeed(index % 2 === 0)),
     blanks: (range) => {
       looks.push(range)

@@ -1,0 +1,72 @@
+import { availableParallelism } from "node:os"
+
+import { Effect, Layer, Semaphore } from "effect"
+
+import type { GreyPicture } from "../../domain/conversion/recognition/recognised-text.ts"
+import { type RecognitionHints, TextRecognition } from "../../ports/conversion/text-recognition.ts"
+import { RecognitionThread } from "./recognition-thread.ts"
+
+/** Memory that the library may take in a thread; a page that needs more is not read. */
+const MAX_LIBRARY_BYTES = 768 * 1024 * 1024
+/** The longest that one page may take. Real ones take five seconds of a processor. */
+const PAGE_TIMEOUT_MS = 120_000
+/** Most threads unless given: each holds some 350 MB. */
+const MAX_THREADS = 4
+/** The languages that Postlane brings along. */
+const LANGUAGES = ["eng", "deu", "fra", "spa"]
+
+/** How pictures are read. */
+export interface RecognitionOptions {
+  /** Codes of tesseract, each with its package `@tesseract.js-data/…`. */
+  readonly languages?: ReadonlyArray<string>
+  /** Pictures that are read at once. One less than the machine has cores, four at most, unless given. */
+  readonly threads?: number
+  readonly pageTimeoutMs?: number
+}
+
+const hasData = (language: string): boolean => {
+  try {
+    import.meta.resolve(`@tesseract.js-data/${language}/package.json`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const make = Effect.fnUntraced(function* ({
+  languages = LANGUAGES,
+  pageTimeoutMs = PAGE_TIMEOUT_MS,
+  threads = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1))
+}: RecognitionOptions) {
+  const missing = languages.filter((language) => !hasData(language))
+  if (missing.length > 0)
+    yield* Effect.logWarning(
+      `OCR_LANGUAGES: no data for ${missing.join(", ")}; install ${missing.map((one) => `@tesseract.js-data/${one}`).join(" ")}`
+    )
+  const there = languages.filter((language) => !missing.includes(language))
+  const options = { languages: there, libraryBytes: MAX_LIBRARY_BYTES, pageTimeoutMs }
+  const all = Array.from({ length: there.length === 0 ? 0 : threads }, () => new RecognitionThread(options))
+  yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(all.map((thread) => thread.stop()))))
+  // The one that was used last is used next, so that the others may end.
+  const free = [...all]
+  const turns = yield* Semaphore.make(all.length)
+  const take = Effect.sync(() => {
+    const thread = free.pop()
+    if (thread === undefined) throw new Error("there are more turns than threads")
+    return thread
+  })
+  return {
+    atOnce: all.length,
+    read: (picture: GreyPicture, hints: RecognitionHints) =>
+      turns.withPermit(
+        Effect.acquireUseRelease(
+          take,
+          (thread) => thread.read({ picture, hints }),
+          (thread) => Effect.sync(() => void free.push(thread))
+        )
+      )
+  }
+})
+
+/** Pictures read by tesseract, as WebAssembly in worker threads, offline. Threads start when they are needed. */
+export const layerTesseract = (options: RecognitionOptions = {}) => Layer.effect(TextRecognition, make(options))

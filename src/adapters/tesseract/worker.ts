@@ -1,0 +1,32 @@
+import { setPriority } from "node:os"
+import { parentPort, workerData } from "node:worker_threads"
+
+import { Engine } from "./engine.ts"
+import { limitWasmMemory } from "./memory.ts"
+import type { Answer, Request, WorkerData } from "./messages.ts"
+
+const port = parentPort
+if (port === null) throw new Error("worker.ts runs as a worker thread")
+// `RecognitionThread` sends just this.
+const { languages, libraryBytes } = workerData as WorkerData
+
+/** Lower than that of all other threads: pages with text go first. */
+const PRIORITY = 10
+// There the call means this thread alone; elsewhere it would mean the whole process.
+if (process.platform === "linux") setPriority(PRIORITY)
+
+const memoryBytes = limitWasmMemory(libraryBytes)
+let engine: Engine | undefined
+
+const answer = async ({ hints, picture }: Request): Promise<Answer> => {
+  try {
+    engine ??= await Engine.load(languages)
+    return { kind: "read", text: engine.read(picture, hints), bytes: memoryBytes() }
+  } catch (error) {
+    return { kind: "crashed", cause: String(error) }
+  }
+}
+
+port.on("message", (request: Request) => {
+  void answer(request).then((message) => port.postMessage(message))
+})

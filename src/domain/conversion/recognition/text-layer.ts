@@ -1,0 +1,97 @@
+import type { PageContent, TextRun } from "../page-content.ts"
+
+/**
+ * What a page's own text is worth. `sparse`: none or little, beside a picture or outlines that may hold the rest; `unusable`: it says
+ * nothing (glyphs without Unicode, rubbish behind a scan).
+ */
+export type TextLayer = "usable" | "sparse" | "unusable"
+
+/** A page with more characters than this, spaces left out, has a text of its own. */
+const LITTLE = 80
+/** Fewer are no text. */
+const NONE = 8
+/** Share of the page that pictures cover from which on they may hold its text: beside some text of its own, and without any. */
+const COVERED_BESIDE = 0.5
+const COVERED = 0.1
+/** Filled shapes from which on a page without text may have it as outlines. */
+const OUTLINES = 60
+/** Characters that are looked at. */
+const SAMPLE = 2_000
+/** Most drawings that are looked at. */
+const MAX_DRAWINGS = 20_000
+
+/** Characters that stand for a glyph and not for a letter: private use, the replacement character, unassigned. */
+const NO_LETTER = /[\p{Co}\p{Cn}\ufffd]/gu
+/** From this share on a text says nothing. */
+const NO_LETTERS = 0.4
+/** Fewer Latin letters are not judged by their vowels. */
+const MIN_LETTERS = 100
+/** Running text of every language in Latin letters has a third or more vowels; shifted codes have a seventh. */
+const VOWELS = 0.2
+/** Invisible text of so many words of one letter is what a recogniser made of specks. */
+const LONE_LETTERS = 0.6
+
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
+
+/** Whether a text is made of codes, not of letters. */
+const isRubbish = (text: string): boolean => {
+  const characters = count(text, /\S/gu)
+  if (characters < NONE) return false
+  if (count(text, NO_LETTER) > NO_LETTERS * characters) return true
+  const folded = text.normalize("NFD").toLowerCase()
+  const letters = count(folded, /[a-z]/g)
+  return letters >= MIN_LETTERS && count(folded, /[aeiouy]/g) < VOWELS * letters
+}
+
+const isSpecks = (text: string): boolean => {
+  const words = text.split(/\s+/).filter((word) => word !== "")
+  return (
+    words.length > NONE &&
+    words.filter((word) => word.length === 1 && !/\p{N}/u.test(word)).length > LONE_LETTERS * words.length
+  )
+}
+
+/** The beginning of the text of some runs: enough to judge it by. */
+const sampleOf = (runs: ReadonlyArray<TextRun>, invisible: boolean): string => {
+  let text = ""
+  for (const run of runs) {
+    if (run.invisible !== invisible) continue
+    text += `${run.text} `
+    if (text.length > SAMPLE) break
+  }
+  return text
+}
+
+/** Share of the page that its pictures cover; overlaps count twice. */
+const coveredBy = ({ drawings, height, width }: PageContent): number => {
+  let area = 0
+  for (const { box, kind } of drawings) {
+    if (kind !== "image") continue
+    const across = Math.min(width, box.x1) - Math.max(0, box.x0)
+    const down = Math.min(height, box.y1) - Math.max(0, box.y0)
+    if (across > 0 && down > 0) area += across * down
+  }
+  return area / Math.max(1, width * height)
+}
+
+const outlines = ({ drawings }: PageContent): number =>
+  drawings.slice(0, MAX_DRAWINGS).filter((drawing) => drawing.kind === "path" && drawing.filled).length
+
+/**
+ * Judges the text of a page. `mayBeWrong`: asked where the text looks like rubbish, whether the document fails to say which letters
+ * most of its glyphs are; text that is rubbish by its own account is left alone (a table of codes).
+ */
+export const textLayerOf = (page: PageContent, mayBeWrong: () => boolean): TextLayer => {
+  const shown = sampleOf(page.runs, false)
+  if (isRubbish(shown) && mayBeWrong()) return "unusable"
+  const behind = sampleOf(page.runs, true)
+  const isLost = behind !== "" && (isRubbish(behind) || isSpecks(behind))
+  const characters = count(isLost ? shown : shown + behind, /\S/gu)
+  if (characters > LITTLE) return "usable"
+  const mayHoldText =
+    characters >= NONE
+      ? coveredBy(page) >= COVERED_BESIDE
+      : coveredBy(page) >= COVERED || outlines(page) >= OUTLINES
+  if (!mayHoldText) return "usable"
+  return isLost ? "unusable" : "sparse"
+}

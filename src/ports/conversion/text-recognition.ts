@@ -1,0 +1,34 @@
+import { Context, Data, Effect } from "effect"
+
+import type { GreyPicture, RecognisedText } from "../../domain/conversion/recognition/recognised-text.ts"
+
+/**
+ * A picture that was not read. `timeout`: it took longer than the limit; `crashed`: reading it crashed the reader, or took more
+ * memory than the limit. Other pictures can still be read.
+ */
+export class RecognitionError extends Data.TaggedError("RecognitionError")<{
+  readonly reason: "timeout" | "crashed"
+  readonly cause?: unknown
+}> {}
+
+/** What is known of a picture before it is read. */
+export interface RecognitionHints {
+  /** The language of its document, BCP 47, where the document states it. */
+  readonly lang: string | undefined
+}
+
+/** Reads the text of pictures, on this machine. Without an adapter nothing is read. */
+export const TextRecognition = Context.Reference<{
+  /** Pictures that are read at once; 0: none is ever read. */
+  readonly atOnce: number
+  /**
+   * The words of a picture, in the order of reading; none for one that shows no text. The same picture gives the same words. The
+   * picture's bytes may be gone afterwards. Interrupting it frees what it uses.
+   */
+  readonly read: (
+    picture: GreyPicture,
+    hints: RecognitionHints
+  ) => Effect.Effect<RecognisedText, RecognitionError>
+}>("postlane/ports/TextRecognition", {
+  defaultValue: () => ({ atOnce: 0, read: () => Effect.fail(new RecognitionError({ reason: "crashed" })) })
+})
