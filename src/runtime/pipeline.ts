@@ -6,6 +6,7 @@ import { makePipelineFetch } from "../adapters/http/routes/inbound/pipeline-fetc
 import * as Eld from "../adapters/language-detection/eld.ts"
 import * as LocalModel from "../adapters/local-model/vision-model.ts"
 import { layerPdf } from "../adapters/pdf/pdf.ts"
+import { layerTesseract } from "../adapters/tesseract/recognition.ts"
 import { pipelineAnswers } from "./layers/inbound.ts"
 import { lineLogger, type LogSink } from "./process/log-lines.ts"
 
@@ -23,14 +24,16 @@ const sink: LogSink = { write: (line) => process.stdout.write(line) }
 /**
  * Starts the conversion pipeline of convert-by-email as a plain fetch handler, for a container or a process of its own that
  * stands behind a service binding. It needs Node (PDFs are read in threads), and neither a database nor a network: a mail is
- * converted by the layout tier.
+ * converted by the layout tier. `ocr`: whether scans are recognised (`auto`, the default) or stay pictures.
  */
-export const openPipeline = async (options: { readonly threads?: number } = {}): Promise<OpenPipeline> => {
+export const openPipeline = async (
+  options: { readonly threads?: number; readonly ocr?: "auto" | "off" } = {}
+): Promise<OpenPipeline> => {
   const scope = Scope.makeUnsafe()
   const loggers = new Set([lineLogger(sink, (text) => text)])
   const layer = pipelineAnswers.pipe(
     Layer.provide([Layer.provide(Html.layer, Eld.layer), LocalModel.layer]),
-    Layer.provide(layerPdf(options)),
+    Layer.provide([layerPdf(options), options.ocr === "off" ? Layer.empty : layerTesseract()]),
     Layer.provide(NodeCrypto.layer)
   )
   const context = await Effect.runPromise(

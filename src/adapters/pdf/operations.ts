@@ -1,6 +1,6 @@
 import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
-import type { GreyPicture } from "../../domain/conversion/recognition/recognised-text.ts"
 import type { PageContent } from "../../domain/conversion/page-content.ts"
+import type { GreyPicture } from "../../domain/conversion/recognition/recognised-text.ts"
 import type { Picture, ReadScan, SinglePage } from "../../ports/conversion/pdf.ts"
 import { layoutOf, layoutOfScan } from "./content/layout.ts"
 import type { OpenDocument } from "./pages/document.ts"

@@ -101,8 +101,7 @@ const asDocument = (reading: Reading, facts: DocumentFacts): PdfDocument => ({
   facts,
   fonts: Effect.sync(() => [...reading.fonts]),
   pages: (range) => reading.stream("pages", within(range, facts.pageCount), undefined),
-  split: (range, options) =>
-    reading.stream("split", within(range, facts.pageCount), options?.words === true),
+  split: (range, options) => reading.stream("split", within(range, facts.pageCount), options?.words === true),
   render: (index, dpi) => reading.single("render", index, { dpi }),
   image: (page, index) => reading.single("image", page, { image: index }),
   isBlank: (index) => reading.single("blank", index, undefined),

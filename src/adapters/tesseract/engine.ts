@@ -10,7 +10,6 @@ import type {
   RecognisedText,
   Turn
 } from "../../domain/conversion/recognition/recognised-text.ts"
-import { append } from "../../domain/lists.ts"
 import type { RecognitionHints } from "../../ports/conversion/text-recognition.ts"
 import { languagesFor } from "./languages.ts"
 import { mayShowPrint, medianOf, turned } from "./picture.ts"
@@ -35,6 +34,8 @@ const LIGHT = 200
 const BETTER = 1.05
 /** Confidence above which a character counts as certain. */
 const CERTAIN = 50
+/** Height of a line, descenders to ascenders, by that of its capitals: tesseract's own is too much where it has guessed. */
+const HEIGHT_OF_CAPITALS = 1.34
 /** Most words of a page: a wall poster has 20,000. */
 const MAX_WORDS = 20_000
 
@@ -65,6 +66,18 @@ interface Pass {
   readonly lines: ReadonlyArray<RecognisedLine>
 }
 
+/** Letters that reach up to a line's top. */
+const HIGH = /[\p{Lu}\p{N}bdfhkl]/u
+
+/** Height of a line's capitals, pixels; Infinity where it has none. The middle one: specks stick to words. */
+const tallest = (words: RecognisedLine["words"], baseline: number): number => {
+  const heights = words
+    .filter(({ text }) => HIGH.test(text))
+    .map(({ box }) => baseline - box.y0)
+    .sort((a, b) => a - b)
+  return heights[Math.floor(heights.length / 2)] ?? Infinity
+}
+
 const linesOf = (json: string): ReadonlyArray<RecognisedLine> => {
   // tesseract writes it.
   const { blocks } = JSON.parse(json) as Layout
@@ -78,10 +91,14 @@ const linesOf = (json: string): ReadonlyArray<RecognisedLine> => {
           .slice(0, left)
           .map(({ bbox, confidence, text }) => ({ text: text.trim(), confidence, box: bbox }))
         left -= words.length
+        if (words.length === 0) continue
+        const baseline = (line.baseline.y0 + line.baseline.y1) / 2
         const { rowHeight } = line.rowAttributes
-        const height = rowHeight > 0 ? rowHeight : line.bbox.y1 - line.bbox.y0
-        if (words.length > 0)
-          append(lines, [{ baseline: (line.baseline.y0 + line.baseline.y1) / 2, height, words }])
+        const height = Math.min(
+          rowHeight > 0 ? rowHeight : line.bbox.y1 - line.bbox.y0,
+          tallest(words, baseline) * HEIGHT_OF_CAPITALS
+        )
+        lines.push({ baseline, height, words })
       }
   return lines
 }
@@ -90,9 +107,7 @@ const dataOf = (language: string): Uint8Array =>
   gunzipSync(
     readFileSync(
       fileURLToPath(
-        import.meta.resolve(
-          `@tesseract.js-data/${language}/4.0.0_best_int/${language}.traineddata.gz`
-        )
+        import.meta.resolve(`@tesseract.js-data/${language}/4.0.0_best_int/${language}.traineddata.gz`)
       )
     )
   )
@@ -124,8 +139,7 @@ export class Engine {
   }
 
   #open(languages: ReadonlyArray<string>, engine: number): TessBaseApi {
-    for (const language of languages)
-      this.#core.FS.writeFile(`./${language}.traineddata`, dataOf(language))
+    for (const language of languages) this.#core.FS.writeFile(`./${language}.traineddata`, dataOf(language))
     const api = new this.#core.TessBaseAPI()
     if (api.Init(null, languages.join("+"), engine) !== 0)
       throw new Error(`tesseract cannot read ${languages.join(", ")}`)

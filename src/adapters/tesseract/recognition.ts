@@ -9,7 +9,7 @@ import { RecognitionThread } from "./recognition-thread.ts"
 /** Memory that the library may take in a thread; a page that needs more is not read. */
 const MAX_LIBRARY_BYTES = 768 * 1024 * 1024
 /** The longest that one page may take. Real ones take five seconds of a processor. */
-const PAGE_TIMEOUT_MS = 120_000
+const PAGE_TIMEOUT_MS = 180_000
 /** Most threads unless given: each holds some 350 MB. */
 const MAX_THREADS = 4
 /** The languages that Postlane brings along. */
@@ -18,10 +18,10 @@ const LANGUAGES = ["eng", "deu", "fra", "spa"]
 /** How pictures are read. */
 export interface RecognitionOptions {
   /** Codes of tesseract, each with its package `@tesseract.js-data/…`. */
-  readonly languages?: ReadonlyArray<string>
+  readonly languages?: ReadonlyArray<string> | undefined
   /** Pictures that are read at once. One less than the machine has cores, four at most, unless given. */
-  readonly threads?: number
-  readonly pageTimeoutMs?: number
+  readonly threads?: number | undefined
+  readonly pageTimeoutMs?: number | undefined
 }
 
 const hasData = (language: string): boolean => {
@@ -69,4 +69,5 @@ const make = Effect.fnUntraced(function* ({
 })
 
 /** Pictures read by tesseract, as WebAssembly in worker threads, offline. Threads start when they are needed. */
-export const layerTesseract = (options: RecognitionOptions = {}) => Layer.effect(TextRecognition, make(options))
+export const layerTesseract = (options: RecognitionOptions = {}): Layer.Layer<never> =>
+  Layer.effect(TextRecognition, make(options))

@@ -54,14 +54,33 @@ export const hasWords = (html: string): boolean => {
   return false
 }
 
+/** What of a result was read from pictures. */
+export interface Recognition {
+  /** How many pages. */
+  readonly recognisedPages: number
+  /** Pages from 1 that were not read well, in order. */
+  readonly poorlyReadPages: ReadonlyArray<number>
+}
+
 /** Collects over pages; a page that is added twice counts once. */
 export class LegibilityTally {
   readonly #unreadable = new Set<number>()
+  readonly #recognised = new Set<number>()
+  readonly #poor = new Set<number>()
   #hasText = false
 
   add({ html, page, tier }: Pick<PageLine, "html" | "page" | "tier">): void {
     if (tier === "unreadable") this.#unreadable.add(page + 1)
     else this.#hasText ||= hasWords(html)
+    if (tier === "recognised" || tier === "poorly-recognised") this.#recognised.add(page + 1)
+    if (tier === "poorly-recognised") this.#poor.add(page + 1)
+  }
+
+  get recognition(): Recognition {
+    return {
+      recognisedPages: this.#recognised.size,
+      poorlyReadPages: [...this.#poor].sort((a, b) => a - b)
+    }
   }
 
   get legibility(): Legibility {

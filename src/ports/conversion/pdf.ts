@@ -1,8 +1,8 @@
 import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 
 import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
-import type { GreyPicture, RecognisedText } from "../../domain/conversion/recognition/recognised-text.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../domain/conversion/page-content.ts"
+import type { GreyPicture, RecognisedText } from "../../domain/conversion/recognition/recognised-text.ts"
 
 /**
  * Why a document, or a page of it, cannot be read:
@@ -95,10 +95,7 @@ export interface PdfDocument {
   /** The page as a picture to be read; its size is bounded as for `render`. */
   readonly scan: (index: number) => Effect.Effect<GreyPicture, PdfError>
   /** A page laid out with the words that were read from its picture; `scans` are its own and its neighbours'. */
-  readonly layoutRead: (
-    index: number,
-    scans: ReadonlyArray<ReadScan>
-  ) => Effect.Effect<LayoutPage, PdfError>
+  readonly layoutRead: (index: number, scans: ReadonlyArray<ReadScan>) => Effect.Effect<LayoutPage, PdfError>
 }
 
 /** Most pages of a document. */

@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join, resolve } from "node:path"
 
-import { Clock, Effect, FileSystem, Layer, Option, Stdio, Stream } from "effect"
+import { Clock, Effect, FileSystem, Layer, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
@@ -10,6 +10,7 @@ import * as Html from "../../adapters/html/html-assembly.ts"
 import * as Eld from "../../adapters/language-detection/eld.ts"
 import { layerPdf } from "../../adapters/pdf/pdf.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
+import { layerTesseract, type RecognitionOptions } from "../../adapters/tesseract/recognition.ts"
 import { hasWords } from "../../domain/conversion/page-line.ts"
 import { cleanFileName } from "../../domain/conversion/stored-files.ts"
 import { convertAtHand, type ConvertedAtHand } from "../../domain/conversion/work/document-at-hand.ts"
@@ -19,6 +20,7 @@ import { DocumentInspector } from "../../ports/conversion/documents.ts"
 import { HtmlAssembly } from "../../ports/conversion/html-assembly.ts"
 import type { PageRange } from "../../ports/conversion/pdf.ts"
 import { FileObjects, type ObjectStoreService } from "../../ports/object-store.ts"
+import { languages } from "../settings/shapes.ts"
 import { makeProgress, type Progress } from "./progress.ts"
 import { CommandFailed, print, telling, Json } from "./shell.ts"
 import { counted, visible } from "./table.ts"
@@ -33,6 +35,8 @@ interface Input {
   readonly file: string
   readonly output: Option.Option<string>
   readonly pages: Option.Option<string>
+  readonly ocr: "auto" | "off"
+  readonly ocrLanguages: Option.Option<string>
 }
 
 /** Pages as they are written, from 1, the last one included: `7`, `1-20`, `5-`. */
@@ -56,11 +60,22 @@ const objectsAt = (folder: string, document: string): ObjectStoreService => {
   }
 }
 
-const layerOf = (folder: string, document: string) =>
+/** How scans are recognised; undefined: they stay pictures. */
+const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input) {
+  if (ocr === "off") return undefined
+  if (Option.isNone(ocrLanguages)) return {}
+  const decoded = Schema.decodeUnknownOption(languages)(ocrLanguages.value)
+  return Option.isSome(decoded)
+    ? { languages: decoded.value }
+    : yield* failed(`--ocr-languages ${visible(ocrLanguages.value)}: write codes such as eng,deu`)
+})
+
+const layerOf = (folder: string, document: string, recognition: RecognitionOptions | undefined) =>
   Layer.mergeAll(ReadPages.layer, Inspector.layer).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         layerPdf(),
+        recognition === undefined ? Layer.empty : layerTesseract(recognition),
         Layer.provide(layerDocx(), ReaderProcess.layer),
         Layer.provide(Html.layer, Eld.layer),
         Layer.succeed(FileObjects, objectsAt(folder, document))
@@ -74,6 +89,8 @@ const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
   const converted: ConvertedAtHand = {
     pages,
     unreadablePages: [],
+    recognisedPages: 0,
+    poorlyReadPages: [],
     hasText: hasWords(html),
     html: assemble({
       facts: { lang: undefined, title },
@@ -167,19 +184,22 @@ const run = Effect.fnUntraced(function* (input: Input) {
   if (Option.isSome(input.pages) && range === undefined) {
     return yield* failed(`--pages ${visible(input.pages.value)}: write 7, 1-20 or 5-`)
   }
+  const recognition = yield* recognitionOf(input)
   const output = yield* outputOf(path, input)
   if (json && output === STDOUT) return yield* failed("--json and -o - both want the output: leave one out")
   const progress = yield* makeProgress({ quiet: json })
   const folder = yield* files
     .makeTempDirectoryScoped({ prefix: "postlane-convert-" })
     .pipe(Effect.mapError(({ reason }) => failed(`There is no place for temporary files: ${reason._tag}`)))
-  const { bytes, hasText, pages, unreadablePages } = yield* Effect.gen(function* () {
-    const document = yield* converted(path, range, progress)
-    yield* progress.phase("Putting it together")
-    const written = yield* Effect.scoped(writeTo(output, document.html))
-    return { ...document, bytes: written }
-  }).pipe(
-    Effect.provide(layerOf(folder, path)),
+  const { bytes, hasText, pages, poorlyReadPages, recognisedPages, unreadablePages } = yield* Effect.gen(
+    function* () {
+      const document = yield* converted(path, range, progress)
+      yield* progress.phase("Putting it together")
+      const written = yield* Effect.scoped(writeTo(output, document.html))
+      return { ...document, bytes: written }
+    }
+  ).pipe(
+    Effect.provide(layerOf(folder, path, recognition)),
     Effect.ensuring(progress.clear),
     Effect.catchTags({
       UnsupportedDocument: ({ found }) =>
@@ -197,10 +217,26 @@ const run = Effect.fnUntraced(function* (input: Input) {
     unreadablePages.length === 0
       ? ""
       : `\n${counted(unreadablePages.length, "page")} could not be read: ${unreadablePages.join(", ")}`
+  const read =
+    recognisedPages === 0
+      ? ""
+      : `\n${counted(recognisedPages, "page")} read from pictures: check what matters`
+  const poor = poorlyReadPages.length === 0 ? "" : `\nNot read well: ${poorlyReadPages.join(", ")}`
   const mute = hasText ? "" : "\nThere is no word of text in it"
   yield* print({
-    json: { ok: true, input: path, output, pages, bytes, unreadablePages, hasText, seconds },
-    text: `${visible(output)}: ${counted(pages, "page")}, ${Math.ceil(bytes / 1024)} KB, ${seconds.toFixed(1)} s${lost}${mute}`
+    json: {
+      ok: true,
+      input: path,
+      output,
+      pages,
+      bytes,
+      unreadablePages,
+      recognisedPages,
+      poorlyReadPages,
+      hasText,
+      seconds
+    },
+    text: `${visible(output)}: ${counted(pages, "page")}, ${Math.ceil(bytes / 1024)} KB, ${seconds.toFixed(1)} s${lost}${read}${poor}${mute}`
   })
 })
 
@@ -215,6 +251,19 @@ const config = {
   pages: Flag.String("pages").pipe(
     Flag.withDescription("These pages of a PDF only: 7, 1-20 or 5-"),
     Flag.withMetavar("<range>"),
+    Flag.optional
+  ),
+  ocr: Flag.Literals("ocr", ["auto", "off"]).pipe(
+    Flag.withDescription(
+      "auto (default): pages that are scans are read from their pictures, on this machine; off: they stay pictures"
+    ),
+    Flag.withDefault("auto" as const)
+  ),
+  ocrLanguages: Flag.String("ocr-languages").pipe(
+    Flag.withDescription(
+      "Languages of scans, the commonest first (default: eng,deu,fra,spa); others need their package @tesseract.js-data/…"
+    ),
+    Flag.withMetavar("<codes>"),
     Flag.optional
   )
 }

@@ -17,6 +17,7 @@ import * as PostgresConversion from "../../adapters/postgres/conversion/conversi
 import * as SharedFiles from "../../adapters/postgres/conversion/shared-files.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
+import { layerTesseract } from "../../adapters/tesseract/recognition.ts"
 import {
   BULK_MESSAGE_INTERVAL,
   BulkMessages,
@@ -41,6 +42,10 @@ import { ticking, workers } from "../process/supervisor.ts"
 import type { ConversionSettings, SharingSettings } from "../settings/settings.ts"
 import { batchLane, batchDuties, laneOf } from "./batch.ts"
 import { usesLocalModel, objects } from "./objects.ts"
+
+/** Scans are recognised, or stay pictures. */
+const recognition = (options: ConversionSettings["conversion"]["recognition"]) =>
+  options === undefined ? Layer.empty : layerTesseract(options)
 
 /** The hi-fi model, paced. */
 const model = (settings: ConversionSettings, credentials: CredentialSource) => {
@@ -75,7 +80,8 @@ const core = (settings: ConversionSettings, credentials: CredentialSource) =>
         objects(settings, credentials),
         PostgresConversion.layer,
         Layer.provide(layerDocx(), ReaderProcess.layer),
-        Layer.provideMerge(Html.layer, Eld.layer)
+        Layer.provideMerge(Html.layer, Eld.layer),
+        recognition(settings.conversion.recognition)
       )
     ),
     Layer.provide(NodeCrypto.layer)

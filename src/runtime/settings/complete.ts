@@ -107,9 +107,23 @@ const intakeOf = (env: Env, { intake }: Values) => ({
   bucketIsSet: /\S/.test(env["CONVERT_EMAIL_BUCKET"] ?? "")
 })
 
-const conversionOf = ({ inputUsdPerMtok, modelId, outputUsdPerMtok, ...rest }: Values["conversion"]) => ({
+const conversionOf = ({
+  inputUsdPerMtok,
+  modelId,
+  ocr,
+  ocrLanguages,
+  ocrPageSeconds,
+  ocrWorkers,
+  outputUsdPerMtok,
+  ...rest
+}: Values["conversion"]) => ({
   ...rest,
-  model: { id: modelId, inputUsdPerMtok, outputUsdPerMtok }
+  model: { id: modelId, inputUsdPerMtok, outputUsdPerMtok },
+  /** Undefined: scans stay pictures. */
+  recognition:
+    ocr === "off"
+      ? undefined
+      : { languages: ocrLanguages, threads: ocrWorkers, pageTimeoutMs: ocrPageSeconds * 1000 }
 })
 
 const batchOf = ({ localDelaySeconds, localFaults, ...batch }: Values["batch"]) => ({

@@ -76,6 +76,16 @@ export const flag = parsed("must be 1 or 0 (or true or false)", (value) => {
   return /^(?:0|false|no|off)$/i.test(value) ? false : undefined
 })
 
+/** Codes of languages as Tesseract has them: `eng`, `chi_sim`. They name packages, so that nothing else may stand there. */
+export const languages = parsed("must be language codes such as eng,deu, separated by commas", (value) => {
+  const codes = [...new Set(split(value.toLowerCase()))]
+  return codes.length > 0 &&
+    codes.length <= 20 &&
+    codes.every((code) => /^[a-z]{3}(?:_[a-z]{3,4})?$/.test(code))
+    ? codes
+    : undefined
+})
+
 /** Words, separated by commas. */
 export const words = parsed("must be words, separated by commas", split)
 

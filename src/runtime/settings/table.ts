@@ -12,6 +12,7 @@ import {
   flag,
   httpUrl,
   integer,
+  languages,
   mailbox,
   networks,
   oneOf,
@@ -239,6 +240,19 @@ export const AREAS = {
       unit: "USD a million tokens"
     })`
       Price of the model's output. The default is the model's list price (aws.amazon.com/bedrock/pricing).`,
+    ocr: open("OCR", oneOf(["auto", "off"]), { fallback: "auto" })`
+      auto: pages whose text layer cannot be used are read from their pictures, on this machine (Tesseract), where no model reads
+      them. off: they stay pictures.`,
+    ocrLanguages: open("OCR_LANGUAGES", languages, { fallback: "eng,deu,fra,spa" })`
+      Languages that scans are read in, the commonest first, by Tesseract's codes. Any other than the four needs its package
+      ${"`@tesseract.js-data/CODE`"} installed.`,
+    ocrWorkers: open("OCR_WORKERS", integer(1, 64), {
+      otherwise: "one less than the processors, 4 at most",
+      unit: "threads"
+    })`
+      Pages that are read at once in a process, each in a thread of some 350 MB that ends when there is nothing to read.`,
+    ocrPageSeconds: open("OCR_PAGE_SECONDS", integer(1, 3600), { fallback: "180", unit: "seconds" })`
+      How long a page may be read; then it stays a picture. One takes about five seconds of a processor.`,
     dailyBudgetUsd: open("MODEL_DAILY_BUDGET_USD", decimal, { otherwise: "no limit", unit: "USD" })`
       What models may cost a day (UTC). Past it, jobs that use a model are paused until the next day, or until it is raised.`
   }),

@@ -6,9 +6,17 @@ import {
   layoutPages,
   samplePages
 } from "../../../domain/conversion/layout/layout-pages.ts"
-import { mergeStatistics, NO_STATISTICS, type PageStatistics } from "../../../domain/conversion/layout/statistics.ts"
+import {
+  mergeStatistics,
+  NO_STATISTICS,
+  type PageStatistics
+} from "../../../domain/conversion/layout/statistics.ts"
 import type { PageContent } from "../../../domain/conversion/page-content.ts"
-import { legibleOf, type Turn, withoutSpecks } from "../../../domain/conversion/recognition/recognised-text.ts"
+import {
+  legibleOf,
+  type Turn,
+  withoutSpecks
+} from "../../../domain/conversion/recognition/recognised-text.ts"
 import { textLayerOf } from "../../../domain/conversion/recognition/text-layer.ts"
 import { uprightPage } from "../../../domain/conversion/recognition/upright-page.ts"
 import { PdfError, type Picture, type ReadScan } from "../../../ports/conversion/pdf.ts"
@@ -91,13 +99,15 @@ const WHOLE = 0.8
 const MAX_SCAN_BYTES = 512 * 1024
 
 /** The picture of a page that was read from it: as it stands in the file where it covers the page, else drawn. */
-const scanOf = (document: OpenDocument, { drawings, height, index, width }: PageContent, turn: Turn): Picture => {
+const scanOf = (
+  document: OpenDocument,
+  { drawings, height, index, width }: PageContent,
+  turn: Turn
+): Picture => {
   const whole = drawings.find(
-    ({ box, kind }) =>
-      kind === "image" && (box.x1 - box.x0) * (box.y1 - box.y0) >= WHOLE * width * height
+    ({ box, kind }) => kind === "image" && (box.x1 - box.x0) * (box.y1 - box.y0) >= WHOLE * width * height
   )
-  const own =
-    whole?.kind === "image" && turn === 0 ? imageOfPage(document, index, whole.index) : undefined
+  const own = whole?.kind === "image" && turn === 0 ? imageOfPage(document, index, whole.index) : undefined
   return own != null && own.bytes.length <= MAX_SCAN_BYTES ? own : pictureOfScan(document, index, turn)
 }
 

@@ -57,7 +57,13 @@ export class PageFold {
   /** Adds the next page; returns what can be written out. */
   add(page: FragmentPage): string {
     const { lang, pageCount, words } = this.#plan
-    const blocks = this.#rewriter.rewrite(page.nodes, { index: page.index, label: page.label, pageCount, words, lang })
+    const blocks = this.#rewriter.rewrite(page.nodes, {
+      index: page.index,
+      label: page.label,
+      pageCount,
+      words,
+      lang
+    })
     const text = blocks.filter((block) => !isNote(block))
     const notes = blocks.filter(isNote)
     const [first, ...rest] = text

@@ -78,7 +78,8 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       backToText: "Volver al texto",
       undescribed: "Imagen sin descripción",
       scan: "Imagen de esta página",
-      scanPoor: "Esta página no se pudo leer bien: puede haber palabras equivocadas o faltar algunas. Su imagen:",
+      scanPoor:
+        "Esta página no se pudo leer bien: puede haber palabras equivocadas o faltar algunas. Su imagen:",
       scanUnread: "No se pudo leer el texto de esta página. Su imagen:",
       scanAlt: "Imagen de la página {n}; su texto está al lado",
       field: "Campo de formulario",
@@ -94,7 +95,8 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       backToText: "Torna al testo",
       undescribed: "Immagine senza descrizione",
       scan: "Immagine di questa pagina",
-      scanPoor: "Questa pagina era difficile da leggere: alcune parole possono essere errate o mancare. La sua immagine:",
+      scanPoor:
+        "Questa pagina era difficile da leggere: alcune parole possono essere errate o mancare. La sua immagine:",
       scanUnread: "Il testo di questa pagina non è leggibile. La sua immagine:",
       scanAlt: "Immagine della pagina {n}, il cui testo è accanto",
       field: "Campo del modulo",

@@ -58,10 +58,7 @@ const sizesOf = (
   for (const [size] of [...weights].sort(([a, m], [b, n]) => n - m || a - b))
     if (!common.some((other) => Math.abs(other / size - 1) < SAME_SIZE)) common.push(size)
   return new Map(
-    raw.map(([line, size]) => [
-      line,
-      common.find((other) => Math.abs(other / size - 1) < SAME_SIZE) ?? size
-    ])
+    raw.map(([line, size]) => [line, common.find((other) => Math.abs(other / size - 1) < SAME_SIZE) ?? size])
   )
 }
 
@@ -73,8 +70,7 @@ const runsOf = (text: RecognisedText, scale: number): Array<TextRun> => {
   return text.lines.flatMap((line, at) => {
     const next = text.lines[at + 1]?.words[0]?.text ?? ""
     return line.words.map((word, place): TextRun => {
-      const isCut =
-        place === line.words.length - 1 && HYPHEN_AT_END.test(word.text) && /^\p{Ll}/u.test(next)
+      const isCut = place === line.words.length - 1 && HYPHEN_AT_END.test(word.text) && /^\p{Ll}/u.test(next)
       const box = {
         x0: word.box.x0 / scale,
         y0: word.box.y0 / scale,

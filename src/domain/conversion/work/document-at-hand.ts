@@ -5,7 +5,14 @@ import { type OpenPages, PageSources } from "../../../ports/conversion/page-sour
 import { PdfError, type PageRange } from "../../../ports/conversion/pdf.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
 import { CHUNK_PAGES } from "../job.ts"
-import { type Legibility, LegibilityTally, NOTHING_READABLE, notice, type PageLine } from "../page-line.ts"
+import {
+  type Legibility,
+  LegibilityTally,
+  NOTHING_READABLE,
+  notice,
+  type PageLine,
+  type Recognition
+} from "../page-line.ts"
 import { pagesOf } from "./assembling.ts"
 
 /** A PDF that is converted directly, without a job: by the layout tier. */
@@ -20,7 +27,7 @@ interface DocumentAtHand {
 }
 
 /** The outcome. */
-export interface ConvertedAtHand extends Legibility {
+export interface ConvertedAtHand extends Legibility, Recognition {
   readonly pages: number
   /** The whole file, part by part. */
   readonly html: Stream.Stream<string, ObjectStoreError>
@@ -93,10 +100,15 @@ export const convertAtHand = Effect.fnUntraced(function* ({
     }).pipe(Effect.scoped)
     keys.push(key)
   }
-  const { legibility } = tally
+  const { legibility, recognition } = tally
   if (legibility.unreadablePages.length === total)
     return yield* new PdfError({ reason: "broken", message: NOTHING_READABLE })
   const pages = Stream.flatMap(Stream.fromIterable(keys), (key) => pagesOf(objects, key, tally))
-  const result: ConvertedAtHand = { pages: total, ...legibility, html: assemble({ facts, name, pages }) }
+  const result: ConvertedAtHand = {
+    pages: total,
+    ...legibility,
+    ...recognition,
+    html: assemble({ facts, name, pages })
+  }
   return result
 })

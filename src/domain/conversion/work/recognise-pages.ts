@@ -5,6 +5,9 @@ import { TextRecognition } from "../../../ports/conversion/text-recognition.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
 import { type RecognisedText, showsText } from "../recognition/recognised-text.ts"
 
+/** Pages of a range that may fail, each at its time limit, before the others are left as they are. */
+const MAX_FAILURES = 3
+
 /** A range whose scanned pages are read. */
 interface Scans {
   readonly document: Pick<PdfDocument, "facts" | "layoutRead" | "scan">
@@ -24,13 +27,16 @@ export const makeRecognised = Effect.fnUntraced(function* ({ document, isBlank, 
   const { atOnce, read } = yield* TextRecognition
   const scope = yield* Effect.scope
   const fibers = new Map<number, Fiber.Fiber<Read, PdfError>>()
+  let failures = 0
   const hints = { lang: document.facts.lang }
 
   const readPage = Effect.fnUntraced(function* (index: number) {
     const { isScan } = yield* layout(index)
     if (isScan !== true || (yield* isBlank(index))) return "not-text" as const
+    if (failures >= MAX_FAILURES) return undefined
     const found = yield* Effect.result(read(yield* document.scan(index), hints))
     if (Result.isFailure(found)) {
+      failures += 1
       yield* Effect.logWarning(`page ${index + 1} was not recognised: ${found.failure.reason}`)
       return undefined
     }
