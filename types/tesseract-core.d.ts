@@ -6,7 +6,7 @@ export interface TessBaseApi {
   /** Reads the file `/input`, turned back by `angle` radians. */
   SetImageFile(orientation: number, angle: number): number
   FindLines(): number
-  /** How much lines slant, radians. */
+  /** How much lines slant upwards to the right, radians. */
   GetGradient(): number
   Recognize(monitor: null): number
   GetJSONText(): string

@@ -12,7 +12,7 @@ import type {
 } from "../../domain/conversion/recognition/recognised-text.ts"
 import type { RecognitionHints } from "../../ports/conversion/text-recognition.ts"
 import { languagesFor } from "./languages.ts"
-import { mayShowPrint, medianOf, turned } from "./picture.ts"
+import { medianOf, turned } from "./picture.ts"
 
 /** tesseract's engines: patterns for the orientation, a neural network for text. */
 const LEGACY = 0
@@ -190,8 +190,8 @@ export class Engine {
     api.SetImageFile(1, 0)
     api.FindLines()
     const slant = api.GetGradient()
-    const skew = Math.abs(slant) >= MIN_SKEW ? slant : 0
-    if (skew !== 0) api.SetImageFile(1, skew)
+    const isSkewed = Math.abs(slant) >= MIN_SKEW
+    if (isSkewed) api.SetImageFile(1, slant)
     api.Recognize(null)
     const lines = linesOf(api.GetJSONText())
     api.Clear()
@@ -204,19 +204,17 @@ export class Engine {
         sum += text.length * confidence
         characters += text.length
       }
-    return { skew, mean: characters === 0 ? 0 : sum / characters, certain, lines }
+    return { skew: isSkewed ? -slant : 0, mean: characters === 0 ? 0 : sum / characters, certain, lines }
   }
 
   read(picture: GreyPicture, { lang }: RecognitionHints): RecognisedText {
-    const { dpi, height, width } = picture
-    if (!mayShowPrint(picture)) return { turn: 0, skew: 0, width, height, lines: [] }
     const { script, turn } = this.#lookAt(picture)
     const upright = turned(picture, turn)
     this.#put(upright)
     const api = this.#readerFor(languagesFor(this.#available, { lang, script }))
-    const first = this.#pass(api, dpi, OTSU)
+    const first = this.#pass(api, picture.dpi, OTSU)
     const second =
-      first.mean >= SURE && medianOf(upright) >= LIGHT ? undefined : this.#pass(api, dpi, SAUVOLA)
+      first.mean >= SURE && medianOf(upright) >= LIGHT ? undefined : this.#pass(api, picture.dpi, SAUVOLA)
     const best = second !== undefined && second.certain > first.certain * BETTER ? second : first
     return { turn, skew: best.skew, width: upright.width, height: upright.height, lines: best.lines }
   }

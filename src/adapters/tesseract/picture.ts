@@ -59,12 +59,15 @@ const thresholdOf = (levels: Uint8Array): number => {
 
 /** Neighbours in a row of which one is dark, as a share: print has a twentieth, halftones and noise have half. */
 const MAX_CHANGES = 0.25
+/** No line of print is lower or narrower, pixels. */
+const MIN_SIDE = 12
 /** Pixels that are dark: less is dust, more is no page. */
 const MIN_DARK = 0.0001
 const MAX_DARK = 0.85
 
 /** Whether there can be print on it. Dust and noise would take minutes and give nothing. */
 export const mayShowPrint = ({ bytes: levels, height, width }: GreyPicture): boolean => {
+  if (Math.min(width, height) < MIN_SIDE) return false
   const threshold = thresholdOf(levels)
   let changes = 0
   let dark = 0

@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads"
 import { Engine } from "./engine.ts"
 import { limitWasmMemory } from "./memory.ts"
 import type { Answer, Request, WorkerData } from "./messages.ts"
+import { mayShowPrint } from "./picture.ts"
 
 const port = parentPort
 if (port === null) throw new Error("worker.ts runs as a worker thread")
@@ -20,6 +21,10 @@ let engine: Engine | undefined
 
 const answer = async ({ hints, picture }: Request): Promise<Answer> => {
   try {
+    if (!mayShowPrint(picture)) {
+      const { height, width } = picture
+      return { kind: "read", text: { turn: 0, skew: 0, width, height, lines: [] }, bytes: memoryBytes() }
+    }
     engine ??= await Engine.load(languages)
     return { kind: "read", text: engine.read(picture, hints), bytes: memoryBytes() }
   } catch (error) {
