@@ -13,11 +13,27 @@ const RECYCLE_PAGES = 50
 const RECYCLE_BYTES = 400 * 1024 * 1024
 /** A thread without work is ended after this time: it holds some 300 MB. */
 const IDLE_MS = 20_000
+/** A page ends after so many of its time limits by the clock, however little of a processor it got. */
+const MOST_WAITS = 10
+const MIN_WAIT_MS = 100
 /** Under a bundler or from a build the file has the ending that this one has. */
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url)
 
+/** Time of a processor that the thread has used so far, milliseconds; by the clock before Node 24.6. */
+const usedBy = async (worker: Worker): Promise<number> => {
+  if (!("cpuUsage" in worker)) return performance.now()
+  try {
+    const { system, user } = await worker.cpuUsage()
+    return (system + user) / 1000
+  } catch {
+    // It has ended, and says so itself.
+    return 0
+  }
+}
+
 /** What threads are started with. */
 export interface ThreadOptions extends WorkerData {
+  /** Of a processor, where Node can tell. */
   readonly pageTimeoutMs: number
 }
 
@@ -75,8 +91,12 @@ export class RecognitionThread {
       clearTimeout(this.#idle)
       const worker = (this.#worker ??= this.#start())
       worker.ref()
+      const before = usedBy(worker)
+      let isOver = false
       const leave = () => {
+        isOver = true
         clearTimeout(alarm)
+        clearTimeout(last)
         worker.off("message", onMessage).off("error", onError).off("exit", onExit)
         worker.unref()
       }
@@ -95,7 +115,16 @@ export class RecognitionThread {
       }
       const onError = (error: unknown) => fail("crashed", error)
       const onExit = () => fail("crashed")
-      const alarm = setTimeout(() => fail("timeout"), this.#options.pageTimeoutMs)
+      const { pageTimeoutMs } = this.#options
+      // Other work may keep the thread waiting: what it used counts, up to a limit.
+      const check = async () => {
+        const used = (await usedBy(worker)) - (await before)
+        if (isOver) return
+        if (used >= pageTimeoutMs) return fail("timeout")
+        alarm = setTimeout(() => void check(), Math.max(MIN_WAIT_MS, pageTimeoutMs - used))
+      }
+      let alarm = setTimeout(() => void check(), pageTimeoutMs)
+      const last = setTimeout(() => fail("timeout"), MOST_WAITS * pageTimeoutMs)
       worker.on("message", onMessage).on("error", onError).on("exit", onExit)
       const { buffer } = request.picture.bytes
       worker.postMessage(request, buffer instanceof ArrayBuffer ? [buffer] : [])

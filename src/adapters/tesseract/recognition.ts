@@ -8,8 +8,8 @@ import { RecognitionThread } from "./recognition-thread.ts"
 
 /** Memory that the library may take in a thread; a page that needs more is not read. */
 const MAX_LIBRARY_BYTES = 768 * 1024 * 1024
-/** The longest that one page may take. Real ones take five seconds of a processor. */
-const PAGE_TIMEOUT_MS = 180_000
+/** The longest that one page may take, of a processor. Real ones take five seconds, and a thread two to start. */
+const PAGE_TIMEOUT_MS = 60_000
 /** Most threads unless given: each holds some 350 MB. */
 const MAX_THREADS = 4
 /** The languages that Postlane brings along. */

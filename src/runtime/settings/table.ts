@@ -251,8 +251,8 @@ export const AREAS = {
       unit: "threads"
     })`
       Pages that are read at once in a process, each in a thread of some 350 MB that ends when there is nothing to read.`,
-    ocrPageSeconds: open("OCR_PAGE_SECONDS", integer(1, 3600), { fallback: "180", unit: "seconds" })`
-      How long a page may be read; then it stays a picture. One takes about five seconds of a processor.`,
+    ocrPageSeconds: open("OCR_PAGE_SECONDS", integer(1, 3600), { fallback: "60", unit: "seconds" })`
+      Time of a processor (before Node 24.6, by the clock) that a page may take; then it stays a picture. Most take five seconds.`,
     dailyBudgetUsd: open("MODEL_DAILY_BUDGET_USD", decimal, { otherwise: "no limit", unit: "USD" })`
       What models may cost a day (UTC). Past it, jobs that use a model are paused until the next day, or until it is raised.`
   }),

@@ -66,6 +66,13 @@ const DOCUMENTS: Readonly<Record<string, { readonly pages: ReadonlyArray<string>
         `<figure><img src="${PIXEL}" alt="A river"><figcaption>Figure 1</figcaption></figure><figure><img src="${PIXEL}"></figure>`
       ]
     },
+    "recognised pages: one well, one not well, one not at all": {
+      pages: [
+        `<p>Words</p><details data-scan="good"><img src="${PIXEL}"></details>`,
+        `<details data-scan="poor"><img src="${PIXEL}"></details><p>Wrods</p>`,
+        `<details data-scan="nothing"><img src="${PIXEL}"></details>`
+      ]
+    },
     "a form": {
       pages: [
         '<p><label>Name <input type="text" value="Ada"></label></p><p><label><input type="checkbox" checked> Yes</label></p><p><label>Land <select><option>A</option></select></label></p><p><input type="text"><textarea>x</textarea></p><p><button type="button">Send</button></p>'

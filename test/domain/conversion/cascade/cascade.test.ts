@@ -63,6 +63,46 @@ describe("the cascade", () => {
     })
   )
 
+  it.effect(
+    "DOC-23: a scan is recognised where no model is wanted, or none answered; else the model reads it",
+    () =>
+      Effect.gen(function* () {
+        let recognitions = 0
+        const layout = {
+          index: 0,
+          label: "1",
+          tier: "layout",
+          text: "",
+          html: "<p>picture</p>",
+          isScan: true
+        } as const
+        const scan = pageOf(0, "", {
+          layout: Effect.succeed(layout),
+          recognised: Effect.sync(() => {
+            recognitions += 1
+            return { ...layout, tier: "poorly-recognised", html: "<p>read</p>" }
+          })
+        })
+        const found = Effect.fnUntraced(function* (answer: string, options: object) {
+          const { result } = yield* run(() => answer, scan, { ...HIFI, mayDegrade: true, options })
+          return result._tag === "Success" ? result.success : undefined
+        })
+        assert.include(yield* found(WORDS, {}), {
+          tier: "poorly-recognised",
+          html: "<p>read</p>",
+          degraded: false
+        })
+        assert.include(yield* found("unavailable", { highFidelity: true }), {
+          tier: "poorly-recognised",
+          html: "<p>read</p>",
+          degraded: true
+        })
+        assert.strictEqual(recognitions, 2)
+        assert.include(yield* found(`<p>${WORDS}</p>`, { highFidelity: true }), { tier: "hifi-single-pass" })
+        assert.strictEqual(recognitions, 2)
+      })
+  )
+
   it.effect("one call, with the page as a document, where the answer covers the text", () =>
     Effect.gen(function* () {
       const { requests, result, tiers } = yield* run(() => `<p>${WORDS}</p><script>x</script>`)

@@ -2,7 +2,47 @@ import { assert, it } from "vitest"
 
 import { PageFold } from "../../../../src/domain/conversion/html/fold.ts"
 import { planOf, Surveyor } from "../../../../src/domain/conversion/html/survey.ts"
-import { element } from "../../../../src/domain/conversion/html/tree.ts"
+import { element, type HtmlNode } from "../../../../src/domain/conversion/html/tree.ts"
+
+const written = (pages: ReadonlyArray<ReadonlyArray<HtmlNode>>, lang: string) => {
+  const surveyor = new Surveyor()
+  for (const nodes of pages) surveyor.add(nodes)
+  const facts = { lang, title: undefined }
+  const fold = new PageFold(planOf(surveyor.survey(), facts, { detect: () => undefined, name: undefined }))
+  return pages.map((nodes, index) => fold.add({ index, label: `${index + 1}`, nodes })).join("") + fold.end()
+}
+
+const scan = (legible: string) =>
+  element("details", { "data-scan": legible }, [element("img", { src: "data:image/png;base64,AAAA" })])
+
+it("DOC-23: text goes on over the pictures of recognised pages, which say what they are", () => {
+  const pages = [
+    [element("p", { "data-open": "" }, ["words that"]), scan("good")],
+    [element("p", {}, ["go on"]), scan("good")]
+  ]
+  const html = written(pages, "en")
+  assert.match(html, /<p>words that <span[^>]*>Page 2<\/span>go on<\/p>/)
+  assert.strictEqual(
+    html.match(/<details class="scan"><summary>Picture of this page<\/summary><img/g)?.length,
+    2
+  )
+  assert.include(html, 'alt="Picture of page 1, whose text stands beside it"')
+  assert.notInclude(html, "data-scan")
+})
+
+it("DOC-23: a page that was not read well says so, in the document's language, before its words", () => {
+  const html = written([[scan("poor"), element("p", {}, ["Wrte"])], [scan("nothing")]], "de")
+  assert.match(
+    html,
+    /<details class="scan" open=""><summary>Diese Seite war schlecht zu lesen[^<]*<\/summary><img[^>]*><\/details><p>Wrte/
+  )
+  assert.include(html, "Der Text dieser Seite war nicht zu lesen.")
+})
+
+it("what a model folds away is shown", () => {
+  assert.include(written([[element("details", {}, [element("p", {}, ["more"])])]], "en"), "<p>more</p>")
+  assert.notInclude(written([[element("details", {}, ["more"])]], "en"), "<details")
+})
 
 it("a page is written whole, however many blocks it has", () => {
   const nodes = Array.from({ length: 250_000 }, (_, at) => element("p", {}, [String(at)]))
