@@ -26,6 +26,12 @@ const longestStall = ({ journal }: Evidence): number => {
   return Math.max(0, ...moments.slice(1).map((at, index) => at - moments[index]!))
 }
 
+/** From the first answer to the last. */
+const spanSeconds = ({ journal }: Evidence): number => {
+  const moments = journal.answered.map(([, at]) => at).sort((a, b) => a - b)
+  return ((moments.at(-1) ?? 0) - (moments[0] ?? 0)) / 1000
+}
+
 /** Requests asked in a rolling restart, and those of them without an answer. */
 const rolling = ({ faults, journal }: Evidence): string => {
   const isIn = (at: number) => faults.rolls.some(([from, until]) => at >= from && at <= until)
@@ -42,11 +48,7 @@ export interface Run {
   readonly hasDisk: boolean
 }
 
-const figures = (
-  run: Run,
-  evidence: Evidence,
-  { counts }: Verdict
-): ReadonlyArray<readonly [string, string]> => {
+const figures = (evidence: Evidence, { counts }: Verdict): ReadonlyArray<readonly [string, string]> => {
   const { faults, journal } = evidence
   const waits = journal.answered.map(([askedAt, at]) => at - askedAt).sort((a, b) => a - b)
   const hands = handOvers(evidence)
@@ -55,7 +57,7 @@ const figures = (
   return [
     [
       "load: requests answered",
-      `${waits.length}, ${(waits.length / (run.minutes * 60)).toFixed(1)} a second`
+      `${waits.length}, ${(waits.length / spanSeconds(evidence)).toFixed(1)} a second`
     ],
     ...all({ ...journal.counts, ...counts }).map(
       ([what, number]) => [`load: ${what}`, String(number)] as const
@@ -77,6 +79,6 @@ export const report = (run: Run, evidence: Evidence, verdict: Verdict): string =
     `**${promise}**`,
     `**${verdict.violations.filter((one) => one.promise === promise).length}**`
   ])
-  const rows = [["what", "how much"], ...promises, ...figures(run, evidence, verdict).map((row) => [...row])]
+  const rows = [["what", "how much"], ...promises, ...figures(evidence, verdict).map((row) => [...row])]
   return `${head}\n\n${markdown(rows)}\n`
 }
