@@ -111,9 +111,9 @@ const restartDatabase = async (weather: Weather): Promise<void> => {
   await weather.world.postgres.restart(signal)
 }
 
-const cutPooler = async ({ log, world }: Weather): Promise<void> => {
+const cutPooler = async ({ chance, log, world }: Weather): Promise<void> => {
   count(log.counts, "cuts of the pooler's connections")
-  await world.pooler.cut()
+  await world.pooler.cut(chance)
 }
 
 /** Next answers of the vendors; what was held is answered. */

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import { freePort } from "../bench/free-port.ts"
+import type { Chance } from "../simulation/kernel.ts"
 import { startTransactionPooler } from "../support/transaction-pooler.ts"
 
 /** A pooler in transaction mode, and a way to hurt it. */
@@ -13,7 +14,7 @@ export interface Pooler {
   readonly name: string
   readonly port: number
   /** Cuts connections, whatever they are at. */
-  readonly cut: () => Promise<void>
+  readonly cut: (chance: Chance) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -80,7 +81,7 @@ export const startPooler = async (folder: string, target: number): Promise<Poole
   return {
     name: "the scripted pooler",
     port: pooler.port,
-    cut: async () => pooler.cut(0.5),
+    cut: async (chance) => pooler.cut(() => chance.bool(0.5)),
     close: pooler.close
   }
 }

@@ -81,8 +81,8 @@ export interface TransactionPooler {
   readonly port: number
   /** Transactions, or statements outside of one, so far. */
   readonly transactions: () => number
-  /** Cuts this share of the connections of clients, and of servers, whatever they are at. */
-  readonly cut: (share: number) => void
+  /** Cuts connections of clients and of servers, whatever they are at: asked for each of them. */
+  readonly cut: (isCut: () => boolean) => void
   readonly close: () => Promise<void>
 }
 
@@ -108,6 +108,7 @@ const release = (server: Server): void => {
   const { client, pool } = server
   if (client !== undefined) client.server = undefined
   server.client = undefined
+  if (server.socket.destroyed) return
   const next = pool.queue.shift()
   if (next === undefined) pool.idle.push(server)
   else next.take(server)
@@ -301,8 +302,8 @@ export const startTransactionPooler = async (
   return {
     port: (listener.address() as AddressInfo).port,
     transactions: () => shared.transactions,
-    cut: (share) => {
-      for (const socket of shared.sockets) if (Math.random() < share) socket.destroy()
+    cut: (isCut) => {
+      for (const socket of shared.sockets) if (isCut()) socket.destroy()
     },
     close: () => {
       for (const socket of shared.sockets) socket.destroy()
