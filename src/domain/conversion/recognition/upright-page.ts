@@ -5,6 +5,8 @@ import type { RecognisedLine, RecognisedText, Turn } from "./recognised-text.ts"
 const HEIGHT = 0.92
 /** Sizes that differ by less are one: the height of a line depends on its letters. */
 const SAME_SIZE = 0.13
+/** A line of fewer characters says nothing of its size: it has the commonest. */
+const FEW = 4
 /** Sizes are multiples of this, points. */
 const STEP = 0.5
 /** A word of which more lies under text of the page's own is that text. */
@@ -52,13 +54,18 @@ const sizesOf = (
     const size = Math.max(STEP, Math.round(line.height / scale / HEIGHT / STEP) * STEP)
     const characters = line.words.reduce((sum, { text }) => sum + text.length, 0)
     weights.set(size, (weights.get(size) ?? 0) + characters)
-    return [line, size] as const
+    return { line, size, characters }
   })
   const common: Array<number> = []
   for (const [size] of [...weights].sort(([a, m], [b, n]) => n - m || a - b))
     if (!common.some((other) => Math.abs(other / size - 1) < SAME_SIZE)) common.push(size)
   return new Map(
-    raw.map(([line, size]) => [line, common.find((other) => Math.abs(other / size - 1) < SAME_SIZE) ?? size])
+    raw.map(({ characters, line, size }) => [
+      line,
+      characters < FEW
+        ? (common[0] ?? size)
+        : (common.find((other) => Math.abs(other / size - 1) < SAME_SIZE) ?? size)
+    ])
   )
 }
 

@@ -99,6 +99,9 @@ describe("a recognised page", () => {
   it("lines that are nearly of one size are of one: none is a heading for its tall letters", () => {
     const lines = prose(60, 120).map((line, at) => ({ ...line, height: line.height * (at === 2 ? 1.1 : 1) }))
     assert.notInclude(laidOut(uprightPage(page(), textOf(lines), false)), "<h")
+    // A bracket on a line of its own is as high as a capital of a larger size.
+    const rest = lineOf("s)", 60, 240, 15)
+    assert.notInclude(laidOut(uprightPage(page(), textOf([...lines, rest]), false)), "<h")
   })
 
   it("DOC-23: boxes go between the page as it lies and the page as it reads", () => {
