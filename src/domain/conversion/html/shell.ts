@@ -87,10 +87,7 @@ export const documentStart = (plan: Plan): string => {
   const about = element("p", { class: "about", lang: own }, [
     pageCount === 1 ? filled(words.page, 1) : filled(words.pages, pageCount)
   ])
-  const header = element("header", {}, [
-    ownTitle ? element("p", { class: "about" }, [title]) : element("h1", {}, [title]),
-    about
-  ])
+  const header = element("header", {}, [...(ownTitle ? [] : [element("h1", {}, [title])]), about])
   const nav =
     contents.length === 0
       ? []

@@ -5,6 +5,7 @@ import { fieldsOf } from "./blocks/fields.ts"
 import { withCaptions, drawnFigures, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
 import { withNoteReferences } from "./blocks/footnotes.ts"
+import { withFrontMatter } from "./blocks/front-matter.ts"
 import { type OutlineIndex, withoutRepeatedTitles } from "./blocks/headings.ts"
 import { joinColumns } from "./blocks/seams.ts"
 import { LinkIndex } from "./lines/inline.ts"
@@ -40,7 +41,7 @@ export const untaggedBlocks = (
   const links = new LinkIndex(page.links)
   const flow: FlowContext = {
     inline: { fonts, links, ignoreBold: profile.bodyBold },
-    heading: { profile, outline: outline.get(page.index), outlined },
+    heading: { fonts, profile, outline: outline.get(page.index), outlined },
     bottomHalf: page.height * 0.4,
     contents
   }
@@ -76,7 +77,7 @@ export const untaggedBlocks = (
           : block
     )
   })
-  const blocks = withCaptions(withoutRepeatedTitles(joinColumns(columns)))
+  const blocks = withFrontMatter(withCaptions(withoutRepeatedTitles(joinColumns(columns))), page.index)
   // Notes stand last, in the order of the columns that they stood in.
   const notes = blocks.filter(({ kind }) => kind === "footnote")
   const text = notes.length === 0 ? blocks : blocks.filter(({ kind }) => kind !== "footnote")

@@ -2,6 +2,7 @@ import { greatest } from "../../lists.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { LEADER_LINE } from "./lines/markers.ts"
+import { levelAbove, type Sections, sectionsOf } from "./sections.ts"
 import {
   isBoldLine,
   marginKey,
@@ -25,6 +26,8 @@ export interface DocumentProfile {
   readonly bodyBold: boolean
   /** Heading levels by `styleKey`. */
   readonly levels: ReadonlyMap<string, number>
+  /** Levels of numbered headings, and of those that are neither larger nor bolder than running text. */
+  readonly sections: Sections
   /** Some of them are larger than running text. */
   readonly ranked: boolean
   readonly statistics: PageStatistics
@@ -34,6 +37,8 @@ export interface DocumentProfile {
 const LARGER = 1.06
 /** Bold lines that are smaller than this, in sizes of running text, are no headings. */
 const SMALLEST = 0.88
+/** Numbered lines in italics or capitals that are smaller than this are no headings. */
+const SMALLEST_LOOK = 0.85
 /** Sizes this near are one rank. */
 const SAME_RANK = 1.035
 /** A style with a larger share of the document's characters is text, not headings. */
@@ -135,7 +140,14 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     levels.set(style.key, level)
   }
   const ranked = candidates.some(({ size }) => size >= bodySize * LARGER)
-  return { bodySize, typewriterScale, typewritten, bodyBold, levels, ranked, statistics }
+  const larger = regular.filter(({ pages, size }) => pages > 1 && size >= bodySize * LARGER)
+  const sections = sectionsOf(
+    statistics.sections,
+    levels,
+    (style) => parseKey(style).size >= SMALLEST_LOOK * bodySize,
+    levelAbove(larger.map(({ key }) => levels.get(key) ?? 1))
+  )
+  return { bodySize, typewriterScale, typewritten, bodyBold, levels, sections, ranked, statistics }
 }
 
 /** A line's size, points; for bold code, the size that its words would have in the text's face. */

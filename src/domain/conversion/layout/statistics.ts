@@ -1,7 +1,9 @@
+import type { FontFace } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
-import { isBold, isSizedByTypewriter } from "./lines/segment.ts"
+import { type SectionNumber, sectionNumber } from "./lines/section-number.ts"
+import { isBold, isSizedByTypewriter, type Look, lookOf, segmentText, type Segment } from "./lines/segment.ts"
 
 /** How often a style of lines occurs: `size` in quarter points, bold or not. */
 export interface StyleCount {
@@ -21,11 +23,13 @@ export interface PageStatistics {
   readonly indexes: ReadonlyArray<number>
   /** By `styleKey`. */
   readonly styles: Readonly<Record<string, StyleCount>>
+  /** By `sectionKey`: lines that begin with a section's number. */
+  readonly sections: Readonly<Record<string, number>>
   /** By `marginKey`, `numberKeys` and `loneNumberKeys`: pages whose margin has such a line. */
   readonly margins: Readonly<Record<string, number>>
 }
 
-export const NO_STATISTICS: PageStatistics = { indexes: [], styles: {}, margins: {} }
+export const NO_STATISTICS: PageStatistics = { indexes: [], styles: {}, sections: {}, margins: {} }
 
 /** Rows from the top and from the bottom of a page that may be running. */
 const MARGIN_ROWS = 3
@@ -41,6 +45,38 @@ const MAX_KEY = 60
 /** Names a line's style: `40` is ten points, `40b` ten points bold, `40m` and `40bm` the same in a monospaced face. */
 export const styleKey = (size: number, bold: boolean, typewriter = false): string =>
   `${Math.round(size * 4)}${bold ? "b" : ""}${typewriter ? "m" : ""}`
+
+/** Names how a numbered line is numbered and set: `parts2 40b`, `roman 40 capitals`. */
+const sectionKey = ({ parts, scheme }: SectionNumber, style: string, look: Look | undefined): string =>
+  `${scheme}${parts > 1 ? parts : ""} ${style}${look === undefined ? "" : ` ${look}`}`
+
+/** What a segment that begins with a number may begin with. */
+const NUMBER = /^(?:§|\d|[A-Za-z][.):]|[IVX]{2,6}[\s.):])/
+/** How far the words of a heading stand behind its number, in font sizes. */
+const BEHIND = 5
+
+/** The key of a line that begins with a section's number; `next` follows it in the stream, and may hold its words. */
+const sectionKeyOf = (
+  segment: Segment,
+  next: Segment | undefined,
+  fonts: ReadonlyArray<FontFace>
+): string | undefined => {
+  if (!NUMBER.test(segment.pieces[0]?.text ?? "")) return undefined
+  const beside =
+    next !== undefined &&
+    Math.abs(next.baseline - segment.baseline) < 0.12 * segment.size &&
+    next.x0 > segment.x1 &&
+    next.x0 - segment.x1 < BEHIND * segment.size
+  const text = segmentText(segment)
+  const number = sectionNumber(beside ? `${text} ${segmentText(next)}` : text)
+  if (number === undefined) return undefined
+  const pieces = beside ? [...segment.pieces, ...next.pieces] : segment.pieces
+  // The number's own spaces are not in the pieces.
+  const look = lookOf(pieces, fonts, number.length - 1)
+  const bold = pieces.every(({ run }) => isBold(fonts[run.font]))
+  const words = beside && number.length > text.length ? next : segment
+  return sectionKey(number, styleKey(words.size, bold, isSizedByTypewriter(words, fonts)), look)
+}
 
 /** Whether a line is set in bold as a whole. */
 export const isBoldLine = ({ bold }: Line): boolean => bold > 0.6
@@ -108,13 +144,16 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     style.characters += characters
     style.lines += 1
   }
+  const sections: Record<string, number> = {}
   // Segments, not rows: a row of two columns mixes two styles.
-  for (const segment of analysis.segments) {
+  for (const [at, segment] of analysis.segments.entries()) {
     const { characters, pieces, size } = segment
     const typewriter = isSizedByTypewriter(segment, analysis.fonts)
     count(styleKey(size, false, typewriter), characters)
     if (pieces.every(({ run }) => isBold(analysis.fonts[run.font])))
       count(styleKey(size, true, typewriter), characters)
+    const section = sectionKeyOf(segment, analysis.segments[at + 1], analysis.fonts)
+    if (section !== undefined) sections[section] = (sections[section] ?? 0) + 1
   }
   const { head, foot } = marginRows(analysis)
   const margins: Record<string, number> = {}
@@ -124,7 +163,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     const { index } = analysis.page
     for (const key of [...numberKeys(line, index, slot), ...loneNumberKeys(line, index)]) margins[key] = 1
   }
-  return { indexes: [analysis.page.index], styles, margins }
+  return { indexes: [analysis.page.index], styles, sections, margins }
 }
 
 const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
@@ -137,6 +176,7 @@ const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
 /** Adds up counts of different pages. Associative and commutative as long as there are at most 4,000 margins. */
 export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatistics => {
   const styles = new Map<string, StyleCount>()
+  const sections = new Map<string, number>()
   const margins = new Map<string, number>()
   const indexes: Array<number> = []
   for (const one of all) {
@@ -145,6 +185,8 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
       const known = styles.get(key)
       styles.set(key, known === undefined ? count : addStyles(known, count))
     }
+    for (const [key, count] of Object.entries(one.sections))
+      sections.set(key, (sections.get(key) ?? 0) + count)
     for (const [key, count] of Object.entries(one.margins)) margins.set(key, (margins.get(key) ?? 0) + count)
   }
   const kept =
@@ -152,6 +194,7 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
   return {
     indexes: indexes.sort((a, b) => a - b),
     styles: Object.fromEntries(styles),
+    sections: Object.fromEntries(sections),
     margins: Object.fromEntries(kept)
   }
 }

@@ -186,6 +186,9 @@ const headingOf = (group: Group, level: number, context: FlowContext): Heading =
   )
 })
 
+/** White space between "Chapter 3" and its title at most, in font sizes of the title. */
+const LABEL_GAP = 5
+
 /** Lines between tables. */
 const textBlocks = (
   lines: ReadonlyArray<Line>,
@@ -208,12 +211,12 @@ const textBlocks = (
       if (
         last?.kind === "heading" &&
         last === gathering.blocks.at(-1) &&
-        last.level === level &&
         isLabelAlone(textOfSpans(last.spans)) &&
-        group.gap < 3.5
+        group.gap < LABEL_GAP
       )
         gathering.blocks[gathering.blocks.length - 1] = {
           ...last,
+          level: Math.min(last.level, level),
           spans: [...last.spans, plain(" "), ...heading.spans]
         }
       else gathering.add(heading)

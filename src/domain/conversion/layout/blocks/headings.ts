@@ -1,8 +1,12 @@
-import type { OutlineEntry } from "../../page-content.ts"
+import type { FontFace, OutlineEntry } from "../../page-content.ts"
+import type { Line } from "../lines/line.ts"
 import { endsInPageNumber, CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
+import { sectionNumber } from "../lines/section-number.ts"
+import { lookOf, type Piece, segmentText } from "../lines/segment.ts"
 import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
-import { isBoldLine } from "../statistics.ts"
+import { numberKind } from "../sections.ts"
+import { isBoldLine, styleKey } from "../statistics.ts"
 import { type Block, NO_SEAM, textOfSpans } from "./block.ts"
 
 /** Headings of a box beside the text, in the most frequent languages of documents. */
@@ -12,6 +16,9 @@ const BOX =
 /** Headings of a table of contents, or of another list of what the document has. */
 const CONTENTS =
   /^(?:(?:table of )?contents|list of \p{L}+|inhalt(?:sverzeichnis|sübersicht)?|(?:abbildungs|tabellen)verzeichnis|sommaire|table des \p{L}+|liste des \p{L}+|índice(?: general)?|contenidos?|tabla de contenidos|indice|sommario|sumário|conteúdo|inhoud(?:sopgave)?|spis (?:treści|rysunków|tabel)|obsah|содержание|оглавление|зміст|目录|目錄|目次|차례|목차)$/iu
+
+/** Whether a heading is that of a list of what the document has. */
+export const isContentsTitle = (words: string): boolean => CONTENTS.test(words)
 
 /** An example's caption. */
 const EXAMPLE =
@@ -71,6 +78,7 @@ export const indexOutline = (outline: ReadonlyArray<OutlineEntry>): OutlineIndex
 
 /** What headings are recognised by. */
 export interface HeadingContext {
+  readonly fonts: ReadonlyArray<FontFace>
   readonly profile: DocumentProfile
   /** Of the current page. */
   readonly outline: ReadonlyMap<string, number> | undefined
@@ -84,7 +92,12 @@ export interface HeadingContext {
 
 /** Bold lines that are smaller than the text by this factor are headings only where they have a section's number. */
 const SMALL = 0.93
-const SECTION = /^(?:\d{1,2}(?:\.\d{1,2})*[.)]?|(?:[IVX]{1,5}|[A-Z])[.)])\s+\p{L}/u
+
+/** Whether a text begins with a section's number. A small letter is a list's. */
+const isNumbered = (text: string): boolean => {
+  const number = sectionNumber(text)
+  return number !== undefined && number.scheme !== "lower"
+}
 
 /** White space above and below, in font sizes, around a line that stands alone. */
 const ALONE = 1.6
@@ -113,7 +126,7 @@ const ALL_BOLD = 0.85
 
 /** Whether a bold group of the text's own size is set like a heading, and its words may be one. */
 const isBoldHeading = (group: Group, text: string, context: HeadingContext): boolean => {
-  if (SECTION.test(text)) return true
+  if (isNumbered(text)) return true
   return (
     !isLabel(text) &&
     (standsAlone(group) || !/[:：]$/u.test(text)) &&
@@ -126,17 +139,22 @@ const isBoldHeading = (group: Group, text: string, context: HeadingContext): boo
 
 /** White space within a heading, in font sizes. Wider gaps are those between the cells of a table's head. */
 const WORD_GAP = 0.85
+/** White space that parts a running header's title from its chapter. */
+const WIDE_GAP = 2.5
+
+/** Whether a line looks like a row of cells; `from`: the segment from which on gaps count. */
+const isInCells = ({ segments, size }: Line, from: number, gap: number): boolean =>
+  segments.some((segment, at) => {
+    const before = segments[at - 1]
+    return at >= from && before !== undefined && segment.x0 - before.x1 > gap * size
+  })
 
 /**
  * Whether a group looks like a row of cells. A line with a section's number never does; lines above a last one may be justified.
  */
 const hasCells = ({ lines }: Group, text: string): boolean => {
   const [line, second] = lines
-  if (line === undefined || second !== undefined || SECTION.test(text)) return false
-  return line.segments.some((segment, at) => {
-    const before = line.segments[at - 1]
-    return before !== undefined && segment.x0 - before.x1 > WORD_GAP * line.size
-  })
+  return line !== undefined && second === undefined && !isNumbered(text) && isInCells(line, 1, WORD_GAP)
 }
 
 /** Whether a group could be a heading in a list's item: bold and alone, with a bullet. */
@@ -147,6 +165,32 @@ export const isBulleted = (group: Group): boolean =>
 const BETWEEN_DASHES = /^([-–—]) .* \1$/
 
 const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
+
+/** White space above a heading that is set in the text's size and weight, in font sizes. */
+const ABOVE = 1.25
+
+const piecesOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
+  lines.flatMap(({ segments }) => segments.flatMap(({ pieces }) => pieces))
+
+/** The level of a group in italics or capitals that numbered sections of the document are set in. */
+const lookLevel = (group: Group, text: string, { fonts, profile }: HeadingContext): number | undefined => {
+  const { gap, lines } = group
+  const [first] = lines
+  const { looks, numbered } = profile.sections
+  if (looks.size === 0 || first === undefined || gap < ABOVE || lines.length > 2) return undefined
+  if (text.length > MAX_BOLD || /[.,;:]$/.test(text) || CAPTION.test(text)) return undefined
+  const number = sectionNumber(text)
+  // A number may stand apart from its words.
+  const [lead] = first.segments
+  const apart = number !== undefined && lead !== undefined && segmentText(lead).length < number.length
+  if (lines.some((line, at) => isInCells(line, at === 0 && apart ? 2 : 1, WIDE_GAP))) return undefined
+  const key = `${styleKey(first.size, false, first.typewriter)} ${lookOf(piecesOf(lines), fonts, number?.length ?? 0)}`
+  const level = looks.get(key)
+  if (level === undefined) return undefined
+  if (number !== undefined) return numbered.get(numberKind(text) ?? "")
+  // Without a number: "References".
+  return key.endsWith("capitals") && group.below > BESIDE ? level : undefined
+}
 
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
 export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
@@ -159,16 +203,20 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const text = textOf(group)
   if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text)) return undefined
   if (group.lines.some(endsInPageNumber)) return undefined
-  const looks = levelOf(profile, first)
+  const number = numberKind(text)
+  const styled = levelOf(profile, first)
+  const looks = styled === undefined ? undefined : (profile.sections.numbered.get(number ?? "") ?? styled)
   const named = outline?.get(lettersOf(text)) ?? outline?.get(lettersOf(unnumbered(text)))
   // Running text may repeat a title; a heading stands out, or alone.
   if (named !== undefined && (looks !== undefined || (group.lines.length <= 2 && group.gap > 1.3)))
     return named + 1
-  if (looks === undefined || (CAPTION.test(text) && /\d/.test(text))) return undefined
+  if (looks === undefined) return lookLevel(group, text, context)
+  if (CAPTION.test(text) && /\d/.test(text)) return undefined
   // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.
   const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
-  if (typewritten > 0.5 * letters && !alone) return undefined
+  const section = number !== undefined && group.lines.every(isBoldLine)
+  if (typewritten > 0.5 * letters && !alone && !section) return undefined
   const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
   if (bulleted && !isBulleted(group)) return undefined
   const size = textSizeOf(profile, first)
@@ -176,16 +224,16 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   if (bulleted && !larger) return undefined
   if (!larger) {
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
-    if (size < profile.bodySize * SMALL && !SECTION.test(text)) return undefined
+    if (size < profile.bodySize * SMALL && !isNumbered(text)) return undefined
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
   } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined
-  return outlined ? Math.max(2, looks + (size > profile.bodySize * 1.06 ? 0 : 1)) : looks
+  return outlined ? Math.max(2, looks + (larger || number !== undefined ? 0 : 1)) : looks
 }
 
 const LABEL_ALONE =
-  /^(chapter|appendix|part|section|kapitel|anhang|teil|chapitre|annexe|partie|capítulo|capitolo)\s+[\dA-ZIVX]{1,5}[.:]?$/i
+  /^(?:(?:chapter|appendix|part|section|kapitel|anhang|teil|abschnitt|chapitre|annexe|partie|cap[ií]tulo|ap[eé]ndi[cx]e|capitolo|appendice|parte|hoofdstuk|bijlage|deel|rozdział|kapitola|глава|часть|приложение)\s*[\dA-ZIVX]{1,5}[.:]?|第\s*[\d一二三四五六七八九十]{1,3}\s*[章部篇]|附录\s*[\dA-Z])$/iu
 
 /** Whether a heading is only the first half of one: "Chapter 3", its title set below. */
 export const isLabelAlone = (text: string): boolean => LABEL_ALONE.test(text.trim())
@@ -208,8 +256,10 @@ export const withoutRepeatedTitles = (blocks: ReadonlyArray<Block>): ReadonlyArr
     for (let below = at + 1; below <= at + NAVIGATION && below < blocks.length; below++) {
       const title = blocks[below]
       const repeated = wordsOf(title)
-      if (title?.kind !== "heading" || title.level >= block.level || repeated === "") continue
+      if (title?.kind !== "heading" || title.level > block.level || repeated === "") continue
       if (!words.startsWith(repeated)) continue
+      // Numbered ones are of one level by their number.
+      if (title.level === block.level && !isNumbered(words)) continue
       for (let between = at; between < below; between++) navigation.add(between)
       break
     }

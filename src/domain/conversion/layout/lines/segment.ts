@@ -1,3 +1,4 @@
+import { greatest } from "../../../lists.ts"
 import type { Box, FontFace, PageContent, TextRun } from "../../page-content.ts"
 import { quarterOf, uprightRun } from "./turned.ts"
 
@@ -137,6 +138,17 @@ const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under
   return Math.abs(shift) < 0.3 * size ? "same" : undefined
 }
 
+/** Small capitals are set as capitals of a smaller size: what they are is shown by the first letters. */
+const isInCapitals = ({ pieces }: Open): boolean =>
+  pieces.every(({ raise, text }) => raise === undefined && !/\p{Ll}/u.test(text)) &&
+  pieces.some(({ text }) => /\p{Lu}/u.test(text))
+
+const withCapitals = (open: Open): Segment => {
+  if (open.pieces.length < 2) return open
+  const largest = greatest(open.pieces.map(({ run }) => run.size))
+  return largest > open.size && isInCapitals(open) ? { ...open, size: largest } : open
+}
+
 /** The page's segments, in the order of the content stream. Linear in the number of runs. */
 export const segmentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<Segment> => {
   const segments: Array<Open> = []
@@ -155,7 +167,7 @@ export const segmentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<Segment>
       open.baseline = run.baseline
     } else append(open, run, how === "same" ? undefined : how)
   }
-  return segments
+  return segments.map(withCapitals)
 }
 
 /** Gap that stands for a space, in font sizes. */
@@ -193,6 +205,40 @@ export const isTypewriter = (face: FontFace | undefined): boolean => {
     typewriters.set(face, known)
   }
   return known
+}
+
+/** Whether a face draws small letters as small capitals. */
+const isSmallCapitals = (face: FontFace | undefined): boolean =>
+  face !== undefined && /CSC\d|Caps|SmCp|SmallCap|[-_]SC\b/.test(face.name)
+
+/** The look of a heading of the text's own size and weight: italic, or in capitals. */
+export type Look = "italic" | "capitals"
+
+/** The look of pieces, whose first characters (a number) do not count; undefined where they look like text. */
+export const lookOf = (
+  pieces: ReadonlyArray<Piece>,
+  fonts: ReadonlyArray<FontFace>,
+  skip: number
+): Look | undefined => {
+  let [all, italic, small, capitals] = [0, 0, 0, 0]
+  let left = skip
+  for (const { raise, run, text } of pieces) {
+    const words = text.slice(left)
+    left = Math.max(0, left - text.length)
+    const letters = words.match(/\p{L}/gu)?.length ?? 0
+    if (raise !== undefined || letters === 0) continue
+    const face = fonts[run.font]
+    all += letters
+    if (face?.italic === true) italic += letters
+    if (isSmallCapitals(face)) capitals += words.match(/[\p{Lu}\p{Ll}]/gu)?.length ?? 0
+    else {
+      capitals += words.match(/\p{Lu}/gu)?.length ?? 0
+      small += words.match(/\p{Ll}/gu)?.length ?? 0
+    }
+  }
+  if (all < 2) return undefined
+  if (small === 0 && capitals > 0.8 * all && capitals > 2) return "capitals"
+  return italic > 0.9 * all ? "italic" : undefined
 }
 
 /** Whether the run that gave a segment its size is monospaced. */

@@ -207,6 +207,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     ignoreBold: page.profile.bodyBold
   }
   const heading = {
+    fonts: page.fonts,
     profile: page.profile,
     outline: page.outline.get(analysis.page.index),
     outlined: page.outlined

@@ -1,0 +1,113 @@
+import { SENTENCE_END } from "../lines/paragraphs.ts"
+import { sectionNumber } from "../lines/section-number.ts"
+import { type Block, type Heading, NO_SEAM, textOfSpans } from "./block.ts"
+import { isContentsTitle, isLabelAlone } from "./headings.ts"
+
+/** Pages from the first one on that may be title pages. */
+const TITLE_PAGES = 6
+/** Shortest paragraph that counts as running text, characters. */
+const TEXT = 90
+/** Headings on a title page; a page with fewer opens a chapter. */
+const DISPLAYED = 3
+
+/** What the text of a document begins with, after title, authors and their addresses. */
+const BEGINNING =
+  /^(?:abstract|summary|synopsis|introduction|preface|foreword|keywords|zusammenfassung|kurzfassung|einleitung|vorwort|schlüsselwörter|résumé|avant-propos|préface|mots[- ]clés|resumen|resumo|introducción|introdução|prefacio|palabras clave|palavras-chave|sommario|riassunto|introduzione|prefazione|samenvatting|inleiding|streszczenie|wstęp|abstrakt|úvod|аннотация|введение|реферат|摘要|概要|要旨|前言|引言|はじめに|초록|서론)(?=$|[\s.:—–-])/iu
+
+/** A date or a version, which a title page has below the title. */
+const DATE =
+  /(?:^|\s)(?:v\.?\s?\d|version\s+\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}(?:-\d{2})?$)|^(?:\p{L}+,?\s+)?(?:\d{1,2}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?)?\p{L}{3,10}\.?\s+(?:de\s+)?(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\.?$/iu
+
+const wordsOf = (block: Block | undefined): string =>
+  block?.kind === "heading" || block?.kind === "paragraph" ? textOfSpans(block.spans).trim() : ""
+
+/** Whether a block is running text: some length, or a sentence's end; what is set like a heading is where it has both. */
+const isText = (block: Block | undefined): boolean => {
+  if (block?.kind === "list" || block?.kind === "code" || block?.kind === "table") return true
+  const words = wordsOf(block)
+  const [long, ends] = [words.length > TEXT, SENTENCE_END.test(words)]
+  return words.includes(" ") && (block?.kind === "paragraph" ? long || ends : long && ends)
+}
+
+/** Whether a heading opens what follows by its own words: it has a number, or is one of those that every document has. */
+const opens = (words: string): boolean => {
+  const number = sectionNumber(words)
+  return (
+    (number !== undefined && number.scheme !== "lower" && !DATE.test(words)) ||
+    BEGINNING.test(words) ||
+    isContentsTitle(words) ||
+    isLabelAlone(words)
+  )
+}
+
+/** Whether a heading names people or their addresses: marks of notes at its words, an address of mail. */
+const namesAuthors = ({ spans }: Heading): boolean => {
+  const marked = spans.some(
+    (span) =>
+      span.kind === "noteref" ||
+      (span.kind === "text" && span.raise === "sup" && /^[\d\s,*∗†‡§¶a-e]+$/u.test(span.text))
+  )
+  const words = textOfSpans(spans)
+  return /\S@\S/.test(words) || (marked && /[,&]|\s(?:and|und|et|y|e)\s/u.test(words))
+}
+
+const isDate = (block: Block): boolean => DATE.test(wordsOf(block))
+
+/** Whether a heading has text, at once or below headings that rank below it. */
+const nests = (blocks: ReadonlyArray<Block>, from: number): boolean => {
+  for (let at = from + 1; at < blocks.length; at++) {
+    const [above, block] = [blocks[at - 1], blocks[at]]
+    if (block?.kind !== "heading" || isText(block)) return isText(block)
+    if (isDate(block) || (above?.kind === "heading" && block.level <= above.level)) return false
+  }
+  return false
+}
+
+const asParagraph = ({ spans }: Heading): Block => ({
+  kind: "paragraph",
+  spans,
+  seam: NO_SEAM,
+  lang: undefined
+})
+
+/** A title has two words; a number of a paper has not. */
+const TITLE = /\p{L}{2}.*\s.*\p{L}{2}/u
+
+/** Index of the title: the first of the highest headings before the text. */
+const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
+  let title = -1
+  for (let at = 0; at < end; at++) {
+    const block = blocks[at]
+    const best = blocks[title]
+    if (block?.kind !== "heading" || isDate(block)) continue
+    const better =
+      best?.kind !== "heading" ||
+      block.level < best.level ||
+      (block.level === best.level && !TITLE.test(wordsOf(best)) && TITLE.test(wordsOf(block)))
+    if (better) title = at
+  }
+  return title
+}
+
+/**
+ * Tells a title from what stands around it on a title page or above a paper's text: authors, addresses, dates and versions are
+ * paragraphs, however they are set.
+ */
+export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): ReadonlyArray<Block> => {
+  if (page >= TITLE_PAGES) return blocks
+  const opening = blocks.findIndex((block) => opens(wordsOf(block)))
+  const headings = blocks.filter(({ kind }) => kind === "heading").length
+  const displayed = opening < 0 && headings >= DISPLAYED && !blocks.some(isText)
+  if (page > 0 && !displayed) return blocks
+  const end = opening < 0 ? blocks.length : opening
+  const title = titleAt(blocks, end)
+  return blocks.map((block, at): Block => {
+    if (block.kind !== "heading" || at >= end || at === title) return block
+    const next = blocks[at + 1]
+    // A section of its own: text follows, and nothing says that these are people or a date.
+    const heads =
+      at > title && (opening < 0 ? nests(blocks, at) : isText(next)) && !namesAuthors(block) && !isDate(block)
+    const continues = at === title + 1 && block.level === (blocks[title] as Heading | undefined)?.level
+    return heads || continues ? block : asParagraph(block)
+  })
+}

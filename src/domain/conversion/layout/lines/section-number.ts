@@ -1,0 +1,41 @@
+import { romanValue } from "./markers.ts"
+
+/** How a section's number is written: `II.`, `B.`, `2` or `2)`, `b)`, or in parts: `2.1`, `B.1`, `V.2.1`. */
+type Scheme = "roman" | "upper" | "figure" | "lower" | "parts"
+
+/** The number that a heading begins with. */
+export interface SectionNumber {
+  readonly scheme: Scheme
+  /** Of parts, how many there are; 1 of the others. */
+  readonly parts: number
+  /** Characters up to the heading's words. */
+  readonly length: number
+}
+
+const WORDS = String.raw`(?=[\p{L}\\“"'‘«(¿¡<\d])`
+const PARTS = new RegExp(
+  String.raw`^(?:§\s*)?((?:\d{1,2}|[A-Z]|[IVX]{2,6})(?:[.-]\d{1,2}){1,4})[.):]?\s+${WORDS}`,
+  "u"
+)
+const FIGURE = new RegExp(String.raw`^(?:§\s*)?\d{1,2}[.):]?\s+(?!\d)${WORDS}`, "u")
+const ROMAN = new RegExp(String.raw`^([IVX]{1,6})(?:[.):]\s+|\s+[–—-]\s+)${WORDS}`, "u")
+const UPPER = new RegExp(String.raw`^[A-Z][.):]\s+${WORDS}`, "u")
+const LOWER = new RegExp(String.raw`^[a-z][.)]\s+${WORDS}`, "u")
+
+/** The section's number that a line begins with; undefined where it begins with words. */
+export const sectionNumber = (text: string): SectionNumber | undefined => {
+  const parts = PARTS.exec(text)
+  if (parts !== null)
+    return {
+      scheme: "parts",
+      parts: (parts[1] ?? "").split(/[.-]/).length,
+      length: parts[0].length
+    }
+  const found = (pattern: RegExp, scheme: Scheme): SectionNumber | undefined => {
+    const match = pattern.exec(text)
+    return match === null ? undefined : { scheme, parts: 1, length: match[0].length }
+  }
+  const roman = ROMAN.exec(text)?.[1]
+  if (roman !== undefined && romanValue(roman) !== undefined) return found(ROMAN, "roman")
+  return found(FIGURE, "figure") ?? found(UPPER, "upper") ?? found(LOWER, "lower")
+}

@@ -1,0 +1,162 @@
+/** Headings as papers set them, and the title with what stands around it. */
+import fc from "fast-check"
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
+import { sectionNumber } from "../../../../src/domain/conversion/layout/lines/section-number.ts"
+import { NO_STATISTICS } from "../../../../src/domain/conversion/layout/statistics.ts"
+import type { TextRun } from "../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, run } from "./page-builder.ts"
+
+const htmlOf = (...pages: ReadonlyArray<ReadonlyArray<TextRun>>): string =>
+  layoutPages({
+    facts: FACTS,
+    fonts: FONTS,
+    pages: pages.map((runs, index) => page(runs, index)),
+    others: NO_STATISTICS
+  })
+    .map(({ html }) => html)
+    .join("")
+const headings = (html: string): ReadonlyArray<string> =>
+  [...html.matchAll(/<h(\d)>(.*?)<\/h\d>/g)].map(
+    ([, level, words = ""]) => `${level} ${words.replaceAll(/<[^>]+>/g, "")}`
+  )
+
+/** Words in small capitals: first letters larger than the others. */
+const small = (number: string, words: string, x: number, y: number): ReadonlyArray<TextRun> => {
+  let left = x + 5 * (number.length + 1)
+  return [
+    run(`${number} `, x, y),
+    ...words.split(" ").flatMap((word) => {
+      const set = [run(word.charAt(0), left, y), run(word.slice(1), left + 5, y, { size: 8 })]
+      left += 5 + word.length * 4
+      return set
+    })
+  ]
+}
+
+/** Sections, each with two paragraphs of text below. */
+const sections = (
+  set: (at: number, y: number) => ReadonlyArray<TextRun>,
+  count = 4
+): ReadonlyArray<TextRun> =>
+  Array.from({ length: count }, (_, at) => [
+    ...set(at, 150 + at * 130),
+    ...lines(prose(40, at), 60, 175 + at * 130, 80),
+    ...lines(prose(30, at + 7), 60, 220 + at * 130, 80)
+  ]).flat()
+
+const ROMAN = ["I", "II", "III", "IV"]
+
+describe("a paper's sections", () => {
+  it("are found in small capitals, however many words they have, and rank above those in italics", () => {
+    const html = htmlOf([
+      run("Of rivers and stones", 150, 60, { size: 18 }),
+      ...sections((at, y) =>
+        at % 2 === 0
+          ? small(`${ROMAN[at / 2] ?? ""}.`, "RELATED WORK", 220, y)
+          : [run(`${at === 1 ? "A" : "B"}. Data of rivers`, 60, y, { font: FONT.italic })]
+      )
+    ])
+    assert.deepStrictEqual(headings(html), [
+      "1 Of rivers and stones",
+      "2 I. RELATED WORK",
+      "3 A. Data of rivers",
+      "2 II. RELATED WORK",
+      "3 B. Data of rivers"
+    ])
+  })
+
+  it("have the level that their numbers give them, in one style or in several", () => {
+    const bold = { font: FONT.bold }
+    const one = ["1 Rivers", "1.1 Water", "1.1.1 Cold water", "2 Stones"]
+    assert.deepStrictEqual(headings(htmlOf(sections((at, y) => [run(one[at] ?? "", 60, y, bold)]))), [
+      "1 1 Rivers",
+      "2 1.1 Water",
+      "3 1.1.1 Cold water",
+      "1 2 Stones"
+    ])
+    const code = ["1 Calls", "1.1 \\river", "1.2 \\stone", "2 Names"]
+    const commands = htmlOf(
+      sections((at, y) => [run(code[at] ?? "", 60, y, at % 3 === 0 ? bold : { font: FONT.boldCode })])
+    )
+    assert.deepStrictEqual(headings(commands), ["1 1 Calls", "2 1.1 \\river", "2 1.2 \\stone", "1 2 Names"])
+  })
+
+  it("are no items of a list, no single line in italics and no words in capitals", () => {
+    const listed = htmlOf(sections((at, y) => [run(`${at + 1}. River and stone`, 60, y)]))
+    assert.deepStrictEqual(headings(listed), [])
+    const italic = htmlOf(
+      sections((at, y) =>
+        at === 1 ? [run("1. River", 60, y, { font: FONT.italic })] : [run("Words", 60, y)]
+      )
+    )
+    assert.deepStrictEqual(headings(italic), [])
+    assert.deepStrictEqual(headings(htmlOf(sections((_, y) => [run("NOT A SECTION", 60, y)]))), [])
+    const running = htmlOf(
+      sections((at, y) => [run(`1.${at + 1}. RIVERS`, 60, y), run(`${at + 1} STONES`, 400, y)])
+    )
+    assert.deepStrictEqual(headings(running), [])
+  })
+
+  it("begin with a number that is followed by words", () => {
+    const kinds = (texts: ReadonlyArray<string>) => texts.map((text) => sectionNumber(text)?.scheme)
+    assert.deepStrictEqual(
+      kinds(["2 Data", "2.1 Data", "A.1 Data", "V.6.1. Lists", "IV. Data", "B. Data", "c) Data"]),
+      ["figure", "parts", "parts", "parts", "roman", "upper", "lower"]
+    )
+    assert.deepStrictEqual(
+      kinds(["2", "2.", "A note", "I am", "Data 2", "12 34", "1.2.3"]),
+      Array(7).fill(undefined)
+    )
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const number = sectionNumber(text)
+        assert.isTrue(number === undefined || (number.length > 0 && number.length < text.length))
+      })
+    )
+  })
+})
+
+describe("front matter", () => {
+  const text = [...lines(prose(60), 60, 300, 80), ...lines(prose(60, 3), 60, 420, 80)]
+
+  it("is the title and paragraphs around it, until the text begins", () => {
+    const html = htmlOf([
+      run("Technical report 7", 60, 50, { size: 12 }),
+      run("Of rivers and stones", 150, 90, { size: 18 }),
+      run("Ann River and Bert Stone", 180, 120, { size: 14 }),
+      run("March 3, 2021", 200, 150, { size: 12 }),
+      run("Introduction", 60, 270, { size: 14 }),
+      ...text
+    ])
+    assert.deepStrictEqual(headings(html), ["1 Of rivers and stones", "2 Introduction"])
+    for (const words of ["Technical report 7", "Ann River and Bert Stone", "March 3, 2021"])
+      assert.include(html, `${words}</p>`)
+  })
+
+  it("leaves a title page one heading, and a chapter's opening both", () => {
+    const cover = [
+      run("University of Rivers", 150, 90, { size: 14 }),
+      run("Of rivers and stones", 150, 190, { size: 20 }),
+      run("Ann River", 200, 250, { size: 14 }),
+      run("Supervisor", 200, 350, { size: 14 })
+    ]
+    assert.deepStrictEqual(headings(htmlOf(cover, text, text)), ["1 Of rivers and stones"])
+    const chapter = [run("Chapter 3", 60, 90, { size: 14 }), run("Rivers", 60, 140, { size: 20 }), ...text]
+    assert.deepStrictEqual(headings(htmlOf(text, chapter)), ["1 Chapter 3 Rivers"])
+  })
+
+  it("is not seen in sections that have text of their own", () => {
+    const html = htmlOf([
+      run("A tool for rivers", 60, 50, { size: 20 }),
+      run("Install", 60, 90, { size: 14 }),
+      ...lines(prose(30), 60, 115, 80),
+      run("Usage", 60, 190, { size: 14 }),
+      ...lines(prose(30, 2), 60, 215, 80),
+      run("Introduction", 60, 280, { size: 14 }),
+      ...text
+    ])
+    assert.deepStrictEqual(headings(html), ["1 A tool for rivers", "2 Install", "2 Usage", "2 Introduction"])
+  })
+})
