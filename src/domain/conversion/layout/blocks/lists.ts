@@ -106,3 +106,21 @@ export const drawnBullets = (page: PageContent, runs: ReadonlyArray<TextRun>): R
     return [{ ...words, text: "•", box: at, edges: [box.x0, box.x1], hyphenated: false, mcid: undefined }]
   })
 }
+
+/** White space after a bullet, in font sizes: more than after a word. */
+const AFTER_BULLET = 0.6
+
+/**
+ * Word processors set the bullets of inner lists as the letter `o` of another face: those become bullets. Each is a run of its own
+ * that stands before its words in the stream, with white space between.
+ */
+export const letterBullets = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> =>
+  runs.map((run, at) => {
+    if (run.text.trim() !== "o") return run
+    const [before, words] = [runs[at - 1], runs[at + 1]]
+    const begins = before === undefined || before.baseline !== run.baseline || before.box.x0 > run.box.x1
+    const apart = words !== undefined && words.box.x0 - run.box.x1 > AFTER_BULLET * words.size
+    return begins && apart && words.baseline === run.baseline && words.font !== run.font
+      ? { ...run, text: "◦" }
+      : run
+  })

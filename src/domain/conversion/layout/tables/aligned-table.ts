@@ -1,11 +1,10 @@
 import { append, greatest, least } from "../../../lists.ts"
-import { isLabel } from "../blocks/headings.ts"
 import type { Line } from "../lines/line.ts"
-import { LEADER_LINE, markerOf } from "../lines/markers.ts"
+import { markerOf } from "../lines/markers.ts"
 import type { Segment } from "../lines/segment.ts"
-import { isBoldLine } from "../statistics.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
-import { boundsOf, cellsOf, type Column, type Row, ROW_STEP, type RawCell } from "./table-cells.ts"
+import { boundsOf, cellsOf, type Column, type Row, type RawCell } from "./table-cells.ts"
+import { endOf, lastRows, OVERLAPPING } from "./table-extent.ts"
 
 /** Rows of a table that is recognised by its alignment alone, and the lines that they take up. */
 interface AlignedTable {
@@ -16,9 +15,6 @@ interface AlignedTable {
   /** Baseline of each row's first line. */
   readonly tops: ReadonlyArray<number>
 }
-
-/** Most lines of one table: keeps the search linear on a page of nothing but short words. */
-const MAX_LINES = 300
 
 /** Whether cells of two lines begin or end below one another, the first's beginning and the last's end left out. */
 const areAligned = (a: Line, b: Line | undefined): boolean =>
@@ -80,9 +76,6 @@ const usualCount = (rows: ReadonlyArray<Row>): number => {
 const SAME_STEP = 1.12
 /** How much further apart rows of wrapped cells stand than their lines. */
 const ROW_APART = 1.18
-
-/** Baselines nearer than this, in font sizes, cannot be two rows. */
-const OVERLAPPING = 0.85
 
 interface PlacedCell {
   readonly segments: Array<Segment>
@@ -216,51 +209,10 @@ const columnsIn = (rows: ReadonlyArray<Row>): ReadonlyArray<Column> | undefined 
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
-/**
- * A line this much larger than a table's first one is a heading; so is a bold line with this white space above, in font sizes.
- */
-const LARGER = 1.15
-const HEADING_STEP = 2
-
-/** Whether a line between rows is a heading: it stands alone, larger than they are, or bold and apart from them. */
-const isHeading = ({ cells, line }: Row, above: Line, first: Line): boolean =>
-  cells.length === 1 &&
-  (line.size > LARGER * first.size ||
-    (isBoldLine(line) && !isLabel(line.text) && line.baseline - above.baseline > HEADING_STEP * line.size))
-
-/** Whether a line is of a listing: code throughout, and not a row below one of words, or below names of columns. */
-const isListing = ({ cells, line }: Row, first: Row): boolean =>
-  line.monospace > 0.9 &&
-  (cells.length < 2 || (first.line.monospace > 0.9 && (first.cells.length < 2 || !isBoldLine(first.line))))
-
 const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefined => {
-  // As far as rows have several cells, with lines between that could be the rest of one.
   const first = lines[from]
   if (first === undefined) return undefined
-  let to = from
-  let several = from
-  for (; to < Math.min(lines.length, from + MAX_LINES); to++) {
-    const row = lines[to]
-    const above = lines[to - 1]
-    if (row === undefined) break
-    if (
-      to > from &&
-      above !== undefined &&
-      row.line.baseline - above.line.baseline > ROW_STEP * row.line.size
-    )
-      break
-    if (to > from && above !== undefined && isHeading(row, above.line, first.line)) break
-    if (isListing(row, first) || LEADER_LINE.test(row.line.text)) break
-    if (row.cells.length > 1) several = to + 1
-    else if (to - several >= 3) break
-  }
-  // The last lines of a cell that is wrapped stand below those of its neighbours.
-  for (; several < to; several++) {
-    const [above, row] = [lines[several - 1], lines[several]]
-    if (above === undefined || row === undefined) break
-    if (row.line.baseline - above.line.baseline >= OVERLAPPING * row.line.size) break
-  }
-  let kept = lines.slice(from, several)
+  let kept = lines.slice(from, endOf(lines, from, first))
   let columns: ReadonlyArray<Column> = []
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = columnsIn(kept)
@@ -284,6 +236,8 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
   })
   if (columns.length === 2 && markers.length > 0.5 * kept.length) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
+  const to = from + kept.length
+  kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]
   const placed = place(kept, columns)
   if (placed.length < 2) return undefined
   return { from, to: from + kept.length, rows: placed, tops: kept.map(({ line }) => line.baseline) }

@@ -33,7 +33,7 @@ const NAMES_APART = 1.1
 /** Rows that make a column; one of them may be the columns' names. */
 const ROWS = 3
 /** Lines without the column that a row may have between: the rest of a wrapped cell. */
-const BETWEEN = 6
+const BETWEEN = 10
 /** Part of all beginnings on those lines that stand at columns; text whose words are drawn one by one has fewer. */
 const AT_COLUMNS = 0.4
 /** More places than this on a page are no columns. */

@@ -1,0 +1,101 @@
+import { greatest, least } from "../../../lists.ts"
+import { isLabel } from "../blocks/headings.ts"
+import type { Line } from "../lines/line.ts"
+import { LEADER_LINE } from "../lines/markers.ts"
+import { isBoldLine } from "../statistics.ts"
+import { type Column, type Row, ROW_STEP } from "./table-cells.ts"
+
+/** Most lines of one table: keeps the search linear on a page of nothing but short words. */
+const MAX_LINES = 300
+
+/** Baselines nearer than this, in font sizes, cannot be two rows. */
+export const OVERLAPPING = 0.85
+
+/**
+ * A line this much larger than a table's first one is a heading; so is a bold line with this white space above, in font sizes.
+ */
+const LARGER = 1.15
+const HEADING_STEP = 2
+
+/** Whether a line between rows is a heading: it stands alone at their left, larger than they are, or bold and apart from them. */
+const isHeading = ({ cells, line }: Row, above: Line, first: Row): boolean =>
+  cells.length === 1 &&
+  line.x0 < (first.bounds[1]?.x0 ?? Infinity) - 1 &&
+  (line.size > LARGER * first.line.size ||
+    (isBoldLine(line) && !isLabel(line.text) && line.baseline - above.baseline > HEADING_STEP * line.size))
+
+/** Whether a line stands beside the one above, as the lines of cells with fewer lines do that are set in the middle of a row. */
+const isBeside = ({ line }: Row, above: Row | undefined): boolean =>
+  above !== undefined && line.baseline - above.line.baseline < OVERLAPPING * line.size
+
+/** Whether a line is of a listing: code throughout, and not in a row of words, nor below names of columns. */
+const isListing = (row: Row, [above, below]: ReadonlyArray<Row | undefined>, first: Row): boolean => {
+  const { cells, line } = row
+  if (line.monospace <= 0.9) return false
+  const listing = first.line.monospace > 0.9 && (first.cells.length < 2 || !isBoldLine(first.line))
+  const beside = isBeside(row, above) || (below !== undefined && isBeside(below, row))
+  return listing || (cells.length < 2 && line.x0 <= first.line.x0 + 1 && !beside)
+}
+
+/** Rows of a table that are all as far apart differ by this part of their step at most. */
+const EVEN = 0.04
+/** Most rows at a table's end of which only the first cell is filled. */
+const MOST_LAST = 2
+
+/** How many rows follow with nothing but a first cell: as far apart as all others, and white below them. */
+export const lastRows = (
+  lines: ReadonlyArray<Row>,
+  to: number,
+  kept: ReadonlyArray<Row>,
+  columns: ReadonlyArray<Column>
+): number => {
+  const steps = kept.slice(1).map(({ line }, at) => line.baseline - (kept[at]?.line.baseline ?? 0))
+  const [step, next] = [least(steps), columns[1]?.x0 ?? 0]
+  const first = kept.at(-1)?.line.x0 ?? 0
+  const isEven = (at: number): boolean => {
+    const [row, above] = [lines[at], lines[at - 1]]
+    return (
+      row !== undefined && above !== undefined && row.line.baseline - above.line.baseline <= step * (1 + EVEN)
+    )
+  }
+  if (steps.length < 3 || greatest(steps) > step * (1 + EVEN)) return 0
+  for (let count = 0; count <= MOST_LAST; count++) {
+    const row = lines[to + count]
+    if (!isEven(to + count)) return count
+    if (row === undefined || row.cells.length > 1 || isBoldLine(row.line)) return 0
+    if (Math.abs(row.line.x0 - first) > 1 || row.line.x1 > next - row.line.size) return 0
+  }
+  return 0
+}
+
+/** Most lines with one cell, one below the other, within a table. */
+const MAX_SINGLE = 3
+
+/** The line after the last that may belong to a table: as far as lines have several cells, with some between that could be the rest of one. */
+export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): number => {
+  let end = from
+  let several = from
+  let single = 0
+  for (; end < Math.min(lines.length, from + MAX_LINES); end++) {
+    const row = lines[end]
+    const above = lines[end - 1]
+    if (row === undefined) break
+    if (
+      end > from &&
+      above !== undefined &&
+      row.line.baseline - above.line.baseline > ROW_STEP * row.line.size
+    )
+      break
+    if (end > from && above !== undefined && isHeading(row, above.line, first)) break
+    if (isListing(row, [above, lines[end + 1]], first) || LEADER_LINE.test(row.line.text)) break
+    if (row.cells.length > 1) several = end + 1
+    single = several > end ? 0 : isBeside(row, above) ? single : single + 1
+    if (single > MAX_SINGLE) break
+  }
+  // The last lines of a cell that is wrapped stand below those of its neighbours.
+  for (; several < end; several++) {
+    const row = lines[several]
+    if (row === undefined || !isBeside(row, lines[several - 1])) break
+  }
+  return several
+}

@@ -1,0 +1,158 @@
+/** Which lines are rows of a table, and which stand beside it. */
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
+import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, rule, run, type Set as Look } from "../page-builder.ts"
+
+const htmlOf = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing> = []): string =>
+  layoutPages({ facts: FACTS, fonts: FONTS, pages: [page(runs, 0, { drawings })], others: NO_STATISTICS })
+    .map(({ html }) => html.replaceAll(/ data-(open|cut)=""/g, ""))
+    .join("")
+
+/** Cells at the given places, an empty one left out. */
+const rowsAt = (
+  places: ReadonlyArray<number>,
+  rows: ReadonlyArray<ReadonlyArray<string>>,
+  y: number,
+  step = 12,
+  looks: (row: number, column: number) => Look = () => ({})
+): ReadonlyArray<TextRun> =>
+  rows.flatMap((row, at) =>
+    row.flatMap((cell, column) =>
+      cell === "" ? [] : [run(cell, places[column] ?? 0, y + step * at, looks(at, column))]
+    )
+  )
+
+const text = lines(prose(60), 60, 60, 90)
+const count = (html: string, tag: string): number => html.split(`<${tag}`).length - 1
+
+describe("rows of tables without rules", () => {
+  it("stay apart where some share their first cell", () => {
+    const rows = [
+      ["Unit", "Token", "Output"],
+      ["Month", "M", "1 to 12"],
+      ["", "MM", "01 to 12"],
+      ["", "MMM", "Jan to Dec"],
+      ["Day", "D", "1 to 31"],
+      ["", "DD", "01 to 31"],
+      ["Year", "YY", "00 to 99"]
+    ]
+    const html = htmlOf([...text, ...rowsAt([60, 160, 240], rows, 200, 16)])
+    assert.strictEqual(count(html, "tr"), rows.length)
+    assert.include(html, "<td>MM</td><td>01 to 12</td>")
+  })
+
+  it("hold code, in one cell or in all", () => {
+    const rows = [
+      ["Header", "Value"],
+      ["Accept", "*/*"],
+      ["Agent", "some words of it"],
+      ["Encoding", "chunked"],
+      ["Length", "of the body"]
+    ]
+    const looks = (row: number): Look =>
+      row === 0 ? { font: FONT.bold } : row % 2 === 1 ? { font: FONT.code } : {}
+    const html = htmlOf([...text, ...rowsAt([60, 200], rows, 200, 12, looks)])
+    assert.strictEqual(count(html, "tr"), rows.length)
+    assert.strictEqual(count(html, "pre"), 0)
+    // A listing in columns is none.
+    const listing = htmlOf([...text, ...rowsAt([60, 200], rows, 200, 12, () => ({ font: FONT.code }))])
+    assert.strictEqual(count(listing, "table"), 0)
+    assert.strictEqual(count(listing, "pre"), 1)
+  })
+
+  it("may be two below bold names", () => {
+    const near = [
+      ["Layer", "Purpose", "Speed"],
+      ["First", "analysis of words", "fast"],
+      ["Second", "all semantic rules", "slow"]
+    ]
+    const bold = (row: number): Look => (row === 0 ? { font: FONT.bold } : {})
+    const runs = [
+      ...rowsAt([70, 130, 210], near.slice(0, 1), 200, 12, bold),
+      ...rowsAt([60, 98, 192], near.slice(1), 212)
+    ]
+    const html = htmlOf([...text, ...runs])
+    assert.strictEqual(count(html, "tr"), 3)
+    assert.include(html, "<td>analysis of words</td><td>fast</td>")
+    // Without names above there is nothing to tell them from text.
+    assert.strictEqual(count(htmlOf([...text, ...runs.slice(3)]), "table"), 0)
+  })
+
+  it("may end with one of which only the first cell is filled, unless text goes on below", () => {
+    const rows = [
+      ["Version", "State"],
+      ["8.0", "works"],
+      ["7.4", "works"],
+      ["7.2", "works"],
+      ["7.0", ""]
+    ]
+    const table = rowsAt([60, 200], rows, 200, 16)
+    assert.strictEqual(count(htmlOf([...text, ...table]), "tr"), 5)
+    const below = Array.from({ length: 4 }, (_, at) => run("Short line", 60, 280 + 16 * at))
+    assert.strictEqual(count(htmlOf([...text, ...table, ...below]), "tr"), 4)
+  })
+
+  it("may hold a large bold cell; a large line at their left is a heading", () => {
+    const rows = [
+      ["Part", "Done", "Note"],
+      ["Alpha", "N", "some words"],
+      ["", "", ""],
+      ["Beta", "N", "more words"],
+      ["Gamma", "N", "few words"]
+    ]
+    const table = rowsAt([60, 200, 300], rows, 200, 20)
+    const large = { font: FONT.bold, size: 14 }
+    const inside = htmlOf([...text, ...table, run("TBD", 200, 240, large)])
+    assert.strictEqual(count(inside, "table"), 1)
+    assert.notMatch(inside, /<h\d/)
+    const between = htmlOf([...text, ...table, run("Other parts", 60, 240, large)])
+    assert.match(between, /<h\d[^>]*>Other parts/)
+  })
+})
+
+describe("a bulleted list", () => {
+  it("is none of a table's columns where its bullets are letters of another face", () => {
+    const items = Array.from({ length: 4 }, (_, at) => [
+      run("o", 78, 200 + 14 * at, { font: FONT.code }),
+      run(`Words of item ${at + 1} as they are`, 96, 200 + 14 * at)
+    ]).flat()
+    const html = htmlOf([...text, ...items])
+    assert.strictEqual(count(html, "table"), 0)
+    assert.include(html, "<li>Words of item 1 as they are</li>")
+    // A letter of the text's own face is a letter.
+    const letters = htmlOf([run("o", 78, 200), run("homem que passa", 86, 200)])
+    assert.include(letters, "o homem que passa")
+  })
+})
+
+describe("the total of a ruled table", () => {
+  const xs = [60, 160, 260, 360]
+  const rows = [
+    ["Item", "Count", "Sum"],
+    ["Paper", "2", "10.00"],
+    ["Ink", "1", "20.00"]
+  ]
+  const ys = [186, 206, 226, 246, 266]
+  const rules = [
+    ...ys.map((y) => rule(60, y, 360, y)),
+    ...[60, 360].map((x) => rule(x, 186, x, 266)),
+    ...[160, 260].map((x) => rule(x, 186, x, 246))
+  ]
+  const cells = rowsAt(xs, rows, 200, 20, () => ({})).map((one) => ({
+    ...one,
+    box: { ...one.box, x0: one.box.x0 + 5, x1: one.box.x1 + 5 }
+  }))
+
+  it("stays in its column where no rule separates it from the empty cells before it", () => {
+    const html = htmlOf([...cells, run("Total", 165, 260), run("30.00", 265, 260)], rules)
+    assert.match(html, /<t[dh][^>]*><\/t[dh]><td>Total<\/td><td>30.00<\/td>/)
+  })
+
+  it("does not cut a title that stands over all columns", () => {
+    const html = htmlOf([...cells, run("All sums without any taxes", 145, 260)], rules)
+    assert.match(html, /<t[dh][^>]* colspan="3">All sums without any taxes</)
+  })
+})
