@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { type Effect, Layer } from "effect"
 
 import type { GreyPicture, RecognisedText } from "../../../domain/conversion/recognition/recognised-text.ts"
 import {

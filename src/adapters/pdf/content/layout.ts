@@ -107,8 +107,8 @@ const scanOf = (
   const whole = drawings.find(
     ({ box, kind }) => kind === "image" && (box.x1 - box.x0) * (box.y1 - box.y0) >= WHOLE * width * height
   )
-  const own = whole?.kind === "image" && turn === 0 ? imageOfPage(document, index, whole.index) : undefined
-  return own != null && own.bytes.length <= MAX_SCAN_BYTES ? own : pictureOfScan(document, index, turn)
+  const own = whole?.kind === "image" && turn === 0 ? imageOfPage(document, index, whole.index) : null
+  return own !== null && own.bytes.length <= MAX_SCAN_BYTES ? own : pictureOfScan(document, index, turn)
 }
 
 const NO_LINES = { turn: 0, skew: 0, width: 1, height: 1, lines: [] } as const

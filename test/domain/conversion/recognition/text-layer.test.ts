@@ -8,9 +8,7 @@ const PROSE =
   "The keeper of the light went up the narrow stairs each evening before the sun was down, and wrote in his book what he had " +
   "seen of ships and of weather, of birds and of the tide."
 /** What a subset font without Unicode gives: each letter's code less 29. */
-const SHIFTED = [...PROSE]
-  .map((sign) => (sign === " " ? sign : String.fromCodePoint(sign.charCodeAt(0) - 29)))
-  .join("")
+const SHIFTED = PROSE.replaceAll(/\S/g, (sign) => String.fromCodePoint(sign.charCodeAt(0) - 29))
 
 const image = (share: number): Drawing => ({
   kind: "image",
