@@ -1,5 +1,5 @@
 import { withScan } from "../../../domain/conversion/html/scan.ts"
-import { picturesIn, withPictures } from "../../../domain/conversion/html/write-blocks.ts"
+import { picturesIn, regionsIn, withPictures } from "../../../domain/conversion/html/write-blocks.ts"
 import {
   type LayoutPage,
   countPages,
@@ -22,7 +22,7 @@ import { uprightPage } from "../../../domain/conversion/recognition/upright-page
 import { PdfError, type Picture, type ReadScan } from "../../../ports/conversion/pdf.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument } from "../pages/document.ts"
-import { imageOfPage, pictureOfScan } from "../pages/render.ts"
+import { imageOfPage, pictureOfScan, regionOfPage } from "../pages/render.ts"
 import { hasUnnamedGlyphs } from "./text-runs.ts"
 
 /** What was worked out for a document: counts over its sample, and the pages of the newest range. */
@@ -73,16 +73,22 @@ const MAX_PICTURES_BYTES = 3 * 1024 * 1024
 const dataUri = ({ bytes, mediaType }: Picture): string =>
   `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`
 
+const pictureOf = (document: OpenDocument, page: number, place: number | string): Picture | null => {
+  if (typeof place === "number") return imageOfPage(document, page, place)
+  const [x0 = 0, y0 = 0, x1 = 0, y1 = 0] = place.split(" ").map(Number)
+  return regionOfPage(document, page, { x0, y0, x1, y1 })
+}
+
 /** Pictures as data URIs, as many as there is room for. */
 const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
-  const pictures = new Map<number, string>()
+  const pictures = new Map<number | string, string>()
   let room = MAX_PICTURES_BYTES
-  for (const index of picturesIn(page.html)) {
-    if (room <= 0 || pictures.has(index)) continue
-    const picture = imageOfPage(document, page.index, index)
+  for (const place of new Set([...picturesIn(page.html), ...regionsIn(page.html)])) {
+    if (room <= 0) break
+    const picture = pictureOf(document, page.index, place)
     if (picture === null || picture.bytes.length > room) continue
     room -= picture.bytes.length
-    pictures.set(index, dataUri(picture))
+    pictures.set(place, dataUri(picture))
   }
   return pictures.size === 0 ? page : { ...page, html: withPictures(page.html, pictures) }
 }

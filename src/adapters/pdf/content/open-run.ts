@@ -1,6 +1,7 @@
 import type { Box, PageLink, TextRun } from "../../../domain/conversion/page-content.ts"
 import { round, roundBox } from "./geometry.ts"
 import { composeAccents, isAccent, type Mark } from "./marks.ts"
+import type { TexGlyphs } from "./tex-glyphs.ts"
 
 const SPACE = 0x20
 const HYPHEN = 0x2d
@@ -16,6 +17,8 @@ export interface Style {
   readonly color: number
   readonly mark: Mark
   readonly invisible: boolean
+  /** The font is one of TeX's for mathematics. */
+  readonly tex: TexGlyphs | null
 }
 
 const NO_EDGES: ReadonlyArray<number> = []

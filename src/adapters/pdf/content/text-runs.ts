@@ -7,12 +7,15 @@ import type { FontTable } from "./fonts.ts"
 import { type Matrix, mapBox, mapX, mapY, round } from "./geometry.ts"
 import { type Mark, markOf, UNMARKED } from "./marks.ts"
 import { OpenRun, type Style } from "./open-run.ts"
+import { texGlyphsOf } from "./tex-glyphs.ts"
 
 /** PDF's text render mode for text that is there for search only. */
 const INVISIBLE = 3
 const SPACE = 0x20
 const HYPHEN = 0x2d
 const SOFT_HYPHEN = 0xad
+/** Codes from here on are Unicode's own, and no font's. */
+const ASCII_END = 0x80
 /** How pdfium writes a hyphen at a line's end, depending on its version. */
 const LINE_END_HYPHENS = new Set([0x02, 0xfffe])
 
@@ -83,8 +86,10 @@ const styleOf = (
   const color = filled
     ? (memory.int(scratch) << 16) | (memory.int(scratch + 4) << 8) | memory.int(scratch + 8)
     : 0
+  const font = fonts.indexOf(call.FPDFTextObj_GetFont(at.object))
   return {
-    font: fonts.indexOf(call.FPDFTextObj_GetFont(at.object)),
+    font,
+    tex: texGlyphsOf(fonts.faces[font]?.name ?? ""),
     size: Number.isFinite(size) ? round(size) : 0,
     angle: ((Math.round(degrees * 10) / 10 + 360) % 360) + 0,
     dx: x / length,
@@ -164,11 +169,30 @@ const beginObject = (reading: Reading, object: number, at: number): Style => {
   return style
 }
 
+/** Where the axis of a line of mathematics stands above its baseline, in font sizes. */
+const AXIS = 0.25
+
+/**
+ * The ink of a glyph that hangs from its baseline, into `place`, with the baseline that it would have on a line: bracket and sum
+ * stand around the axis.
+ */
+const readInk = ({ of, pdfium, text }: Reading, at: number, size: number) => {
+  const { call, memory } = pdfium
+  const { scratch } = memory
+  if (call.FPDFText_GetCharBox(text, at, scratch, scratch + 8, scratch + 16, scratch + 24) === 0) return
+  const [left, right, bottom, top] = [0, 8, 16, 24].map((offset) => memory.double(scratch + offset))
+  Object.assign(place, mapBox(of.matrix, left ?? 0, bottom ?? 0, right ?? 0, top ?? 0))
+  place.y = (place.y0 + place.y1) / 2 + AXIS * size
+  place.across = place.y
+}
+
 /** The character's box into `place`; its baseline where it has none. */
-const readBox = ({ of, pdfium, text }: Reading, at: number) => {
+const readBox = (reading: Reading, at: number, style: Style) => {
+  const { of, pdfium, text } = reading
   const { call, memory } = pdfium
   place.x0 = place.x1 = place.x
   place.y0 = place.y1 = place.y
+  if (style.tex?.hanging === true && style.angle === 0) return readInk(reading, at, style.size)
   if (call.FPDFText_GetLooseCharBox(text, at, memory.scratch) === 0) return
   // FS_RECTF: left, top, right, bottom.
   const { floats } = memory
@@ -225,16 +249,38 @@ const separate = (reading: Reading, open: Style, style: Style, isFresh: boolean,
   }
 }
 
+/** What a bare code of a font of TeX's stands for; the code itself of any other, and where the document says what it means. */
+const texCharacter = (
+  { pdfium: { call }, text }: Reading,
+  at: number,
+  code: number,
+  style: Style
+): number => {
+  const character = code < ASCII_END ? style.tex?.characters[code] : undefined
+  if (character === undefined || call.FPDFText_HasUnicodeMapError(text, at) !== 1) return code
+  return character.codePointAt(0) ?? code
+}
+
+/** Whether the code of a glyph may be taken for that of a space or a line's end. */
+const mayBeGlyph = (reading: Reading, code: number): boolean =>
+  code < SPACE || (code <= HYPHEN && reading.style?.tex?.hanging === true)
+
 const readCharacter = (reading: Reading, at: number) => {
   const { call } = reading.pdfium
-  const code = call.FPDFText_GetUnicode(reading.text, at) >>> 0
-  if (isInkless(reading, at, code)) return
+  const bare = call.FPDFText_GetUnicode(reading.text, at) >>> 0
+  const doubtful = mayBeGlyph(reading, bare)
+  if (!doubtful && isInkless(reading, at, bare)) return
   const object = call.FPDFText_GetTextObject(reading.text, at)
-  if (object === 0) return
+  if (object === 0) {
+    if (doubtful) isInkless(reading, at, bare)
+    return
+  }
   const isFresh = object !== reading.object
   const known = isFresh ? undefined : reading.style
   const style = known ?? beginObject(reading, object, at)
-  readBox(reading, at)
+  const code = texCharacter(reading, at, bare, style)
+  if (doubtful && isInkless(reading, at, code)) return
+  readBox(reading, at, style)
   const { x, x0, x1, y, y0, y1 } = place
   if (!Number.isFinite(x + y + x0 + x1 + y0 + y1)) return
   readSpan(style)

@@ -81,6 +81,7 @@ const CALLS = [
   "FPDFTextObj_GetTextRenderMode",
   "FPDFText_ClosePage",
   "FPDFText_CountChars",
+  "FPDFText_GetCharBox",
   "FPDFText_GetCharOrigin",
   "FPDFText_GetFontSize",
   "FPDFText_GetLooseCharBox",

@@ -1,3 +1,4 @@
+import type { Box } from "../../../domain/conversion/page-content.ts"
 import type { GreyPicture, Turn } from "../../../domain/conversion/recognition/recognised-text.ts"
 import { MAX_PICTURE_PIXELS, type Picture } from "../../../ports/conversion/pdf.ts"
 import { readObjects } from "../content/drawings.ts"
@@ -5,7 +6,7 @@ import { showsText } from "../content/visible-text.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument, OpenPage } from "./document.ts"
-import { encodePng, type Pixels, shrink } from "./png.ts"
+import { encodePng, type Pixels, shrink, withPalette } from "./png.ts"
 
 // FPDFBitmap_…: bytes a pixel by format.
 const GRAY = 1
@@ -98,6 +99,39 @@ const asPicture = (pixels: Pixels): Picture => ({
   width: pixels.width,
   height: pixels.height
 })
+
+/** Pixels a point of a part of a page, and the most of them across. */
+const REGION_SCALE = 2
+const REGION_PIXELS = 1_400
+
+/** A part of the page as it is shown; null where it is empty or there is no memory for it. */
+export const regionOfPage = (document: OpenDocument, index: number, region: Box): Picture | null =>
+  document.withPage(index, ({ form, height, page, width }) => {
+    const { call } = document.pdfium
+    const scale = Math.min(
+      REGION_SCALE,
+      REGION_PIXELS / Math.max(region.x1 - region.x0, region.y1 - region.y0)
+    )
+    const [left, top, right, bottom] = [
+      Math.floor(Math.max(0, region.x0) * scale),
+      Math.floor(Math.max(0, region.y0) * scale),
+      Math.ceil(Math.min(width, region.x1) * scale),
+      Math.ceil(Math.min(height, region.y1) * scale)
+    ]
+    if (!(right > left && bottom > top)) return null
+    const bitmap = call.FPDFBitmap_CreateEx(right - left, bottom - top, BGR, 0, 0)
+    if (bitmap === 0) return null
+    try {
+      const [across, down] = [Math.round(width * scale), Math.round(height * scale)]
+      call.FPDFBitmap_FillRect(bitmap, 0, 0, right - left, bottom - top, WHITE)
+      call.FPDF_RenderPageBitmap(bitmap, page, -left, -top, across, down, 0, ANNOTATIONS)
+      if (form !== 0) call.FPDF_FFLDraw(form, bitmap, page, -left, -top, across, down, 0, ANNOTATIONS)
+      const pixels = pixelsOf(document.pdfium, bitmap)
+      return pixels === undefined ? null : asPicture(withPalette(pixels))
+    } finally {
+      call.FPDFBitmap_Destroy(bitmap)
+    }
+  })
 
 /** The page as it is shown. */
 export const renderPage = (document: OpenDocument, index: number, dpi: number): Picture =>

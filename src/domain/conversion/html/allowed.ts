@@ -33,7 +33,7 @@ export const OWN_ATTRIBUTES: Readonly<Record<string, ReadonlyArray<string>>> = {
   col: ["span"],
   colgroup: ["span"],
   details: ["data-scan"],
-  img: ["src", "alt", "width", "height", "data-image"],
+  img: ["src", "alt", "width", "height", "data-image", "data-region"],
   input: ["type", "value", "checked", "disabled"],
   li: ["value", "data-open", "data-cut"],
   ol: ["start", "type", "reversed", "data-open", "data-cut", "data-element"],
@@ -70,6 +70,7 @@ export const VALUES: Readonly<Record<string, RegExp>> = {
   src: /^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/,
   "data-image": /^\d{1,5}$/,
   "data-scan": /^(good|poor|nothing)$/,
+  "data-region": /^\d{1,5}(?: \d{1,5}){3}$/,
   "data-element": /^\d{1,9}$/
 }
 

@@ -3,12 +3,14 @@ import type {
   Cell,
   Field,
   Footnote,
+  Formula,
   List,
   Seam,
   Span,
   Table,
   TextSpan
 } from "../layout/blocks/block.ts"
+import type { Box } from "../page-content.ts"
 import { languageTag, pageId, safeAddress } from "./allowed.ts"
 import { element, type HtmlNode, serialize } from "./tree.ts"
 
@@ -147,6 +149,22 @@ const field = ({ checked, control, label, options, value }: Field): HtmlNode => 
   }
 }
 
+/** CSS pixels a point. */
+const PIXELS_PER_POINT = 4 / 3
+
+/** A picture of a part of the page, to be filled by {@link withPictures}. */
+const regionPicture = ({ x0, x1, y0, y1 }: Box, alt: string | undefined): HtmlNode => {
+  const edges = [x0, y0, x1, y1].map((edge) => Math.max(0, Math.round(edge)))
+  const width = String(Math.round((x1 - x0) * PIXELS_PER_POINT))
+  return element("img", { "data-region": edges.join(" "), alt, width })
+}
+
+const formula = ({ label, math, region, text }: Formula): HtmlNode => {
+  const shown =
+    math ?? (region === undefined ? element("span", { role: "math" }, [text]) : regionPicture(region, text))
+  return element("p", {}, label === undefined ? [shown] : [shown, ` ${label}`])
+}
+
 const footnote = ({ blocks, mark }: Footnote, id: string, notes: Notes): HtmlNode => {
   const [first, ...rest] = blocks
   const sign = element("sup", {}, [mark])
@@ -197,7 +215,7 @@ const write = (block: Block, notes: Notes): HtmlNode => {
     case "quote":
       return element("blockquote", {}, writeAll(block.blocks, notes))
     case "formula":
-      return element("p", {}, [element("span", { role: "math" }, [block.text])])
+      return formula(block)
     case "footnote":
       return footnote(block, notes.get(block.mark) ?? "fn", notes)
   }
@@ -230,10 +248,17 @@ export const writeBlocks = (blocks: ReadonlyArray<Block>): string => {
 export const picturesIn = (html: string): ReadonlyArray<number> =>
   [...html.matchAll(/<img data-image="(\d+)"/g)].map(([, index]) => Number(index))
 
-/** Inserts pictures (data URIs by the page's image number) into a fragment; assembly leaves out missing ones. */
-export const withPictures = (html: string, pictures: ReadonlyMap<number, string>): string =>
-  html.replaceAll(/<img data-image="(\d+)"/g, (place, index) => {
-    const uri = pictures.get(Number(index))
+/** The parts of the page that a fragment shows as pictures, to be filled likewise. */
+export const regionsIn = (html: string): ReadonlyArray<string> =>
+  [...html.matchAll(/<img data-region="([\d ]+)"/g)].map(([, region = ""]) => region)
+
+/** A place for a picture. */
+const PLACE = /<img data-(?:image="(\d+)"|region="([\d ]+)")/g
+
+/** Inserts pictures (data URIs by the page's image number, or by region) into a fragment; assembly leaves out missing ones. */
+export const withPictures = (html: string, pictures: ReadonlyMap<number | string, string>): string =>
+  html.replaceAll(PLACE, (place, index: string | undefined, region: string | undefined) => {
+    const uri = pictures.get(index === undefined ? (region ?? "") : Number(index))
     return uri === undefined || !/^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/.test(uri)
       ? place
       : `<img src="${uri}"`

@@ -8,6 +8,7 @@ import { withNoteReferences } from "./blocks/footnotes.ts"
 import { withFrontMatter } from "./blocks/front-matter.ts"
 import { type OutlineIndex, withoutRepeatedTitles } from "./blocks/headings.ts"
 import { joinColumns } from "./blocks/seams.ts"
+import { barsOf } from "./formulas/bars.ts"
 import { LinkIndex } from "./lines/inline.ts"
 import { type Segment, segmentsOf } from "./lines/segment.ts"
 import { type DocumentProfile, runningLines } from "./profile.ts"
@@ -43,6 +44,7 @@ export const untaggedBlocks = (
     inline: { fonts, links, ignoreBold: profile.bodyBold },
     heading: { fonts, profile, outline: outline.get(page.index), outlined },
     bottomHalf: page.height * 0.4,
+    bars: barsOf(page),
     contents
   }
   const running = new Set([...runningLines(profile, analysis)].flatMap(({ segments }) => segments))

@@ -1,5 +1,8 @@
 /** The content of a page: the layout tier's result before it is HTML. */
 
+import type { HtmlElement } from "../../html/tree.ts"
+import type { Box } from "../../page-content.ts"
+
 /** A stretch of text in one style. */
 export interface TextSpan {
   readonly kind: "text"
@@ -92,10 +95,12 @@ export interface Table {
   readonly seam: Seam
 }
 
-interface Figure {
+export interface Figure {
   readonly kind: "figure"
   /** The page's n-th image; undefined where the figure is drawn. */
   readonly image: number | undefined
+  /** What is to be shown of the page where the figure is drawn. */
+  readonly region: Box | undefined
   /** The document's own description; never made up. */
   readonly alt: string | undefined
   /** The words that a drawn figure holds, line by line. */
@@ -128,10 +133,17 @@ interface Quote {
   readonly blocks: ReadonlyArray<Block>
 }
 
-/** A formula: its text, and MathML where the document carries it. */
-interface Formula {
+/** A formula that stands by itself. */
+export interface Formula {
   readonly kind: "formula"
+  /** Its signs, line by line. */
   readonly text: string
+  /** Its number, as it is printed. */
+  readonly label: string | undefined
+  /** MathML, where its geometry tells what it is. */
+  readonly math: HtmlElement | undefined
+  /** Where it does not: what is to be shown as a picture. */
+  readonly region: Box | undefined
 }
 
 export type Block = Heading | Paragraph | List | Table | Figure | Code | Footnote | Field | Quote | Formula

@@ -26,7 +26,14 @@ export const figuresOf = (page: PageContent, hasText: boolean): ReadonlyArray<Pl
     if (width < MIN_SIDE || height < MIN_SIDE || width * height < MIN_AREA) continue
     if (hasText && width * height > BACKGROUND * page.width * page.height) continue
     placed.push({
-      block: { kind: "figure", image: drawing.index, alt: undefined, labels: [], caption: [] },
+      block: {
+        kind: "figure",
+        image: drawing.index,
+        region: undefined,
+        alt: undefined,
+        labels: [],
+        caption: []
+      },
       x0,
       y0,
       x1,
@@ -231,7 +238,10 @@ export const drawnFigures = (
     })
     if (inside.filter(({ characters }) => characters > LONG).length > MAX_LONG) continue
     const labels = linesOf(inside, []).map(({ text }) => text)
-    placed.push({ block: { kind: "figure", image: undefined, alt: undefined, labels, caption: [] }, ...box })
+    placed.push({
+      block: { kind: "figure", image: undefined, region: undefined, alt: undefined, labels, caption: [] },
+      ...box
+    })
     for (const segment of inside) taken.add(segment)
   }
   return { placed, taken }

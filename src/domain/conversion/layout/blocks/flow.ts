@@ -1,4 +1,6 @@
 import { append, least } from "../../../lists.ts"
+import type { Box } from "../../page-content.ts"
+import { formulasIn } from "../formulas/find-formulas.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { endsInPageNumber, LEADER_LINE, type Marker } from "../lines/markers.ts"
@@ -26,6 +28,8 @@ export interface FlowContext {
   readonly heading: HeadingContext
   /** Footnotes may stand below this. */
   readonly bottomHalf: number
+  /** Thin level lines: bars of fractions, among others. */
+  readonly bars: ReadonlyArray<Box>
   /** The page is a table of contents: entries without leaders are entries, too. */
   readonly contents: boolean
 }
@@ -263,11 +267,33 @@ export const flowBlocks = (
   const within: FlowContext = { ...context, heading: { ...context.heading, step } }
   const blocks: Array<Block> = []
   let from = 0
+  const formulas = formulasIn(lines, right, {
+    fonts: context.inline.fonts,
+    bodySize: context.heading.profile.bodySize,
+    bars: context.bars
+  })
+  for (const found of formulas) {
+    append(blocks, tablesAndText(lines.slice(from, found.from), right, within))
+    blocks.push(found.formula)
+    from = found.to
+  }
+  append(blocks, tablesAndText(lines.slice(from), right, within))
+  return blocks
+}
+
+/** Lines between formulas. */
+const tablesAndText = (
+  lines: ReadonlyArray<Line>,
+  right: number,
+  context: FlowContext
+): ReadonlyArray<Block> => {
+  const blocks: Array<Block> = []
+  let from = 0
   for (const table of alignedTables(lines)) {
-    append(blocks, textBlocks(lines.slice(from, table.from), right, within))
+    append(blocks, textBlocks(lines.slice(from, table.from), right, context))
     blocks.push(tableOf(table.rows, context.inline, undefined))
     from = table.to
   }
-  append(blocks, textBlocks(lines.slice(from), right, within))
+  append(blocks, textBlocks(lines.slice(from), right, context))
   return blocks
 }

@@ -7,6 +7,7 @@ import { withCaptions } from "../blocks/figures.ts"
 import { flowBlocks } from "../blocks/flow.ts"
 import { withNoteReferences } from "../blocks/footnotes.ts"
 import { headingLevel } from "../blocks/headings.ts"
+import { barsOf } from "../formulas/bars.ts"
 import { LinkIndex } from "../lines/inline.ts"
 import { markerOf } from "../lines/markers.ts"
 import type { PageContext } from "../page.ts"
@@ -119,6 +120,7 @@ const figureOf = (node: StructureElement, context: TaggedContext, depth: number)
   const figure: Block = {
     kind: "figure",
     image: image?.kind === "image" ? image.index : undefined,
+    region: undefined,
     alt: node.alt ?? node.actualText,
     labels: [],
     caption: inlineSpans(captions, context.inline)
@@ -164,7 +166,9 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
       return figureOf(node, context, depth)
     case "Formula": {
       const text = node.actualText ?? node.alt ?? textOfSpans(inlineSpans(children, context.inline))
-      return text.trim() === "" ? [] : [{ kind: "formula", text }]
+      return text.trim() === ""
+        ? []
+        : [{ kind: "formula", text, label: undefined, math: undefined, region: undefined }]
     }
     case "Note":
     case "FENote":
@@ -241,6 +245,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     inline: inlineContext,
     heading,
     bottomHalf: analysis.page.height * 0.4,
+    bars: barsOf(analysis.page),
     contents: false
   })
   return withNoteReferences(withCaptions([...blocks, ...context.fields, ...rest]))

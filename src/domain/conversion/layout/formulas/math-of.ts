@@ -1,0 +1,526 @@
+import { greatest, least } from "../../../lists.ts"
+import { element, type HtmlElement, textOf } from "../../html/tree.ts"
+import type { Box, FontFace } from "../../page-content.ts"
+import type { Piece } from "../lines/segment.ts"
+import { BIG_OPERATOR, isFunctionName, isMathFace, isMathSign, LIMITED } from "./mathematical.ts"
+
+/** A sign, or what signs were put together to, at its place. */
+interface Item extends Box {
+  /** Of the line that it stands on. */
+  readonly baseline: number
+  readonly size: number
+  readonly node: HtmlElement
+  /** The sign; empty for what was put together. */
+  readonly text: string
+}
+
+/** The geometry is not understood. */
+class Unclear extends Error {}
+
+/** Most signs and depth of what is put together. */
+const MAX_ITEMS = 400
+const MAX_DEPTH = 9
+/** Where the axis of a line stands above its baseline, in font sizes: bars of fractions and big operators lie on it. */
+const AXIS = 0.25
+/** How much smaller scripts are. */
+const SCRIPT = 0.87
+/** Baselines that differ by less, in font sizes, are one. */
+const LEVEL = 0.14
+/** Taller brackets hold several lines, in font sizes. */
+const TALL = 1.9
+
+const OPEN = /^[([{⟨⌊⌈⎡⎢⎣⎧⎨⎩⎛⎜⎝]$/u
+const CLOSE = /^[)\]}⟩⌋⌉⎤⎥⎦⎫⎬⎭⎞⎟⎠]$/u
+/** What pieces of brackets stand for. */
+const WHOLE: ReadonlyMap<string, string> = new Map([
+  ..."⎛⎜⎝".split("").map((piece) => [piece, "("] as const),
+  ..."⎞⎟⎠".split("").map((piece) => [piece, ")"] as const),
+  ..."⎡⎢⎣".split("").map((piece) => [piece, "["] as const),
+  ..."⎤⎥⎦".split("").map((piece) => [piece, "]"] as const),
+  ..."⎧⎨⎩⎪".split("").map((piece) => [piece, "{"] as const),
+  ..."⎫⎬⎭".split("").map((piece) => [piece, "}"] as const),
+  ["⏐", "|"]
+])
+const ACCENT: ReadonlyMap<string, string> = new Map([
+  ["ˆ", "^"],
+  ["^", "^"],
+  ["\u0302", "^"],
+  ["˜", "~"],
+  ["\u0303", "~"],
+  ["¯", "¯"],
+  ["\u0304", "¯"],
+  ["˙", "˙"],
+  ["\u0307", "˙"],
+  ["¨", "¨"],
+  ["\u20d7", "→"],
+  ["ˇ", "ˇ"],
+  ["˘", "˘"],
+  ["´", "´"]
+])
+
+const middleX = ({ x0, x1 }: Box): number => (x0 + x1) / 2
+const middleY = ({ y0, y1 }: Box): number => (y0 + y1) / 2
+
+const hull = (boxes: ReadonlyArray<Box>): Box => ({
+  x0: least(boxes.map(({ x0 }) => x0)),
+  y0: least(boxes.map(({ y0 }) => y0)),
+  x1: greatest(boxes.map(({ x1 }) => x1)),
+  y1: greatest(boxes.map(({ y1 }) => y1))
+})
+
+const row = (nodes: ReadonlyArray<HtmlElement>): HtmlElement => {
+  const [only] = nodes
+  return nodes.length === 1 && only !== undefined ? only : element("mrow", {}, nodes)
+}
+
+/** What one sign, number or word is in a formula. */
+const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
+  if (/^[\d.,]*\d[\d.,]*$/u.test(text)) return element("mn", {}, [text])
+  if (/^\p{L}+$/u.test(text)) {
+    const upright = face !== undefined && !face.italic && !isMathFace(face)
+    if (Array.from(text).length > 1)
+      return isFunctionName(text) ? element("mi", {}, [text]) : element("mtext", {}, [`\u00a0${text}\u00a0`])
+    return element("mi", upright && !isMathSign(text) ? { mathvariant: "normal" } : {}, [text])
+  }
+  return element("mo", {}, [text])
+}
+
+/** Cuts a piece into signs, numbers and words; single letters of a face for mathematics are variables. */
+const TOKEN = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
+const WORDS = /\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*|[^\s\p{L}\d]\p{M}*/gu
+
+const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyArray<Item> => {
+  const { run, text } = piece
+  const face = fonts[run.font]
+  const pattern = isMathFace(face) ? TOKEN : WORDS
+  const length = Math.max(1, text.trimEnd().length)
+  // Boxes are those of ink for signs that stand around the axis; else their face's: what is inked is less.
+  const isInk = Math.abs(middleY(run.box) + AXIS * run.size - run.baseline) < 0.02 * run.size
+  const [up, down] = BIG_OPERATOR.test(text.trim()) ? [1, 0.5] : [0.72, 0.22]
+  return [...text.matchAll(pattern)].map((match): Item => {
+    const [token] = match
+    const x = (at: number) => piece.x0 + ((piece.x1 - piece.x0) * Math.min(at, length)) / length
+    const sign = WHOLE.get(token) ?? token
+    return {
+      x0: x(match.index),
+      x1: x(match.index + token.length),
+      y0: isInk ? run.box.y0 : run.baseline - up * run.size,
+      y1: isInk ? run.box.y1 : run.baseline + down * run.size,
+      baseline: run.baseline,
+      size: run.size,
+      node: leaf(sign, face),
+      text: sign
+    }
+  })
+}
+
+const isTallSign = (sign: string): boolean =>
+  OPEN.test(sign) || CLOSE.test(sign) || BIG_OPERATOR.test(sign) || sign === "√"
+
+/** A part of a formula stands so near to its bar, or to what is nearer to it, in font sizes. */
+const NEAR_BAR = 0.75
+
+/** What stands over a bar, or under it: sign by sign away from it, up to the first gap. */
+const besideBar = (items: ReadonlyArray<Item>, bar: Box, above: boolean): ReadonlyArray<Item> => {
+  const y = middleY(bar)
+  const near = items
+    .filter((item) => {
+      const x = middleX(item)
+      return x > bar.x0 - 1 && x < bar.x1 + 1 && middleY(item) < y === above
+    })
+    .sort((a, b) => Math.abs(middleY(a) - y) - Math.abs(middleY(b) - y))
+  let edge = y
+  const end = near.findIndex((item) => {
+    const gap = above ? edge - item.y1 : item.y0 - edge
+    edge = above ? Math.min(edge, item.y0) : Math.max(edge, item.y1)
+    return gap > NEAR_BAR * item.size
+  })
+  return end < 0 ? near : near.slice(0, end)
+}
+
+/** The sign of the root that a bar belongs to. */
+const rootAt = (items: ReadonlyArray<Item>, bar: Box): Item | undefined =>
+  items.find(
+    ({ size, text, x1, y0 }) =>
+      text === "√" && Math.abs(x1 - bar.x0) < 0.25 * size && Math.abs(y0 - middleY(bar)) < 0.8 * size
+  )
+
+/** The degree of a root stands in its crook. */
+const degreeOf = (items: ReadonlyArray<Item>, root: Item): ReadonlyArray<Item> =>
+  items.filter(
+    (item) =>
+      item.size < 0.75 * root.size &&
+      item.x1 < root.x1 &&
+      middleX(item) > root.x0 - 0.5 * root.size &&
+      middleY(item) > root.y0 - root.size &&
+      middleY(item) < root.y1
+  )
+
+/** What a bar puts together, and the signs that are used up by it. */
+interface Built {
+  readonly node: HtmlElement
+  readonly baseline: number
+  readonly taken: ReadonlyArray<Item>
+}
+
+/** A root, a fraction, or what is over- or underlined; `inside` parses a part with the bars in it. */
+const built = (
+  items: ReadonlyArray<Item>,
+  bar: Box,
+  inside: (part: ReadonlyArray<Item>) => HtmlElement
+): Built | undefined => {
+  const root = rootAt(items, bar)
+  if (root !== undefined) {
+    const reach = middleY(bar) + 0.6 * root.size + Math.max(root.size, root.y1 - root.y0)
+    const others = items.filter((item) => item !== root && item.baseline < reach)
+    const under = besideBar(others, bar, false)
+    if (under.length === 0) return undefined
+    const degree = degreeOf(
+      others.filter((item) => !under.includes(item)),
+      root
+    )
+    const node =
+      degree.length === 0
+        ? element("msqrt", {}, [inside(under)])
+        : element("mroot", {}, [inside(under), inside(degree)])
+    return { node, baseline: mainLine(under), taken: [root, ...under, ...degree] }
+  }
+  const [above, below] = [besideBar(items, bar, true), besideBar(items, bar, false)]
+  const taken = [...above, ...below]
+  if (taken.length === 0) return undefined
+  if (above.length > 0 && below.length > 0) {
+    const size = greatest(taken.map((item) => item.size))
+    const node = element("mfrac", {}, [inside(above), inside(below)])
+    return { node, baseline: middleY(bar) + AXIS * size, taken }
+  }
+  const node =
+    above.length > 0
+      ? element("munder", { accentunder: "true" }, [inside(above), element("mo", {}, ["_"])])
+      : element("mover", { accent: "true" }, [inside(below), element("mo", {}, ["¯"])])
+  return { node, baseline: mainLine(taken), taken }
+}
+
+/** Puts together what stands over and under bars, the widest first: those within its parts are theirs. */
+const withBars = (
+  items: ReadonlyArray<Item>,
+  bars: ReadonlyArray<Box>,
+  depth: number
+): ReadonlyArray<Item> => {
+  let left = items
+  const used = new Set<Box>()
+  const widest = [...bars].sort((a, b) => b.x1 - b.x0 - (a.x1 - a.x0))
+  for (const bar of widest) {
+    if (used.has(bar)) continue
+    used.add(bar)
+    const one = built(left, bar, (part) => {
+      const { x0, x1, y0, y1 } = hull(part)
+      const its = widest.filter(
+        (other) =>
+          !used.has(other) && other.x0 > x0 - 3 && other.x1 < x1 + 3 && other.y0 > y0 - 3 && other.y1 < y1 + 3
+      )
+      for (const inner of its) used.add(inner)
+      return parse([...part], its, depth + 1)
+    })
+    if (one === undefined) continue
+    const { baseline, node, taken } = one
+    const size = greatest(taken.map((item) => item.size))
+    const rest = new Set(taken)
+    left = [
+      ...left.filter((item) => !rest.has(item)),
+      { ...hull([bar, ...taken]), baseline, size, node, text: "" }
+    ]
+  }
+  return left
+}
+
+/** The baseline of the largest signs. */
+const mainLine = (items: ReadonlyArray<Item>): number => {
+  const size = greatest(items.map((item) => item.size))
+  return items.find((item) => item.size > 0.95 * size)?.baseline ?? 0
+}
+
+/** Joins the pieces that a tall bracket is drawn with. */
+const withBrackets = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
+  const done: Array<Item> = []
+  for (const item of [...items].sort((a, b) => a.x0 - b.x0 || a.y0 - b.y0)) {
+    const same =
+      OPEN.test(item.text) || CLOSE.test(item.text) || /^[|‖]$/u.test(item.text)
+        ? done.findLastIndex(
+            (other) =>
+              other.text === item.text &&
+              Math.abs(other.x0 - item.x0) < 0.35 * item.size &&
+              item.y0 - other.y1 < 0.7 * item.size &&
+              other.y0 - item.y1 < 0.7 * item.size &&
+              Math.abs(middleY(other) - middleY(item)) > 0.3 * item.size
+          )
+        : -1
+    const other = done[same]
+    if (other === undefined) done.push(item)
+    else {
+      const box = hull([other, item])
+      done[same] = { ...other, ...box, baseline: middleY(box) + AXIS * item.size }
+    }
+  }
+  return done
+}
+
+/** Puts limits over and under big operators and functions that have some. */
+const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<Item> => {
+  let left = items
+  for (const operator of items.filter(({ text }) => BIG_OPERATOR.test(text) || LIMITED.has(text))) {
+    if (!left.includes(operator)) continue
+    const away = (above: boolean): ReadonlyArray<Item> => {
+      const near = left
+        .filter(
+          (item) =>
+            item !== operator &&
+            item.size < SCRIPT * Math.max(operator.size, 1) &&
+            (above
+              ? middleY(item) < operator.y0 + 0.12 * operator.size
+              : middleY(item) > operator.y1 - 0.12 * operator.size) &&
+            Math.abs(above ? operator.y0 - item.y1 : item.y0 - operator.y1) < 1.1 * operator.size
+        )
+        .sort((a, b) => Math.abs(middleX(a) - middleX(operator)) - Math.abs(middleX(b) - middleX(operator)))
+      const taken: Array<Item> = []
+      let [x0, x1] = [operator.x0, operator.x1]
+      for (const item of near) {
+        if (item.x0 - x1 > 0.35 * operator.size || x0 - item.x1 > 0.35 * operator.size) continue
+        taken.push(item)
+        ;[x0, x1] = [Math.min(x0, item.x0), Math.max(x1, item.x1)]
+      }
+      // Scripts beside an operator begin where it ends.
+      return taken.some((item) => item.x0 < operator.x1 - 0.15 * operator.size) ? taken : []
+    }
+    const [over, under] = [away(true), away(false)]
+    if (over.length === 0 && under.length === 0) continue
+    const parts = [
+      operator.node,
+      ...(under.length === 0 ? [] : [parse([...under], [], depth + 1)]),
+      ...(over.length === 0 ? [] : [parse([...over], [], depth + 1)])
+    ]
+    const name = over.length === 0 ? "munder" : under.length === 0 ? "mover" : "munderover"
+    const taken = new Set([operator, ...over, ...under])
+    // What follows is compared with the operator, not with its limits.
+    const whole: Item = {
+      ...operator,
+      x0: least([...taken].map(({ x0 }) => x0)),
+      x1: greatest([...taken].map(({ x1 }) => x1)),
+      node: element(name, {}, parts),
+      text: ""
+    }
+    left = [...left.filter((item) => !taken.has(item)), whole]
+  }
+  return left
+}
+
+/** Rows of signs of one size, whose scripts go with the nearest. */
+const rowsOf = (items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray<Item>> => {
+  const size = greatest(items.map((item) => item.size))
+  const main = items.filter((item) => item.size > SCRIPT * size).sort((a, b) => a.baseline - b.baseline)
+  const rows: Array<{ baseline: number; readonly items: Array<Item> }> = []
+  for (const item of main) {
+    const last = rows.at(-1)
+    if (last !== undefined && item.baseline - last.baseline < 0.35 * size) last.items.push(item)
+    else rows.push({ baseline: item.baseline, items: [item] })
+  }
+  for (const item of items) {
+    if (item.size > SCRIPT * size) continue
+    const nearest = rows.reduce<(typeof rows)[number] | undefined>(
+      (best, one) =>
+        best === undefined ||
+        Math.abs(one.baseline - AXIS * size - middleY(item)) <
+          Math.abs(best.baseline - AXIS * size - middleY(item))
+          ? one
+          : best,
+      undefined
+    )
+    nearest?.items.push(item)
+  }
+  return rows.map((one) => one.items)
+}
+
+/** White space between cells, in font sizes. */
+const CELL = 0.95
+
+const cellsOf = (items: ReadonlyArray<Item>, size: number): ReadonlyArray<ReadonlyArray<Item>> => {
+  const cells: Array<Array<Item>> = []
+  let end = -Infinity
+  for (const item of [...items].sort((a, b) => a.x0 - b.x0)) {
+    if (cells.length === 0 || item.x0 - end > CELL * size) cells.push([])
+    cells.at(-1)?.push(item)
+    end = Math.max(end, item.x1)
+  }
+  return cells
+}
+
+const tableOf = (rows: ReadonlyArray<ReadonlyArray<Item>>, depth: number): HtmlElement => {
+  const size = greatest(rows.flat().map((item) => item.size))
+  return element(
+    "mtable",
+    {},
+    rows.map((one) =>
+      element(
+        "mtr",
+        {},
+        cellsOf(one, size).map((cell) => element("mtd", {}, [parse([...cell], [], depth + 1)]))
+      )
+    )
+  )
+}
+
+/** Puts together what stands in several lines between tall brackets: a matrix, a binomial, cases. */
+const withTables = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<Item> => {
+  let left = items
+  for (;;) {
+    const size = greatest(left.map((item) => item.size))
+    const tall = ({ y0, y1 }: Item) => y1 - y0 > TALL * size
+    const sorted = [...left].sort((a, b) => a.x0 - b.x0)
+    const start = sorted.findLastIndex((item, at) => {
+      if (!(OPEN.test(item.text) || item.text === "|") || !tall(item)) return false
+      const end = closing(sorted, at, tall)
+      return rowsOf(sorted.slice(at + 1, end)).length > 1
+    })
+    const open = sorted[start]
+    if (start < 0 || open === undefined) return left
+    const end = closing(sorted, start, tall)
+    const inside = sorted.slice(start + 1, end)
+    const close = sorted[end]
+    const node = element("mrow", {}, [
+      open.node,
+      tableOf(rowsOf(inside), depth),
+      ...(close === undefined ? [] : [close.node])
+    ])
+    const taken = new Set([open, ...inside, ...(close === undefined ? [] : [close])])
+    const box = hull([...taken])
+    left = [
+      ...left.filter((item) => !taken.has(item)),
+      { ...box, baseline: open.baseline, size: open.size, node, text: "" }
+    ]
+  }
+}
+
+const closing = (sorted: ReadonlyArray<Item>, start: number, tall: (item: Item) => boolean): number => {
+  const end = sorted.findIndex(
+    (item, at) => at > start && (CLOSE.test(item.text) || item.text === "|") && tall(item)
+  )
+  return end < 0 ? sorted.length : end
+}
+
+/** An accent and the letter below it. */
+const withAccents = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
+  let left = items
+  for (const accent of items) {
+    const sign = ACCENT.get(accent.text)
+    if (sign === undefined) continue
+    const base = left.find(
+      (item) =>
+        item !== accent &&
+        item.text !== "" &&
+        /[\p{L}\p{N}]/u.test(item.text) &&
+        Math.abs(middleX(item) - middleX(accent)) < 0.42 * accent.size &&
+        middleY(accent) < item.baseline - 0.3 * item.size &&
+        middleY(accent) > item.baseline - 1.4 * item.size
+    )
+    if (base === undefined) continue
+    const node = element("mover", { accent: "true" }, [base.node, element("mo", {}, [sign])])
+    left = left.filter((item) => item !== accent).map((item) => (item === base ? { ...base, node } : item))
+  }
+  return left
+}
+
+/** A line: signs side by side, each with its scripts. */
+const lineOf = (items: ReadonlyArray<Item>, depth: number): HtmlElement => {
+  const sorted = [...items].sort((a, b) => a.x0 - b.x0)
+  const size = greatest(sorted.map((item) => item.size))
+  const baseline = mainLine(sorted)
+  const nodes: Array<HtmlElement> = []
+  for (let at = 0; at < sorted.length;) {
+    const item = sorted[at]
+    if (item === undefined) break
+    const isMain = (one: Item): boolean =>
+      Math.abs(one.baseline - baseline) < LEVEL * size ||
+      (one.text === "" && one.size > SCRIPT * size && Math.abs(one.baseline - baseline) < 0.45 * size) ||
+      (isTallSign(one.text) && one.y1 - one.y0 > 1.2 * one.size)
+    const scripts: Array<Item> = []
+    let next = at + (isMain(item) ? 1 : 0)
+    for (let one = sorted[next]; one !== undefined && !isMain(one); one = sorted[++next]) scripts.push(one)
+    if (scripts.some((one) => one.size > 0.93 * size)) throw new Unclear()
+    const up = scripts.filter((one) => one.baseline < baseline)
+    const down = scripts.filter((one) => one.baseline >= baseline)
+    const base = isMain(item) ? item.node : element("mrow", {})
+    at = next
+    if (scripts.length === 0) {
+      nodes.push(base)
+      continue
+    }
+    const parts = [
+      base,
+      ...(down.length === 0 ? [] : [parse(down, [], depth + 1)]),
+      ...(up.length === 0 ? [] : [parse(up, [], depth + 1)])
+    ]
+    nodes.push(element(up.length === 0 ? "msub" : down.length === 0 ? "msup" : "msubsup", {}, parts))
+  }
+  return row(nodes)
+}
+
+const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): HtmlElement => {
+  if (depth > MAX_DEPTH) throw new Unclear()
+  if (items.length === 0) return element("mrow", {})
+  const barred = withBars([...withBrackets(items)], bars, depth)
+  const limited = withLimits(withAccents(barred), depth)
+  const whole = withTables(limited, depth)
+  const rows = rowsOf(whole)
+  if (rows.length < 2) return lineOf(whole, depth)
+  // Lines one below the other must not reach into each other.
+  for (const [at, below] of rows.entries()) {
+    const above = rows[at - 1]
+    if (above !== undefined && greatest(above.map(({ baseline }) => baseline)) > least(below.map(middleY)))
+      throw new Unclear()
+  }
+  return element(
+    "mtable",
+    { columnalign: "left" },
+    rows.map((one) => element("mtr", {}, [element("mtd", {}, [lineOf(one, depth)])]))
+  )
+}
+
+const signsOf = (text: string): string => [...(text.match(/[\p{L}\p{N}]/gu) ?? [])].sort().join("")
+
+/** Bold is also made by drawing a sign several times, a little apart. */
+const TWIN = 0.09
+
+const withoutTwins = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
+  const last = new Map<string, Piece>()
+  return pieces.filter((piece) => {
+    const key = piece.text.trim()
+    const twin = last.get(key)
+    last.set(key, piece)
+    const near = TWIN * piece.run.size
+    return (
+      twin === undefined ||
+      Math.abs(twin.x0 - piece.x0) > near ||
+      Math.abs(twin.run.baseline - piece.run.baseline) > near ||
+      twin.run.font !== piece.run.font
+    )
+  })
+}
+
+/** The formula that these pieces and bars are, as MathML; undefined where their places do not tell. */
+export const mathOf = (
+  pieces: ReadonlyArray<Piece>,
+  bars: ReadonlyArray<Box>,
+  fonts: ReadonlyArray<FontFace>
+): HtmlElement | undefined => {
+  const once = withoutTwins(pieces)
+  const items = once.flatMap((piece) => itemsOf(piece, fonts))
+  if (items.length === 0 || items.length > MAX_ITEMS || bars.length > MAX_ITEMS) return undefined
+  try {
+    const inner = parse(items, bars, 0)
+    const math = element("math", { display: "block" }, [inner])
+    // Whatever the geometry: no letter and no number may be lost.
+    return signsOf(textOf([math])) === signsOf(once.map(({ text }) => text).join("")) ? math : undefined
+  } catch (error) {
+    if (error instanceof Unclear) return undefined
+    throw error
+  }
+}

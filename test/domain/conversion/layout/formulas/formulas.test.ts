@@ -1,0 +1,160 @@
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
+import type { FontFace, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONTS, lines, page, prose, type Rest, rule, run } from "../page-builder.ts"
+
+const italic: FontFace = {
+  name: "CMMI10",
+  weight: 400,
+  italic: true,
+  monospace: false,
+  serif: true,
+  symbolic: true
+}
+const fonts = [...FONTS, italic, { ...italic, name: "CMEX10", italic: false }]
+const MATH = { font: FONTS.length }
+const small = { ...MATH, size: 7 }
+
+const above = lines(prose(30), 60, 60, 80)
+const below = lines(prose(30), 60, 240, 80)
+
+const lay = (runs: ReadonlyArray<TextRun>, rest: Rest = {}): string =>
+  layoutPages({
+    facts: FACTS,
+    fonts,
+    pages: [page([...above, ...runs, ...below], 0, rest)],
+    others: NO_STATISTICS
+  })[0]?.html.replaceAll(/ data-open=""/g, "") ?? ""
+
+/** What stands between the two paragraphs. */
+const between = (html: string): string =>
+  html.slice(`<p>${prose(30)}</p>`.length, html.length - `<p>${prose(30)}</p>`.length)
+
+/** A big operator: its box is its ink, around the axis of a line at `baseline`. */
+const big = (sign: string, x: number, baseline: number): TextRun => ({
+  ...run(sign, x, baseline, { font: FONTS.length + 1 }),
+  box: { x0: x, y0: baseline - 9.5, x1: x + 14, y1: baseline + 4.5 }
+})
+
+describe("display formulas", () => {
+  it("are MathML with their scripts and their number", () => {
+    const html = between(
+      lay([
+        run("y", 250, 150, MATH),
+        run("=", 260, 150),
+        run("x", 270, 150, MATH),
+        run("2", 275, 146, { size: 7 }),
+        run("i", 275, 152, small),
+        run("(3)", 450, 150)
+      ])
+    )
+    assert.strictEqual(
+      html,
+      '<p><math display="block"><mrow><mi>y</mi><mo>=</mo><msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup></mrow></math> (3)</p>'
+    )
+  })
+
+  it("have fractions where bars are, and roots where a bar begins at a root's sign", () => {
+    const html = between(
+      lay(
+        [
+          run("z", 230, 150, MATH),
+          run("=", 240, 150),
+          run("a", 265, 143, MATH),
+          run("b", 262, 157, MATH),
+          run("+", 280, 150),
+          run("√", 288, 149, MATH),
+          run("c", 293.5, 150, MATH)
+        ],
+        { drawings: [rule(258, 147.2, 276, 147.8), rule(293, 141, 300, 141.4)] }
+      )
+    )
+    assert.include(html, "<mfrac><mi>a</mi><mi>b</mi></mfrac>")
+    assert.include(html, "<msqrt><mi>c</mi></msqrt>")
+    assert.notInclude(html, "<h")
+    assert.notInclude(html, "<table")
+  })
+
+  it("have sums with limits, and matrices between their brackets", () => {
+    const sum = between(
+      lay([
+        run("s", 230, 150, MATH),
+        run("=", 240, 150),
+        big("∑", 250, 150),
+        run("n", 255, 138.5, small),
+        run("i=1", 252, 161.5, small),
+        run("a", 270, 150, MATH)
+      ])
+    )
+    assert.include(
+      sum,
+      "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><mi>a</mi>"
+    )
+    const bracket = (sign: string, x: number): TextRun => ({
+      ...big(sign, x, 150),
+      box: { x0: x, y0: 135, x1: x + 5, y1: 160 }
+    })
+    const matrix = between(
+      lay([
+        run("A", 220, 150, MATH),
+        run("=", 230, 150),
+        bracket("(", 240),
+        run("a", 250, 144, MATH),
+        run("b", 270, 144, MATH),
+        run("c", 250, 157, MATH),
+        run("d", 270, 157, MATH),
+        bracket(")", 280)
+      ])
+    )
+    assert.include(
+      matrix,
+      "<mo>(</mo><mtable><mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr><mtr><mtd><mi>c</mi></mtd><mtd><mi>d</mi></mtd></mtr></mtable><mo>)</mo>"
+    )
+  })
+
+  it("are a picture with their signs as its words where their geometry tells nothing", () => {
+    const html = between(
+      lay([
+        run("y", 250, 150, MATH),
+        run("=", 260, 150),
+        run("x", 270, 150, MATH),
+        run("w", 272, 154, MATH),
+        run("v", 276, 148.2, MATH)
+      ])
+    )
+    assert.match(
+      html,
+      /^<p><img data-region="24\d 1\d\d 2\d\d 1\d\d" alt="[^"]*y[^"]*=[^"]*x[^"]*" width="\d+"><\/p>$/
+    )
+  })
+
+  it("are neither a paragraph's last line, nor words with a sign in them, nor numbers along an axis", () => {
+    const paragraph = [...lines(prose(40), 60, 150, 80)]
+    const last = paragraph.at(-1)
+    const tail = run("x = y.", 60, (last?.baseline ?? 0) + 12, MATH)
+    assert.notInclude(lay([...paragraph, tail]), "<math")
+    const words = [
+      run("where every", 200, 150),
+      run("α", 260, 150, MATH),
+      run("stands for a level of the greatest", 270, 150),
+      run("=", 450, 150)
+    ]
+    assert.notInclude(lay(words), "<math")
+    assert.notInclude(lay([run("−1.5  −1.0  −0.5  0.0  0.5", 200, 150, MATH)]), "<math")
+  })
+
+  it("lose no letter", () => {
+    const runs = [
+      run("ab", 250, 150, MATH),
+      run("=", 262, 150),
+      run("sin", 270, 150),
+      run("12.5", 290, 150),
+      run("hence", 320, 150),
+      run("q", 350, 150, MATH)
+    ]
+    const words = between(lay(runs)).replaceAll(/<[^>]*>|\s|\u00a0|&nbsp;/g, "")
+    assert.strictEqual(words, "ab=sin12.5henceq")
+  })
+})
