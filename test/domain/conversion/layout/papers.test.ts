@@ -160,3 +160,32 @@ describe("front matter", () => {
     assert.deepStrictEqual(headings(html), ["1 A tool for rivers", "2 Install", "2 Usage", "2 Introduction"])
   })
 })
+
+describe("a sentence", () => {
+  const paragraphs = (html: string) => [...html.matchAll(/<p[^>]*>(.*?)<\/p>/g)].map(([, words]) => words)
+  const long = "Of all the rivers in this wide country there are many that"
+  const set = (above: TextRun, below: TextRun) =>
+    paragraphs(
+      htmlOf([above, below, ...lines(prose(60), 60, 200, 58), ...lines(prose(60, 3), 60, 400, 58)])
+    )[0]
+
+  it("is not torn by an indent, by a wider step, or by other faces at the line's end", () => {
+    for (const below of [
+      run("run north, and more.", 90, 112),
+      run("run north, and more.", 45, 112),
+      run("run north, and more.", 60, 124),
+      run("runs", 60, 112, { font: FONT.code, size: 9 })
+    ])
+      assert.match(set(run(long, 60, 100), below) ?? "", /^Of all .* many that (?:<code>)?runs? ?/)
+  })
+
+  it("ends where a line was ended on purpose", () => {
+    assert.strictEqual(
+      set(run("Of all the rivers", 60, 100), run("that run north", 60, 112)),
+      "Of all the rivers"
+    )
+    assert.strictEqual(set(run(`${long}.`, 60, 100), run("run north, and more", 90, 112)), `${long}.`)
+    assert.strictEqual(set(run(long, 60, 100), run("run north, and more", 60, 132)), long)
+    assert.strictEqual(set(run(long, 60, 100), run("Northern ones", 90, 112)), long)
+  })
+})

@@ -61,6 +61,48 @@ interface Measures {
   readonly entries: boolean
 }
 
+/** What a sentence that goes on ends a line with, and begins the next one with. */
+const IN_SENTENCE = /[\p{L},]$/u
+const GOES_ON = /^\p{Ll}[\p{L}\d]*(?:[\s,.;:)’'-]|$)/u
+/** Fewest letters of a full line, and of one that was not ended on purpose though it is not. */
+const FULL_LINE = 20
+const LONG_LINE = 40
+/** White space that no word is followed by, in font sizes. */
+const CELL_GAP = 2
+/** Steps within a sentence, in font sizes, and sizes, by their factor. */
+const NEAREST_STEP = 0.8
+const FURTHEST_STEP = 2.6
+const SENTENCE_SIZES = 1.3
+
+const hasWideGap = ({ segments, size }: Line): boolean =>
+  segments.some((segment, at) => at > 0 && segment.x0 - (segments[at - 1]?.x1 ?? 0) > CELL_GAP * size)
+
+/**
+ * Whether a sentence goes on from one line to the next, whatever their indents, faces and distance: the one above is full, or long
+ * and set like the next, and neither ends nor begins a sentence.
+ */
+const isOneSentence = (
+  above: Line,
+  line: Line,
+  measures: Measures & { readonly leading: number }
+): boolean => {
+  if (!IN_SENTENCE.test(above.text) || !GOES_ON.test(line.text) || markerOf(line.text) !== undefined)
+    return false
+  const size = Math.max(above.size, line.size)
+  const step = (line.baseline - above.baseline) / size
+  const indent = (line.x0 - above.x0) / size
+  if (step < NEAREST_STEP || step > FURTHEST_STEP || size > SENTENCE_SIZES * Math.min(above.size, line.size))
+    return false
+  if (indent < -6 || line.x0 > (above.x0 + above.x1) / 2 || hasWideGap(above) || hasWideGap(line))
+    return false
+  if (measures.right - above.x1 < 1.5 * size && above.text.length >= FULL_LINE) return true
+  const alike =
+    isBoldLine(above) === isBoldLine(line) && isCode(above) === isCode(line) && size < 1.05 * line.size
+  return (
+    alike && step < 1.1 * measures.leading && Math.abs(indent + 1) < 1.7 && above.text.length >= LONG_LINE
+  )
+}
+
 /** Whether a line begins something new after `above`, the last line of the paragraph `group`. */
 const begins = (
   group: ReadonlyArray<Line>,
@@ -69,6 +111,7 @@ const begins = (
   next: Line | undefined,
   measures: Measures & { readonly leading: number; readonly marked: Marker | undefined }
 ): boolean => {
+  if (isOneSentence(above, line, measures)) return false
   const size = Math.max(above.size, line.size)
   const step = line.baseline - above.baseline
   if (step <= 0 || step > measures.leading * size * WIDER + 0.5) return true
