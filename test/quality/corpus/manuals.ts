@@ -9,10 +9,11 @@ import {
   bodyOf,
   classesOf,
   documentOf,
-  type Element,
   isElement,
   type Node,
   rewritten,
+  type Rule,
+  tag,
   textOf
 } from "./tree.ts"
 
@@ -35,21 +36,23 @@ const pagesFrom = (start: string): ReadonlyArray<string> => {
 const PANELS =
   /^(header|nav-panel|navheader|navfooter|navigation|toc|contents|shortcontents|Contents_element|footer|related|sphinxsidebar|headerlink|titlepage-legalnotice|copiable-link|NAVHEADER|NAVFOOTER|TOC)$/
 
+/** Panels of navigation are left out; lists that DocBook's style sheet lays out as tables are none. */
+const ofManual: Rule = (node, inside) => {
+  const classes = classesOf(node)
+  const navigates = node.attrs.some(({ name, value }) => name === "role" && value === "navigation")
+  if (classes.some((name) => PANELS.test(name)) || (node.tagName === "div" && navigates)) return ""
+  return node.tagName === "table" && classes.some((name) => /^(simple|variable)list$/.test(name))
+    ? tag("div", inside())
+    : undefined
+}
+
 const HEADING = /^h[1-6]$/
 
 /** Chapters of HTML, each from a heading of a given title to the next of them. */
 export const chaptersOf = (start: string, titles: ReadonlyArray<string>): ReadonlyMap<string, string> => {
   const wanted = new Map(titles.map((title) => [wordsOf(title).join(" "), title]))
   const body = pagesFrom(start)
-    .map((page) =>
-      rewritten(bodyOf(page), (node) =>
-        classesOf(node).some((name) => PANELS.test(name)) ||
-        (node.tagName === "div" &&
-          node.attrs.some(({ name, value }) => name === "role" && value === "navigation"))
-          ? ""
-          : undefined
-      )
-    )
+    .map((page) => rewritten(bodyOf(page), ofManual))
     .join("\n")
   const heads: Array<{ at: number; level: number; words: string }> = []
   const visit = (node: Node): void => {
@@ -77,12 +80,10 @@ export const chaptersOf = (start: string, titles: ReadonlyArray<string>): Readon
 }
 
 /** The whole of a manual on one page. */
-export const wholeOf = (start: string): string => {
-  const panels = (node: Element) => (classesOf(node).some((name) => PANELS.test(name)) ? "" : undefined)
-  return documentOf(
+export const wholeOf = (start: string): string =>
+  documentOf(
     "",
     pagesFrom(start)
-      .map((page) => rewritten(bodyOf(page), panels))
+      .map((page) => rewritten(bodyOf(page), ofManual))
       .join("\n")
   )
-}
