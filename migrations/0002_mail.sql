@@ -891,6 +891,8 @@ $$;
 --   Settled   `evidence` is the message id of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
 --   Go        the key is leased to the caller (again, where it asked before).
+--
+-- Lock order: key, claim. An event of the key that is being recorded is waited for: it may be the evidence.
 create function begin_email_retry(p_entry jsonb)
 returns table (decision text, evidence text, suppressions jsonb)
 language plpgsql
@@ -912,6 +914,7 @@ begin
     return next;
     return;
   end if;
+  perform pg_advisory_xact_lock(email_key_lock(v_provider, v_key));
   loop
     select * into c from email_send_claims x where x.key_hash = v_key for update;
     exit when found;

@@ -67,6 +67,18 @@ export const suite = (
         assert.deepStrictEqual(yield* openKey(sent), { key: sent, state: "sent" })
       }))
 
+    test("a key of which only an event tells is sent", (_, world) =>
+      Effect.gen(function* () {
+        const key = freshKey()
+        const { keyHash } = mailOf(key).details
+        yield* world.recordEvent({
+          ...{ provider: "provider_a", event: "sent" },
+          providerMessageId: key,
+          keyHash
+        })
+        assert.deepStrictEqual(yield* openKey(key), { key, state: "sent" })
+      }))
+
     test("a deferral is under way until its newest row says more", (record) =>
       Effect.gen(function* () {
         const key = freshKey()

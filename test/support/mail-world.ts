@@ -1,5 +1,6 @@
 import { Clock, Effect, Schema } from "effect"
 
+import { makeDeferrals } from "../../src/adapters/memory/mail/deferrals.ts"
 import { makeMailDatabase } from "../../src/adapters/memory/mail/mail-store.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
@@ -18,6 +19,11 @@ export interface MailWorld {
   readonly recordEvent: (entry: EventEntry) => Effect.Effect<RecordedEvent>
   readonly recordEvents: (entries: ReadonlyArray<EventEntry>) => Effect.Effect<ReadonlyArray<RecordedEvent>>
   readonly releaseAlert: (sendId: string) => Effect.Effect<boolean>
+  readonly confirmAlert: (sendId: string) => Effect.Effect<boolean>
+  /** Claims the alert that is due for longest. */
+  readonly claimDueAlert: Effect.Effect<object | undefined>
+  /** The key under which a mail is asked for now, and what became of it. */
+  readonly openKey: (key: string) => Effect.Effect<OpenKey>
   /** All rows, oldest first. */
   readonly rows: Effect.Effect<ReadonlyArray<LogRow>>
   readonly suppressions: Effect.Effect<ReadonlyArray<Suppression>>
@@ -55,6 +61,9 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     recordEvent: (entry) => at(database.recordEvent(entry)),
     recordEvents: (entries) => Effect.forEach(entries, (entry) => at(database.recordEvent(entry))),
     releaseAlert: (sendId) => at(database.releaseAlert(anyId(sendId))),
+    confirmAlert: (sendId) => at(database.confirmAlert(anyId(sendId))),
+    claimDueAlert: at(database.claimDueAlert),
+    openKey: (key) => at(Effect.orDie(makeDeferrals(database).openKey(key))),
     rows: Effect.sync(database.rows),
     suppressions: Effect.sync(database.suppressions),
     suppress: (suppression) => Effect.sync(() => database.suppress(suppression)),
@@ -117,6 +126,10 @@ const decodeSuppressions = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ email: Schema.String, reason: SuppressionReason }))
 )
 
+const OpenKey = Schema.Struct({ key: Schema.String, state: Schema.Literals(["new", "deferred", "sent"]) })
+type OpenKey = typeof OpenKey.Type
+const decodeOpenKey = Schema.decodeUnknownEffect(Schema.Array(OpenKey))
+
 const eventJson = (entry: EventEntry) => ({
   provider: entry.provider,
   provider_message_id: entry.providerMessageId,
@@ -163,6 +176,21 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
           Effect.map(([row]) => row?.["released"] === true),
           Effect.orDie
         ),
+      confirmAlert: (sendId) =>
+        sql`select confirm_email_alert(${sendId}::uuid) as confirmed`.pipe(
+          Effect.map(([row]) => row?.["confirmed"] === true),
+          Effect.orDie
+        ),
+      claimDueAlert: sql`select send_id as "sendId", details from claim_due_email_alerts(1)`.pipe(
+        Effect.map(([row]) => row && { sendId: row["sendId"], ...Object(row["details"]) }),
+        Effect.orDie
+      ),
+      openKey: (key) =>
+        sql`select key, state from email_open_key(${key})`.pipe(
+          Effect.flatMap(decodeOpenKey),
+          Effect.map(([open]) => open!),
+          Effect.orDie
+        ),
       rows: sql
         .unsafe(`select id, category, source, from_address as "from", to_addresses as "to", other_addresses as others, dropped_addresses as dropped,
         recipient_count as "recipientCount", subject, outcome, status, provider,
@@ -193,7 +221,8 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
             sql`update email_send_claims set
             lease_until = lease_until - make_interval(secs => ${ms / 1000}::float8),
             first_attempt_at = first_attempt_at - make_interval(secs => ${ms / 1000}::float8)`,
-            sql`update email_log set created_at = created_at - make_interval(secs => ${ms / 1000}::float8)`
+            sql`with a as (update email_alerts set due_at = due_at - make_interval(secs => ${ms / 1000}::float8))
+              update email_log set created_at = created_at - make_interval(secs => ${ms / 1000}::float8)`
           )
         )
     }

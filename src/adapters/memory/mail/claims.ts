@@ -27,7 +27,13 @@ const NO_LEASE = Number.NEGATIVE_INFINITY
 const suppressionsOf = (
   { erased, suppressions }: MailTables,
   addresses: ReadonlyArray<string>
-): ReadonlyArray<Suppression> => [...suppressions, ...erased].filter(({ email }) => addresses.includes(email))
+): ReadonlyArray<Suppression> => {
+  const isListed = (one: Suppression) =>
+    suppressions.some(({ email, reason }) => email === one.email && reason === one.reason)
+  return [...suppressions, ...erased.filter((one) => !isListed(one))].filter(({ email }) =>
+    addresses.includes(email)
+  )
+}
 
 /** Proof that an attempt on the key was accepted. */
 export const findEvidence = (

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto"
+
 import { Clock, Effect, Layer } from "effect"
 
 import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
@@ -11,9 +13,11 @@ const deferralEnd = (
   key: string,
   now: number
 ): "sent" | "deferred" | "failed" | "suppressed" | undefined => {
-  const keyHash = rows.find(({ idempotencyKey }) => idempotencyKey === key)?.keyHash ?? undefined
   // Rows made by events hold only the hash of the key.
-  const own = keyHash === undefined ? [] : rows.filter((row) => row.keyHash === keyHash)
+  const keyHash =
+    rows.find(({ idempotencyKey }) => idempotencyKey === key)?.keyHash ??
+    createHash("sha256").update(key).digest("hex")
+  const own = rows.filter((row) => row.keyHash === keyHash)
   if (own.some(({ outcome, providerMessageId }) => outcome === "sent" || providerMessageId !== null))
     return "sent"
   if (own.every(({ outcome }) => outcome !== "deferred")) return undefined

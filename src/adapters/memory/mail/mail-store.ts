@@ -12,10 +12,12 @@ import { beginRetry, beginSend, findEvidence, moveClaim, settleClaim } from "./c
 import { recordEvent } from "./record-event.ts"
 import { recordSend } from "./record-send.ts"
 import {
+  ERASED,
   type EventEntry,
   type LogRow,
   type MailTables,
   makeMailTables,
+  putRow,
   type RecordedEvent
 } from "./tables.ts"
 
@@ -70,7 +72,7 @@ export interface MailDatabase {
   /** Adds one by hand, as an operator does. */
   readonly suppress: (suppression: Suppression) => void
   readonly unsuppress: (email: string) => number
-  /** What `erase_person` does to the suppressions of an address: they leave the list, and still block. */
+  /** What `erase_person` does to an address: its suppressions leave the list, and still block. */
   readonly erase: (email: string) => void
   readonly claim: (keyHash: KeyHash) => Claim | undefined
 }
@@ -87,6 +89,22 @@ const suppress = ({ suppressions }: MailTables, suppression: Suppression): void 
     ({ email, reason }) => email === suppression.email && reason === suppression.reason
   )
   if (!isKnown) suppressions.push(suppression)
+}
+
+/** `erase_person`: the rows name the person no longer, and what was to be alerted about them is dropped. */
+const erasePerson = (tables: MailTables, email: string): void => {
+  const hide = (addresses: ReadonlyArray<string>) =>
+    addresses.map((address) => (address === email ? ERASED + email : address))
+  for (const row of tables.rows)
+    if ([...row.to, ...row.others, ...row.dropped].includes(email))
+      putRow(tables, {
+        ...row,
+        ...{ to: hide(row.to), others: hide(row.others), dropped: hide(row.dropped) },
+        ...{ suppressionMarks: [], subject: null, raw: null, accounts: null }
+      })
+  append(tables.erased, takeOut(tables, email))
+  for (const [sendId, { dueAt, failed }] of tables.alerts)
+    if (dueAt !== null && failed?.recipients.includes(email) === true) tables.alerts.delete(sendId)
 }
 
 const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
@@ -119,7 +137,7 @@ export const makeMailDatabase = (): MailDatabase => {
     suppressions: () => [...tables.suppressions],
     suppress: (suppression) => suppress(tables, suppression),
     unsuppress: (email) => takeOut(tables, email).length,
-    erase: (email) => append(tables.erased, takeOut(tables, email)),
+    erase: (email) => erasePerson(tables, email),
     claim: (keyHash) => tables.claims.get(keyHash)
   }
 }

@@ -192,13 +192,18 @@ export const newestRow = (
   )
 }
 
+/** Before the address of an erased person in rows that stay; PostgreSQL has its hash there. */
+export const ERASED = "erased:"
+
 /** Adds the suppressions that marks (`reason:address`) name; those without an address wait. */
-export const suppressMarked = ({ suppressions }: MailTables, marks: ReadonlyArray<string>): void => {
+export const suppressMarked = ({ erased, suppressions }: MailTables, marks: ReadonlyArray<string>): void => {
   for (const mark of marks) {
-    const [reason, email] = [mark.slice(0, mark.indexOf(":")), mark.slice(mark.indexOf(":") + 1)]
-    if (email === "" || suppressions.some((known) => known.email === email && known.reason === reason))
-      continue
-    suppressions.push({ email, reason: reason as SuppressionReason })
+    const [reason, named] = [mark.slice(0, mark.indexOf(":")), mark.slice(mark.indexOf(":") + 1)]
+    const [list, email] = named.startsWith(ERASED)
+      ? [erased, named.slice(ERASED.length)]
+      : [suppressions, named]
+    if (email === "" || list.some((known) => known.email === email && known.reason === reason)) continue
+    list.push({ email, reason: reason as SuppressionReason })
   }
 }
 

@@ -3,10 +3,12 @@ import { randomInt } from "node:crypto"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
 
+import type { MailWorld } from "../../../support/mail-world.ts"
 import type { Stores } from "../documents-model/world.ts"
 import { documentsLane, playDocuments, type SCENARIOS } from "./documents.ts"
 import type { Lane } from "./lane.ts"
-import { plant, type Planted, PLANTED_IN_DOCUMENTS } from "./planted.ts"
+import { mailLane, playMail, type SCENARIOS as MAIL_SCENARIOS } from "./mail.ts"
+import { plant, type Planted, PLANTED_IN_DOCUMENTS, PLANTED_IN_MAIL } from "./planted.ts"
 
 /** How long each world goes on, milliseconds. Longer by hand: `MODEL_MS=300000`; again: `MODEL_SEED=…`. */
 const TIME_MS = Number(process.env["MODEL_MS"] ?? 4_000)
@@ -62,6 +64,8 @@ const documents: Kind<Stores, keyof typeof SCENARIOS> = {
   play: playDocuments
 }
 
+const mail: Kind<MailWorld, keyof typeof MAIL_SCENARIOS> = { lane: mailLane, play: playMail }
+
 const holds = <S, Scene>(kind: Kind<S, Scene>) =>
   Effect.gen(function* () {
     const until = performance.now() + TIME_MS
@@ -91,6 +95,10 @@ suiteLayer(Layer.empty, { excludeTestServices: true })(
   (it) => {
     it.effect("documents", () => holds(documents), TIME_MS * 10 + 60_000)
 
+    it.effect("mail", () => holds(mail), TIME_MS * 10 + 60_000)
+
+    for (const bug of PLANTED_IN_MAIL)
+      it.effect(`and it is found where ${bug.about}`, () => finds(mail, bug), 300_000)
     for (const bug of PLANTED_IN_DOCUMENTS)
       it.effect(`and it is found where ${bug.about}`, () => finds(documents, bug), 300_000)
   }

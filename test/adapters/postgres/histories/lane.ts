@@ -1,4 +1,5 @@
 import { Effect, Layer, Redacted, Result, type Scope } from "effect"
+import * as fc from "fast-check"
 
 import { layerSingle, type ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerDatabase, TestDatabase } from "../../../support/postgres.ts"
@@ -55,6 +56,9 @@ export const timed = <A, E, R>(
     const end = yield* Effect.result(effect)
     return { begun, end, ended: tick() }
   })
+
+/** For how many round trips a call's transaction stays open: mostly for longer than another call takes. */
+export const OPEN = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 12 }))
 
 /**
  * Runs a call in a transaction that stays open for so many round trips more, so that others meet its locks and do not see yet what

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 
 import type { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import type { SCENARIOS } from "./documents.ts"
+import type { SCENARIOS as MAIL_SCENARIOS } from "./mail.ts"
 
 /** A bug in a function of the migrations: `from` becomes `to`, wherever it stands in the function. */
 export interface Planted<Scene> {
@@ -13,7 +14,7 @@ export interface Planted<Scene> {
   readonly to: string
 }
 
-const LOCK = / for (?:no key )?update(?: skip locked)?(?=[;\s])/g
+const LOCK = / for (?:no key )?update(?: skip locked)?(?=[;\s])|perform pg_advisory_xact_lock\([^;]*;/g
 
 const withoutLocks = <Scene>(scene: Scene, name: string, about: string): Planted<Scene> => ({
   about,
@@ -28,7 +29,7 @@ export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>
   withoutLocks("running", "complete_chunk", "the last two chunks each miss the other"),
   {
     about: "a chunk is completed under a lease that was taken away",
-    scene: "running",
+    scene: "handed on",
     function: "complete_chunk",
     from: "c.lease is distinct from p_lease",
     to: "false"
@@ -53,6 +54,34 @@ export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>
     to: "p_lease is null"
   },
   withoutLocks("parked", "make_conversion_job_interactive", "a job goes on demand twice")
+]
+
+export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>> = [
+  withoutLocks("left open", "begin_email_sends", "two calls hold one key"),
+  withoutLocks("deferred", "begin_email_retry", "two retries of one key go out"),
+  {
+    about: "a call settles a claim that has passed to another",
+    scene: "left open",
+    function: "record_email_sends",
+    from: " and c.owner = e.owner",
+    to: ""
+  },
+  {
+    about: "an early event and the deferral of its key make two rows",
+    scene: "early",
+    function: "record_email_events",
+    from: "perform pg_advisory_xact_lock(v_lock);",
+    to: "null;"
+  },
+  withoutLocks("sent", "record_email_events", "of two events at once one is lost"),
+  withoutLocks("due", "claim_due_email_alerts", "an alert is raised twice"),
+  {
+    about: "an alert that went out is released",
+    scene: "alerted",
+    function: "release_email_alert",
+    from: "and a.confirmed_at is not null",
+    to: "and false"
+  }
 ]
 
 /** Replaces the function by the one with the bug. */

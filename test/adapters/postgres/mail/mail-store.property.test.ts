@@ -6,32 +6,22 @@ import { afterAll, beforeAll } from "vitest"
 import type { EventEntry, LogRow } from "../../../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/mail/mail-store.ts"
-import type { ClaimDecision, ClaimState } from "../../../../src/domain/mail/claim.ts"
-import type { Provider } from "../../../../src/domain/mail/failover.ts"
-import type { SendStatus } from "../../../../src/domain/mail/send-result.ts"
 import { isProviderFailure, statusRank } from "../../../../src/domain/mail/status.ts"
-import type { RecordSend } from "../../../../src/ports/mail/mail-store.ts"
-import { attempt, mail, resultOf } from "../../../contracts/mail-store.ts"
+import { attempt, mail } from "../../../contracts/mail-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { makeMemoryWorld, makePostgresWorld, type MailWorld } from "../../../support/mail-world.ts"
 import { layerPostgres } from "../../../support/postgres.ts"
-
-const LEASE_MS = 60_000
-const BASE = 1_700_000_000_000
-const EVENTS = [
-  "sent",
-  "delivery_delayed",
-  "delivered",
-  "opened",
-  "clicked",
-  "bounced",
-  "complained",
-  "failed",
-  "suppressed",
-  "bounce_transient",
-  "scheduled",
-  "deferred"
-]
+import { whileOpen } from "../conversion/world.ts"
+import {
+  BASE,
+  canonicalRows,
+  canonicalSuppressions,
+  EVENTS,
+  names,
+  perform,
+  step,
+  toRecord
+} from "./steps.ts"
 
 const scope = Scope.makeUnsafe()
 let postgres: MailWorld
@@ -45,247 +35,6 @@ beforeAll(async () => {
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-const uuid = (run: number, slot: number, serial: number) =>
-  `10000000-${slot.toString(16).padStart(4, "0")}-4000-8000-${(run * 10_000 + serial).toString(16).padStart(12, "0")}`
-
-/** Small worlds: few keys, messages and owners, so that steps meet each other. */
-const keyAt = fc.constantFrom(0, 1)
-const message = fc.constantFrom(0, 1, 2)
-const provider = fc.constantFrom<Provider>("provider_a", "provider_b")
-const slot = fc.constantFrom(0, 1, 2)
-const recipients = fc.constantFrom([0], [0, 1], [] as Array<number>)
-
-const eventStep = fc.record({
-  _tag: fc.constant("event" as const),
-  message,
-  provider,
-  event: fc.constantFrom(...EVENTS),
-  minute: fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined }),
-  key: fc.option(keyAt, { nil: undefined }),
-  recipients: fc.option(recipients, { nil: undefined }),
-  bounceType: fc.constantFrom("Permanent", "Transient", undefined),
-  suppress: fc.option(recipients, { nil: undefined, freq: 5 }),
-  alertable: fc.constantFrom(undefined, true, false),
-  backfill: fc.constantFrom(undefined, undefined, true),
-  listed: fc.constantFrom(undefined, undefined, true)
-})
-const recordStep = fc.record({
-  _tag: fc.constant("record" as const),
-  key: keyAt,
-  slot,
-  provider,
-  outcome: fc.constantFrom<SendStatus>("sent", "deferred", "deferred", "suppressed", "failed"),
-  message,
-  again: fc.boolean(),
-  others: fc.boolean(),
-  owner: slot,
-  state: fc.constantFrom<ClaimState>("accepted", "deferred", "refused", "ambiguous"),
-  settles: fc.constantFrom("call", "retry", "nothing")
-})
-const beginStep = fc.record({
-  _tag: fc.constant("begin" as const),
-  key: keyAt,
-  owner: slot,
-  provider,
-  payload: fc.constantFrom("p", "p", "p", "q")
-})
-const retryStep = fc.record({ _tag: fc.constant("retry" as const), key: keyAt, slot, owner: slot, provider })
-const step = fc.oneof(
-  { weight: 5, arbitrary: eventStep },
-  { weight: 5, arbitrary: recordStep },
-  { weight: 3, arbitrary: beginStep },
-  { weight: 2, arbitrary: retryStep },
-  fc.record({ _tag: fc.constant("move" as const), key: keyAt, owner: slot, provider }),
-  fc.record({ _tag: fc.constant("evidence" as const), key: keyAt, provider }),
-  fc.record({ _tag: fc.constant("release" as const), message, provider }),
-  fc.record({ _tag: fc.constant("unsuppress" as const), to: keyAt }),
-  fc.record({
-    _tag: fc.constant("advance" as const),
-    ms: fc.constantFrom(1_000, LEASE_MS, 24 * 3_600_000)
-  })
-)
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
-type EventStep = Extract<Step, { readonly _tag: "event" }>
-
-/** Names of one run: runs share a database. */
-const names = (run: number) => ({
-  key: (index: number) => anyId(`run-${run}-key-${index}`),
-  hash: (index: number) => anyId(`run-${run}-hash-${index}`),
-  message: (index: number) => `run-${run}-message-${index}`,
-  address: (index: number) => `run-${run}-to-${index}@x.test`,
-  id: (key: number, index: number) => uuid(run, key, index),
-  owner: (index: number) => uuid(run, 100, index)
-})
-type Names = ReturnType<typeof names>
-
-const toEvent = (name: Names, one: EventStep): EventEntry => ({
-  provider: one.provider,
-  providerMessageId: name.message(one.message),
-  event: one.event,
-  occurredAt: one.minute === undefined ? undefined : BASE + one.minute * 60_000,
-  recipients: one.recipients?.map(name.address),
-  reason: `reason of ${one.event}`,
-  raw: { event: one.event, minute: one.minute ?? null },
-  keyHash: one.key === undefined ? undefined : name.hash(one.key),
-  bounceType: one.bounceType,
-  suppress: one.suppress?.map(name.address),
-  alertable: one.alertable,
-  category: "notification",
-  backfill: one.backfill,
-  listed: one.listed
-})
-
-const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "record" }>): RecordSend => {
-  const details = mail({
-    to: [name.address(0)],
-    others: one.others ? [name.address(1)] : [],
-    dropped: one.others ? [] : [name.address(2)],
-    idempotencyKey: name.key(one.key),
-    keyHash: name.hash(one.key)
-  })
-  const owner = name.owner(one.owner)
-  return attempt(details, one.outcome, {
-    // An attempt that is made again, since nobody heard how it ended, asks for its row with another end or another message.
-    rowId: anyId(
-      one.again
-        ? name.id(one.key * 10 + 4, one.slot)
-        : name.id(
-            one.key * 10 + ["sent", "deferred", "suppressed", "failed"].indexOf(one.outcome),
-            one.slot +
-              (one.outcome === "sent" ? 10 * (one.message + (one.provider === "provider_a" ? 1 : 4)) : 0)
-          )
-    ),
-    provider: one.provider,
-    providerMessageId: one.outcome === "sent" ? name.message(one.message) : null,
-    costUsd: one.outcome === "sent" || one.outcome === "deferred" ? 0.0004 : null,
-    settle:
-      one.settles === "nothing"
-        ? undefined
-        : one.settles === "retry"
-          ? { owner, state: "deferred", ambiguous: true, result: undefined }
-          : {
-              owner,
-              state: one.state,
-              ambiguous: one.state === "ambiguous" || one.state === "deferred",
-              result: resultOf(one.outcome, name.key(one.key))
-            }
-  })
-}
-
-/** Ids that the stores chose for themselves, and times of observation, are not compared. */
-const EVENT_ROW = "a row that an event made"
-const canonicalId = (id: string) => (id.startsWith("10000000-") ? id : EVENT_ROW)
-
-const canonicalDecision = (decision: ClaimDecision) => {
-  switch (decision._tag) {
-    case "Claimed":
-      return { ...decision, firstAttemptAt: "some time" }
-    case "Replay":
-      return { ...decision, result: { ...decision.result, sendId: canonicalId(decision.result.sendId) } }
-    default:
-      return decision
-  }
-}
-
-const canonicalTime = (at: number | null) => (at === null || at <= BASE + 3_600_000 ? at : "when observed")
-
-const canonicalRows = (rows: ReadonlyArray<LogRow>, name: Names) =>
-  rows
-    .filter(
-      ({ idempotencyKey, providerMessageId }) =>
-        idempotencyKey === name.key(0) ||
-        idempotencyKey === name.key(1) ||
-        [0, 1, 2].some((index) => providerMessageId === name.message(index))
-    )
-    .map(({ accounts, alertedAt, id, lastEventAt, ...row }) => ({
-      ...row,
-      createdAt: "some time",
-      id: canonicalId(id),
-      suppressionMarks: [...row.suppressionMarks].sort(),
-      alerted: alertedAt !== null,
-      lastEventAt: canonicalTime(lastEventAt),
-      accounts:
-        accounts === null
-          ? null
-          : [accounts.received, accounts.listed].map((one) => one && { ...one, at: canonicalTime(one.at) })
-    }))
-    .sort((a, b) =>
-      [a.id, a.provider, a.providerMessageId].join() < [b.id, b.provider, b.providerMessageId].join() ? -1 : 1
-    )
-
-const canonicalSuppressions = (all: Effect.Success<MailWorld["suppressions"]>, name: Names) =>
-  all
-    .filter(({ email }) => email === name.address(0) || email === name.address(1))
-    .map(({ email, reason }) => `${reason}:${email}`)
-    .sort()
-
-const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect<unknown> => {
-  switch (one._tag) {
-    case "event":
-      return Effect.map(world.recordEvent(toEvent(name, one)), (recorded) => ({
-        ...recorded,
-        sendId: canonicalId(recorded.sendId)
-      }))
-    case "record":
-      return Effect.map(Effect.orDie(world.store.record(toRecord(name, one))), (recorded) => ({
-        ...recorded,
-        sendId: canonicalId(recorded.sendId)
-      }))
-    case "begin":
-      return world.store
-        .begin({
-          keyHash: name.hash(one.key),
-          addresses: [name.address(0), name.address(1)],
-          claim: {
-            payloadHash: one.payload,
-            provider: one.provider,
-            owner: name.owner(one.owner),
-            leaseMs: LEASE_MS
-          }
-        })
-        .pipe(
-          Effect.orDie,
-          Effect.map(({ decision, evidence, suppressions }) => ({
-            evidence,
-            suppressions: suppressions.map(({ email, reason }) => email + reason).sort(),
-            decision: canonicalDecision(decision)
-          }))
-        )
-    case "retry":
-      return world.store
-        .beginRetry({
-          keyHash: name.hash(one.key),
-          provider: one.provider,
-          rowId: anyId(name.id(one.key * 10 + one.slot, one.slot)),
-          addresses: [],
-          owner: name.owner(one.owner),
-          leaseMs: LEASE_MS
-        })
-        .pipe(Effect.orDie)
-    case "move":
-      return Effect.orDie(
-        world.store.moveClaim({
-          keyHash: name.hash(one.key),
-          owner: name.owner(one.owner),
-          provider: one.provider
-        })
-      )
-    case "evidence":
-      return Effect.orDie(world.store.findEvidence({ keyHash: name.hash(one.key), provider: one.provider }))
-    case "release":
-      return Effect.flatMap(world.rows, (rows) => {
-        const row = rows.find(
-          (known) => known.provider === one.provider && known.providerMessageId === name.message(one.message)
-        )
-        return row === undefined ? Effect.succeed(false) : world.releaseAlert(row.id)
-      })
-    case "unsuppress":
-      return Effect.asVoid(world.unsuppress(name.address(one.to)))
-    case "advance":
-      return Effect.asVoid(world.advance(one.ms))
-  }
-}
-
 let runs = 0
 
 describe("the in-memory model and the SQL functions", () => {
@@ -297,7 +46,9 @@ describe("the in-memory model and the SQL functions", () => {
             const name = names((runs += 1))
             const memory = yield* makeMemoryWorld
             // What earlier runs left has no part in this one, and the clock of all rows moves with each run.
-            yield* Effect.orDie(sql`truncate email_log, email_suppressions, email_send_claims`)
+            yield* Effect.orDie(
+              sql`truncate email_log, email_suppressions, email_send_claims, email_alerts, erased_suppressions`
+            )
             for (const one of steps) {
               const before = yield* memory.rows
               const [expected, actual] = [
@@ -436,6 +187,29 @@ describe("a set of events", () => {
 })
 
 describe("races", () => {
+  it.live("of an event with the retry that it makes needless: the retry waits for it (S4)", () =>
+    Effect.gen(function* () {
+      const name = names((runs += 1))
+      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
+      yield* postgres.store.record(attempt(details, "deferred"))
+      const event = [
+        { provider: "provider_a", provider_message_id: "m", event: "sent", key_hash: name.hash(0) }
+      ]
+      const retry = postgres.store.beginRetry({
+        ...{ keyHash: name.hash(0), provider: "provider_a" as const, rowId: anyId(name.id(0, 9)) },
+        ...{ addresses: [], owner: name.owner(0), leaseMs: 60_000 }
+      })
+      const began = yield* whileOpen(
+        sql`select send_id from record_email_events(${JSON.stringify(event)}::jsonb)`,
+        retry
+      ).pipe(Effect.provideService(WriteSql, sql))
+      assert.deepInclude(began, {
+        _tag: "Settled",
+        evidence: { provider: "provider_a", providerMessageId: "m" }
+      })
+    })
+  )
+
   it.live(
     "of an early event with the deferral of its key end in one row, in every interleaving (D1, L1)",
     () =>
