@@ -21,6 +21,9 @@ export interface OpenPipeline {
 /** It logs to the output, as the server does. */
 const sink: LogSink = { write: (line) => process.stdout.write(line) }
 
+/** Scans of a mail that are read: what a thread reads within the time limit of the edge's mail worker, 12 minutes. */
+const MAX_SCANS = 80
+
 /**
  * Starts the conversion pipeline of convert-by-email as a plain fetch handler, for a container or a process of its own that
  * stands behind a service binding. It needs Node (PDFs are read in threads), and neither a database nor a network: a mail is
@@ -33,7 +36,10 @@ export const openPipeline = async (
   const loggers = new Set([lineLogger(sink, (text) => text)])
   const layer = pipelineAnswers.pipe(
     Layer.provide([Layer.provide(Html.layer, Eld.layer), LocalModel.layer]),
-    Layer.provide([layerPdf(options), options.ocr === "off" ? Layer.empty : layerTesseract()]),
+    Layer.provide([
+      layerPdf(options),
+      options.ocr === "off" ? Layer.empty : layerTesseract({ maxPages: MAX_SCANS })
+    ]),
     Layer.provide(NodeCrypto.layer)
   )
   const context = await Effect.runPromise(

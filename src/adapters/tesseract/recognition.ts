@@ -12,6 +12,8 @@ const MAX_LIBRARY_BYTES = 768 * 1024 * 1024
 const PAGE_TIMEOUT_MS = 60_000
 /** Most threads unless given: each holds some 350 MB. */
 const MAX_THREADS = 4
+/** Some three hours of a processor. */
+const MAX_PAGES = 2_000
 /** The languages that Postlane brings along. */
 const LANGUAGES = ["eng", "deu", "fra", "spa"]
 
@@ -21,6 +23,8 @@ export interface RecognitionOptions {
   readonly languages?: ReadonlyArray<string> | undefined
   /** Pictures that are read at once. One less than the machine has cores, four at most, unless given. */
   readonly threads?: number | undefined
+  /** Scans of a document that are read: those on its first pages; 2,000 unless given. */
+  readonly maxPages?: number | undefined
   readonly pageTimeoutMs?: number | undefined
 }
 
@@ -35,6 +39,7 @@ const hasData = (language: string): boolean => {
 
 const make = Effect.fnUntraced(function* ({
   languages = LANGUAGES,
+  maxPages = MAX_PAGES,
   pageTimeoutMs = PAGE_TIMEOUT_MS,
   threads = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1))
 }: RecognitionOptions) {
@@ -57,6 +62,7 @@ const make = Effect.fnUntraced(function* ({
   })
   return {
     atOnce: all.length,
+    maxPages,
     read: (picture: GreyPicture, hints: RecognitionHints) =>
       turns.withPermit(
         Effect.acquireUseRelease(

@@ -17,10 +17,12 @@ export interface RecognitionHints {
   readonly lang: string | undefined
 }
 
-/** Reads the text of pictures, on this machine. Without an adapter nothing is read. */
-export const TextRecognition = Context.Reference<{
+/** Reads the text of pictures, on this machine. */
+export interface Recogniser {
   /** Pictures that are read at once; 0: none is ever read. */
   readonly atOnce: number
+  /** Scans of a document that are read at most: those on its first pages. */
+  readonly maxPages: number
   /**
    * The words of a picture, in the order of reading; none for one that shows no text. The same picture gives the same words. The
    * picture's bytes may be gone afterwards. Interrupting it frees what it uses.
@@ -29,6 +31,13 @@ export const TextRecognition = Context.Reference<{
     picture: GreyPicture,
     hints: RecognitionHints
   ) => Effect.Effect<RecognisedText, RecognitionError>
-}>("postlane/ports/TextRecognition", {
-  defaultValue: () => ({ atOnce: 0, read: () => Effect.fail(new RecognitionError({ reason: "crashed" })) })
+}
+
+/** The recogniser in use. Without an adapter nothing is read. */
+export const TextRecognition = Context.Reference<Recogniser>("postlane/ports/TextRecognition", {
+  defaultValue: () => ({
+    atOnce: 0,
+    maxPages: 0,
+    read: () => Effect.fail(new RecognitionError({ reason: "crashed" }))
+  })
 })

@@ -112,6 +112,7 @@ const conversionOf = ({
   modelId,
   ocr,
   ocrLanguages,
+  ocrMaxPages,
   ocrPageSeconds,
   ocrWorkers,
   outputUsdPerMtok,
@@ -123,7 +124,12 @@ const conversionOf = ({
   recognition:
     ocr === "off"
       ? undefined
-      : { languages: ocrLanguages, threads: ocrWorkers, pageTimeoutMs: ocrPageSeconds * 1000 }
+      : {
+          languages: ocrLanguages,
+          threads: ocrWorkers,
+          maxPages: ocrMaxPages,
+          pageTimeoutMs: ocrPageSeconds * 1000
+        }
 })
 
 const batchOf = ({ localDelaySeconds, localFaults, ...batch }: Values["batch"]) => ({

@@ -251,6 +251,8 @@ export const AREAS = {
       unit: "threads"
     })`
       Pages that are read at once in a process, each in a thread of some 350 MB that ends when there is nothing to read.`,
+    ocrMaxPages: open("OCR_MAX_PAGES", integer(1), { fallback: "2000", unit: "pages" })`
+      Scans of a document that are read: those on its first pages. Later ones stay pictures, and say so.`,
     ocrPageSeconds: open("OCR_PAGE_SECONDS", integer(1, 3600), { fallback: "60", unit: "seconds" })`
       Time of a processor (before Node 24.6, by the clock) that a page may take; then it stays a picture. Most take five seconds.`,
     dailyBudgetUsd: open("MODEL_DAILY_BUDGET_USD", decimal, { otherwise: "no limit", unit: "USD" })`

@@ -13,6 +13,9 @@ export type RecognitionScript = (
   hints: RecognitionHints
 ) => Effect.Effect<RecognisedText, RecognitionError>
 
-/** Pictures read by a script, as many at once as it says. */
-export const layerScripted = (script: RecognitionScript, atOnce = 1): Layer.Layer<never> =>
-  Layer.succeed(TextRecognition, { atOnce, read: script })
+/** Pictures read by a script, as many at once, and of a document, as it says. */
+export const layerScripted = (
+  script: RecognitionScript,
+  atOnce = 1,
+  maxPages = Infinity
+): Layer.Layer<never> => Layer.succeed(TextRecognition, { atOnce, maxPages, read: script })

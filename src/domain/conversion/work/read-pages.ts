@@ -2,6 +2,7 @@ import { Effect, Fiber, Layer, Option, Stream } from "effect"
 
 import { type OpenPages, PageSources } from "../../../ports/conversion/page-sources.ts"
 import { Pdf, type PdfDocument, type PdfError, type PageRange } from "../../../ports/conversion/pdf.ts"
+import { type Recogniser, TextRecognition } from "../../../ports/conversion/text-recognition.ts"
 import { FileObjects } from "../../../ports/object-store.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
 import { makeRetries } from "./attempt.ts"
@@ -56,7 +57,7 @@ const free = ({ buffer }: Uint8Array): void => {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange) {
+const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange, recogniser: Recogniser) {
   const retrying = makeRetries()
   const layout = yield* makeLayouts(document, range, retrying)
   const looked = (index: number) => retrying(document.isBlank(index))
@@ -89,7 +90,8 @@ const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRang
     },
     range,
     layout,
-    isBlank
+    isBlank,
+    recogniser
   })
   const pages: OpenPages = {
     page: (index) =>
@@ -116,6 +118,7 @@ export const layer: Layer.Layer<PageSources, never, Pdf | FileObjects> = Layer.e
   Effect.gen(function* () {
     const pdf = yield* Pdf
     const objects = yield* FileObjects
+    const recogniser = yield* TextRecognition
     const opened = (path: string) => makeRetries()(pdf.open(path))
     return PageSources.of({
       facts: (objectKey) =>
@@ -127,7 +130,7 @@ export const layer: Layer.Layer<PageSources, never, Pdf | FileObjects> = Layer.e
       open: (objectKey, range) =>
         objects.localPath(objectKey).pipe(
           Effect.flatMap(opened),
-          Effect.flatMap((document) => open(document, range))
+          Effect.flatMap((document) => open(document, range, recogniser))
         )
     })
   })

@@ -1,7 +1,7 @@
 import { Effect, Fiber, Result } from "effect"
 
 import type { PdfDocument, PdfError, PageRange, ReadScan } from "../../../ports/conversion/pdf.ts"
-import { TextRecognition } from "../../../ports/conversion/text-recognition.ts"
+import type { Recogniser } from "../../../ports/conversion/text-recognition.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
 import { type RecognisedText, showsText } from "../recognition/recognised-text.ts"
 
@@ -14,6 +14,7 @@ interface Scans {
   readonly range: PageRange
   readonly layout: (index: number) => Effect.Effect<LayoutPage, PdfError>
   readonly isBlank: (index: number) => Effect.Effect<boolean, PdfError>
+  readonly recogniser: Recogniser
 }
 
 /** A page's picture, read: `undefined` where that failed, `not-text` where there is nothing to read. */
@@ -23,8 +24,13 @@ type Read = RecognisedText | undefined | "not-text"
  * Reads the scanned pages of a range. A page is read when it is asked for, and the next ones ahead of their turn, as many as can be
  * read at once; each is laid out with its neighbours of the range, whatever was read before, so that the result is always the same.
  */
-export const makeRecognised = Effect.fnUntraced(function* ({ document, isBlank, layout, range }: Scans) {
-  const { atOnce, read } = yield* TextRecognition
+export const makeRecognised = Effect.fnUntraced(function* ({
+  document,
+  isBlank,
+  layout,
+  range,
+  recogniser: { atOnce, maxPages, read }
+}: Scans) {
   const scope = yield* Effect.scope
   const fibers = new Map<number, Fiber.Fiber<Read, PdfError>>()
   let failures = 0
@@ -33,7 +39,7 @@ export const makeRecognised = Effect.fnUntraced(function* ({ document, isBlank, 
   const readPage = Effect.fnUntraced(function* (index: number) {
     const { isScan } = yield* layout(index)
     if (isScan !== true || (yield* isBlank(index))) return "not-text" as const
-    if (failures >= MAX_FAILURES) return undefined
+    if (failures >= MAX_FAILURES || index >= maxPages) return undefined
     const found = yield* Effect.result(read(yield* document.scan(index), hints))
     if (Result.isFailure(found)) {
       failures += 1

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import * as fc from "fast-check"
 
+import { layerScripted } from "../../../../src/adapters/memory/conversion/text-recognition.ts"
 import * as ReadPages from "../../../../src/domain/conversion/work/read-pages.ts"
 import { PageSources } from "../../../../src/ports/conversion/page-sources.ts"
 import { Pdf, type PdfDocument, PdfError, type PageRange } from "../../../../src/ports/conversion/pdf.ts"
@@ -121,6 +122,41 @@ describe("reading pages", () => {
         assert.strictEqual((yield* Effect.flip(layoutOf(5)))._tag, "PdfError")
         assert.strictEqual(tries, 4)
       })
+  )
+
+  it.effect("DOC-23: scans are recognised by what the layer was made with, whatever its caller has", () =>
+    Effect.gen(function* () {
+      const { document, layer } = documentWith(new Set())
+      const scanned: PdfDocument = {
+        ...document,
+        layout: (range) => Stream.map(document.layout(range), (page) => ({ ...page, isScan: true as const })),
+        scan: () => Effect.succeed({ width: 1, height: 1, dpi: 200, bytes: new Uint8Array(1) }),
+        layoutRead: (index, scans) =>
+          Effect.succeed({
+            index,
+            label: "",
+            tier: "recognised",
+            html: `${scans.length} were read`,
+            text: ""
+          })
+      }
+      const line = {
+        baseline: 1,
+        height: 1,
+        words: [{ text: "word", confidence: 90, box: { x0: 0, y0: 0, x1: 1, y1: 1 } }]
+      }
+      const recognition = layerScripted(() =>
+        Effect.succeed({ turn: 0, skew: 0, width: 1, height: 1, lines: [line] })
+      )
+      const htmlOf = (layers: ReturnType<typeof layer>) =>
+        Effect.gen(function* () {
+          const pages = yield* (yield* PageSources).open("files/x/source", { first: 0, end: 3 })
+          const { recognised } = yield* pages.page(1)
+          return (yield* recognised).html
+        }).pipe(Effect.scoped, Effect.provide(layers))
+      assert.strictEqual(yield* htmlOf(Layer.provide(layer(scanned), recognition)), "3 were read")
+      assert.strictEqual(yield* htmlOf(layer(scanned)), "<p>1</p>")
+    })
   )
 
   it.effect(

@@ -8,7 +8,7 @@ import {
 import type { RecognisedText } from "../../../../src/domain/conversion/recognition/recognised-text.ts"
 import { makeRecognised } from "../../../../src/domain/conversion/work/recognise-pages.ts"
 import { PdfError, type ReadScan } from "../../../../src/ports/conversion/pdf.ts"
-import { RecognitionError } from "../../../../src/ports/conversion/text-recognition.ts"
+import { RecognitionError, TextRecognition } from "../../../../src/ports/conversion/text-recognition.ts"
 
 const PAGES = 12
 /** These have a text of their own. */
@@ -31,52 +31,63 @@ const textOf = (index: number): RecognisedText => ({
 })
 
 /** The document's pages, and what was asked of it. */
-const world = (atOnce: number, script?: RecognitionScript, broken: ReadonlySet<number> = new Set()) => {
+const world = (
+  atOnce: number,
+  script?: RecognitionScript,
+  { broken = new Set(), maxPages }: { readonly broken?: ReadonlySet<number>; readonly maxPages?: number } = {}
+) => {
   const read: Array<number> = []
   const laidOut: Array<ReadonlyArray<ReadScan>> = []
-  const recognised = makeRecognised({
-    document: {
-      facts: {
-        pageCount: PAGES,
-        title: undefined,
-        author: undefined,
-        lang: "de",
-        tagged: false,
-        outline: [],
-        fonts: []
+  const recognised = Effect.flatMap(TextRecognition, (recogniser) =>
+    makeRecognised({
+      recogniser,
+      document: {
+        facts: {
+          pageCount: PAGES,
+          title: undefined,
+          author: undefined,
+          lang: "de",
+          tagged: false,
+          outline: [],
+          fonts: []
+        },
+        scan: (index) =>
+          broken.has(index)
+            ? Effect.fail(new PdfError({ reason: "broken", message: "", page: index }))
+            : Effect.succeed({ width: index, height: 1, dpi: 200, bytes: new Uint8Array(1) }),
+        layoutRead: (index, scans) => {
+          laidOut.push(scans)
+          return Effect.succeed({
+            index,
+            label: "",
+            tier: "recognised",
+            html: scans.map(({ page, text }) => `${page}${text === undefined ? "?" : ""}`).join(" "),
+            text: ""
+          })
+        }
       },
-      scan: (index) =>
-        broken.has(index)
-          ? Effect.fail(new PdfError({ reason: "broken", message: "", page: index }))
-          : Effect.succeed({ width: index, height: 1, dpi: 200, bytes: new Uint8Array(1) }),
-      layoutRead: (index, scans) => {
-        laidOut.push(scans)
-        return Effect.succeed({
+      range: { first: 0, end: PAGES },
+      layout: (index) =>
+        Effect.succeed({
           index,
           label: "",
-          tier: "recognised",
-          html: scans.map(({ page, text }) => `${page}${text === undefined ? "?" : ""}`).join(" "),
-          text: ""
-        })
-      }
+          tier: "layout",
+          html: "as it is",
+          text: "",
+          ...(TYPED.has(index) ? {} : { isScan: true as const })
+        }),
+      isBlank: (index) => Effect.succeed(index === BLANK)
+    })
+  )
+  const layer = layerScripted(
+    (picture, hints) => {
+      read.push(picture.width)
+      assert.strictEqual(hints.lang, "de")
+      return script?.(picture, hints) ?? Effect.succeed(textOf(picture.width))
     },
-    range: { first: 0, end: PAGES },
-    layout: (index) =>
-      Effect.succeed({
-        index,
-        label: "",
-        tier: "layout",
-        html: "as it is",
-        text: "",
-        ...(TYPED.has(index) ? {} : { isScan: true as const })
-      }),
-    isBlank: (index) => Effect.succeed(index === BLANK)
-  })
-  const layer = layerScripted((picture, hints) => {
-    read.push(picture.width)
-    assert.strictEqual(hints.lang, "de")
-    return script?.(picture, hints) ?? Effect.succeed(textOf(picture.width))
-  }, atOnce)
+    atOnce,
+    maxPages
+  )
   return { laidOut, layer, read, recognised }
 }
 
@@ -174,11 +185,19 @@ describe("recognising pages", () => {
     })
   )
 
+  it.effect("DOC-23: of a document of very many scans the first ones are read; the others say so", () =>
+    Effect.gen(function* () {
+      const bomb = world(4, undefined, { maxPages: 2 })
+      assert.deepStrictEqual(yield* htmlOf(bomb, [0, 1, 2, 10]), ["0 1", "0 1 2?", "1 2? 3?", "9? 10? 11?"])
+      assert.deepStrictEqual(bomb.read, [0, 1])
+    })
+  )
+
   it.effect("a photograph stays what it is; a page that cannot be drawn fails alone", () =>
     Effect.gen(function* () {
       const photographs = world(1, ({ width }) => Effect.succeed({ ...textOf(width), lines: [] }))
       assert.deepStrictEqual(yield* htmlOf(photographs, [0, 1]), ["as it is", "as it is"])
-      const broken = world(1, undefined, new Set([1]))
+      const broken = world(1, undefined, { broken: new Set([1]) })
       assert.deepStrictEqual(yield* htmlOf(broken, [0, 1, 2]), ["0", "broken", "2 3"])
     })
   )
