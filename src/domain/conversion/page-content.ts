@@ -62,6 +62,8 @@ export type Drawing =
       readonly box: Box
       readonly stroked: boolean
       readonly filled: boolean
+      /** It has bends or slanted lines. */
+      readonly curved: boolean
       /** 0xRRGGBB */
       readonly color: number
       readonly mcid: number | undefined
@@ -120,6 +122,8 @@ export interface PageContent {
   readonly height: number
   readonly runs: ReadonlyArray<TextRun>
   readonly drawings: ReadonlyArray<Drawing>
+  /** The extents of what was drawn elsewhere and is placed here as a whole: a chart, a letterhead. */
+  readonly groups: ReadonlyArray<Box>
   readonly links: ReadonlyArray<PageLink>
   readonly fields: ReadonlyArray<FormField>
   /** Roots of the structure on this page; empty where the document is not tagged. */

@@ -134,6 +134,7 @@ const contentOf = (paper: Paper, index: number): Effect.Effect<PageContent, PdfE
         height: 100,
         runs: [],
         drawings: [],
+        groups: [],
         links: [],
         fields: [],
         structure: []

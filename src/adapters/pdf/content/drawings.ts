@@ -1,4 +1,4 @@
-import type { Drawing } from "../../../domain/conversion/page-content.ts"
+import type { Box, Drawing } from "../../../domain/conversion/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { IDENTITY, type Matrix, mapBox, mapX, mapY, multiply, roundBox, scaleOf } from "./geometry.ts"
 import { type Mark, markOf, UNMARKED } from "./marks.ts"
@@ -8,6 +8,8 @@ const TEXT = 1
 const PATH = 2
 const IMAGE = 3
 const FORM = 5
+// FPDF_SEGMENT_…
+const BEZIER_TO = 1
 const MOVE_TO = 2
 
 /** Forms within forms; deeper ones are a loop or malice. */
@@ -16,12 +18,16 @@ const MAX_DEPTH = 12
 const MAX_OBJECTS = 500_000
 /** Drawings that are returned. Pages with more are pictures, whose single strokes mean nothing. */
 const MAX_DRAWINGS = 20_000
+/** Groups that are returned. */
+const MAX_GROUPS = 1_000
 /** A path with more pieces than this is a curve: its outline is returned, not its pieces. */
 const MAX_SEGMENTS = 2_000
 
 /** The page's paths and images, and the marks that text inside marked form XObjects inherits (by text object). */
 interface PageObjects {
   readonly drawings: ReadonlyArray<Drawing>
+  /** The extents of form XObjects. */
+  readonly groups: ReadonlyArray<Box>
   readonly inherited: ReadonlyMap<number, Mark>
   /** Image objects in the order of `Drawing.index`. */
   readonly images: ReadonlyArray<number>
@@ -54,18 +60,24 @@ const boundsOf = ({ call, memory }: Pdfium, object: number, matrix: Matrix) => {
   )
 }
 
-/** One rectangle a subpath: a table's rules are often one path. */
+/** A stretch of a path that leaves both directions of the page's sides by more than this, points, is slanted. */
+const SLANTED = 0.05
+
+/** One rectangle a subpath: a table's rules are often one path. Curved: it has a bend, or a slanted line. */
 const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) => {
   const { call, memory } = pdfium
   const { scratch } = memory
   const whole = multiply(matrixOf(pdfium, path), matrix)
   const reach = (width * scaleOf(whole)) / 2
-  const boxes: Array<{ x0: number; y0: number; x1: number; y1: number }> = []
-  let box: { x0: number; y0: number; x1: number; y1: number } | undefined
+  const boxes: Array<{ readonly box: Box; readonly curved: boolean }> = []
+  let box: Box | undefined
   let points = 0
+  let curved = false
+  let [beforeX, beforeY] = [0, 0]
   const close = () => {
-    if (box !== undefined && points > 1)
-      boxes.push({ x0: box.x0 - reach, y0: box.y0 - reach, x1: box.x1 + reach, y1: box.y1 + reach })
+    if (box === undefined || points < 2) return
+    const { x0, x1, y0, y1 } = box
+    boxes.push({ box: { x0: x0 - reach, y0: y0 - reach, x1: x1 + reach, y1: y1 + reach }, curved })
   }
   const count = call.FPDFPath_CountSegments(path)
   for (let at = 0; at < count; at++) {
@@ -73,11 +85,15 @@ const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) =
     if (segment === 0 || call.FPDFPathSegment_GetPoint(segment, scratch, scratch + 4) === 0) continue
     const [px, py] = [memory.float(scratch), memory.float(scratch + 4)]
     const [x, y] = [mapX(whole, px, py), mapY(whole, px, py)]
-    if (box === undefined || call.FPDFPathSegment_GetType(segment) === MOVE_TO) {
+    const type = call.FPDFPathSegment_GetType(segment)
+    if (box === undefined || type === MOVE_TO) {
       close()
       box = { x0: x, y0: y, x1: x, y1: y }
       points = 1
+      curved = false
     } else {
+      const slanted = Math.abs(x - beforeX) > SLANTED && Math.abs(y - beforeY) > SLANTED
+      curved ||= slanted || type === BEZIER_TO
       box = {
         x0: Math.min(box.x0, x),
         y0: Math.min(box.y0, y),
@@ -86,6 +102,8 @@ const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) =
       }
       points++
     }
+    beforeX = x
+    beforeY = y
   }
   close()
   return boxes
@@ -95,6 +113,7 @@ const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) =
 interface Walk {
   readonly pdfium: Pdfium
   readonly drawings: Array<Drawing>
+  readonly groups: Array<Box>
   readonly images: Array<number>
   readonly inherited: Map<number, Mark>
   left: number
@@ -121,10 +140,11 @@ const addPath = ({ drawings, pdfium }: Walk, object: number, at: Matrix, mark: M
       ? subpaths(pdfium, object, at, width)
       : bounds === undefined
         ? []
-        : [bounds]
-  for (const box of boxes) {
+        : [{ box: bounds, curved: true }]
+  for (const { box, curved } of boxes) {
     if (drawings.length >= MAX_DRAWINGS) return
-    if (isFinite(box)) drawings.push({ kind: "path", box: roundBox(box), stroked, filled, color, ...mark })
+    if (isFinite(box))
+      drawings.push({ kind: "path", box: roundBox(box), stroked, filled, curved, color, ...mark })
   }
 }
 
@@ -134,6 +154,12 @@ const addImage = ({ drawings, images, pdfium }: Walk, object: number, at: Matrix
   if (box !== undefined && drawings.length < MAX_DRAWINGS && isFinite(box)) {
     drawings.push({ kind: "image", box: roundBox(box), index, ...mark })
   }
+}
+
+const addGroup = ({ groups, pdfium }: Walk, object: number, at: Matrix, { artifact }: Mark) => {
+  const box = boundsOf(pdfium, object, at)
+  if (box !== undefined && !artifact && groups.length < MAX_GROUPS && isFinite(box))
+    groups.push(roundBox(box))
 }
 
 const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: number): void => {
@@ -149,6 +175,7 @@ const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: numbe
   if (type === PATH) addPath(walk, object, at, mark)
   else if (type === IMAGE) addImage(walk, object, at, mark)
   else if (type === FORM && depth < MAX_DEPTH) {
+    addGroup(walk, object, at, mark)
     const inner = multiply(matrixOf(walk.pdfium, object), at)
     const count = call.FPDFFormObj_CountObjects(object)
     for (let child = 0; child < count && walk.left > 0; child++)
@@ -159,7 +186,7 @@ const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: numbe
 /** Walks through the page's objects, form XObjects included, in the order in which they are painted. */
 export const readObjects = (pdfium: Pdfium, page: number, matrix: Matrix): PageObjects => {
   const { call } = pdfium
-  const walk: Walk = { pdfium, drawings: [], images: [], inherited: new Map(), left: MAX_OBJECTS }
+  const walk: Walk = { pdfium, drawings: [], groups: [], images: [], inherited: new Map(), left: MAX_OBJECTS }
   const count = call.FPDFPage_CountObjects(page)
   for (let at = 0; at < count && walk.left > 0; at++) {
     visit(walk, call.FPDFPage_GetObject(page, at), matrix, UNMARKED, 0)

@@ -75,8 +75,8 @@ const dataUri = ({ bytes, mediaType }: Picture): string =>
 
 const pictureOf = (document: OpenDocument, page: number, place: number | string): Picture | null => {
   if (typeof place === "number") return imageOfPage(document, page, place)
-  const [x0 = 0, y0 = 0, x1 = 0, y1 = 0] = place.split(" ").map(Number)
-  return regionOfPage(document, page, { x0, y0, x1, y1 })
+  const [x0 = 0, y0 = 0, x1 = 0, y1 = 0, turn = 0] = place.split(" ").map(Number)
+  return regionOfPage(document, page, { x0, y0, x1, y1 }, turn)
 }
 
 /** Pictures as data URIs, as many as there is room for. */

@@ -211,7 +211,7 @@ export class OpenDocument {
     const { pdfium } = this
     const { call, memory } = pdfium
     return this.withPage(index, ({ document, form, height, matrix, page, width }) => {
-      const { drawings, inherited } = readObjects(pdfium, page, matrix)
+      const { drawings, groups, inherited } = readObjects(pdfium, page, matrix)
       const links = readLinks(pdfium, document, page, matrix, this.#destinations)
       const runs = readRuns(pdfium, this.fonts, {
         page,
@@ -228,6 +228,7 @@ export class OpenDocument {
         height: round(height),
         runs,
         drawings,
+        groups,
         links,
         fields: form === 0 ? [] : readFields(pdfium, form, page, matrix),
         structure: this.facts.tagged ? readStructure(pdfium, page) : []

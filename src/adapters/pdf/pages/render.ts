@@ -104,9 +104,18 @@ const asPicture = (pixels: Pixels): Picture => ({
 const REGION_SCALE = 2
 const REGION_PIXELS = 1_400
 
-/** A part of the page as it is shown; null where it is empty or there is no memory for it. */
-export const regionOfPage = (document: OpenDocument, index: number, region: Box): Picture | null =>
-  document.withPage(index, ({ form, height, page, width }) => {
+/** A part of the page, which is turned upright where its writing is turned by `turn`; null where it is empty or too large. */
+export const regionOfPage = (
+  document: OpenDocument,
+  index: number,
+  region: Box,
+  turn: number
+): Picture | null =>
+  document.withPage(index, (open) => {
+    const { form, page } = open
+    const [width, height] = turn % 180 === 0 ? [open.width, open.height] : [open.height, open.width]
+    // Quarters of a turn, clockwise.
+    const rotate = (4 - turn / 90) % 4
     const { call } = document.pdfium
     const scale = Math.min(
       REGION_SCALE,
@@ -124,8 +133,8 @@ export const regionOfPage = (document: OpenDocument, index: number, region: Box)
     try {
       const [across, down] = [Math.round(width * scale), Math.round(height * scale)]
       call.FPDFBitmap_FillRect(bitmap, 0, 0, right - left, bottom - top, WHITE)
-      call.FPDF_RenderPageBitmap(bitmap, page, -left, -top, across, down, 0, ANNOTATIONS)
-      if (form !== 0) call.FPDF_FFLDraw(form, bitmap, page, -left, -top, across, down, 0, ANNOTATIONS)
+      call.FPDF_RenderPageBitmap(bitmap, page, -left, -top, across, down, rotate, ANNOTATIONS)
+      if (form !== 0) call.FPDF_FFLDraw(form, bitmap, page, -left, -top, across, down, rotate, ANNOTATIONS)
       const pixels = pixelsOf(document.pdfium, bitmap)
       return pixels === undefined ? null : asPicture(withPalette(pixels))
     } finally {

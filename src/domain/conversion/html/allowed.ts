@@ -5,7 +5,7 @@ export const ELEMENTS: ReadonlySet<string> = new Set(
   words(
     "a abbr b bdi bdo blockquote br button caption cite code col colgroup dd del details dfn div dl dt em " +
       "figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd label li mark ol option p pre q s " +
-      "samp select small span strong sub sup table tbody td textarea tfoot th thead time tr u ul var " +
+      "samp select small span strong sub summary sup table tbody td textarea tfoot th thead time tr u ul var " +
       "wbr"
   )
 )
@@ -70,7 +70,7 @@ export const VALUES: Readonly<Record<string, RegExp>> = {
   src: /^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/,
   "data-image": /^\d{1,5}$/,
   "data-scan": /^(good|poor|nothing)$/,
-  "data-region": /^\d{1,5}(?: \d{1,5}){3}$/,
+  "data-region": /^\d{1,5}(?: \d{1,5}){3,4}$/,
   "data-element": /^\d{1,9}$/
 }
 

@@ -19,8 +19,19 @@ interface RewriteContext {
 /** Tables with more columns get a frame that scrolls by itself. */
 const NARROW = 4
 
+/** Longest description made of a caption. */
+const MAX_SENTENCE = 160
+
 const HEADING = /^h[1-6]$/
 const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math"])
+
+/** The first sentence of a figure's caption, or the beginning of a long one: it says what an undescribed picture shows. */
+const captionOf = (figure: HtmlElement): string => {
+  const caption = figure.children.find((child) => isElement(child) && child.name === "figcaption")
+  const text = caption === undefined ? "" : lineOf([caption])
+  const [sentence = text] = /^.{12,}?[.!?](?=\s\p{Lu})/u.exec(text) ?? []
+  return sentence.length <= MAX_SENTENCE ? sentence : sentence.slice(0, MAX_SENTENCE).replace(/\s\S*$/, " …")
+}
 
 const isLink = (node: HtmlNode): boolean => isElement(node) && node.name === "a"
 
@@ -57,6 +68,8 @@ class Page {
   readonly #ids: ReadonlySet<string>
   readonly #used = new Set<string>()
   readonly #references = new Map<string, string>()
+  /** The first sentence of the caption of the figure around the current node; undefined outside of any. */
+  #caption: string | undefined
   /** Labels around the current node. */
   #labels = 0
   readonly #place: (level: number) => { readonly name: string; readonly id: string }
@@ -143,7 +156,10 @@ class Page {
         return [node]
       case "figure":
       case "blockquote": {
+        const outer = this.#caption
+        if (name === "figure") this.#caption = captionOf(node)
         const children = this.#children(node.children, depth + 1)
+        this.#caption = outer
         return isEmpty(children) ? [] : [element(name, this.#attributes(node), children)]
       }
       case "details":
@@ -204,8 +220,12 @@ class Page {
     const { lang, label, words } = this.#context
     const legible = node.attributes["data-scan"]
     const children = this.#children(node.children, depth + 1)
-    if (legible === undefined) return grouped(children)
     const own = words.lang === lang.split("-")[0] ? undefined : words.lang
+    if (legible === undefined) {
+      if (this.#caption === undefined || isEmpty(children)) return grouped(children)
+      // The words of a figure's picture.
+      return [element("details", {}, [element("summary", { lang: own }, [words.inPicture]), ...children])]
+    }
     const alt = filled(words.scanAlt, label)
     const pictures = children.map((child) =>
       isElement(child) ? element(child.name, { ...child.attributes, alt, lang: own }) : child
@@ -276,7 +296,7 @@ class Page {
         element("img", {
           ...attributes,
           src,
-          alt: description === undefined || description === "" ? this.#context.words.undescribed : description
+          alt: description || this.#caption || this.#context.words.undescribed
         })
       ]
     // The picture is missing: its description is kept.

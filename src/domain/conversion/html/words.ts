@@ -12,6 +12,8 @@ export interface InterfaceWords {
   readonly scanPoor: string
   readonly scanUnread: string
   readonly scanAlt: string
+  /** Heads the words of a picture that are too many for its description. */
+  readonly inPicture: string
   readonly field: string
   readonly table: string
   readonly untitled: string
@@ -29,6 +31,7 @@ const EN: InterfaceWords = {
   scanPoor: "This page could not be read well: words may be wrong or missing. Its picture:",
   scanUnread: "The text of this page could not be read. Its picture:",
   scanAlt: "Picture of page {n}, whose text stands beside it",
+  inPicture: "Words in the picture",
   field: "Form field",
   table: "Table",
   untitled: "Untitled document"
@@ -49,6 +52,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       scanPoor: "Diese Seite war schlecht zu lesen: Wörter können falsch sein oder fehlen. Ihr Bild:",
       scanUnread: "Der Text dieser Seite war nicht zu lesen. Ihr Bild:",
       scanAlt: "Bild der Seite {n}; ihr Text steht daneben",
+      inPicture: "Text im Bild",
       field: "Formularfeld",
       table: "Tabelle",
       untitled: "Dokument ohne Titel"
@@ -65,6 +69,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       scanPoor: "Cette page était difficile à lire : des mots peuvent être faux ou manquer. Son image :",
       scanUnread: "Le texte de cette page n’a pas pu être lu. Son image :",
       scanAlt: "Image de la page {n}, dont le texte se trouve à côté",
+      inPicture: "Texte de l’image",
       field: "Champ de formulaire",
       table: "Tableau",
       untitled: "Document sans titre"
@@ -82,6 +87,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
         "Esta página no se pudo leer bien: puede haber palabras equivocadas o faltar algunas. Su imagen:",
       scanUnread: "No se pudo leer el texto de esta página. Su imagen:",
       scanAlt: "Imagen de la página {n}; su texto está al lado",
+      inPicture: "Texto de la imagen",
       field: "Campo de formulario",
       table: "Tabla",
       untitled: "Documento sin título"
@@ -99,6 +105,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
         "Questa pagina era difficile da leggere: alcune parole possono essere errate o mancare. La sua immagine:",
       scanUnread: "Il testo di questa pagina non è leggibile. La sua immagine:",
       scanAlt: "Immagine della pagina {n}, il cui testo è accanto",
+      inPicture: "Testo dell’immagine",
       field: "Campo del modulo",
       table: "Tabella",
       untitled: "Documento senza titolo"
@@ -115,6 +122,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       scanPoor: "Esta página não pôde ser bem lida: pode haver palavras erradas ou em falta. A sua imagem:",
       scanUnread: "O texto desta página não pôde ser lido. A sua imagem:",
       scanAlt: "Imagem da página {n}, cujo texto está ao lado",
+      inPicture: "Texto da imagem",
       field: "Campo de formulário",
       table: "Tabela",
       untitled: "Documento sem título"
@@ -131,6 +139,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       scanPoor: "Deze pagina was slecht te lezen: woorden kunnen fout zijn of ontbreken. De afbeelding:",
       scanUnread: "De tekst van deze pagina kon niet worden gelezen. De afbeelding:",
       scanAlt: "Afbeelding van pagina {n}; de tekst staat ernaast",
+      inPicture: "Tekst in de afbeelding",
       field: "Formulierveld",
       table: "Tabel",
       untitled: "Document zonder titel"

@@ -2,6 +2,7 @@ import type {
   Block,
   Cell,
   Field,
+  Figure,
   Footnote,
   Formula,
   List,
@@ -159,6 +160,36 @@ const regionPicture = ({ x0, x1, y0, y1 }: Box, alt: string | undefined): HtmlNo
   return element("img", { "data-region": edges.join(" "), alt, width })
 }
 
+/** Longest description made of the words in a picture; more of them are folded away below it. */
+const MAX_DESCRIPTION = 300
+const figure = ({ alt, caption, image, labels, region }: Figure, notes: Notes): HtmlNode => {
+  const inside = labels.join(", ")
+  const folded = inside.length > MAX_DESCRIPTION
+  const said = folded ? `${inside.slice(0, MAX_DESCRIPTION).replace(/,[^,]*$/, "")}, …` : inside
+  const described = alt ?? (inside === "" ? undefined : said)
+  const shown =
+    region !== undefined
+      ? [regionPicture(region, described)]
+      : image === undefined && alt === undefined
+        ? []
+        : [element("img", { "data-image": image?.toString(), alt: described })]
+  const kept =
+    inside === "" || (described === inside && shown.length > 0)
+      ? []
+      : [
+          element(
+            "p",
+            {},
+            labels.flatMap((label, at) => (at === 0 ? [label] : [element("br", {}), label]))
+          )
+        ]
+  return element("figure", {}, [
+    ...shown,
+    ...(kept.length > 0 && shown.length > 0 ? [element("details", {}, kept)] : kept),
+    ...(caption.length === 0 ? [] : [element("figcaption", {}, words(caption, notes))])
+  ])
+}
+
 const formula = ({ label, math, region, text }: Formula): HtmlNode => {
   const shown =
     math ?? (region === undefined ? element("span", { role: "math" }, [text]) : regionPicture(region, text))
@@ -189,25 +220,8 @@ const write = (block: Block, notes: Notes): HtmlNode => {
       return list(block, notes)
     case "table":
       return table(block, notes)
-    case "figure": {
-      const image =
-        block.image === undefined && block.alt === undefined
-          ? []
-          : [element("img", { "data-image": block.image?.toString(), alt: block.alt })]
-      const caption =
-        block.caption.length === 0 ? [] : [element("figcaption", {}, words(block.caption, notes))]
-      const labels =
-        block.labels.length === 0
-          ? []
-          : [
-              element(
-                "p",
-                {},
-                block.labels.flatMap((label, at) => (at === 0 ? [label] : [element("br", {}), label]))
-              )
-            ]
-      return element("figure", {}, [...image, ...labels, ...caption])
-    }
+    case "figure":
+      return figure(block, notes)
     case "code":
       return element("pre", {}, [element("code", {}, [block.text])])
     case "field":
@@ -247,6 +261,10 @@ export const writeBlocks = (blocks: ReadonlyArray<Block>): string => {
 /** The positions of images in a fragment, to be filled by {@link withPictures}. */
 export const picturesIn = (html: string): ReadonlyArray<number> =>
   [...html.matchAll(/<img data-image="(\d+)"/g)].map(([, index]) => Number(index))
+
+/** Has the parts of a page that was turned to be read drawn upright, too; `turn` as its writing is turned. */
+export const withTurn = (html: string, turn: number): string =>
+  turn === 0 ? html : html.replaceAll(/(<img data-region="[\d ]+)"/g, `$1 ${turn}"`)
 
 /** The parts of the page that a fragment shows as pictures, to be filled likewise. */
 export const regionsIn = (html: string): ReadonlyArray<string> =>

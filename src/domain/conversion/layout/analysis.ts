@@ -6,7 +6,10 @@ import { uprightPage } from "./lines/turned.ts"
 
 /** A page, analysed once for the statistics and for the layout. */
 export interface PageAnalysis {
+  /** Upright. */
   readonly page: PageContent
+  /** By how much it was turned for that: clockwise degrees of its writing. */
+  readonly turn: number
   readonly fonts: ReadonlyArray<FontFace>
   readonly readable: ReadableRuns
   /** In the order of the content stream. */
@@ -39,5 +42,5 @@ export const analyse = (shown: PageContent, fonts: ReadonlyArray<FontFace>): Pag
   // Where the page's structure marks lists, shapes are not needed.
   const bullets = page.structure.length === 0 ? drawnBullets(page, readable.main) : []
   const segments = segmentsOf(letterBullets(withBullets(readable.main, bullets)))
-  return { page, fonts, readable, segments, rows: linesOf(segments, fonts) }
+  return { page, turn: asShown.turn, fonts, readable, segments, rows: linesOf(segments, fonts) }
 }

@@ -1,4 +1,4 @@
-import { writeBlocks } from "../html/write-blocks.ts"
+import { withTurn, writeBlocks } from "../html/write-blocks.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../page-content.ts"
 import { analyse, type PageAnalysis } from "./analysis.ts"
 import { contentsTargets, isContentsPage, withContentsLinks } from "./blocks/contents.ts"
@@ -74,7 +74,7 @@ export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): Reado
       index: analysis.page.index,
       label: analysis.page.label,
       tier: isContents ? "table-of-contents" : "layout",
-      html: writeBlocks(isContents ? withContentsLinks(blocks, targets) : blocks),
+      html: withTurn(writeBlocks(isContents ? withContentsLinks(blocks, targets) : blocks), analysis.turn),
       text: textLayer(analysis.page)
     }
   })

@@ -2,15 +2,16 @@ import type { FontFace } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { type Block, NO_SEAM } from "./blocks/block.ts"
 import { fieldsOf } from "./blocks/fields.ts"
-import { withCaptions, drawnFigures, figuresOf } from "./blocks/figures.ts"
+import { withCaptions, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
 import { withNoteReferences } from "./blocks/footnotes.ts"
 import { withFrontMatter } from "./blocks/front-matter.ts"
 import { type OutlineIndex, withoutRepeatedTitles } from "./blocks/headings.ts"
 import { joinColumns } from "./blocks/seams.ts"
+import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
 import { LinkIndex } from "./lines/inline.ts"
-import { type Segment, segmentsOf } from "./lines/segment.ts"
+import { readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
 import { type DocumentProfile, runningLines } from "./profile.ts"
 import { type Placed, readingOrder } from "./reading-order.ts"
 import { ruledTables } from "./tables/ruled-table.ts"
@@ -50,7 +51,7 @@ export const untaggedBlocks = (
   const running = new Set([...runningLines(profile, analysis)].flatMap(({ segments }) => segments))
   const kept =
     running.size === 0 ? analysis.segments : analysis.segments.filter((segment) => !running.has(segment))
-  const figures = drawnFigures(page, kept)
+  const figures = drawnFigures(page, kept, profile.bodySize)
   const undrawn = without(kept, figures.taken)
   const tables = ruledTables(page, undrawn, flow.inline)
   const loose = without(undrawn, tables.taken)
@@ -64,19 +65,27 @@ export const untaggedBlocks = (
   const columns = readingOrder(loose, placed, profile.bodySize).map((leaf): ReadonlyArray<Block> =>
     leaf.kind === "placed" ? [leaf.placed.block] : flowBlocks(leaf.segments, leaf.x1, flow)
   )
-  const aside = readable.turned.flatMap((runs) => {
+  const turned =
+    figures.turned.size === 0
+      ? readable.turned
+      : readableRuns({ ...page, runs: page.runs.filter((run) => !figures.turned.has(run)) }).turned
+  const unplaced: FlowContext = {
+    ...flow,
+    inline: { ...flow.inline, links: new LinkIndex([]) },
+    bars: undefined
+  }
+  const aside = turned.flatMap((runs) => {
     const segments = segmentsOf(runs)
     const right = segments.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
-    return flowBlocks(segments, right, { ...flow, inline: { ...flow.inline, links: new LinkIndex([]) } }).map(
-      (block): Block =>
-        block.kind === "heading"
-          ? {
-              kind: "paragraph",
-              spans: block.spans,
-              lang: undefined,
-              seam: NO_SEAM
-            }
-          : block
+    return flowBlocks(segments, right, unplaced).map((block): Block =>
+      block.kind === "heading"
+        ? {
+            kind: "paragraph",
+            spans: block.spans,
+            lang: undefined,
+            seam: NO_SEAM
+          }
+        : block
     )
   })
   const blocks = withFrontMatter(withCaptions(withoutRepeatedTitles(joinColumns(columns))), page.index)

@@ -148,6 +148,7 @@ export const uprightPage = (page: PageContent, text: RecognisedText, keepsOwn: b
     height,
     runs: [...own, ...notUnder(runsOf(text, scale), own)],
     drawings: [],
+    groups: [],
     links: page.links.map((link): PageLink => ({ ...link, box: movedBox(link.box, move, turn) })),
     fields: page.fields.map((field): FormField => ({ ...field, box: movedBox(field.box, move, turn) })),
     structure: []

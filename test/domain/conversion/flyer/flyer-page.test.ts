@@ -33,6 +33,7 @@ const pageOf = (runs: ReadonlyArray<TextRun>, parts: Partial<PageContent> = {}):
   height: 800,
   runs,
   drawings: [],
+  groups: [],
   links: [],
   fields: [],
   structure: [],

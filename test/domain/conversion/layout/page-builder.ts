@@ -1,4 +1,5 @@
 import type {
+  Box,
   DocumentFacts,
   Drawing,
   FontFace,
@@ -83,6 +84,7 @@ export const lines = (
 /** What a page holds besides runs. */
 export interface Rest {
   readonly drawings?: ReadonlyArray<Drawing>
+  readonly groups?: ReadonlyArray<Box>
   readonly links?: ReadonlyArray<PageLink>
   readonly fields?: ReadonlyArray<FormField>
   readonly structure?: ReadonlyArray<StructureElement>
@@ -96,6 +98,7 @@ export const page = (runs: ReadonlyArray<TextRun>, index = 0, rest: Rest = {}): 
   height: 842,
   runs,
   drawings: [],
+  groups: [],
   links: [],
   fields: [],
   structure: [],
@@ -108,6 +111,7 @@ export const rule = (x0: number, y0: number, x1: number, y1: number): Drawing =>
   box: { x0, y0, x1, y1 },
   stroked: true,
   filled: false,
+  curved: false,
   color: 0,
   mcid: undefined,
   artifact: false

@@ -22,6 +22,7 @@ const outline: Drawing = {
   box: { x0: 0, y0: 0, x1: 5, y1: 8 },
   stroked: false,
   filled: true,
+  curved: false,
   color: 0,
   mcid: undefined,
   artifact: false
@@ -32,6 +33,7 @@ const page = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing>): P
   width: 600,
   height: 800,
   runs,
+  groups: [],
   drawings,
   links: [],
   fields: [],

@@ -55,6 +55,7 @@ const page = (parts: Partial<PageContent> = {}): PageContent => ({
   width: 600,
   height: 800,
   runs: [],
+  groups: [],
   drawings: [],
   links: [],
   fields: [],

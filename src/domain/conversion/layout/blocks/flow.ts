@@ -28,8 +28,8 @@ export interface FlowContext {
   readonly heading: HeadingContext
   /** Footnotes may stand below this. */
   readonly bottomHalf: number
-  /** Thin level lines: bars of fractions, among others. */
-  readonly bars: ReadonlyArray<Box>
+  /** Thin level lines: bars of fractions, among others; undefined where words do not stand as their boxes say. */
+  readonly bars: ReadonlyArray<Box> | undefined
   /** The page is a table of contents: entries without leaders are entries, too. */
   readonly contents: boolean
 }
@@ -267,11 +267,10 @@ export const flowBlocks = (
   const within: FlowContext = { ...context, heading: { ...context.heading, step } }
   const blocks: Array<Block> = []
   let from = 0
-  const formulas = formulasIn(lines, right, {
-    fonts: context.inline.fonts,
-    bodySize: context.heading.profile.bodySize,
-    bars: context.bars
-  })
+  const { bars } = context
+  const { bodySize } = context.heading.profile
+  const formulas =
+    bars === undefined ? [] : formulasIn(lines, right, { fonts: context.inline.fonts, bodySize, bars })
   for (const found of formulas) {
     append(blocks, tablesAndText(lines.slice(from, found.from), right, within))
     blocks.push(found.formula)

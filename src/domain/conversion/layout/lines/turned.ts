@@ -43,6 +43,7 @@ export const uprightPage = (page: PageContent, turn: number): PageContent => {
       return { ...moved(run), edges, angle: (run.angle - turn + 360) % 360, baseline: baseline + down }
     }),
     drawings: page.drawings.map(moved),
+    groups: page.groups.map((box) => moved({ box }).box),
     links: page.links.map(moved),
     fields: page.fields.map(moved)
   }

@@ -28,8 +28,50 @@ describe("figures", () => {
     ]
     assert.strictEqual(
       lay(page(runs, 0, { drawings: boxes }))?.html.replaceAll(/ data-open=""/g, ""),
-      `<p>${prose(30)}</p><figure><p>Start<br>Middle<br>End</p><figcaption>Figure 4: From start to end</figcaption></figure><p>${prose(60)}</p>`
+      `<p>${prose(30)}</p><figure><img data-region="98 118 412 238" alt="Start, Middle, End" width="419"><figcaption>Figure 4: From start to end</figcaption></figure><p>${prose(60)}</p>`
     )
+  })
+
+  it("have their many words folded away, and those that are written upwards", () => {
+    const names = Array.from({ length: 40 }, (_, at) =>
+      run(`Label ${at}`, 100 + (at % 8) * 38, 130 + Math.floor(at / 8) * 20, { size: 7 })
+    )
+    const upwards = {
+      ...run("Height", 80, 170, { size: 8, angle: 270 }),
+      box: { x0: 84, y0: 150, x1: 92, y1: 174 }
+    }
+    const runs = [...names, upwards, run("Figure 4: From start to end", 60, 262), ...body]
+    const html = lay(page(runs, 0, { drawings: boxes }))?.html ?? ""
+    assert.match(
+      html,
+      /<img data-region="82 118 \d+ 238" alt="Label 0[^"]*, …" width="\d+"><details><p>Label 0/
+    )
+    assert.match(html, /Label 39<br>Height<\/p><\/details><figcaption>/)
+    assert.strictEqual(html.match(/Height/g)?.length, 1)
+  })
+
+  it("may be placed as a whole, and drawn with curves: they need no caption then", () => {
+    const curves = Array.from({ length: 14 }, (_, at) => ({ ...rule(0, 0, 0, 0), curved: at % 2 === 0 })).map(
+      (one, at) => ({ ...one, box: { x0: 100 + 20 * at, y0: 120, x1: 118 + 20 * at, y1: 180 } })
+    )
+    const loose = [run("Start", 105, 150), ...body]
+    assert.include(lay(page(loose, 0, { drawings: curves }))?.html ?? "", 'alt="Start"')
+    const groups = [{ x0: 100, y0: 110, x1: 420, y1: 240 }]
+    const html = lay(page([run("Start", 105, 130), ...body], 0, { drawings: boxes, groups }))?.html ?? ""
+    assert.include(html, '<img data-region="98 108 422 242" alt="Start"')
+    assert.notInclude(lay(page(body, 0, { groups }))?.html ?? "", "<img")
+  })
+
+  it("that are tables are tables, whatever their captions are called", () => {
+    const rows = [0, 1, 2, 3, 4].map((at) => rule(100, 120 + 20 * at, 400, 120.4 + 20 * at))
+    const sides = [100, 200, 300, 399.6].map((x) => rule(x, 120, x + 0.4, 200))
+    const cells = [0, 1, 2, 3].flatMap((row) =>
+      [0, 1, 2].map((column) => run(`cell ${row}${column}`, 105 + 100 * column, 134 + 20 * row))
+    )
+    const runs = [...cells, run("Figure 4: A table", 100, 230), ...body]
+    const html = lay(page(runs, 0, { drawings: [...rows, ...sides] }))?.html ?? ""
+    assert.include(html, "<table")
+    assert.notInclude(html, "<img")
   })
 
   it("are none without a caption, or with prose in them", () => {

@@ -1,0 +1,295 @@
+import { append } from "../../../lists.ts"
+import type { Box, PageContent, TextRun } from "../../page-content.ts"
+import { linesOf } from "../lines/line.ts"
+import { CAPTION, isTableCaption } from "../lines/markers.ts"
+import { type Segment, segmentText } from "../lines/segment.ts"
+import type { Placed } from "../reading-order.ts"
+import { joinRegions, liesIn, type Region, regionsOf } from "./regions.ts"
+
+/** Figures that are drawn, and the words that belong to them. */
+export interface DrawnFigures {
+  readonly placed: ReadonlyArray<Placed>
+  readonly taken: ReadonlySet<Segment>
+  /** Words that are written upwards or downwards in them. */
+  readonly turned: ReadonlySet<TextRun>
+}
+
+/** Lines of a drawing; fewer are rules and frames. */
+const MIN_DRAWINGS = 6
+const MIN_SIDE = 40
+/** Without a caption it takes more of them, */
+const MIN_UNCAPTIONED = 12
+/** and bends or slanted lines. */
+const MIN_CURVES = 4
+/** How far a caption may stand from its figure, points; further where only labels stand between. */
+const NEAR = 36
+const NEAR_BY_LABELS = 96
+/** How far the panels of a figure may stand from each other, points. */
+const PANELS = 84
+/** Labels are short; a figure may hold a few longer ones, and one that was placed as a whole some more. */
+const LONG = 55
+const MAX_LONG = 3
+const MAX_LONG_PLACED = 8
+/** Words, rows and the length of the lines between them, by its width, that make a table of a region. */
+const MIN_CELLS = 6
+const MIN_ROWS = 3
+const SPANS = 0.8
+const THIN = 2.5
+/** Without a caption, more straight lines are a table. */
+const MOSTLY_RULES = 0.75
+/** Labels beside a drawing: how far they stand from it, points, and their longest. */
+const BESIDE = 10
+const LABEL = 40
+const ROUNDS = 3
+/** Room around a figure, and least room above its caption, points. */
+const MARGIN = 2
+const CLEAR = 3
+/** Most regions of a page on which figures are looked for, and most of its captions. */
+const MOST_REGIONS = 200
+const MOST_CAPTIONS = 24
+/** A page with more pieces of text is a list or a map. */
+const MOST_SEGMENTS = 6_000
+
+const touches = (a: Box, b: Box, slack = 0): boolean =>
+  a.x0 < b.x1 + slack && a.x1 > b.x0 - slack && a.y0 < b.y1 + slack && a.y1 > b.y0 - slack
+
+const isCaption = (segment: Segment): boolean => {
+  const text = segmentText(segment)
+  const match = CAPTION.exec(text)
+  if (match?.groups?.["number"] === undefined || isTableCaption(text) || /^listing/i.test(text)) return false
+  // "Figure 3 shows …" is prose: a caption continues with a mark, a capital letter, or not at all.
+  const rest = text.slice(match[0].length)
+  return /[.:–-]\s*$/.test(match[0]) || rest === "" || /^[\p{Lu}\p{N}(“"]/u.test(rest)
+}
+
+const centreIn = ({ x0, x1, y0, y1 }: Box, box: Box, slack: number): boolean => {
+  const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
+  return x > box.x0 - slack && x < box.x1 + slack && y > box.y0 - slack && y < box.y1 + slack
+}
+
+const grow = (a: Box, b: Box): Box => ({
+  x0: Math.min(a.x0, b.x0),
+  y0: Math.min(a.y0, b.y0),
+  x1: Math.max(a.x1, b.x1),
+  y1: Math.max(a.y1, b.y1)
+})
+
+/** A page's words and regions, to find figures among. */
+interface Scene {
+  readonly regions: ReadonlyArray<Region>
+  readonly segments: ReadonlyArray<Segment>
+  /** Those that are longer than a label. */
+  readonly prose: ReadonlyArray<Segment>
+  /** The captions that stand under each region. */
+  readonly under: ReadonlyMap<Region, ReadonlyArray<Segment>>
+  readonly captions: ReadonlyArray<Segment>
+}
+
+const overlapsAcross = (a: Box, b: Box): boolean => a.x0 < b.x1 && a.x1 > b.x0
+
+/** Whether a region has its caption where this one stands, or nearer: names of an axis and the like may stand between. */
+const isAbove = (region: Box, caption: Segment, prose: ReadonlyArray<Segment>): boolean => {
+  const gap = caption.y0 - region.y1
+  if (!overlapsAcross(region, caption) || gap < -4 || region.y0 > caption.y0) return false
+  if (gap < NEAR) return true
+  return (
+    gap < NEAR_BY_LABELS &&
+    !prose.some(
+      (segment) =>
+        segment !== caption &&
+        segment.y0 > region.y1 - 2 &&
+        segment.y1 < caption.y0 + 2 &&
+        overlapsAcross(segment, region)
+    )
+  )
+}
+
+/** The regions above a caption (or below it), with those that belong to them: panels of one figure. */
+const nearCaption = (caption: Segment, scene: Scene): Region | undefined => {
+  const { captions, prose, regions, segments, under } = scene
+  const above = regions.filter((region) => under.get(region)?.includes(caption) === true)
+  const below = (): ReadonlyArray<Region> =>
+    regions.filter((region) => {
+      const gap = region.y0 - caption.y1
+      return region.placed && overlapsAcross(region, caption) && gap > -4 && gap < NEAR
+    })
+  const parts = above.length > 0 ? [...above] : [...below()]
+  let whole = joinRegions(parts)
+  for (let round = 0; whole !== undefined && round < ROUNDS; round++) {
+    const now: Region = whole
+    const more = regions.filter((region) => {
+      if (parts.includes(region) || !touches(region, now, PANELS)) return false
+      const both = grow(now, region)
+      if (both.y0 < caption.y0 && both.y1 > caption.y1) return false
+      if (under.get(region)?.some((other) => other !== caption) === true) return false
+      if (captions.some((other) => other !== caption && centreIn(other, both, 0))) return false
+      return !prose.some((segment) => segment.characters > LONG && centreIn(segment, both, 0))
+    })
+    if (more.length === 0) break
+    append(parts, more)
+    whole = joinRegions(parts)
+  }
+  if (whole === undefined || above.length === 0) return whole
+  // What stands between it and its caption belongs to it.
+  const { x0, x1, y1 } = whole
+  const between = segments.filter(
+    (segment) => centreIn(segment, { x0, y0: y1, x1, y1: caption.y0 }, 0) && segment.y1 < caption.y0 + 2
+  )
+  return {
+    ...whole,
+    y1: Math.min(caption.y0 - CLEAR, Math.max(y1, ...between.slice(0, MOST_REGIONS).map((one) => one.y1)))
+  }
+}
+
+/** Whether lines divide a region into rows, with words in them: a table with a figure's caption. */
+const isGrid = (region: Region, { page, inside }: Inside): boolean => {
+  if (region.curves > 0 || inside.length < MIN_CELLS) return false
+  const across = page.drawings.filter(
+    ({ box, kind }) =>
+      kind === "path" &&
+      box.y1 - box.y0 < THIN &&
+      box.x1 - box.x0 > SPANS * (region.x1 - region.x0) &&
+      liesIn(box, region, 2)
+  )
+  return across.length >= MIN_ROWS
+}
+
+/** What a region is judged by. */
+interface Inside {
+  readonly page: PageContent
+  readonly inside: ReadonlyArray<Segment>
+}
+
+/** Whether a region holds a figure, and no table, frame or page. */
+const isFigure = (region: Region, captioned: boolean, within: Inside): boolean => {
+  const { curves, drawings, pictures, placed, rules, x0, x1, y0, y1 } = region
+  const { inside } = within
+  if (x1 - x0 < MIN_SIDE || y1 - y0 < MIN_SIDE) return false
+  const long = inside.filter(({ characters }) => characters > LONG).length
+  if (long > (placed ? MAX_LONG_PLACED : MAX_LONG)) return false
+  if (pictures > 0 && pictures === drawings) return pictures > 1 && (captioned || inside.length === 0)
+  if (captioned)
+    return placed ? drawings > 0 || inside.length > 0 : drawings >= MIN_DRAWINGS && !isGrid(region, within)
+  if (placed) return drawings >= MIN_DRAWINGS && (curves >= MIN_CURVES || rules <= MOSTLY_RULES * drawings)
+  return drawings >= MIN_UNCAPTIONED && curves >= MIN_CURVES && rules <= 0.5 * drawings && long === 0
+}
+
+/** Short words beside a drawing are its labels: names of axes, ticks. */
+const withLabels = (
+  box: Box,
+  { prose, segments }: Scene,
+  captions: ReadonlySet<Segment>,
+  bodySize: number
+): { readonly box: Box; readonly labels: ReadonlyArray<Segment> } => {
+  const labels = new Set(segments.filter((segment) => centreIn(segment, box, 3) && !captions.has(segment)))
+  let whole = [...labels].reduce<Box>(grow, box)
+  for (let round = 0; round < ROUNDS; round++) {
+    const more = segments.filter(
+      (segment) =>
+        !labels.has(segment) &&
+        !captions.has(segment) &&
+        segment.characters <= LABEL &&
+        segment.size <= 1.02 * bodySize &&
+        touches(segment, whole, BESIDE) &&
+        (liesIn(segment, whole, 2.5 * BESIDE) || segment.characters < LABEL / 4) &&
+        !prose.some(
+          (other) =>
+            !labels.has(other) &&
+            Math.abs(other.baseline - segment.baseline) < 1.6 * segment.size &&
+            touches(other, segment, 2 * bodySize)
+        )
+    )
+    if (more.length === 0) break
+    for (const segment of more) labels.add(segment)
+    whole = more.reduce<Box>(grow, whole)
+  }
+  return { box: whole, labels: [...labels] }
+}
+
+/** Words that are written upwards beside a drawing or in it: names and numbers of its axes. */
+const turnedLabels = (box: Box, turned: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
+  const found = new Set<TextRun>()
+  let whole = box
+  for (let round = 0; round < ROUNDS; round++) {
+    const more = turned.filter(
+      (run) =>
+        !found.has(run) &&
+        touches(run.box, whole, 1.5 * BESIDE) &&
+        run.box.y0 > box.y0 - BESIDE &&
+        run.box.y1 < box.y1 + BESIDE
+    )
+    if (more.length === 0) break
+    for (const run of more) found.add(run)
+    whole = more.reduce<Box>((sum, run) => grow(sum, run.box), whole)
+  }
+  return [...found]
+}
+
+/** More turned words on a page are its text. */
+const MOST_TURNED = 500
+
+/** No figure is drawn on a page. */
+export const NO_FIGURES: DrawnFigures = { placed: [], taken: new Set(), turned: new Set() }
+
+/**
+ * Figures that are drawn with lines and letters instead of being pictures: regions of drawings next to a figure's caption, and
+ * others that can be nothing else. Their labels stay with them, out of the surrounding text.
+ */
+export const drawnFigures = (
+  page: PageContent,
+  segments: ReadonlyArray<Segment>,
+  bodySize: number
+): DrawnFigures => {
+  const { drawings, groups } = page
+  if (segments.length > MOST_SEGMENTS) return NO_FIGURES
+  if (groups.length === 0 && drawings.length < MIN_DRAWINGS && !drawings.some(({ kind }) => kind === "image"))
+    return NO_FIGURES
+  const regions = regionsOf(page).filter(
+    ({ x0, x1, y0, y1 }) => (x1 - x0) * (y1 - y0) > MIN_SIDE && x1 > x0 && y1 > y0
+  )
+  if (regions.length === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
+  const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
+  const isCaptionLine = new Set(captions)
+  const placed: Array<Placed> = []
+  const taken = new Set<Segment>()
+  const turned = new Set<TextRun>()
+  const askew = page.runs.filter(({ angle, artifact, invisible }) => angle !== 0 && !artifact && !invisible)
+  const prose = segments.filter(({ characters }) => characters > LABEL)
+  const under = new Map(
+    regions.map((region) => [region, captions.filter((caption) => isAbove(region, caption, prose))])
+  )
+  const scene: Scene = { regions, segments, captions, prose, under }
+  const add = (region: Region, captioned: boolean): void => {
+    if (placed.some((other) => touches(other, region))) return
+    const inside = segments.filter((segment) => centreIn(segment, region, 3) && !isCaptionLine.has(segment))
+    if (!isFigure(region, captioned, { page, inside })) return
+    const { box: level, labels } = withLabels(region, scene, isCaptionLine, bodySize)
+    const upwards = turnedLabels(level, askew.length > MOST_TURNED ? [] : askew)
+    const box = upwards.reduce<Box>((sum, run) => grow(sum, run.box), level)
+    const shown: Box = {
+      x0: Math.max(0, box.x0 - MARGIN),
+      y0: Math.max(0, box.y0 - MARGIN),
+      x1: Math.min(page.width, box.x1 + MARGIN),
+      y1: Math.min(page.height, box.y1 + MARGIN)
+    }
+    placed.push({
+      block: {
+        kind: "figure",
+        image: undefined,
+        region: shown,
+        alt: undefined,
+        labels: [...linesOf(labels, []), ...upwards].map(({ text }) => text.trim()),
+        caption: []
+      },
+      ...shown
+    })
+    for (const segment of labels) taken.add(segment)
+    for (const run of upwards) turned.add(run)
+  }
+  for (const caption of captions) {
+    const region = nearCaption(caption, scene)
+    if (region !== undefined) add(region, true)
+  }
+  for (const region of regions) add(region, false)
+  return { placed, taken, turned }
+}
