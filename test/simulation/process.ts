@@ -1,4 +1,4 @@
-import { Clock, Context, Deferred, Duration, Effect } from "effect"
+import { Context, Deferred, Duration, Effect } from "effect"
 
 import { type Chance, type SimClock, sleepOn } from "./kernel.ts"
 
@@ -9,14 +9,30 @@ export interface SimProcess {
   frozenUntil: number
   /** Completes when the process dies: what its clients see. */
   readonly died: Deferred.Deferred<void>
+  /** The time that it sees: while it is frozen none of its timers fires, and once it is dead none ever does. */
+  readonly clock: SimClock
 }
 
-export const makeProcess = (id: string): SimProcess => ({
-  id,
-  dead: false,
-  frozenUntil: 0,
-  died: Deferred.makeUnsafe<void>()
-})
+export const makeProcess = (id: string, base: SimClock): SimProcess => {
+  const after: SimClock["after"] = (millis, wake) => {
+    const fire = () => {
+      if (process.dead) return
+      const left = process.frozenUntil - base.currentTimeMillisUnsafe()
+      if (left > 0) cancel = base.after(left, fire)
+      else wake()
+    }
+    let cancel = base.after(millis, fire)
+    return () => cancel()
+  }
+  const process: SimProcess = {
+    id,
+    dead: false,
+    frozenUntil: 0,
+    died: Deferred.makeUnsafe<void>(),
+    clock: { ...base, after, sleep: sleepOn(after) }
+  }
+  return process
+}
 
 /** The answers that one call or one handling of a message has got: travels with its fibers. */
 export const CallTrace = Context.Reference<{
@@ -27,6 +43,26 @@ export const CallTrace = Context.Reference<{
 /** Gives each run of an effect a trace of its own. */
 export const traced = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.suspend(() => Effect.provideService(run, CallTrace, { askedAt: -Infinity }))
+
+/** Notes in the trace when the database answered a call: what it knew by then, its caller goes by. */
+export const noted = <A, E, L>(
+  clock: SimClock,
+  apply: Effect.Effect<A, E>,
+  road: (apply: Effect.Effect<A, E>) => Effect.Effect<A, L>
+): Effect.Effect<A, L> =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    const trace = Context.get(context, CallTrace)
+    trace.askedAt = -Infinity
+    let at = -Infinity
+    const applied = Effect.map(apply, (answer) => {
+      at = clock.currentTimeMillisUnsafe()
+      return answer
+    })
+    return Effect.map(road(applied), (answer) => {
+      trace.askedAt = at
+      return answer
+    })
+  })
 
 /** How unreliable a road is. Probabilities per call; times in milliseconds. */
 export interface Road {
@@ -40,38 +76,47 @@ export interface Road {
   readonly lostAfterMs: number
 }
 
-/** A wait of a process: while it is frozen none of its timers fires, and once it is dead none ever does. */
-const afterOf =
-  (process: SimProcess, base: SimClock): SimClock["after"] =>
-  (millis, wake) => {
-    const fire = () => {
-      if (process.dead) return
-      const left = process.frozenUntil - base.currentTimeMillisUnsafe()
-      if (left > 0) cancel = base.after(left, fire)
-      else wake()
-    }
-    let cancel = base.after(millis, fire)
-    return () => cancel()
-  }
+/** How long the process stays frozen; infinite where it is dead (SIGKILL runs no finalizers). */
+const frozenFor = ({ clock, dead, frozenUntil }: SimProcess): number =>
+  dead ? Infinity : frozenUntil - clock.currentTimeMillisUnsafe()
 
-/** The clock that a process sees. */
-export const clockOf = (process: SimProcess, base: SimClock): SimClock => {
-  const after = afterOf(process, base)
-  return { ...base, after, sleep: sleepOn(after) }
-}
-
-/** Every fiber of a simulation runs on the kernel's clock, or on that of its process. */
-const clockIn = (context: Context.Context<never>) => Context.get(context, Clock.Clock) as SimClock
-
-/** Waits while the process is frozen; never returns where it is dead (SIGKILL runs no finalizers). */
+/** Waits while the process is frozen; never returns where it is dead. */
 export const alive = (process: SimProcess): Effect.Effect<void> =>
-  Effect.contextWith((context: Context.Context<never>) => {
-    if (process.dead) return Effect.never
-    const clock = clockIn(context)
-    const left = process.frozenUntil - clock.currentTimeMillisUnsafe()
-    if (left <= 0) return Effect.void
-    return sleepOn(afterOf(process, clock))(Duration.millis(left))
+  Effect.suspend(() => {
+    const left = frozenFor(process)
+    return left > 0 ? process.clock.sleep(Duration.millis(left)) : Effect.void
   })
+
+/** Goes on as `next` says, after so long by the clock of the process. */
+const wait = <A, E>(
+  { clock }: SimProcess,
+  millis: number,
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Number.isFinite(millis)
+    ? Effect.callback<A, E>((resume) => Effect.sync(clock.after(millis, () => resume(next()))))
+    : Effect.never
+
+/**
+ * Does work again and again, `pause` milliseconds after it has ended. Where nothing is due it is not begun: its answer would
+ * change nothing, and most of a run would be such answers.
+ */
+export const repeatedly = <A, E, R>(
+  process: SimProcess,
+  pause: () => number,
+  work: Effect.Effect<A, E, R>,
+  isDue: () => boolean = () => true
+): Effect.Effect<never, never, R> => {
+  const untilDue = Effect.callback<void>((resume) => {
+    const look = () => {
+      if (isDue()) resume(Effect.void)
+      else cancel = process.clock.after(pause(), look)
+    }
+    let cancel = process.clock.after(pause(), look)
+    return Effect.sync(() => cancel())
+  })
+  return Effect.forever(Effect.andThen(untilDue, Effect.exit(work)))
+}
 
 /**
  * One call from a process to the outside: latency, loss before and after it takes effect, death and freezing at each point.
@@ -83,23 +128,16 @@ export const call = <A, E, L>(
   road: Road,
   apply: Effect.Effect<A, E>,
   lost: () => L
-): Effect.Effect<A, E | L> =>
-  Effect.contextWith((context: Context.Context<never>) => {
-    const after = afterOf(process, clockIn(context))
-    /** Goes on as `next` says, after so long. */
-    const wait = <B, F>(millis: number, next: () => Effect.Effect<B, F>) =>
-      Effect.callback<B, F>((resume) => Effect.sync(after(millis, () => resume(next()))))
-    const hang = () =>
-      Number.isFinite(road.lostAfterMs) ? wait(road.lostAfterMs, () => Effect.fail(lost())) : Effect.never
-    const applied = Effect.flatMap(Effect.exit(apply), (answer) =>
-      wait(chance.int(1, 20), (): Effect.Effect<A, E | L> =>
-        chance.bool(road.responseLost) ? hang() : answer
-      )
-    )
-    const request = () =>
-      wait(
-        chance.bool(road.slow) ? chance.int(1, road.slowMs) : chance.int(1, 30),
-        (): Effect.Effect<A, E | L> => (chance.bool(road.requestLost) ? hang() : applied)
-      )
-    return Effect.flatMap(alive(process), request)
+): Effect.Effect<A, E | L> => {
+  const hang = () => wait(process, road.lostAfterMs, () => Effect.fail(lost()))
+  const answered = (answer: Effect.Effect<A, E>): Effect.Effect<A, E | L> =>
+    wait<A, E | L>(process, chance.int(1, 20), () => (chance.bool(road.responseLost) ? hang() : answer))
+  const arrived = (): Effect.Effect<A, E | L> =>
+    chance.bool(road.requestLost) ? hang() : Effect.flatMap(Effect.exit(apply), answered)
+  const request = () =>
+    wait(process, chance.bool(road.slow) ? chance.int(1, road.slowMs) : chance.int(1, 30), arrived)
+  return Effect.suspend(() => {
+    const left = frozenFor(process)
+    return left > 0 ? wait(process, left, request) : request()
   })
+}

@@ -6,7 +6,6 @@ import type { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import { isProviderFailure } from "../../../src/domain/mail/status.ts"
 import type { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import type { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
-import type { PollLog } from "../../../src/ports/delivery/event-poll.ts"
 import type { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 
 /** Defects of this world that can be planted. */
@@ -27,8 +26,6 @@ export const BUGS = [
   "transient-bounce-suppresses",
   /** Erasing a person takes the block away, too. */
   "erased-person-mailed",
-  /** The poll forgets the mails that it had no pages for. */
-  "poll-forgets-gap",
   /** A caller asks for a mail again under the key whose deferral has failed. */
   "asks-on-the-old-key",
   /** A notice of an alarm is claimed, and counts as sent. */
@@ -97,15 +94,6 @@ export const breakAlerts = (bug: Bug | undefined, alerts: Alerts["Service"]): Al
   bug === "alert-inbox-not-known"
     ? { raise: (failed) => alerts.raise({ ...failed, recipients: [] }) }
     : alerts
-
-/** The poll's store with the bug in it. */
-export const breakPollLog = (bug: Bug | undefined, log: PollLog["Service"]): PollLog["Service"] =>
-  bug === "poll-forgets-gap"
-    ? {
-        ...log,
-        savePosition: (position, version) => log.savePosition({ ...position, gap: undefined }, version)
-      }
-    : log
 
 /** The callers' view of deferrals with the bug in it. */
 export const breakDeferrals = (bug: Bug | undefined, deferrals: Deferrals["Service"]): Deferrals["Service"] =>

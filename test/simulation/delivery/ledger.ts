@@ -1,11 +1,12 @@
 import { Clock, Effect } from "effect"
 
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
-import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
-import { type AlarmChange, alarmText } from "../../../src/domain/delivery/alarm-rules.ts"
+import type { EventEntry, RecordedEvent } from "../../../src/adapters/memory/mail/tables.ts"
+import { type AlarmChange, type AlarmName, alarmText } from "../../../src/domain/delivery/alarm-rules.ts"
 import {
   isProviderFailure,
   isTerminal,
+  statusOfEvent,
   statusRank,
   type EmailStatus
 } from "../../../src/domain/mail/status.ts"
@@ -15,7 +16,9 @@ import {
   type Suppression,
   type SuppressionReason
 } from "../../../src/domain/mail/suppression-policy.ts"
+import type { AlarmNotice } from "../../../src/ports/delivery/alarm-board.ts"
 import type { Attempt } from "../mail/provider-model.ts"
+import type { VendorMail } from "./vendor.ts"
 
 /** A suppression while it blocks. Milliseconds of virtual time. */
 interface InForce {
@@ -31,6 +34,9 @@ interface DueNotice {
   readonly text: string
 }
 
+const keyPrefixOf = (alarm: AlarmName, episode: number, kind: string) =>
+  `api:email-alarm/${alarm}/${episode}/${kind}/`
+
 /**
  * What an observer notes who sees every write of the database and every request to a provider or the chat: the truth that
  * the invariants are held against.
@@ -41,9 +47,18 @@ export interface Ledger {
   readonly accepted: (attempt: Attempt) => void
   readonly posted: (text: string) => void
   readonly alarmChanged: (change: AlarmChange, moved: boolean) => void
-  readonly eventRecorded: (entry: EventEntry, sendId: string, backfilled: boolean) => void
+  readonly noticeConfirmed: (notice: AlarmNotice) => void
+  /** Whether an alarm fires, or has a notice that has not gone out. */
+  readonly hasOpenAlarms: () => boolean
+  readonly eventRecorded: (entry: EventEntry, recorded: RecordedEvent) => void
+  readonly alertClaimed: (sendId: string) => void
   readonly statusesSeen: (rows: ReturnType<MailDatabase["rows"]>) => void
   readonly suppressionsSeen: (all: ReadonlyArray<Suppression>, now: number) => void
+  readonly alertConfirmed: (sendId: string) => void
+  /** Whether an alert has not gone out. */
+  readonly hasOpenAlerts: () => boolean
+  /** How often each send's alert was claimed: who has not claimed it must not raise it. */
+  readonly alertClaims: ReadonlyMap<string, number>
   /** Sends whose failure has to alert. */
   readonly dueAlerts: ReadonlySet<string>
   /** Texts that the chat accepted, as often as it did. */
@@ -64,6 +79,10 @@ export const makeLedger = (): Ledger => {
   const posts: Array<string> = []
   const sent: Array<Attempt> = []
   const dueAlerts = new Set<string>()
+  const openAlerts = new Set<string>()
+  const alertClaims = new Map<string, number>()
+  const alertClaimed = (sendId: string) => void alertClaims.set(sendId, (alertClaims.get(sendId) ?? 0) + 1)
+  const openAlarms = new Set<string>()
   const backfilledSends = new Set<string>()
   const dueNotices: Array<DueNotice> = []
   const inForce: Array<InForce> = []
@@ -93,16 +112,28 @@ export const makeLedger = (): Ledger => {
     accepted: (attempt) => void sent.push(attempt),
     posted: (text) => void posts.push(text),
     alarmChanged: ({ detail, name, notice, to }, moved) => {
-      if (moved && notice !== undefined)
-        dueNotices.push({
-          keyPrefix: `api:email-alarm/${name}/${to.episode}/${notice}/`,
-          text: alarmText(name, notice, detail).text
-        })
+      if (!moved) return
+      if (to.firing) openAlarms.add(name)
+      else openAlarms.delete(name)
+      if (notice === undefined) return
+      const keyPrefix = keyPrefixOf(name, to.episode, notice)
+      openAlarms.add(keyPrefix)
+      dueNotices.push({ keyPrefix, text: alarmText(name, notice, detail).text })
     },
-    eventRecorded: (entry, sendId, backfilled) => {
+    noticeConfirmed: ({ alarm, episode, kind }) => void openAlarms.delete(keyPrefixOf(alarm, episode, kind)),
+    hasOpenAlarms: () => openAlarms.size > 0,
+    alertClaims,
+    alertClaimed,
+    alertConfirmed: (sendId) => void openAlerts.delete(sendId),
+    hasOpenAlerts: () => openAlerts.size > 0,
+    eventRecorded: (entry, { alert, backfilled, sendId }) => {
+      if (alert) alertClaimed(sendId)
       if (backfilled) backfilledSends.add(sendId)
-      if (isProviderFailure(entry.event) && entry.alertable !== false && !backfilledSends.has(sendId))
-        dueAlerts.add(sendId)
+      const isDue =
+        isProviderFailure(entry.event) && entry.alertable !== false && !backfilledSends.has(sendId)
+      if (!isDue || dueAlerts.has(sendId)) return
+      dueAlerts.add(sendId)
+      openAlerts.add(sendId)
     },
     statusesSeen: (rows) => {
       for (const { id, status } of rows) {
@@ -145,14 +176,43 @@ export const watched = (
     store: { ...database.store, record: (entry) => seen(database.store.record(entry)) },
     recordEvent: (entry) =>
       seen(
-        Effect.tap(database.recordEvent(entry), ({ backfilled, sendId }) =>
-          Effect.sync(() => ledger.eventRecorded(entry, sendId, backfilled))
+        Effect.tap(database.recordEvent(entry), (recorded) =>
+          Effect.sync(() => ledger.eventRecorded(entry, recorded))
         )
       ),
+    claimDueAlert: Effect.tap(database.claimDueAlert, (failed) =>
+      Effect.sync(() => failed !== undefined && ledger.alertClaimed(failed.sendId))
+    ),
+    confirmAlert: (sendId) =>
+      Effect.tap(database.confirmAlert(sendId), () => Effect.sync(() => ledger.alertConfirmed(sendId))),
     erase: (email) => {
       erased.push(...database.suppressions().filter((one) => one.email === email))
       database.erase(email)
     }
   }
   return { database: seenDatabase, look }
+}
+
+/** Whether every event that a process acknowledged, and every one that the poll can see, is in the log (E1). */
+export const missingEvents = (
+  database: MailDatabase,
+  mails: ReadonlyArray<VendorMail>
+): ReadonlyArray<string> => {
+  const rows = new Map(database.rows().map((row) => [row.providerMessageId, row]))
+  return mails.flatMap(({ events, messageId, provider }) => {
+    const row = rows.get(messageId)
+    const wanted = events.filter(({ acknowledged }) => acknowledged)
+    const last = events.at(-1)
+    const polled = provider === "provider_a" && last !== undefined ? [last] : []
+    return [
+      ...wanted.map((event) => [event, "was acknowledged"] as const),
+      ...polled.map((event) => [event, "is in the list"] as const)
+    ].flatMap(([{ name }, why]) => {
+      const status = statusOfEvent(name)
+      const recorded =
+        row !== undefined &&
+        (status === undefined || isTerminal(row.status) || statusRank(row.status) >= statusRank(status))
+      return recorded ? [] : [`E1: ${name} of ${messageId} ${why}, and is not in the log`]
+    })
+  })
 }

@@ -39,9 +39,9 @@ import { type Attempt, makeProviderModel, type Mood, type ProviderModel } from "
 import {
   alive,
   call,
-  CallTrace,
-  clockOf,
   makeProcess,
+  noted,
+  repeatedly,
   type Road,
   type SimProcess,
   traced
@@ -55,11 +55,10 @@ import {
   breakDeferrals,
   breakDeliveryLog,
   breakEvent,
-  breakPollLog,
   type Bug,
   BUGS
 } from "./bugs.ts"
-import { type Ledger, makeLedger, watched } from "./ledger.ts"
+import { type Ledger, makeLedger, missingEvents, watched } from "./ledger.ts"
 import { listOf, liveOn, notificationOf, type VendorEvent, type VendorMail } from "./vendor.ts"
 
 /** Faults of this world; each draws its chances whether or not it happens. */
@@ -118,6 +117,12 @@ const CALM: Road = { requestLost: 0, responseLost: 0, slow: 0, slowMs: 2, lostAf
 
 const lost = (operation: string) =>
   new StoreUnavailable({ operation, reason: "connection lost", isRetryable: true, cause: undefined })
+
+/** Where something is due, and each tenth time anyway: not all that may be due is seen from outside. */
+const orNowAndThen = (isDue: () => boolean) => {
+  let looks = 0
+  return () => isDue() || ++looks % 10 === 0
+}
 
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
 export const makeWorld = (
@@ -280,19 +285,7 @@ export const makeWorld = (
       })
     /** Notes when the database answered this call's look-up: what was blocked by then must not be sent. */
     const asked = <A, E>(operation: string, apply: Effect.Effect<A, E>) =>
-      Effect.contextWith((context: Context.Context<never>) => {
-        const trace = Context.get(context, CallTrace)
-        trace.askedAt = -Infinity
-        let at = -Infinity
-        const applied = Effect.map(apply, (answer) => {
-          at = kernelClock.currentTimeMillisUnsafe()
-          return answer
-        })
-        return Effect.map(road(operation, applied), (answer) => {
-          trace.askedAt = at
-          return answer
-        })
-      })
+      noted(kernelClock, apply, (applied) => road(operation, applied))
     const { store } = database
     const connected = {
       provider_a: providers.provider_a.connect(process),
@@ -325,7 +318,7 @@ export const makeWorld = (
       ),
       Layer.succeed(
         PollLog,
-        breakPollLog(planted, {
+        PollLog.of({
           known: (ids) => road("poll's look-up", pollLog.known(ids)),
           position: road("poll's position", pollLog.position),
           savePosition: (position, version) =>
@@ -379,7 +372,11 @@ export const makeWorld = (
               )
             ),
           claimNotice: road("claim notice", board.claimNotice),
-          confirmNotice: (notice) => road("confirm notice", board.confirmNotice(notice)),
+          confirmNotice: (notice) =>
+            road(
+              "confirm notice",
+              Effect.tap(board.confirmNotice(notice), () => Effect.sync(() => ledger.noticeConfirmed(notice)))
+            ),
           releaseNotice: (notice) => road("release notice", board.releaseNotice(notice))
         })
       ),
@@ -399,11 +396,10 @@ export const makeWorld = (
   }
 
   const spawn = Effect.gen(function* () {
-    const process = makeProcess(`P${serial++}`)
+    const process = makeProcess(`P${serial++}`, kernelClock)
     const attached = broker.attach()
     yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
     const outside = outsideOf(process, attached.queue)
-    const clock = clockOf(process, kernelClock)
     const alerts = Layer.effect(
       Alerts,
       Effect.map(Alerts, (one) => breakAlerts(planted, one))
@@ -419,22 +415,27 @@ export const makeWorld = (
       scope
     )
     const here = <A, E>(work: Effect.Effect<A, E>) =>
-      Effect.andThen(alive(process), Effect.provideService(traced(work), Clock.Clock, clock))
+      Effect.andThen(alive(process), Effect.provideService(traced(work), Clock.Clock, process.clock))
     /** Once nothing fails any more, ten times less often: it only has to happen. */
-    const every = <A, E>(millis: number, work: Effect.Effect<A, E>) =>
-      Effect.suspend(() => Effect.sleep((calm.now ? 10 : 1) * millis + chance.int(0, 5_000))).pipe(
-        Effect.andThen(Effect.exit(work)),
-        Effect.andThen(alive(process)),
-        Effect.forever,
-        Effect.provideService(Clock.Clock, clock),
+    const every = <A, E>(millis: number, work: Effect.Effect<A, E>, isDue: () => boolean) =>
+      repeatedly(process, () => (calm.now ? 10 : 1) * millis + chance.int(0, 5_000), work, isDue).pipe(
+        Effect.provideService(Clock.Clock, process.clock),
         Effect.forkDetach
       )
-    yield* every(60_000, Effect.provide(sweepAlerts, context))
-    yield* every(60_000, Effect.provide(watchAlarms, context))
-    yield* every(120_000, Context.get(context, EventPoll).run)
+    yield* every(60_000, Effect.provide(sweepAlerts, context), orNowAndThen(ledger.hasOpenAlerts))
+    yield* every(
+      60_000,
+      Effect.provide(watchAlarms, context),
+      orNowAndThen(() => measures.now !== NOTHING || ledger.hasOpenAlarms())
+    )
+    yield* every(
+      120_000,
+      Context.get(context, EventPoll).run,
+      orNowAndThen(() => !calm.now || missingEvents(database, mails).length > 0)
+    )
     yield* attached.queue
       .consume((message) => here(Context.get(context, RetryHandler).handle(message)), { concurrency: 3 })
-      .pipe(Effect.exit, Effect.provideService(Clock.Clock, clock), Effect.forkDetach)
+      .pipe(Effect.exit, Effect.provideService(Clock.Clock, process.clock), Effect.forkDetach)
     const recording = Context.get(context, EventRecording)
     processes.push(
       Object.assign(process, {

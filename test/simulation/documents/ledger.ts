@@ -163,10 +163,13 @@ export const makeLedger = (
 }
 
 /** The same service; `seen` runs after each of its effects. */
-const eachSeen = <S extends object>(service: S, seen: () => void): S => {
-  const look = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tap(effect, () => Effect.sync(seen))
-  return overRoad(service, (_, effect) => look(effect))
-}
+const eachSeen = <S extends object>(service: S, seen: () => void): S =>
+  overRoad(service, (_, effect) =>
+    Effect.map(effect, (answer) => {
+      seen()
+      return answer
+    })
+  )
 
 /** The same service, every effect of which goes over a road. */
 export const overRoad = <S extends object>(

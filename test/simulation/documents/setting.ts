@@ -34,7 +34,7 @@ import { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { BatchObjects, FileObjects, MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
-import { alive, call, clockOf, makeProcess, type Road, type SimProcess } from "../process.ts"
+import { alive, call, makeProcess, repeatedly, type Road, type SimProcess } from "../process.ts"
 import { layerSimCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import { makeVendor, type VendorJob } from "./batch-vendor.ts"
@@ -291,18 +291,17 @@ export const makeWorld = (
 
   /** What a process sees of the outside, each on a road of its own. */
   const outsideOf = (process: SimProcess, role: Role) => {
+    const often = role === "api" ? 0.001 : 0.006
     /** Death or a freeze at this very moment. */
-    const strike = Effect.gen(function* () {
-      const often = role === "api" ? 0.001 : 0.006
+    const strike = Effect.suspend(() => {
       if (chance.bool(share("freeze", often))) {
         saw("SIGSTOP at a call")
-        process.frozenUntil = (yield* Clock.currentTimeMillis) + chance.int(1_000, 600_000)
+        process.frozenUntil = kernelClock.currentTimeMillisUnsafe() + chance.int(1_000, 600_000)
       }
-      if (chance.bool(share("kill", often / 4)) && !process.dead) {
-        saw("SIGKILL at a call")
-        note(() => `${process.id} is killed at a call`)
-        yield* world.kill(process)
-      }
+      if (!chance.bool(share("kill", often / 4)) || process.dead) return Effect.void
+      saw("SIGKILL at a call")
+      note(() => `${process.id} is killed at a call`)
+      return world.kill(process)
     })
     const struck = <A, E>(apply: Effect.Effect<A, E>) =>
       Effect.andThen(
@@ -390,8 +389,7 @@ export const makeWorld = (
 
   const spawn = (role: Role): Effect.Effect<DocumentsProcess> =>
     Effect.gen(function* () {
-      const process = makeProcess(`${role}-${serial++}`)
-      const clock = clockOf(process, kernelClock)
+      const process = makeProcess(`${role}-${serial++}`, kernelClock)
       const layer = Layer.mergeAll(
         Uploads.layer,
         Conversions.layer,
@@ -402,16 +400,13 @@ export const makeWorld = (
       const context = yield* Layer.build(layer)
       const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
       const run = <A, E>(work: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
-        Effect.provideContext(Effect.provideService(work, Clock.Clock, clock), context)
+        Effect.provideContext(Effect.provideService(work, Clock.Clock, process.clock), context)
       const every = <A, E>(
         millis: number,
         work: Effect.Effect<A, E, Layer.Success<typeof layer>>,
-        isDue: () => boolean = () => true
+        isDue?: () => boolean
       ) =>
-        Effect.suspend(() => Effect.sleep(pace() * millis + chance.int(0, millis / 2))).pipe(
-          Effect.andThen(Effect.suspend(() => (isDue() ? Effect.exit(work) : Effect.void))),
-          Effect.andThen(alive(process)),
-          Effect.forever,
+        repeatedly(process, () => pace() * millis + chance.int(0, millis / 2), work, isDue).pipe(
           run,
           Effect.forkDetach,
           Effect.tap((fiber) => Effect.sync(() => fibers.push(fiber)))
@@ -489,7 +484,7 @@ export const makeWorld = (
       }
       const here: DocumentsProcess["here"] = (work) =>
         Effect.raceFirst(
-          Effect.andThen(alive(process), Effect.provideService(work, Clock.Clock, clock)),
+          Effect.andThen(alive(process), Effect.provideService(work, Clock.Clock, process.clock)),
           Effect.as(Deferred.await(process.died), undefined)
         )
       const made: DocumentsProcess = Object.assign(process, {

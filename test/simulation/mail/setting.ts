@@ -13,16 +13,7 @@ import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { storeDown } from "../../support/store-down.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
-import {
-  alive,
-  call,
-  CallTrace,
-  clockOf,
-  makeProcess,
-  type Road,
-  type SimProcess,
-  traced
-} from "../process.ts"
+import { alive, call, makeProcess, noted, type Road, type SimProcess, traced } from "../process.ts"
 import { layerSimCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import { breakHandler, breakMailer, breakProvider, breakStore, type Bug, BUGS } from "./bugs.ts"
@@ -203,19 +194,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
       })
     /** Notes when the database let this process send a key: proof that was there before must have stopped it (S4). */
     const asked = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
-      Effect.contextWith((context: Context.Context<never>) => {
-        const trace = Context.get(context, CallTrace)
-        trace.askedAt = -Infinity
-        let at = -Infinity
-        const applied = Effect.map(apply, (answer) => {
-          at = kernelClock.currentTimeMillisUnsafe()
-          return answer
-        })
-        return Effect.map(road(operation, applied), (answer) => {
-          trace.askedAt = at
-          return answer
-        })
-      })
+      noted(kernelClock, apply, (applied) => road(operation, applied))
     return MailStore.of({
       configured: true,
       begin: (entry) =>
@@ -257,7 +236,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
 
   /** Starts a process: a mailer and a retry consumer on roads of its own. Nothing of it is ever closed: it can only die. */
   const spawn = Effect.gen(function* () {
-    const process = makeProcess(`P${serial++}`)
+    const process = makeProcess(`P${serial++}`, kernelClock)
     const attached = broker.attach()
     yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
     const queue = queueOf(process, attached.queue)
@@ -273,7 +252,6 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
       layerSimCrypto
     )
     const scope = yield* Scope.make()
-    const clock = clockOf(process, kernelClock)
     const context: Context.Context<Mailer | RetryHandler> = yield* Layer.buildWithScope(
       Layer.mergeAll(layerMailer, layerRetry).pipe(Layer.provide(outside)),
       scope
@@ -288,7 +266,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
         Effect.tap((exit) =>
           Exit.isFailure(exit) && !process.dead ? Effect.sync(() => saw("consumer ended")) : Effect.void
         ),
-        Effect.provideService(Clock.Clock, clock),
+        Effect.provideService(Clock.Clock, process.clock),
         Effect.forkDetach
       )
     const mailer = breakMailer(planted, Context.get(context, Mailer))
@@ -296,7 +274,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
       send: (request) =>
         Effect.andThen(
           alive(process),
-          Effect.provideService(traced(mailer.send(request)), Clock.Clock, clock)
+          Effect.provideService(traced(mailer.send(request)), Clock.Clock, process.clock)
         )
     })
     processes.push(Object.assign(process, { mailer: inside }))

@@ -182,9 +182,9 @@ const settle = (
     entry.held = false
     entry.receives -= 1
     entry.visibleAt = now
+    notify(messages)
   } else if (entry.receives >= MAX_RECEIVES) bury(messages, entry, now, "the handler failed")
   else entry.visibleAt = now + messages.visibilityMs
-  notify(messages)
 }
 
 /** Hands a message to the handler, and keeps it hidden while it works. */
