@@ -642,7 +642,7 @@ $$;
 --
 -- Lock order: keys, rows by (provider, provider_message_id), suppressions, claims. A deferral completes the row that an
 -- early event made, and locks it at that row's place in the order; the key's lock keeps events from making such a row
--- meanwhile. Rows are found by the indexes, whatever the statistics say of a log that grew quickly.
+-- meanwhile, and another writer of the same attempt from missing that it was completed. Rows are found by the indexes, whatever the statistics say of a log that grew quickly.
 create function record_email_sends(p_entries jsonb)
 returns table (ordinal integer, send_id uuid, status text, provider_message_id text)
 language plpgsql
@@ -661,12 +661,12 @@ declare
   -- What the kept result says other than the entry, by entry: the row's own id, and an acceptance that was proven.
   v_told jsonb := '{}';
 begin
-  if p_entries @? '$[*] ? (@.outcome == "deferred" || @.status == "deferred")' then
+  if p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))' then
     for v_lock in
       select distinct email_key_lock(x.provider, coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')))
       from jsonb_to_recordset(p_entries) as x(
-        outcome text, status text, provider text, provider_message_id text, key_hash text, idempotency_key text)
-      where coalesce(x.outcome, x.status) = 'deferred' and x.provider is not null and x.provider_message_id is null
+        provider text, provider_message_id text, key_hash text, idempotency_key text)
+      where x.provider is not null and x.provider_message_id is null
         and coalesce(x.key_hash, x.idempotency_key) is not null
       order by 1
     loop

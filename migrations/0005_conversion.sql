@@ -522,13 +522,13 @@ declare
   v_job uuid;
   v_before integer;
 begin
-  update chunk_jobs c set heartbeat_at = clock_timestamp(), pages_done = greatest(x.pages_done, p_pages_done)
-  from (select id, pages_done from chunk_jobs where id = p_id) x
-  where c.id = x.id and c.status = 'processing' and c.lease = p_lease
-  returning c.job_id, x.pages_done into v_job, v_before;
+  select c.job_id, c.pages_done into v_job, v_before from chunk_jobs c
+  where c.id = p_id and c.status = 'processing' and c.lease = p_lease
+  for no key update;
   if not found then
     return false;
   end if;
+  update chunk_jobs set heartbeat_at = clock_timestamp(), pages_done = greatest(v_before, p_pages_done) where id = p_id;
   if p_pages_done > v_before then
     perform conversion_progress(v_job);
   end if;
