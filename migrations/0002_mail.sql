@@ -642,7 +642,8 @@ $$;
 --
 -- Lock order: keys, rows by (provider, provider_message_id), suppressions, claims. A deferral completes the row that an
 -- early event made, and locks it at that row's place in the order; the key's lock keeps events from making such a row
--- meanwhile, and another writer of the same attempt from missing that it was completed. Rows are found by the indexes, whatever the statistics say of a log that grew quickly.
+-- meanwhile, and another writer of the same attempt from missing that it was completed. Rows are found by the indexes, whatever
+-- the statistics say of a log that grew quickly.
 create function record_email_sends(p_entries jsonb)
 returns table (ordinal integer, send_id uuid, status text, provider_message_id text)
 language plpgsql
@@ -901,23 +902,26 @@ as $$
 #variable_conflict use_column
 declare
   c email_send_claims;
+  v_claimed boolean;
   v_key text := p_entry ->> 'key_hash';
   v_row_id uuid := (p_entry ->> 'row_id')::uuid;
   v_provider text := p_entry ->> 'provider';
   v_owner text := p_entry ->> 'owner';
 begin
   suppressions := '[]';
-  if exists (select from email_log l where l.id = v_row_id)
-    or exists (select from email_log l where l.entry_id = v_row_id)
-  then
-    decision := 'Recorded';
-    return next;
-    return;
-  end if;
   perform pg_advisory_xact_lock(email_key_lock(v_provider, v_key));
   loop
     select * into c from email_send_claims x where x.key_hash = v_key for update;
-    exit when found;
+    v_claimed := found;
+    -- Read once the claim is held: the row's writer has let go of it.
+    if exists (select from email_log l where l.id = v_row_id)
+      or exists (select from email_log l where l.entry_id = v_row_id)
+    then
+      decision := 'Recorded';
+      return next;
+      return;
+    end if;
+    exit when v_claimed;
     -- Without a claim of the first call (its key was made by the library, or the database was away), every row of the
     -- key counts, and any payload fits.
     insert into email_send_claims (key_hash, payload_hash, state, provider, ambiguous, owner, first_attempt_at)

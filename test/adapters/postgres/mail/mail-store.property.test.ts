@@ -5,7 +5,7 @@ import { afterAll, beforeAll } from "vitest"
 
 import type { EventEntry, LogRow } from "../../../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { layer } from "../../../../src/adapters/postgres/mail/mail-store.ts"
+import { layer, toEntry } from "../../../../src/adapters/postgres/mail/mail-store.ts"
 import { isProviderFailure, statusRank } from "../../../../src/domain/mail/status.ts"
 import { attempt, mail } from "../../../contracts/mail-store.ts"
 import { anyId } from "../../../support/any-id.ts"
@@ -207,6 +207,25 @@ describe("races", () => {
         _tag: "Settled",
         evidence: { provider: "provider_a", providerMessageId: "m" }
       })
+    })
+  )
+
+  it.live("of a retry's outcome with the message that comes again: it is found recorded (MAIL-54)", () =>
+    Effect.gen(function* () {
+      const name = names((runs += 1))
+      const retry = {
+        ...{ keyHash: name.hash(0), provider: "provider_a" as const, rowId: anyId(name.id(0, 9)) },
+        ...{ addresses: [], leaseMs: 60_000 }
+      }
+      yield* postgres.store.beginRetry({ ...retry, owner: name.owner(0) })
+      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
+      const settle = { owner: name.owner(0), state: "deferred" as const, ambiguous: true, result: undefined }
+      const outcome = toEntry(attempt(details, "deferred", { rowId: retry.rowId, settle }))
+      const again = yield* whileOpen(
+        sql`select send_id from record_email_sends(${JSON.stringify([outcome])}::jsonb)`,
+        postgres.store.beginRetry({ ...retry, owner: name.owner(1) })
+      ).pipe(Effect.provideService(WriteSql, sql))
+      assert.deepStrictEqual(again, { _tag: "Recorded" })
     })
   )
 
