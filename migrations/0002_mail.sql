@@ -774,6 +774,16 @@ begin
         select * into strict r from email_log l where l.id = e.id for update;
         v_found := e.provider_message_id is null or coalesce(
           r.provider_message_id is null and email_status_rank(e.outcome) > email_status_rank(r.outcome), true);
+        if v_found and e.provider_message_id is not null and r.provider_message_id is null then
+          begin
+            update email_log l set provider = coalesce(l.provider, e.provider), provider_message_id = e.provider_message_id
+            where l.id = r.id
+            returning * into r;
+          exception when unique_violation then
+            v_found := false;
+            continue; -- An event made the row of the message meanwhile.
+          end;
+        end if;
         -- The row ended otherwise, or as another message: this acceptance is proof, and gets a row of its own (MAIL-58).
         v_row_id := gen_random_uuid();
       end if;

@@ -153,6 +153,10 @@ const passesUnseen = (steps: ReadonlyArray<Step>, isClaimed: boolean): boolean =
 const CLEAN = `with a as (delete from email_log), b as (delete from email_suppressions), c as (delete from email_alerts),
   d as (delete from erased_suppressions) delete from email_send_claims`
 
+/** Whoever asks is one call or one retry: it does one thing after another. */
+const ownedBy = (connection: number, one: Step): Step =>
+  "owner" in one ? { ...one, owner: connection as 0 | 1 | 2 } : one
+
 /** Plays a world of a seed, any or one of a scene; how many bursts there were, and what no serial order explains. */
 export const playMail = (lane: Lane<MailWorld>, seed: number, scene?: keyof typeof SCENARIOS) =>
   Effect.gen(function* () {
@@ -183,7 +187,8 @@ export const playMail = (lane: Lane<MailWorld>, seed: number, scene?: keyof type
     for (const lines of plan!.bursts) {
       yield* Effect.forEach(
         lines,
-        (steps, at) => Effect.forEach(steps, ([one, open]) => ask(lane.connections[at]!, one, open)),
+        (steps, at) =>
+          Effect.forEach(steps, ([one, open]) => ask(lane.connections[at]!, ownedBy(at, one), open)),
         { concurrency: "unbounded" }
       )
       yield* ask(first!, "rest", 0)

@@ -210,6 +210,24 @@ describe("races", () => {
     })
   )
 
+  it.live("of an acceptance with the first event of its message: both are kept, in one row (L1, S4)", () =>
+    Effect.gen(function* () {
+      const name = names((runs += 1))
+      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
+      const rowId = anyId(name.id(0, 9))
+      yield* postgres.store.record(attempt(details, "failed", { rowId }))
+      const [providerMessageId, provider] = [name.message(0), "provider_a" as const]
+      const event = [{ provider, provider_message_id: providerMessageId, event: "delivered" }]
+      yield* whileOpen(
+        sql`select send_id from record_email_events(${JSON.stringify(event)}::jsonb)`,
+        postgres.store.record(attempt(details, "sent", { rowId, provider, providerMessageId }))
+      ).pipe(Effect.provideService(WriteSql, sql))
+      const rows = (yield* postgres.rows).filter((row) => row.providerMessageId === providerMessageId)
+      assert.lengthOf(rows, 1)
+      assert.deepInclude(rows[0], { outcome: "sent", status: "delivered" })
+    })
+  )
+
   it.live("of a retry's outcome with the message that comes again: it is found recorded (MAIL-54)", () =>
     Effect.gen(function* () {
       const name = names((runs += 1))
