@@ -413,9 +413,9 @@ const CLEAN = `with ${[
   .join(", ")} delete from customers`
 
 /** Plays a world of a seed, any or one of a scene; how many bursts there were, and what no serial order explains. */
-export const playDocuments = (lane: Lane<Stores>, seed: number, scene?: keyof typeof SCENARIOS) =>
+export const playDocuments = (lane: Lane<Stores>, seed: number, scene?: keyof typeof SCENARIOS | "any") =>
   Effect.gen(function* () {
-    const script = scene === undefined ? anyScript : sceneOf(SCENARIOS[scene])
+    const script = scene === undefined ? anyScript : scene === "any" ? wild : sceneOf(SCENARIOS[scene])
     const [plan] = fc.sample(script, { seed, numRuns: 1 })
     const [first] = lane.connections
     const { sql } = first!

@@ -1,0 +1,124 @@
+import { existsSync } from "node:fs"
+
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layerPostgres } from "../../../support/postgres.ts"
+import { documentsLane, playDocuments, SCENARIOS as DOCUMENTS } from "./documents.ts"
+import type { Lane } from "./lane.ts"
+import { mailLane, playMail, SCENARIOS as MAIL } from "./mail.ts"
+
+/** Functions that histories do not reach, by the test that holds them to a rule or a model, one call after another. */
+const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "test/contracts/access.ts": [
+    "are_rights",
+    "use_api_token",
+    "use_session",
+    "claim_promo",
+    "redeem_magic_link"
+  ],
+  "test/adapters/postgres/accounts/accounts.test.ts": [
+    "begin_team_invite",
+    "end_team_invite",
+    "accept_team_invite",
+    "claim_contact_message",
+    "close_account"
+  ],
+  "test/adapters/postgres/accounts/account-funds.test.ts": ["deduct_credits", "use_free_pages"],
+  "test/contracts/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],
+  "test/adapters/postgres/migrator.test.ts": ["secure_function", "secure_table"],
+  "test/contracts/campaign-book.ts": [
+    "begin_outreach_send",
+    "finish_outreach_send",
+    "settle_outreach_send",
+    "settle_outreach_sends",
+    "record_campaign_event",
+    "record_unsubscribe",
+    "refresh_email_send",
+    "mark_prospects",
+    "campaign_message_lock",
+    "campaign_send_rank",
+    "prospect_rank"
+  ],
+  "test/contracts/alarm-board.ts": ["change_email_alarm", "claim_email_alarm_notice"],
+  "test/contracts/audit-digest-store.ts": ["claim_audit_digest", "settle_audit_digest"],
+  "test/adapters/postgres/delivery/audit-digest-store.test.ts": [
+    "request_audit_digest",
+    "schedule_audit_digests"
+  ],
+  "test/adapters/postgres/delivery/event-poll-schedule.test.ts": ["schedule_event_poll"],
+  "test/contracts/delivery-log.ts": ["note_event_intake", "record_email_event"],
+  "test/contracts/bulk-orders.ts": [
+    "request_bulk",
+    "bulk_outcome",
+    "claim_bulk_message",
+    "confirm_bulk_message"
+  ],
+  "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send"],
+  "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case"],
+  "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
+  "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access"],
+  "test/contracts/accounts.ts": ["delete_file_of_closed_account"],
+  "test/contracts/batch-store.ts": ["batch_rows_to_purge"],
+  "test/contracts/conversion-holds.ts": ["heartbeat_flyer"],
+  "test/contracts/intake-store.ts": ["purge_intake"]
+}
+
+type Sql = WriteSql["Service"]
+
+const functions = (sql: Sql) =>
+  Effect.map(
+    sql<{ readonly name: string }>`select distinct p.proname as name from pg_proc p
+      where p.pronamespace = 'public'::regnamespace
+        and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')`,
+    (rows) => rows.map(({ name }) => name)
+  )
+
+/** Counts calls on the connections of a lane; the functions that were called by now. */
+const called = (sql: Sql) =>
+  Effect.gen(function* () {
+    yield* sql`select pg_stat_force_next_flush()`
+    const rows = yield* sql<{
+      readonly name: string
+    }>`select distinct funcname as name from pg_stat_user_functions`
+    return rows.map(({ name }) => name)
+  })
+
+const counted = <S>({ connections }: Lane<S>) =>
+  Effect.forEach(connections, ({ sql }) => sql.unsafe("set track_functions = 'all'").unprepared)
+
+it.live(
+  "each function of the migrations is called by the histories, or held to its rule by a test that is named",
+  () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const named = new Map(
+          Object.entries(ELSEWHERE).flatMap(([test, names]) => names.map((name) => [name, test] as const))
+        )
+        const all = yield* Effect.provide(Effect.flatMap(WriteSql, functions), layerPostgres)
+        const [documents, mail] = [yield* documentsLane, yield* mailLane]
+        yield* counted(documents)
+        yield* counted(mail)
+        const reached = new Set<string>()
+        const missing = () => all.filter((name) => !reached.has(name) && !named.has(name)).toSorted()
+        for (let round = 0; round < 15 && (round === 0 || missing().length > 0); round++) {
+          for (const scene of Object.keys(DOCUMENTS) as Array<keyof typeof DOCUMENTS>)
+            yield* playDocuments(documents, round, scene)
+          for (const scene of Object.keys(MAIL) as Array<keyof typeof MAIL>)
+            yield* playMail(mail, round, scene)
+          for (let seed = 0; seed < 6; seed++) yield* playDocuments(documents, round * 6 + seed, "any")
+          for (const lane of [documents, mail])
+            for (const { sql } of lane.connections) for (const name of yield* called(sql)) reached.add(name)
+        }
+        assert.deepStrictEqual(missing(), [])
+        assert.deepStrictEqual(
+          [...named.keys()].filter((name) => !all.includes(name)),
+          [],
+          "is no function any more"
+        )
+        for (const test of Object.keys(ELSEWHERE)) assert.isTrue(existsSync(test), test)
+      })
+    ),
+  120_000
+)
