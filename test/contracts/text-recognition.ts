@@ -40,12 +40,13 @@ export const textRecognitionContract = (
       it.live(title, () => use.pipe(Effect.provide(recognition)), 240_000)
 
     test(
-      "reads typed text, a line at a time, with places and certainty",
+      "reads typed text, a line at a time, with places and certainty, the same each time",
       Effect.gen(function* () {
         const { atOnce, read } = yield* TextRecognition
         assert.isAbove(atOnce, 0)
         const { picture, words } = yield* typed
         const text = yield* read(copyOf(picture), { lang: "en" })
+        assert.deepStrictEqual(yield* read(copyOf(picture), { lang: "en" }), text)
         const found = text.lines.map((line) => line.words.map((word) => word.text).join(" "))
         for (const word of words) assert.include(found.join(" "), word)
         assert.deepStrictEqual([text.turn, text.width, text.height], [0, picture.width, picture.height])
