@@ -28,6 +28,10 @@ export interface DocumentProfile {
   readonly levels: ReadonlyMap<string, number>
   /** Levels of numbered headings, and of those that are neither larger nor bolder than running text. */
   readonly sections: Sections
+  /** The style of the document's title: the largest, and on a first page alone. */
+  readonly title: string | undefined
+  /** Lines in bold of the text's own size are so many and so short that they are headings, however they are spaced. */
+  readonly boldHeads: boolean
   /** Some of them are larger than running text. */
   readonly ranked: boolean
   readonly statistics: PageStatistics
@@ -75,6 +79,20 @@ const usualOf = (styles: ReadonlyArray<Style>): Style | undefined =>
 
 const charactersOf = (styles: ReadonlyArray<Style>): number =>
   styles.reduce((sum, { characters }) => sum + characters, 0)
+
+/** Bold lines of the text's own size that are this many, and this short on average, are no words of the text. */
+const BOLD_HEADS = 4
+const BOLD_LENGTH = 32
+
+const areHeads = (bold: StyleCount | undefined): boolean =>
+  bold !== undefined && bold.lines >= BOLD_HEADS && bold.characters <= BOLD_LENGTH * bold.lines
+
+const titleStyle = (candidates: ReadonlyArray<Style>): string | undefined => {
+  const [first] = candidates
+  const next = candidates.find(({ size }) => first !== undefined && size < first.size)
+  if (first === undefined || first.first > 1 || first.pages > 1) return undefined
+  return next === undefined || first.size > next.size * SAME_RANK ? first.key : undefined
+}
 
 /** Computes the profile. */
 export const profileOf = (statistics: PageStatistics): DocumentProfile => {
@@ -147,7 +165,18 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     (style) => parseKey(style).size >= SMALLEST_LOOK * bodySize,
     levelAbove(larger.map(({ key }) => levels.get(key) ?? 1))
   )
-  return { bodySize, typewriterScale, typewritten, bodyBold, levels, sections, ranked, statistics }
+  return {
+    bodySize,
+    typewriterScale,
+    typewritten,
+    bodyBold,
+    levels,
+    sections,
+    title: titleStyle(candidates),
+    boldHeads: !bodyBold && areHeads(boldBody),
+    ranked,
+    statistics
+  }
 }
 
 /** A line's size, points; for bold code, the size that its words would have in the text's face. */

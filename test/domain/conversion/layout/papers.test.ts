@@ -147,6 +147,19 @@ describe("front matter", () => {
     assert.deepStrictEqual(headings(htmlOf(text, chapter)), ["1 Chapter 3 Rivers"])
   })
 
+  it('holds names, however their line is set; a section may have an "and", too', () => {
+    const html = (words: string) =>
+      htmlOf([
+        run("Of rivers and stones", 60, 50, { size: 20 }),
+        run(words, 60, 90, { size: 14 }),
+        ...lines(prose(30), 60, 115, 80),
+        run("Introduction", 60, 270, { size: 14 }),
+        ...text
+      ])
+    assert.lengthOf(headings(html("Ann B. River and Bert Stone")), 2)
+    assert.lengthOf(headings(html("Installation and Usage")), 3)
+  })
+
   it("is not seen in sections that have text of their own", () => {
     const html = htmlOf([
       run("A tool for rivers", 60, 50, { size: 20 }),
@@ -158,6 +171,22 @@ describe("front matter", () => {
       ...text
     ])
     assert.deepStrictEqual(headings(html), ["1 A tool for rivers", "2 Install", "2 Usage", "2 Introduction"])
+  })
+})
+
+describe("bold lines that are spaced like paragraphs", () => {
+  const page1 = (count: number) =>
+    htmlOf([
+      run("Of rivers and stones", 60, 50, { size: 18 }),
+      ...Array.from({ length: 6 }, (_, at) => [
+        ...lines(prose(24, at), 60, 90 + at * 56, 80),
+        run(`Of river ${"abcdef".charAt(at)}`, 60, 124 + at * 56, at < count ? { font: FONT.bold } : {})
+      ]).flat()
+    ])
+
+  it("are headings where they are many and short, and words of the text where they are few", () => {
+    assert.lengthOf(headings(page1(6)), 7)
+    assert.lengthOf(headings(page1(2)), 1)
   })
 })
 

@@ -40,6 +40,10 @@ const opens = (words: string): boolean => {
   )
 }
 
+/** Two names or more: each of two words with capitals at least, initials and particles counted. */
+const PEOPLE =
+  /^(?:\p{Lu}[\p{L}.’'-]*[∗*†‡§]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*(?:(?:,\s*|\s*&\s*|,?\s+(?:and|und|et|y|e)\s+)(?:\p{Lu}[\p{L}.’'-]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*){1,12}$/u
+
 /** Whether a heading names people or their addresses: marks of notes at its words, an address of mail. */
 const namesAuthors = ({ spans }: Heading): boolean => {
   const marked = spans.some(
@@ -48,6 +52,7 @@ const namesAuthors = ({ spans }: Heading): boolean => {
       (span.kind === "text" && span.raise === "sup" && /^[\d\s,*∗†‡§¶a-e]+$/u.test(span.text))
   )
   const words = textOfSpans(spans)
+  if (PEOPLE.test(words)) return true
   return /\S@\S/.test(words) || (marked && /[,&]|\s(?:and|und|et|y|e)\s/u.test(words))
 }
 
@@ -99,8 +104,10 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
   const headings = blocks.filter(({ kind }) => kind === "heading").length
   const displayed = opening < 0 && headings >= DISPLAYED && !blocks.some(isText)
   if (page > 0 && !displayed) return blocks
-  const end = opening < 0 ? blocks.length : opening
-  const title = titleAt(blocks, end)
+  const title = titleAt(blocks, opening < 0 ? blocks.length : opening)
+  const text = blocks.findIndex((block, at) => at > title && block.kind === "paragraph" && isText(block))
+  // Below text, what has none on this page has it on the next one.
+  const end = opening >= 0 ? opening : text < 0 ? blocks.length : text
   return blocks.map((block, at): Block => {
     if (block.kind !== "heading" || at >= end || at === title) return block
     const next = blocks[at + 1]

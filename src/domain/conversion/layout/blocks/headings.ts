@@ -116,6 +116,7 @@ const APART = 0.27
 const isSetLikeText = ({ below, gap }: Group, { profile, step }: HeadingContext): boolean =>
   step !== undefined &&
   profile.ranked &&
+  !profile.boldHeads &&
   Math.min(gap, below) < Infinity &&
   [gap, below].every((white) => white === Infinity || Math.abs(white - step) <= APART)
 
@@ -229,6 +230,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
   } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined
+  if (outlined && styleKey(first.size, isBoldLine(first), first.typewriter) === profile.title) return 1
   return outlined ? Math.max(2, looks + (larger || number !== undefined ? 0 : 1)) : looks
 }
 
