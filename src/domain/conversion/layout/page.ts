@@ -54,13 +54,15 @@ export const untaggedBlocks = (
   const figures = drawnFigures(page, kept, profile.bodySize)
   const undrawn = without(kept, figures.taken)
   const tables = ruledTables(page, undrawn, flow.inline)
-  const loose = without(undrawn, tables.taken)
+  const untabled = without(undrawn, tables.taken)
+  const fields = fieldsOf(page, analysis.rows, new Set(untabled))
+  const loose = without(untabled, fields.taken)
   const pictures = figuresOf(page, analysis.segments.length > 3)
   const placed = [
     ...tables.placed,
     ...figures.placed,
     ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
-    ...fieldsOf(page, analysis.rows)
+    ...fields.placed
   ]
   const columns = readingOrder(loose, placed, profile.bodySize).map((leaf): ReadonlyArray<Block> =>
     leaf.kind === "placed" ? [leaf.placed.block] : flowBlocks(leaf.segments, leaf.x1, flow)

@@ -531,6 +531,51 @@ describe("the rest", () => {
     )
   })
 
+  it("fields stand where they are on the page, once with the words of their own line", () => {
+    const names = ["First name", "Last name", "Street", "Town", "Country"]
+    const field = { kind: "text" as const, label: undefined, value: "", checked: false, options: [] }
+    const [html = ""] = htmlOf([
+      page(
+        [
+          ...lines(prose(30), 60, 60, 80),
+          ...names.map((name, at) => run(`${name}:`, 60, 200 + 24 * at)),
+          run("Signed in the presence of", 60, 400)
+        ],
+        0,
+        {
+          fields: names.map((name, at) => ({
+            ...field,
+            name,
+            box: { x0: 180, y0: 190 + 24 * at, x1: 400, y1: 204 + 24 * at }
+          }))
+        }
+      )
+    ])
+    const shown = [...html.matchAll(/<label>([^<]*) <input|<p>(Signed)/g)].map(
+      ([, label, end]) => label ?? end
+    )
+    assert.deepStrictEqual(shown, [...names, "Signed"])
+    for (const name of names) assert.strictEqual(html.split(name).length, 2)
+  })
+
+  it("words beside several fields stay text", () => {
+    const field = {
+      kind: "checkbox" as const,
+      name: "x",
+      label: undefined,
+      value: "",
+      checked: false,
+      options: []
+    }
+    const [html = ""] = htmlOf([
+      page([run("Answer", 100, 200), ...lines(prose(30), 60, 300, 80)], 0, {
+        fields: [60, 80].map((x) => ({ ...field, box: { x0: x, y0: 190, x1: x + 12, y1: 202 } }))
+      })
+    ])
+    assert.include(html, "<p>Answer</p>")
+    assert.strictEqual(html.split("<label>").length, 3)
+  })
+
   it("fields are labelled by their own words or by those next to them", () => {
     const field = {
       kind: "text" as const,

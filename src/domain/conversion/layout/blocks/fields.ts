@@ -1,5 +1,6 @@
 import type { FormField, PageContent } from "../../page-content.ts"
 import type { Line } from "../lines/line.ts"
+import type { Segment } from "../lines/segment.ts"
 import type { Placed } from "../reading-order.ts"
 
 /** With more fields on a page, only their printed lines are kept. */
@@ -9,16 +10,28 @@ const NEAR = 160
 
 const middle = (a: number, b: number): number => (a + b) / 2
 
+/** Printed words that name a field. */
+interface PrintedLabel {
+  readonly text: string
+  readonly segment: Segment
+  /** They stand on the field's own line. */
+  readonly level: boolean
+  readonly away: number
+}
+
 /** The printed words next to a field that name it: after a check box, before or above any other. */
-const printedLabel = ({ box, kind }: FormField, rows: ReadonlyArray<Line>): string | undefined => {
+const printedLabel = ({ box, kind }: FormField, rows: ReadonlyArray<Line>): PrintedLabel | undefined => {
   const y = middle(box.y0, box.y1)
-  let best: { readonly text: string; readonly away: number } | undefined
-  const offer = (text: string, away: number) => {
-    const words = text
+  let best: PrintedLabel | undefined
+  const offer = (segment: Segment, level: boolean, away: number) => {
+    if (away > NEAR || (best !== undefined && away >= best.away)) return
+    const text = segment.pieces
+      .map((piece) => piece.text)
+      .join(" ")
       .replaceAll(/[_.…]{2,}/g, " ")
       .replace(/(?<![:\s])[:\s]+$/, "")
       .trim()
-    if (words !== "" && away <= NEAR && (best === undefined || away < best.away)) best = { text: words, away }
+    if (text !== "") best = { text, segment, level, away }
   }
   // Rows are sorted: only those near the field are examined.
   let from = 0
@@ -32,16 +45,15 @@ const printedLabel = ({ box, kind }: FormField, rows: ReadonlyArray<Line>): stri
     const row = rows[at]
     if (row === undefined || row.y0 > box.y1) break
     for (const segment of row.segments) {
-      const text = segment.pieces.map((piece) => piece.text).join(" ")
       const level = Math.abs(middle(segment.y0, segment.y1) - y) < 0.8 * segment.size
       const ticked = kind === "checkbox" || kind === "radio"
-      if (level && segment.x0 >= box.x1 - 2 && ticked) offer(text, segment.x0 - box.x1)
-      if (level && segment.x1 <= box.x0 + 2) offer(text, box.x0 - segment.x1 + (ticked ? 20 : 0))
+      if (level && segment.x0 >= box.x1 - 2 && ticked) offer(segment, level, segment.x0 - box.x1)
+      if (level && segment.x1 <= box.x0 + 2) offer(segment, level, box.x0 - segment.x1 + (ticked ? 20 : 0))
       if (!ticked && segment.baseline <= box.y0 + 2 && segment.x0 < box.x1 && segment.x1 > box.x0 - 4)
-        offer(text, 30 + box.y0 - segment.baseline)
+        offer(segment, level, 30 + box.y0 - segment.baseline)
     }
   }
-  return best?.text
+  return best
 }
 
 const words = (name: string): string =>
@@ -52,16 +64,48 @@ const words = (name: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim()
 
-/** The page's form fields, each with a label: its own description, the printed words next to it, or its name. */
-export const fieldsOf = (page: PageContent, rows: ReadonlyArray<Line>): ReadonlyArray<Placed> =>
-  page.fields.slice(0, MAX_FIELDS).map((field) => ({
-    block: {
-      kind: "field",
+/** The page's form fields, and the words beside them that are their labels now. */
+interface Fields {
+  readonly placed: ReadonlyArray<Placed>
+  readonly taken: ReadonlySet<Segment>
+}
+
+/**
+ * The page's form fields, each with a label: its own description, the printed words next to it, or its name. Words on a field's own
+ * line stand with it, once; where several fields share them they stay as text, too.
+ */
+export const fieldsOf = (
+  page: PageContent,
+  rows: ReadonlyArray<Line>,
+  loose: ReadonlySet<Segment>
+): Fields => {
+  const labelled = page.fields.slice(0, MAX_FIELDS).map((field) => {
+    const described = field.label?.trim()
+    return { field, label: described ? { text: described } : printedLabel(field, rows) }
+  })
+  const uses = new Map<Segment, number>()
+  for (const { label } of labelled)
+    if (label !== undefined && "segment" in label) uses.set(label.segment, (uses.get(label.segment) ?? 0) + 1)
+  const taken = new Set<Segment>()
+  const placed = labelled.map(({ field, label }): Placed => {
+    const block = {
+      kind: "field" as const,
       control: field.kind,
-      label: field.label?.trim() || printedLabel(field, rows) || words(field.name) || field.kind,
+      label: label?.text || words(field.name) || field.kind,
       value: field.value,
       checked: field.checked,
       options: field.options
-    },
-    ...field.box
-  }))
+    }
+    const own = label !== undefined && "segment" in label && label.level ? label.segment : undefined
+    if (own === undefined || uses.get(own) !== 1 || !loose.has(own)) return { block, ...field.box }
+    taken.add(own)
+    return {
+      block,
+      x0: Math.min(field.box.x0, own.x0),
+      y0: Math.min(field.box.y0, own.y0),
+      x1: Math.max(field.box.x1, own.x1),
+      y1: Math.max(field.box.y1, own.y1)
+    }
+  })
+  return { placed, taken }
+}

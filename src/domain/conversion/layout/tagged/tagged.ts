@@ -222,7 +222,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     inline,
     page: analysis.page,
     blocks: childBlocks,
-    fields: fieldsOf(analysis.page, analysis.rows).map(({ block }) => block),
+    fields: fieldsOf(analysis.page, analysis.rows, new Set()).placed.map(({ block }) => block),
     looksLike: (nodes) => {
       if (hasHeadings) return undefined
       const lines = linesUnder(nodes, inline)
