@@ -56,6 +56,12 @@ describe("measures of a result against its truth", () => {
     expect(of("<table><tr><td>a <table><tr><td>b</table></table>").tables).toEqual([[["a b"]], [["b"]]])
   })
 
+  it("leaves out tables that only lay something out, not their words", () => {
+    const laidOut = of('<table role="presentation"><tr><td>one<td>two</table>')
+    expect(laidOut.tables).toEqual([])
+    expect(laidOut.words).toEqual(["one", "two"])
+  })
+
   it("finds figures by their captions", () => {
     const truth = of("<figure><figcaption>Figure 1: The whole of it</figcaption></figure>")
     const made = of(

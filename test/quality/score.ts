@@ -140,7 +140,7 @@ export const readContent = (html: string): Content => {
       sections.push({ level: Number(node.tagName.slice(1)), heading, content: "" })
       return
     }
-    if (node.tagName === "table") tables.push(cellsOf(node))
+    if (node.tagName === "table" && attribute(node, "role") !== "presentation") tables.push(cellsOf(node))
     if (node.tagName === "figure" && captionOf(node) !== "") captions.push(captionOf(node))
     if (isFormula(node)) {
       formulas.push(formulaText(node))

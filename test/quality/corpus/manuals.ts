@@ -42,7 +42,7 @@ const ofManual: Rule = (node, inside) => {
   const navigates = node.attrs.some(({ name, value }) => name === "role" && value === "navigation")
   if (classes.some((name) => PANELS.test(name)) || (node.tagName === "div" && navigates)) return ""
   return node.tagName === "table" && classes.some((name) => /^(simple|variable)list$/.test(name))
-    ? tag("div", inside())
+    ? tag("table", inside(), 'role="presentation"')
     : undefined
 }
 
