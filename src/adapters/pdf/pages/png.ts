@@ -12,8 +12,6 @@ const UP = 2
 const GRAY = 0
 const RGB = 2
 const INDEXED = 3
-/** Colours of a palette. */
-const MOST_COLORS = 256
 
 const chunk = (type: string, data: Uint8Array): Buffer => {
   const bytes = Buffer.alloc(data.length + 12)
@@ -34,46 +32,33 @@ export interface Pixels {
   readonly palette?: Uint8Array
 }
 
-/** The same with a byte a pixel, where so few colours are used that a palette holds them. */
-export const withPalette = (pixels: Pixels): Pixels => {
-  const { channels, data, height, width } = pixels
-  if (channels === 1) return pixels
-  const places = new Map<number, number>()
-  const one = new Uint8Array(width * height)
-  let [before, place] = [-1, 0]
-  for (let at = 0, from = 0; at < one.length; at++, from += 3) {
-    const color = ((data[from] ?? 0) << 16) | ((data[from + 1] ?? 0) << 8) | (data[from + 2] ?? 0)
-    if (color !== before) {
-      before = color
-      const known = places.get(color)
-      if (known === undefined && places.size === MOST_COLORS) return pixels
-      place = known ?? places.size
-      if (known === undefined) places.set(color, place)
+/** Rows with their filter in front; the places of colours stay as they are. */
+const filtered = ({ channels, data, height, palette, width }: Pixels): Uint8Array => {
+  const row = width * channels
+  const rows = new Uint8Array((row + 1) * height)
+  for (let y = 0; y < height; y++) {
+    const to = y * (row + 1)
+    const from = y * row
+    if (palette !== undefined) {
+      rows.set(data.subarray(from, from + row), to + 1)
+      continue
     }
-    one[at] = place
+    rows[to] = UP
+    for (let x = 0; x < row; x++)
+      rows[to + 1 + x] = (data[from + x] ?? 0) - (y === 0 ? 0 : (data[from + x - row] ?? 0))
   }
-  const palette = Buffer.alloc(3 * places.size)
-  for (const [color, index] of places) palette.writeUIntBE(color, 3 * index, 3)
-  return { width, height, channels: 1, data: one, palette }
+  return rows
 }
 
-/** A PNG of 8 bits a channel (RFC 2083). */
-export const encodePng = ({ channels, data, height, palette, width }: Pixels): Uint8Array<ArrayBuffer> => {
+/** A PNG of 8 bits a channel, or a pixel where there is a palette (RFC 2083). */
+export const encodePng = (pixels: Pixels): Uint8Array<ArrayBuffer> => {
+  const { channels, height, palette, width } = pixels
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
   header[8] = 8
   header[9] = palette === undefined ? (channels === 1 ? GRAY : RGB) : INDEXED
-  const row = width * channels
-  const filtered = new Uint8Array((row + 1) * height)
-  for (let y = 0; y < height; y++) {
-    const to = y * (row + 1)
-    const from = y * row
-    filtered[to] = UP
-    for (let x = 0; x < row; x++)
-      filtered[to + 1 + x] = (data[from + x] ?? 0) - (y === 0 ? 0 : (data[from + x - row] ?? 0))
-  }
-  const body = deflateSync(filtered, { level: LEVEL })
+  const body = deflateSync(filtered(pixels), { level: LEVEL })
   const png = Buffer.concat([
     SIGNATURE,
     chunk("IHDR", header),

@@ -1,4 +1,3 @@
-import type { Box } from "../../../domain/conversion/page-content.ts"
 import type { GreyPicture, Turn } from "../../../domain/conversion/recognition/recognised-text.ts"
 import { MAX_PICTURE_PIXELS, type Picture } from "../../../ports/conversion/pdf.ts"
 import { readObjects } from "../content/drawings.ts"
@@ -6,15 +5,15 @@ import { showsText } from "../content/visible-text.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument, OpenPage } from "./document.ts"
-import { encodePng, type Pixels, shrink, withPalette } from "./png.ts"
+import { encodePng, type Pixels, shrink } from "./png.ts"
 
 // FPDFBitmap_…: bytes a pixel by format.
 const GRAY = 1
 const BGR = 2
 const BYTES_PER_PIXEL: Readonly<Record<number, number>> = { 1: 1, 2: 3, 3: 4, 4: 4, 5: 4 }
 /** FPDF_ANNOT: annotations are part of what is seen. */
-const ANNOTATIONS = 1
-const WHITE = 0xffffffff
+export const ANNOTATIONS = 1
+export const WHITE = 0xffffffff
 
 /** Most pixels of a drawn page's side. */
 const MAX_SIDE = 16_000
@@ -38,7 +37,7 @@ const MAX_JPEG_BYTES = 4 * 1024 * 1024
 const PLAIN_COLOR_SPACES = new Set([1, 2, 4, 5, 7])
 
 /** Rows of a bitmap of pdfium's without padding and alpha, red first. */
-const pixelsOf = ({ call, memory }: Pdfium, bitmap: number): Pixels | undefined => {
+export const pixelsOf = ({ call, memory }: Pdfium, bitmap: number): Pixels | undefined => {
   const [width, height] = [call.FPDFBitmap_GetWidth(bitmap), call.FPDFBitmap_GetHeight(bitmap)]
   const stride = call.FPDFBitmap_GetStride(bitmap)
   const size = BYTES_PER_PIXEL[call.FPDFBitmap_GetFormat(bitmap)]
@@ -93,54 +92,12 @@ const renderPixels = (
   }
 }
 
-const asPicture = (pixels: Pixels): Picture => ({
+export const asPicture = (pixels: Pixels): Picture => ({
   mediaType: "image/png",
   bytes: encodePng(pixels),
   width: pixels.width,
   height: pixels.height
 })
-
-/** Pixels a point of a part of a page, and the most of them across. */
-const REGION_SCALE = 2
-const REGION_PIXELS = 1_400
-
-/** A part of the page, which is turned upright where its writing is turned by `turn`; null where it is empty or too large. */
-export const regionOfPage = (
-  document: OpenDocument,
-  index: number,
-  region: Box,
-  turn: number
-): Picture | null =>
-  document.withPage(index, (open) => {
-    const { form, page } = open
-    const [width, height] = turn % 180 === 0 ? [open.width, open.height] : [open.height, open.width]
-    // Quarters of a turn, clockwise.
-    const rotate = (4 - turn / 90) % 4
-    const { call } = document.pdfium
-    const scale = Math.min(
-      REGION_SCALE,
-      REGION_PIXELS / Math.max(region.x1 - region.x0, region.y1 - region.y0)
-    )
-    const [left, top, right, bottom] = [
-      Math.floor(Math.max(0, region.x0) * scale),
-      Math.floor(Math.max(0, region.y0) * scale),
-      Math.ceil(Math.min(width, region.x1) * scale),
-      Math.ceil(Math.min(height, region.y1) * scale)
-    ]
-    if (!(right > left && bottom > top)) return null
-    const bitmap = call.FPDFBitmap_CreateEx(right - left, bottom - top, BGR, 0, 0)
-    if (bitmap === 0) return null
-    try {
-      const [across, down] = [Math.round(width * scale), Math.round(height * scale)]
-      call.FPDFBitmap_FillRect(bitmap, 0, 0, right - left, bottom - top, WHITE)
-      call.FPDF_RenderPageBitmap(bitmap, page, -left, -top, across, down, rotate, ANNOTATIONS)
-      if (form !== 0) call.FPDF_FFLDraw(form, bitmap, page, -left, -top, across, down, rotate, ANNOTATIONS)
-      const pixels = pixelsOf(document.pdfium, bitmap)
-      return pixels === undefined ? null : asPicture(withPalette(pixels))
-    } finally {
-      call.FPDFBitmap_Destroy(bitmap)
-    }
-  })
 
 /** The page as it is shown. */
 export const renderPage = (document: OpenDocument, index: number, dpi: number): Picture =>

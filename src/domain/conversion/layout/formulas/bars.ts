@@ -1,4 +1,7 @@
+import { greatest } from "../../../lists.ts"
+import { element, type HtmlElement } from "../../html/tree.ts"
 import type { Box, PageContent } from "../../page-content.ts"
+import { AXIS, type Item, mainLine, middleX, middleY } from "./signs.ts"
 
 /** Thickest bar of a fraction or a root, and the shortest and longest, points. */
 const THICK = 1.6
@@ -16,4 +19,87 @@ export const barsOf = ({ drawings }: PageContent): ReadonlyArray<Box> => {
     )
   })
   return bars.length > MAX_BARS ? [] : bars.map(({ box }) => box)
+}
+
+/** A part of a formula stands so near to its bar, or to what is nearer to it, in font sizes. */
+const NEAR_BAR = 0.75
+
+/** What stands over a bar, or under it: sign by sign away from it, up to the first gap. */
+const besideBar = (items: ReadonlyArray<Item>, bar: Box, above: boolean): ReadonlyArray<Item> => {
+  const y = middleY(bar)
+  const near = items
+    .filter((item) => {
+      const x = middleX(item)
+      return x > bar.x0 - 1 && x < bar.x1 + 1 && middleY(item) < y === above
+    })
+    .sort((a, b) => Math.abs(middleY(a) - y) - Math.abs(middleY(b) - y))
+  let edge = y
+  const end = near.findIndex((item) => {
+    const gap = above ? edge - item.y1 : item.y0 - edge
+    edge = above ? Math.min(edge, item.y0) : Math.max(edge, item.y1)
+    return gap > NEAR_BAR * item.size
+  })
+  return end < 0 ? near : near.slice(0, end)
+}
+
+/** The sign of the root that a bar belongs to. */
+const rootAt = (items: ReadonlyArray<Item>, bar: Box): Item | undefined =>
+  items.find(
+    ({ size, text, x1, y0 }) =>
+      text === "√" && Math.abs(x1 - bar.x0) < 0.25 * size && Math.abs(y0 - middleY(bar)) < 0.8 * size
+  )
+
+/** The degree of a root stands in its crook. */
+const degreeOf = (items: ReadonlyArray<Item>, root: Item): ReadonlyArray<Item> =>
+  items.filter(
+    (item) =>
+      item.size < 0.75 * root.size &&
+      item.x1 < root.x1 &&
+      middleX(item) > root.x0 - 0.5 * root.size &&
+      middleY(item) > root.y0 - root.size &&
+      middleY(item) < root.y1
+  )
+
+/** What a bar puts together, and the signs that are used up by it. */
+interface Built {
+  readonly node: HtmlElement
+  readonly baseline: number
+  readonly taken: ReadonlyArray<Item>
+}
+
+/** A root, a fraction, or what is over- or underlined; `inside` parses a part with the bars in it. */
+export const built = (
+  items: ReadonlyArray<Item>,
+  bar: Box,
+  inside: (part: ReadonlyArray<Item>) => HtmlElement
+): Built | undefined => {
+  const root = rootAt(items, bar)
+  if (root !== undefined) {
+    const reach = middleY(bar) + 0.6 * root.size + Math.max(root.size, root.y1 - root.y0)
+    const others = items.filter((item) => item !== root && item.baseline < reach)
+    const under = besideBar(others, bar, false)
+    if (under.length === 0) return undefined
+    const degree = degreeOf(
+      others.filter((item) => !under.includes(item)),
+      root
+    )
+    const node =
+      degree.length === 0
+        ? element("msqrt", {}, [inside(under)])
+        : element("mroot", {}, [inside(under), inside(degree)])
+    return { node, baseline: mainLine(under), taken: [root, ...under, ...degree] }
+  }
+  const [above, below] = [besideBar(items, bar, true), besideBar(items, bar, false)]
+  const taken = [...above, ...below]
+  if (taken.length === 0) return undefined
+  if (above.length > 0 && below.length > 0) {
+    const size = greatest(taken.map((item) => item.size))
+    const node = element("mfrac", {}, [inside(above), inside(below)])
+    return { node, baseline: middleY(bar) + AXIS * size, taken }
+  }
+  const node =
+    above.length > 0
+      ? element("munder", { accentunder: "true" }, [inside(above), element("mo", {}, ["_"])])
+      : element("mover", { accent: "true" }, [inside(below), element("mo", {}, ["¯"])])
+  return { node, baseline: mainLine(taken), taken }
 }

@@ -2,17 +2,21 @@ import { greatest, least } from "../../../lists.ts"
 import { element, type HtmlElement, textOf } from "../../html/tree.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Piece } from "../lines/segment.ts"
-import { BIG_OPERATOR, isFunctionName, isMathFace, isMathSign, LIMITED } from "./mathematical.ts"
-
-/** A sign, or what signs were put together to, at its place. */
-interface Item extends Box {
-  /** Of the line that it stands on. */
-  readonly baseline: number
-  readonly size: number
-  readonly node: HtmlElement
-  /** The sign; empty for what was put together. */
-  readonly text: string
-}
+import { built } from "./bars.ts"
+import { BIG_OPERATOR, LIMITED } from "./mathematical.ts"
+import {
+  AXIS,
+  CLOSE,
+  hull,
+  isTallSign,
+  type Item,
+  itemsOf,
+  mainLine,
+  middleX,
+  middleY,
+  OPEN,
+  withoutTwins
+} from "./signs.ts"
 
 /** The geometry is not understood. */
 class Unclear extends Error {}
@@ -20,8 +24,6 @@ class Unclear extends Error {}
 /** Most signs and depth of what is put together. */
 const MAX_ITEMS = 400
 const MAX_DEPTH = 9
-/** Where the axis of a line stands above its baseline, in font sizes: bars of fractions and big operators lie on it. */
-const AXIS = 0.25
 /** How much smaller scripts are. */
 const SCRIPT = 0.87
 /** Baselines that differ by less, in font sizes, are one. */
@@ -29,18 +31,6 @@ const LEVEL = 0.14
 /** Taller brackets hold several lines, in font sizes. */
 const TALL = 1.9
 
-const OPEN = /^[([{⟨⌊⌈⎡⎢⎣⎧⎨⎩⎛⎜⎝]$/u
-const CLOSE = /^[)\]}⟩⌋⌉⎤⎥⎦⎫⎬⎭⎞⎟⎠]$/u
-/** What pieces of brackets stand for. */
-const WHOLE: ReadonlyMap<string, string> = new Map([
-  ..."⎛⎜⎝".split("").map((piece) => [piece, "("] as const),
-  ..."⎞⎟⎠".split("").map((piece) => [piece, ")"] as const),
-  ..."⎡⎢⎣".split("").map((piece) => [piece, "["] as const),
-  ..."⎤⎥⎦".split("").map((piece) => [piece, "]"] as const),
-  ..."⎧⎨⎩⎪".split("").map((piece) => [piece, "{"] as const),
-  ..."⎫⎬⎭".split("").map((piece) => [piece, "}"] as const),
-  ["⏐", "|"]
-])
 const ACCENT: ReadonlyMap<string, string> = new Map([
   ["ˆ", "^"],
   ["^", "^"],
@@ -58,146 +48,9 @@ const ACCENT: ReadonlyMap<string, string> = new Map([
   ["´", "´"]
 ])
 
-const middleX = ({ x0, x1 }: Box): number => (x0 + x1) / 2
-const middleY = ({ y0, y1 }: Box): number => (y0 + y1) / 2
-
-const hull = (boxes: ReadonlyArray<Box>): Box => ({
-  x0: least(boxes.map(({ x0 }) => x0)),
-  y0: least(boxes.map(({ y0 }) => y0)),
-  x1: greatest(boxes.map(({ x1 }) => x1)),
-  y1: greatest(boxes.map(({ y1 }) => y1))
-})
-
 const row = (nodes: ReadonlyArray<HtmlElement>): HtmlElement => {
   const [only] = nodes
   return nodes.length === 1 && only !== undefined ? only : element("mrow", {}, nodes)
-}
-
-/** What one sign, number or word is in a formula. */
-const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
-  if (/^[\d.,]*\d[\d.,]*$/u.test(text)) return element("mn", {}, [text])
-  if (/^\p{L}+$/u.test(text)) {
-    const upright = face !== undefined && !face.italic && !isMathFace(face)
-    if (Array.from(text).length > 1)
-      return isFunctionName(text) ? element("mi", {}, [text]) : element("mtext", {}, [`\u00a0${text}\u00a0`])
-    return element("mi", upright && !isMathSign(text) ? { mathvariant: "normal" } : {}, [text])
-  }
-  return element("mo", {}, [text])
-}
-
-/** Cuts a piece into signs, numbers and words; single letters of a face for mathematics are variables. */
-const TOKEN = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
-const WORDS = /\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*|[^\s\p{L}\d]\p{M}*/gu
-
-const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyArray<Item> => {
-  const { run, text } = piece
-  const face = fonts[run.font]
-  const pattern = isMathFace(face) ? TOKEN : WORDS
-  const length = Math.max(1, text.trimEnd().length)
-  // Boxes are those of ink for signs that stand around the axis; else their face's: what is inked is less.
-  const isInk = Math.abs(middleY(run.box) + AXIS * run.size - run.baseline) < 0.02 * run.size
-  const [up, down] = BIG_OPERATOR.test(text.trim()) ? [1, 0.5] : [0.72, 0.22]
-  return [...text.matchAll(pattern)].map((match): Item => {
-    const [token] = match
-    const x = (at: number) => piece.x0 + ((piece.x1 - piece.x0) * Math.min(at, length)) / length
-    const sign = WHOLE.get(token) ?? token
-    return {
-      x0: x(match.index),
-      x1: x(match.index + token.length),
-      y0: isInk ? run.box.y0 : run.baseline - up * run.size,
-      y1: isInk ? run.box.y1 : run.baseline + down * run.size,
-      baseline: run.baseline,
-      size: run.size,
-      node: leaf(sign, face),
-      text: sign
-    }
-  })
-}
-
-const isTallSign = (sign: string): boolean =>
-  OPEN.test(sign) || CLOSE.test(sign) || BIG_OPERATOR.test(sign) || sign === "√"
-
-/** A part of a formula stands so near to its bar, or to what is nearer to it, in font sizes. */
-const NEAR_BAR = 0.75
-
-/** What stands over a bar, or under it: sign by sign away from it, up to the first gap. */
-const besideBar = (items: ReadonlyArray<Item>, bar: Box, above: boolean): ReadonlyArray<Item> => {
-  const y = middleY(bar)
-  const near = items
-    .filter((item) => {
-      const x = middleX(item)
-      return x > bar.x0 - 1 && x < bar.x1 + 1 && middleY(item) < y === above
-    })
-    .sort((a, b) => Math.abs(middleY(a) - y) - Math.abs(middleY(b) - y))
-  let edge = y
-  const end = near.findIndex((item) => {
-    const gap = above ? edge - item.y1 : item.y0 - edge
-    edge = above ? Math.min(edge, item.y0) : Math.max(edge, item.y1)
-    return gap > NEAR_BAR * item.size
-  })
-  return end < 0 ? near : near.slice(0, end)
-}
-
-/** The sign of the root that a bar belongs to. */
-const rootAt = (items: ReadonlyArray<Item>, bar: Box): Item | undefined =>
-  items.find(
-    ({ size, text, x1, y0 }) =>
-      text === "√" && Math.abs(x1 - bar.x0) < 0.25 * size && Math.abs(y0 - middleY(bar)) < 0.8 * size
-  )
-
-/** The degree of a root stands in its crook. */
-const degreeOf = (items: ReadonlyArray<Item>, root: Item): ReadonlyArray<Item> =>
-  items.filter(
-    (item) =>
-      item.size < 0.75 * root.size &&
-      item.x1 < root.x1 &&
-      middleX(item) > root.x0 - 0.5 * root.size &&
-      middleY(item) > root.y0 - root.size &&
-      middleY(item) < root.y1
-  )
-
-/** What a bar puts together, and the signs that are used up by it. */
-interface Built {
-  readonly node: HtmlElement
-  readonly baseline: number
-  readonly taken: ReadonlyArray<Item>
-}
-
-/** A root, a fraction, or what is over- or underlined; `inside` parses a part with the bars in it. */
-const built = (
-  items: ReadonlyArray<Item>,
-  bar: Box,
-  inside: (part: ReadonlyArray<Item>) => HtmlElement
-): Built | undefined => {
-  const root = rootAt(items, bar)
-  if (root !== undefined) {
-    const reach = middleY(bar) + 0.6 * root.size + Math.max(root.size, root.y1 - root.y0)
-    const others = items.filter((item) => item !== root && item.baseline < reach)
-    const under = besideBar(others, bar, false)
-    if (under.length === 0) return undefined
-    const degree = degreeOf(
-      others.filter((item) => !under.includes(item)),
-      root
-    )
-    const node =
-      degree.length === 0
-        ? element("msqrt", {}, [inside(under)])
-        : element("mroot", {}, [inside(under), inside(degree)])
-    return { node, baseline: mainLine(under), taken: [root, ...under, ...degree] }
-  }
-  const [above, below] = [besideBar(items, bar, true), besideBar(items, bar, false)]
-  const taken = [...above, ...below]
-  if (taken.length === 0) return undefined
-  if (above.length > 0 && below.length > 0) {
-    const size = greatest(taken.map((item) => item.size))
-    const node = element("mfrac", {}, [inside(above), inside(below)])
-    return { node, baseline: middleY(bar) + AXIS * size, taken }
-  }
-  const node =
-    above.length > 0
-      ? element("munder", { accentunder: "true" }, [inside(above), element("mo", {}, ["_"])])
-      : element("mover", { accent: "true" }, [inside(below), element("mo", {}, ["¯"])])
-  return { node, baseline: mainLine(taken), taken }
 }
 
 /** Puts together what stands over and under bars, the widest first: those within its parts are theirs. */
@@ -231,12 +84,6 @@ const withBars = (
     ]
   }
   return left
-}
-
-/** The baseline of the largest signs. */
-const mainLine = (items: ReadonlyArray<Item>): number => {
-  const size = greatest(items.map((item) => item.size))
-  return items.find((item) => item.size > 0.95 * size)?.baseline ?? 0
 }
 
 /** Joins the pieces that a tall bracket is drawn with. */
@@ -485,25 +332,6 @@ const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): Htm
 }
 
 const signsOf = (text: string): string => [...(text.match(/[\p{L}\p{N}]/gu) ?? [])].sort().join("")
-
-/** Bold is also made by drawing a sign several times, a little apart. */
-const TWIN = 0.09
-
-const withoutTwins = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
-  const last = new Map<string, Piece>()
-  return pieces.filter((piece) => {
-    const key = piece.text.trim()
-    const twin = last.get(key)
-    last.set(key, piece)
-    const near = TWIN * piece.run.size
-    return (
-      twin === undefined ||
-      Math.abs(twin.x0 - piece.x0) > near ||
-      Math.abs(twin.run.baseline - piece.run.baseline) > near ||
-      twin.run.font !== piece.run.font
-    )
-  })
-}
 
 /** The formula that these pieces and bars are, as MathML; undefined where their places do not tell. */
 export const mathOf = (

@@ -1,0 +1,95 @@
+import type { Box } from "../../../domain/conversion/page-content.ts"
+import type { Picture } from "../../../ports/conversion/pdf.ts"
+import type { Pdfium } from "../engine/pdfium.ts"
+import type { OpenDocument, OpenPage } from "./document.ts"
+import type { Pixels } from "./png.ts"
+import { ANNOTATIONS, asPicture, pixelsOf, WHITE } from "./render.ts"
+
+/** FPDFBitmap_BGRx: four bytes a pixel. */
+const BGRX = 3
+const COLOR = 0xffffff
+/** Colours of a palette. */
+const MOST_COLORS = 256
+
+/** Pixels a point of a drawing, of a picture of many colours, and the most of them across. */
+const FINE = 2
+const COARSE = 1.25
+const MOST_ACROSS = 1_400
+
+/** A bitmap with a byte a pixel, where so few colours are used that a palette holds them. */
+const fewColors = ({ call, memory }: Pdfium, bitmap: number): Pixels | undefined => {
+  const [width, height] = [call.FPDFBitmap_GetWidth(bitmap), call.FPDFBitmap_GetHeight(bitmap)]
+  const start = call.FPDFBitmap_GetBuffer(bitmap) >>> 0
+  if (start === 0 || call.FPDFBitmap_GetStride(bitmap) !== 4 * width) return undefined
+  const pixels = new Uint32Array(memory.bytes.buffer, start, width * height)
+  const places = new Map<number, number>()
+  const data = new Uint8Array(pixels.length)
+  let [before, place] = [-1, 0]
+  for (let at = 0; at < pixels.length; at++) {
+    const color = (pixels[at] ?? 0) & COLOR
+    if (color !== before) {
+      before = color
+      const known = places.get(color)
+      if (known === undefined && places.size === MOST_COLORS) return undefined
+      place = known ?? places.size
+      if (known === undefined) places.set(color, place)
+    }
+    if (place !== 0) data[at] = place
+  }
+  const palette = Buffer.alloc(3 * places.size)
+  for (const [color, index] of places) palette.writeUIntBE(color, 3 * index, 3)
+  return { width, height, channels: 1, data, palette }
+}
+
+/** Draws a part of the page, and reads what was drawn. */
+const drawn = (
+  { call }: Pdfium,
+  open: OpenPage,
+  { region, scale, turn }: { readonly region: Box; readonly scale: number; readonly turn: number },
+  read: (bitmap: number) => Pixels | undefined
+): Pixels | undefined => {
+  const [width, height] = turn % 180 === 0 ? [open.width, open.height] : [open.height, open.width]
+  const [left, top] = [Math.max(0, region.x0), Math.max(0, region.y0)].map((edge) => Math.floor(edge * scale))
+  const right = Math.ceil(Math.min(width, region.x1) * scale)
+  const bottom = Math.ceil(Math.min(height, region.y1) * scale)
+  if (left === undefined || top === undefined || !(right > left && bottom > top)) return undefined
+  const bitmap = call.FPDFBitmap_CreateEx(right - left, bottom - top, BGRX, 0, 0)
+  if (bitmap === 0) return undefined
+  try {
+    const whole = [-left, -top, Math.round(width * scale), Math.round(height * scale)] as const
+    // Quarters of a turn, clockwise.
+    const rotate = (4 - turn / 90) % 4
+    call.FPDFBitmap_FillRect(bitmap, 0, 0, right - left, bottom - top, WHITE)
+    call.FPDF_RenderPageBitmap(bitmap, open.page, ...whole, rotate, ANNOTATIONS)
+    if (open.form !== 0) call.FPDF_FFLDraw(open.form, bitmap, open.page, ...whole, rotate, ANNOTATIONS)
+    return read(bitmap)
+  } finally {
+    call.FPDFBitmap_Destroy(bitmap)
+  }
+}
+
+/** A part of a page, in points of the page turned upright where its writing is turned by `turn`. */
+export interface Part {
+  readonly region: Box
+  readonly turn: number
+}
+
+/** Parts of a page as pictures, in one reading of it, null where one is empty or too large; `give` says whether to go on. */
+export const partsOfPage = (
+  document: OpenDocument,
+  index: number,
+  parts: ReadonlyArray<Part>,
+  give: (at: number, picture: Picture | null) => boolean
+): void =>
+  document.withPage(index, (open) => {
+    const { pdfium } = document
+    for (const [at, { region, turn }] of parts.entries()) {
+      const most = MOST_ACROSS / Math.max(region.x1 - region.x0, region.y1 - region.y0)
+      const fine = { region, turn, scale: Math.min(FINE, most) }
+      const coarse = { region, turn, scale: Math.min(COARSE, most) }
+      const pixels =
+        drawn(pdfium, open, fine, (bitmap) => fewColors(pdfium, bitmap)) ??
+        drawn(pdfium, open, coarse, (bitmap) => pixelsOf(pdfium, bitmap))
+      if (!give(at, pixels === undefined ? null : asPicture(pixels))) return
+    }
+  })

@@ -1,0 +1,115 @@
+import { greatest, least } from "../../../lists.ts"
+import { element, type HtmlElement } from "../../html/tree.ts"
+import type { Box, FontFace } from "../../page-content.ts"
+import type { Piece } from "../lines/segment.ts"
+import { BIG_OPERATOR, isFunctionName, isMathFace, isMathSign } from "./mathematical.ts"
+
+/** A sign, or what signs were put together to, at its place. */
+export interface Item extends Box {
+  /** Of the line that it stands on. */
+  readonly baseline: number
+  readonly size: number
+  readonly node: HtmlElement
+  /** The sign; empty for what was put together. */
+  readonly text: string
+}
+
+/** Where the axis of a line stands above its baseline, in font sizes: bars of fractions and big operators lie on it. */
+export const AXIS = 0.25
+/** Brackets and the pieces of them. */
+export const OPEN = /^[([{⟨⌊⌈⎡⎢⎣⎧⎨⎩⎛⎜⎝]$/u
+export const CLOSE = /^[)\]}⟩⌋⌉⎤⎥⎦⎫⎬⎭⎞⎟⎠]$/u
+/** What pieces of brackets stand for. */
+const WHOLE: ReadonlyMap<string, string> = new Map([
+  ..."⎛⎜⎝".split("").map((piece) => [piece, "("] as const),
+  ..."⎞⎟⎠".split("").map((piece) => [piece, ")"] as const),
+  ..."⎡⎢⎣".split("").map((piece) => [piece, "["] as const),
+  ..."⎤⎥⎦".split("").map((piece) => [piece, "]"] as const),
+  ..."⎧⎨⎩⎪".split("").map((piece) => [piece, "{"] as const),
+  ..."⎫⎬⎭".split("").map((piece) => [piece, "}"] as const),
+  ["⏐", "|"]
+])
+/** The middle of a box, across. */
+export const middleX = ({ x0, x1 }: Box): number => (x0 + x1) / 2
+/** The middle of a box, down. */
+export const middleY = ({ y0, y1 }: Box): number => (y0 + y1) / 2
+
+/** What is around boxes. */
+export const hull = (boxes: ReadonlyArray<Box>): Box => ({
+  x0: least(boxes.map(({ x0 }) => x0)),
+  y0: least(boxes.map(({ y0 }) => y0)),
+  x1: greatest(boxes.map(({ x1 }) => x1)),
+  y1: greatest(boxes.map(({ y1 }) => y1))
+})
+
+/** What one sign, number or word is in a formula. */
+const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
+  if (/^[\d.,]*\d[\d.,]*$/u.test(text)) return element("mn", {}, [text])
+  if (/^\p{L}+$/u.test(text)) {
+    const upright = face !== undefined && !face.italic && !isMathFace(face)
+    if (Array.from(text).length > 1)
+      return isFunctionName(text) ? element("mi", {}, [text]) : element("mtext", {}, [`\u00a0${text}\u00a0`])
+    return element("mi", upright && !isMathSign(text) ? { mathvariant: "normal" } : {}, [text])
+  }
+  return element("mo", {}, [text])
+}
+
+/** Cuts a piece into signs, numbers and words; single letters of a face for mathematics are variables. */
+const TOKEN = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
+const WORDS = /\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*|[^\s\p{L}\d]\p{M}*/gu
+
+/** The signs of a piece at their places. */
+export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyArray<Item> => {
+  const { run, text } = piece
+  const face = fonts[run.font]
+  const pattern = isMathFace(face) ? TOKEN : WORDS
+  const length = Math.max(1, text.trimEnd().length)
+  // Boxes are those of ink for signs that stand around the axis; else their face's: what is inked is less.
+  const isInk = Math.abs(middleY(run.box) + AXIS * run.size - run.baseline) < 0.02 * run.size
+  const [up, down] = BIG_OPERATOR.test(text.trim()) ? [1, 0.5] : [0.72, 0.22]
+  return [...text.matchAll(pattern)].map((match): Item => {
+    const [token] = match
+    const x = (at: number) => piece.x0 + ((piece.x1 - piece.x0) * Math.min(at, length)) / length
+    const sign = WHOLE.get(token) ?? token
+    return {
+      x0: x(match.index),
+      x1: x(match.index + token.length),
+      y0: isInk ? run.box.y0 : run.baseline - up * run.size,
+      y1: isInk ? run.box.y1 : run.baseline + down * run.size,
+      baseline: run.baseline,
+      size: run.size,
+      node: leaf(sign, face),
+      text: sign
+    }
+  })
+}
+
+/** Whether a sign may be as high as several lines. */
+export const isTallSign = (sign: string): boolean =>
+  OPEN.test(sign) || CLOSE.test(sign) || BIG_OPERATOR.test(sign) || sign === "√"
+
+/** The baseline of the largest signs. */
+export const mainLine = (items: ReadonlyArray<Item>): number => {
+  const size = greatest(items.map((item) => item.size))
+  return items.find((item) => item.size > 0.95 * size)?.baseline ?? 0
+}
+
+/** Bold is also made by drawing a sign several times, a little apart. */
+const TWIN = 0.09
+
+/** Leaves the copies out. */
+export const withoutTwins = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
+  const last = new Map<string, Piece>()
+  return pieces.filter((piece) => {
+    const key = piece.text.trim()
+    const twin = last.get(key)
+    last.set(key, piece)
+    const near = TWIN * piece.run.size
+    return (
+      twin === undefined ||
+      Math.abs(twin.x0 - piece.x0) > near ||
+      Math.abs(twin.run.baseline - piece.run.baseline) > near ||
+      twin.run.font !== piece.run.font
+    )
+  })
+}
