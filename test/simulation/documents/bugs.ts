@@ -91,12 +91,13 @@ export const breakConversions = (bug: Bug | undefined, db: Documents): Conversio
     case "hold-released-twice":
       return {
         ...store,
-        cancel: (jobId) => {
-          const was = db.holds.get(jobId)?.state
-          return after(store.cancel(jobId), () => {
-            if (was === "released") payBack(db, jobId, 1)
+        cancel: (jobId) =>
+          Effect.suspend(() => {
+            const was = db.holds.get(jobId)?.state
+            return after(store.cancel(jobId), () => {
+              if (was === "released") payBack(db, jobId, 1)
+            })
           })
-        }
       }
     case "charged-twice":
       return {
