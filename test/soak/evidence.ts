@@ -189,7 +189,10 @@ const jobsOf = async (world: World): Promise<ReadonlyArray<Job>> => {
   )
 }
 
-/** What is still under way, in words; an empty list is a system at rest. */
+/**
+ * What is still under way, in words; an empty list is a system at rest. A reply whose send was deferred is not: it asks how that ended when the
+ * last retry must be over, half an hour later.
+ */
 export const underWay = async (world: World): Promise<ReadonlyArray<string>> => {
   const [row] = await world.query<Readonly<Record<string, number>>>(
     `select
@@ -201,7 +204,8 @@ export const underWay = async (world: World): Promise<ReadonlyArray<string>> => 
       (select count(*)::int from conversion_batch_jobs where state <> 'closed') as "batch rows open",
       (select count(*)::int from funds_holds where state = 'held') as "holds",
       (select count(*)::int from intake_mails where step <> 'ended') as "mails under way",
-      (select count(*)::int from intake_replies where status = 'queued') as "replies queued"`
+      (select count(*)::int from intake_replies
+        where status = 'queued' and (error is distinct from 'deferred' or not_before <= now())) as "replies queued"`
   )
   const queued = await Effect.runPromise(world.sqs.count(world.queue.url))
   return Object.entries({ ...row, "messages in the retry queue": queued })

@@ -12,6 +12,7 @@ import { type FaultLog, rollingRestart, storm, type Weather } from "./faults.ts"
 import { makeJournal } from "./journal.ts"
 import { CREDITS, loadDocuments, loadInbound, makeOwners } from "./load-documents.ts"
 import { loadMail } from "./load-mail.ts"
+import { makeOperator, redriveDeadLetters } from "./operator.ts"
 import { judge } from "./oracle.ts"
 import { report } from "./report.ts"
 import { startWorld, type World } from "./world.ts"
@@ -56,12 +57,15 @@ const allUp = async ({ processes }: World): Promise<void> => {
   while (processes.slots.some(({ current, isFrozen }) => current === undefined || isFrozen)) await sleep(200)
 }
 
-const drain = async (world: World): Promise<void> => {
+/** Until all is at rest; what died in the retry queue is put back, as an operator does. */
+const drain = async (world: World, counts: Record<string, number>): Promise<void> => {
+  await makeOperator(world)
   const deadline = Date.now() + DRAIN_MS
   for (;;) {
     const left = await underWay(world)
     if (left.length === 0 || Date.now() > deadline) return
     say(`still ${left.join(", ")}`)
+    await redriveDeadLetters(world.processes.slot("api").current?.url, counts)
     await sleep(5_000)
   }
 }
@@ -104,7 +108,7 @@ const soak = async (world: World): Promise<Evidence> => {
   stops.abort()
   setTimeout(() => givesUp.abort(), PATIENCE_MS).unref()
   await load
-  await drain(world)
+  await drain(world, log.counts)
   return gather(world, journal, log, CREDITS)
 }
 
