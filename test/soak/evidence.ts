@@ -83,6 +83,7 @@ export interface Evidence {
   readonly copies: ReadonlyArray<Copy>
   readonly rows: ReadonlyArray<SendRow>
   readonly suppressed: ReadonlySet<string>
+  /** Mails whose alert was raised, or waits for the sweep that raises it again. */
   readonly alerted: ReadonlySet<string>
   readonly deadLetters: number
   readonly files: ReadonlySet<string>
@@ -263,7 +264,8 @@ export const gather = async (
   suppressed: await emails(world, "select email as value from email_suppressions"),
   alerted: await emails(
     world,
-    "select provider_message_id as value from email_log where alerted_at is not null and provider_message_id is not null"
+    `select l.provider_message_id as value from email_log l where l.provider_message_id is not null
+      and (l.alerted_at is not null or exists (select from email_alerts a where a.send_id = l.id))`
   ),
   deadLetters:
     world.queue.deadLetterUrl === undefined

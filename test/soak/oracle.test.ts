@@ -122,6 +122,12 @@ describe("the soak's oracle", () => {
     assert.include(found(evidence({ answers: [byB], copies: late })), "doubled: S4")
   })
 
+  it("takes a mail whose reader was killed four times for set aside, and no other", () => {
+    const unread: Mailed = { token: undefined, outcome: "error", jobs: 0, charges: 0, reply: null }
+    assert.deepStrictEqual(found(evidence({ mailed: [unread] })), [])
+    assert.include(found(evidence({ mailed: [{ ...unread, outcome: "duplicate" }] })), "lost: I2")
+  })
+
   it("lets go of what needs the database while a process did without it, and counts it", () => {
     const lines = [
       { slot: "api", number: 1, at: 1_500, message: "mail store: begin failed, the send goes on" }

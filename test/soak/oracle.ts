@@ -197,15 +197,32 @@ const judgeDocuments = (court: Court): void => {
   }
 }
 
+/** Mails that nobody could read, since their reader was killed four times: their rows end with that reason, and know no subject (I4). */
+const judgeUnread = (court: Court, gone: ReadonlyArray<string>): void => {
+  const unread = court.evidence.mailed.filter(
+    ({ outcome, token }) => token === undefined && outcome === "error"
+  )
+  count(court.counts, "mails to convert set aside unread, their reader killed four times", unread.length)
+  for (const token of gone.slice(unread.length))
+    accuse(court, "lost", "I2 a mail that was taken is gone", token)
+}
+
 const judgeMailed = (court: Court): void => {
   const byToken = Map.groupBy(court.evidence.mailed, ({ token }) => token ?? "")
+  const taken = court.evidence.journal.mailed.map(({ token }) => token)
+  judgeUnread(
+    court,
+    taken.filter((token) => !byToken.has(token))
+  )
   for (const { token } of court.evidence.journal.mailed) {
     const all = byToken.get(token) ?? []
     const done = all.filter(({ outcome }) => outcome === "success")
     const facts = { token, all }
     count(court.counts, "mails to convert taken")
-    count(court.counts, `mails to convert ended ${done.length > 0 ? "success" : String(all[0]?.outcome)}`)
-    if (all.length === 0) accuse(court, "lost", "I2 a mail that was taken is gone", facts)
+    count(
+      court.counts,
+      `mails to convert ended ${done.length > 0 ? "success" : (all[0]?.outcome ?? "unread")}`
+    )
     if (done.length > 1) accuse(court, "doubled", "I1 one mail was converted twice", facts)
     if (all.reduce((sum, { charges }) => sum + charges, 0) > 1)
       accuse(court, "charged twice", "I1 one mail was charged twice", facts)
