@@ -72,7 +72,8 @@ export const suite = (
         const key = freshKey()
         const { keyHash } = mailOf(key).details
         yield* world.recordEvent({
-          ...{ provider: "provider_a", event: "sent" },
+          provider: "provider_a",
+          event: "sent",
           providerMessageId: key,
           keyHash
         })

@@ -111,7 +111,7 @@ const many = (value: string | ReadonlyArray<string> | undefined): ReadonlyArray<
 /** Fields of more entries than any mail has: each entry takes its time to decode, and may be wrong in several ways (H1). */
 const overlongFields = (body: unknown): ReadonlyArray<RequestIssue> =>
   LISTS.flatMap((path) => {
-    const value: unknown = Object(body)[path]
+    const value: unknown = typeof body === "object" && body !== null ? Reflect.get(body, path) : undefined
     const entries = Array.isArray(value) ? value : typeof value === "object" ? Object.keys(value ?? {}) : []
     return entries.length > MAX_ENTRIES ? [{ path, message: `more than ${MAX_ENTRIES} entries` }] : []
   })

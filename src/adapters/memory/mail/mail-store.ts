@@ -99,8 +99,13 @@ const erasePerson = (tables: MailTables, email: string): void => {
     if ([...row.to, ...row.others, ...row.dropped].includes(email))
       putRow(tables, {
         ...row,
-        ...{ to: hide(row.to), others: hide(row.others), dropped: hide(row.dropped) },
-        ...{ suppressionMarks: [], subject: null, raw: null, accounts: null }
+        to: hide(row.to),
+        others: hide(row.others),
+        dropped: hide(row.dropped),
+        suppressionMarks: [],
+        subject: null,
+        raw: null,
+        accounts: null
       })
   append(tables.erased, takeOut(tables, email))
   for (const [sendId, { dueAt, failed }] of tables.alerts)

@@ -54,25 +54,38 @@ interface Scenario {
   readonly only?: (one: Step) => boolean
 }
 
-const record = (changes: object): Step =>
-  ({
-    ...{ _tag: "record", key: 0, slot: 0, provider: "provider_a", outcome: "sent", message: 0, again: false },
-    ...{ others: false, owner: 0, state: "accepted", settles: "call" },
-    ...changes
-  }) as Step
-const event = (changes: object): Step =>
-  ({
-    ...{ _tag: "event", message: 0, provider: "provider_a", event: "bounced", minute: 1, key: undefined },
-    ...{
-      recipients: [0],
-      bounceType: "Permanent",
-      suppress: undefined,
-      alertable: true,
-      backfill: undefined
-    },
-    ...{ listed: undefined },
-    ...changes
-  }) as Step
+type Recorded = Extract<Step, { readonly _tag: "record" }>
+type Event = Extract<Step, { readonly _tag: "event" }>
+
+const record = (changes: Partial<Recorded>): Step => ({
+  _tag: "record",
+  key: 0,
+  slot: 0,
+  provider: "provider_a",
+  outcome: "sent",
+  message: 0,
+  again: false,
+  others: false,
+  owner: 0,
+  state: "accepted",
+  settles: "call",
+  ...changes
+})
+const event = (changes: Partial<Event>): Step => ({
+  _tag: "event",
+  message: 0,
+  provider: "provider_a",
+  event: "bounced",
+  minute: 1,
+  key: undefined,
+  recipients: [0],
+  bounceType: "Permanent",
+  suppress: undefined,
+  alertable: true,
+  backfill: undefined,
+  listed: undefined,
+  ...changes
+})
 const begin = (owner: 0 | 1): Step => ({
   _tag: "begin",
   key: 0,
@@ -95,6 +108,7 @@ export const SCENARIOS = {
     at: ["begin", "begin", "move", "record", "retry"],
     only: aboutFirst
   },
+  expired: { before: [begin(0), { _tag: "advance", ms: 60_000 }], at: ["begin"], only: aboutFirst },
   deferred: {
     before: [begin(0), record({ outcome: "deferred", state: "deferred" })],
     at: ["event", "event", "retry", "retry", "record", "evidence", "open"],

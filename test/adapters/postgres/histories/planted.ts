@@ -57,7 +57,7 @@ export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>
 ]
 
 export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>> = [
-  withoutLocks("left open", "begin_email_sends", "two calls hold one key"),
+  withoutLocks("expired", "begin_email_sends", "two calls hold one key"),
   withoutLocks("deferred", "begin_email_retry", "two retries of one key go out"),
   {
     about: "a call settles a claim that has passed to another",

@@ -196,8 +196,12 @@ describe("races", () => {
         { provider: "provider_a", provider_message_id: "m", event: "sent", key_hash: name.hash(0) }
       ]
       const retry = postgres.store.beginRetry({
-        ...{ keyHash: name.hash(0), provider: "provider_a" as const, rowId: anyId(name.id(0, 9)) },
-        ...{ addresses: [], owner: name.owner(0), leaseMs: 60_000 }
+        keyHash: name.hash(0),
+        provider: "provider_a" as const,
+        rowId: anyId(name.id(0, 9)),
+        addresses: [],
+        owner: name.owner(0),
+        leaseMs: 60_000
       })
       const began = yield* whileOpen(
         sql`select send_id from record_email_events(${JSON.stringify(event)}::jsonb)`,
@@ -232,8 +236,11 @@ describe("races", () => {
     Effect.gen(function* () {
       const name = names((runs += 1))
       const retry = {
-        ...{ keyHash: name.hash(0), provider: "provider_a" as const, rowId: anyId(name.id(0, 9)) },
-        ...{ addresses: [], leaseMs: 60_000 }
+        keyHash: name.hash(0),
+        provider: "provider_a" as const,
+        rowId: anyId(name.id(0, 9)),
+        addresses: [],
+        leaseMs: 60_000
       }
       yield* postgres.store.beginRetry({ ...retry, owner: name.owner(0) })
       const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
