@@ -5,6 +5,7 @@ import { LEADER_LINE } from "./lines/markers.ts"
 import { levelAbove, type Sections, sectionsOf } from "./sections.ts"
 import {
   isBoldLine,
+  isPageNumber,
   marginKey,
   marginRows,
   numberKeys,
@@ -213,6 +214,14 @@ const NUMBERED = 3
 /** Running lines are not set larger than this, in sizes of running text. */
 const MAX_RUNNING_SIZE = 1.25
 
+/** White space that parts a page's number from its text, in font sizes. */
+const NUMBER_GAP = 2.5
+
+/** Whether the outermost row of a margin is the page's own number and nothing else, so that no other page has to agree. */
+const isOwnNumber = (row: Line, next: Line | undefined, page: number): boolean =>
+  isPageNumber(row.text, page + 1) &&
+  (next === undefined || Math.abs(next.baseline - row.baseline) > NUMBER_GAP * row.size)
+
 const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line, page: number): boolean => {
   if (statistics.indexes.length < 2 || line.size > bodySize * MAX_RUNNING_SIZE) return false
   if (LEADER_LINE.test(line.text)) return false
@@ -235,13 +244,18 @@ const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line, page: 
  */
 const MAX_RUNNING_SHARE = 0.25
 
+/** The row beside one that is the first or the last. */
+const neighbour = (rows: ReadonlyArray<Line>, row: Line): Line | undefined =>
+  rows[0] === row ? rows[1] : rows.at(-2)
+
 /** The page's running headers and footers: from either edge inwards, as far as lines are running. */
 export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): ReadonlySet<Line> => {
   const { foot, head } = marginRows(analysis)
   const running = new Set<Line>()
   for (const rows of [head, foot])
-    for (const row of rows) {
-      if (!isRunning(profile, row, analysis.page.index)) break
+    for (const [at, row] of rows.entries()) {
+      const own = at === 0 && isOwnNumber(row, neighbour(analysis.rows, row), analysis.page.index)
+      if (!own && !isRunning(profile, row, analysis.page.index)) break
       running.add(row)
     }
   if (running.size === 0) return running

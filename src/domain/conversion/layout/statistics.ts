@@ -85,6 +85,10 @@ const NUMBER_ALONE =
   /^[-–—[(\s]*(?:page\s+)?(?:\p{Nd}+|[ivxlc]+)(?:\s*(?:\/|of|von|de)\s*\p{Nd}+)?[-–—\])\s.]*$/iu
 const NUMBERS_AT_ENDS = [/^(\d+|[ivxlc]+)\s/i, /\s(\d+|[ivxlc]+)$/i]
 
+/** Whether a text is a page's number and nothing else: `3`, `– 3 –`, `Page 3 of 4`. */
+export const isPageNumber = (text: string, number: number): boolean =>
+  NUMBER_ALONE.test(text) && Number(/\d+/.exec(text)?.[0]) === number
+
 const wordsKey = (text: string): string =>
   NUMBER_ALONE.test(text)
     ? "#"

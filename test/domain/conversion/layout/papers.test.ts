@@ -218,3 +218,19 @@ describe("a sentence", () => {
     assert.strictEqual(set(run(long, 60, 100), run("Northern ones", 90, 112)), long)
   })
 })
+
+describe("the number of a page that stands alone", () => {
+  const body = [...lines(prose(60), 60, 100, 80), ...lines(prose(60, 3), 60, 300, 80)]
+
+  it("is left out where it is the page's own, at the edge and apart from the text", () => {
+    for (const number of ["1", "– 1 –", "Page 1 of 1"])
+      assert.notInclude(htmlOf([...body, run(number, 290, 800)]), `>${number}<`)
+  })
+
+  it("is kept where it is another number, stands in the page, or near the text", () => {
+    assert.include(htmlOf([...body, run("17", 290, 800)]), "17")
+    assert.include(htmlOf([...body, run("1", 290, 600)]), "<p>1</p>")
+    const near = [...lines(prose(60, 5), 60, 730, 80), run("1", 60, 800)]
+    assert.match(htmlOf([...body, ...near]), /[> ]1<\/p>/)
+  })
+})
