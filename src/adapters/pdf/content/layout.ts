@@ -22,7 +22,7 @@ import { uprightPage } from "../../../domain/conversion/recognition/upright-page
 import { PdfError, type Picture, type ReadScan } from "../../../ports/conversion/pdf.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument } from "../pages/document.ts"
-import { type Part, partsOfPage } from "../pages/region.ts"
+import { type Part, partsOfPage, shownImage } from "../pages/region.ts"
 import { imageOfPage, pictureOfScan } from "../pages/render.ts"
 import { hasUnnamedGlyphs } from "./text-runs.ts"
 
@@ -91,7 +91,7 @@ const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
     return room > 0
   }
   for (const index of new Set(picturesIn(page.html)))
-    if (!give(index, imageOfPage(document, page.index, index))) break
+    if (!give(index, shownImage(document, page.index, index))) break
   const places = [...new Set(regionsIn(page.html))]
   if (places.length > 0 && room > 0)
     partsOfPage(document, page.index, places.map(partOf), (at, picture) => give(places[at], picture))

@@ -1,9 +1,10 @@
 import type { Box } from "../../../domain/conversion/page-content.ts"
 import type { Picture } from "../../../ports/conversion/pdf.ts"
+import { readObjects } from "../content/drawings.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { OpenDocument, OpenPage } from "./document.ts"
 import type { Pixels } from "./png.ts"
-import { ANNOTATIONS, asPicture, pixelsOf, WHITE } from "./render.ts"
+import { ANNOTATIONS, asPicture, jpegOf, pixelsOf, WHITE } from "./render.ts"
 
 /** FPDFBitmap_BGRx: four bytes a pixel. */
 const BGRX = 3
@@ -13,7 +14,7 @@ const MOST_COLORS = 256
 
 /** Pixels a point of a drawing, of a picture of many colours, and the most of them across. */
 const FINE = 2
-const COARSE = 1.25
+const COARSE = 1.5
 const MOST_ACROSS = 1_400
 
 /** A bitmap with a byte a pixel, where so few colours are used that a palette holds them. */
@@ -74,6 +75,16 @@ export interface Part {
   readonly turn: number
 }
 
+const pictureOf = (pdfium: Pdfium, open: OpenPage, { region, turn }: Part): Picture | null => {
+  const most = MOST_ACROSS / Math.max(region.x1 - region.x0, region.y1 - region.y0)
+  const fine = { region, turn, scale: Math.min(FINE, most) }
+  const coarse = { region, turn, scale: Math.min(COARSE, most) }
+  const pixels =
+    drawn(pdfium, open, fine, (bitmap) => fewColors(pdfium, bitmap)) ??
+    drawn(pdfium, open, coarse, (bitmap) => pixelsOf(pdfium, bitmap))
+  return pixels === undefined ? null : asPicture(pixels)
+}
+
 /** Parts of a page as pictures, in one reading of it, null where one is empty or too large; `give` says whether to go on. */
 export const partsOfPage = (
   document: OpenDocument,
@@ -82,14 +93,20 @@ export const partsOfPage = (
   give: (at: number, picture: Picture | null) => boolean
 ): void =>
   document.withPage(index, (open) => {
+    for (const [at, part] of parts.entries()) if (!give(at, pictureOf(document.pdfium, open, part))) return
+  })
+
+/**
+ * The page's n-th image as a reader sees it: the file's own JPEG, else what is drawn at its place, masks and colours applied. Null
+ * where there is none.
+ */
+export const shownImage = (document: OpenDocument, index: number, image: number): Picture | null =>
+  document.withPage(index, (open) => {
     const { pdfium } = document
-    for (const [at, { region, turn }] of parts.entries()) {
-      const most = MOST_ACROSS / Math.max(region.x1 - region.x0, region.y1 - region.y0)
-      const fine = { region, turn, scale: Math.min(FINE, most) }
-      const coarse = { region, turn, scale: Math.min(COARSE, most) }
-      const pixels =
-        drawn(pdfium, open, fine, (bitmap) => fewColors(pdfium, bitmap)) ??
-        drawn(pdfium, open, coarse, (bitmap) => pixelsOf(pdfium, bitmap))
-      if (!give(at, pixels === undefined ? null : asPicture(pixels))) return
-    }
+    const { drawings, images } = readObjects(pdfium, open.page, open.matrix)
+    const object = images[image]
+    const jpeg = object === undefined ? undefined : jpegOf(pdfium, open.page, object)
+    if (jpeg !== undefined) return jpeg
+    const drawing = drawings.find((one) => one.kind === "image" && one.index === image)
+    return drawing === undefined ? null : pictureOf(pdfium, open, { region: drawing.box, turn: 0 })
   })

@@ -170,21 +170,28 @@ const rawJpeg = (
   }
 }
 
+const sizeOf = ({ call, memory }: Pdfium, image: number) =>
+  call.FPDFImageObj_GetImagePixelSize(image, memory.scratch, memory.scratch + 4) === 0
+    ? undefined
+    : { width: memory.uint(memory.scratch), height: memory.uint(memory.scratch + 4) }
+
+/** An image's JPEG as it stands in the file, where a browser can show it. */
+export const jpegOf = (pdfium: Pdfium, page: number, image: number): Picture | undefined => {
+  const size = sizeOf(pdfium, image)
+  return size === undefined ? undefined : rawJpeg(pdfium, page, image, size.width, size.height)
+}
+
 /** The page's n-th image, as its `Drawing` counts; null where there is none or it is too large to decode. */
 export const imageOfPage = (document: OpenDocument, index: number, image: number): Picture | null =>
   document.withPage(index, ({ matrix, page }) => {
     const { pdfium } = document
-    const { call, memory } = pdfium
+    const { call } = pdfium
     const object = readObjects(pdfium, page, matrix).images[image]
-    if (
-      object === undefined ||
-      call.FPDFImageObj_GetImagePixelSize(object, memory.scratch, memory.scratch + 4) === 0
-    )
-      return null
-    const [width, height] = [memory.uint(memory.scratch), memory.uint(memory.scratch + 4)]
-    const jpeg = rawJpeg(pdfium, page, object, width, height)
+    const size = object === undefined ? undefined : sizeOf(pdfium, object)
+    if (object === undefined || size === undefined) return null
+    const jpeg = jpegOf(pdfium, page, object)
     if (jpeg !== undefined) return jpeg
-    if (width * height > MAX_IMAGE_PIXELS) return null
+    if (size.width * size.height > MAX_IMAGE_PIXELS) return null
     const bitmap = call.FPDFImageObj_GetBitmap(object)
     if (bitmap === 0) return null
     try {

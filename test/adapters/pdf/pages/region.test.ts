@@ -1,0 +1,104 @@
+import { rmSync, writeFileSync, mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inflateSync } from "node:zlib"
+
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+
+import { type Libraries, loadLibraries } from "../../../../src/adapters/pdf/engine/libraries.ts"
+import { OpenDocument } from "../../../../src/adapters/pdf/pages/document.ts"
+import { partsOfPage, shownImage } from "../../../../src/adapters/pdf/pages/region.ts"
+import type { Picture } from "../../../../src/ports/conversion/pdf.ts"
+import { pdfOf, ref } from "../../../support/pdf-writer.ts"
+
+const PATIENCE_MS = 120_000
+
+/** The colours of a PNG with a palette, row by row. */
+const colorsOf = (picture: Picture | null): ReadonlyArray<ReadonlyArray<string>> => {
+  const png = Buffer.from(picture?.bytes ?? [])
+  const chunks = new Map<string, Buffer>()
+  for (let at = 8; at < png.length;) {
+    const length = png.readUInt32BE(at)
+    chunks.set(png.toString("latin1", at + 4, at + 8), png.subarray(at + 8, at + 8 + length))
+    at += length + 12
+  }
+  assert.strictEqual(chunks.get("IHDR")?.[9], 3)
+  const rows = inflateSync(chunks.get("IDAT") ?? Buffer.alloc(0))
+  const width = picture?.width ?? 0
+  return Array.from({ length: picture?.height ?? 0 }, (_, y) =>
+    Array.from({ length: width }, (__, x) => {
+      const place = rows[y * (width + 1) + 1 + x] ?? 0
+      return chunks.get("PLTE")?.toString("hex", 3 * place, 3 * place + 3) ?? ""
+    })
+  )
+}
+
+describe("parts of a page", () => {
+  let libraries: Libraries
+  let folder = ""
+  beforeAll(async () => {
+    libraries = await loadLibraries()
+    folder = mkdtempSync(join(tmpdir(), "postlane-region-"))
+  }, PATIENCE_MS)
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const open = (bytes: Uint8Array): OpenDocument => {
+    const path = join(folder, "page.pdf")
+    writeFileSync(path, bytes)
+    return new OpenDocument(libraries, path)
+  }
+
+  it("are drawn as they are shown, with a palette, and no more of them than is wanted", () => {
+    const document = open(
+      pdfOf({ pages: [{ content: "1 0 0 rg 0 100 100 100 re f", mediaBox: [0, 0, 200, 200] }] })
+    )
+    const pictures: Array<Picture | null> = []
+    const parts = [
+      { region: { x0: 50, y0: 0, x1: 150, y1: 100 }, turn: 0 },
+      { region: { x0: 300, y0: 0, x1: 400, y1: 100 }, turn: 0 },
+      { region: { x0: 0, y0: 0, x1: 10, y1: 10 }, turn: 0 }
+    ]
+    partsOfPage(document, 0, parts, (_, picture) => pictures.push(picture) < 2)
+    const colors = colorsOf(pictures[0] ?? null)
+    assert.deepStrictEqual([colors.length, colors[0]?.length], [200, 200])
+    assert.deepStrictEqual([colors[50]?.[50], colors[50]?.[150]], ["ff0000", "ffffff"])
+    assert.deepStrictEqual([pictures.length, pictures[1]], [2, null])
+    document.close()
+  })
+
+  it("that are written sideways are drawn upright", () => {
+    const document = open(
+      pdfOf({ pages: [{ content: "1 0 0 rg 0 100 100 100 re f", mediaBox: [0, 0, 200, 300] }] })
+    )
+    const region = { x0: 0, y0: 0, x1: 300, y1: 200 }
+    const pictures: Array<Picture | null> = []
+    partsOfPage(document, 0, [{ region, turn: 90 }], (_, picture) => pictures.push(picture) < 1)
+    const colors = colorsOf(pictures[0] ?? null)
+    assert.deepStrictEqual([colors.length, colors[0]?.length], [400, 600])
+    // What is on the left, half way down, is at the foot, half way across.
+    assert.deepStrictEqual([colors[350]?.[300], colors[50]?.[300]], ["ff0000", "ffffff"])
+    document.close()
+  })
+
+  it("an image with a soft mask shows what is behind it, and not black", () => {
+    const document = open(
+      pdfOf({
+        pages: [{ content: "q 100 0 0 100 50 50 cm /I Do Q", mediaBox: [0, 0, 200, 200] }],
+        more: (writer) => {
+          const image = "/Type /XObject /Subtype /Image /Width 2 /Height 1 /BitsPerComponent 8"
+          const mask = writer.stream(Buffer.from([255, 0]), {
+            dictionary: `${image} /ColorSpace /DeviceGray`
+          })
+          const logo = writer.stream(Buffer.from([0, 0, 255, 0, 0, 0]), {
+            dictionary: `${image} /ColorSpace /DeviceRGB /SMask ${ref(mask)}`
+          })
+          return { resources: `/XObject << /I ${ref(logo)} >>` }
+        }
+      })
+    )
+    const colors = colorsOf(shownImage(document, 0, 0))
+    assert.deepStrictEqual([colors[100]?.[20], colors[100]?.[180]], ["0000ff", "ffffff"])
+    assert.isNull(shownImage(document, 0, 1))
+    document.close()
+  })
+})
