@@ -28,6 +28,10 @@ const isHeading = ({ cells, line }: Row, above: Line, first: Row): boolean =>
 const isBeside = ({ line }: Row, above: Row | undefined): boolean =>
   above !== undefined && line.baseline - above.line.baseline < OVERLAPPING * line.size
 
+/** Whether a line is a cell of the row in which the line above is another. */
+const isNextCell = (row: Row, above: Row | undefined): boolean =>
+  above !== undefined && isBeside(row, above) && (row.line.x0 > above.line.x1 || row.line.x1 < above.line.x0)
+
 /** Whether a line is of a listing: code throughout, and not in a row of words, nor below names of columns. */
 const isListing = (row: Row, [above, below]: ReadonlyArray<Row | undefined>, first: Row): boolean => {
   const { cells, line } = row
@@ -88,7 +92,7 @@ export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): numb
       break
     if (end > from && above !== undefined && isHeading(row, above.line, first)) break
     if (isListing(row, [above, lines[end + 1]], first) || LEADER_LINE.test(row.line.text)) break
-    if (row.cells.length > 1) several = end + 1
+    if (row.cells.length > 1 || isNextCell(row, above)) several = end + 1
     single = several > end ? 0 : isBeside(row, above) ? single : single + 1
     if (single > MAX_SINGLE) break
   }

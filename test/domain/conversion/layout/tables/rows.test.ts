@@ -81,6 +81,22 @@ describe("rows of tables without rules", () => {
     assert.strictEqual(count(htmlOf([...text, ...runs.slice(3)]), "table"), 0)
   })
 
+  it("may end with one whose cells stand on different lines", () => {
+    const rows = [
+      ["Header", "Value"],
+      ["Accept", "all of them"],
+      ["Agent", "some words"],
+      ["Length", "of the body"]
+    ]
+    const last = [
+      run("words that do not", 200, 290),
+      run("Last one", 60, 296),
+      run("fit in a line", 200, 302)
+    ]
+    const html = htmlOf([...text, ...rowsAt([60, 200], rows, 200, 24), ...last])
+    assert.include(html, "<td>words that do not fit in a line</td></tr></tbody></table>")
+  })
+
   it("may end with one of which only the first cell is filled, unless text goes on below", () => {
     const rows = [
       ["Version", "State"],
