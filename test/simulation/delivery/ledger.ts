@@ -57,6 +57,9 @@ export interface Ledger {
   readonly alertConfirmed: (sendId: string) => void
   /** Whether an alert has not gone out. */
   readonly hasOpenAlerts: () => boolean
+  readonly personErased: (email: string) => void
+  /** Alerts that had not gone out when the person whom they name was erased: they need not go out any more. */
+  readonly droppedAlerts: ReadonlySet<string>
   /** How often each send's alert was claimed: who has not claimed it must not raise it. */
   readonly alertClaims: ReadonlyMap<string, number>
   /** Sends whose failure has to alert. */
@@ -79,7 +82,9 @@ export const makeLedger = (): Ledger => {
   const posts: Array<string> = []
   const sent: Array<Attempt> = []
   const dueAlerts = new Set<string>()
-  const openAlerts = new Set<string>()
+  /** Alerts that have not gone out, with the recipients that they name. */
+  const openAlerts = new Map<string, ReadonlyArray<string>>()
+  const droppedAlerts = new Set<string>()
   const alertClaims = new Map<string, number>()
   const alertClaimed = (sendId: string) => void alertClaims.set(sendId, (alertClaims.get(sendId) ?? 0) + 1)
   const openAlarms = new Set<string>()
@@ -126,6 +131,11 @@ export const makeLedger = (): Ledger => {
     alertClaimed,
     alertConfirmed: (sendId) => void openAlerts.delete(sendId),
     hasOpenAlerts: () => openAlerts.size > 0,
+    droppedAlerts,
+    personErased: (email) => {
+      for (const [sendId, recipients] of openAlerts)
+        if (recipients.includes(email) && openAlerts.delete(sendId)) droppedAlerts.add(sendId)
+    },
     eventRecorded: (entry, { alert, backfilled, sendId }) => {
       if (alert) alertClaimed(sendId)
       if (backfilled) backfilledSends.add(sendId)
@@ -133,7 +143,7 @@ export const makeLedger = (): Ledger => {
         isProviderFailure(entry.event) && entry.alertable !== false && !backfilledSends.has(sendId)
       if (!isDue || dueAlerts.has(sendId)) return
       dueAlerts.add(sendId)
-      openAlerts.add(sendId)
+      openAlerts.set(sendId, entry.suppress ?? entry.recipients ?? [])
     },
     statusesSeen: (rows) => {
       for (const { id, status } of rows) {
@@ -187,6 +197,7 @@ export const watched = (
       Effect.tap(database.confirmAlert(sendId), () => Effect.sync(() => ledger.alertConfirmed(sendId))),
     erase: (email) => {
       erased.push(...database.suppressions().filter((one) => one.email === email))
+      ledger.personErased(email)
       database.erase(email)
     }
   }
