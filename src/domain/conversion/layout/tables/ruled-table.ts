@@ -5,6 +5,7 @@ import { linesOf } from "../lines/line.ts"
 import type { Segment } from "../lines/segment.ts"
 import type { Placed } from "../reading-order.ts"
 import { alignedTables } from "./aligned-table.ts"
+import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
 import { type RawCell, tableOf } from "./table-cells.ts"
 
 /** A straight line on the page: along the width at `at`, or along the height. */
@@ -20,8 +21,6 @@ const THICK = 2.5
 const TALLEST = 0.5
 /** Part of the segments that may go over a border; where more do the lines are a drawing's. */
 const OVER_BORDERS = 0.1
-/** Lines that nearly meet do, points. */
-const NEAR = 3
 /** A page with more is a drawing, not tables; also keeps the search for neighbours small. */
 const MAX_RULES = 3000
 const MAX_ROWS = 400
@@ -121,12 +120,6 @@ const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
   return places
 }
 
-const slotOf = (places: ReadonlyArray<number>, value: number): number => {
-  let slot = -1
-  while (slot + 1 < places.length && (places[slot + 1] ?? Infinity) <= value) slot += 1
-  return slot
-}
-
 /** Which borders between neighbouring cells are drawn: `walls[place][slot]`. */
 const wallsOf = (
   rules: ReadonlyArray<Rule>,
@@ -172,42 +165,6 @@ const fill = (
         x1: greatest(pieces.map(({ x1 }) => x1)),
         characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
       })
-    }
-  }
-  return cells
-}
-
-/** White space, in font sizes, that separates words of two columns between which no rule is drawn. */
-const APART = 1.1
-
-/**
- * Cells without a rule between them after an empty one, in the columns that their words stand in: the label and the sum of a total
- * keep theirs. Words that go over a border, or that stand in the middle of all, make one cell.
- */
-const unruledCells = (
-  segments: ReadonlyArray<Segment>,
-  xs: ReadonlyArray<number>,
-  column: number,
-  colSpan: number
-): ReadonlyArray<RawCell> => {
-  const whole: ReadonlyArray<RawCell> = [{ segments, colSpan, rowSpan: 1 }]
-  const baseline = segments[0]?.baseline ?? 0
-  const sorted = [...segments].sort((a, b) => a.x0 - b.x0)
-  const slots = sorted.map(({ x0, x1 }) => slotOf(xs, (x0 + x1) / 2))
-  const isOver = ({ x0, x1 }: Segment): boolean => xs.some((x) => x > x0 + NEAR && x < x1 - NEAR)
-  if (segments.some((one) => Math.abs(one.baseline - baseline) > 1 || isOver(one))) return whole
-  const isApart = sorted.every(
-    ({ size, x0 }, at) => at === 0 || x0 - (sorted[at - 1]?.x1 ?? 0) > APART * size
-  )
-  if (slots[0] === column || sorted.length < 2 || !isApart || new Set(slots).size < slots.length) return whole
-  const cells: Array<RawCell> = []
-  for (let at = column; at < column + colSpan; at++) {
-    const segment = sorted[slots.indexOf(at)]
-    const last = cells.pop()
-    if (last !== undefined && segment === undefined) cells.push({ ...last, colSpan: last.colSpan + 1 })
-    else {
-      if (last !== undefined) cells.push(last)
-      cells.push({ segments: segment === undefined ? [] : [segment], colSpan: 1, rowSpan: 1 })
     }
   }
   return cells

@@ -1,0 +1,48 @@
+import type { Segment } from "../lines/segment.ts"
+import type { RawCell } from "./table-cells.ts"
+
+/** Lines that nearly meet do, points. */
+export const NEAR = 3
+
+/** The place at or before a position. */
+export const slotOf = (places: ReadonlyArray<number>, value: number): number => {
+  let slot = -1
+  while (slot + 1 < places.length && (places[slot + 1] ?? Infinity) <= value) slot += 1
+  return slot
+}
+
+/** White space, in font sizes, that separates words of two columns between which no rule is drawn. */
+const APART = 1.1
+
+/**
+ * Cells without a rule between them after an empty one, in the columns that their words stand in: the label and the sum of a total
+ * keep theirs. Words that go over a border, or that stand in the middle of all, make one cell.
+ */
+export const unruledCells = (
+  segments: ReadonlyArray<Segment>,
+  xs: ReadonlyArray<number>,
+  column: number,
+  colSpan: number
+): ReadonlyArray<RawCell> => {
+  const whole: ReadonlyArray<RawCell> = [{ segments, colSpan, rowSpan: 1 }]
+  const baseline = segments[0]?.baseline ?? 0
+  const sorted = [...segments].sort((a, b) => a.x0 - b.x0)
+  const slots = sorted.map(({ x0, x1 }) => slotOf(xs, (x0 + x1) / 2))
+  const isOver = ({ x0, x1 }: Segment): boolean => xs.some((x) => x > x0 + NEAR && x < x1 - NEAR)
+  if (segments.some((one) => Math.abs(one.baseline - baseline) > 1 || isOver(one))) return whole
+  const isApart = sorted.every(
+    ({ size, x0 }, at) => at === 0 || x0 - (sorted[at - 1]?.x1 ?? 0) > APART * size
+  )
+  if (slots[0] === column || sorted.length < 2 || !isApart || new Set(slots).size < slots.length) return whole
+  const cells: Array<RawCell> = []
+  for (let at = column; at < column + colSpan; at++) {
+    const segment = sorted[slots.indexOf(at)]
+    const last = cells.pop()
+    if (last !== undefined && segment === undefined) cells.push({ ...last, colSpan: last.colSpan + 1 })
+    else {
+      if (last !== undefined) cells.push(last)
+      cells.push({ segments: segment === undefined ? [] : [segment], colSpan: 1, rowSpan: 1 })
+    }
+  }
+  return cells
+}
