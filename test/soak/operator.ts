@@ -20,7 +20,10 @@ export const redriveDeadLetters = async (
   if (url === undefined) return
   const headers = { authorization: `Bearer ${TOKEN}` }
   const response = await fetch(`${url}/api/admin/dead-letters`, { headers }).catch(() => undefined)
-  if (response?.status !== 200) return void (await response?.body?.cancel())
+  if (response?.status !== 200) {
+    await response?.body?.cancel()
+    return
+  }
   const { deadLetters } = (await response.json()) as {
     readonly deadLetters: ReadonlyArray<{ readonly id: string }>
   }
