@@ -255,7 +255,7 @@ export const SCENARIOS = {
   },
   running: {
     before: [...JOB, ["claimChunk", 0, 0]],
-    at: ["completeChunk"]
+    at: ["completeChunk", "completeChunk", "failChunk", "beatChunk"]
   },
   "handed on": {
     before: [...JOB, ["handBackChunk", 0, 0], ["claimChunk", 0, 0]],

@@ -18,7 +18,7 @@ const SEED = Number(process.env["MODEL_SEED"] ?? randomInt(1, 2 ** 31 - 1))
 const LANES = 3
 
 /** Worlds in which a planted bug has to be found. */
-const MAX_WORLDS = 2_000
+const MAX_WORLDS = 500
 
 interface Played {
   readonly bursts: number

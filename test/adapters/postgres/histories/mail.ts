@@ -108,7 +108,6 @@ export const SCENARIOS = {
     at: ["begin", "begin", "move", "record", "retry"],
     only: aboutFirst
   },
-  expired: { before: [begin(0), { _tag: "advance", ms: 60_000 }], at: ["begin"], only: aboutFirst },
   deferred: {
     before: [begin(0), record({ outcome: "deferred", state: "deferred" })],
     at: ["event", "event", "retry", "retry", "record", "evidence", "open"],

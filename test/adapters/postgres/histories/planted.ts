@@ -26,7 +26,7 @@ const withoutLocks = <Scene>(scene: Scene, name: string, about: string): Planted
 
 export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>> = [
   withoutLocks("waiting", "claim_chunk", "two workers claim one chunk"),
-  withoutLocks("running", "complete_chunk", "the last two chunks each miss the other"),
+  withoutLocks("assembling", "claim_assembly", "two workers assemble one job"),
   {
     about: "a chunk is completed under a lease that was taken away",
     scene: "handed on",
@@ -57,7 +57,13 @@ export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>
 ]
 
 export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>> = [
-  withoutLocks("expired", "begin_email_sends", "two calls hold one key"),
+  {
+    about: "a call that lost its key moves it",
+    scene: "left open",
+    function: "move_email_claim",
+    from: " and owner = p_owner",
+    to: ""
+  },
   withoutLocks("deferred", "begin_email_retry", "two retries of one key go out"),
   {
     about: "a call settles a claim that has passed to another",
