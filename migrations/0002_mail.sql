@@ -796,6 +796,11 @@ begin
           where x.mark like '%:' and email_distinct_count(e.to_addresses || e.other_addresses) = 1
         );
         v_suppress := v_suppress || v_marks;
+        begin
+          update email_log l set entry_id = e.id where l.id = r.id;
+        exception when unique_violation then
+          null; -- The attempt completed the row of another message before.
+        end;
         update email_log l set
           category = e.category,
           source = e.source,
@@ -816,7 +821,6 @@ begin
           idempotency_key = e.idempotency_key,
           key_hash = coalesce(e.key_hash, l.key_hash),
           suppression_marks = l.suppression_marks || v_marks,
-          entry_id = e.id,
           updated_at = now()
         where l.id = r.id
         returning l.id, l.status, l.provider_message_id into send_id, status, provider_message_id;

@@ -116,7 +116,8 @@ const complete = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow =>
     costUsd: entry.costUsd,
     alertedAt: row.alertedAt,
     suppressionMarks: [...row.suppressionMarks, ...marks],
-    entryId: entry.rowId,
+    // An attempt that was accepted as two messages completed the row of the other one before.
+    entryId: tables.rows.some(({ entryId }) => entryId === entry.rowId) ? row.entryId : entry.rowId,
     accounts: row.accounts
   })
 }

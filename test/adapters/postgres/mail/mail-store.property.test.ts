@@ -214,6 +214,32 @@ describe("races", () => {
     })
   )
 
+  it.live(
+    "of two acceptances of one attempt whose messages events have told of: both rows are completed (L1)",
+    () =>
+      Effect.gen(function* () {
+        const name = names((runs += 1))
+        const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
+        const rowId = anyId(name.id(0, 9))
+        const messages = [name.message(0), name.message(1)]
+        const accepted = messages.map((providerMessageId) => {
+          const provider = "provider_a" as const
+          return { rowId, provider, providerMessageId }
+        })
+        for (const { provider, providerMessageId } of accepted)
+          yield* postgres.recordEvent({ provider, providerMessageId, event: "delivered" })
+        yield* whileOpen(
+          sql`select send_id from record_email_sends(${JSON.stringify([toEntry(attempt(details, "sent", accepted[0]))])}::jsonb)`,
+          postgres.store.record(attempt(details, "sent", accepted[1]))
+        ).pipe(Effect.provideService(WriteSql, sql))
+        const rows = (yield* postgres.rows).filter((row) => messages.includes(row.providerMessageId ?? ""))
+        assert.deepStrictEqual(
+          rows.map(({ outcome }) => outcome),
+          ["sent", "sent"]
+        )
+      })
+  )
+
   it.live("of an acceptance with the first event of its message: both are kept, in one row (L1, S4)", () =>
     Effect.gen(function* () {
       const name = names((runs += 1))
