@@ -481,11 +481,12 @@ begin
   where (to_addresses || other_addresses || dropped_addresses) @> array[p_email];
   v_found := v_found or found;
 
+  -- In one statement: one that comes between two would be deleted and not kept.
+  with gone as (delete from email_suppressions where email = p_email returning reason)
   insert into erased_suppressions (address_hash, reason)
-  select v_hash, s.reason from email_suppressions s where s.email = p_email
+  select v_hash, reason from gone
   on conflict do nothing;
   v_found := v_found or found;
-  delete from email_suppressions where email = p_email;
 
   select c.id into v_id from customers c where c.email = p_email for update;
   if found then
