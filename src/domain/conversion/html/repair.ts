@@ -1,4 +1,4 @@
-import { element, type HtmlElement, type HtmlNode, isElement, isEmpty } from "./tree.ts"
+import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
 
 /** Deepest nesting that is kept; below it only text is. */
 export const MAX_DEPTH = 250
@@ -75,3 +75,20 @@ export const grouped = (children: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlNo
   close()
   return all
 }
+
+/** Longest description made of a caption. */
+const MAX_SENTENCE = 160
+
+/** The first sentence of a figure's caption, or the beginning of a long one: it says what an undescribed picture shows. */
+export const captionOf = (figure: HtmlElement): string => {
+  const caption = figure.children.find((child) => isElement(child) && child.name === "figcaption")
+  const text = caption === undefined ? "" : lineOf([caption])
+  const [sentence = text] = /^.{12,}?[.!?](?=\s\p{Lu})/u.exec(text) ?? []
+  return sentence.length <= MAX_SENTENCE ? sentence : sentence.slice(0, MAX_SENTENCE).replace(/\s\S*$/, " …")
+}
+
+const isLink = (node: HtmlNode): boolean => isElement(node) && node.name === "a"
+
+/** A row of links is a row of touch targets, which need distance; links in a text do not. */
+export const isLinksOnly = (nodes: ReadonlyArray<HtmlNode>): boolean =>
+  nodes.filter(isLink).length > 1 && nodes.every((node) => isLink(node) || lineOf([node]) === "")

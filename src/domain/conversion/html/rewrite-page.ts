@@ -1,5 +1,15 @@
 import { languageTag, pageId } from "./allowed.ts"
-import { BLOCKS, collectIds, columnsOf, firstRow, grouped, holdsBlocks, MAX_DEPTH } from "./repair.ts"
+import {
+  BLOCKS,
+  captionOf,
+  collectIds,
+  columnsOf,
+  firstRow,
+  grouped,
+  holdsBlocks,
+  isLinksOnly,
+  MAX_DEPTH
+} from "./repair.ts"
 import { scanDetails } from "./scan.ts"
 import { headingId, type HeadingState, placeHeading } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
@@ -19,25 +29,8 @@ interface RewriteContext {
 /** Tables with more columns get a frame that scrolls by itself. */
 const NARROW = 4
 
-/** Longest description made of a caption. */
-const MAX_SENTENCE = 160
-
 const HEADING = /^h[1-6]$/
 const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math"])
-
-/** The first sentence of a figure's caption, or the beginning of a long one: it says what an undescribed picture shows. */
-const captionOf = (figure: HtmlElement): string => {
-  const caption = figure.children.find((child) => isElement(child) && child.name === "figcaption")
-  const text = caption === undefined ? "" : lineOf([caption])
-  const [sentence = text] = /^.{12,}?[.!?](?=\s\p{Lu})/u.exec(text) ?? []
-  return sentence.length <= MAX_SENTENCE ? sentence : sentence.slice(0, MAX_SENTENCE).replace(/\s\S*$/, " …")
-}
-
-const isLink = (node: HtmlNode): boolean => isElement(node) && node.name === "a"
-
-/** A row of links is a row of touch targets, which need distance; links in a text do not. */
-const isLinksOnly = (nodes: ReadonlyArray<HtmlNode>): boolean =>
-  nodes.filter(isLink).length > 1 && nodes.every((node) => isLink(node) || lineOf([node]) === "")
 
 /**
  * Makes a page's fragment a part of the document: ids and links become the document's, headings get their levels, and what no

@@ -95,6 +95,40 @@ const titleStyle = (candidates: ReadonlyArray<Style>): string | undefined => {
   return next === undefined || first.size > next.size * SAME_RANK ? first.key : undefined
 }
 
+/** The levels of the styles that headings may have, the largest first, and those of them that are ranks of the document. */
+const levelsOf = (candidates: ReadonlyArray<Style>, bodySize: number, pages: number) => {
+  // One that occurs on a single page is no rank of its own, unless there is nothing else: a title, a cover.
+  const regular = candidates.filter((style) => style.pages > 1 || pages <= 4)
+  const levels = new Map<string, number>()
+  const largestRegular = regular[0]?.size ?? 0
+  const title = candidates.find(({ first, size }) => first <= 1 && size > largestRegular * SAME_RANK)
+  const titled = title !== undefined && !regular.includes(title)
+  let level = titled ? 1 : 0
+  let rank = Infinity
+  let rankBold = true
+  for (const style of candidates) {
+    const large = style.size > largestRegular * SAME_RANK
+    // Smaller than those it is a rank that one page alone has: a level that is left out elsewhere is closed in assembly.
+    if (!regular.includes(style) && (large || !style.bold)) {
+      // What a title page says in other sizes stands beside the chapters, not above them.
+      levels.set(
+        style.key,
+        large ? (style.size * SAME_RANK >= (title?.size ?? 0) ? 1 : 2) : Math.max(1, level)
+      )
+      continue
+    }
+    const larger = style.size >= bodySize * LARGER
+    // Above the text's size bold and plain of one size are one rank; at the text's size only bold counts.
+    if (rank / style.size > SAME_RANK || (!larger && rankBold !== style.bold)) {
+      level = Math.min(MAX_LEVEL, level + 1)
+      rank = style.size
+      rankBold = style.bold
+    }
+    levels.set(style.key, level)
+  }
+  return { levels, regular }
+}
+
 /** Computes the profile. */
 export const profileOf = (statistics: PageStatistics): DocumentProfile => {
   const counted = Object.entries(statistics.styles).map(([key, count]): Style => ({
@@ -129,35 +163,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
         characters <= MAX_HEADING_SHARE * total
     )
     .sort((a, b) => b.size - a.size || Number(b.bold) - Number(a.bold))
-  // One that occurs on a single page is no rank of its own, unless there is nothing else: a title, a cover.
-  const regular = candidates.filter(({ pages }) => pages > 1 || statistics.indexes.length <= 4)
-  const levels = new Map<string, number>()
-  const largestRegular = regular[0]?.size ?? 0
-  const title = candidates.find(({ first, size }) => first <= 1 && size > largestRegular * SAME_RANK)
-  const titled = title !== undefined && !regular.includes(title)
-  let level = titled ? 1 : 0
-  let rank = Infinity
-  let rankBold = true
-  for (const style of candidates) {
-    const large = style.size > largestRegular * SAME_RANK
-    // Smaller than those it is a rank that one page alone has: a level that is left out elsewhere is closed in assembly.
-    if (!regular.includes(style) && (large || !style.bold)) {
-      // What a title page says in other sizes stands beside the chapters, not above them.
-      levels.set(
-        style.key,
-        large ? (style.size * SAME_RANK >= (title?.size ?? 0) ? 1 : 2) : Math.max(1, level)
-      )
-      continue
-    }
-    const larger = style.size >= bodySize * LARGER
-    // Above the text's size bold and plain of one size are one rank; at the text's size only bold counts.
-    if (rank / style.size > SAME_RANK || (!larger && rankBold !== style.bold)) {
-      level = Math.min(MAX_LEVEL, level + 1)
-      rank = style.size
-      rankBold = style.bold
-    }
-    levels.set(style.key, level)
-  }
+  const { levels, regular } = levelsOf(candidates, bodySize, statistics.indexes.length)
   const ranked = candidates.some(({ size }) => size >= bodySize * LARGER)
   const larger = regular.filter(({ pages, size }) => pages > 1 && size >= bodySize * LARGER)
   const sections = sectionsOf(

@@ -171,7 +171,7 @@ const CLEAN = `with a as (delete from email_log), b as (delete from email_suppre
 const ofOneAttempt = (one: Step): Step =>
   one._tag === "record" ? { ...one, provider: one.slot === 2 ? "provider_b" : "provider_a" } : one
 
-/** Whoever asks is one call or one retry: it does one thing after another. */
+/** The one that asks is one call or one retry: it does one thing after another. */
 const ownedBy = (connection: number, one: Step): Step =>
   "owner" in one ? { ...one, owner: connection as 0 | 1 | 2 } : one
 

@@ -215,7 +215,7 @@ describe("races", () => {
   )
 
   it.live(
-    "of two acceptances of one attempt whose messages events have told of: both rows are completed (L1)",
+    "of two acceptances of one attempt whose messages events have named: both rows are completed (L1)",
     () =>
       Effect.gen(function* () {
         const name = names((runs += 1))

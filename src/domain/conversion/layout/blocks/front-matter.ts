@@ -76,7 +76,10 @@ const asParagraph = ({ spans }: Heading): Block => ({
 })
 
 /** A title has two words; a number of a paper has not. */
-const TITLE = /\p{L}{2}.*\s.*\p{L}{2}/u
+const isTitle = (block: Heading): boolean =>
+  wordsOf(block)
+    .split(/\s/)
+    .filter((word) => /\p{L}{2}/u.test(word)).length > 1
 
 /** Index of the title: the first of the highest headings before the text. */
 const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
@@ -88,7 +91,7 @@ const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
     const better =
       best?.kind !== "heading" ||
       block.level < best.level ||
-      (block.level === best.level && !TITLE.test(wordsOf(best)) && TITLE.test(wordsOf(block)))
+      (block.level === best.level && !isTitle(best) && isTitle(block))
     if (better) title = at
   }
   return title

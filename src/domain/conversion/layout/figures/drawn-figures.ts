@@ -1,4 +1,4 @@
-import { append } from "../../../lists.ts"
+import { append, greatest } from "../../../lists.ts"
 import type { Box, PageContent, TextRun } from "../../page-content.ts"
 import { linesOf } from "../lines/line.ts"
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
@@ -137,7 +137,10 @@ const nearCaption = (caption: Segment, scene: Scene): Region | undefined => {
   )
   return {
     ...whole,
-    y1: Math.min(caption.y0 - CLEAR, Math.max(y1, ...between.slice(0, MOST_REGIONS).map((one) => one.y1)))
+    y1: Math.min(
+      caption.y0 - CLEAR,
+      Math.max(y1, greatest(between.slice(0, MOST_REGIONS).map((one) => one.y1)))
+    )
   }
 }
 

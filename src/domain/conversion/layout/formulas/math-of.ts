@@ -15,6 +15,7 @@ import {
   middleX,
   middleY,
   OPEN,
+  withAccents,
   withoutTwins
 } from "./signs.ts"
 
@@ -30,23 +31,6 @@ const SCRIPT = 0.87
 const LEVEL = 0.14
 /** Taller brackets hold several lines, in font sizes. */
 const TALL = 1.9
-
-const ACCENT: ReadonlyMap<string, string> = new Map([
-  ["ˆ", "^"],
-  ["^", "^"],
-  ["\u0302", "^"],
-  ["˜", "~"],
-  ["\u0303", "~"],
-  ["¯", "¯"],
-  ["\u0304", "¯"],
-  ["˙", "˙"],
-  ["\u0307", "˙"],
-  ["¨", "¨"],
-  ["\u20d7", "→"],
-  ["ˇ", "ˇ"],
-  ["˘", "˘"],
-  ["´", "´"]
-])
 
 const row = (nodes: ReadonlyArray<HtmlElement>): HtmlElement => {
   const [only] = nodes
@@ -251,28 +235,6 @@ const closing = (sorted: ReadonlyArray<Item>, start: number, tall: (item: Item) 
     (item, at) => at > start && (CLOSE.test(item.text) || item.text === "|") && tall(item)
   )
   return end < 0 ? sorted.length : end
-}
-
-/** An accent and the letter below it. */
-const withAccents = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
-  let left = items
-  for (const accent of items) {
-    const sign = ACCENT.get(accent.text)
-    if (sign === undefined) continue
-    const base = left.find(
-      (item) =>
-        item !== accent &&
-        item.text !== "" &&
-        /[\p{L}\p{N}]/u.test(item.text) &&
-        Math.abs(middleX(item) - middleX(accent)) < 0.42 * accent.size &&
-        middleY(accent) < item.baseline - 0.3 * item.size &&
-        middleY(accent) > item.baseline - 1.4 * item.size
-    )
-    if (base === undefined) continue
-    const node = element("mover", { accent: "true" }, [base.node, element("mo", {}, [sign])])
-    left = left.filter((item) => item !== accent).map((item) => (item === base ? { ...base, node } : item))
-  }
-  return left
 }
 
 /** A line: signs side by side, each with its scripts. */

@@ -44,7 +44,7 @@ export const hull = (boxes: ReadonlyArray<Box>): Box => ({
 
 /** What one sign, number or word is in a formula. */
 const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
-  if (/^[\d.,]*\d[\d.,]*$/u.test(text)) return element("mn", {}, [text])
+  if (/^[\d.,]+$/.test(text) && /\d/.test(text)) return element("mn", {}, [text])
   if (/^\p{L}+$/u.test(text)) {
     const upright = face !== undefined && !face.italic && !isMathFace(face)
     if (Array.from(text).length > 1)
@@ -112,4 +112,43 @@ export const withoutTwins = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece>
       twin.run.font !== piece.run.font
     )
   })
+}
+
+const ACCENT: ReadonlyMap<string, string> = new Map([
+  ["ˆ", "^"],
+  ["^", "^"],
+  ["\u0302", "^"],
+  ["˜", "~"],
+  ["\u0303", "~"],
+  ["¯", "¯"],
+  ["\u0304", "¯"],
+  ["˙", "˙"],
+  ["\u0307", "˙"],
+  ["¨", "¨"],
+  ["\u20d7", "→"],
+  ["ˇ", "ˇ"],
+  ["˘", "˘"],
+  ["´", "´"]
+])
+
+/** An accent and the letter below it. */
+export const withAccents = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
+  let left = items
+  for (const accent of items) {
+    const sign = ACCENT.get(accent.text)
+    if (sign === undefined) continue
+    const base = left.find(
+      (item) =>
+        item !== accent &&
+        item.text !== "" &&
+        /[\p{L}\p{N}]/u.test(item.text) &&
+        Math.abs(middleX(item) - middleX(accent)) < 0.42 * accent.size &&
+        middleY(accent) < item.baseline - 0.3 * item.size &&
+        middleY(accent) > item.baseline - 1.4 * item.size
+    )
+    if (base === undefined) continue
+    const node = element("mover", { accent: "true" }, [base.node, element("mo", {}, [sign])])
+    left = left.filter((item) => item !== accent).map((item) => (item === base ? { ...base, node } : item))
+  }
+  return left
 }
