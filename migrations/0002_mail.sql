@@ -101,7 +101,8 @@ create table email_log (
   suppression_marks text[] not null default '{}',
   -- The id that the library asked for, where an event had made the row before: it makes the entry idempotent.
   entry_id uuid,
-  created_at timestamptz not null default now(),
+  -- When the row was written, not when its transaction began: of two writers of a key the one that waited is the newer.
+  created_at timestamptz not null default clock_timestamp(),
   updated_at timestamptz not null default now(),
   -- Recipients that were left out because they are suppressed (MAIL-62).
   dropped_addresses text[] not null default '{}',
