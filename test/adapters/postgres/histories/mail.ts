@@ -52,6 +52,8 @@ interface Scenario {
   readonly at: ReadonlyArray<Tag>
   /** Which of those steps, if not all. */
   readonly only?: (one: Step) => boolean
+  /** The key that they are about has its claim. */
+  readonly claimed?: true
 }
 
 type Recorded = Extract<Step, { readonly _tag: "record" }>
@@ -102,16 +104,23 @@ const aboutFirst = (one: Step): boolean =>
 
 export const SCENARIOS = {
   new: { before: [], at: ["begin", "begin", "retry"], only: aboutFirst },
-  held: { before: [begin(0)], at: ["begin", "move", "record", "retry", "evidence"], only: aboutFirst },
+  held: {
+    before: [begin(0)],
+    at: ["begin", "move", "record", "retry", "evidence"],
+    only: aboutFirst,
+    claimed: true
+  },
   "left open": {
     before: [begin(0), { _tag: "advance", ms: 60_000 }],
     at: ["begin", "begin", "move", "record", "retry"],
-    only: aboutFirst
+    only: aboutFirst,
+    claimed: true
   },
   deferred: {
     before: [begin(0), record({ outcome: "deferred", state: "deferred" })],
     at: ["event", "event", "retry", "retry", "record", "evidence", "open"],
-    only: aboutFirst
+    only: aboutFirst,
+    claimed: true
   },
   early: { before: [], at: ["event", "event", "record", "record", "open"], only: aboutFirst },
   sent: {
@@ -138,7 +147,7 @@ export const SCENARIOS = {
 } as const satisfies Record<string, Scenario>
 
 /** What each of two or three connections does, at once with the others; a call is kept open for so many round trips. */
-const burstOf = ({ at, only }: Scenario) => {
+const burstOf = ({ at, claimed, only }: Scenario) => {
   const meets = (one: Step) =>
     one._tag !== "advance" && (at.length === 0 || at.includes(one._tag)) && only?.(one) !== false
   const one = fc.tuple(step.filter(meets), OPEN)
@@ -146,23 +155,31 @@ const burstOf = ({ at, only }: Scenario) => {
     (lines) =>
       lines.flat().length >= 3 &&
       !passesUnseen(
-        lines.flat().map(([asked]) => asked),
-        only !== undefined
+        lines.map((steps) => steps.map(([asked]) => asked)),
+        claimed === true
       )
   )
 }
 
+/** What the connections do, one list of steps each. */
+type Lines = ReadonlyArray<ReadonlyArray<Step>>
+
 /**
  * What is not promised to look like one after the other, since one of the two holds no claim (S9): a call that takes a key over or
  * claims it for the first time does not see an event, or the row of a call without a claim, whose transaction is still open, and is
- * not seen by it. Nor two operators, of whom one adds a suppression while the other removes those that are there.
+ * not seen by it. Only the first connection's call may hold the claim, and its first row ends it. Nor two operators, of whom one
+ * adds a suppression while the other removes those that are there.
  */
-const passesUnseen = (steps: ReadonlyArray<Step>, isClaimed: boolean): boolean =>
-  (steps.some(({ _tag }) => _tag === "suppress") && steps.some(({ _tag }) => _tag === "unsuppress")) ||
-  (steps.some(({ _tag }) => _tag === "begin") &&
-    steps.some(
-      (one) => (one._tag === "event" && one.key !== undefined) || (one._tag === "record" && !isClaimed)
-    ))
+const passesUnseen = (lines: Lines, isClaimed: boolean): boolean => {
+  const has = (...tags: ReadonlyArray<Tag>) => lines.flat().some(({ _tag }) => tags.includes(_tag))
+  const records = (steps: ReadonlyArray<Step>) => steps.filter(({ _tag }) => _tag === "record").length
+  const isHolders = isClaimed && records(lines[0] ?? []) < 2 && records(lines.slice(1).flat()) === 0
+  return (
+    (has("suppress") && has("unsuppress")) ||
+    (has("begin") && lines.flat().some((one) => one._tag === "event" && one.key !== undefined)) ||
+    (has("begin", "retry") && has("record") && !isHolders)
+  )
+}
 
 const CLEAN = `with a as (delete from email_log), b as (delete from email_suppressions), c as (delete from email_alerts),
   d as (delete from erased_suppressions) delete from email_send_claims`
@@ -171,9 +188,12 @@ const CLEAN = `with a as (delete from email_log), b as (delete from email_suppre
 const ofOneAttempt = (one: Step): Step =>
   one._tag === "record" ? { ...one, provider: one.slot === 2 ? "provider_b" : "provider_a" } : one
 
-/** The one that asks is one call or one retry: it does one thing after another. */
-const ownedBy = (connection: number, one: Step): Step =>
-  "owner" in one ? { ...one, owner: connection as 0 | 1 | 2 } : one
+/** A connection is one call or one retry: it does one thing after another, and alone records its attempts (S9). */
+const ownedBy = (connection: number, one: Step): Step => {
+  const own = connection as 0 | 1 | 2
+  if (one._tag === "record") return { ...one, owner: own, slot: own }
+  return "owner" in one ? { ...one, owner: own } : one
+}
 
 /** Plays a world of a seed, any or one of a scene; how many bursts there were, and what no serial order explains. */
 export const playMail = (lane: Lane<MailWorld>, seed: number, scene?: keyof typeof SCENARIOS) =>
@@ -187,7 +207,8 @@ export const playMail = (lane: Lane<MailWorld>, seed: number, scene?: keyof type
             maxLength: chosen.at.length === 0 ? 8 : 1
           })
           .map((steps) => [...chosen.before, ...steps]),
-        bursts: fc.array(burstOf(chosen), { minLength: 1, maxLength: 3 })
+        // The claim is not the same after one.
+        bursts: fc.array(burstOf(chosen), { minLength: 1, maxLength: chosen.claimed === true ? 1 : 3 })
       })
     )
     const [plan] = fc.sample(script, { seed, numRuns: 1 })
@@ -207,7 +228,7 @@ export const playMail = (lane: Lane<MailWorld>, seed: number, scene?: keyof type
         lines,
         (steps, at) =>
           Effect.forEach(steps, ([one, open]) =>
-            ask(lane.connections[at]!, ownedBy(at, ofOneAttempt(one)), open)
+            ask(lane.connections[at]!, ofOneAttempt(ownedBy(at, one)), open)
           ),
         { concurrency: "unbounded" }
       )
