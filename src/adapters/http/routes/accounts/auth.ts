@@ -39,7 +39,7 @@ const refusals = [
   problemSchema("UNAVAILABLE", {})
 ] as const
 
-const pages = "Whoever accepts text/html gets a page, also for a refusal; everybody else a problem."
+const pages = "A client that accepts text/html gets a page, also for a refusal; others get a problem."
 
 /** How a person signs in and out: by magic link (DOC-52) or by the owner's token. */
 export class AuthGroup extends HttpApiGroup.make("auth")

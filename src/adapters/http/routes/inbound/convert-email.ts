@@ -39,7 +39,8 @@ export class ConvertEmailGroup extends HttpApiGroup.make("convertEmail")
       .annotateMerge(
         OpenApi.annotations({
           summary: "A result that was too large to attach",
-          description: "The link of a reply: signed, and good for 7 days. Whoever has it may read the result."
+          description:
+            "The link of a reply: signed, and good for 7 days. Anyone who has it can read the result."
         })
       )
   )

@@ -4,7 +4,7 @@ import { linesOf } from "../lines/line.ts"
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
 import type { Placed } from "../reading-order.ts"
-import { joinRegions, liesIn, type Region, regionsOf } from "./regions.ts"
+import { joined, joinRegions, liesIn, type Region, regionsOf } from "./regions.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
 export interface DrawnFigures {
@@ -67,13 +67,6 @@ const centreIn = ({ x0, x1, y0, y1 }: Box, box: Box, slack: number): boolean => 
   return x > box.x0 - slack && x < box.x1 + slack && y > box.y0 - slack && y < box.y1 + slack
 }
 
-const grow = (a: Box, b: Box): Box => ({
-  x0: Math.min(a.x0, b.x0),
-  y0: Math.min(a.y0, b.y0),
-  x1: Math.max(a.x1, b.x1),
-  y1: Math.max(a.y1, b.y1)
-})
-
 /** A page's words and regions, to find figures among. */
 interface Scene {
   readonly regions: ReadonlyArray<Region>
@@ -119,7 +112,7 @@ const nearCaption = (caption: Segment, scene: Scene): Region | undefined => {
     const now: Region = whole
     const more = regions.filter((region) => {
       if (parts.includes(region) || !touches(region, now, PANELS)) return false
-      const both = grow(now, region)
+      const both = joined(now, region)
       if (both.y0 < caption.y0 && both.y1 > caption.y1) return false
       if (under.get(region)?.some((other) => other !== caption) === true) return false
       if (captions.some((other) => other !== caption && centreIn(other, both, 0))) return false
@@ -185,7 +178,7 @@ const withLabels = (
   bodySize: number
 ): { readonly box: Box; readonly labels: ReadonlyArray<Segment> } => {
   const labels = new Set(segments.filter((segment) => centreIn(segment, box, 3) && !captions.has(segment)))
-  let whole = [...labels].reduce<Box>(grow, box)
+  let whole = [...labels].reduce<Box>(joined, box)
   for (let round = 0; round < ROUNDS; round++) {
     const more = segments.filter(
       (segment) =>
@@ -204,7 +197,7 @@ const withLabels = (
     )
     if (more.length === 0) break
     for (const segment of more) labels.add(segment)
-    whole = more.reduce<Box>(grow, whole)
+    whole = more.reduce<Box>(joined, whole)
   }
   return { box: whole, labels: [...labels] }
 }
@@ -223,7 +216,7 @@ const turnedLabels = (box: Box, turned: ReadonlyArray<TextRun>): ReadonlyArray<T
     )
     if (more.length === 0) break
     for (const run of more) found.add(run)
-    whole = more.reduce<Box>((sum, run) => grow(sum, run.box), whole)
+    whole = more.reduce<Box>((sum, run) => joined(sum, run.box), whole)
   }
   return [...found]
 }
@@ -268,7 +261,7 @@ export const drawnFigures = (
     if (!isFigure(region, captioned, { page, inside })) return
     const { box: level, labels } = withLabels(region, scene, isCaptionLine, bodySize)
     const upwards = turnedLabels(level, askew.length > MOST_TURNED ? [] : askew)
-    const box = upwards.reduce<Box>((sum, run) => grow(sum, run.box), level)
+    const box = upwards.reduce<Box>((sum, run) => joined(sum, run.box), level)
     const shown: Box = {
       x0: Math.max(0, box.x0 - MARGIN),
       y0: Math.max(0, box.y0 - MARGIN),

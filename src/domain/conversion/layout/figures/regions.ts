@@ -38,7 +38,8 @@ const count = (counts: Counts, drawing: Drawing): void => {
   else if (isRule(drawing.box)) counts.rules += 1
 }
 
-const joined = (a: Box, b: Box): Box => ({
+/** The smallest box around two. */
+export const joined = (a: Box, b: Box): Box => ({
   x0: Math.min(a.x0, b.x0),
   y0: Math.min(a.y0, b.y0),
   x1: Math.max(a.x1, b.x1),
