@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 
 import { Schema } from "effect"
 
-import { numbered } from "../test/support/pdf-samples.ts"
+import { numbered } from "../test/support/files/pdf-samples.ts"
 
 const PAGES = 24
 const TOKEN = "demo-token-of-the-batch-lane-0123456789"

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { layerDatabase, TestDatabase } from "../support/postgres.ts"
-import { timeAdminLists } from "./admin-lists.ts"
-import { foldEvents } from "./fold-events.ts"
+import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
+import { timeAdminLists } from "./delivery/admin-lists.ts"
+import { foldEvents } from "./delivery/fold-events.ts"
 import { table } from "./report.ts"
 import { ROWS } from "./rows.ts"
 import { runBench } from "./run.ts"

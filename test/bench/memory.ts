@@ -1,7 +1,7 @@
 import type { Load } from "./measure.ts"
 import { startPeer } from "./process.ts"
 import { withTargets } from "./run.ts"
-import type { Memory, Question } from "./sender-process.ts"
+import type { Memory, Question } from "./senders/sender-process.ts"
 
 /** Memory after so many sends. */
 export interface Sample extends Memory {
@@ -15,7 +15,7 @@ export const measureMemory = (options: {
   readonly onSample?: (sample: Sample) => void
 }): Promise<ReadonlyArray<Sample>> =>
   withTargets({ suppressions: 100_000, eventRows: 1 }, async (targets) => {
-    const peer = await startPeer("./sender-process.ts", [], { execArgv: ["--expose-gc"] })
+    const peer = await startPeer("senders/sender-process.ts", [], { execArgv: ["--expose-gc"] })
     try {
       const samples: Array<Sample> = []
       const load: Load = { concurrency: 32, count: options.sends / options.samples }

@@ -30,7 +30,7 @@ const nextReply = async (child: ChildProcess, what: string): Promise<unknown> =>
   }
 }
 
-/** Forks `module` (beside this file) and waits until it is ready. */
+/** Forks `module` (below this folder) and waits until it is ready. */
 export const startPeer = async <Ready>(
   module: string,
   args: ReadonlyArray<string> = [],

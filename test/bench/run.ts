@@ -84,7 +84,7 @@ const takeRounds = async (rows: ReadonlyArray<Row>, targets: Targets, options: B
   const processes = new Map<string, Peer<object>>()
   const processOf = async (row: Row) => {
     const key = options.processPerRow ? row.name : "all"
-    const peer = processes.get(key) ?? (await startPeer<object>("./sender-process.ts"))
+    const peer = processes.get(key) ?? (await startPeer<object>("senders/sender-process.ts"))
     processes.set(key, peer)
     return peer
   }
@@ -123,10 +123,10 @@ export const withTargets = async <A>(
     return peer.ready
   }
   try {
-    const databaseUrl = options.databaseUrl ?? (await start<{ readonly url: string }>("./database.ts")).url
+    const databaseUrl = options.databaseUrl ?? (await start<{ readonly url: string }>("database.ts")).url
     await fill(databaseUrl, options)
-    const provider = await start<{ readonly url: string }>("./fake-provider.ts")
-    const smtp = await start<{ readonly port: number }>("./fake-smtp.ts")
+    const provider = await start<{ readonly url: string }>("senders/fake-provider.ts")
+    const smtp = await start<{ readonly port: number }>("senders/fake-smtp.ts")
     return await use({ databaseUrl, providerUrl: provider.url, smtpPort: smtp.port })
   } finally {
     for (const peer of peers.toReversed()) await peer.stop()

@@ -12,7 +12,7 @@ import {
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
 import { makeChance } from "../simulation/kernel.ts"
-import { makeFolder } from "../support/child.ts"
+import { makeFolder } from "../support/processes/child.ts"
 import { makeBatchWorld, roundBy, summaryOf } from "./batch-run.ts"
 
 /**

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import type { Chance } from "../simulation/kernel.ts"
-import { type Child, makeFolder } from "../support/child.ts"
+import { type Child, makeFolder } from "../support/processes/child.ts"
 import { type Arm, HURT } from "./batch-gate.ts"
 import { type Course, makeBatchService } from "./batch-service-fake.ts"
 import { TICKED } from "./batch-times.ts"

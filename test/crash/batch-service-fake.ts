@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Schema } from "effect"
 
 import { recordId } from "../../src/domain/batch/record.ts"
-import { type FakeBatchJob, FakeBedrockBatch } from "../support/fake-bedrock-batch.ts"
+import { type FakeBatchJob, FakeBedrockBatch } from "../support/vendors/fake-bedrock-batch.ts"
 import { BUCKET, USAGE } from "./batch-times.ts"
 import { CHUNK_PAGES, PAGES, wordsOf } from "./conversion-world.ts"
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 
-import { type Child, runChild } from "../support/child.ts"
+import { type Child, runChild } from "../support/processes/child.ts"
 import type { makeBatchService } from "./batch-service-fake.ts"
 import { PRICE, USAGE } from "./batch-times.ts"
 import { CHUNK_PAGES, objectsIn, PAGES, wordsOf } from "./conversion-world.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { layerDatabase, TestDatabase } from "../support/postgres.ts"
+import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
 import { makeBatchWorld, type Round, summaryOf } from "./batch-run.ts"
 
 /** What went wrong once, and a step of each kind. Hundreds more by hand: `node test/crash/batch-main.ts`. */

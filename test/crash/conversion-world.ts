@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { Effect, Redacted } from "effect"
 
 import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
-import { type Child, runChild } from "../support/child.ts"
+import { type Child, runChild } from "../support/processes/child.ts"
 
 /** So short that a lease is over in a second. */
 export const HEARTBEAT_MS = 200

@@ -5,8 +5,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 
 import { makeChance } from "../simulation/kernel.ts"
-import { type Child, makeFolder } from "../support/child.ts"
-import { layerDatabase, TestDatabase } from "../support/postgres.ts"
+import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
+import { type Child, makeFolder } from "../support/processes/child.ts"
 import {
   addJobs,
   chunkUnderWay,

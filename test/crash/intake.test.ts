@@ -6,9 +6,9 @@ import { Effect } from "effect"
 import { createTransport } from "nodemailer"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
-import { type Child, makeFolder, runChild } from "../support/child.ts"
-import { numbered } from "../support/pdf-samples.ts"
-import { layerPostgres, TestDatabase } from "../support/postgres.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { type Child, makeFolder, runChild } from "../support/processes/child.ts"
 import { makeGates, type Moment } from "./intake-gates.ts"
 
 const PATIENCE_MS = 60_000

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 
 import { type Chance, makeChance } from "../simulation/kernel.ts"
-import { logOf, type Postlane, startPostlane } from "../support/child.ts"
+import { logOf, type Postlane, startPostlane } from "../support/processes/child.ts"
 import { judge, underWay, type Verdict } from "./oracle.ts"
 import { type Answer, LEASE_MS, makeWorld, relay, TIMES, type World } from "./world.ts"
 

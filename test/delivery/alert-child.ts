@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { Alerts } from "../../src/domain/delivery/alerts.ts"
 import * as EventRecording from "../../src/domain/delivery/event-recording.ts"
 import { DeliveryLog } from "../../src/ports/delivery/delivery-log.ts"
-import { deliveryEvent } from "../contracts/delivery-log.ts"
+import { deliveryEvent } from "../contracts/delivery/delivery-log.ts"
 import { alertParts } from "./alert-parts.ts"
 
 /** Records a bounce and blocks for ever at the step that its argument names; it prints that it is there, so that it can be killed. */

@@ -6,8 +6,8 @@ import { Effect } from "effect"
 
 import { sweepAlerts } from "../../src/domain/delivery/alerts.ts"
 import { query } from "../crash/world.ts"
-import { killAfterFirstLine } from "../support/killed-process.ts"
-import { layerDatabase, TestDatabase } from "../support/postgres.ts"
+import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
+import { killAfterFirstLine } from "../support/processes/killed-process.ts"
 import { alertParts } from "./alert-parts.ts"
 
 const PATIENCE = 120_000

@@ -20,8 +20,8 @@ import * as Intake from "../../src/runtime/layers/delivery-intake.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 import { type Answer, call, PROXY_SECRET, startServer, type TestServer } from "../adapters/http/harness.ts"
 import { anyId } from "../support/any-id.ts"
-import { fakeResend, type ListedItem } from "../support/fake-resend.ts"
-import { layerDatabase, TestDatabase } from "../support/postgres.ts"
+import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
+import { fakeResend, type ListedItem } from "../support/vendors/fake-resend.ts"
 import {
   busEnvelope,
   eventName,

@@ -4,8 +4,9 @@ import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from "v
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { PIPELINE_HEADERS, PIPELINE_PATHS } from "../../src/domain/inbound/pipeline-wire.ts"
 import { type OpenPipeline, openPipeline } from "../../src/runtime/pipeline.ts"
-import { bundleForEdge, type EdgeBundle } from "../support/edge-bundle.ts"
-import { INBOUND, type Outcome, rawMail, tick, trigger, until, verdict } from "../support/edge-mail.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { bundleForEdge, type EdgeBundle } from "../support/processes/edge-bundle.ts"
 import {
   type EdgeWorker,
   type EdgeWorkerOptions,
@@ -13,12 +14,11 @@ import {
   type RunningWorker,
   startEdgeWorker,
   withEdgeWorker
-} from "../support/edge-worker.ts"
-import { fakeGmail } from "../support/fake-gmail.ts"
-import { fakeResend, type ResendPayload } from "../support/fake-resend.ts"
-import { numbered } from "../support/pdf-samples.ts"
-import { layerPostgres, TestDatabase } from "../support/postgres.ts"
-import { startTcpProxy } from "../support/tcp-proxy.ts"
+} from "../support/processes/edge-worker.ts"
+import { startTcpProxy } from "../support/processes/tcp-proxy.ts"
+import { fakeGmail } from "../support/vendors/fake-gmail.ts"
+import { fakeResend, type ResendPayload } from "../support/vendors/fake-resend.ts"
+import { INBOUND, type Outcome, rawMail, tick, trigger, until, verdict } from "../support/worlds/edge-mail.ts"
 
 const SECRET = "proxy-secret-4711"
 const FROM = "ann@reader.test"

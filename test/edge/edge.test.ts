@@ -4,12 +4,12 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, expect, i
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import type { SendRequest } from "../../src/domain/mail/message.ts"
 import { SendResult } from "../../src/domain/mail/send-result.ts"
-import { bundleForEdge, type EdgeBundle } from "../support/edge-bundle.ts"
-import { type EdgeWorkerOptions, withEdgeWorker } from "../support/edge-worker.ts"
-import { fakeResend, type ResendPayload } from "../support/fake-resend.ts"
-import { fakeSes } from "../support/fake-ses.ts"
-import { layerPostgres, TestDatabase } from "../support/postgres.ts"
-import { sqsCredentials, startSqs } from "../support/sqs.ts"
+import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { bundleForEdge, type EdgeBundle } from "../support/processes/edge-bundle.ts"
+import { type EdgeWorkerOptions, withEdgeWorker } from "../support/processes/edge-worker.ts"
+import { fakeResend, type ResendPayload } from "../support/vendors/fake-resend.ts"
+import { fakeSes } from "../support/vendors/fake-ses.ts"
+import { sqsCredentials, startSqs } from "../support/vendors/sqs.ts"
 import type { Call } from "./worker.ts"
 
 const REQUEST = {

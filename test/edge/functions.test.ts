@@ -7,15 +7,15 @@ import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from "vitest"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
-import { bundleForEdge, type EdgeBundle } from "../support/edge-bundle.ts"
+import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { bundleForEdge, type EdgeBundle } from "../support/processes/edge-bundle.ts"
 import {
   type EdgeWorker,
   type RunningWorker,
   startEdgeWorker,
   withEdgeWorker
-} from "../support/edge-worker.ts"
-import { fakeResend, type ListedItem } from "../support/fake-resend.ts"
-import { layerPostgres, TestDatabase } from "../support/postgres.ts"
+} from "../support/processes/edge-worker.ts"
+import { fakeResend, type ListedItem } from "../support/vendors/fake-resend.ts"
 
 const SIGNING = `whsec_${Buffer.from("a secret that has 24 byt").toString("base64")}`
 const SECRET = "próxy-secret-4711"
@@ -23,7 +23,7 @@ const HEADER = Buffer.from(SECRET, "utf8").toString("latin1")
 const KEY = "re_secret_key_4711"
 
 const events = JSON.parse(
-  readFileSync(new URL("../support/resend-events.json", import.meta.url), "utf8")
+  readFileSync(new URL("../support/vendors/resend-events.json", import.meta.url), "utf8")
 ) as ReadonlyArray<{ readonly type: string; readonly data: Readonly<Record<string, unknown>> }>
 const bounced = events.find(({ type }) => type === "email.bounced")!
 

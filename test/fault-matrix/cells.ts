@@ -1,5 +1,5 @@
 import type { Provider } from "../../src/domain/mail/failover.ts"
-import type { Fault } from "../support/fake-http.ts"
+import type { Fault } from "../support/vendors/fake-http.ts"
 
 /**
  * What an answer proves to a careful reader of the vendors' documentation; not taken from the classifiers, which the matrix

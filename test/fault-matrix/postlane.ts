@@ -16,7 +16,7 @@ import { type EmailStatus, statusRank } from "../../src/domain/mail/status.ts"
 import { DeferQueue } from "../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../src/ports/mail/mail-store.ts"
-import { resendWithFake, sesWithFake } from "../support/fake-peers.ts"
+import { resendWithFake, sesWithFake } from "../support/vendors/fake-peers.ts"
 import { type Cell, scriptOf } from "./cells.ts"
 
 /** What one run of a cell came to. */

@@ -1,9 +1,9 @@
 import { Effect, Logger } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
-import { CONVERT, type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
-import { hangUp, talk } from "../support/smtp-talk.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { hangUp, talk } from "../support/processes/smtp-talk.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 import { hostileMails, largestMail } from "./mails.ts"
 import { MAX_STALL_MS, stallOf } from "./stalls.ts"
 

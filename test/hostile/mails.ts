@@ -1,4 +1,4 @@
-import { tnefOf } from "../support/tnef-files.ts"
+import { tnefOf } from "../support/files/tnef-files.ts"
 
 /** Mails made to be dear to read; the sender is a customer's. */
 const HEAD = "From: ann@reader.test\r\nTo: convert@legacy.test\r\nSubject: s\r\n"

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-import { makeFolder } from "../support/child.ts"
+import { makeFolder } from "../support/processes/child.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 

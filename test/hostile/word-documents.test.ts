@@ -11,9 +11,9 @@ import * as ReaderProcess from "../../src/adapters/reader-process/reader-process
 import { docxHtml } from "../../src/domain/conversion/work/word-document.ts"
 import { DocumentInspector, DocxConverter } from "../../src/ports/conversion/documents.ts"
 import { HtmlAssembly } from "../../src/ports/conversion/html-assembly.ts"
-import { temporaryPdf } from "../support/pdf-files.ts"
-import { paragraph, wordOf, wordParts, words } from "../support/word-files.ts"
-import { twoFacedZip, zipOf } from "../support/zip-files.ts"
+import { temporaryPdf } from "../support/files/pdf-files.ts"
+import { paragraph, wordOf, wordParts, words } from "../support/files/word-files.ts"
+import { twoFacedZip, zipOf } from "../support/files/zip-files.ts"
 import { MAX_STALL_MS, stallOf } from "./stalls.ts"
 
 const PATIENCE = { timeout: 120_000 }

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { PipelineError } from "../../src/ports/inbound/convert-pipeline.ts"
-import { type IntakeWorld, type Pages, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { type IntakeWorld, type Pages, startIntake } from "../support/worlds/intake-world.ts"
 
 describe("the price of a mail: set aside by a count or an estimate, charged by what the pipeline classified", () => {
   let world: IntakeWorld

@@ -5,8 +5,8 @@ import { Effect, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { MailObjects } from "../../src/ports/object-store.ts"
-import { CONVERT, type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered, withForm } from "../support/pdf-samples.ts"
+import { numbered, withForm } from "../support/files/pdf-samples.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 const pdf = (content: Buffer, filename = "Report.pdf") => ({
   filename,

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 /** Which call of a port is the process's last, and whether it still takes effect. From then on nothing answers. */
 interface Crash {

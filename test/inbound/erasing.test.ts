@@ -2,8 +2,8 @@ import { Effect, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { MailObjects } from "../../src/ports/object-store.ts"
-import { type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 describe("erasing a person whose mails were converted", () => {
   let world: IntakeWorld

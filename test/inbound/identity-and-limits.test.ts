@@ -1,9 +1,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { MAX_MAILS_AN_HOUR } from "../../src/domain/inbound/intake-config.ts"
-import { type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
-import { talk } from "../support/smtp-talk.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { talk } from "../support/processes/smtp-talk.ts"
+import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 const one = numbered(1)
 const two = numbered(2)

@@ -4,8 +4,8 @@ import { setTimeout } from "node:timers/promises"
 import { Duration, Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
-import { type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 const PATIENCE_MS = 60_000
 const FROM = "ann@reader.test"

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { CONVERT, type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 describe("metrics of convert-by-email", () => {
   let world: IntakeWorld

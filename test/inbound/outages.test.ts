@@ -6,9 +6,9 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from
 
 import { PipelineError } from "../../src/ports/inbound/convert-pipeline.ts"
 import { ObjectStoreError } from "../../src/ports/object-store.ts"
-import { type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
-import { storeDown } from "../support/store-down.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
+import { storeDown } from "../support/worlds/store-down.ts"
 
 const FROM = "ann@reader.test"
 const ROUNDS = 30

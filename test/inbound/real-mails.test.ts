@@ -9,8 +9,8 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { layer as layerReader } from "../../src/adapters/postal-mime/mail-reader.ts"
 import { addressKey, parseMailbox } from "../../src/domain/mail/address.ts"
 import { MailReader } from "../../src/ports/inbound/mails.ts"
-import { CONVERT, type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { strangeMails } from "../support/strange-mails.ts"
+import { strangeMails } from "../support/files/strange-mails.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 /** Messages of public MIME test sets; beside the project where they are at all. */
 const FOLDER = fileURLToPath(new URL("../../../shared/data/mail", import.meta.url))

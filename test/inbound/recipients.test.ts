@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { CONVERT, type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 describe("whom an answer goes to", () => {
   let world: IntakeWorld

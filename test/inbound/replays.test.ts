@@ -1,8 +1,8 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { MAX_HINTS_AN_HOUR } from "../../src/domain/inbound/intake-config.ts"
-import { CONVERT, type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 const FROM = "ann@reader.test"
 const PDF = numbered(1)

@@ -3,8 +3,8 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from
 
 import { type OutgoingReply, ReplyFailure } from "../../src/ports/inbound/mails.ts"
 import { anyId } from "../support/any-id.ts"
-import { type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 type Answer = ReplyFailure["reason"] | "ok" | "deferred"
 

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
-import { type IntakeWorld, startIntake } from "../support/intake-world.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 const FROM = "ann@reader.test"
 

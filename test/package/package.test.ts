@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url"
 
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { fakeResend } from "../support/fake-resend.ts"
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { fakeResend } from "../support/vendors/fake-resend.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const compiler = join(root, "node_modules/typescript/bin/tsc")

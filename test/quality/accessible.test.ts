@@ -7,9 +7,9 @@ import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { coverageOf } from "../../src/domain/conversion/cascade/coverage.ts"
-import { openBrowser } from "../support/browser.ts"
-import { foreignPdfs } from "../support/pdf-files.ts"
-import { linked, numbered, tagged, withForm, withImage } from "../support/pdf-samples.ts"
+import { foreignPdfs } from "../support/files/pdf-files.ts"
+import { linked, numbered, tagged, withForm, withImage } from "../support/files/pdf-samples.ts"
+import { openBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 import { samples } from "./documents.ts"
 

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { openBrowser } from "../support/browser.ts"
+import { openBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 import { type Sample, samples } from "./documents.ts"
 import { headingScore, readingOrderScore, tableCounts, readContent } from "./score.ts"

@@ -4,7 +4,7 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 
 import { coverageOf, htmlWords, wordsOf } from "../../src/domain/conversion/cascade/coverage.ts"
-import { openBrowser } from "../support/browser.ts"
+import { openBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 
 const [folder = ".", limit = "40", keep] = process.argv.slice(2)

@@ -16,7 +16,7 @@ import * as ReadPages from "../../src/domain/conversion/work/read-pages.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Pdf } from "../../src/ports/conversion/pdf.ts"
 import { FileObjects } from "../../src/ports/object-store.ts"
-import { scannedPdf, type ScannerFaults, throughScanner } from "../support/scanned-pages.ts"
+import { scannedPdf, type ScannerFaults, throughScanner } from "../support/files/scanned-pages.ts"
 
 const [folder = ".", pages = "2", wanted = "plain,skewed,noisy,dark,all"] = process.argv.slice(2)
 const FAULTS: Readonly<Record<string, ScannerFaults>> = {

@@ -4,9 +4,9 @@ import { ManagedRuntime } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
-import { type Postlane, startPostlane } from "../support/child.ts"
-import { fakeResend, type ResendPayload } from "../support/fake-resend.ts"
-import { layerPostgres, TestDatabase } from "../support/postgres.ts"
+import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { type Postlane, startPostlane } from "../support/processes/child.ts"
+import { fakeResend, type ResendPayload } from "../support/vendors/fake-resend.ts"
 
 describe("a process that leads", { timeout: 120_000 }, () => {
   const resend = fakeResend()

@@ -2,9 +2,9 @@ import { ManagedRuntime } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
-import { type Postlane, startPostlane } from "../support/child.ts"
-import { fakeResend, type ListedItem } from "../support/fake-resend.ts"
-import { layerPostgres, TestDatabase } from "../support/postgres.ts"
+import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { type Postlane, startPostlane } from "../support/processes/child.ts"
+import { fakeResend, type ListedItem } from "../support/vendors/fake-resend.ts"
 
 describe("the poll of several processes", { timeout: 60_000 }, () => {
   let listed: ReadonlyArray<ListedItem> = []

@@ -5,11 +5,11 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, expect, i
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { SendResult } from "../../src/domain/mail/send-result.ts"
 import { close, layer, Mailer, sendEmail, type SendRequest } from "../../src/runtime/library.ts"
-import { fakeImds } from "../support/fake-imds.ts"
-import { fakeResend } from "../support/fake-resend.ts"
-import { fakeSes } from "../support/fake-ses.ts"
-import { runScript } from "../support/library-script.ts"
-import { layerPostgres, TestDatabase } from "../support/postgres.ts"
+import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { runScript } from "../support/processes/library-script.ts"
+import { fakeImds } from "../support/vendors/fake-imds.ts"
+import { fakeResend } from "../support/vendors/fake-resend.ts"
+import { fakeSes } from "../support/vendors/fake-ses.ts"
 
 const REQUEST = {
   to: "a@x.test",

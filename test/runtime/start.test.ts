@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 
-import { type Child, makeFolder, runChild } from "../support/child.ts"
-import { layerEmptyDatabase, TestDatabase } from "../support/postgres.ts"
+import { layerEmptyDatabase, TestDatabase } from "../support/postgres/postgres.ts"
+import { type Child, makeFolder, runChild } from "../support/processes/child.ts"
 
 const PATIENCE = 120_000
 

@@ -5,9 +5,9 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
-import { makeFolder, runChild } from "../support/child.ts"
-import { numbered } from "../support/pdf-samples.ts"
-import { layerPostgres, TestDatabase } from "../support/postgres.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
+import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { makeFolder, runChild } from "../support/processes/child.ts"
 
 const PATIENCE_MS = 180_000
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-import { startSqs } from "../support/sqs.ts"
+import { startSqs } from "../support/vendors/sqs.ts"
 
 /** The emulator of object store and queue as a process of its own: prints where it is. */
 await Effect.runPromise(

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 
 import type { Chance } from "../simulation/kernel.ts"
-import type { Outcome } from "../support/fake-http.ts"
+import type { Outcome } from "../support/vendors/fake-http.ts"
 import { count } from "./journal.ts"
 import type { Slot } from "./processes.ts"
 import type { World } from "./world.ts"

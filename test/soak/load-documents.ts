@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import { createTransport } from "nodemailer"
 
-import { numbered } from "../support/pdf-samples.ts"
+import { numbered } from "../support/files/pdf-samples.ts"
 import { callUntil, type Client, steadily } from "./clients.ts"
 import { count } from "./journal.ts"
 import { HOP, type World } from "./world.ts"

@@ -5,9 +5,9 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client
 import { Schema } from "effect"
 
 import type { Chance } from "../simulation/kernel.ts"
-import { type FakeBatchJob, FakeBedrockBatch } from "../support/fake-bedrock-batch.ts"
-import { fakeBedrock, type WireCall } from "../support/fake-bedrock.ts"
-import type { FakeHttp } from "../support/fake-http.ts"
+import { type FakeBatchJob, FakeBedrockBatch } from "../support/vendors/fake-bedrock-batch.ts"
+import { fakeBedrock, type WireCall } from "../support/vendors/fake-bedrock.ts"
+import type { FakeHttp } from "../support/vendors/fake-http.ts"
 
 export const BATCH_BUCKET = "soak-batch"
 

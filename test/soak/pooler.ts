@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import { freePort } from "../bench/free-port.ts"
 import type { Chance } from "../simulation/kernel.ts"
-import { startTransactionPooler } from "../support/transaction-pooler.ts"
+import { startTransactionPooler } from "../support/postgres/transaction-pooler.ts"
 
 /** A pooler in transaction mode, and a way to hurt it. */
 export interface Pooler {

@@ -2,7 +2,7 @@ import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
-import { type Postlane, startPostlane } from "../support/child.ts"
+import { type Postlane, startPostlane } from "../support/processes/child.ts"
 
 /** After a start that failed, since the database or the pooler is away. */
 const START_AGAIN_MS = 300

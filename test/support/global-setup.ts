@@ -7,7 +7,7 @@ import type { TestProject } from "vitest/node"
 
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
-import { startTestServer } from "./postgres-server.ts"
+import { startTestServer } from "./postgres/postgres-server.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 
 import { type BedrockOptions, makeBedrockVision } from "../../../src/adapters/bedrock/vision-model.ts"
 import { visionCall } from "../../../src/domain/conversion/cascade/vision.ts"
-import { bedrockError, fakeBedrock, type Says } from "../../support/fake-bedrock.ts"
-import type { Outcome } from "../../support/fake-http.ts"
+import { bedrockError, fakeBedrock, type Says } from "../../support/vendors/fake-bedrock.ts"
+import type { Outcome } from "../../support/vendors/fake-http.ts"
 
 const SECRET = "bedrock-secret-key-0123456789"
 const place = { tier: "hifi-single-pass", page: 0 } as const

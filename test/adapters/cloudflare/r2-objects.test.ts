@@ -4,8 +4,8 @@ import { afterAll, beforeAll } from "vitest"
 
 import type { Bucket } from "../../../src/adapters/cloudflare/bindings.ts"
 import { makeR2Objects } from "../../../src/adapters/cloudflare/r2-objects.ts"
-import { objectStoreContract } from "../../contracts/object-store.ts"
-import { startBuckets, type TestBuckets } from "../../support/edge-worker.ts"
+import { objectStoreContract } from "../../contracts/conversion/object-store.ts"
+import { startBuckets, type TestBuckets } from "../../support/processes/edge-worker.ts"
 
 let buckets: TestBuckets
 beforeAll(async () => {

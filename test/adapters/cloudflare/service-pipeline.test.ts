@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import * as ServicePipeline from "../../../src/adapters/cloudflare/service-pipeline.ts"
 import { ConvertPipeline } from "../../../src/ports/inbound/convert-pipeline.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
-import { makeMapObjects } from "../../support/map-objects.ts"
+import { makeMapObjects } from "../../support/worlds/map-objects.ts"
 
 const PDF = new TextEncoder().encode("%PDF-1.7 a document")
 const HTML = "<!doctype html><p>done"

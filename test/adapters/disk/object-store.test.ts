@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
-import { objectStoreContract } from "../../contracts/object-store.ts"
+import { objectStoreContract } from "../../contracts/conversion/object-store.ts"
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "postlane-objects-"))),

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 
 import { layer } from "../../../src/adapters/dns/resolver.ts"
 import { Dns } from "../../../src/ports/doctor/examinations.ts"
-import { startDns } from "../../support/fake-dns.ts"
+import { startDns } from "../../support/vendors/fake-dns.ts"
 
 const LONG = `v=DKIM1; p=${"A".repeat(300)}`
 

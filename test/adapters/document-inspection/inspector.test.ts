@@ -6,12 +6,12 @@ import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { DocumentInspector } from "../../../src/ports/conversion/documents.ts"
-import { encryptPdf } from "../../support/pdf-encrypt.ts"
-import { temporaryPdf } from "../../support/pdf-files.ts"
-import { numbered } from "../../support/pdf-samples.ts"
-import { jpeg, pngOf } from "../../support/picture-files.ts"
-import { compoundOf, paragraph, wordOf, wordParts, words } from "../../support/word-files.ts"
-import { zipOf } from "../../support/zip-files.ts"
+import { encryptPdf } from "../../support/files/pdf-encrypt.ts"
+import { temporaryPdf } from "../../support/files/pdf-files.ts"
+import { numbered } from "../../support/files/pdf-samples.ts"
+import { jpeg, pngOf } from "../../support/files/picture-files.ts"
+import { compoundOf, paragraph, wordOf, wordParts, words } from "../../support/files/word-files.ts"
+import { zipOf } from "../../support/files/zip-files.ts"
 
 /** Kind and pages, or what was found instead, or why it cannot be read. */
 const inspected = (bytes: Uint8Array) =>

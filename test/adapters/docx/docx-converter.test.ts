@@ -7,9 +7,9 @@ import { Effect, Layer } from "effect"
 import { type DocxOptions, layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
 import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { DocxConverter, type DocxPart, MAX_PART } from "../../../src/ports/conversion/documents.ts"
-import { temporaryPdf } from "../../support/pdf-files.ts"
-import { pngOf } from "../../support/picture-files.ts"
-import { paragraph, pictureOf, wordOf, words } from "../../support/word-files.ts"
+import { temporaryPdf } from "../../support/files/pdf-files.ts"
+import { pngOf } from "../../support/files/picture-files.ts"
+import { paragraph, pictureOf, wordOf, words } from "../../support/files/word-files.ts"
 
 const docx = (options?: DocxOptions) => Layer.provide(layerDocx(options), ReaderProcess.layer)
 

@@ -11,7 +11,7 @@ import { layer } from "../../../src/adapters/gmail/gmail-replies.ts"
 import { composeReply } from "../../../src/adapters/gmail/mime.ts"
 import { replyHold } from "../../../src/domain/inbound/replying.ts"
 import { type OutgoingReply, ReplyChannel } from "../../../src/ports/inbound/mails.ts"
-import { fakeGmail } from "../../support/fake-gmail.ts"
+import { fakeGmail } from "../../support/vendors/fake-gmail.ts"
 
 const gmail = fakeGmail()
 beforeAll(async () => {

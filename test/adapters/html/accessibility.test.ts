@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
 import { layer as languageLayer } from "../../../src/adapters/language-detection/eld.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
-import { openBrowser } from "../../support/browser.ts"
+import { openBrowser } from "../../support/processes/browser.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 // By tags: the rule of 2.2 for the size of targets is off otherwise.

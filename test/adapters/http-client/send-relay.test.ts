@@ -2,7 +2,7 @@ import { Effect, Redacted } from "effect"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
 
 import { makeSendRelay } from "../../../src/adapters/http-client/send-relay.ts"
-import { FakeHttp, type Outcome } from "../../support/fake-http.ts"
+import { FakeHttp, type Outcome } from "../../support/vendors/fake-http.ts"
 
 const SECRET = "SECRET-4711"
 const problem = (status: number, code: string, more: object = {}) => ({

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
 import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/template-samples.ts"
 import type { MailTemplate } from "../../../src/domain/mail/template.ts"
-import { openBrowser } from "../../support/browser.ts"
+import { openBrowser } from "../../support/processes/browser.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 // By tags: the rule of 2.2 for the size of targets is off otherwise.

@@ -3,8 +3,8 @@ import { expect, it } from "vitest"
 import { renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
 import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/template-samples.ts"
 import type { MailTemplate } from "../../../src/domain/mail/template.ts"
-import { bundleForEdge } from "../../support/edge-bundle.ts"
-import { withEdgeWorker } from "../../support/edge-worker.ts"
+import { bundleForEdge } from "../../support/processes/edge-bundle.ts"
+import { withEdgeWorker } from "../../support/processes/edge-worker.ts"
 
 it("writes every mail in workerd, the same as on Node", { timeout: 120_000 }, async () => {
   const samples = Object.values<MailTemplate>(TEMPLATE_SAMPLES)

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 
 import { layer, makeAccessDatabase } from "../../../src/adapters/memory/accounts/access.ts"
 import { Access } from "../../../src/ports/accounts/access.ts"
-import { StoreWorld, suite } from "../../contracts/access.ts"
+import { StoreWorld, suite } from "../../contracts/accounts/access.ts"
 
 const memory = Layer.unwrap(
   Effect.sync(() => {

@@ -6,7 +6,7 @@ import {
   makeCampaignDatabase
 } from "../../../src/adapters/memory/outreach/campaign-book.ts"
 import { CampaignBook, Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
-import { type CampaignWorld, suite } from "../../contracts/campaign-book.ts"
+import { type CampaignWorld, suite } from "../../contracts/outreach/campaign-book.ts"
 
 /** How the deferral under a key stands, as the send log would tell it. */
 const ends = new Map<string, "deferred" | "sent" | "failed" | "suppressed">()

@@ -5,7 +5,7 @@ import fc from "fast-check"
 
 import { type DeferProcess, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { type DeferredSend, MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
-import { deferredSend } from "../../contracts/defer-queue.ts"
+import { deferredSend } from "../../contracts/mail/defer-queue.ts"
 import { anyId } from "../../support/any-id.ts"
 
 const VISIBILITY_SECONDS = 6

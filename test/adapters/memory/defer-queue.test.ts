@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { layerNone, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
-import { deferredSend, suite } from "../../contracts/defer-queue.ts"
+import { deferredSend, suite } from "../../contracts/mail/defer-queue.ts"
 
 suite(
   "memory",

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 
 import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
-import { suite } from "../../contracts/deferrals.ts"
-import { makeMemoryWorld } from "../../support/mail-world.ts"
+import { suite } from "../../contracts/mail/deferrals.ts"
+import { makeMemoryWorld } from "../../support/worlds/mail-world.ts"
 
 suite("memory", (body) =>
   Effect.gen(function* () {

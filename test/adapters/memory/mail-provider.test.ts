@@ -6,8 +6,8 @@ import { makeMemoryProvider } from "../../../src/adapters/memory/mail/mail-provi
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { plainKey } from "../../../src/domain/mail/plain-request.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
-import { mailProviderContract, type PeerOutcome } from "../../contracts/mail-provider.ts"
-import { keyOf, mail } from "../../support/mail-message.ts"
+import { mailProviderContract, type PeerOutcome } from "../../contracts/mail/mail-provider.ts"
+import { keyOf, mail } from "../../support/files/mail-message.ts"
 
 const OUTCOMES: Readonly<Record<PeerOutcome, SimulatedOutcome>> = {
   ok: "ok",

@@ -2,9 +2,9 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import type { StructureElement, TextRun } from "../../../src/domain/conversion/page-content.ts"
-import { extractBytes } from "../../support/pdf-files.ts"
-import { linked, tagged, withForm, withImage } from "../../support/pdf-samples.ts"
-import { line, pdfOf, type PageSpec, ref } from "../../support/pdf-writer.ts"
+import { extractBytes } from "../../support/files/pdf-files.ts"
+import { linked, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
+import { line, pdfOf, type PageSpec, ref } from "../../support/files/pdf-writer.ts"
 
 const pageOf = (page: PageSpec) =>
   Effect.map(extractBytes(pdfOf({ pages: [page] })), ({ facts, pages }) => {

@@ -3,10 +3,10 @@ import { Effect, Stream } from "effect"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import { Pdf, type PdfFailure } from "../../../src/ports/conversion/pdf.ts"
-import { encryptPdf } from "../../support/pdf-encrypt.ts"
-import { foreignPdfs, temporaryPdf } from "../../support/pdf-files.ts"
-import * as hostile from "../../support/pdf-hostile.ts"
-import { numbered } from "../../support/pdf-samples.ts"
+import { encryptPdf } from "../../support/files/pdf-encrypt.ts"
+import { foreignPdfs, temporaryPdf } from "../../support/files/pdf-files.ts"
+import * as hostile from "../../support/files/pdf-hostile.ts"
+import { numbered } from "../../support/files/pdf-samples.ts"
 
 const PATIENCE_MS = 120_000
 /** Memory for the libraries: what is made here to be too much need not be so large. */

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import { MAX_PICTURE_PIXELS, Pdf } from "../../../src/ports/conversion/pdf.ts"
-import { decodePng } from "../../support/decode-png.ts"
-import { temporaryPdf } from "../../support/pdf-files.ts"
-import { withImage } from "../../support/pdf-samples.ts"
-import { line, pdfOf } from "../../support/pdf-writer.ts"
+import { decodePng } from "../../support/files/decode-png.ts"
+import { temporaryPdf } from "../../support/files/pdf-files.ts"
+import { withImage } from "../../support/files/pdf-samples.ts"
+import { line, pdfOf } from "../../support/files/pdf-writer.ts"
 
 const PATIENCE_MS = 120_000
 

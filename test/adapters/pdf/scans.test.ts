@@ -4,10 +4,10 @@ import { Effect, Stream } from "effect"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import type { RecognisedText } from "../../../src/domain/conversion/recognition/recognised-text.ts"
 import { MAX_PICTURE_PIXELS, Pdf } from "../../../src/ports/conversion/pdf.ts"
-import { temporaryPdf } from "../../support/pdf-files.ts"
-import { line, pdfOf } from "../../support/pdf-writer.ts"
-import { scannedPdf } from "../../support/scanned-pages.ts"
-import { typedPdf } from "../../support/typed-picture.ts"
+import { temporaryPdf } from "../../support/files/pdf-files.ts"
+import { line, pdfOf } from "../../support/files/pdf-writer.ts"
+import { scannedPdf } from "../../support/files/scanned-pages.ts"
+import { typedPdf } from "../../support/files/typed-picture.ts"
 
 const PATIENCE_MS = 120_000
 

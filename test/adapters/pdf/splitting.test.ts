@@ -4,8 +4,8 @@ import { Effect, Stream } from "effect"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import type { PageContent } from "../../../src/domain/conversion/page-content.ts"
 import { Pdf, type PdfDocument } from "../../../src/ports/conversion/pdf.ts"
-import { foreignPdfs, temporaryPdf } from "../../support/pdf-files.ts"
-import { linked, numbered, sharing, tagged, withForm, withImage } from "../../support/pdf-samples.ts"
+import { foreignPdfs, temporaryPdf } from "../../support/files/pdf-files.ts"
+import { linked, numbered, sharing, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
 
 const PATIENCE_MS = 120_000
 

@@ -5,9 +5,9 @@ import type { Operation } from "../../../src/adapters/pdf/operations.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import { ReaderThread } from "../../../src/adapters/pdf/reader-thread.ts"
 import { Pdf } from "../../../src/ports/conversion/pdf.ts"
-import { temporaryPdf } from "../../support/pdf-files.ts"
-import { billionLaughs } from "../../support/pdf-hostile.ts"
-import { linked, numbered, withForm } from "../../support/pdf-samples.ts"
+import { temporaryPdf } from "../../support/files/pdf-files.ts"
+import { billionLaughs } from "../../support/files/pdf-hostile.ts"
+import { linked, numbered, withForm } from "../../support/files/pdf-samples.ts"
 
 const PATIENCE_MS = 120_000
 const BATCH = { batchPages: 4, batchBytes: 1_000_000, libraryBytes: 96 * 1024 * 1024 }

@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest"
 
 import { readMail } from "../../../src/adapters/postal-mime/read-mail.ts"
 import { filesInTnef } from "../../../src/adapters/postal-mime/tnef.ts"
-import { attribute, tnefOf } from "../../support/tnef-files.ts"
+import { attribute, tnefOf } from "../../support/files/tnef-files.ts"
 
 const PDF = Buffer.from("%PDF-1.7\nbody")
 const TEXT = Buffer.from("plain")

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { keepHouse } from "../../../src/adapters/postgres/housekeeping.ts"
-import { layerPostgres } from "../../support/postgres.ts"
+import { layerPostgres } from "../../support/postgres/postgres.ts"
 
 describe("housekeeping", () => {
   it.live("forgets all keys whose 24 hours are over, however many, and no other", () =>

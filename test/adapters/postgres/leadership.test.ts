@@ -3,9 +3,9 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { ReadSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../src/adapters/postgres/leadership.ts"
-import { suite } from "../../contracts/lease-store.ts"
-import { type Child, runChild } from "../../support/child.ts"
-import { layerPostgres, TestDatabase } from "../../support/postgres.ts"
+import { suite } from "../../contracts/mail/lease-store.ts"
+import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
+import { type Child, runChild } from "../../support/processes/child.ts"
 
 suite(
   "PostgreSQL",

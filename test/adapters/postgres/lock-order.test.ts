@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { layerPostgres } from "../../support/postgres.ts"
+import { layerPostgres } from "../../support/postgres/postgres.ts"
 
 const KEY = "k".repeat(64)
 

@@ -7,7 +7,7 @@ import { PersistedQueue } from "effect/persistence"
 
 import { layerSqlClient, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { migrate, pending } from "../../../src/adapters/postgres/migrator.ts"
-import { layerClients, layerEmptyDatabase, layerPostgres } from "../../support/postgres.ts"
+import { layerClients, layerEmptyDatabase, layerPostgres } from "../../support/postgres/postgres.ts"
 
 const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url))
 

@@ -12,9 +12,9 @@ import {
   WriteSql
 } from "../../../src/adapters/postgres/client.ts"
 import { migrate } from "../../../src/adapters/postgres/migrator.ts"
-import { runChild } from "../../support/child.ts"
-import { layerEmptyDatabase, TestDatabase } from "../../support/postgres.ts"
-import { startTransactionPooler } from "../../support/transaction-pooler.ts"
+import { layerEmptyDatabase, TestDatabase } from "../../support/postgres/postgres.ts"
+import { startTransactionPooler } from "../../support/postgres/transaction-pooler.ts"
+import { runChild } from "../../support/processes/child.ts"
 
 const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url))
 const PATIENCE = 120_000

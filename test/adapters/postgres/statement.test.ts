@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 
 import { layerSingle, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { isAboutData, statements } from "../../../src/adapters/postgres/statement.ts"
-import { layerPostgres } from "../../support/postgres.ts"
+import { layerPostgres } from "../../support/postgres/postgres.ts"
 
 const ask = statements()
 

@@ -2,7 +2,7 @@ import { Effect, Redacted } from "effect"
 import { assert, describe, it } from "vitest"
 
 import { examineAccount } from "../../../src/adapters/resend/account.ts"
-import { fakeResend, type FakeResendOptions } from "../../support/fake-resend.ts"
+import { fakeResend, type FakeResendOptions } from "../../support/vendors/fake-resend.ts"
 
 const KEY = "re_this_is_the_key"
 

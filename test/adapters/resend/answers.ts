@@ -1,5 +1,5 @@
 import type { FailureKind } from "../../../src/domain/mail/failover.ts"
-import type { Outcome, Reply } from "../../support/fake-http.ts"
+import type { Outcome, Reply } from "../../support/vendors/fake-http.ts"
 
 /** A refusal in the vendor's shape. */
 export const says = (status: number, name: string, message = "The vendor's words."): Outcome => ({

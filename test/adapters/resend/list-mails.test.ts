@@ -4,8 +4,8 @@ import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 
 import { decodeListItem, makeSentMails } from "../../../src/adapters/resend/list-mails.ts"
 import type { ListFailure } from "../../../src/ports/delivery/event-poll.ts"
-import type { Outcome } from "../../support/fake-http.ts"
-import { fakeResend, type ListedItem } from "../../support/fake-resend.ts"
+import type { Outcome } from "../../support/vendors/fake-http.ts"
+import { fakeResend, type ListedItem } from "../../support/vendors/fake-resend.ts"
 
 const KEY = "re_secret_4711"
 let listed: ReadonlyArray<ListedItem> = []

@@ -7,9 +7,9 @@ import { makeResendProvider } from "../../../src/adapters/resend/resend-provider
 import { UndiciResend } from "../../../src/adapters/resend/undici-resend.ts"
 import { decodeTag } from "../../../src/domain/mail/tag.ts"
 import { anyId } from "../../support/any-id.ts"
-import { RESEND_KEY, resendWithFake } from "../../support/fake-peers.ts"
-import type { FakeResendOptions, ResendPayload } from "../../support/fake-resend.ts"
-import { box, keyOf, mail } from "../../support/mail-message.ts"
+import { box, keyOf, mail } from "../../support/files/mail-message.ts"
+import { RESEND_KEY, resendWithFake } from "../../support/vendors/fake-peers.ts"
+import type { FakeResendOptions, ResendPayload } from "../../support/vendors/fake-resend.ts"
 import { ROWS, says, WITHOUT_STATUS } from "./answers.ts"
 
 const KEY = keyOf("order-17")

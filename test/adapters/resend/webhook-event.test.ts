@@ -11,7 +11,7 @@ interface Sample {
   readonly data: Readonly<Record<string, unknown>>
 }
 const samples: ReadonlyArray<Sample> = JSON.parse(
-  readFileSync(new URL("../../support/resend-events.json", import.meta.url), "utf8")
+  readFileSync(new URL("../../support/vendors/resend-events.json", import.meta.url), "utf8")
 )
 const IGNORED = new Set(["email.received", "suppression.added", "domain.updated"])
 const bounced = samples.find(({ type }) => type === "email.bounced")!

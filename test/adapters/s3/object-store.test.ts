@@ -7,8 +7,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 
 import { makeS3Objects } from "../../../src/adapters/s3/object-store.ts"
-import { objectStoreContract } from "../../contracts/object-store.ts"
-import { startSqs } from "../../support/sqs.ts"
+import { objectStoreContract } from "../../contracts/conversion/object-store.ts"
+import { startSqs } from "../../support/vendors/sqs.ts"
 
 const credentials = { accessKeyId: "test", secretAccessKey: "test" }
 const region = "us-east-1"

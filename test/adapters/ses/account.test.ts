@@ -3,7 +3,7 @@ import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { examineAccount } from "../../../src/adapters/ses/account.ts"
 import { CredentialsUnavailable } from "../../../src/adapters/ses/credentials.ts"
-import { fakeSes, sesError, type SesAccount } from "../../support/fake-ses.ts"
+import { fakeSes, sesError, type SesAccount } from "../../support/vendors/fake-ses.ts"
 
 const GOOD: SesAccount = {
   account: {

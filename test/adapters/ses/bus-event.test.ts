@@ -8,7 +8,7 @@ import type { IncomingEvent } from "../../../src/domain/delivery/delivery-event.
 
 type Sample = ReturnType<JSON["parse"]>
 const samples: ReadonlyArray<Sample> = JSON.parse(
-  readFileSync(new URL("../../support/ses-events.json", import.meta.url), "utf8")
+  readFileSync(new URL("../../support/vendors/ses-events.json", import.meta.url), "utf8")
 )
 const options = { outreachSet: "outreach-set" }
 const decode = (body: unknown): IncomingEvent => decodeBusEvents(body, options)[0]!

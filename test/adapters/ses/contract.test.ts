@@ -1,4 +1,4 @@
-import { mailProviderContract } from "../../contracts/mail-provider.ts"
-import { sesUnderTest } from "../../support/fake-peers.ts"
+import { mailProviderContract } from "../../contracts/mail/mail-provider.ts"
+import { sesUnderTest } from "../../support/vendors/fake-peers.ts"
 
 mailProviderContract("Amazon SES", sesUnderTest, { dedupes: false })

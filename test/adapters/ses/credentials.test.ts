@@ -8,10 +8,10 @@ import {
 } from "../../../src/adapters/ses/credentials.ts"
 import { imdsCredentials } from "../../../src/adapters/ses/imds-credentials.ts"
 import { makeSesProvider } from "../../../src/adapters/ses/ses-provider.ts"
-import { fakeImds, type ImdsState } from "../../support/fake-imds.ts"
-import { listening } from "../../support/fake-peers.ts"
-import { fakeSes } from "../../support/fake-ses.ts"
-import { keyOf, mail } from "../../support/mail-message.ts"
+import { keyOf, mail } from "../../support/files/mail-message.ts"
+import { fakeImds, type ImdsState } from "../../support/vendors/fake-imds.ts"
+import { listening } from "../../support/vendors/fake-peers.ts"
+import { fakeSes } from "../../support/vendors/fake-ses.ts"
 
 const MINUTE = 60_000
 

@@ -5,7 +5,7 @@ import { Effect, Scope } from "effect"
 import { makeKeyMemories } from "../../../src/adapters/simulated/key-memory.ts"
 import { makeOutbox } from "../../../src/adapters/simulated/outbox.ts"
 import { makeSimulatedProvider } from "../../../src/adapters/simulated/simulated-provider.ts"
-import { keyOf, mail } from "../../support/mail-message.ts"
+import { keyOf, mail } from "../../support/files/mail-message.ts"
 
 /** Remembers a key and says so when it is about to put the message into the outbox; it never gets further. */
 const dataDir = process.env["DATA_DIR"]!

@@ -6,7 +6,7 @@ import { composeMessage } from "../../../src/adapters/simulated/outbox.ts"
 import type { Mailbox } from "../../../src/domain/mail/address.ts"
 import type { Message } from "../../../src/domain/mail/message.ts"
 import { type PlainRequestBody, preparePlain } from "../../../src/domain/mail/plain-request.ts"
-import { box, keyOf, mail, messageArb } from "../../support/mail-message.ts"
+import { box, keyOf, mail, messageArb } from "../../support/files/mail-message.ts"
 
 const identity = { messageId: "<1@provider-a.postlane.test>", date: new Date("2026-11-21T10:00:00Z") }
 

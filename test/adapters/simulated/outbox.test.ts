@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 
 import { makeOutbox, writeWhole } from "../../../src/adapters/simulated/outbox.ts"
-import { makeFolder } from "../../support/child.ts"
+import { makeFolder } from "../../support/processes/child.ts"
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 

@@ -4,7 +4,7 @@ import { Effect, Result } from "effect"
 
 import { layer } from "../../../src/adapters/simulated/simulated-mail.ts"
 import { SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
-import { keyOf, mail } from "../../support/mail-message.ts"
+import { keyOf, mail } from "../../support/files/mail-message.ts"
 
 /** Says that it is ready, waits for a line, then sends every key once and writes what came of it as one line of JSON. */
 const program = Effect.gen(function* () {

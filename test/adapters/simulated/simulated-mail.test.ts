@@ -12,8 +12,8 @@ import { TestClock } from "effect/testing"
 
 import { layer } from "../../../src/adapters/simulated/simulated-mail.ts"
 import { type SimulatedEvent, SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
-import { killAfterFirstLine } from "../../support/killed-process.ts"
-import { box, keyOf, mail } from "../../support/mail-message.ts"
+import { box, keyOf, mail } from "../../support/files/mail-message.ts"
+import { killAfterFirstLine } from "../../support/processes/killed-process.ts"
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "postlane-simulated-"))),

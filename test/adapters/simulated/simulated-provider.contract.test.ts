@@ -10,7 +10,7 @@ import { makeSimulatedProvider } from "../../../src/adapters/simulated/simulated
 import { parseMailbox, addressKey } from "../../../src/domain/mail/address.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
-import { mailProviderContract, type PeerOutcome } from "../../contracts/mail-provider.ts"
+import { mailProviderContract, type PeerOutcome } from "../../contracts/mail/mail-provider.ts"
 
 const OUTCOMES: Readonly<Record<PeerOutcome, SimulatedOutcome>> = {
   ok: "ok",

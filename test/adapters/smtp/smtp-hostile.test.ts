@@ -2,8 +2,8 @@ import { Stream } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { MailObjects } from "../../../src/ports/object-store.ts"
-import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
-import { hangUp, talk } from "../../support/smtp-talk.ts"
+import { hangUp, talk } from "../../support/processes/smtp-talk.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../../support/worlds/intake-world.ts"
 
 afterEach(hangUp)
 

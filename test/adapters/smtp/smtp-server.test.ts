@@ -7,10 +7,10 @@ import { MAX_CONNECTIONS, MAX_OF_STRANGER } from "../../../src/adapters/smtp/con
 import { makePeerRate } from "../../../src/adapters/smtp/gate.ts"
 import { MAX_MAIL_BYTES } from "../../../src/domain/inbound/incoming-mail.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
-import { CERTIFICATE } from "../../support/certificate.ts"
-import { CONVERT, type IntakeWorld, startIntake } from "../../support/intake-world.ts"
-import { numbered } from "../../support/pdf-samples.ts"
-import { hangUp, talk } from "../../support/smtp-talk.ts"
+import { numbered } from "../../support/files/pdf-samples.ts"
+import { hangUp, talk } from "../../support/processes/smtp-talk.ts"
+import { CERTIFICATE } from "../../support/vendors/certificate.ts"
+import { CONVERT, type IntakeWorld, startIntake } from "../../support/worlds/intake-world.ts"
 
 afterEach(hangUp)
 

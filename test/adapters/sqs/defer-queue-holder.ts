@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 
 import { layer } from "../../../src/adapters/sqs/defer-queue.ts"
-import { holdMessage } from "../../support/hold-message.ts"
-import { sqsCredentials, sqsRegion } from "../../support/sqs.ts"
+import { sqsCredentials, sqsRegion } from "../../support/vendors/sqs.ts"
+import { holdMessage } from "../../support/worlds/hold-message.ts"
 
 const { QUEUE_URL = "", ENDPOINT = "", VISIBILITY_SECONDS = "" } = process.env
 await Effect.runPromise(

@@ -7,10 +7,10 @@ import { afterAll, beforeAll } from "vitest"
 
 import { layer, MAX_DELAY_SECONDS } from "../../../src/adapters/sqs/defer-queue.ts"
 import { DeferQueue, tooLargeToQueue } from "../../../src/ports/mail/defer-queue.ts"
-import { deferredSend, suite } from "../../contracts/defer-queue.ts"
-import { killAfterFirstLine } from "../../support/killed-process.ts"
-import { type SqsEmulator, sqsCredentials, sqsRegion, startSqs } from "../../support/sqs.ts"
-import { startTcpProxy } from "../../support/tcp-proxy.ts"
+import { deferredSend, suite } from "../../contracts/mail/defer-queue.ts"
+import { killAfterFirstLine } from "../../support/processes/killed-process.ts"
+import { startTcpProxy } from "../../support/processes/tcp-proxy.ts"
+import { type SqsEmulator, sqsCredentials, sqsRegion, startSqs } from "../../support/vendors/sqs.ts"
 
 const scope = Scope.makeUnsafe()
 let sqs: SqsEmulator

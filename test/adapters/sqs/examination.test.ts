@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { examineQueue } from "../../../src/adapters/sqs/examination.ts"
-import { sqsCredentials, sqsRegion, startSqs } from "../../support/sqs.ts"
+import { sqsCredentials, sqsRegion, startSqs } from "../../support/vendors/sqs.ts"
 
 describe("the queue at Amazon SQS, over the wire", () => {
   it.live("its redrive policy, its visibility time, and the dead letters that wait", () =>

@@ -2,7 +2,7 @@ import { Effect, Logger, Redacted } from "effect"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
 
 import { makeTelegramChat } from "../../../src/adapters/telegram/chat.ts"
-import { FakeHttp } from "../../support/fake-http.ts"
+import { FakeHttp } from "../../support/vendors/fake-http.ts"
 
 const TOKEN = "4711:SECRET-token_of-the-bot"
 const fake = await new FakeHttp({

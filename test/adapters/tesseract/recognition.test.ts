@@ -3,9 +3,9 @@ import { Effect } from "effect"
 
 import { layerTesseract } from "../../../src/adapters/tesseract/recognition.ts"
 import { TextRecognition } from "../../../src/ports/conversion/text-recognition.ts"
-import { textRecognitionContract } from "../../contracts/text-recognition.ts"
-import { throughScanner } from "../../support/scanned-pages.ts"
-import { TYPED_WORDS, typedPicture } from "../../support/typed-picture.ts"
+import { textRecognitionContract } from "../../contracts/conversion/text-recognition.ts"
+import { throughScanner } from "../../support/files/scanned-pages.ts"
+import { TYPED_WORDS, typedPicture } from "../../support/files/typed-picture.ts"
 
 const PATIENCE_MS = 240_000
 const one = layerTesseract({ threads: 1, languages: ["eng"] })

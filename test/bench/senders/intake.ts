@@ -48,14 +48,14 @@ const poster = (port: number, server: Peer<unknown>): Sender => {
 
 /** The same requests to the bare HTTP stack. */
 export const bareHttp: OpenSender = async () => {
-  const server = await startPeer<{ readonly port: number }>("./bare-server.ts")
+  const server = await startPeer<{ readonly port: number }>("senders/bare-server.ts")
   return poster(server.ready.port, server)
 }
 
 /** Resend's webhook on `npm run serve`: signature, decoding, recording. Processor time is the server's. */
 export const webhookIntake: OpenSender = async ({ databaseUrl, providerUrl }) => {
   const port = await freePort()
-  const server = await startPeer("./relay-server.ts", [], {
+  const server = await startPeer("senders/relay-server.ts", [], {
     env: {
       PATH: process.env["PATH"],
       NODE_OPTIONS: process.env["BENCH_RELAY_NODE_OPTIONS"],

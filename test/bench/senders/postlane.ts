@@ -52,7 +52,7 @@ const SECRET = "bench-secret"
 /** The relay of `npm run serve` in a process of its own, over kept connections; processor time is the server's. */
 export const relay: OpenSender = async (targets) => {
   const port = await freePort()
-  const server = await startPeer("./relay-server.ts", [], {
+  const server = await startPeer("senders/relay-server.ts", [], {
     env: {
       PATH: process.env["PATH"],
       NODE_OPTIONS: process.env["BENCH_RELAY_NODE_OPTIONS"],

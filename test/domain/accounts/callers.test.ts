@@ -22,7 +22,7 @@ import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
 import { anyId } from "../../support/any-id.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 /** A real mailer in memory whose provider answers as the test says, every request that it got, and the log. */

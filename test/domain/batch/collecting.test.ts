@@ -10,7 +10,7 @@ import { type BatchLimits, BatchSkipped, linesOf, writeShards } from "../../../s
 import type { BatchJob } from "../../../src/ports/batch/batch-service.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { makeMapObjects } from "../../support/map-objects.ts"
+import { makeMapObjects } from "../../support/worlds/map-objects.ts"
 
 const encoder = new TextEncoder()
 

@@ -28,8 +28,8 @@ import { type CallPlace, VisionModel } from "../../../src/ports/conversion/visio
 import { BatchObjects, FileObjects } from "../../../src/ports/object-store.ts"
 import { customer, WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { anyId } from "../../support/any-id.ts"
-import { line, pdfOf } from "../../support/pdf-writer.ts"
-import { layerPostgres } from "../../support/postgres.ts"
+import { line, pdfOf } from "../../support/files/pdf-writer.ts"
+import { layerPostgres } from "../../support/postgres/postgres.ts"
 import { isClosed, MODEL, PRICE, settingsOf, tickUntil } from "./world/world.ts"
 
 /** Calls that were made on demand. */

@@ -8,7 +8,7 @@ import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { PdfError } from "../../../src/ports/conversion/pdf.ts"
 import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
-import { until } from "../../contracts/batch-service.ts"
+import { until } from "../../contracts/batch/batch-service.ts"
 import { anyId } from "../../support/any-id.ts"
 import { driverTick } from "./world/tick.ts"
 import {

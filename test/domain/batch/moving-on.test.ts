@@ -7,7 +7,7 @@ import { batchJobName } from "../../../src/domain/batch/keys.ts"
 import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
-import { until } from "../../contracts/batch-service.ts"
+import { until } from "../../contracts/batch/batch-service.ts"
 import { driverTick } from "./world/tick.ts"
 import {
   clean,

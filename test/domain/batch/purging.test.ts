@@ -5,7 +5,7 @@ import { purgeBatches } from "../../../src/domain/batch/driver.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { makeMapObjects } from "../../support/map-objects.ts"
+import { makeMapObjects } from "../../support/worlds/map-objects.ts"
 
 describe("the objects of ended batches", () => {
   it.effect("go in one tick, however many batches there are", () =>

@@ -8,7 +8,7 @@ import { type ClaimedChunk, ConversionStore } from "../../../src/ports/conversio
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { VisionModel, VisionModelError } from "../../../src/ports/conversion/vision-model.ts"
 import { anyId } from "../../support/any-id.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 import { mapObjects, pageOf, plainCleaner } from "./world.ts"
 
 const HEARTBEAT = Duration.seconds(10)

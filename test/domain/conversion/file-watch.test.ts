@@ -6,7 +6,7 @@ import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import { ConversionStore, type StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 import { storedFile } from "./stored-file.ts"
 
 /** A database of files that can be changed from outside, and what was asked of it. */

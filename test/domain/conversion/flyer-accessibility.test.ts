@@ -14,9 +14,9 @@ import {
 } from "../../../src/domain/conversion/flyer/flyer-page.ts"
 import { wordsFor } from "../../../src/domain/conversion/html/words.ts"
 import { Pdf } from "../../../src/ports/conversion/pdf.ts"
-import { openBrowser } from "../../support/browser.ts"
-import { temporaryPdf } from "../../support/pdf-files.ts"
-import { linked, tagged, withForm, withImage } from "../../support/pdf-samples.ts"
+import { temporaryPdf } from "../../support/files/pdf-files.ts"
+import { linked, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
+import { openBrowser } from "../../support/processes/browser.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 // By tags: the rule of 2.2 for the size of targets is off otherwise.

@@ -12,10 +12,10 @@ import * as ReaderProcess from "../../../src/adapters/reader-process/reader-proc
 import { pictureOnly, readPicture } from "../../../src/domain/conversion/cascade/whole-chunk.ts"
 import { docxHtml } from "../../../src/domain/conversion/work/word-document.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
-import { openBrowser } from "../../support/browser.ts"
-import { temporaryPdf } from "../../support/pdf-files.ts"
-import { jpeg, pngOf } from "../../support/picture-files.ts"
-import { paragraph, pictureOf, wordOf } from "../../support/word-files.ts"
+import { temporaryPdf } from "../../support/files/pdf-files.ts"
+import { jpeg, pngOf } from "../../support/files/picture-files.ts"
+import { paragraph, pictureOf, wordOf } from "../../support/files/word-files.ts"
+import { openBrowser } from "../../support/processes/browser.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 // By tags: the rule of 2.2 for the size of targets is off otherwise.

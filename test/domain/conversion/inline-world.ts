@@ -13,7 +13,7 @@ import { ConversionStore, type FileKind } from "../../../src/ports/conversion/co
 import { FileObjects } from "../../../src/ports/object-store.ts"
 import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { anyId } from "../../support/any-id.ts"
-import { layerPostgres } from "../../support/postgres.ts"
+import { layerPostgres } from "../../support/postgres/postgres.ts"
 
 /** Long beside what a test takes: a heartbeat comes when the test's clock is moved. */
 export const HEARTBEAT = Duration.seconds(10)

@@ -12,7 +12,7 @@ import { purgeFiles } from "../../../src/domain/conversion/uploads.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects, ObjectStoreError, type ObjectStoreService } from "../../../src/ports/object-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { makeMapObjects } from "../../support/map-objects.ts"
+import { makeMapObjects } from "../../support/worlds/map-objects.ts"
 
 const DELETED = [
   fileKey(anyId("gone")),

@@ -11,7 +11,7 @@ import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import { Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 /** Leaders on alarms in memory, the mailer in memory and a chat, all in the test's hands. */

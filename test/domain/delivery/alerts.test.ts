@@ -8,7 +8,7 @@ import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
 import { anyId } from "../../support/any-id.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 const INBOX = "Ops@X.test"

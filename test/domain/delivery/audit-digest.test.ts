@@ -13,8 +13,8 @@ import {
   SendRelay
 } from "../../../src/ports/delivery/audit-digest-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { plainTemplates, shownData } from "../../support/plain-templates.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { plainTemplates, shownData } from "../../support/worlds/plain-templates.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 
 const NOW = Date.parse("2026-11-20T15:00:00Z")
 const counts = { sent: 9, delivered: 7, bounced: 1, complained: 0, failed: 0, suppressed: 2 }

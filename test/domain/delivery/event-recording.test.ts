@@ -9,10 +9,10 @@ import { Alerts } from "../../../src/domain/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { EventRecording, layer } from "../../../src/domain/delivery/event-recording.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
-import { deliveryEvent } from "../../contracts/delivery-log.ts"
-import { attempt, mail } from "../../contracts/mail-store.ts"
+import { deliveryEvent } from "../../contracts/delivery/delivery-log.ts"
+import { attempt, mail } from "../../contracts/mail/mail-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 
 it.effect(
   "webhooks that bring events are noted twice a minute at most; what the poll finds is not (E1)",

@@ -10,8 +10,8 @@ import { Alerts, type AlertOutcome } from "../../../src/domain/delivery/alerts.t
 import { EventRecording, layer as layerRecording } from "../../../src/domain/delivery/event-recording.ts"
 import { EventPoll, layer as layerPoll } from "../../../src/domain/delivery/poll.ts"
 import { ListFailure, SentMails } from "../../../src/ports/delivery/event-poll.ts"
-import { deliveryEvent } from "../../contracts/delivery-log.ts"
-import { type Account, makeAccount } from "../../support/sent-mail-account.ts"
+import { deliveryEvent } from "../../contracts/delivery/delivery-log.ts"
+import { type Account, makeAccount } from "../../support/vendors/sent-mail-account.ts"
 
 const HOUR = 3_600_000
 

@@ -9,7 +9,7 @@ import { Pdf, type PdfDocument, PdfError } from "../../../src/ports/conversion/p
 import { VisionModel } from "../../../src/ports/conversion/vision-model.ts"
 import { ConvertPipeline } from "../../../src/ports/inbound/convert-pipeline.ts"
 import { MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
-import { makeMapObjects } from "../../support/map-objects.ts"
+import { makeMapObjects } from "../../support/worlds/map-objects.ts"
 import { pageOf } from "../conversion/world.ts"
 
 /** What the pipeline makes of a document that cannot be opened for this reason, counted and converted. */

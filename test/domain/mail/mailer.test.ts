@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 const silent = <A>(): Effect.Effect<A> => Effect.never

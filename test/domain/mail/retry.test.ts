@@ -6,7 +6,7 @@ import type { DeferredSend } from "../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { anyId } from "../../support/any-id.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 /** A world in which one send was ambiguous, and the message that waits for it. */

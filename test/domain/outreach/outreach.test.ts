@@ -10,9 +10,9 @@ import * as CampaignEvents from "../../../src/domain/outreach/campaign-events.ts
 import { layer, Outreach, OutreachConfig, type OutreachMail } from "../../../src/domain/outreach/outreach.ts"
 import * as Unsubscribe from "../../../src/domain/outreach/unsubscribe.ts"
 import { CampaignBook, Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
-import { deliveryEvent } from "../../contracts/delivery-log.ts"
-import { plainTemplates, shownData } from "../../support/plain-templates.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { deliveryEvent } from "../../contracts/delivery/delivery-log.ts"
+import { plainTemplates, shownData } from "../../support/worlds/plain-templates.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 const mail = (changes: Partial<OutreachMail> = {}): OutreachMail => ({

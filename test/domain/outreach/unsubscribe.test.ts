@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 
 import { layer, MAX_TOKEN_LENGTH, Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
 import { Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 
 interface Added {
   readonly email: string

@@ -6,7 +6,7 @@ import { BUS_SECRET, openServer, post } from "../server.ts"
 import { rough, type Target } from "../target.ts"
 
 const SAMPLES = JSON.parse(
-  readFileSync(new URL("../../support/ses-events.json", import.meta.url), "utf8")
+  readFileSync(new URL("../../support/vendors/ses-events.json", import.meta.url), "utf8")
 ) as ReadonlyArray<unknown>
 const ALL = [...SAMPLES, SAMPLES.slice(0, 3)]
 

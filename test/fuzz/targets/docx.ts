@@ -4,8 +4,8 @@ import * as fc from "fast-check"
 import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
 import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { DocxConverter } from "../../../src/ports/conversion/documents.ts"
-import { temporaryPdf } from "../../support/pdf-files.ts"
-import { paragraph, pictureOf, wordOf } from "../../support/word-files.ts"
+import { temporaryPdf } from "../../support/files/pdf-files.ts"
+import { paragraph, pictureOf, wordOf } from "../../support/files/word-files.ts"
 import { Broken, hold, type Target } from "../target.ts"
 
 const TABLE = `<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>${paragraph("a")}</w:tc></w:tr><w:tr><w:tc><w:tcPr><w:vMerge w:val="restart"/></w:tcPr>${paragraph("b")}</w:tc><w:tc>${paragraph("c")}</w:tc></w:tr></w:tbl>`

@@ -16,7 +16,7 @@ import {
 } from "../../../src/domain/inbound/mail-headers.ts"
 import { authenticityOf, senderOf } from "../../../src/domain/inbound/sender-authenticity.ts"
 import { MailReader } from "../../../src/ports/inbound/mails.ts"
-import { strangeMails } from "../../support/strange-mails.ts"
+import { strangeMails } from "../../support/files/strange-mails.ts"
 import { realFiles } from "../files.ts"
 import { Broken, hold, rough, type Target } from "../target.ts"
 

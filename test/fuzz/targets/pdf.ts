@@ -3,8 +3,8 @@ import * as fc from "fast-check"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import { Pdf } from "../../../src/ports/conversion/pdf.ts"
-import { temporaryPdf } from "../../support/pdf-files.ts"
-import { linked, numbered, tagged, withForm, withImage } from "../../support/pdf-samples.ts"
+import { temporaryPdf } from "../../support/files/pdf-files.ts"
+import { linked, numbered, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
 import { realFiles } from "../files.ts"
 import { hold, rough, type Target } from "../target.ts"
 

@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 
 import type { Attacked } from "../../hostile/server.ts"
-import { numbered } from "../../support/pdf-samples.ts"
-import { talk } from "../../support/smtp-talk.ts"
+import { numbered } from "../../support/files/pdf-samples.ts"
+import { talk } from "../../support/processes/smtp-talk.ts"
 import { nextAddress, openServer } from "../server.ts"
 import { hold, type Target } from "../target.ts"
 

@@ -9,7 +9,7 @@ import { openServer, post, SIGNING_SECRET } from "../server.ts"
 import type { Target } from "../target.ts"
 
 const SAMPLES = JSON.parse(
-  readFileSync(new URL("../../support/resend-events.json", import.meta.url), "utf8")
+  readFileSync(new URL("../../support/vendors/resend-events.json", import.meta.url), "utf8")
 ) as ReadonlyArray<unknown>
 
 /** The first line says how the body is signed. */

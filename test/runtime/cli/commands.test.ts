@@ -10,8 +10,8 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import type { EmailLogPage } from "../../../src/ports/delivery/email-log-query.ts"
 import type { SuppressionRow } from "../../../src/ports/mail/suppression-list.ts"
-import { fakeResend } from "../../support/fake-resend.ts"
-import { layerPostgres, TestDatabase } from "../../support/postgres.ts"
+import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
+import { fakeResend } from "../../support/vendors/fake-resend.ts"
 import { jsonOf, run } from "./harness.ts"
 
 const resend = fakeResend()

@@ -7,11 +7,11 @@ import * as fc from "fast-check"
 
 import { parsePages } from "../../../src/runtime/cli/convert.ts"
 import { barOf } from "../../../src/runtime/cli/progress.ts"
-import { makeFolder, runChild } from "../../support/child.ts"
-import { encryptPdf } from "../../support/pdf-encrypt.ts"
-import { notPdf, withoutPages } from "../../support/pdf-hostile.ts"
-import { numbered } from "../../support/pdf-samples.ts"
-import { pngOf } from "../../support/picture-files.ts"
+import { encryptPdf } from "../../support/files/pdf-encrypt.ts"
+import { notPdf, withoutPages } from "../../support/files/pdf-hostile.ts"
+import { numbered } from "../../support/files/pdf-samples.ts"
+import { pngOf } from "../../support/files/picture-files.ts"
+import { makeFolder, runChild } from "../../support/processes/child.ts"
 import { jsonOf, run } from "./harness.ts"
 
 const PATIENCE = 120_000

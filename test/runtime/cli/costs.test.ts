@@ -5,7 +5,7 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { CostReport } from "../../../src/ports/conversion/job-report.ts"
-import { layerPostgres, TestDatabase } from "../../support/postgres.ts"
+import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { jsonOf, run } from "./harness.ts"
 
 const costs = (...args: ReadonlyArray<string>) =>

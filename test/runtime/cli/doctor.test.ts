@@ -3,12 +3,12 @@ import { Effect } from "effect"
 
 import type { Verdict } from "../../../src/domain/doctor/verdict.ts"
 import type { Env } from "../../../src/runtime/settings/settings.ts"
-import { startDns } from "../../support/fake-dns.ts"
-import type { FakeHttp } from "../../support/fake-http.ts"
-import { fakeResend } from "../../support/fake-resend.ts"
-import { fakeSes, type SesAccount } from "../../support/fake-ses.ts"
-import { layerDatabase, layerEmptyDatabase, TestDatabase } from "../../support/postgres.ts"
-import { startSqs } from "../../support/sqs.ts"
+import { layerDatabase, layerEmptyDatabase, TestDatabase } from "../../support/postgres/postgres.ts"
+import { startDns } from "../../support/vendors/fake-dns.ts"
+import type { FakeHttp } from "../../support/vendors/fake-http.ts"
+import { fakeResend } from "../../support/vendors/fake-resend.ts"
+import { fakeSes, type SesAccount } from "../../support/vendors/fake-ses.ts"
+import { startSqs } from "../../support/vendors/sqs.ts"
 import { jsonOf, run } from "./harness.ts"
 
 const PATIENCE = 120_000

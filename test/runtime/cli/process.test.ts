@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { makeFolder, runChild } from "../../support/child.ts"
-import { layerDatabase, layerPostgres, TestDatabase } from "../../support/postgres.ts"
+import { layerDatabase, layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
+import { makeFolder, runChild } from "../../support/processes/child.ts"
 
 const PATIENCE = 120_000
 

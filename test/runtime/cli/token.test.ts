@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 
 import * as PostgresAccess from "../../../src/adapters/postgres/accounts/access.ts"
 import { Access } from "../../../src/ports/accounts/access.ts"
-import { layerPostgres, TestDatabase } from "../../support/postgres.ts"
+import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { jsonOf, run } from "./harness.ts"
 
 const access = Layer.provide(PostgresAccess.layer({ embedded: false }), NodeCrypto.layer)

@@ -5,7 +5,7 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { Access } from "../../../src/ports/accounts/access.ts"
 import { access } from "../../../src/runtime/layers/accounts.ts"
 import { decodeSettings } from "../../../src/runtime/settings/settings.ts"
-import { layerPostgres } from "../../support/postgres.ts"
+import { layerPostgres } from "../../support/postgres/postgres.ts"
 
 const settings = (embedded: boolean, adminToken: string) =>
   Result.getOrThrow(

@@ -12,7 +12,7 @@ import { intakeConfig, intakeRecipients, replyChannel } from "../../../src/runti
 import { authenticityRules } from "../../../src/runtime/layers/inbound.ts"
 import { decodeSettings, type Env, formatProblems } from "../../../src/runtime/settings/settings.ts"
 import { anyId } from "../../support/any-id.ts"
-import { fakeGmail } from "../../support/fake-gmail.ts"
+import { fakeGmail } from "../../support/vendors/fake-gmail.ts"
 
 const BASE: Env = {
   PROVIDERA_API_KEY: "re_key",

@@ -11,9 +11,9 @@ import { intakeWorkers } from "../../../src/runtime/layers/inbound-roles.ts"
 import { Supervisors } from "../../../src/runtime/process/supervisor.ts"
 import { decodeSettings, type Env, formatProblems } from "../../../src/runtime/settings/settings.ts"
 import { anyId } from "../../support/any-id.ts"
-import { CERTIFICATE } from "../../support/certificate.ts"
-import { makeFolder } from "../../support/child.ts"
-import { hangUp, talk } from "../../support/smtp-talk.ts"
+import { makeFolder } from "../../support/processes/child.ts"
+import { hangUp, talk } from "../../support/processes/smtp-talk.ts"
+import { CERTIFICATE } from "../../support/vendors/certificate.ts"
 
 afterEach(hangUp)
 

@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Result, Stream } from "effect"
 import { MailObjects } from "../../../src/ports/object-store.ts"
 import { objectChecks, objects } from "../../../src/runtime/layers/objects.ts"
 import { decodeSettings, type Env } from "../../../src/runtime/settings/settings.ts"
-import { makeFolder } from "../../support/child.ts"
+import { makeFolder } from "../../support/processes/child.ts"
 
 const folder = Effect.map(
   Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) => Effect.promise(remove)),

@@ -9,7 +9,7 @@ import { Leadership, LeaseStore } from "../../../src/ports/leadership.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { layer, leaderTicking } from "../../../src/runtime/process/leadership.ts"
 import { Supervisors } from "../../../src/runtime/process/supervisor.ts"
-import { storeDown } from "../../support/store-down.ts"
+import { storeDown } from "../../support/worlds/store-down.ts"
 
 const silent = Logger.layer([])
 const down = Effect.fail(storeDown())

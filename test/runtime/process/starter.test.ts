@@ -7,8 +7,8 @@ import { ManagedRuntime } from "effect"
 import { afterAll, assert, describe, it, onTestFinished } from "vitest"
 
 import { startersOf } from "../../../src/runtime/process/starter.ts"
-import { makeFolder } from "../../support/child.ts"
-import { layerPostgres, TestDatabase } from "../../support/postgres.ts"
+import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
+import { makeFolder } from "../../support/processes/child.ts"
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url))
 

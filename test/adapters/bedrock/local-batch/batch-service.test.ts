@@ -5,9 +5,14 @@ import { Effect, type Scope, Stream } from "effect"
 import { makeLocalBatch } from "../../../../src/adapters/bedrock/local-batch/batch-service.ts"
 import { type LocalBatchFaults, fateOf } from "../../../../src/adapters/bedrock/local-batch/faults.ts"
 import { VisionModelError } from "../../../../src/ports/conversion/vision-model.ts"
-import { type BatchWorld, batchServiceContract, newJob, until } from "../../../contracts/batch-service.ts"
+import {
+  type BatchWorld,
+  batchServiceContract,
+  newJob,
+  until
+} from "../../../contracts/batch/batch-service.ts"
 import { echo } from "../../../domain/batch/world/world.ts"
-import { makeMapObjects } from "../../../support/map-objects.ts"
+import { makeMapObjects } from "../../../support/worlds/map-objects.ts"
 
 const world = (
   options: { readonly faults?: LocalBatchFaults; readonly delayMs?: number } = {},

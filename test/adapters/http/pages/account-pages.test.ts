@@ -4,7 +4,7 @@ import { createRequire } from "node:module"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { openBrowser } from "../../../support/browser.ts"
+import { openBrowser } from "../../../support/processes/browser.ts"
 import { call, startServer, type TestServer } from "../harness.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")

@@ -3,8 +3,8 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { openBrowser } from "../../../support/browser.ts"
-import { numbered } from "../../../support/pdf-samples.ts"
+import { numbered } from "../../../support/files/pdf-samples.ts"
+import { openBrowser } from "../../../support/processes/browser.ts"
 import { sent } from "../harness.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
 import {

@@ -5,7 +5,7 @@ import { ADMIN_SCREENS } from "../../../../src/adapters/http/pages/shell.ts"
 import type { Principal, Right } from "../../../../src/domain/accounts/principal.ts"
 import { Access, MagicLinks } from "../../../../src/ports/accounts/access.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { storeDown } from "../../../support/store-down.ts"
+import { storeDown } from "../../../support/worlds/store-down.ts"
 import { type Answer, call, startServer, type TestServer } from "../harness.ts"
 
 const PEOPLE: Readonly<Record<string, ReadonlyArray<Right>>> = {

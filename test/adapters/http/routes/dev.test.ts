@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { type OutboxEntry } from "../../../../src/ports/mail/simulated-mail.ts"
-import { storeDown } from "../../../support/store-down.ts"
+import { storeDown } from "../../../support/worlds/store-down.ts"
 import { admin, call, startServer, type TestServer } from "../harness.ts"
 
 const HOSTILE = `<script>alert("x")</script>'&`

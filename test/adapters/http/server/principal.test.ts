@@ -9,7 +9,7 @@ import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { Access, MagicLinks } from "../../../../src/ports/accounts/access.ts"
 import { SuppressionList } from "../../../../src/ports/mail/suppression-list.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { storeDown } from "../../../support/store-down.ts"
+import { storeDown } from "../../../support/worlds/store-down.ts"
 import { call, startServer, type TestServer } from "../harness.ts"
 
 const holder = (actor: string, rights: ReadonlyArray<Right>, customerId?: CustomerId): Principal => ({

@@ -4,9 +4,9 @@ import { Effect, Layer } from "effect"
 import { addCustomer, layer } from "../../../../src/adapters/memory/accounts/accounts.ts"
 import { MemoryDocuments } from "../../../../src/adapters/memory/documents/state.ts"
 import { Accounts } from "../../../../src/ports/accounts/accounts.ts"
-import { suite } from "../../../contracts/accounts.ts"
+import { suite } from "../../../contracts/accounts/accounts.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { memory } from "../../../support/documents-memory.ts"
+import { memory } from "../../../support/worlds/documents-memory.ts"
 
 suite("memory", Layer.provideMerge(layer, memory))
 

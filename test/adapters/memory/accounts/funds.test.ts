@@ -11,10 +11,10 @@ import {
   MemoryDocuments,
   transaction
 } from "../../../../src/adapters/memory/documents/state.ts"
-import { WINDOW } from "../../../contracts/documents-world.ts"
-import { FundsWorld, suite } from "../../../contracts/funds.ts"
+import { FundsWorld, suite } from "../../../contracts/accounts/funds.ts"
+import { WINDOW } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { memory } from "../../../support/documents-memory.ts"
+import { memory } from "../../../support/worlds/documents-memory.ts"
 
 const sum = (rows: ReadonlyArray<{ readonly credits: number; readonly freePages: number }>) => [
   rows.reduce((all, { credits }) => all + credits, 0),

@@ -1,4 +1,4 @@
-import { suite } from "../../../contracts/batch-store.ts"
-import { memory } from "../../../support/documents-memory.ts"
+import { suite } from "../../../contracts/batch/batch-store.ts"
+import { memory } from "../../../support/worlds/documents-memory.ts"
 
 suite("memory", memory)

@@ -5,10 +5,10 @@ import * as Mac from "effect/crypto/Mac"
 import * as BulkOrders from "../../../../src/adapters/memory/conversion/bulk-orders.ts"
 import * as JobReport from "../../../../src/adapters/memory/conversion/job-report.ts"
 import * as SharedFiles from "../../../../src/adapters/memory/conversion/shared-files.ts"
-import * as Orders from "../../../contracts/bulk-orders.ts"
-import * as Jobs from "../../../contracts/job-report.ts"
-import * as Links from "../../../contracts/shared-files.ts"
-import { memory } from "../../../support/documents-memory.ts"
+import * as Jobs from "../../../contracts/conversion/job-report.ts"
+import * as Links from "../../../contracts/conversion/shared-files.ts"
+import * as Orders from "../../../contracts/outreach/bulk-orders.ts"
+import { memory } from "../../../support/worlds/documents-memory.ts"
 
 Orders.suite("memory", Layer.provideMerge(BulkOrders.layer, memory))
 Jobs.suite("memory", Layer.provideMerge(JobReport.layer, memory))

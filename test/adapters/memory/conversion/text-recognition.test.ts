@@ -5,7 +5,7 @@ import type {
   GreyPicture,
   RecognisedText
 } from "../../../../src/domain/conversion/recognition/recognised-text.ts"
-import { paper, textRecognitionContract } from "../../../contracts/text-recognition.ts"
+import { paper, textRecognitionContract } from "../../../contracts/conversion/text-recognition.ts"
 
 /** Reads a picture whose first pixel is grey as one line. */
 const script = ({ bytes, height, width }: GreyPicture): RecognisedText => ({

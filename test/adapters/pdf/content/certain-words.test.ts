@@ -7,9 +7,9 @@ import { loadLibraries } from "../../../../src/adapters/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../src/adapters/pdf/pages/document.ts"
 import { isBlankPage } from "../../../../src/adapters/pdf/pages/render.ts"
 import { copyPage } from "../../../../src/adapters/pdf/pages/splitter.ts"
-import { foreignPdfs, temporaryPdf } from "../../../support/pdf-files.ts"
-import { numbered } from "../../../support/pdf-samples.ts"
-import { line, pdfOf } from "../../../support/pdf-writer.ts"
+import { foreignPdfs, temporaryPdf } from "../../../support/files/pdf-files.ts"
+import { numbered } from "../../../support/files/pdf-samples.ts"
+import { line, pdfOf } from "../../../support/files/pdf-writer.ts"
 
 const WORDS = "Words as they stand on a page"
 const PATIENCE_MS = 120_000

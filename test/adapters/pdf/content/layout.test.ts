@@ -14,8 +14,8 @@ import {
 } from "../../../../src/domain/conversion/layout/layout-pages.ts"
 import { mergeStatistics } from "../../../../src/domain/conversion/layout/statistics.ts"
 import type { PageContent } from "../../../../src/domain/conversion/page-content.ts"
-import { foreignPdfs } from "../../../support/pdf-files.ts"
-import { linked, numbered, tagged } from "../../../support/pdf-samples.ts"
+import { foreignPdfs } from "../../../support/files/pdf-files.ts"
+import { linked, numbered, tagged } from "../../../support/files/pdf-samples.ts"
 
 const PATIENCE_MS = 120_000
 

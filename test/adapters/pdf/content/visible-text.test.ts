@@ -5,8 +5,8 @@ import { showsText } from "../../../../src/adapters/pdf/content/visible-text.ts"
 import { loadLibraries } from "../../../../src/adapters/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../src/adapters/pdf/pages/document.ts"
 import { isBlankPage } from "../../../../src/adapters/pdf/pages/render.ts"
-import { temporaryPdf } from "../../../support/pdf-files.ts"
-import { line, pdfOf, type PdfWriter, ref } from "../../../support/pdf-writer.ts"
+import { temporaryPdf } from "../../../support/files/pdf-files.ts"
+import { line, pdfOf, type PdfWriter, ref } from "../../../support/files/pdf-writer.ts"
 
 /** Contents of pages; whether text is seen there without drawing them, and whether they are blank. */
 const PAGES: ReadonlyArray<readonly [content: string, seen: boolean, blank: boolean]> = [

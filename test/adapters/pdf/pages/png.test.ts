@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import fc from "fast-check"
 
 import { encodePng, type Pixels, shrink } from "../../../../src/adapters/pdf/pages/png.ts"
-import { decodePng } from "../../../support/decode-png.ts"
+import { decodePng } from "../../../support/files/decode-png.ts"
 
 const pixels = fc
   .tuple(

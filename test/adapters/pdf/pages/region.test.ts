@@ -9,7 +9,7 @@ import { type Libraries, loadLibraries } from "../../../../src/adapters/pdf/engi
 import { OpenDocument } from "../../../../src/adapters/pdf/pages/document.ts"
 import { partsOfPage, shownImage } from "../../../../src/adapters/pdf/pages/region.ts"
 import type { Picture } from "../../../../src/ports/conversion/pdf.ts"
-import { pdfOf, ref } from "../../../support/pdf-writer.ts"
+import { pdfOf, ref } from "../../../support/files/pdf-writer.ts"
 
 const PATIENCE_MS = 120_000
 

@@ -12,8 +12,8 @@ import {
   type SessionCookies
 } from "../../../../src/domain/accounts/session.ts"
 import { Access, MagicLinks } from "../../../../src/ports/accounts/access.ts"
-import { signIn, StoreWorld, suite } from "../../../contracts/access.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { signIn, StoreWorld, suite } from "../../../contracts/accounts/access.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const accessOf = (embedded: boolean) => Layer.provide(accessLayer({ embedded }), NodeCrypto.layer)
 const linksOf = (anyPromo: boolean) => Layer.provide(linksLayer({ anyPromo }), NodeCrypto.layer)

@@ -4,10 +4,10 @@ import { Effect, Layer } from "effect"
 import * as Accounts from "../../../../src/adapters/postgres/accounts/accounts.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { Accounts as AccountsPort } from "../../../../src/ports/accounts/accounts.ts"
-import { suite } from "../../../contracts/accounts.ts"
+import { suite } from "../../../contracts/accounts/accounts.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { postgres } from "../../../support/documents-postgres.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { postgres } from "../../../support/postgres/documents-postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 /** A customer of the free plan who has used 4 pages of it. */
 const customer = (email: string, name: string | null = null) =>

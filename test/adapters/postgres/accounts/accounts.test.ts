@@ -16,7 +16,7 @@ import {
 } from "../../../../src/ports/accounts/accounts.ts"
 import { SuppressionList as SuppressionsPort } from "../../../../src/ports/mail/suppression-list.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const layer = Layer.mergeAll(
   Access.layer({ embedded: false }),

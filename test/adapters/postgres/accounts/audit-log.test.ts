@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { layer } from "../../../../src/adapters/postgres/accounts/audit-log.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { AuditLog } from "../../../../src/ports/accounts/audit-log.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const clean = WriteSql.use((sql) => sql`delete from admin_audit_log`)
 

@@ -12,10 +12,10 @@ import {
   rowOf,
   stuckRow,
   suite
-} from "../../../contracts/batch-store.ts"
-import { clean, parked } from "../../../contracts/documents-world.ts"
+} from "../../../contracts/batch/batch-store.ts"
+import { clean, parked } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { postgres } from "../../../support/documents-postgres.ts"
+import { postgres } from "../../../support/postgres/documents-postgres.ts"
 import { whileOpen } from "../conversion/world.ts"
 
 suite("PostgreSQL", postgres)

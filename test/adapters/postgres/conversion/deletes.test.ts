@@ -6,7 +6,7 @@ import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { layerClients, layerDatabase } from "../../../support/postgres.ts"
+import { layerClients, layerDatabase } from "../../../support/postgres/postgres.ts"
 import { clean, customer, funds, job, pdf } from "./world.ts"
 
 /** Locks are waited for as long as it takes. */

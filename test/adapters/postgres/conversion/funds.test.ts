@@ -5,9 +5,9 @@ import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { FundsWorld, suite } from "../../../contracts/funds.ts"
-import { postgres } from "../../../support/documents-postgres.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { FundsWorld, suite } from "../../../contracts/accounts/funds.ts"
+import { postgres } from "../../../support/postgres/documents-postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { clean, customer, whileOpen } from "./world.ts"
 
 /** One value that a function of funds returns. */

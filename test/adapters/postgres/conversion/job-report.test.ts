@@ -6,10 +6,10 @@ import { layer as store } from "../../../../src/adapters/postgres/conversion/con
 import { layer as report } from "../../../../src/adapters/postgres/conversion/job-report.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../../../src/ports/conversion/job-report.ts"
-import * as Jobs from "../../../contracts/job-report.ts"
+import * as Jobs from "../../../contracts/conversion/job-report.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { postgres } from "../../../support/documents-postgres.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { postgres } from "../../../support/postgres/documents-postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { clean, cost, customer, job, pdf } from "./world.ts"
 
 const suite = Layer.provideMerge(Layer.mergeAll(store, report), layerPostgres)

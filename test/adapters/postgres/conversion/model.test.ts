@@ -6,7 +6,7 @@ import * as fc from "fast-check"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { unrestIn, violationsIn } from "./model/checks.ts"
 import { STEP_NAMES, type StepName, STEPS } from "./model/steps.ts"
 import { makeWorld, type World } from "./model/world.ts"

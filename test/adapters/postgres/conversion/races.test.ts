@@ -7,7 +7,7 @@ import type { CustomerId, JobId } from "../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { clean, cost, customer, funds, job, pdf, STALE, whileOpen, WINDOW } from "./world.ts"
 
 const suite = Layer.provideMerge(layer, layerPostgres)

@@ -17,7 +17,7 @@ import {
   SuppressionList as Suppressions,
   type SuppressionFilter
 } from "../../../../src/ports/mail/suppression-list.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const ROWS = 100_000
 const SUPPRESSIONS = 60_000

@@ -6,8 +6,8 @@ import { layer } from "../../../../src/adapters/postgres/delivery/alarm-board.ts
 import { layer as layerLog } from "../../../../src/adapters/postgres/delivery/delivery-log.ts"
 import { AlarmBoard } from "../../../../src/ports/delivery/alarm-board.ts"
 import { DeliveryLog } from "../../../../src/ports/delivery/delivery-log.ts"
-import { suite } from "../../../contracts/alarm-board.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { suite } from "../../../contracts/delivery/alarm-board.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const layerBoard = Layer.fresh(Layer.merge(layer, layerLog).pipe(Layer.provideMerge(layerPostgres)))
 

@@ -9,9 +9,9 @@ import { layer } from "../../../../src/adapters/postgres/delivery/audit-digest-s
 import { migrate } from "../../../../src/adapters/postgres/migrator.ts"
 import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { AuditDigestStore } from "../../../../src/ports/delivery/audit-digest-store.ts"
-import { DAILY, period, subscriptions, suite } from "../../../contracts/audit-digest-store.ts"
+import { DAILY, period, subscriptions, suite } from "../../../contracts/delivery/audit-digest-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres.ts"
+import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const iso = (at: number) => new Date(at).toISOString()
 

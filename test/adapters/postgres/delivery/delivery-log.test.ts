@@ -8,8 +8,8 @@ import { sweepAlerts, Alerts } from "../../../../src/domain/delivery/alerts.ts"
 import type { DeliveryEvent } from "../../../../src/domain/delivery/delivery-event.ts"
 import * as EventRecording from "../../../../src/domain/delivery/event-recording.ts"
 import { DeliveryLog } from "../../../../src/ports/delivery/delivery-log.ts"
-import { deliveryEvent, suite } from "../../../contracts/delivery-log.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { deliveryEvent, suite } from "../../../contracts/delivery/delivery-log.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const layerLog = layer.pipe(Layer.provideMerge(layerPostgres))
 

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/delivery/email-log-query.ts"
 import { EmailLogQuery, type EmailLogFilter } from "../../../../src/ports/delivery/email-log-query.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const page = (filter: Partial<EmailLogFilter> = {}) =>
   EmailLogQuery.use((log) => log.page({ limit: 50, ...filter }))

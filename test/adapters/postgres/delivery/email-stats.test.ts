@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/delivery/email-stats.ts"
 import { EmailStats } from "../../../../src/ports/delivery/email-log-query.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const layerStats = Layer.fresh(layer.pipe(Layer.provideMerge(layerPostgres)))
 

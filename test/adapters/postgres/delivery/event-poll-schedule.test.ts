@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 
 import { layerSqlClient, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { migrate, splitStatements } from "../../../../src/adapters/postgres/migrator.ts"
-import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres.ts"
+import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const MIGRATIONS = fileURLToPath(new URL("../../../../migrations", import.meta.url))
 

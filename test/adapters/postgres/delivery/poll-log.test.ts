@@ -9,10 +9,10 @@ import { Alerts } from "../../../../src/domain/delivery/alerts.ts"
 import { EventRecording, layer as layerRecording } from "../../../../src/domain/delivery/event-recording.ts"
 import { EventPoll, layer as layerPoll } from "../../../../src/domain/delivery/poll.ts"
 import { SentMails } from "../../../../src/ports/delivery/event-poll.ts"
-import { deliveryEvent } from "../../../contracts/delivery-log.ts"
-import { suite } from "../../../contracts/poll-log.ts"
-import { fakeResend, type ListedItem } from "../../../support/fake-resend.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { deliveryEvent } from "../../../contracts/delivery/delivery-log.ts"
+import { suite } from "../../../contracts/delivery/poll-log.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { fakeResend, type ListedItem } from "../../../support/vendors/fake-resend.ts"
 
 suite(
   "PostgreSQL",

@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 
 import * as PostgresIntake from "../../../../src/adapters/postgres/inbound/intake-store.ts"
-import { postgres } from "../../../support/documents-postgres.ts"
+import { postgres } from "../../../support/postgres/documents-postgres.ts"
 import { FIRST, STEPS } from "./steps.ts"
 import { differencesOf, tablesOf } from "./tables.ts"
 import { alignTurns, makePair } from "./world.ts"

@@ -6,7 +6,7 @@ import type { WorkId, JobId, LeaseId } from "../../../../src/domain/ids.ts"
 import type { BatchEnd } from "../../../../src/ports/batch/batch-store.ts"
 import type { FileKind } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
-import { cost } from "../../../contracts/documents-world.ts"
+import { cost } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import type { World } from "./world.ts"
 

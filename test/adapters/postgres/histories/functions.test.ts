@@ -4,14 +4,14 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { documentsLane, playDocuments, SCENARIOS as DOCUMENTS } from "./documents.ts"
 import type { Lane } from "./lane.ts"
 import { mailLane, playMail, SCENARIOS as MAIL } from "./mail.ts"
 
 /** Functions that histories do not reach, by the test that holds them to a rule or a model, one call after another. */
 const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "test/contracts/access.ts": [
+  "test/contracts/accounts/access.ts": [
     "are_rights",
     "use_api_token",
     "use_session",
@@ -26,9 +26,9 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "close_account"
   ],
   "test/adapters/postgres/accounts/account-funds.test.ts": ["deduct_credits", "use_free_pages"],
-  "test/contracts/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],
+  "test/contracts/mail/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],
   "test/adapters/postgres/migrator.test.ts": ["secure_function", "secure_table"],
-  "test/contracts/campaign-book.ts": [
+  "test/contracts/outreach/campaign-book.ts": [
     "begin_outreach_send",
     "finish_outreach_send",
     "settle_outreach_send",
@@ -41,15 +41,15 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "campaign_send_rank",
     "prospect_rank"
   ],
-  "test/contracts/alarm-board.ts": ["change_email_alarm", "claim_email_alarm_notice"],
-  "test/contracts/audit-digest-store.ts": ["claim_audit_digest", "settle_audit_digest"],
+  "test/contracts/delivery/alarm-board.ts": ["change_email_alarm", "claim_email_alarm_notice"],
+  "test/contracts/delivery/audit-digest-store.ts": ["claim_audit_digest", "settle_audit_digest"],
   "test/adapters/postgres/delivery/audit-digest-store.test.ts": [
     "request_audit_digest",
     "schedule_audit_digests"
   ],
   "test/adapters/postgres/delivery/event-poll-schedule.test.ts": ["schedule_event_poll"],
-  "test/contracts/delivery-log.ts": ["note_event_intake", "record_email_event"],
-  "test/contracts/bulk-orders.ts": [
+  "test/contracts/delivery/delivery-log.ts": ["note_event_intake", "record_email_event"],
+  "test/contracts/outreach/bulk-orders.ts": [
     "request_bulk",
     "bulk_outcome",
     "claim_bulk_message",
@@ -59,10 +59,10 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
   "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access"],
-  "test/contracts/accounts.ts": ["delete_file_of_closed_account"],
-  "test/contracts/batch-store.ts": ["batch_rows_to_purge"],
-  "test/contracts/conversion-holds.ts": ["heartbeat_flyer"],
-  "test/contracts/intake-store.ts": ["purge_intake"]
+  "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
+  "test/contracts/batch/batch-store.ts": ["batch_rows_to_purge"],
+  "test/contracts/conversion/conversion-holds.ts": ["heartbeat_flyer"],
+  "test/contracts/inbound/intake-store.ts": ["purge_intake"]
 }
 
 type Sql = WriteSql["Service"]

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
 
-import type { MailWorld } from "../../../support/mail-world.ts"
+import type { MailWorld } from "../../../support/worlds/mail-world.ts"
 import type { Stores } from "../documents-model/world.ts"
 import { documentsLane, playDocuments, type SCENARIOS } from "./documents.ts"
 import type { Lane } from "./lane.ts"

@@ -2,7 +2,7 @@ import { Effect, Layer, Redacted, Result, type Scope } from "effect"
 import * as fc from "fast-check"
 
 import { layerSingle, type ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { layerDatabase, TestDatabase } from "../../../support/postgres.ts"
+import { layerDatabase, TestDatabase } from "../../../support/postgres/postgres.ts"
 import type { Timed } from "./serial-order.ts"
 
 /** One connection to the database of a lane, with the stores on it. */

@@ -2,7 +2,7 @@ import { Cause, Effect } from "effect"
 import * as fc from "fast-check"
 
 import { layer } from "../../../../src/adapters/postgres/mail/mail-store.ts"
-import { makeMemoryWorld, makePostgresWorld, type MailWorld } from "../../../support/mail-world.ts"
+import { makeMemoryWorld, makePostgresWorld, type MailWorld } from "../../../support/worlds/mail-world.ts"
 import { canonicalRows, canonicalSuppressions, names, perform, step, type Step } from "../mail/steps.ts"
 import { type Connection, held, type Lane, makeLane, makeTicks, OPEN, timed } from "./lane.ts"
 import { type Model, overlapsAny, type Timed, unexplained } from "./serial-order.ts"

@@ -7,9 +7,9 @@ import type { KeyHash } from "../../../../src/domain/ids.ts"
 import { type Claim, type ClaimDecision, decideClaim, type Trail } from "../../../../src/domain/mail/claim.ts"
 import type { Provider } from "../../../../src/domain/mail/failover.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
-import { resultOf } from "../../../contracts/mail-store.ts"
+import { resultOf } from "../../../contracts/mail/mail-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const OWNER = "10000000-0000-4000-8000-000000000000"
 

@@ -4,7 +4,7 @@ import fc from "fast-check"
 import { afterAll, beforeAll } from "vitest"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 /**
  * `begin_email_sends` claims what nobody has claimed in one statement. However a batch is mixed, it has to end as its entries would

@@ -2,7 +2,7 @@ import { Effect, Layer, Redacted } from "effect"
 
 import { layer as layerClients } from "../../../../src/adapters/postgres/client.ts"
 import { layer, QueueName } from "../../../../src/adapters/postgres/mail/defer-queue.ts"
-import { holdMessage } from "../../../support/hold-message.ts"
+import { holdMessage } from "../../../support/worlds/hold-message.ts"
 
 const { QUEUE_NAME = "", DATABASE_URL = "", VISIBILITY_SECONDS = "" } = process.env
 await Effect.runPromise(

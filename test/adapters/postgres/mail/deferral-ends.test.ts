@@ -24,8 +24,8 @@ import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
 import { CampaignBook as Book } from "../../../../src/ports/outreach/campaign-book.ts"
 import { makeHarness } from "../../../domain/mail/harness.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { plainTemplates } from "../../../support/plain-templates.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { plainTemplates } from "../../../support/worlds/plain-templates.ts"
 
 /** The callers' tables and the send log in Postgres. */
 const tables = Layer.mergeAll(

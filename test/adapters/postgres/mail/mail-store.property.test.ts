@@ -7,10 +7,10 @@ import type { EventEntry, LogRow } from "../../../../src/adapters/memory/mail/ta
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer, toEntry } from "../../../../src/adapters/postgres/mail/mail-store.ts"
 import { isProviderFailure, statusRank } from "../../../../src/domain/mail/status.ts"
-import { attempt, mail } from "../../../contracts/mail-store.ts"
+import { attempt, mail } from "../../../contracts/mail/mail-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { makeMemoryWorld, makePostgresWorld, type MailWorld } from "../../../support/mail-world.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { makeMemoryWorld, makePostgresWorld, type MailWorld } from "../../../support/worlds/mail-world.ts"
 import { whileOpen } from "../conversion/world.ts"
 import {
   BASE,

@@ -4,10 +4,10 @@ import { Effect, Exit, Fiber, Layer, Schedule } from "effect"
 import { ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/mail/mail-store.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
-import { attempt, mail, suite } from "../../../contracts/mail-store.ts"
+import { attempt, mail, suite } from "../../../contracts/mail/mail-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { makePostgresWorld } from "../../../support/mail-world.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { makePostgresWorld } from "../../../support/worlds/mail-world.ts"
 
 const layerStore = layer.pipe(Layer.provideMerge(layerPostgres))
 

@@ -4,8 +4,8 @@ import { Effect, Layer } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/mail/mail-store.ts"
 import { advance, EmailStatus, isProviderFailure, statusOfEvent } from "../../../../src/domain/mail/status.ts"
-import { makePostgresWorld } from "../../../support/mail-world.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { makePostgresWorld } from "../../../support/worlds/mail-world.ts"
 
 /** Every event that moves a row, and some that do not. */
 const EVENTS = [...EmailStatus.literals, "bounce_transient", "scheduled", "something_new"]

@@ -6,7 +6,7 @@ import { layer as preferencesLayer } from "../../../../src/adapters/postgres/del
 import { layer } from "../../../../src/adapters/postgres/mail/suppression-list.ts"
 import { AlertPreferences } from "../../../../src/ports/delivery/alert-channels.ts"
 import { SuppressionList } from "../../../../src/ports/mail/suppression-list.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const clean = WriteSql.use((sql) =>
   Effect.all([sql`delete from email_suppressions`, sql`delete from admin_audit_log`], { discard: true })

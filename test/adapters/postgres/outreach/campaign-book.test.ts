@@ -20,8 +20,8 @@ import {
   type CampaignTables,
   type CampaignWorld,
   suite
-} from "../../../contracts/campaign-book.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+} from "../../../contracts/outreach/campaign-book.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const scope = Scope.makeUnsafe()
 let context: Context.Context<CampaignBook | Unsubscribes | WriteSql>

@@ -20,8 +20,8 @@ import { type CallPlace, VisionModel } from "../../../../src/ports/conversion/vi
 import { BatchObjects, FileObjects } from "../../../../src/ports/object-store.ts"
 import { customer, pdf, WINDOW } from "../../../adapters/postgres/conversion/world.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { makeMapObjects } from "../../../support/map-objects.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { makeMapObjects } from "../../../support/worlds/map-objects.ts"
 import { pageOf, plainCleaner } from "../../conversion/world.ts"
 import { driverTick } from "./tick.ts"
 

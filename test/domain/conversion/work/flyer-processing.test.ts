@@ -12,8 +12,8 @@ import { Pdf, type PdfDocument, PdfError } from "../../../../src/ports/conversio
 import { FileObjects } from "../../../../src/ports/object-store.ts"
 import { customer, funds, STALE, WINDOW } from "../../../adapters/postgres/conversion/world.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { linked, numbered, withForm } from "../../../support/pdf-samples.ts"
-import { line, pdfOf } from "../../../support/pdf-writer.ts"
+import { linked, numbered, withForm } from "../../../support/files/pdf-samples.ts"
+import { line, pdfOf } from "../../../support/files/pdf-writer.ts"
 import { HEARTBEAT, keysWith, layerWorld, stored, textOf } from "../inline-world.ts"
 
 const claimed = Effect.gen(function* () {

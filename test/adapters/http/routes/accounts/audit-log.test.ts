@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
 import { AuditLog, type AuditLogFilter } from "../../../../../src/ports/accounts/audit-log.ts"
 import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { accessWith, admin, ADMIN_TOKEN, call, startServer, type TestServer } from "../../harness.ts"
 
 const PATH = "/api/admin/audit-log"

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
 import * as MemoryAccess from "../../../../../src/adapters/memory/accounts/access.ts"
 import { Access, MagicLinks } from "../../../../../src/ports/accounts/access.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { admin, ADMIN_TOKEN, type Answer, call, startServer, type TestServer } from "../../harness.ts"
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }

@@ -7,7 +7,7 @@ import {
   ContactMessages
 } from "../../../../../src/ports/accounts/accounts.ts"
 import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { accessWith, admin, ADMIN_TOKEN, call, startServer, type TestServer } from "../../harness.ts"
 
 const PATH = "/api/admin/contact-messages"

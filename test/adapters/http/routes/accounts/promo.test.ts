@@ -10,7 +10,7 @@ import { InvalidRequest, type NotBegun, type SendResult } from "../../../../../s
 import { MagicLinks } from "../../../../../src/ports/accounts/access.ts"
 import { MailTemplates } from "../../../../../src/ports/mail/mail-provider.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, sent, startServer, type TestServer } from "../../harness.ts"
 
 const BASE_URL = "https://mail.example.test"

@@ -12,7 +12,7 @@ import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"
 import { storedFile } from "../../../../domain/conversion/stored-file.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, startServer, type TestServer } from "../../harness.ts"
 
 const OWNER = "0b8e1f9a-6a1e-4a0e-9f5e-0d7f0c1a2b3c"

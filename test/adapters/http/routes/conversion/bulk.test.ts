@@ -10,9 +10,9 @@ import { IdempotencyConflict, IdempotencyInProgress } from "../../../../../src/d
 import { BulkOrders } from "../../../../../src/ports/conversion/bulk-orders.ts"
 import { ConversionStore } from "../../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../../support/any-id.ts"
+import { numbered } from "../../../../support/files/pdf-samples.ts"
+import { pngOf } from "../../../../support/files/picture-files.ts"
 import { later } from "../../../../support/later.ts"
-import { numbered } from "../../../../support/pdf-samples.ts"
-import { pngOf } from "../../../../support/picture-files.ts"
 import { sent } from "../../harness.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 

@@ -11,7 +11,7 @@ import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
 import type { CustomerId, FileId } from "../../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { numbered } from "../../../../support/pdf-samples.ts"
+import { numbered } from "../../../../support/files/pdf-samples.ts"
 import type { Json } from "../../harness.ts"
 import { type FilesWorld, startFiles } from "./files-world.ts"
 

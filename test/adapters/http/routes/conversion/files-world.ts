@@ -46,7 +46,7 @@ import { BatchService } from "../../../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { layerPostgres } from "../../../../support/postgres.ts"
+import { layerPostgres } from "../../../../support/postgres/postgres.ts"
 import { type Answer, call, sent, startServer } from "../../harness.ts"
 
 export const LEASE = Duration.minutes(1)

@@ -9,7 +9,7 @@ import type { CustomerId, FileId } from "../../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { numbered } from "../../../../support/pdf-samples.ts"
+import { numbered } from "../../../../support/files/pdf-samples.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 
 const PATIENCE = 60_000

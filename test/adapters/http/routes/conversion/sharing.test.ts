@@ -8,7 +8,7 @@ import type { CustomerId } from "../../../../../src/domain/ids.ts"
 import { SharedFiles } from "../../../../../src/ports/conversion/shared-files.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { numbered } from "../../../../support/pdf-samples.ts"
+import { numbered } from "../../../../support/files/pdf-samples.ts"
 import { call, sent } from "../../harness.ts"
 import { type FilesWorld, startFiles } from "./files-world.ts"
 

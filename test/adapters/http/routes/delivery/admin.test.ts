@@ -5,7 +5,7 @@ import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
 import { type EmailLogFilter, type EmailLogRow } from "../../../../../src/ports/delivery/email-log-query.ts"
 import { type DeadLetter } from "../../../../../src/ports/mail/defer-queue.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { admin, ADMIN_TOKEN, call, PROXY_SECRET, startServer, type TestServer } from "../../harness.ts"
 
 const row: EmailLogRow = {

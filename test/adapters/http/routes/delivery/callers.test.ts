@@ -19,7 +19,7 @@ import {
   TeamInvites
 } from "../../../../../src/ports/accounts/accounts.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, startServer, type TestServer } from "../../harness.ts"
 
 const OWNER = "owner-token-4711"

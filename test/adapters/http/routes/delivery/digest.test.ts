@@ -8,7 +8,7 @@ import {
   RelayUnconfigured
 } from "../../../../../src/domain/delivery/audit-digest.ts"
 import type { StoreUnavailable } from "../../../../../src/ports/store-unavailable.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, PROXY_SECRET, startServer } from "../../harness.ts"
 
 let runs: Array<DigestCadence>

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest"
 
 import { EventPoll, PollFailure, type PollResult } from "../../../../../src/domain/delivery/poll.ts"
 import { ListFailure } from "../../../../../src/ports/delivery/event-poll.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, PROXY_SECRET, startServer, type TestServer } from "../../harness.ts"
 
 const counts = { pages: 1, seen: 3, recorded: 2, backfilled: 1, alerts: 1, alertsFailed: 0 }

@@ -12,7 +12,7 @@ import * as EventRecording from "../../../../../src/domain/delivery/event-record
 import { DeliveryLog } from "../../../../../src/ports/delivery/delivery-log.ts"
 import * as Intake from "../../../../../src/runtime/layers/delivery-intake.ts"
 import { decodeSettings } from "../../../../../src/runtime/settings/settings.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, type Json, startServer } from "../../harness.ts"
 
 const SIGNING = `whsec_${Buffer.from("a secret that has 24 byt").toString("base64")}`

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
 import { EmailStats } from "../../../../../src/ports/delivery/email-log-query.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { admin, call, startServer, type TestServer } from "../../harness.ts"
 
 let server: TestServer

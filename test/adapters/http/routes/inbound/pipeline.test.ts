@@ -6,8 +6,8 @@ import * as PipelineAnswers from "../../../../../src/adapters/http/routes/inboun
 import { ConvertPipeline, PipelineError } from "../../../../../src/ports/inbound/convert-pipeline.ts"
 import { MailObjects } from "../../../../../src/ports/object-store.ts"
 import { type OpenPipeline, openPipeline } from "../../../../../src/runtime/pipeline.ts"
-import { makeMapObjects } from "../../../../support/map-objects.ts"
-import { numbered } from "../../../../support/pdf-samples.ts"
+import { numbered } from "../../../../support/files/pdf-samples.ts"
+import { makeMapObjects } from "../../../../support/worlds/map-objects.ts"
 import { call, PROXY_SECRET, startServer, type TestServer } from "../../harness.ts"
 
 const PAGES = "/internal/convert-email/pages"

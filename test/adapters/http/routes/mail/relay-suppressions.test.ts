@@ -5,7 +5,7 @@ import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
 import { layer as layerStore } from "../../../../../src/adapters/postgres/mail/mail-store.ts"
 import { MailStore } from "../../../../../src/ports/mail/mail-store.ts"
 import { makeHarness } from "../../../../domain/mail/harness.ts"
-import { layerPostgres } from "../../../../support/postgres.ts"
+import { layerPostgres } from "../../../../support/postgres/postgres.ts"
 import { mail, relay, startServer, type TestServer } from "../../harness.ts"
 
 /** The relay over a mailer whose store is PostgreSQL. */

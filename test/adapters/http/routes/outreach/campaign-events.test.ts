@@ -16,12 +16,12 @@ import { DeliveryLog } from "../../../../../src/ports/delivery/delivery-log.ts"
 import { CampaignBook } from "../../../../../src/ports/outreach/campaign-book.ts"
 import * as Intake from "../../../../../src/runtime/layers/delivery-intake.ts"
 import { decodeSettings } from "../../../../../src/runtime/settings/settings.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, type Json, startServer } from "../../harness.ts"
 
 const BUS = "bus-secret-4711"
 const samples: ReadonlyArray<Json> = JSON.parse(
-  readFileSync(new URL("../../../../support/ses-events.json", import.meta.url), "utf8")
+  readFileSync(new URL("../../../../support/vendors/ses-events.json", import.meta.url), "utf8")
 )
 /** The documented events, of one message of the outreach set. */
 const events = samples.map((sample) => {

@@ -8,7 +8,7 @@ import {
   type OutreachMail,
   type OutreachResult
 } from "../../../../../src/domain/outreach/outreach.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { admin, call, sent, startServer } from "../../harness.ts"
 
 const ROW = "0199a000-0000-7000-8000-00000000000a"

@@ -9,7 +9,7 @@ import {
 } from "../../../../../src/adapters/memory/outreach/campaign-book.ts"
 import { layer, Unsubscribing } from "../../../../../src/domain/outreach/unsubscribe.ts"
 import { Unsubscribes } from "../../../../../src/ports/outreach/campaign-book.ts"
-import { storeDown } from "../../../../support/store-down.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, startServer } from "../../harness.ts"
 
 let database: CampaignDatabase

@@ -1,0 +1,80 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+
+import { Accounts } from "../../../src/ports/accounts/accounts.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
+import { addFile, ask, clean, customer, DocumentsWorld, STALE } from "../conversion/documents-world.ts"
+
+/** What every store of accounts says of their funds, and does when they are closed. */
+export const suite = (name: string, stores: Layer.Layer<Accounts | ConversionStore | DocumentsWorld>) =>
+  suiteLayer(stores, { timeout: 60_000 })(`accounts: ${name}`, (it) => {
+    it.effect("an account shows what can be spent, whichever way its funds move", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const accounts = yield* Accounts
+        const world = yield* DocumentsWorld
+        const store = yield* ConversionStore
+        const [free, paid] = [yield* customer("free"), yield* customer(100)]
+        assert.deepStrictEqual(yield* accounts.funds(free), {
+          id: free,
+          email: `${free}@x.test`,
+          name: null,
+          planType: "free",
+          creditsRemaining: null,
+          freePagesLeft: 10,
+          heldCredits: 0
+        })
+        assert.deepStrictEqual(yield* accounts.funds(paid), {
+          id: paid,
+          email: `${paid}@x.test`,
+          name: null,
+          planType: "paid",
+          creditsRemaining: 100,
+          freePagesLeft: null,
+          heldCredits: 0
+        })
+        const figures = Effect.gen(function* () {
+          const [one, other] = [yield* accounts.funds(free), yield* accounts.funds(paid)]
+          return [one?.freePagesLeft, one?.heldCredits, other?.creditsRemaining, other?.heldCredits]
+        })
+        const [small, large, lapsed] = [anyId(), anyId(), anyId()]
+        yield* ask(free, yield* addFile(free, 2, "docx"), small)
+        yield* ask(paid, yield* addFile(paid, 30), large)
+        assert.deepStrictEqual(yield* figures, [8, 2, 70, 30])
+        yield* ask(paid, yield* addFile(paid, 50), lapsed)
+        assert.deepStrictEqual(yield* figures, [8, 2, 20, 80])
+        // A hold that has lapsed sets nothing aside.
+        yield* world.lapsesIn(lapsed, -1)
+        assert.deepStrictEqual(yield* figures, [8, 2, 70, 30])
+        const inline = yield* store.claimInline(anyId(), STALE)
+        yield* store.finishInline(inline!, "result", [], { pages: 1, hasText: true })
+        yield* store.cancel(large)
+        assert.deepStrictEqual(yield* figures, [9, 0, 100, 0])
+        // More held than there is, by a hand in the database: nothing is left, never less than nothing.
+        yield* ask(paid, yield* addFile(paid, 30))
+        yield* world.setCredits(paid, 10)
+        assert.deepStrictEqual(yield* figures, [9, 0, 0, 30])
+      })
+    )
+
+    it.effect("an account is closed once; its files go one by one, with what they hold", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const accounts = yield* Accounts
+        const store = yield* ConversionStore
+        const owner = yield* customer(10)
+        yield* ask(owner, yield* addFile(owner, 4))
+        const closed = yield* accounts.close(owner)
+        assert.strictEqual(closed?.email, `${owner}@x.test`)
+        assert.match(closed?.deletedAt ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+        assert.isUndefined(yield* accounts.close(owner))
+        assert.isUndefined(yield* accounts.funds(owner))
+        assert.isUndefined(yield* accounts.funds(anyId()))
+        assert.strictEqual(yield* store.deleteFileOfClosedAccount, 1)
+        assert.strictEqual(yield* store.deleteFileOfClosedAccount, 0)
+        const world = yield* DocumentsWorld
+        assert.deepStrictEqual(yield* world.funds(owner), { credits: 10, held: 0, charged: 0 })
+      })
+    )
+  })

@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto"
+
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Context, Effect, type Layer } from "effect"
+
+import { anyId } from "../../support/any-id.ts"
+import { clean, customer, DocumentsWorld } from "../conversion/documents-world.ts"
+
+/** The funds behind the stores: what their functions answer. */
+export class FundsWorld extends Context.Service<
+  FundsWorld,
+  {
+    /** Sets pages aside for 90 minutes. */
+    readonly place: (customerId: string, jobId: string, pages: number) => Effect.Effect<boolean, unknown>
+    readonly settle: (jobId: string, pages?: number) => Effect.Effect<string>
+    readonly release: (jobId: string) => Effect.Effect<boolean>
+    readonly refresh: (jobId: string) => Effect.Effect<boolean>
+    /** Credits left, free pages used, open holds, credits charged, free pages charged. */
+    readonly stateOf: (customerId: string) => Effect.Effect<ReadonlyArray<number>>
+  }
+>()("postlane/test/FundsWorld") {}
+
+const expire = (jobId: string) => DocumentsWorld.use((world) => world.lapsesIn(anyId(jobId), -1))
+
+/** What every store of funds does with holds and charges. */
+export const suite = (name: string, stores: Layer.Layer<DocumentsWorld | FundsWorld>) =>
+  suiteLayer(stores)(`funds: ${name}`, (it) => {
+    it.effect("F1 F2: a hold is closed once, whichever way, and charged at most once", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const { place, refresh, release, settle, stateOf } = yield* FundsWorld
+        const owner = yield* customer(10)
+        const [settled, released] = [randomUUID(), randomUUID()]
+        assert.isTrue(yield* place(owner, settled, 4))
+        assert.isTrue(yield* place(owner, settled, 4), "the same call again")
+        assert.strictEqual(yield* settle(settled), "settled")
+        assert.strictEqual(yield* settle(settled), "settled")
+        assert.isFalse(yield* release(settled))
+        assert.isFalse(yield* refresh(settled))
+        assert.deepStrictEqual(yield* stateOf(owner), [6, 0, 0, 4, 0])
+        assert.isTrue(yield* place(owner, released, 6))
+        assert.isTrue(yield* release(released))
+        assert.isFalse(yield* release(released))
+        assert.strictEqual(yield* settle(released), "released")
+        assert.isFalse(yield* place(owner, released, 6), "its work has ended")
+        assert.strictEqual(yield* settle(randomUUID()), "none")
+        assert.deepStrictEqual(yield* stateOf(owner), [6, 0, 0, 4, 0])
+      })
+    )
+
+    it.effect("F1: a settlement may be for less than was held, never for more", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const { place, settle, stateOf } = yield* FundsWorld
+        const owner = yield* customer(10)
+        for (const [pages, left] of [
+          [2, 8],
+          [9, 4],
+          [0, 4]
+        ] as const) {
+          const job = randomUUID()
+          yield* place(owner, job, 4)
+          assert.strictEqual(yield* settle(job, pages), "settled")
+          assert.strictEqual((yield* stateOf(owner))[0], left)
+        }
+      })
+    )
+
+    it.effect(
+      "F1: a lapsed hold sets nothing aside; it is settled or refreshed only while there is enough",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const { place, refresh, settle, stateOf } = yield* FundsWorld
+          const owner = yield* customer(10)
+          const [lapsed, other] = [randomUUID(), randomUUID()]
+          yield* place(owner, lapsed, 6)
+          assert.isFalse(yield* place(owner, other, 6))
+          yield* expire(lapsed)
+          assert.isTrue(yield* refresh(lapsed))
+          assert.isFalse(yield* place(owner, other, 6))
+          yield* expire(lapsed)
+          assert.isTrue(yield* place(owner, other, 6))
+          assert.isFalse(yield* refresh(lapsed))
+          assert.strictEqual(yield* settle(lapsed), "insufficient")
+          assert.strictEqual(yield* settle(lapsed, 4), "settled")
+          assert.strictEqual(yield* settle(other), "settled")
+          assert.deepStrictEqual(yield* stateOf(owner), [0, 0, 0, 10, 0])
+        })
+    )
+
+    it.effect("F1: a free customer has ten pages in a lifetime", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const { place, settle, stateOf } = yield* FundsWorld
+        const owner = yield* customer("free")
+        assert.isFalse(yield* place(owner, randomUUID(), 11))
+        const [first, second] = [randomUUID(), randomUUID()]
+        assert.isTrue(yield* place(owner, first, 3))
+        assert.isTrue(yield* place(owner, second, 7))
+        assert.isFalse(yield* place(owner, randomUUID(), 1))
+        assert.strictEqual(yield* settle(first), "settled")
+        assert.strictEqual(yield* settle(second), "settled")
+        assert.deepStrictEqual(yield* stateOf(owner), [0, 10, 0, 0, 10])
+        assert.isFalse(yield* place(owner, randomUUID(), 1))
+      })
+    )
+
+    it.effect("hostile amounts and strangers change nothing", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const { place, stateOf } = yield* FundsWorld
+        const owner = yield* customer(10)
+        for (const amount of [-1, -2_147_483_648])
+          assert.isDefined(yield* Effect.flip(place(owner, randomUUID(), amount)))
+        assert.isFalse(yield* place(owner, randomUUID(), 2_147_483_647))
+        assert.isFalse(yield* place(randomUUID(), randomUUID(), 1))
+        assert.deepStrictEqual(yield* stateOf(owner), [10, 0, 0, 0, 0])
+      })
+    )
+  })

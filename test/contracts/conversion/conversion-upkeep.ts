@@ -1,0 +1,152 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Duration, Effect, type Layer } from "effect"
+
+import type { JobStatus } from "../../../src/domain/conversion/job.ts"
+import { FILE_ROOM } from "../../../src/domain/conversion/stored-files.ts"
+import type { CustomerId } from "../../../src/domain/ids.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
+import { ask, clean, customer, DocumentsWorld, funds, job, pdf, STALE, WINDOW } from "./documents-world.ts"
+
+const { bytes: MOST_BYTES, files: MOST } = FILE_ROOM.free
+
+/** Adds a picture of so many bytes; undefined where there is no room for it. */
+const add = (customerId: CustomerId, sizeBytes = 1) =>
+  Effect.flatMap(ConversionStore, (store) => {
+    const id = anyId()
+    return store.addFile({
+      id,
+      customerId,
+      name: "a",
+      kind: "png",
+      sizeBytes,
+      pages: 1,
+      objectKey: `files/${id}`
+    })
+  }).pipe(
+    Effect.map(({ id }): string | undefined => id),
+    Effect.catchTag("NoRoomForFile", () => Effect.succeed(undefined))
+  )
+
+/** What every conversion store mends after a crash, and how many files it takes. */
+export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) => {
+  suiteLayer(stores)(`what a crash between two transactions could leave, and the sweep: ${name}`, (it) => {
+    it.effect("a file that shows converting is as its job ended; one whose job lives is left alone", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(100)
+        const converting = Effect.fnUntraced(function* (status?: JobStatus) {
+          const id = yield* pdf(owner, 2)
+          const jobId = yield* job(owner, id)
+          if (status !== undefined) yield* world.setJob(jobId, { status, error: "why" })
+          return id
+        })
+        const cancelled = yield* converting("cancelled")
+        const failed = yield* converting("failed")
+        const live = yield* converting()
+        const assembling = yield* converting("assembling")
+        const queued = yield* pdf(owner, 2)
+        yield* ask(owner, queued)
+        const lost = yield* pdf(owner, 2)
+        yield* world.setFile(lost, { status: "chunked_processing", jobId: anyId() })
+        const all = [cancelled, failed, lost, live, assembling, queued]
+        const statuses = Effect.forEach(all, (id) =>
+          Effect.map(store.file(id, owner), (file) => [file?.status, file?.error])
+        )
+        const untouched = ["chunked_processing", null] as const
+
+        // The worker that ended them may be about to report it.
+        assert.strictEqual(yield* store.sweep(WINDOW, STALE), 2, "the two holds")
+        assert.deepStrictEqual(
+          yield* statuses,
+          Array.from({ length: 6 }, () => [...untouched])
+        )
+        yield* Effect.forEach(all, (id) => world.setFile(id, { unchangedFor: Duration.hours(1) }))
+        assert.strictEqual(yield* store.sweep(WINDOW, STALE), 3)
+        assert.deepStrictEqual(yield* statuses, [
+          ["uploaded", "why"],
+          ["failed", "why"],
+          ["uploaded", null],
+          [...untouched],
+          [...untouched],
+          [...untouched]
+        ])
+        assert.strictEqual(yield* store.sweep(WINDOW, STALE), 0)
+      })
+    )
+
+    it.effect.each(["failed", "cancelled"] as const)(
+      "the hold of a job that has %s is given back",
+      (status) =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* ConversionStore
+          const world = yield* DocumentsWorld
+          const owner = yield* customer(10)
+          const jobId = yield* job(owner, yield* pdf(owner, 4))
+          yield* world.setJob(jobId, { status })
+          assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 4, charged: 0 })
+          assert.strictEqual(yield* store.sweep(WINDOW, STALE), 1)
+          assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
+          const hold = yield* world.hold(jobId)
+          assert.deepStrictEqual([hold?.state, hold?.outcome], ["released", status])
+        })
+    )
+
+    it.effect.each(["pending", "waiting_batch", "processing", "paused_budget", "assembling"] as const)(
+      "a job that is %s keeps its funds, with a worker or without",
+      (status) =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* ConversionStore
+          const world = yield* DocumentsWorld
+          const owner = yield* customer(4)
+          const jobId = yield* job(owner, yield* pdf(owner, 4))
+          yield* world.setJob(jobId, { status })
+          yield* world.lapsesIn(jobId, 1)
+          assert.strictEqual(yield* store.sweep(WINDOW, STALE), 0)
+          const hold = yield* world.hold(jobId)
+          assert.deepStrictEqual([hold?.state, hold !== undefined && hold.minutes > 60], ["held", true])
+          // One that was stretched is not cut short.
+          yield* world.lapsesIn(jobId, 24 * 60)
+          yield* store.sweep(WINDOW, Duration.zero)
+          assert.isAbove((yield* world.hold(jobId))?.minutes ?? 0, 12 * 60)
+        })
+    )
+  })
+
+  suiteLayer(stores)(`room for files: ${name}`, (it) => {
+    it.effect("uploads at once never come to more than a plan's files; a deleted one makes room", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer("free")
+        yield* Effect.forEach(Array.from({ length: MOST - 2 }), () => add(owner))
+        const answers = yield* Effect.forEach(Array.from({ length: 10 }), () => add(owner), {
+          concurrency: 10
+        })
+        const added = answers.filter((id) => id !== undefined)
+        assert.lengthOf(added, 2)
+        yield* store.deleteFile(anyId(added[0]), owner)
+        assert.isDefined(yield* add(owner))
+        assert.isUndefined(yield* add(owner))
+        // Another owner, and a paid plan, have room of their own.
+        assert.isDefined(yield* add(yield* customer("free")))
+        yield* DocumentsWorld.use((world) => world.setPlan(owner, "paid"))
+        assert.isDefined(yield* add(owner))
+      })
+    )
+
+    it.effect("nor to more than its bytes", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const owner = yield* customer("free")
+        assert.isDefined(yield* add(owner, MOST_BYTES - 10))
+        assert.isUndefined(yield* add(owner, 11))
+        assert.isDefined(yield* add(owner, 10))
+      })
+    )
+  })
+}

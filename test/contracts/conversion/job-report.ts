@@ -1,0 +1,132 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+
+import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { JobReport } from "../../../src/ports/conversion/job-report.ts"
+import { anyId } from "../../support/any-id.ts"
+import { claimAs, endWith, JOB, PRICE } from "../batch/batch-store.ts"
+import { clean, cost, customer, DocumentsWorld, job, parked, pdf } from "./documents-world.ts"
+
+/** What every report on jobs and costs shows to admins. */
+export const suite = (
+  name: string,
+  stores: Layer.Layer<JobReport | ConversionStore | BatchStore | DocumentsWorld>
+) =>
+  suiteLayer(stores, { timeout: 60_000 })(`jobs and costs for admins: ${name}`, (it) => {
+    it.effect("jobs, newest first, page by page, by status, with what they cost", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const jobs = yield* JobReport
+        const conversions = yield* ConversionStore
+        const owner = yield* customer(100)
+        const ids: Array<string> = []
+        for (let n = 0; n < 5; n++) ids.unshift(yield* job(owner, yield* pdf(owner, 2)))
+        yield* conversions.cancel(anyId(ids[1]))
+        yield* conversions.bookCosts([cost(anyId(ids[2]), 0.25)])
+        const seen: Array<string> = []
+        let cursor: string | undefined
+        do {
+          const page = yield* jobs.jobs({ limit: 2, cursor })
+          seen.push(...page.rows.map(({ id }) => id))
+          cursor = page.nextCursor ?? undefined
+        } while (cursor !== undefined)
+        assert.deepStrictEqual(seen, ids)
+        const { rows } = yield* jobs.jobs({ limit: 10 })
+        assert.strictEqual(rows[2]?.totalCostUsd, 0.25)
+        assert.deepInclude(rows[0], {
+          customerId: owner,
+          bulkId: null,
+          status: "pending",
+          options: {},
+          totalPages: 2,
+          totalChunks: 1,
+          doneChunks: 0,
+          totalCostUsd: 0,
+          error: null,
+          finishedAt: null,
+          batch: null
+        })
+        const cancelled = yield* jobs.jobs({ limit: 10, status: "cancelled" })
+        assert.deepStrictEqual(
+          cancelled.rows.map(({ id }) => id),
+          [ids[1]]
+        )
+        assert.isNotNull(cancelled.rows[0]?.finishedAt)
+        assert.strictEqual((yield* Effect.flip(jobs.jobs({ limit: 1, cursor: "x" })))._tag, "InvalidCursor")
+      })
+    )
+
+    it.effect("the batch row of a job", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const jobs = yield* JobReport
+        const batches = yield* BatchStore
+        const { jobId } = yield* parked(3)
+        const row = (yield* claimAs(anyId()))!
+        const input = { prefix: "p/", records: 3, shards: 1, bytes: 7, model: "m1", price: PRICE }
+        yield* batches.uploaded(row, input)
+        yield* batches.submitted(row, JOB)
+        yield* batches.beginCollect(row.id)
+        yield* batches.end(row.id, { ...endWith(row.id, jobId), accepted: 2, fallback: 1 })
+        const [shown] = (yield* jobs.jobs({ limit: 1 })).rows
+        const { closedAt, submittedAt, ...batch } = shown!.batch!
+        assert.deepStrictEqual(batch, {
+          state: "closed",
+          outcome: "collected",
+          reason: "collected",
+          arn: JOB.arn,
+          endState: "Completed",
+          records: 3,
+          accepted: 2,
+          fallback: 1,
+          inputBytes: 7,
+          costUsd: 0.5,
+          attempts: 1
+        })
+        for (const moment of [shown?.createdAt, submittedAt, closedAt])
+          assert.match(moment ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+        assert.strictEqual(shown?.totalCostUsd, 0.5)
+      })
+    )
+
+    it.effect("costs by source, and the batch lane against on demand; an empty ledger too", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const jobs = yield* JobReport
+        const conversions = yield* ConversionStore
+        const empty = yield* jobs.costs(30)
+        assert.deepStrictEqual([empty.totalUsd, empty.sources, empty.batch.savedUsd], [0, [], 0])
+        const owner = yield* customer(100)
+        const jobId = yield* job(owner, yield* pdf(owner, 2))
+        yield* conversions.bookCosts([
+          cost(jobId, 0.25),
+          {
+            ...cost(jobId, 1),
+            source: "batch",
+            metadata: { batch: true, accepted: 9, fallback: 1, onDemandUsd: 1.8 }
+          }
+        ])
+        const { batch, sources, totalUsd } = yield* jobs.costs(1)
+        assert.strictEqual(totalUsd, 1.25)
+        assert.deepStrictEqual(
+          sources.map(({ costUsd, source }) => [source, costUsd]),
+          [
+            ["batch", 1],
+            ["chunk-scheduler", 0.25]
+          ]
+        )
+        assert.deepStrictEqual(batch, {
+          jobs: 1,
+          accepted: 9,
+          fallback: 1,
+          costUsd: 1,
+          onDemandUsd: 1.8,
+          savedUsd: 0.8
+        })
+        yield* DocumentsWorld.use((world) => world.bookedYesterday)
+        assert.strictEqual((yield* jobs.costs(1)).totalUsd, 0)
+        assert.strictEqual((yield* jobs.costs(2)).totalUsd, 1.25)
+      })
+    )
+  })

@@ -1,0 +1,97 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Clock, Effect, type Layer } from "effect"
+
+import { SHARE_SECONDS } from "../../../src/domain/conversion/share-token.ts"
+import type { CustomerId } from "../../../src/domain/ids.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
+import { anyId } from "../../support/any-id.ts"
+import { addFile, ask, clean, customer, DocumentsWorld, STALE } from "./documents-world.ts"
+
+export const BASE_URL = "https://p.test"
+
+/** A file with a result. */
+const withResult = Effect.fnUntraced(function* (owner: CustomerId, resultKey: string) {
+  const store = yield* ConversionStore
+  const fileId = yield* addFile(owner, 1, "png")
+  yield* ask(owner, fileId)
+  yield* store.finishInline((yield* store.claimInline(anyId(), STALE))!, resultKey, [])
+  return fileId
+})
+
+const tokenOf = (url: string | undefined) => (url ?? "").slice(`${BASE_URL}/shared/`.length)
+
+/** What every maker of links does. */
+export const suite = (name: string, stores: Layer.Layer<SharedFiles | ConversionStore | DocumentsWorld>) =>
+  suiteLayer(stores, { timeout: 60_000 })(`links to results: ${name}`, (it) => {
+    it.effect("a link shows the newest result of its file, until the file or its owner is gone", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const world = yield* DocumentsWorld
+        const store = yield* ConversionStore
+        const links = yield* SharedFiles
+        const owner = yield* customer(10)
+        const [fileId, other] = [yield* withResult(owner, "first"), yield* withResult(owner, "other")]
+        const link = yield* links.link({ fileId, customerId: owner })
+        const now = yield* Clock.currentTimeMillis
+        assert.deepInclude(link, {
+          fileName: "a.png",
+          sender: `${owner}@x.test`,
+          expiresAt: new Date((Math.floor(now / 1000) + SHARE_SECONDS) * 1000).toISOString()
+        })
+        assert.match(link?.url ?? "", /^https:\/\/p\.test\/shared\/[\w.-]{74}$/)
+        const open = links.open(tokenOf(link?.url))
+        assert.deepStrictEqual(yield* open, { fileName: "a.png", resultKey: "first" })
+        yield* ask(owner, fileId)
+        yield* store.finishInline((yield* store.claimInline(anyId(), STALE))!, "second", [])
+        assert.deepStrictEqual(yield* open, { fileName: "a.png", resultKey: "second" })
+        yield* store.deleteFile(fileId, owner)
+        assert.isUndefined(yield* open)
+        const kept = links.open(tokenOf((yield* links.link({ fileId: other, customerId: owner }))?.url))
+        assert.isDefined(yield* kept)
+        yield* world.closeAccount(owner)
+        assert.isUndefined(yield* kept)
+        assert.isUndefined(yield* links.link({ fileId: other, customerId: owner }))
+      })
+    )
+
+    it.effect("somebody else's file has no link; a file without a result shows nothing", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const links = yield* SharedFiles
+        const owner = yield* customer(10)
+        const fileId = yield* addFile(owner, 1)
+        assert.isUndefined(yield* links.link({ fileId, customerId: yield* customer(1) }))
+        assert.isUndefined(yield* links.link({ fileId: anyId(), customerId: owner }))
+        const link = yield* links.link({ fileId, customerId: owner })
+        assert.isUndefined(yield* links.open(tokenOf(link?.url)))
+      })
+    )
+
+    it.effect(
+      "the same moment gives the same address; one of two weeks ago has expired; no other text opens",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const links = yield* SharedFiles
+          const owner = yield* customer(10)
+          const fileId = yield* withResult(owner, "result")
+          const now = yield* Clock.currentTimeMillis
+          const urlFrom = (agoSeconds: number) => links.urlFrom(fileId, new Date(now - agoSeconds * 1000))
+          const url = yield* urlFrom(0)
+          assert.strictEqual(yield* urlFrom(0), url)
+          assert.isDefined(yield* links.open(tokenOf(yield* urlFrom(SHARE_SECONDS - 60))))
+          assert.isUndefined(yield* links.open(tokenOf(yield* urlFrom(SHARE_SECONDS))))
+          const token = tokenOf(url)
+          for (const text of [
+            "",
+            "x",
+            token.slice(1),
+            `${token}A`,
+            token.toUpperCase(),
+            token.replace(".", "")
+          ])
+            assert.isUndefined(yield* links.open(text), text)
+        })
+    )
+  })

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, type Layer } from "effect"
+
+import { type AlarmChange, QUIET } from "../../../src/domain/delivery/alarm-rules.ts"
+import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
+
+const FIRING = { firing: true, episode: 1, calmSince: undefined }
+const CALM = { ...FIRING, calmSince: 1_790_000_000_123 }
+const OVER = { firing: false, episode: 1, calmSince: undefined }
+
+const begin: AlarmChange = { name: "failovers", from: QUIET, to: FIRING, notice: "begun", detail: "4 sends" }
+const calm: AlarmChange = { name: "failovers", from: FIRING, to: CALM, notice: undefined, detail: "none" }
+const end: AlarmChange = { name: "failovers", from: CALM, to: OVER, notice: "ended", detail: "none left" }
+
+/** What every alarm board does; each test gets one of its own. `advance` lets time pass for the notices. */
+export const suite = <R>(
+  name: string,
+  layer: Layer.Layer<AlarmBoard | R>,
+  advance: (time: Duration.Input) => Effect.Effect<unknown, never, R>
+) =>
+  describe(`alarm board: ${name}`, () => {
+    it.effect("is quiet at first, and keeps what moved", () =>
+      Effect.gen(function* () {
+        const board = yield* AlarmBoard
+        assert.deepStrictEqual((yield* board.read).failovers, QUIET)
+        for (const [change, state] of [
+          [begin, FIRING],
+          [calm, CALM],
+          [end, OVER]
+        ] as const) {
+          assert.isTrue(yield* board.change(change))
+          const table = yield* board.read
+          assert.deepStrictEqual(table.failovers, state)
+          assert.deepStrictEqual(table.dead_letters, QUIET)
+        }
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect("moves an alarm once, however many ask at once", () =>
+      Effect.gen(function* () {
+        const board = yield* AlarmBoard
+        for (const change of [begin, calm, end]) {
+          const moved = yield* Effect.all(
+            Array.from({ length: 16 }, () => board.change(change)),
+            { concurrency: "unbounded" }
+          )
+          assert.lengthOf(moved.filter(Boolean), 1)
+        }
+        assert.isFalse(yield* board.change(calm))
+        const claimed = yield* Effect.all(
+          Array.from({ length: 16 }, () => board.claimNotice),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(
+          claimed.filter((notice) => notice !== undefined),
+          1
+        )
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect("gives out each notice once, the end after the beginning went out", () =>
+      Effect.gen(function* () {
+        const board = yield* AlarmBoard
+        yield* Effect.forEach([begin, calm, end], (change) => board.change(change))
+        const first = yield* board.claimNotice
+        assert.deepInclude(first, { alarm: "failovers", episode: 1, kind: "begun", detail: "4 sends" })
+        assert.isUndefined(yield* board.claimNotice)
+        yield* board.confirmNotice(first!)
+        const second = yield* board.claimNotice
+        assert.deepInclude(second, { alarm: "failovers", episode: 1, kind: "ended", detail: "none left" })
+        yield* board.confirmNotice(second!)
+        yield* board.releaseNotice(second!)
+        yield* advance("1 day")
+        assert.isUndefined(yield* board.claimNotice)
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect("a notice that did not go out is due after a minute, one whose process died after three", () =>
+      Effect.gen(function* () {
+        const board = yield* AlarmBoard
+        yield* board.change(begin)
+        for (const wait of [60, 60, 60, 60, 120, 240]) {
+          const notice = yield* board.claimNotice
+          assert.isDefined(notice)
+          yield* board.releaseNotice(notice)
+          yield* advance(Duration.seconds(wait - 10))
+          assert.isUndefined(yield* board.claimNotice)
+          yield* advance("11 seconds")
+        }
+        const last = yield* board.claimNotice
+        yield* advance("170 seconds")
+        assert.isUndefined(yield* board.claimNotice)
+        yield* advance("11 seconds")
+        assert.deepStrictEqual(yield* board.claimNotice, last)
+      }).pipe(Effect.provide(layer))
+    )
+  })

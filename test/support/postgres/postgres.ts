@@ -1,0 +1,58 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { inject } from "vitest"
+
+import {
+  layer,
+  layerSingle,
+  type PostgresOptions,
+  type ReadSql,
+  WriteSql
+} from "../../../src/adapters/postgres/client.ts"
+
+/** A database of the shared test server that nobody else uses. */
+export class TestDatabase extends Context.Service<TestDatabase, { readonly url: string }>()(
+  "postlane/test/TestDatabase"
+) {}
+
+let made = 0
+
+const onServer = (statement: string) =>
+  WriteSql.use((sql) => sql.unsafe(statement).unprepared).pipe(
+    Effect.provide(layerSingle({ url: Redacted.make(inject("postgresUrl")) })),
+    Effect.orDie
+  )
+
+const database = (template: string) =>
+  Layer.effect(
+    TestDatabase,
+    Effect.acquireRelease(
+      Effect.gen(function* () {
+        made += 1
+        const name = `test_${process.pid}_${process.env["VITEST_WORKER_ID"] ?? "0"}_${made}`
+        yield* onServer(`create database ${name} template ${template}`)
+        const url = new URL(inject("postgresUrl"))
+        url.pathname = `/${name}`
+        return { url: url.href, name }
+      }),
+      ({ name }) => onServer(`drop database if exists ${name} with (force)`)
+    )
+  )
+
+/** A migrated database, made by copying the template, dropped when the scope closes. */
+export const layerDatabase: Layer.Layer<TestDatabase> = database("postlane_template")
+
+/** An empty database: for tests of the migrations. */
+export const layerEmptyDatabase: Layer.Layer<TestDatabase> = Layer.fresh(database("template1"))
+
+/** The clients of the application on the test database. */
+export const layerClients = (
+  options?: Omit<PostgresOptions, "url">
+): Layer.Layer<ReadSql | WriteSql, never, TestDatabase> =>
+  Layer.unwrap(
+    TestDatabase.use(({ url }) => Effect.succeed(layer({ ...options, url: Redacted.make(url) })))
+  ).pipe(Layer.orDie)
+
+/** A migrated database of its own and the clients on it. */
+export const layerPostgres: Layer.Layer<TestDatabase | ReadSql | WriteSql> = layerClients().pipe(
+  Layer.provideMerge(layerDatabase)
+)

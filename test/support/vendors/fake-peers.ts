@@ -1,0 +1,105 @@
+import { Effect, Redacted, type Scope } from "effect"
+
+import { makeResendProvider, type ResendClient } from "../../../src/adapters/resend/resend-provider.ts"
+import { makeSesProvider } from "../../../src/adapters/ses/ses-provider.ts"
+import { formattedKey } from "../../../src/domain/mail/address.ts"
+import type {
+  Copy,
+  PeerOutcome,
+  ProviderPeer,
+  ProviderUnderTest
+} from "../../contracts/mail/mail-provider.ts"
+import type { Acceptance, FakeHttp, Outcome } from "./fake-http.ts"
+import { fakeResend, type FakeResendOptions, type ResendPayload } from "./fake-resend.ts"
+import { fakeSes, type FakeSesOptions, type SesPayload } from "./fake-ses.ts"
+
+/** A fake that listens, closed with the scope. */
+export const listening = (make: () => FakeHttp): Effect.Effect<FakeHttp, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(() => make().listen()),
+    (peer) => Effect.promise(() => peer.close())
+  )
+
+/** The adapter's test key. */
+export const RESEND_KEY = "re_test_0123456789"
+
+/** Static credentials as the adapter takes them. */
+export const STATIC = () =>
+  Promise.resolve({
+    accessKeyId: "AKIAEXAMPLE",
+    secretAccessKey: "ses-secret-key",
+    sessionToken: "ses-session-token"
+  })
+
+/** Resend's adapter with a fake Resend behind it. */
+export const resendWithFake = (options: FakeResendOptions = {}, client?: ResendClient) =>
+  Effect.gen(function* () {
+    const fake = yield* listening(() => fakeResend({ apiKey: RESEND_KEY, ...options }))
+    const provider = makeResendProvider({ apiKey: Redacted.make(RESEND_KEY), baseUrl: fake.url, client })
+    return { fake, provider }
+  })
+
+/** Amazon SES's adapter with a fake SES behind it. */
+export const sesWithFake = (options: FakeSesOptions & { readonly configurationSet?: string } = {}) =>
+  Effect.gen(function* () {
+    const fake = yield* listening(() => fakeSes(options))
+    const provider = yield* makeSesProvider({
+      region: "us-east-1",
+      endpoint: fake.url,
+      credentials: STATIC,
+      configurationSet: options.configurationSet
+    })
+    return { fake, provider }
+  })
+
+const OUTCOMES: Readonly<Record<PeerOutcome, Outcome>> = {
+  ok: "ok",
+  rejected: "422",
+  unavailable: "503",
+  ambiguous: "500",
+  lost: "reset-after",
+  hang: "hang"
+}
+
+const peerOf = (fake: FakeHttp, copyOf: (acceptance: Acceptance) => Copy): ProviderPeer => ({
+  next: (...outcomes) => Effect.promise(() => fake.script(outcomes.map((outcome) => OUTCOMES[outcome]))),
+  copies: Effect.sync(() => fake.accepted.map(copyOf)),
+  received: Effect.sync(() => fake.received),
+  arrived: (count) => Effect.promise(() => fake.until(() => fake.requests.length >= count)),
+  gaveUp: Effect.promise(() => fake.until(() => fake.requests.at(-1)?.aborted === true))
+})
+
+const keys = (...lists: ReadonlyArray<string | ReadonlyArray<string> | undefined>): ReadonlyArray<string> =>
+  lists.flatMap((list) => list ?? []).map(formattedKey)
+
+/** For the contract suite. */
+export const resendUnderTest = (
+  client?: ResendClient
+): Effect.Effect<ProviderUnderTest, never, Scope.Scope> =>
+  Effect.map(resendWithFake({}, client), ({ fake, provider }) => ({
+    provider,
+    peer: peerOf(fake, ({ id, payload }) => {
+      const { to, cc, bcc, tags = [] } = payload as ResendPayload
+      return {
+        messageId: id,
+        recipients: keys(to, cc, bcc),
+        tags: Object.fromEntries(tags.map(({ name, value }) => [name, value]))
+      }
+    })
+  }))
+
+/** For the contract suite. */
+export const sesUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> = Effect.map(
+  sesWithFake(),
+  ({ fake, provider }) => ({
+    provider,
+    peer: peerOf(fake, ({ id, payload }) => {
+      const { Destination = {}, EmailTags = [] } = payload as SesPayload
+      return {
+        messageId: `0100${id}-000000`,
+        recipients: keys(Destination.ToAddresses, Destination.CcAddresses, Destination.BccAddresses),
+        tags: Object.fromEntries(EmailTags.map(({ Name, Value }) => [Name, Value]))
+      }
+    })
+  })
+)

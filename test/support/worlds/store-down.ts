@@ -1,0 +1,5 @@
+import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
+
+/** The error of a store that is away. */
+export const storeDown = (cause: unknown = "down"): StoreUnavailable =>
+  new StoreUnavailable({ operation: "test", reason: String(cause), isRetryable: true, cause })
