@@ -18,6 +18,8 @@ declare module "vitest" {
 
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
+const compiled = fileURLToPath(new URL("../../node_modules/.cache/postlane-tests", import.meta.url))
+
 const client = (url: string) => layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url) })))
 
 const makeTemplate = async (url: string) => {
@@ -32,6 +34,8 @@ const makeTemplate = async (url: string) => {
 
 /** Starts one server for the whole run, and ends it after. */
 export default async function setup(project: TestProject) {
+  // Workers, and the processes that tests start, compile what they import once.
+  process.env["NODE_COMPILE_CACHE"] ??= compiled
   const server = await startTestServer()
   try {
     await makeTemplate(server.url)

@@ -101,6 +101,9 @@ export const startTestServer = async (more: Readonly<Record<string, string>> = {
     fsync: "off",
     synchronous_commit: "off",
     full_page_writes: "off",
+    wal_level: "minimal",
+    max_wal_senders: "0",
+    jit: "off",
     ...more
   }
   const start = () =>
