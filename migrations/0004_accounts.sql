@@ -1,5 +1,5 @@
 -- Accounts: customers and how they sign in, promotions, teams, the forms, closing and erasing, and funds.
--- Rules: docs/specification/documents.md (DOC-30 to DOC-32, DOC-50 to DOC-53) and http.md (HTTP-2).
+-- Rules: docs/specification/documents.md (DOC-30 to DOC-33, DOC-50 to DOC-53) and http.md (HTTP-2).
 
 
 -- Tables
@@ -28,6 +28,7 @@ create table customers (
   deleted_at timestamptz
 );
 
+create index customers_created on customers (created_at desc, id desc);
 create index customers_closed on customers (id) where deleted_at is not null;
 create index customers_erased on customers (email text_pattern_ops) where email like 'erased:%';
 
@@ -204,6 +205,17 @@ create table credit_charges (
 );
 
 create index credit_charges_customer on credit_charges (customer_id, created_at desc);
+
+-- Credits that admins gave, once for each reference of a customer (DOC-33).
+create table credit_grants (
+  id uuid primary key default gen_random_uuid(),
+  customer_id uuid not null references customers (id),
+  credits integer not null check (credits > 0),
+  reference text not null check (reference <> ''),
+  actor text not null,
+  created_at timestamptz not null default now(),
+  unique (customer_id, reference)
+);
 
 
 -- Signing in (DOC-52)
@@ -531,6 +543,61 @@ create trigger customers_recall_free_pages before insert on customers
 for each row execute function recall_free_pages();
 
 
+-- Customers, by the hands of admins. Called by `Customers`.
+
+-- Registers a customer, or opens a closed account again: `added`, `reopened`, or `exists` where nothing was changed.
+-- `p_email`: bare and lower-case.
+create function add_customer(p_email text, p_name text, p_actor text) returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_answer text := 'added';
+begin
+  insert into customers (email, name) values (p_email, p_name) on conflict (email) do nothing;
+  if not found then
+    update customers set deleted_at = null, name = coalesce(p_name, name)
+    where email = p_email and deleted_at is not null;
+    if not found then return 'exists'; end if;
+    v_answer := 'reopened';
+  end if;
+  insert into admin_audit_log (action, actor, target) values ('customer_' || v_answer, p_actor, p_email);
+  return v_answer;
+end
+$$;
+
+-- Gives credits, once for each reference of a customer: `granted`; `repeated` where the same was given before;
+-- `reference_taken` where the reference stands for another number; `too_many`, `not_found`. The row lock of the customer
+-- makes grants, charges and holds follow one another (DOC-33).
+create function grant_credits(
+  p_customer_id uuid, p_credits integer, p_reference text, p_actor text, p_note text
+) returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_email text;
+  v_balance bigint;
+  v_known integer;
+begin
+  select c.email, coalesce(c.credits_remaining, 0) into v_email, v_balance
+  from customers c where c.id = p_customer_id and c.deleted_at is null for no key update;
+  if not found then return 'not_found'; end if;
+  select g.credits into v_known from credit_grants g where g.customer_id = p_customer_id and g.reference = p_reference;
+  if found then
+    return case when v_known = p_credits then 'repeated' else 'reference_taken' end;
+  end if;
+  if v_balance + p_credits > 2147483647 then return 'too_many'; end if;
+  insert into credit_grants (customer_id, credits, reference, actor)
+  values (p_customer_id, p_credits, p_reference, p_actor);
+  update customers set plan_type = 'paid', credits_remaining = v_balance + p_credits where id = p_customer_id;
+  insert into admin_audit_log (action, actor, target, note, details)
+  values ('credits_granted', p_actor, v_email, p_note, jsonb_build_object('credits', p_credits, 'reference', p_reference));
+  return 'granted';
+end
+$$;
+
+
 -- Funds (DOC-30 to DOC-32, F1, F2). 1 credit a page; the free plan has 10 pages in a lifetime and no credits. Called by the
 -- functions of conversions and intake in their own transactions, and `available_funds` by `Accounts` and `IntakeStore`.
 --
@@ -730,7 +797,7 @@ $$;
 
 select secure_table(name) from unnest(array[
   'customers', 'api_tokens', 'sessions', 'magic_links', 'promos', 'promo_claims', 'team_invites', 'contact_messages',
-  'admin_audit_log', 'funds_holds', 'credit_charges'
+  'admin_audit_log', 'funds_holds', 'credit_charges', 'credit_grants'
 ]::regclass[]) as name;
 
 select secure_function(name) from unnest(array[
@@ -747,6 +814,8 @@ select secure_function(name) from unnest(array[
   'close_account(uuid)',
   'erase_person(text, text)',
   'recall_free_pages()',
+  'add_customer(text, text, text)',
+  'grant_credits(uuid, integer, text, text, text)',
   'available_funds(uuid, uuid)',
   'deduct_credits(uuid, integer)',
   'use_free_pages(uuid, integer)',

@@ -12,6 +12,7 @@ import { accountHandlers } from "./routes/accounts/account.ts"
 import { auditLogHandlers } from "./routes/accounts/audit-log.ts"
 import { authHandlers } from "./routes/accounts/auth.ts"
 import { contactMessageHandlers } from "./routes/accounts/contact-messages.ts"
+import { customerHandlers } from "./routes/accounts/customers.ts"
 import { formHandlers } from "./routes/accounts/forms.ts"
 import { promoHandlers } from "./routes/accounts/promo.ts"
 import { receiptHandlers } from "./routes/accounts/receipts.ts"
@@ -121,7 +122,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webho
       jobHandlers,
       bulkHandlers,
       sharingHandlers,
-      sharedHandlers
+      sharedHandlers,
+      customerHandlers
     ]),
     Layer.provide([
       proxySecretLayer(options.proxySecret),

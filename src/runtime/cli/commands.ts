@@ -2,6 +2,7 @@ import { Command } from "effect/cli"
 
 import { convert } from "./convert.ts"
 import { costs } from "./costs.ts"
+import { customers } from "./customers.ts"
 import { deadLetters } from "./dead-letters.ts"
 import { doctor } from "./doctor.ts"
 import { log } from "./log.ts"
@@ -22,6 +23,7 @@ export const postlane = Command.make("postlane").pipe(
     suppress,
     unsuppress,
     deadLetters,
+    customers,
     token,
     convert,
     costs,

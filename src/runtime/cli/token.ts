@@ -3,10 +3,13 @@ import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
+import * as PostgresCustomers from "../../adapters/postgres/accounts/customers.ts"
 import { Right } from "../../domain/accounts/principal.ts"
 import { CustomerId } from "../../domain/ids.ts"
 import { Access, type ListedToken } from "../../ports/accounts/access.ts"
+import { Customers } from "../../ports/accounts/customers.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { customerOf } from "./customers.ts"
 import { onDatabase } from "./installation.ts"
 import { CommandFailed, EndedBadly, print, telling, Shell } from "./shell.ts"
 import { type Column, layoutTable, visible } from "./table.ts"
@@ -28,6 +31,15 @@ const onAccess = <A, E, R>(use: (access: Access["Service"]) => Effect.Effect<A, 
     )
   )
 
+/** The id of the customer that an option names by address or id. */
+const customerIdOf = (named: string | undefined) => {
+  if (named === undefined || !named.includes("@"))
+    return Effect.succeed(named === undefined ? undefined : CustomerId.make(named))
+  return Customers.use((customers) => Effect.map(customerOf(customers, named), ({ id }) => id)).pipe(
+    Effect.provide(PostgresCustomers.layer)
+  )
+}
+
 const create = Command.make(
   "create",
   {
@@ -37,9 +49,8 @@ const create = Command.make(
       Flag.atLeast(1)
     ),
     customer: Flag.String("customer").pipe(
-      Flag.map((id) => CustomerId.make(id)),
-      Flag.withDescription("Id of the customer that it acts for; owner needs one"),
-      Flag.withMetavar("<uuid>"),
+      Flag.withDescription("The customer that it acts for, by address or id; owner needs one"),
+      Flag.withMetavar("<email>"),
       Flag.optional
     ),
     days: Flag.Int("days").pipe(
@@ -57,14 +68,14 @@ const create = Command.make(
         const now = yield* Clock.currentTimeMillis
         const expiresAt = Option.getOrUndefined(Option.map(days, (count) => now + count * DAY_MS))
         const made = yield* onAccess((access) =>
-          access
-            .createToken({ name, rights: right, customerId: Option.getOrUndefined(customer), expiresAt })
-            .pipe(
-              Effect.catchTags({
-                StoreUnavailable: unavailable,
-                InvalidToken: ({ message }) => Effect.fail(new CommandFailed({ message }))
-              })
-            )
+          Effect.flatMap(customerIdOf(Option.getOrUndefined(customer)), (customerId) =>
+            access.createToken({ name, rights: right, customerId, expiresAt })
+          ).pipe(
+            Effect.catchTags({
+              StoreUnavailable: unavailable,
+              InvalidToken: ({ message }) => Effect.fail(new CommandFailed({ message }))
+            })
+          )
         )
         const token = Redacted.value(made.token)
         yield* print({
@@ -79,6 +90,10 @@ const create = Command.make(
     {
       command: "postlane token create --name grafana --right admin:read --days 90",
       description: "One that only reads"
+    },
+    {
+      command: "postlane token create --name ci --right owner --customer ann@example.com",
+      description: "One that converts a customer's documents"
     }
   ])
 )

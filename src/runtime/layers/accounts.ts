@@ -7,6 +7,7 @@ import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
 import * as Accounts from "../../adapters/postgres/accounts/accounts.ts"
 import * as AuditLog from "../../adapters/postgres/accounts/audit-log.ts"
 import * as ContactMessages from "../../adapters/postgres/accounts/contact-messages.ts"
+import * as Customers from "../../adapters/postgres/accounts/customers.ts"
 import * as TeamInvites from "../../adapters/postgres/accounts/team-invites.ts"
 import * as AccountClosing from "../../domain/accounts/account-closing.ts"
 import * as ContactForms from "../../domain/accounts/contact-forms.ts"
@@ -84,7 +85,7 @@ const callers = (settings: AccountSettings, options: { readonly onlySimulated: b
     Receipts.layer
   ).pipe(
     Layer.provideMerge(ContactMessages.layer),
-    Layer.provideMerge(Accounts.layer),
+    Layer.provideMerge(Layer.merge(Accounts.layer, Customers.layer)),
     Layer.provideMerge(Layer.merge(Layer.provide(TeamInvites.layer, NodeCrypto.layer), MailTemplates.layer))
   )
 }

@@ -37,6 +37,7 @@ import { Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
 import { Access, type MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { Accounts, ContactMessages, TeamInvites } from "../../../src/ports/accounts/accounts.ts"
 import { AuditLog } from "../../../src/ports/accounts/audit-log.ts"
+import { Customers } from "../../../src/ports/accounts/customers.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../../src/ports/conversion/job-report.ts"
 import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
@@ -107,6 +108,7 @@ export interface Behind {
   readonly invites: Layer.Layer<TeamInvites>
   readonly accounts: Layer.Layer<AccountClosing>
   readonly funds: Layer.Layer<Accounts>
+  readonly customers: Layer.Layer<Customers>
   readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
   readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
   readonly convertByEmail: Layer.Layer<ConvertByEmail | MailObjects | ReplyChannel>
@@ -178,6 +180,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.invites ?? Layer.mock(TeamInvites, {}),
     behind.accounts ?? Layer.mock(AccountClosing, {}),
     behind.funds ?? Layer.mock(Accounts, {}),
+    behind.customers ?? Layer.mock(Customers, {}),
     behind.files ??
       Layer.mergeAll(
         Layer.mock(ConversionStore, {}),

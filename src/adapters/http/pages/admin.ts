@@ -1,9 +1,16 @@
 import { JobStatus } from "../../../domain/conversion/job.ts"
+import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY, SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
 import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/accounts/accounts.ts"
-import { confirmDialog } from "./dashboard.ts"
+import {
+  MAX_CUSTOMER_NAME,
+  MAX_GRANT,
+  MAX_GRANT_NOTE,
+  MAX_REFERENCE
+} from "../../../ports/accounts/customers.ts"
+import { confirmDialog, dialog } from "./dashboard.ts"
 import type { AdminScreen } from "./shell.ts"
 
 /** An admin's screen: its heading, its content, and the module that fills it. */
@@ -113,6 +120,45 @@ ${pager}
 ${confirmDialog}`
 }
 
+const creditsDialog = dialog(
+  "credits",
+  `<form id="credits-form">
+<label for="credits-number">Credits</label>
+<input id="credits-number" type="number" min="1" max="${MAX_GRANT}" step="1" required autocomplete="off">
+<label for="credits-reference">Reference</label>
+<input id="credits-reference" required maxlength="${MAX_REFERENCE}" autocomplete="off" aria-describedby="credits-help">
+<p class="help" id="credits-help">What they are for, such as an invoice’s number. The same reference never counts twice.</p>
+<label for="credits-note">Why <span class="help">(may be left out)</span></label>
+<input id="credits-note" maxlength="${MAX_GRANT_NOTE}" autocomplete="off">
+<p id="credits-problem" class="problem" role="alert" hidden></p>
+<div class="buttons">
+<button type="button" id="credits-no">Not now</button>
+<button type="submit" class="primary">Give credits</button>
+</div>
+</form>`
+)
+
+const CUSTOMERS: Screen = {
+  title: "Customers",
+  script: "admin/customers.js",
+  main: `<h1>Customers</h1>
+<p>Who may have documents converted, and what they can spend now. A new customer has ${FREE_LIFETIME_PAGES} free pages.</p>
+<form class="card write" id="add" hidden>
+<h2>Add a customer</h2>
+<div class="filters">
+<div class="field"><label for="add-email">Address</label><input id="add-email" type="email" required autocomplete="off" maxlength="320"></div>
+<div class="field"><label for="add-name">Name <span class="help">(may be left out)</span></label><input id="add-name" autocomplete="off" maxlength="${MAX_CUSTOMER_NAME}"></div>
+<div class="buttons"><button type="submit" class="primary">Add</button></div>
+</div>
+<p id="added" class="done" hidden></p>
+<p id="add-problem" class="problem" hidden></p>
+</form>
+${filters("/admin/customers", [input("search", "Part of the address or name")])}
+${table("Customers, newest first")}
+${pager}
+${creditsDialog}`
+}
+
 const DEAD_LETTERS: Screen = {
   title: "Dead letters",
   script: "admin/dead-letters.js",
@@ -185,6 +231,7 @@ const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
   jobs: JOBS,
   "email-log": EMAIL_LOG,
   suppressions: SUPPRESSIONS,
+  customers: CUSTOMERS,
   "dead-letters": DEAD_LETTERS,
   messages: MESSAGES,
   notifications: NOTIFICATIONS,

@@ -1,7 +1,7 @@
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 
 /** A dialog with the parts that every one has. */
-const dialog = (name: string, body: string): string =>
+export const dialog = (name: string, body: string): string =>
   `<dialog id="${name}" aria-labelledby="${name}-title">
 <h2 id="${name}-title"></h2>
 ${body}

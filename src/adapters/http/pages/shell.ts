@@ -28,6 +28,7 @@ export const ADMIN_SCREENS = [
   { name: "email-log", title: "Email log" },
   { name: "suppressions", title: "Suppressions" },
   { name: "dead-letters", title: "Dead letters" },
+  { name: "customers", title: "Customers" },
   { name: "messages", title: "Messages" },
   { name: "notifications", title: "Notifications" },
   { name: "statistics", title: "Statistics" },

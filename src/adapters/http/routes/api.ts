@@ -7,6 +7,7 @@ import { AccountGroup } from "./accounts/account.ts"
 import { AuditLogGroup } from "./accounts/audit-log.ts"
 import { AuthGroup } from "./accounts/auth.ts"
 import { ContactMessageGroup } from "./accounts/contact-messages.ts"
+import { CustomerGroup } from "./accounts/customers.ts"
 import { FormGroup } from "./accounts/forms.ts"
 import { PromoGroup } from "./accounts/promo.ts"
 import { ReceiptGroup } from "./accounts/receipts.ts"
@@ -65,7 +66,8 @@ export class Api extends HttpApi.make(API_NAME)
   .add(JobGroup)
   .add(BulkGroup)
   .add(SharingGroup)
-  .add(SharedGroup) {}
+  .add(SharedGroup)
+  .add(CustomerGroup) {}
 
 /** What an embedded one serves in addition. */
 export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup) {}

@@ -22,13 +22,18 @@ export const addCustomer = (
     customer.freePagesUsed ?? 0,
     greatest(erased.map((row) => row.freePagesUsed))
   )
-  return db.customers.insert({ name: null, deletedAt: null, ...customer, freePagesUsed })
+  return db.customers.insert({
+    name: null,
+    createdAt: db.moment(),
+    deletedAt: null,
+    ...customer,
+    freePagesUsed
+  })
 }
 
-const funds = (db: Documents, customerId: CustomerId): AccountFunds | undefined => {
-  const customer = db.customers.get(customerId)
-  const spendable = availableFunds(db, customerId)
-  if (customer === undefined || spendable === undefined || customer.deletedAt !== null) return undefined
+/** What a customer can spend, whether or not the account is open. */
+export const fundsOf = (db: Documents, customer: CustomerRow): AccountFunds => {
+  const spendable = availableFunds(db, customer.id) ?? { plan: customer.plan, credits: 0, freePages: 0 }
   const isPaid = spendable.plan === "paid"
   const remaining = isPaid ? spendable.credits : spendable.freePages
   const whole = isPaid ? customer.credits : FREE_LIFETIME_PAGES - customer.freePagesUsed
@@ -68,7 +73,11 @@ export const layer: Layer.Layer<Accounts, never, MemoryDocuments> = Layer.effect
   Accounts,
   Effect.map(MemoryDocuments, (documents) =>
     Accounts.of({
-      funds: (customerId) => transaction(documents, (db) => funds(db, customerId)),
+      funds: (customerId) =>
+        transaction(documents, (db) => {
+          const customer = db.customers.get(customerId)
+          return customer?.deletedAt === null ? fundsOf(db, customer) : undefined
+        }),
       close: (customerId) => transaction(documents, (db) => close(db, customerId)),
       erase: ({ email }) => transaction(documents, (db) => erase(db, email))
     })

@@ -27,7 +27,15 @@ export interface CustomerRow {
   readonly plan: "free" | "paid"
   readonly credits: number
   readonly freePagesUsed: number
+  readonly createdAt: Moment
   readonly deletedAt: Moment | null
+}
+
+/** `credit_grants`, by customer and reference. */
+export interface GrantRow {
+  readonly customerId: CustomerId
+  readonly credits: number
+  readonly reference: string
 }
 
 /** `funds_holds`, by job. */

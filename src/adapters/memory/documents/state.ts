@@ -11,6 +11,7 @@ import type {
   CustomerRow,
   FileRow,
   FlyerRow,
+  GrantRow,
   HoldRow,
   IdentityRow,
   JobRow,
@@ -28,6 +29,7 @@ import { type Journal, Refused, Table } from "./table.ts"
 /** What PostgreSQL keeps of documents and the funds they take, in memory: several stores ("processes") may share it. */
 export interface Documents {
   readonly customers: Table<CustomerRow>
+  readonly grants: Table<GrantRow>
   readonly holds: Table<HoldRow>
   readonly charges: Table<ChargeRow>
   readonly ledger: Table<LedgerRow>
@@ -69,6 +71,11 @@ export const makeDocuments = (linkKey = new Uint8Array(32)): Documents => {
     credits >= 0 && freePages >= 0
   return {
     customers: new Table(journal, ({ id }) => id, hasFunds),
+    grants: new Table<GrantRow>(
+      journal,
+      ({ customerId, reference }) => `${customerId} ${reference}`,
+      ({ credits }) => credits > 0
+    ),
     holds: new Table<HoldRow>(journal, ({ jobId }) => jobId, isAmount),
     charges: new Table<ChargeRow>(journal, ({ jobId }) => jobId, isAmount),
     ledger: new Table(journal, ({ id }) => id),

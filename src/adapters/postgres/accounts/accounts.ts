@@ -12,7 +12,7 @@ const ask = statements({ within: "10 seconds" })
 
 const Closed = Schema.Struct({ email: Schema.String, deletedAt: IsoTime })
 
-const FundsRow = Schema.Struct({
+export const FundsRow = Schema.Struct({
   id: CustomerId,
   email: Schema.String,
   name: TextOrNull,
@@ -21,7 +21,22 @@ const FundsRow = Schema.Struct({
   heldCredits: Schema.Int
 })
 
-const fundsOf = ({ remaining, ...row }: typeof FundsRow.Type): AccountFunds => ({
+/**
+ * What an account can spend: `available_funds` is what can be spent, the same as at spending time; the total minus that is
+ * what is held.
+ */
+export const FUNDS_COLUMNS = `c.id, c.email, c.name, f.plan as plan_type, greatest(l.remaining, 0) as remaining,
+l.whole - l.remaining as held_credits`
+export const FUNDS_FROM = `customers c
+cross join lateral available_funds(c.id) f
+cross join lateral (
+  select
+    case when f.plan = 'paid' then f.credits else f.free_pages end as remaining,
+    case when f.plan = 'paid' then coalesce(c.credits_remaining, 0)
+      else ${FREE_LIFETIME_PAGES} - c.lifetime_free_pages_used end as whole
+) l`
+
+export const fundsOf = ({ remaining, ...row }: typeof FundsRow.Type): AccountFunds => ({
   ...row,
   creditsRemaining: row.planType === "paid" ? remaining : null,
   freePagesLeft: row.planType === "free" ? remaining : null
@@ -39,18 +54,10 @@ export const layer: Layer.Layer<Accounts, never, ReadSql | WriteSql> = Layer.eff
           ask.first(
             "funds",
             FundsRow,
-            // `available_funds` is what can be spent, the same as at spending time; the total minus that is what is held.
-            readSql`select c.id, c.email, c.name, f.plan as plan_type, greatest(l.remaining, 0) as remaining,
-                l.whole - l.remaining as held_credits
-              from customers c
-              cross join lateral available_funds(c.id) f
-              cross join lateral (
-                select
-                  case when f.plan = 'paid' then f.credits else f.free_pages end as remaining,
-                  case when f.plan = 'paid' then coalesce(c.credits_remaining, 0)
-                    else ${FREE_LIFETIME_PAGES}::integer - c.lifetime_free_pages_used end as whole
-              ) l
-              where c.id = ${customerId}::uuid and c.deleted_at is null`
+            readSql.unsafe(
+              `select ${FUNDS_COLUMNS} from ${FUNDS_FROM} where c.id = $1::uuid and c.deleted_at is null`,
+              [customerId]
+            )
           ),
           (row) => row && fundsOf(row)
         ),

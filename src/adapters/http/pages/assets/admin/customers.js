@@ -1,0 +1,144 @@
+import { ask, explain } from "../api.js"
+import { inTurn } from "../dialogs.js"
+import { button, byId, el, say, show, warn } from "../dom.js"
+import { count, mayWrite, NOTHING, showList, tag, time } from "./list.js"
+
+/**
+ * @typedef {{
+ *   readonly id: string, readonly email: string, readonly name: string | null, readonly creditsRemaining: number | null,
+ *   readonly freePagesLeft: number | null, readonly heldCredits: number, readonly createdAt: string,
+ *   readonly closedAt: string | null
+ * }} Customer
+ */
+
+const PATH = "/api/admin/customers"
+
+/** @param {number} amount @param {string} one */
+const counted = (amount, one) => `${count(amount)} ${one}${amount === 1 ? "" : "s"}`
+
+/** @param {Customer} customer */
+const left = ({ creditsRemaining, freePagesLeft, heldCredits }) => {
+  const spendable =
+    creditsRemaining === null ? counted(freePagesLeft ?? 0, "free page") : counted(creditsRemaining, "credit")
+  return heldCredits === 0 ? spendable : `${spendable}, ${count(heldCredits)} set aside`
+}
+
+const add = async () => {
+  const email = byId("add-email", HTMLInputElement)
+  const name = byId("add-name", HTMLInputElement).value.trim()
+  const problem = byId("add-problem", HTMLElement)
+  try {
+    /** @type {{ readonly customer: Customer, readonly answer: "added" | "reopened" | "exists" }} */
+    const { answer, customer } = await ask("POST", PATH, {
+      email: email.value.trim(),
+      ...(name === "" ? {} : { name })
+    })
+    show(problem, undefined)
+    await read()
+    const said = { added: "is a customer now", reopened: "is open again", exists: "is a customer already" }
+    say(`${customer.email} ${said[answer]}.`)
+    show(byId("added", HTMLElement), `${customer.email} ${said[answer]}: ${left(customer)}.`)
+    byId("add", HTMLFormElement).reset()
+    email.focus()
+  } catch (failure) {
+    const text = explain(failure)
+    show(byId("added", HTMLElement), undefined)
+    show(problem, text)
+    warn(text)
+  }
+}
+
+/** Asks how many credits for what, and gives them. @param {Customer} customer @returns {Promise<void>} */
+const give = (customer) => {
+  const dialog = byId("credits", HTMLDialogElement)
+  const form = byId("credits-form", HTMLFormElement)
+  const number = byId("credits-number", HTMLInputElement)
+  const reference = byId("credits-reference", HTMLInputElement)
+  const note = byId("credits-note", HTMLInputElement)
+  const problem = byId("credits-problem", HTMLElement)
+  byId("credits-title", HTMLElement).textContent = `Give credits to ${customer.email}`
+  form.reset()
+  show(problem, undefined)
+  const over = new AbortController()
+  let busy = false
+  const submit = async () => {
+    if (busy) return
+    busy = true
+    try {
+      /** @type {{ readonly answer: "granted" | "repeated" }} */
+      const { answer } = await ask("POST", `${PATH}/${encodeURIComponent(customer.id)}/credits`, {
+        credits: Number(number.value),
+        reference: reference.value.trim(),
+        ...(note.value.trim() === "" ? {} : { note: note.value.trim() })
+      })
+      dialog.close()
+      await read()
+      say(
+        answer === "granted"
+          ? `${customer.email} has ${counted(Number(number.value), "credit")} more.`
+          : `${customer.email} was given these credits before, under this reference. Nothing was changed.`
+      )
+    } catch (failure) {
+      show(problem, explain(failure))
+      number.focus()
+    } finally {
+      busy = false
+    }
+  }
+  form.addEventListener(
+    "submit",
+    (event) => {
+      event.preventDefault()
+      void submit()
+    },
+    { signal: over.signal }
+  )
+  byId("credits-no", HTMLElement).addEventListener("click", () => dialog.close(), { signal: over.signal })
+  dialog.showModal()
+  return new Promise((resolve) =>
+    dialog.addEventListener(
+      "close",
+      () => {
+        over.abort()
+        resolve()
+      },
+      { once: true }
+    )
+  )
+}
+
+/** @type {ReadonlyArray<import("./list.js").Column<Customer>>} */
+const columns = [
+  { head: "Address", kind: "free", cell: ({ email }) => email },
+  { head: "Name", kind: "free", cell: ({ name }) => name ?? NOTHING },
+  { head: "Left", kind: "number", cell: left },
+  { head: "Since", kind: "short", cell: ({ createdAt }) => time(createdAt) },
+  {
+    head: "Account",
+    cell: ({ closedAt }) =>
+      closedAt === null ? tag("open", "good") : el("span", {}, "closed ", time(closedAt))
+  }
+]
+/** @type {import("./list.js").Column<Customer>} */
+const credits = {
+  head: "Change",
+  cell: (row) =>
+    row.closedAt === null
+      ? button("Give credits", { about: `to ${row.email}`, press: () => void inTurn(() => give(row)) })
+      : NOTHING
+}
+
+const filtered = new URLSearchParams(location.search).has("search")
+const read = showList({
+  path: PATH,
+  names: ["search"],
+  none: filtered ? "No customer matches." : "No customers yet.",
+  columns: mayWrite() ? [...columns, credits] : columns
+})
+
+const form = byId("add", HTMLFormElement)
+form.hidden = !mayWrite()
+form.addEventListener("submit", (event) => {
+  event.preventDefault()
+  void add()
+})

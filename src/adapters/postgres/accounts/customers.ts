@@ -1,0 +1,78 @@
+import { Effect, Layer, Schema } from "effect"
+
+import { Customers, type CustomerRow } from "../../../ports/accounts/customers.ts"
+import { ReadSql, WriteSql } from "../client.ts"
+import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
+import { statements } from "../statement.ts"
+import { storable, storableOrNull, TextOrNull, timeColumn } from "../values.ts"
+import { FUNDS_COLUMNS, FUNDS_FROM, fundsOf, FundsRow } from "./accounts.ts"
+
+const ask = statements({ within: "5 seconds" })
+
+const Row = Schema.Struct({ ...FundsRow.fields, createdAt: Schema.String, closedAt: TextOrNull })
+
+const COLUMNS = `${FUNDS_COLUMNS}, ${timeColumn("created_at", "c.created_at")}, ${timeColumn("closed_at", "c.deleted_at")}`
+
+const toRow = ({ closedAt, createdAt, ...row }: typeof Row.Type): CustomerRow => ({
+  ...fundsOf(row),
+  createdAt,
+  closedAt
+})
+
+const Added = Schema.Literals(["added", "reopened", "exists"])
+const Granted = Schema.Literals(["granted", "repeated", "reference_taken", "too_many", "not_found"])
+
+/** Customers in Postgres. */
+export const layer: Layer.Layer<Customers, never, ReadSql | WriteSql> = Layer.effect(
+  Customers,
+  Effect.gen(function* () {
+    const readSql = yield* ReadSql
+    const sql = yield* WriteSql
+    return Customers.of({
+      add: ({ actor, email, name }) =>
+        ask.answer(
+          "addCustomer",
+          Added,
+          sql`select add_customer(${email}, ${storableOrNull(name)}, ${storable(actor)}) as answer`
+        ),
+      find: (email) =>
+        Effect.map(
+          ask.first(
+            "findCustomer",
+            Row,
+            readSql.unsafe(`select ${COLUMNS} from ${FUNDS_FROM} where c.email = $1`, [storable(email)])
+          ),
+          (row) => row && toRow(row)
+        ),
+      page: ({ cursor, limit, search }) =>
+        newestFirst(
+          (text, parameters) => ask.stored("customers", readSql.unsafe<StoredRow>(text, parameters)),
+          {
+            from: FUNDS_FROM,
+            name: "c",
+            columns: COLUMNS,
+            conditions: (bind) => [
+              "c.email not like 'erased:%'",
+              ...(search === undefined
+                ? []
+                : [
+                    `strpos(lower(c.email || ' ' || coalesce(c.name, '')), lower(${bind(storable(search))}::text)) > 0`
+                  ])
+            ],
+            limit,
+            cursor
+          }
+        ).pipe(
+          Effect.flatMap(decodedPage("customers", Row)),
+          Effect.map(({ nextCursor, rows }) => ({ rows: rows.map(toRow), nextCursor }))
+        ),
+      grant: ({ actor, credits, customerId, note, reference }) =>
+        ask.answer(
+          "grantCredits",
+          Granted,
+          sql`select grant_credits(${customerId}::uuid, ${credits}, ${storable(reference)}, ${storable(actor)},
+            ${storableOrNull(note)}) as answer`
+        )
+    })
+  })
+)
