@@ -6,7 +6,7 @@ import * as PostgresAccess from "../../../src/adapters/postgres/accounts/access.
 import * as PostgresCustomers from "../../../src/adapters/postgres/accounts/customers.ts"
 import { Access } from "../../../src/ports/accounts/access.ts"
 import { Customers, type CustomerRow } from "../../../src/ports/accounts/customers.ts"
-import { layerPostgres, TestDatabase } from "../../support/postgres.ts"
+import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { jsonOf, run } from "./harness.ts"
 
 const stores = Layer.merge(

@@ -5,9 +5,9 @@ import * as Accounts from "../../../../src/adapters/postgres/accounts/accounts.t
 import * as CustomersStore from "../../../../src/adapters/postgres/accounts/customers.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { Customers } from "../../../../src/ports/accounts/customers.ts"
-import { suite } from "../../../contracts/customers.ts"
-import { postgres } from "../../../support/documents-postgres.ts"
-import { layerPostgres } from "../../../support/postgres.ts"
+import { suite } from "../../../contracts/accounts/customers.ts"
+import { postgres } from "../../../support/worlds/documents-postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 suite("PostgreSQL", Layer.provideMerge(Layer.merge(Accounts.layer, CustomersStore.layer), postgres))
 

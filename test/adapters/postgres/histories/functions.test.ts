@@ -25,7 +25,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "claim_contact_message",
     "close_account"
   ],
-  "test/contracts/customers.ts": ["add_customer", "grant_credits"],
+  "test/contracts/accounts/customers.ts": ["add_customer", "grant_credits"],
   "test/adapters/postgres/accounts/account-funds.test.ts": ["deduct_credits", "use_free_pages"],
   "test/contracts/mail/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],
   "test/adapters/postgres/migrator.test.ts": ["secure_function", "secure_table"],

@@ -1,11 +1,11 @@
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 
-import { Accounts } from "../../src/ports/accounts/accounts.ts"
-import { Customers } from "../../src/ports/accounts/customers.ts"
-import type { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
-import { anyId } from "../support/any-id.ts"
-import { addFile, ask, clean, customer, DocumentsWorld } from "./documents-world.ts"
+import { Accounts } from "../../../src/ports/accounts/accounts.ts"
+import { Customers } from "../../../src/ports/accounts/customers.ts"
+import type { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../support/any-id.ts"
+import { addFile, ask, clean, customer, DocumentsWorld } from "../conversion/documents-world.ts"
 
 const actor = "ops"
 
