@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 const steps: Readonly<Record<string, ReadonlyArray<string>>> = {
   types: ["node_modules/typescript/bin/tsc", "--noEmit"],
   "types of the pages' scripts": ["node_modules/typescript/bin/tsc", "-p", "src/adapters/http/pages/assets"],
+  "types of the cloud side": ["node_modules/typescript/bin/tsc", "-p", "infra"],
   lint: ["node_modules/oxlint/bin/oxlint"],
   format: ["node_modules/oxfmt/bin/oxfmt", "--check"],
   "dependency rule": ["scripts/check-dependencies.ts"],

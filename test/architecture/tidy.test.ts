@@ -14,7 +14,7 @@ const rulesBroken = (path: string, text: string) =>
 describe("the house", () => {
   const pages = readdirSync(root).filter((name) => name.endsWith(".md"))
   const files = [
-    ...readSourceFiles(root, ["src", "test", "docs", "scripts", "migrations"], /\.(ts|js|md|sql)$/),
+    ...readSourceFiles(root, ["src", "test", "docs", "scripts", "infra", "migrations"], /\.(ts|js|md|sql)$/),
     ...pages.map((path) => ({ path, text: readFileSync(`${root}/${path}`, "utf8") }))
   ]
 

@@ -58,7 +58,7 @@ export interface AlarmChange {
 export const QUIET: AlarmState = { firing: false, episode: 0, calmSince: undefined }
 
 export const FAILOVER_WINDOW_MINUTES = 15
-const FAILOVERS = 3
+export const FAILOVERS = 3
 
 /** The provider judges by several days; one day is the shortest window that covers every hour's traffic. */
 export const RATE_WINDOW_HOURS = 24
@@ -66,8 +66,8 @@ export const RATE_WINDOW_HOURS = 24
  * The provider reviews an account at 5 % and 0.1 %. Below the minimum of sends a share means nothing (one bounce of 40 is
  * 2.5 %): there the count decides.
  */
-const BOUNCES = { minimum: 200, above: 0.02, calm: 0.015, few: { bad: 10, calm: 4 } }
-const COMPLAINTS = { minimum: 1_000, above: 0.0005, calm: 0.0003, few: { bad: 3, calm: 1 } }
+export const BOUNCES = { minimum: 200, above: 0.02, calm: 0.015, few: { bad: 10, calm: 4 } }
+export const COMPLAINTS = { minimum: 1_000, above: 0.0005, calm: 0.0003, few: { bad: 3, calm: 1 } }
 
 /** The window of the alarms on fall-backs, deferrals and failures. */
 export const RECENT_MINUTES = 30

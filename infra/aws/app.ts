@@ -1,0 +1,47 @@
+import { App, BootstraplessSynthesizer, Stack } from "aws-cdk-lib"
+
+import { alarmTopic, logAlarms } from "./alarms.ts"
+import { mailResources } from "./mail.ts"
+import { batchRole, callerPolicy } from "./permissions.ts"
+import type { Plan } from "./plan.ts"
+import { buckets, deferQueue } from "./stores.ts"
+
+/** A stack without assets: it needs no bootstrapped account, and its template can be applied by any tool. */
+const stackIn = (app: App, stackName: string, region: string, description: string) =>
+  new Stack(app, stackName, {
+    stackName,
+    description,
+    env: { region },
+    synthesizer: new BootstraplessSynthesizer(),
+    tags: { service: "postlane" }
+  })
+
+/** The cloud side: one stack, and one more for mail where Amazon SES is used in another region. */
+export const cloudApp = (plan: Plan, outdir?: string): App => {
+  const { cloud, conversion, domains, providerB } = plan.settings
+  const app = new App({ analyticsReporting: false, ...(outdir === undefined ? {} : { outdir }) })
+  const home = stackIn(app, "postlane", cloud.region, "Postlane: queue, objects, alarms, permissions")
+  const add = alarmTopic(home, plan.alertEmail)
+
+  if (providerB.region === cloud.region) mailResources(home, plan, add)
+  else {
+    const mail = stackIn(app, "postlane-mail", providerB.region, "Postlane: sending through Amazon SES")
+    mailResources(mail, plan, alarmTopic(mail, plan.alertEmail))
+  }
+
+  const { dead, queue } = deferQueue(home, plan, add)
+  const { batch, files, mails } = buckets(home, plan)
+  logAlarms(home, add)
+  const modelId = conversion.model.id
+  callerPolicy(home, {
+    mailRegion: providerB.region,
+    sender: domains.sender,
+    configurationSets: [plan.configurationSet, providerB.outreachConfigurationSet],
+    queue,
+    deadLetters: dead,
+    buckets: [files, batch, mails].filter((one) => one !== undefined),
+    modelId,
+    batchRole: batch === undefined ? undefined : batchRole(home, batch, modelId)
+  })
+  return app
+}

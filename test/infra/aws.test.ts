@@ -1,0 +1,403 @@
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+import { it as effect } from "@effect/vitest"
+import { Stack } from "aws-cdk-lib"
+import { Match, Template } from "aws-cdk-lib/assertions"
+import { Effect, Layer, Logger } from "effect"
+import { assert, describe, expect, it } from "vitest"
+
+import { cloudApp } from "../../infra/aws/app.ts"
+import { CALLS } from "../../infra/aws/permissions.ts"
+import { readPlan } from "../../infra/aws/plan.ts"
+import { readSourceFiles } from "../../scripts/source-files.ts"
+import { makeAlarmBoard, NOTHING } from "../../src/adapters/memory/delivery/alarm-board.ts"
+import * as MemoryDeferrals from "../../src/adapters/memory/mail/deferrals.ts"
+import { decodeBusEvents } from "../../src/adapters/ses/bus-event.ts"
+import { layer as layerNotices, watchAlarms } from "../../src/domain/delivery/alarms.ts"
+import { AlertConfig } from "../../src/domain/delivery/alerts.ts"
+import { Mailer } from "../../src/domain/mail/mailer.ts"
+import { AlarmBoard } from "../../src/ports/delivery/alarm-board.ts"
+import { Chat } from "../../src/ports/delivery/alert-channels.ts"
+import { DeferQueue } from "../../src/ports/mail/defer-queue.ts"
+import { lineLogger } from "../../src/runtime/process/log-lines.ts"
+import { mail, makeHarness } from "../domain/mail/harness.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+const ENV = {
+  SENDER_DOMAIN: "mail.example.com",
+  LEGACY_DOMAIN: "example.com",
+  BASE_URL: "https://api.example.com",
+  ALERT_EMAIL: "ops@example.com",
+  FILES_BUCKET: "example-files",
+  BATCH_CONVERSION_S3_BUCKET: "example-batch",
+  CONVERT_EMAIL_BUCKET: "example-mails"
+}
+
+const stacksOf = (change: NodeJS.ProcessEnv = {}) => {
+  const app = cloudApp(readPlan({ ...ENV, ...change }))
+  return app.node.children.filter((child) => child instanceof Stack)
+}
+const [only] = stacksOf()
+const template = Template.fromStack(only!)
+
+interface Statement {
+  readonly Sid?: string
+  readonly Action: string | ReadonlyArray<string>
+  readonly Resource: unknown
+  readonly Condition?: unknown
+}
+const listed = <A>(one: A | ReadonlyArray<A>): ReadonlyArray<A> => (Array.isArray(one) ? one : [one as A])
+
+const statementsOf = (type: string): ReadonlyArray<Statement> =>
+  Object.values(template.findResources(type)).flatMap(
+    ({ Properties }) => Properties.PolicyDocument.Statement as ReadonlyArray<Statement>
+  )
+
+describe("the templates", () => {
+  it("are those that were reviewed", async () => {
+    const text = `${JSON.stringify(template.toJSON(), null, 1)}\n`
+    await expect(text).toMatchFileSnapshot("templates/postlane.template.json")
+    // What CloudFormation takes without a bucket to fetch it from.
+    assert.isBelow(text.length, 51_200)
+  })
+
+  it("hold no secret, and no account", () => {
+    const text = JSON.stringify(template.toJSON())
+    assert.notMatch(text, /\b\d{12}\b/)
+    assert.include(text, "{{resolve:secretsmanager:")
+  })
+
+  it("are two where Amazon SES is in another region, each with alarms to a topic of its own", () => {
+    const [home, mailStack] = stacksOf({ PROVIDERB_REGION: "eu-west-1" })
+    assert.deepStrictEqual(
+      [home, mailStack].map((stack) => [stack?.stackName, stack?.region]),
+      [
+        ["postlane", "us-east-1"],
+        ["postlane-mail", "eu-west-1"]
+      ]
+    )
+    const [own, mails] = [Template.fromStack(home!), Template.fromStack(mailStack!)]
+    own.resourceCountIs("AWS::SES::EmailIdentity", 0)
+    mails.resourceCountIs("AWS::SES::EmailIdentity", 1)
+    for (const one of [own, mails]) one.resourceCountIs("AWS::SNS::Subscription", 1)
+    assert.include(JSON.stringify(own.findResources("AWS::IAM::ManagedPolicy")), ":ses:eu-west-1:")
+  })
+
+  it("make only the buckets that are named", () => {
+    const [stack] = stacksOf({ BATCH_CONVERSION_S3_BUCKET: "", CONVERT_EMAIL_BUCKET: "" })
+    const small = Template.fromStack(stack!)
+    small.resourceCountIs("AWS::S3::Bucket", 1)
+    const text = JSON.stringify(small.findResources("AWS::IAM::ManagedPolicy"))
+    assert.notInclude(text, "PassRole")
+    assert.notInclude(text, "ModelInvocationJob")
+  })
+})
+
+describe("the plan", () => {
+  it("names everything that is missing at once", () => {
+    assert.throws(() => readPlan({}), /SENDER_DOMAIN[^]*BASE_URL[^]*ALERT_EMAIL[^]*FILES_BUCKET/)
+    assert.throws(() => readPlan({ ...ENV, BASE_URL: "http://api.example.com" }), /https/)
+    assert.throws(() => readPlan({ ...ENV, FILES_BUCKET: "No Bucket" }), /FILES_BUCKET/)
+  })
+})
+
+describe("sending", () => {
+  it("signs with Easy DKIM of 2048 bits, bounces to its own name, and has a default set", () => {
+    template.hasResourceProperties("AWS::SES::EmailIdentity", {
+      EmailIdentity: "mail.example.com",
+      DkimSigningAttributes: { NextSigningKeyLength: "RSA_2048_BIT" },
+      MailFromAttributes: { MailFromDomain: "bounce.mail.example.com" },
+      ConfigurationSetAttributes: { ConfigurationSetName: Match.anyValue() }
+    })
+  })
+
+  it("suppresses bounces and complaints in both sets, and tracks outreach mail only", () => {
+    for (const Name of ["transactional-set", "outreach-set"]) {
+      template.hasResourceProperties("AWS::SES::ConfigurationSet", {
+        Name,
+        SuppressionOptions: { SuppressedReasons: ["BOUNCE", "COMPLAINT"] }
+      })
+    }
+    const published = Object.values(template.findResources("AWS::SES::ConfigurationSetEventDestination")).map(
+      ({ Properties }) => Properties.EventDestination.MatchingEventTypes as ReadonlyArray<string>
+    )
+    const every = ["send", "delivery", "deliveryDelay", "bounce", "complaint", "reject", "renderingFailure"]
+    assert.sameDeepMembers(published, [every, [...every, "open", "click"]])
+  })
+
+  it("delivers every event that the webhook records, for 24 hours, and then keeps it", () => {
+    template.hasResourceProperties("AWS::Events::Rule", {
+      Targets: [
+        Match.objectLike({
+          RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
+          DeadLetterConfig: Match.anyValue()
+        })
+      ]
+    })
+    template.hasResourceProperties("AWS::Events::ApiDestination", {
+      InvocationEndpoint: "https://api.example.com/api/webhooks/providerb-events",
+      HttpMethod: "POST"
+    })
+    template.hasResourceProperties("AWS::Events::Connection", {
+      AuthParameters: { ApiKeyAuthParameters: { ApiKeyName: "X-Webhook-Secret" } }
+    })
+    const [rule] = Object.values(template.findResources("AWS::Events::Rule"))
+    const routed: ReadonlyArray<string> = rule!["Properties"].EventPattern["detail-type"]
+    const samples: ReadonlyArray<Record<string, unknown>> = JSON.parse(
+      readFileSync(`${root}/test/support/ses-events.json`, "utf8")
+    )
+    const recorded = samples
+      .filter((sample) => decodeBusEvents(sample, { outreachSet: undefined })[0]?._tag === "Event")
+      .map((sample) => String(sample["detail-type"]))
+    assert.sameMembers([...new Set(recorded)], [...routed])
+  })
+})
+
+describe("queues and buckets", () => {
+  it("give a deferred send three receives", () => {
+    template.hasResourceProperties("AWS::SQS::Queue", {
+      QueueName: "postlane-email-defer",
+      VisibilityTimeout: 60,
+      RedrivePolicy: Match.objectLike({ maxReceiveCount: 3 })
+    })
+  })
+
+  it("keep dead letters for longer than the queues keep messages", () => {
+    const kept = Object.values(template.findResources("AWS::SQS::Queue")).map(({ Properties }) => [
+      String(Properties.QueueName).endsWith("dead-letters"),
+      Properties.MessageRetentionPeriod as number
+    ])
+    assert.sameDeepMembers(kept, [
+      [false, 4 * 86_400],
+      [true, 14 * 86_400],
+      [true, 14 * 86_400]
+    ])
+  })
+
+  it("are encrypted, private and reached over TLS only, and stay where the stack goes", () => {
+    const all = template.findResources("AWS::S3::Bucket")
+    assert.lengthOf(Object.keys(all), 3)
+    template.allResourcesProperties("AWS::S3::Bucket", {
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }]
+      },
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true
+      }
+    })
+    template.allResources("AWS::S3::Bucket", { DeletionPolicy: "Retain" })
+    const plain = { Effect: "Deny", Condition: { Bool: { "aws:SecureTransport": "false" } } }
+    for (const [type, count] of [
+      ["AWS::S3::BucketPolicy", 3],
+      ["AWS::SQS::QueuePolicy", 3]
+    ] as const) {
+      template.resourceCountIs(type, count)
+      template.allResourcesProperties(type, {
+        PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(plain)]) }
+      })
+    }
+  })
+
+  it("drop what is short-lived after 14 days, and an owner's file never by itself", () => {
+    const rule = (BucketName: string) => {
+      const [found] = Object.values(template.findResources("AWS::S3::Bucket", { Properties: { BucketName } }))
+      return found!["Properties"].LifecycleConfiguration.Rules[0]
+    }
+    for (const name of ["example-batch", "example-mails"]) {
+      assert.strictEqual(rule(name).ExpirationInDays, 14)
+    }
+    assert.isUndefined(rule("example-files").ExpirationInDays)
+    assert.strictEqual(rule("example-files").NoncurrentVersionExpiration.NoncurrentDays, 14)
+  })
+})
+
+describe("permissions", () => {
+  const calls: Readonly<Record<string, ReadonlyArray<string>>> = Object.assign({}, ...Object.values(CALLS))
+
+  it("name exactly the commands that src sends", () => {
+    const used = readSourceFiles(root, ["src"])
+      .filter(({ text }) => text.includes('from "@aws-sdk/'))
+      .flatMap(({ text }) => [...text.matchAll(/\bnew (\w+Command|Upload)\(/g)].map(([, name]) => name!))
+    assert.sameMembers(Object.keys(calls), [...new Set(used)])
+  })
+
+  it("allow exactly the actions that those need, none of them by a wildcard", () => {
+    const allowed = statementsOf("AWS::IAM::ManagedPolicy").flatMap(({ Action }) => listed(Action))
+    assert.sameMembers([...new Set(allowed)], [...new Set(Object.values(calls).flat()), "iam:PassRole"])
+    for (const action of allowed) assert.notInclude(action, "*")
+  })
+
+  it("name the resources of each action, but for those that know none", () => {
+    const open = statementsOf("AWS::IAM::ManagedPolicy").filter(({ Resource }) => Resource === "*")
+    assert.sameMembers(
+      open.flatMap(({ Action }) => listed(Action)),
+      ["ses:GetAccount", "bedrock:ListModelInvocationJobs"]
+    )
+  })
+
+  it("let Bedrock take the batch role on for this account's jobs, and reach nothing but its bucket and the model", () => {
+    template.hasResourceProperties("AWS::IAM::Role", {
+      AssumeRolePolicyDocument: {
+        Statement: [
+          Match.objectLike({
+            Principal: { Service: "bedrock.amazonaws.com" },
+            Condition: {
+              StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } },
+              ArnLike: { "aws:SourceArn": Match.anyValue() }
+            }
+          })
+        ]
+      }
+    })
+    const own = statementsOf("AWS::IAM::Policy").filter(({ Sid }) => Sid !== undefined)
+    assert.deepStrictEqual(
+      own.map(({ Action, Sid }) => [Sid, Action]),
+      [
+        ["Records", ["s3:GetObject", "s3:PutObject"]],
+        ["Folder", "s3:ListBucket"],
+        ["Model", "bedrock:InvokeModel"]
+      ]
+    )
+    assert.include(JSON.stringify(own), "foundation-model/anthropic.")
+    const pass = statementsOf("AWS::IAM::ManagedPolicy").find(({ Action }) => Action === "iam:PassRole")
+    assert.deepStrictEqual(pass?.Condition, {
+      StringEquals: { "iam:PassedToService": "bedrock.amazonaws.com" }
+    })
+  })
+})
+
+/** The lines that are printed where a send fails over and an alarm begins and ends. */
+const printed = Effect.gen(function* () {
+  const lines: Array<string> = []
+  const harness = yield* makeHarness({ fallback: "provider_b" })
+  harness.scripts.provider_a.push("unavailable")
+  const board = { now: { ...NOTHING, failovers: 3 } }
+  const alarms = watchAlarms.pipe(
+    Effect.provide(
+      layerNotices.pipe(
+        Layer.provide([
+          Layer.succeed(AlertConfig, { email: "ops@x.test" }),
+          Layer.succeed(Mailer, Mailer.of({ send: harness.send })),
+          MemoryDeferrals.layer(harness.database),
+          Layer.succeed(Chat, Chat.of({ configured: false, post: () => Effect.void }))
+        ]),
+        Layer.merge(Layer.succeed(AlarmBoard, AlarmBoard.of(makeAlarmBoard(board)))),
+        Layer.merge(Layer.mock(DeferQueue, { configured: false }))
+      )
+    )
+  )
+  yield* Effect.andThen(harness.send(mail()), alarms).pipe(
+    Effect.provideService(
+      Logger.CurrentLoggers,
+      new Set([lineLogger({ write: (line) => lines.push(line) }, (text) => text)])
+    )
+  )
+  return lines.map((line) => (JSON.parse(line) as { readonly message: string }).message)
+})
+
+/** CloudWatch's own reading of `{ $.message = "…" }`, in which `*` is any text. */
+const matches = (pattern: string, message: string): boolean => {
+  const [, wanted = ""] = /^\{ \$\.message = "([^"]*)" \}$/.exec(pattern) ?? []
+  const literal = wanted.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
+  return wanted !== "" && new RegExp(`^${literal.join(".*")}$`).test(message)
+}
+
+describe("alarms", () => {
+  const alarms = Object.values(template.findResources("AWS::CloudWatch::Alarm")).map(
+    ({ Properties }) => Properties
+  )
+
+  it("are those of EVENT-40, each mailed when it begins and when it ends", () => {
+    assert.sameDeepMembers(
+      alarms.map((one) => [one.MetricName, one.ComparisonOperator, one.Threshold, one.Period, one.Statistic]),
+      [
+        ["Failovers", "GreaterThanOrEqualToThreshold", 3, 900, "Sum"],
+        ["Alarms", "GreaterThanOrEqualToThreshold", 1, 300, "Sum"],
+        ["Reputation.BounceRate", "GreaterThanThreshold", 0.02, 3600, "Maximum"],
+        ["Reputation.ComplaintRate", "GreaterThanThreshold", 0.0005, 3600, "Maximum"],
+        ["ApproximateNumberOfMessagesVisible", "GreaterThanOrEqualToThreshold", 1, 300, "Maximum"],
+        ["ApproximateNumberOfMessagesVisible", "GreaterThanOrEqualToThreshold", 1, 300, "Maximum"]
+      ]
+    )
+    for (const { AlarmActions, OKActions } of alarms) {
+      assert.lengthOf(AlarmActions, 1)
+      assert.deepStrictEqual(AlarmActions, OKActions)
+    }
+    template.hasResourceProperties("AWS::SNS::Subscription", {
+      Protocol: "email",
+      Endpoint: "ops@example.com"
+    })
+  })
+
+  it("count metrics that a filter makes, in every log group", () => {
+    const filters = Object.values(template.findResources("AWS::Logs::MetricFilter")).map(
+      ({ Properties }) => Properties
+    )
+    const made = filters.flatMap(({ MetricTransformations }) =>
+      MetricTransformations.map(
+        (one: Record<string, string>) => `${one["MetricNamespace"]}/${one["MetricName"]}`
+      )
+    )
+    const counted = alarms.filter(({ Namespace }) => Namespace === "Postlane")
+    const wanted = counted.map(({ MetricName }) => `Postlane/${MetricName}`)
+    assert.sameMembers(made, [...wanted, ...wanted])
+    assert.lengthOf(new Set(filters.map(({ LogGroupName }) => JSON.stringify(LogGroupName))), 2)
+  })
+
+  effect.effect("are fed by lines that the logger prints", () =>
+    Effect.gen(function* () {
+      const lines = yield* printed
+      const patterns = new Set(
+        Object.values(template.findResources("AWS::Logs::MetricFilter")).map(
+          ({ Properties }) => Properties.FilterPattern as string
+        )
+      )
+      const source = readSourceFiles(root, ["src"])
+        .map(({ text }) => text)
+        .join("\n")
+      for (const pattern of patterns) {
+        const [, word] = /"(\w+)/.exec(pattern) ?? []
+        assert.match(source, new RegExp(`log(Warning|Error)\\([\`"]${word}[ \`"]`))
+        assert.lengthOf(
+          lines.filter((line) => matches(pattern, line)),
+          1,
+          pattern
+        )
+      }
+      for (const pattern of patterns) assert.isFalse(matches(pattern, "EMAIL_ALARM_OVER failovers"))
+    })
+  )
+})
+
+describe("npm run infra", () => {
+  it("applies each stack with the AWS CLI, then prints what it gives out", () => {
+    const folder = mkdtempSync(join(tmpdir(), "postlane-aws-"))
+    try {
+      const script = `#!/bin/sh\necho "$@" >> ${folder}/calls\n`
+      writeFileSync(join(folder, "aws"), script, { mode: 0o755 })
+      const PATH = `${folder}${delimiter}${process.env["PATH"]}`
+      const { status, stderr } = spawnSync(process.execPath, [join(root, "infra/aws/main.ts"), "apply"], {
+        env: { ...ENV, PATH },
+        encoding: "utf8"
+      })
+      assert.strictEqual(status, 0, stderr)
+      const calls = readFileSync(join(folder, "calls"), "utf8").trim().split("\n")
+      assert.lengthOf(calls, 2)
+      assert.match(
+        calls[0]!,
+        /^cloudformation deploy --region us-east-1 --stack-name postlane --template-file \S+postlane\.template\.json --capabilities CAPABILITY_IAM/
+      )
+      assert.match(calls[1]!, /^cloudformation describe-stacks --region us-east-1 --stack-name postlane/)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
