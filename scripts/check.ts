@@ -12,6 +12,7 @@ const steps: Readonly<Record<string, ReadonlyArray<string>>> = {
   format: ["node_modules/oxfmt/bin/oxfmt", "--check"],
   "dependency rule": ["scripts/check-dependencies.ts"],
   "generated files": ["scripts/generated.ts", "--check"],
+  "lint of the OpenAPI document": ["scripts/lint-openapi.ts"],
   "lock file": ["scripts/complete-lock.ts", "--check"]
 }
 

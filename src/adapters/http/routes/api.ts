@@ -81,6 +81,8 @@ export class DocumentedApi extends HttpApi.make("postlane-documented")
     OpenApi.annotations({
       title: "Postlane",
       version: "0.1.0",
+      license: { name: "MIT", identifier: "MIT" },
+      servers: [{ url: "/", description: "The Postlane that serves this document" }],
       description:
         "Outbound mail that is never sent twice. Every answer outside 2xx is a problem document (RFC 9457) whose `code` " +
         "is one of `ProblemCode`; `retryable` says whether the same request may be sent again."

@@ -43,6 +43,10 @@ export const convertFile = HttpApiEndpoint.post("convertFile", "/api/v1/files/:f
 }).annotateMerge(
   OpenApi.annotations({
     summary: "Starts the conversion",
+    transform: ({ requestBody, ...operation }) => ({
+      ...operation,
+      requestBody: { ...requestBody, required: false }
+    }),
     description:
       "One credit a page, set aside now and charged when the result is stored; nothing on failure or cancel. Converting again " +
       "costs the same again; the earlier result stays until the new one is stored."

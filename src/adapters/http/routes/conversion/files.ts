@@ -77,8 +77,13 @@ const FileView = Schema.Struct({
 
 const OneFile = Schema.Struct({ file: FileView })
 
+/** Bytes, in the words of OpenAPI. */
+const BYTES = { type: "string", format: "binary" }
+
 const uploadFile = HttpApiEndpoint.post("uploadFile", "/api/v1/files", {
   query: { name: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(1000))) },
+  // The handler is raw: it reads the body while it arrives, and a form as well.
+  payload: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array()),
   success: OneFile.pipe(HttpApiSchema.status(201)),
   error: [
     InvalidRequest,
@@ -92,6 +97,17 @@ const uploadFile = HttpApiEndpoint.post("uploadFile", "/api/v1/files", {
 }).annotateMerge(
   OpenApi.annotations({
     summary: "Takes a file in: PDF, DOCX, PNG or JPEG, by its content",
+    override: {
+      requestBody: {
+        content: {
+          "application/octet-stream": { schema: BYTES },
+          "multipart/form-data": {
+            schema: { type: "object", properties: { file: BYTES }, required: ["file"] }
+          }
+        },
+        required: true
+      }
+    },
     description: "Either multipart/form-data with a field `file`, or the bytes as they are, with `?name=`."
   })
 )
@@ -264,15 +280,18 @@ export const fileHandlers = HttpApiBuilder.group(
       .handleRaw("convertFile", ({ params, request }) =>
         Effect.flatMap(fileOf(params.fileId), (file) => convert(conversions, file, request))
       )
-      .handleAll({
-        uploadFile: Effect.fnUntraced(function* ({ query, request }) {
+      .handleRaw(
+        "uploadFile",
+        Effect.fnUntraced(function* ({ query, request }) {
           const { customerId } = yield* CurrentOwner
           if (Number(request.headers["content-length"] ?? 0) > MAX_FILE_BYTES + MAX_FORM) {
             return yield* Effect.fail(fileTooLarge)
           }
           yield* takePlace(uploading, customerId)
           return { file: viewOf(yield* upload(uploads, customerId, request, query.name)) }
-        }),
+        })
+      )
+      .handleAll({
         listFiles: ({ query }) => list(store, query),
         getFile: ({ params }) => Effect.map(fileOf(params.fileId), (file) => ({ file: viewOf(file) })),
         deleteFile: ({ params }) =>
