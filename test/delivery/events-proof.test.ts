@@ -184,6 +184,8 @@ const libraryRow = (store: MailStore["Service"], story: Story, provider: Plan["p
         error: null,
         errorKind: null,
         costUsd: 0.0004,
+        attempts: [],
+        retryAt: null,
         settle: undefined
       })
     ).then(() => undefined)

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Result } from "effect"
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { IdempotencyKey, KeyHash, LogRowId } from "../ids.ts"
 import { addressKey, addressOf } from "./address.ts"
-import { unconfigured } from "./attempt.ts"
+import { newTrace, traced, unconfigured } from "./attempt.ts"
 import { settledState } from "./claim.ts"
 import { delayBefore, hasExpired, type ProviderRequest, type SendDetails } from "./deferred-send.ts"
 import {
@@ -108,7 +108,8 @@ const send = Effect.fnUntraced(function* (
     holdsClaim: claim !== undefined && began.answered,
     startedAt,
     firstAttemptAt: decision.firstAttemptAt,
-    sticky: decision.sticky
+    sticky: decision.sticky,
+    trace: newTrace()
   }
   if (began.evidence !== undefined) {
     const { provider, providerMessageId } = began.evidence
@@ -180,7 +181,9 @@ const deliver = Effect.fnUntraced(function* (
   if (!(yield* stillHolds(parts, sending))) return yield* lost(sending)
   const adapter = parts.providers.get(provider)
   const request = requestFor(parts, sending, provider)
-  const attempt = yield* Effect.result(
+  const attempt = yield* traced(
+    sending.trace,
+    provider,
     adapter === undefined || request === undefined
       ? Effect.fail(unconfigured(provider))
       : parts.runner.attempt(adapter, request)
@@ -269,6 +272,7 @@ const defer = Effect.fnUntraced(function* (
     yield* Effect.logError("an ambiguous send could not be queued for its retry", { error })
     return doubtful(`${reason}; it could not be queued for a retry: ${error}`)
   }
+  sending.trace.retryAt = now + delay * 1000
   yield* Effect.logWarning("an ambiguous send waits for its retry").pipe(
     Effect.annotateLogs({ provider: request.provider, reason, source: details.source })
   )
@@ -278,7 +282,7 @@ const defer = Effect.fnUntraced(function* (
 /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
 const conclude = Effect.fnUntraced(function* (
   parts: SendParts,
-  { details, owner, sticky }: Sending,
+  { details, owner, sticky, trace }: Sending,
   result: SendResult
 ): Effect.fn.Return<SendResult> {
   yield* countSend(result.provider, result.status, details.category)
@@ -290,7 +294,7 @@ const conclude = Effect.fnUntraced(function* (
   const state = settledState(result, sticky !== undefined)
   const ambiguous = sticky !== undefined || result.status === "deferred" || state === "ambiguous"
   const settle = owner === undefined ? undefined : { owner, state, ambiguous, result }
-  const recorded = yield* record(parts, rowOf(parts.config, result, details, settle))
+  const recorded = yield* record(parts, rowOf(parts.config, result, details, trace, settle))
   if (recorded === undefined) return result
   const proven =
     result.status === "deferred" && recorded.providerMessageId !== null && statusRank(recorded.status) > 1

@@ -4,7 +4,7 @@ import type { BeganRetry } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import { LogRowId } from "../ids.ts"
-import { unconfigured } from "./attempt.ts"
+import { newTrace, type Trace, traced, unconfigured } from "./attempt.ts"
 import { type DeferredSend, delayBefore, hasExpired, withinWindow, withoutDropped } from "./deferred-send.ts"
 import { dedupes } from "./failover.ts"
 import { countRetry } from "./metrics.ts"
@@ -54,8 +54,9 @@ const handle = Effect.fnUntraced(function* (
   if (began._tag === "Recorded") return yield* countRetry("recorded")
   const { details } = message
   const blocked = blockedAddresses(details.category, began.suppressions)
-  const result = yield* send(parts, message, blocked)
-  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), settledBy(owner)))
+  const trace = newTrace()
+  const result = yield* send(parts, message, blocked, trace)
+  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, settledBy(owner)))
   yield* countRetry(result.status)
   if (result.status === "failed") {
     yield* Effect.logError("a deferred send ended failed").pipe(
@@ -121,7 +122,8 @@ const gaveUp = (message: DeferredSend, error: string): SendResult =>
 const send = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  blocked: ReadonlyMap<string, SuppressionReason>
+  blocked: ReadonlyMap<string, SuppressionReason>,
+  trace: Trace
 ): Effect.fn.Return<SendResult, RetryFailure> {
   const { details, request } = message
   const now = yield* Clock.currentTimeMillis
@@ -136,7 +138,9 @@ const send = Effect.fnUntraced(function* (
     const reasons = details.to.flatMap((address) => blocked.get(address) ?? [])
     return suppressed(message, triedBy(message), suppressedError(reasons))
   }
-  const attempt = yield* Effect.result(
+  const attempt = yield* traced(
+    trace,
+    request.provider,
     adapter === undefined
       ? Effect.fail(unconfigured(request.provider))
       : parts.runner.attempt(adapter, mailed)
@@ -146,7 +150,7 @@ const send = Effect.fnUntraced(function* (
   if (kind === "rejected") return gaveUp(message, reason)
   const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
   return evidence === undefined
-    ? yield* again(parts, message, reason)
+    ? yield* again(parts, message, reason, trace)
     : sent(message, triedBy(message), evidence.providerMessageId)
 })
 
@@ -154,7 +158,8 @@ const send = Effect.fnUntraced(function* (
 const again = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  reason: string
+  reason: string,
+  trace: Trace
 ): Effect.fn.Return<SendResult, RetryFailure> {
   const attempt = message.attempt + 1
   const now = yield* Clock.currentTimeMillis
@@ -164,6 +169,7 @@ const again = Effect.fnUntraced(function* (
     return gaveUp(message, `the mail expires before its next retry; the last one: ${reason}`)
   const rowId = yield* nextRowId(parts, message.rowId)
   yield* enqueueRetry(parts, { ...message, attempt, rowId }, delay)
+  trace.retryAt = now + delay * 1000
   yield* Effect.logWarning("a retry was ambiguous and waits for the next").pipe(
     Effect.annotateLogs({ provider: message.request.provider, attempt: message.attempt, reason })
   )

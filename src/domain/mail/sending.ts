@@ -8,7 +8,7 @@ import { MailStore } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import type { LogRowId } from "../ids.ts"
-import { makeAttemptRunner } from "./attempt.ts"
+import { makeAttemptRunner, type Trace } from "./attempt.ts"
 import type { DeferredSend, SendDetails } from "./deferred-send.ts"
 import type { Provider } from "./failover.ts"
 import type { Message, MessageDefaults } from "./message.ts"
@@ -28,6 +28,7 @@ export interface Sending {
   readonly firstAttemptAt: number
   /** The only provider that may see the key, since an earlier attempt on it was ambiguous. */
   readonly sticky: Provider | undefined
+  readonly trace: Trace
 }
 
 /** The settings of sending (MAIL-4, MAIL-20, MAIL-24, MAIL-51). */

@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import type { BeganSend, MailStore, RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import { withDeadline } from "../deadline.ts"
 import type { KeyHash } from "../ids.ts"
+import type { Trace } from "./attempt.ts"
 import type { Evidence } from "./claim.ts"
 import type { SendDetails } from "./deferred-send.ts"
 import type { Provider } from "./failover.ts"
@@ -108,6 +109,7 @@ export const rowOf = (
   { costUsd, primary }: MailerConfig["Service"],
   result: SendResult,
   details: SendDetails,
+  { attempts, retryAt }: Trace,
   settle: RecordSend["settle"]
 ): RecordSend => ({
   rowId: result.sendId,
@@ -119,5 +121,7 @@ export const rowOf = (
   error: result.ok ? null : result.error,
   errorKind: result.status === "failed" ? result.kind : null,
   costUsd: result.ok ? costUsd[result.provider ?? primary] : null,
+  attempts,
+  retryAt,
   settle
 })

@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect"
 
 import type { KeyHash, LogRowId } from "../../domain/ids.ts"
+import type { Attempt } from "../../domain/mail/attempt.ts"
 import type { ClaimDecision, ClaimState, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
@@ -71,6 +72,10 @@ export interface RecordSend {
   readonly errorKind: FailureKind | null
   /** USD, where a provider accepted; of a deferral, the cost if it turns out to have been accepted. */
   readonly costUsd: number | null
+  /** The attempts at providers that this call made, in their order (MAIL-74). */
+  readonly attempts: ReadonlyArray<Attempt>
+  /** When the retry of a deferral is due, milliseconds since the epoch. */
+  readonly retryAt: number | null
   /** Settles the claim of `owner`; a claim that has passed to another owner is left alone. */
   readonly settle:
     | {

@@ -34,6 +34,15 @@ const driver = ({ databaseUrl }: Targets, concurrency: number) =>
     Effect.provide(Reactivity.layer)
   )
 
+const ACCEPTED = {
+  provider: "provider_a",
+  outcome: "accepted",
+  reason: null,
+  code: null,
+  startedAt: Date.UTC(2026, 0, 1),
+  durationMs: 12
+} as const
+
 const row = (n: number): RecordSend => ({
   rowId: anyId(),
   details: {
@@ -53,6 +62,8 @@ const row = (n: number): RecordSend => ({
   error: null,
   errorKind: null,
   costUsd: 0.0004,
+  attempts: [ACCEPTED],
+  retryAt: null,
   settle: undefined
 })
 

@@ -58,6 +58,33 @@ describe("a send", () => {
     })
   )
 
+  it.effect("MAIL-74: notes each attempt of a send, and when its retry is due", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ fallback: "provider_b" })
+      world.scripts.provider_a.push("unavailable")
+      world.scripts.provider_b.push("hang-lost")
+      yield* TestClock.adjust("5 seconds")
+      const fiber = yield* Effect.forkChild(world.send(mail()))
+      yield* TestClock.adjust("15 seconds")
+      yield* Fiber.join(fiber)
+      const [row] = world.database.rows()
+      assert.deepStrictEqual(
+        row?.attempts.map(({ durationMs, outcome, provider, startedAt }) => [
+          provider,
+          outcome,
+          startedAt,
+          durationMs
+        ]),
+        [
+          ["provider_a", "unavailable", 5_000, 0],
+          ["provider_b", "ambiguous", 5_000, 15_000]
+        ]
+      )
+      assert.strictEqual(row?.attempts[1]?.reason, "no answer within 15000 ms")
+      assert.strictEqual(row?.retryAt, 20_000 + 120_000)
+    })
+  )
+
   it.effect("counts a provider without settings as unavailable", () =>
     Effect.gen(function* () {
       const world = yield* makeHarness({ missing: "provider_a", fallback: "provider_b" })

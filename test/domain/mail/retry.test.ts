@@ -34,6 +34,26 @@ const successor = (queued: ReadonlyArray<DeferredSend>, attempt: number) =>
 /** Fifteen minutes from the test clock's beginning: as long as a sign-in link works. */
 const LINK_EXPIRES = new Date(15 * 60_000).toISOString()
 
+describe("the row of a retry", () => {
+  it.effect("MAIL-74: has its own attempt, and the time of the next retry", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ lost: true })
+      world.scripts.provider_a.push("ambiguous-lost")
+      yield* TestClock.adjust("2 minutes")
+      yield* world.retry(world.message)
+      const row = world.database.rows().at(-1)
+      assert.deepStrictEqual(
+        row?.attempts.map(({ outcome, provider, startedAt }) => [provider, outcome, startedAt]),
+        [["provider_a", "ambiguous", 120_000]]
+      )
+      assert.strictEqual(row?.retryAt, 120_000 + 600_000)
+      yield* TestClock.adjust("10 minutes")
+      yield* world.retry(successor(yield* world.queued, 2)!)
+      assert.deepInclude(world.database.rows().at(-1), { status: "sent", retryAt: null })
+    })
+  )
+})
+
 describe("a retry of a mail that expires", () => {
   it.effect("D1: goes out while the mail is of use; the one that would come later is given up at once", () =>
     Effect.gen(function* () {

@@ -5,6 +5,7 @@ import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.t
 import type { EventEntry, LogRow, RecordedEvent } from "../../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { IdempotencyKey, KeyHash, LogRowId } from "../../../src/domain/ids.ts"
+import { Attempt } from "../../../src/domain/mail/attempt.ts"
 import { FailureKind, Provider } from "../../../src/domain/mail/failover.ts"
 import { SendStatus } from "../../../src/domain/mail/send-result.ts"
 import { EmailStatus } from "../../../src/domain/mail/status.ts"
@@ -106,6 +107,8 @@ const Row = Schema.Struct({
   suppressionMarks: Schema.Array(Schema.String),
   entryId: Schema.NullOr(Schema.String),
   accounts: Schema.NullOr(Schema.Struct({ received: Schema.NullOr(Account), listed: Account })),
+  retryAt: Schema.NullOr(Schema.Number),
+  attempts: Schema.Array(Attempt),
   createdAt: Schema.Number
 })
 const account = (
@@ -201,6 +204,8 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
         suppression_marks as "suppressionMarks", entry_id as "entryId",
         case when accounts is not null then
           jsonb_build_object('received', ${account("told")}, 'listed', ${account("listed")}) end as accounts,
+        extract(epoch from retry_at)::float8 * 1000 as "retryAt",
+        coalesce(attempts, '[]') as attempts,
         extract(epoch from created_at)::float8 * 1000 as "createdAt"
       from email_log order by created_at, id`)
         .pipe(Effect.flatMap(decodeRows), Effect.orDie),

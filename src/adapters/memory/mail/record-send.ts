@@ -72,6 +72,8 @@ const rowOf = (entry: RecordSend, now: number): LogRow => {
     acceptedCostUsd: entry.outcome === "deferred" ? entry.costUsd : null,
     idempotencyKey: details.idempotencyKey,
     keyHash: details.keyHash,
+    retryAt: entry.retryAt,
+    attempts: entry.attempts,
     createdAt: now
   }
 }
@@ -89,7 +91,8 @@ const merge = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow => {
     error: row.error ?? entry.error,
     errorKind: row.errorKind ?? entry.errorKind,
     failedOver: row.failedOver || entry.failedOver,
-    costUsd: row.costUsd ?? entry.costUsd
+    costUsd: row.costUsd ?? entry.costUsd,
+    attempts: [...row.attempts, ...entry.attempts]
   })
 }
 

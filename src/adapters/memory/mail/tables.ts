@@ -1,5 +1,6 @@
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import { type KeyHash, LogRowId } from "../../../domain/ids.ts"
+import type { Attempt } from "../../../domain/mail/attempt.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
 import type { FailureKind, Provider } from "../../../domain/mail/failover.ts"
 import type { SendStatus } from "../../../domain/mail/send-result.ts"
@@ -54,6 +55,9 @@ export interface LogRow {
   readonly entryId: string | null
   /** Only where the poll has seen the mail: the latest event that a webhook brought, and the latest that the poll listed. */
   readonly accounts: { readonly received: Account | null; readonly listed: Account } | null
+  /** When the retry of a deferral is due. */
+  readonly retryAt: number | null
+  readonly attempts: ReadonlyArray<Attempt>
   readonly createdAt: number
 }
 
@@ -158,7 +162,9 @@ export const EMPTY_ROW: Omit<LogRow, "id" | "category" | "status" | "createdAt">
   alertedAt: null,
   suppressionMarks: [],
   entryId: null,
-  accounts: null
+  accounts: null,
+  retryAt: null,
+  attempts: []
 }
 
 /** Inserts the row, or replaces the one of its id. */

@@ -139,6 +139,8 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
   key_hash: details.keyHash,
   provider: entry.provider,
   provider_message_id: entry.providerMessageId,
+  retry_at: entry.retryAt === null ? null : new Date(entry.retryAt),
+  attempts: entry.attempts,
   settle: entry.settle
 })
 
