@@ -1,58 +1,14 @@
-import { Cause, Clock, type Context, Effect, Fiber, Result, Schema } from "effect"
+import { Cause, type Context, Effect, Fiber } from "effect"
 
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import type { ProviderRequest } from "./deferred-send.ts"
-import { FailureKind, Provider } from "./failover.ts"
+import type { Provider } from "./failover.ts"
 import { countAttempt } from "./metrics.ts"
 
 /** How long a shutdown lets attempts under way finish by themselves, and then lets their outcomes be written. */
 const DRAIN_GRACE = "6 seconds"
 const DRAIN_WRITE = "3 seconds"
-
-/** What the log keeps of one attempt at a provider (MAIL-74). */
-export const Attempt = Schema.Struct({
-  provider: Provider,
-  outcome: Schema.Literals(["accepted", ...FailureKind.literals]),
-  /** The provider's error text and name, as they are in {@link ProviderFailure}; null where it accepted. */
-  reason: Schema.NullOr(Schema.String),
-  code: Schema.NullOr(Schema.String),
-  /** Milliseconds since the epoch. */
-  startedAt: Schema.Number,
-  durationMs: Schema.Number
-})
-export type Attempt = typeof Attempt.Type
-
-/** What one call does at providers, noted for its row while it runs. */
-export interface Trace {
-  readonly attempts: Array<Attempt>
-  /** When the retry that was queued is due, milliseconds since the epoch; null where none was. */
-  retryAt: number | null
-}
-
-export const newTrace = (): Trace => ({ attempts: [], retryAt: null })
-
-/** Runs an attempt to its answer, and notes it. */
-export const traced = Effect.fnUntraced(function* (
-  trace: Trace,
-  provider: Provider,
-  attempt: Effect.Effect<Accepted, ProviderFailure>
-): Effect.fn.Return<Result.Result<Accepted, ProviderFailure>> {
-  const startedAt = yield* Clock.currentTimeMillis
-  const from = yield* Clock.monotonicTimeNanos
-  const answer = yield* Effect.result(attempt)
-  const durationMs = Math.round(Number((yield* Clock.monotonicTimeNanos) - from) / 1e6)
-  trace.attempts.push({
-    provider,
-    startedAt,
-    durationMs,
-    ...Result.match(answer, {
-      onSuccess: () => ({ outcome: "accepted" as const, reason: null, code: null }),
-      onFailure: ({ code, kind, message }) => ({ outcome: kind, reason: message, code: code ?? null })
-    })
-  })
-  return answer
-})
 
 /** The failure of an attempt at a provider that has no adapter. */
 export const unconfigured = (provider: Provider): ProviderFailure =>

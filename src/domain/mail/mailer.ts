@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Result } from "effect"
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { IdempotencyKey, KeyHash, LogRowId } from "../ids.ts"
 import { addressKey, addressOf } from "./address.ts"
-import { newTrace, traced, unconfigured } from "./attempt.ts"
+import { unconfigured } from "./attempt.ts"
 import { settledState } from "./claim.ts"
 import { delayBefore, hasExpired, type ProviderRequest, type SendDetails } from "./deferred-send.ts"
 import {
@@ -47,6 +47,7 @@ import {
 import { statusRank } from "./status.ts"
 import { begin, findEvidence, moveClaim, record, rowOf } from "./store-access.ts"
 import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression-policy.ts"
+import { newTrace, traced } from "./trace.ts"
 
 /**
  * Outbound mail (MAIL-1): suppression look-up, primary, fallback only after proof that the primary did not accept, one row.

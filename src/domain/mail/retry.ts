@@ -4,7 +4,7 @@ import type { BeganRetry } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import { LogRowId } from "../ids.ts"
-import { newTrace, type Trace, traced, unconfigured } from "./attempt.ts"
+import { unconfigured } from "./attempt.ts"
 import { type DeferredSend, delayBefore, hasExpired, withinWindow, withoutDropped } from "./deferred-send.ts"
 import { dedupes } from "./failover.ts"
 import { countRetry } from "./metrics.ts"
@@ -12,6 +12,7 @@ import { deferred, failed, type SendResult, sent, suppressed } from "./send-resu
 import { claimLeaseMs, enqueueRetry, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
 import { findEvidence, rowOf } from "./store-access.ts"
 import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression-policy.ts"
+import { newTrace, type Trace, traced } from "./trace.ts"
 
 /** How long a retry waits before it tries again to lease a key that another process works on. */
 const BUSY_WAIT = "1 second"

@@ -8,10 +8,11 @@ import { MailStore } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import type { LogRowId } from "../ids.ts"
-import { makeAttemptRunner, type Trace } from "./attempt.ts"
+import { makeAttemptRunner } from "./attempt.ts"
 import type { DeferredSend, SendDetails } from "./deferred-send.ts"
 import type { Provider } from "./failover.ts"
 import type { Message, MessageDefaults } from "./message.ts"
+import type { Trace } from "./trace.ts"
 
 /** A send under way: what does not change between its look-up and its row. */
 export interface Sending {

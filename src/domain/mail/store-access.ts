@@ -3,7 +3,6 @@ import { Clock, Effect } from "effect"
 import type { BeganSend, MailStore, RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import { withDeadline } from "../deadline.ts"
 import type { KeyHash } from "../ids.ts"
-import type { Trace } from "./attempt.ts"
 import type { Evidence } from "./claim.ts"
 import type { SendDetails } from "./deferred-send.ts"
 import type { Provider } from "./failover.ts"
@@ -11,6 +10,7 @@ import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
 import type { SendResult } from "./send-result.ts"
 import { claimLeaseMs, type MailerConfig } from "./sending.ts"
+import type { Trace } from "./trace.ts"
 
 /** What the calls to the store need. */
 interface Access {

@@ -1,13 +1,13 @@
 import { Context, type Effect } from "effect"
 
 import type { KeyHash, LogRowId } from "../../domain/ids.ts"
-import type { Attempt } from "../../domain/mail/attempt.ts"
 import type { ClaimDecision, ClaimState, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { SendResult, SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { Suppression } from "../../domain/mail/suppression-policy.ts"
+import type { Attempt } from "../../domain/mail/trace.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A claim on a key that the caller chose. */

@@ -1,6 +1,5 @@
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import { type KeyHash, LogRowId } from "../../../domain/ids.ts"
-import type { Attempt } from "../../../domain/mail/attempt.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
 import type { FailureKind, Provider } from "../../../domain/mail/failover.ts"
 import type { SendStatus } from "../../../domain/mail/send-result.ts"
@@ -11,6 +10,7 @@ import type {
   SuppressionReason,
   UNKNOWN_CATEGORY
 } from "../../../domain/mail/suppression-policy.ts"
+import type { Attempt } from "../../../domain/mail/trace.ts"
 
 /** What an event says of a mail, and when. */
 export interface Account {
