@@ -7,6 +7,7 @@ import * as AlertPreferences from "../../adapters/postgres/delivery/alert-prefer
 import * as DeliveryLog from "../../adapters/postgres/delivery/delivery-log.ts"
 import * as EmailLogQuery from "../../adapters/postgres/delivery/email-log-query.ts"
 import * as EmailStats from "../../adapters/postgres/delivery/email-stats.ts"
+import * as MailStories from "../../adapters/postgres/delivery/mail-stories.ts"
 import * as SimulatedChat from "../../adapters/simulated/chat.ts"
 import * as Telegram from "../../adapters/telegram/chat.ts"
 import * as Alarms from "../../domain/delivery/alarms.ts"
@@ -80,7 +81,9 @@ export const delivery = (
 ) =>
   Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layer(settings)).pipe(
     Layer.provideMerge(Layer.provide(EventRecording.layer, recordedAlerts(settings))),
-    Layer.provideMerge(Layer.mergeAll(DeliveryLog.layer, EmailLogQuery.layer, EmailStats.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(DeliveryLog.layer, EmailLogQuery.layer, EmailStats.layer, MailStories.layer)
+    ),
     Layer.provideMerge(DeliveryIntake.layer(settings)),
     Layer.provideMerge(alerts(settings, options))
   )

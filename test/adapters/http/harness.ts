@@ -44,6 +44,7 @@ import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { AlertPreferences } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryIntake } from "../../../src/ports/delivery/delivery-log.ts"
 import { EmailLogQuery, EmailStats } from "../../../src/ports/delivery/email-log-query.ts"
+import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
 import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
@@ -80,6 +81,7 @@ export interface Behind {
   readonly send: Mailer["Service"]["send"]
   readonly queue: Partial<DeferQueue["Service"]>
   readonly page: EmailLogQuery["Service"]["page"]
+  readonly story: MailStories["Service"]["of"]
   readonly report: ReadinessReport
   readonly outbox: Partial<SimulatedMail["Service"]["outbox"]>
   readonly script: SimulatedMail["Service"]["script"]
@@ -201,6 +203,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       ),
     behind.pipeline ?? Layer.mock(PipelineAnswers, {}),
     MailTemplates.layer,
+    Layer.succeed(MailStories, MailStories.of({ of: behind.story ?? (() => Effect.succeed(undefined)) })),
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(
       EmailLogQuery,

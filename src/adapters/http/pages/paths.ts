@@ -11,6 +11,7 @@ export const PAGE_PATHS: ReadonlyArray<string> = [
   "/dashboard",
   "/admin",
   "/admin/:screen",
+  "/admin/email-log/:id",
   "/assets/:version/:name",
   "/assets/:version/:room/:name"
 ]

@@ -9,6 +9,7 @@ import { adminScreen } from "./admin.ts"
 import { type Assets, assetRoutes, readAssets } from "./assets.ts"
 import { dashboardMain } from "./dashboard.ts"
 import { acceptsPages, escape, pageResponse } from "./html-page.ts"
+import { makeMailPages } from "./mail-pages.ts"
 import { APP_POLICY, shell, type ShellPage } from "./shell.ts"
 import { signInMain } from "./sign-in.ts"
 
@@ -31,6 +32,7 @@ const refused = ({ detail, title }: Problem): string =>
 interface Pages {
   readonly assets: Assets
   readonly caller: Effect.Success<ReturnType<typeof makeCaller>>
+  readonly mail: Effect.Success<typeof makeMailPages>
 }
 
 const respond = ({ assets }: Pages, content: ShellPage, status = 200) =>
@@ -43,20 +45,25 @@ const toSignIn = (right: Right) =>
     return redirect(right === "owner" ? "/sign-in" : "/sign-in?reason=admin")
   })
 
+/** What a page shows. */
+type Content = Omit<ShellPage, "path" | "principal"> & { readonly status?: number }
+
 /** The page, where the principal has the right; without a principal, a redirect to the sign-in. */
 const guarded = (
   pages: Pages,
   right: Right,
   path: string,
-  content: (principal: Principal) => Omit<ShellPage, "path" | "principal">
+  content: (principal: Principal) => Effect.Effect<Content>
 ) =>
   Effect.matchEffect(pages.caller(unknownCaller), {
     onSuccess: (principal) =>
-      Effect.succeed(
-        may(principal, right)
-          ? respond(pages, { ...content(principal), path, principal })
-          : respond(pages, { title: "Not allowed", main: noRight(right, principal), path, principal }, 403)
-      ),
+      may(principal, right)
+        ? Effect.map(content(principal), ({ status, ...made }) =>
+            respond(pages, { ...made, path, principal }, status)
+          )
+        : Effect.succeed(
+            respond(pages, { title: "Not allowed", main: noRight(right, principal), path, principal }, 403)
+          ),
     onFailure: (failure) =>
       failure.status === 401
         ? toSignIn(right)
@@ -79,12 +86,17 @@ const signIn = (pages: Pages) =>
 
 /** `GET /dashboard`. */
 const dashboard = (pages: Pages) =>
-  guarded(pages, "owner", "/dashboard", () => ({
-    title: "Dashboard",
-    main: dashboardMain,
-    script: "dashboard/dashboard.js",
-    style: "dashboard/dashboard.css"
-  }))
+  guarded(pages, "owner", "/dashboard", () =>
+    Effect.succeed({
+      title: "Dashboard",
+      main: dashboardMain,
+      script: "dashboard/dashboard.js",
+      style: "dashboard/dashboard.css"
+    })
+  )
+
+const forAdmins = (principal: Principal, main: string): string =>
+  `<div data-may-write="${may(principal, "admin")}">${main}</div>`
 
 /** `GET /admin/:screen`. */
 const admin = (pages: Pages) =>
@@ -92,27 +104,47 @@ const admin = (pages: Pages) =>
     const screen = adminScreen(name)
     return screen === undefined
       ? Effect.succeed(problemResponse(nothingHere))
-      : guarded(pages, "admin:read", `/admin/${name}`, (principal) => ({
-          title: screen.title,
-          main: `<div data-may-write="${may(principal, "admin")}">${screen.main}</div>`,
-          script: screen.script,
-          style: "admin/admin.css"
-        }))
+      : guarded(pages, "admin:read", `/admin/${name}`, (principal) =>
+          Effect.succeed({
+            title: screen.title,
+            main: forAdmins(principal, screen.main),
+            script: screen.script,
+            style: "admin/admin.css"
+          })
+        )
   })
+
+/** `GET /admin/email-log/:id`. */
+const mail = (pages: Pages) =>
+  Effect.flatMap(HttpRouter.params, ({ id = "" }) =>
+    guarded(pages, "admin:read", `/admin/email-log/${encodeURIComponent(id)}`, (principal) =>
+      Effect.map(pages.mail(id), ({ main, ...content }) => ({
+        ...content,
+        main: forAdmins(principal, main),
+        style: "admin/admin.css",
+        complete: true
+      }))
+    )
+  )
 
 /**
  * The pages for people: the dashboard, the admin screens, the sign-in, and their assets. A page holds no user data: its
- * script reads the JSON API, with the same session. None of them is in the OpenAPI document.
+ * script reads the JSON API, with the same session; a mail's page alone is complete as it is served. None of them is in the OpenAPI document.
  */
 export const pageRoutes = ({ baseUrl }: { readonly baseUrl: string }) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const pages: Pages = { assets: readAssets(), caller: yield* makeCaller(baseUrl) }
+      const pages: Pages = {
+        assets: readAssets(),
+        caller: yield* makeCaller(baseUrl),
+        mail: yield* makeMailPages
+      }
       yield* assetRoutes(router, pages.assets)
       yield* router.add("GET", "/", home)
       yield* router.add("GET", "/sign-in", signIn(pages))
       yield* router.add("GET", "/dashboard", dashboard(pages))
       yield* router.add("GET", "/admin", redirect("/admin/jobs"))
       yield* router.add("GET", "/admin/:screen", admin(pages))
+      yield* router.add("GET", "/admin/email-log/:id", mail(pages))
     })
   )

@@ -16,6 +16,8 @@ export interface ShellPage {
   /** The module that runs on it, and its style sheet in addition to the common one. */
   readonly script?: string | undefined
   readonly style?: string | undefined
+  /** The page can be read without its script. */
+  readonly complete?: boolean | undefined
   /** The signed-in user. */
   readonly principal?: Principal | undefined
   /** The path of the page, which the navigation marks. */
@@ -54,7 +56,11 @@ const navigation = (path: string, principal: Principal): string => {
 
 const adminNavigation = (path: string): string =>
   `<nav class="screens" aria-label="Admin"><ul>${ADMIN_SCREENS.map(({ name, title }) =>
-    link(`/admin/${name}`, title, path === `/admin/${name}` ? "page" : undefined)
+    link(
+      `/admin/${name}`,
+      title,
+      path === `/admin/${name}` ? "page" : path.startsWith(`/admin/${name}/`) ? "true" : undefined
+    )
   ).join("")}</ul></nav>`
 
 const account = ({ actor }: Principal): string =>
@@ -63,10 +69,12 @@ const account = ({ actor }: Principal): string =>
 <button type="submit">Sign out</button>
 </form>`
 
+const NEEDS_SCRIPT = `<noscript><p class="notice">This page needs JavaScript. Everything on it can be done through the <a href="/docs">API</a> as well.</p></noscript>`
+
 /** The whole page. The two live regions exist from the start, so that text added to them is read out. */
 export const shell = (
   pathOf: (asset: string) => string,
-  { main, path, principal, script, style, title }: ShellPage
+  { complete = false, main, path, principal, script, style, title }: ShellPage
 ): string =>
   `<!doctype html>
 <html lang="en">
@@ -92,7 +100,7 @@ ${main}
 </main>
 <div id="polite" class="hidden" role="status"></div>
 <div id="urgent" class="hidden" role="alert"></div>
-<noscript><p class="notice">This page needs JavaScript. Everything on it can be done through the <a href="/docs">API</a> as well.</p></noscript>
+${complete ? "" : NEEDS_SCRIPT}
 </body>
 </html>
 `

@@ -19,7 +19,8 @@ const recipientKey = (recipient: string): string => {
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
 
-const COLUMNS = [
+/** The columns of {@link EmailLogRow}. */
+export const COLUMNS = [
   "id",
   "category",
   "source",

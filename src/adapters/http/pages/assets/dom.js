@@ -87,8 +87,10 @@ export const warn = (text) => announce("urgent", text)
 /** Shown in place of a missing value. */
 export const NOTHING = "–"
 
-const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })
+const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" })
 
-/** A time in the reader's zone. @param {string | null} iso */
-export const time = (iso) =>
-  iso === null ? NOTHING : el("time", { datetime: iso }, MOMENT.format(new Date(iso)))
+/** A time in the reader's zone, with seconds. @param {string} iso */
+export const moment = (iso) => MOMENT.format(new Date(iso))
+
+/** @param {string | null} iso */
+export const time = (iso) => (iso === null ? NOTHING : el("time", { datetime: iso }, moment(iso)))

@@ -92,7 +92,8 @@ const drawPager = (wanted, nextCursor) => {
 /** Shows a refusal of the API in the page's place for problems. @param {unknown} failure */
 export const showProblem = (failure) => {
   const text = explain(failure)
-  byId("loading", HTMLElement).hidden = true
+  const loading = document.getElementById("loading")
+  if (loading !== null) loading.hidden = true
   show(byId("problem", HTMLElement), text)
   warn(text)
 }

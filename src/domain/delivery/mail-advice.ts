@@ -1,0 +1,191 @@
+import type { MailStory, StoryRow } from "../../ports/delivery/mail-stories.ts"
+import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../mail/failover.ts"
+
+/** What can be done about a mail: by a button where there is a route for it, and by a command. */
+export type Step =
+  | { readonly _tag: "Say"; readonly text: string; readonly command?: string }
+  | { readonly _tag: "Unsuppress"; readonly email: string; readonly text: string; readonly command: string }
+  | { readonly _tag: "Redrive"; readonly id: string; readonly text: string; readonly command: string }
+
+/** Where a mail stands, in words, and what to do next. */
+export interface Advice {
+  readonly mood: "good" | "bad" | "wait" | ""
+  readonly title: string
+  readonly why: string
+  readonly steps: ReadonlyArray<Step>
+}
+
+/** What the advice goes by, beside the story. */
+interface Known {
+  /** The dead letter that holds the mail's retry. */
+  readonly deadLetter: string | undefined
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
+/** How long a retry may be late before somebody should look: the queue's consumer may be busy. */
+const LATE_MS = 2 * 60_000
+
+/** The row that says where the mail stands: the newest that a provider accepted, else the newest. */
+export const standingRow = (rows: ReadonlyArray<StoryRow>): StoryRow =>
+  rows.findLast(({ outcome, provider_message_id: id }) => id !== null || outcome === "sent") ?? rows.at(-1)!
+
+/** An argument of a command, as a shell takes it. */
+const quoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+const postlane = (...words: ReadonlyArray<string>): string =>
+  `npm run -s postlane -- ${words.map(quoted).join(" ")}`
+
+const say = (text: string, command?: string): Step =>
+  command === undefined ? { _tag: "Say", text } : { _tag: "Say", text, command }
+
+const unsuppress = (email: string): Step => ({
+  _tag: "Unsuppress",
+  email,
+  text: `Mail ${email} again, once the address is fixed or its owner asked for it.`,
+  command: postlane("unsuppress", email)
+})
+
+/** A step for each recipient that is on the list. */
+const lift = ({ suppressions }: MailStory): ReadonlyArray<Step> =>
+  [...new Set(suppressions.map(({ email }) => email))].map(unsuppress)
+
+const sendAgain = ({ idempotency_key: key }: StoryRow): Step =>
+  say(
+    key === null
+      ? "Send it again from where it came."
+      : `Make the same call again, with the same idempotency key (${key}): the key is free, since nothing was accepted.`
+  )
+
+const isProvider = (name: string | null): name is Provider => name === "provider_a" || name === "provider_b"
+
+const waiting = (row: StoryRow, { deadLetter, now }: Known): Advice => {
+  const advice = { mood: "wait", title: "Waits for its retry" } as const
+  if (deadLetter !== undefined) {
+    return {
+      mood: "bad",
+      title: "Its retry is a dead letter",
+      why: "The retry was received three times without an end, so that nobody works on it any more.",
+      steps: [
+        {
+          _tag: "Redrive",
+          id: deadLetter,
+          text: "Put it back into the queue: it goes out on its own key, unless an event has proven by then that it arrived.",
+          command: postlane("dead-letters", "redrive", deadLetter)
+        }
+      ]
+    }
+  }
+  const due = row.retry_at === null ? undefined : Date.parse(row.retry_at)
+  const written = Date.parse(row.created_at)
+  if (now - written >= IDEMPOTENCY_WINDOW_MS)
+    return {
+      mood: "bad",
+      title: "Its retry never came to an end",
+      why: "No retry goes out a day after the first attempt. Whether the first one arrived, no event has said.",
+      steps: [say("Ask a recipient whether the mail came before you send it under a new key.")]
+    }
+  return {
+    ...advice,
+    why: "The provider gave no clear answer: the mail may be out. The same request goes out again on the same key, unless an event proves before that it arrived.",
+    steps:
+      due !== undefined && now > due + LATE_MS
+        ? [say("The retry is overdue. See whether a worker runs.", postlane("doctor"))]
+        : [say("Nothing to do. Do not send it under another key: that could make a second copy.")]
+  }
+}
+
+const doubtful = (row: StoryRow, { now }: Known): Advice => {
+  const { created_at: written, idempotency_key: key, provider } = row
+  const safe = isProvider(provider) && dedupes(provider) && now - Date.parse(written) < IDEMPOTENCY_WINDOW_MS
+  return {
+    mood: "bad",
+    title: "Nobody can say whether it arrived",
+    why: "An attempt ended without a clear answer, and no delivery event has settled it.",
+    steps: [
+      safe && key !== null
+        ? say(
+            `Within a day of the first attempt the same call with the same key (${key}) is safe: the provider delivers one copy for it.`
+          )
+        : say(
+            "Ask a recipient whether the mail came before you send it under a new key: a second copy cannot be ruled out."
+          )
+    ]
+  }
+}
+
+const refused = (row: StoryRow): Advice => ({
+  mood: "bad",
+  title: "Not sent",
+  why:
+    row.error_kind === "rejected"
+      ? "The provider refused this mail, and no other would take it. Nothing left."
+      : "No provider could take it. Nothing left.",
+  steps: [
+    ...(row.error_kind === "rejected" ? [say("Correct what the provider complains about.")] : []),
+    sendAgain(row)
+  ]
+})
+
+const bounced = (story: MailStory): Advice => ({
+  mood: "bad",
+  title: "Bounced",
+  why: "The recipient’s server refused it for good.",
+  steps: [say("Correct the address where it is written wrong, and send to that one."), ...lift(story)]
+})
+
+const BY_STATUS: Readonly<Record<string, Omit<Advice, "steps">>> = {
+  sent: { mood: "", title: "Accepted by the provider", why: "No delivery event has come yet." },
+  delivery_delayed: {
+    mood: "wait",
+    title: "The recipient’s server keeps it waiting",
+    why: "The provider goes on trying by itself."
+  },
+  delivered: { mood: "good", title: "Delivered", why: "The recipient’s server took it." },
+  opened: { mood: "good", title: "Delivered and opened", why: "The recipient opened it." },
+  clicked: { mood: "good", title: "Delivered and read", why: "The recipient followed a link in it." }
+}
+
+/** Where a mail stands, and what to do next. */
+export const adviceOn = (story: MailStory, known: Known): Advice => {
+  const row = standingRow(story.rows)
+  switch (row.status) {
+    case "deferred":
+      return waiting(row, known)
+    case "bounced":
+      return bounced(story)
+    case "complained":
+      return {
+        mood: "bad",
+        title: "Reported as spam",
+        why: "It was delivered, and a recipient complained.",
+        steps: [say("Do not mail this recipient again, except what they need to sign in."), ...lift(story)]
+      }
+    case "suppressed":
+      return row.outcome === "suppressed"
+        ? {
+            mood: "bad",
+            title: "Not sent: every recipient is suppressed",
+            why: row.error ?? "Their addresses are on the suppression list.",
+            steps: [...lift(story), sendAgain(row)]
+          }
+        : {
+            mood: "bad",
+            title: "Held back by the provider",
+            why: "The provider has the address on a suppression list of its own.",
+            steps: [say("Take the address off the provider’s list, in its console."), ...lift(story)]
+          }
+    case "failed":
+      if (row.outcome !== "failed")
+        return {
+          mood: "bad",
+          title: "The provider could not deliver it",
+          why: row.error ?? "It gave no reason.",
+          steps: [say("Send it again under a new key, once the reason is dealt with.")]
+        }
+      return row.error_kind === "ambiguous" ? doubtful(row, known) : refused(row)
+    default:
+      return { ...BY_STATUS[row.status]!, steps: [say("Nothing to do.")] }
+  }
+}

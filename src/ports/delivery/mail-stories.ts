@@ -1,0 +1,70 @@
+import { Context, type Effect, type Schema } from "effect"
+
+import type { ClaimState } from "../../domain/mail/claim.ts"
+import type { Provider } from "../../domain/mail/failover.ts"
+import type { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
+import type { Attempt } from "../../domain/mail/trace.ts"
+import type { StoreUnavailable } from "../store-unavailable.ts"
+import type { EmailLogRow } from "./email-log-query.ts"
+
+/** Most rows of one story: a key that is used every day has no end. */
+export const MAX_STORY_ROWS = 50
+
+/** What the log keeps of a delivery event. */
+export interface LoggedEvent {
+  readonly event: string
+  /** ISO 8601 in UTC. */
+  readonly at: string | null
+  /** How it was learned: a webhook (or the event bus) brought it, or the poll found it in the provider's list. */
+  readonly by: "webhook" | "poll"
+  readonly raw: Schema.Json
+}
+
+/** A row of the log with what belongs to it. Times are ISO 8601 in UTC. */
+export interface StoryRow extends Omit<EmailLogRow, "raw"> {
+  readonly attempts: ReadonlyArray<Attempt>
+  /** When the retry of a deferral is due. */
+  readonly retry_at: string | null
+  /** The events that are kept, in the order of their occurrence. */
+  readonly events: ReadonlyArray<LoggedEvent>
+  /** `reason:address` for each suppression that the row's events asked for. */
+  readonly suppression_marks: ReadonlyArray<string>
+}
+
+/** All that is known of one mail: a send and its retries. */
+export interface MailStory {
+  /** The rows of the mail's idempotency key, oldest first. */
+  readonly rows: ReadonlyArray<StoryRow>
+  readonly claim:
+    | {
+        readonly state: ClaimState
+        readonly provider: Provider
+        readonly firstAttemptAt: string
+        readonly leaseUntil: string | null
+      }
+    | undefined
+  readonly alerts: ReadonlyArray<{
+    readonly sendId: string
+    readonly claimedAt: string
+    readonly attempts: number
+    /** Null where it is raised again at `dueAt`. */
+    readonly confirmedAt: string | null
+    readonly dueAt: string | null
+  }>
+  /** What stands on the suppression list now of the mail's recipients. */
+  readonly suppressions: ReadonlyArray<{
+    readonly email: string
+    readonly reason: SuppressionReason
+    readonly note: string | null
+    readonly since: string
+  }>
+}
+
+/** Reads the story of one mail. */
+export class MailStories extends Context.Service<
+  MailStories,
+  {
+    /** The story that the row of this id is part of; `undefined` where there is no such row. */
+    readonly of: (sendId: string) => Effect.Effect<MailStory | undefined, StoreUnavailable>
+  }
+>()("postlane/ports/MailStories") {}

@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+
+import { adviceOn, standingRow } from "../../../src/domain/delivery/mail-advice.ts"
+import { EmailStatus } from "../../../src/domain/mail/status.ts"
+import type { MailStory, StoryRow } from "../../../src/ports/delivery/mail-stories.ts"
+import { story, storyRow } from "../../support/worlds/mail-story.ts"
+
+const AT = Date.parse("2026-11-20T10:11:12Z")
+const MINUTE = 60_000
+const known = (after: number, deadLetter?: string) => ({ now: AT + after, deadLetter })
+const on = (row: Partial<StoryRow>, after = MINUTE, more: Partial<MailStory> = {}) =>
+  adviceOn(story([storyRow(row)], more), known(after))
+const said = ({ steps }: ReturnType<typeof adviceOn>) => steps.map(({ text }) => text).join(" ")
+
+const doubtful = {
+  outcome: "failed",
+  status: "failed",
+  error_kind: "ambiguous",
+  provider_message_id: null
+} as const
+const deferred = {
+  outcome: "deferred",
+  status: "deferred",
+  provider_message_id: null,
+  retry_at: "2026-11-20T10:13:12Z"
+} as const
+
+describe("what to do about a mail", () => {
+  it("has an answer for every status", () => {
+    for (const status of EmailStatus.literals)
+      for (const outcome of ["sent", "deferred", "suppressed", "failed", null] as const) {
+        const advice = on({ status, outcome })
+        assert.isNotEmpty(advice.steps, status)
+        assert.notStrictEqual(advice.title, "")
+      }
+  })
+
+  it("S2: never calls a doubtful mail free to send, and offers its key only where one copy is sure", () => {
+    assert.match(said(on(doubtful)), /same key \(order-17\) is safe/)
+    for (const unsure of [
+      on(doubtful, 24 * 60 * MINUTE),
+      on({ ...doubtful, provider: "provider_b" }),
+      on({ ...doubtful, idempotency_key: null })
+    ])
+      assert.match(said(unsure), /second copy cannot be ruled out/)
+    assert.match(said(on({ ...doubtful, error_kind: "unavailable" })), /the key is free/)
+  })
+
+  it("leaves a deferral to its retry, until that is late, dead or a day old", () => {
+    assert.match(said(on(deferred)), /Nothing to do/)
+    assert.match(said(on(deferred, 4 * MINUTE)), /Nothing to do/)
+    assert.match(said(on(deferred, 5 * MINUTE)), /overdue/)
+    assert.match(said(on(deferred, 24 * 60 * MINUTE)), /Ask a recipient/)
+    const dead = adviceOn(story([storyRow(deferred)]), known(MINUTE, "d'1; rm"))
+    assert.deepInclude(dead.steps[0], {
+      _tag: "Redrive",
+      id: "d'1; rm",
+      command: "npm run -s postlane -- dead-letters redrive 'd'\\''1; rm'"
+    })
+  })
+
+  it("lifts each suppressed address once", () => {
+    const since = "2026-11-20T10:11:12Z"
+    const suppressions = [
+      { email: "ann@x.test", reason: "hard_bounce", note: null, since },
+      { email: "ann@x.test", reason: "manual", note: null, since }
+    ] as const
+    const { steps } = on({ status: "bounced" }, MINUTE, { suppressions })
+    assert.deepStrictEqual(
+      steps.filter(({ _tag }) => _tag === "Unsuppress").map((step) => "email" in step && step.email),
+      ["ann@x.test"]
+    )
+  })
+
+  it("goes by the row that was accepted, also where a later one ended otherwise", () => {
+    const accepted = storyRow({ status: "delivered" })
+    const later = storyRow({ ...doubtful, id: "0199a000-0000-7000-8000-000000000002" })
+    assert.strictEqual(standingRow([accepted, later]), accepted)
+    assert.strictEqual(adviceOn(story([accepted, later]), known(MINUTE)).title, "Delivered")
+    assert.strictEqual(standingRow([storyRow(deferred), later]), later)
+  })
+})
