@@ -6,7 +6,7 @@ import * as CustomersStore from "../../../../src/adapters/postgres/accounts/cust
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { Customers } from "../../../../src/ports/accounts/customers.ts"
 import { suite } from "../../../contracts/accounts/customers.ts"
-import { postgres } from "../../../support/worlds/documents-postgres.ts"
+import { postgres } from "../../../support/postgres/documents-postgres.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 suite("PostgreSQL", Layer.provideMerge(Layer.merge(Accounts.layer, CustomersStore.layer), postgres))
