@@ -32,6 +32,16 @@ create index customers_created on customers (created_at desc, id desc);
 create index customers_closed on customers (id) where deleted_at is not null;
 create index customers_erased on customers (email text_pattern_ops) where email like 'erased:%';
 
+-- People who work on the admin pages and sign in by mail; machines have tokens (DOC-54).
+create table admins (
+  -- Bare and lower-case.
+  email text primary key check (email = lower(email collate "C") and email <> ''),
+  rights text[] not null check (are_rights(rights) and not 'owner' = any (rights)),
+  -- The actor who invited them.
+  invited_by text not null,
+  created_at timestamptz not null default now()
+);
+
 -- No secret is stored: of tokens, sessions and links there is the SHA-256 hash of 32 random bytes, which needs no salt
 -- (DOC-52).
 create table api_tokens (
@@ -68,6 +78,8 @@ create table sessions (
   customer_id uuid references customers (id) on delete cascade,
   -- The token that the session was begun with: it ends with it.
   api_token_id uuid references api_tokens (id) on delete cascade,
+  -- The admin who signed in by mail: it ends when they are removed.
+  admin_email text references admins (email) on delete cascade,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
   rotated_at timestamptz not null default now(),
@@ -76,18 +88,26 @@ create table sessions (
 
 create index sessions_customer on sessions (customer_id);
 create index sessions_api_token on sessions (api_token_id);
+create index sessions_admin on sessions (admin_email);
 create index sessions_expiry on sessions (expires_at);
 
 create table magic_links (
   id uuid primary key default gen_random_uuid(),
   token_hash bytea not null unique check (octet_length(token_hash) = 32),
-  customer_id uuid not null references customers (id) on delete cascade,
+  -- One of the two or both: a person may be a customer and an admin.
+  customer_id uuid references customers (id) on delete cascade,
+  admin_email text references admins (email) on delete cascade,
+  -- The cookie of the browser that asked: the link works in no other. Null for the link of a promotion, which nobody
+  -- asked for in a browser.
+  browser_hash bytea check (octet_length(browser_hash) = 32),
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
-  used_at timestamptz
+  used_at timestamptz,
+  check (num_nonnulls(customer_id, admin_email) > 0)
 );
 
 create index magic_links_customer on magic_links (customer_id);
+create index magic_links_admin on magic_links (admin_email);
 create index magic_links_expiry on magic_links (expires_at);
 
 -- The promotions that can be claimed. Add one by hand: insert into promos (name) values ('launch').
@@ -218,7 +238,7 @@ create table credit_grants (
 );
 
 
--- Signing in (DOC-52)
+-- Signing in (DOC-52, DOC-54)
 
 -- The principal of a bearer token; no row for one that is unknown, revoked or expired, or whose customer is deleted. Called
 -- by `Access`.
@@ -311,26 +331,105 @@ begin
 end
 $$;
 
--- Uses a magic link up and begins a session; no row for a link that is unknown, used or too old. The reader of a closed
--- account's mail may open it again. Called by `MagicLinks`.
-create function redeem_magic_link(p_link_hash bytea, p_session_hash bytea, p_lifetime_seconds integer)
-returns table (customer_id uuid, actor text, expires_at timestamptz)
+-- Makes a sign-in link for a customer whose account is open, an admin, or one who is both; no row where the address is
+-- neither, or has asked for `p_most` links within an hour. Called by `MagicLinks`.
+create function begin_sign_in(
+  p_email text, p_link_hash bytea, p_browser_hash bytea, p_lifetime_seconds integer, p_most integer
+)
+returns table (link_id uuid)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_lifetime interval := make_interval(secs => p_lifetime_seconds);
+  v_customer uuid;
+  v_admin text;
+begin
+  -- The locks make requests of one person follow one another, so that the limit is exact.
+  select c.id into v_customer from customers c where c.email = p_email and c.deleted_at is null for no key update;
+  select a.email into v_admin from admins a where a.email = p_email for no key update;
+  if v_customer is null and v_admin is null then return; end if;
+  if p_most <= (
+    select count(*) from magic_links l
+    where (l.customer_id = v_customer or l.admin_email = v_admin) and l.browser_hash is not null
+      and l.expires_at > now() + v_lifetime - interval '1 hour'
+  ) then return; end if;
+  return query
+    insert into magic_links (token_hash, customer_id, admin_email, browser_hash, expires_at)
+    values (p_link_hash, v_customer, v_admin, p_browser_hash, now() + v_lifetime)
+    returning id;
+end
+$$;
+
+-- Uses a magic link up and begins a session; no row for a link that is unknown, used or too old. `other_browser`: it was
+-- asked for in another browser, and is not used up. The reader of a closed account's mail may open it again by the link of a
+-- promotion; closing an account deletes its other links. Called by `MagicLinks`.
+create function redeem_magic_link(
+  p_link_hash bytea, p_browser_hash bytea, p_session_hash bytea, p_lifetime_seconds integer
+)
+returns table (customer_id uuid, actor text, rights text[], expires_at timestamptz, other_browser boolean)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_customer customers;
+  v_link magic_links;
+  v_actor text;
+  v_rights text[];
   v_expires_at timestamptz := now() + make_interval(secs => p_lifetime_seconds);
 begin
-  update magic_links set used_at = now()
+  select * into v_link from magic_links
   where token_hash = p_link_hash and used_at is null and expires_at > now()
-  returning customer_id into v_customer.id;
+  for update;
   if not found then return; end if;
-  update customers set deleted_at = null where id = v_customer.id returning * into strict v_customer;
-  insert into sessions (token_hash, actor, rights, customer_id, expires_at)
-  values (p_session_hash, v_customer.email, array['owner'], v_customer.id, v_expires_at);
-  return query select v_customer.id, v_customer.email, v_expires_at;
+  if v_link.browser_hash <> p_browser_hash or (v_link.browser_hash is not null and p_browser_hash is null) then
+    return query select null::uuid, null::text, null::text[], null::timestamptz, true;
+    return;
+  end if;
+  update magic_links set used_at = now() where id = v_link.id;
+  select a.email, a.rights into v_actor, v_rights from admins a where a.email = v_link.admin_email;
+  if v_link.customer_id is not null then
+    update customers set deleted_at = null where id = v_link.customer_id returning email into strict v_actor;
+    v_rights := array['owner'] || v_rights;
+  end if;
+  insert into sessions (token_hash, actor, rights, customer_id, admin_email, expires_at)
+  values (p_session_hash, v_actor, v_rights, v_link.customer_id, v_link.admin_email, v_expires_at);
+  return query select v_link.customer_id, v_actor, v_rights, v_expires_at, false;
+end
+$$;
+
+-- Lets somebody sign in as an admin: `invited`; `changed` where they had other rights, which ends their sessions; `exists`.
+-- Called by `Admins`.
+create function invite_admin(p_email text, p_rights text[], p_actor text) returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_answer text := 'invited';
+begin
+  insert into admins (email, rights, invited_by) values (p_email, p_rights, p_actor) on conflict (email) do nothing;
+  if not found then
+    update admins set rights = p_rights where email = p_email and rights <> p_rights;
+    if not found then return 'exists'; end if;
+    delete from sessions where admin_email = p_email;
+    v_answer := 'changed';
+  end if;
+  insert into admin_audit_log (action, actor, target, details)
+  values ('admin_' || v_answer, p_actor, p_email, jsonb_build_object('rights', p_rights));
+  return v_answer;
+end
+$$;
+
+-- Removes an admin, with their sessions and links. Called by `Admins`.
+create function remove_admin(p_email text, p_actor text) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  delete from admins where email = p_email;
+  if not found then return false; end if;
+  insert into admin_audit_log (action, actor, target) values ('admin_removed', p_actor, p_email);
+  return true;
 end
 $$;
 
@@ -508,6 +607,8 @@ begin
     delete from api_tokens where customer_id = v_id;
   end if;
 
+  delete from admins where email = p_email;
+  v_found := v_found or found;
   delete from team_invites where email = p_email;
   v_found := v_found or found;
   delete from contact_messages where lower(email) = p_email;
@@ -796,7 +897,7 @@ end
 $$;
 
 select secure_table(name) from unnest(array[
-  'customers', 'api_tokens', 'sessions', 'magic_links', 'promos', 'promo_claims', 'team_invites', 'contact_messages',
+  'customers', 'admins', 'api_tokens', 'sessions', 'magic_links', 'promos', 'promo_claims', 'team_invites', 'contact_messages',
   'admin_audit_log', 'funds_holds', 'credit_charges', 'credit_grants'
 ]::regclass[]) as name;
 
@@ -805,7 +906,10 @@ select secure_function(name) from unnest(array[
   'use_api_token(bytea, boolean)',
   'use_session(bytea, bytea, boolean, integer, integer)',
   'claim_promo(text, boolean, text, bytea, integer)',
-  'redeem_magic_link(bytea, bytea, integer)',
+  'begin_sign_in(text, bytea, bytea, integer, integer)',
+  'redeem_magic_link(bytea, bytea, bytea, integer)',
+  'invite_admin(text, text[], text)',
+  'remove_admin(text, text)',
   'purge_access()',
   'begin_team_invite(uuid, text, bytea, integer, integer)',
   'end_team_invite(bytea, boolean)',

@@ -9,6 +9,7 @@ import { accountPageRoutes } from "./pages/account-pages.ts"
 import { docsRoute } from "./pages/docs-page.ts"
 import { pageRoutes } from "./pages/routes.ts"
 import { accountHandlers } from "./routes/accounts/account.ts"
+import { adminsHandlers } from "./routes/accounts/admins.ts"
 import { auditLogHandlers } from "./routes/accounts/audit-log.ts"
 import { authHandlers } from "./routes/accounts/auth.ts"
 import { contactMessageHandlers } from "./routes/accounts/contact-messages.ts"
@@ -123,7 +124,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webho
       bulkHandlers,
       sharingHandlers,
       sharedHandlers,
-      customerHandlers
+      customerHandlers,
+      adminsHandlers
     ]),
     Layer.provide([
       proxySecretLayer(options.proxySecret),

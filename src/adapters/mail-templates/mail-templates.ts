@@ -5,11 +5,13 @@ import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { cleanLine, clip, MAX_SUBJECT } from "./clean.ts"
 import {
   accountDeleted,
+  adminInvite,
   contact,
   feedback,
   magicLink,
   receipt,
   share,
+  signIn,
   teamInvite
 } from "./content/callers.ts"
 import {
@@ -53,6 +55,10 @@ const contentOf = (template: MailTemplate, values: Values): MailContent => {
       return receipt(template, values)
     case "magic-link":
       return magicLink(template, values)
+    case "sign-in":
+      return signIn(template, values)
+    case "admin-invite":
+      return adminInvite(template, values)
     case "outreach":
       return outreach(template, values)
     case "audit-digest":

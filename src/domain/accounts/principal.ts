@@ -9,6 +9,10 @@ import type { CustomerId } from "../ids.ts"
 export const Right = Schema.Literals(["admin", "admin:read", "owner"]).annotate({ identifier: "Right" })
 export type Right = typeof Right.Type
 
+/** The rights of people who sign in as admins. */
+export const AdminRight = Schema.Literals(["admin", "admin:read"])
+export type AdminRight = typeof AdminRight.Type
+
 /** The authenticated caller, by bearer token or session cookie. */
 export interface Principal {
   /** The actor in audit rows: the token's name, or the customer's address. */

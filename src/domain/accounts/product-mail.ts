@@ -15,6 +15,8 @@ interface Addressed {
   readonly source: `api:${string}`
   readonly replyTo?: string
   readonly idempotencyKey?: string
+  /** ISO 8601: a retry that comes later is not sent. */
+  readonly expiresAt?: string
 }
 
 /** Whether a caller may say that the mail was sent: only where the send's `ok` is true (MAIL-3). */

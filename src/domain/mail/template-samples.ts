@@ -54,6 +54,17 @@ export const TEMPLATE_SAMPLES: {
     url: "https://postlane.test/auth/magic?token=4711",
     minutes: 15
   },
+  "sign-in": {
+    kind: "sign-in",
+    url: "https://postlane.test/auth/magic?token=4711",
+    minutes: 15
+  },
+  "admin-invite": {
+    kind: "admin-invite",
+    inviter: "ann@example.com",
+    readOnly: false,
+    url: "https://postlane.test/sign-in?reason=admin"
+  },
   outreach: {
     kind: "outreach",
     subject: "Documents that everybody can read",

@@ -71,6 +71,21 @@ export type MailTemplate =
       readonly minutes: number
     }
   | {
+      /** Asked for on the sign-in page. */
+      readonly kind: "sign-in"
+      readonly url: string
+      /** How long the link works, minutes. */
+      readonly minutes: number
+    }
+  | {
+      readonly kind: "admin-invite"
+      readonly inviter: string
+      /** Whether they may only look. */
+      readonly readOnly: boolean
+      /** The sign-in page. */
+      readonly url: string
+    }
+  | {
       readonly kind: "outreach"
       readonly subject: string
       readonly paragraphs: ReadonlyArray<string>

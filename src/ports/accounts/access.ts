@@ -1,6 +1,6 @@
 import { Context, Data, type Effect, type Redacted } from "effect"
 
-import type { Principal, Right } from "../../domain/accounts/principal.ts"
+import type { AdminRight, Principal, Right } from "../../domain/accounts/principal.ts"
 import type { CustomerId } from "../../domain/ids.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -85,7 +85,10 @@ export class Access extends Context.Service<
   }
 >()("postlane/ports/Access") {}
 
-/** Promotions and the magic links that they mail (DOC-52). */
+/** A sign-in link was opened in another browser than the one that asked for it; it is not used up. */
+export class OtherBrowser extends Data.TaggedError("OtherBrowser") {}
+
+/** The magic links that promotions and sign-ins mail (DOC-52, DOC-54). */
 export class MagicLinks extends Context.Service<
   MagicLinks,
   {
@@ -97,7 +100,57 @@ export class MagicLinks extends Context.Service<
       readonly promo: string
       readonly email: string
     }) => Effect.Effect<Redacted.Redacted | undefined, StoreUnavailable>
-    /** Redeems a link, once even under races, and begins a session; `undefined`: unknown, used or expired. */
-    readonly redeem: (token: string) => Effect.Effect<BegunSession | undefined, StoreUnavailable>
+    /**
+     * A link that signs in where the cookie `browser` is. `undefined`: the address is no customer's whose account is open and
+     * no admin's, or has asked for {@link MOST_SIGN_INS} within an hour.
+     */
+    readonly request: (person: {
+      readonly email: string
+      readonly browser: string
+    }) => Effect.Effect<
+      { readonly id: string; readonly token: Redacted.Redacted } | undefined,
+      StoreUnavailable
+    >
+    /**
+     * Redeems a link, once even under races, and begins a session; `undefined`: unknown, used or expired. `browser`: the
+     * cookie of the browser that opened it.
+     */
+    readonly redeem: (
+      token: string,
+      browser?: string
+    ) => Effect.Effect<BegunSession | undefined, StoreUnavailable | OtherBrowser>
   }
 >()("postlane/ports/MagicLinks") {}
+
+/** Sign-in links that one person may ask for within an hour. */
+export const MOST_SIGN_INS = 10
+
+/** Somebody who may sign in as an admin. */
+export interface AdminRow {
+  readonly email: string
+  readonly rights: ReadonlyArray<AdminRight>
+  /** The actor who invited them. */
+  readonly invitedBy: string
+  /** Milliseconds of the epoch. */
+  readonly createdAt: number
+}
+
+/** The people who sign in as admins by mail (DOC-54). Each change is an entry of the audit log. */
+export class Admins extends Context.Service<
+  Admins,
+  {
+    /** By address. */
+    readonly list: Effect.Effect<ReadonlyArray<AdminRow>, StoreUnavailable>
+    /** `email` is the key of an address. `changed`: they had another right, and their sessions end. */
+    readonly invite: (admin: {
+      readonly email: string
+      readonly right: AdminRight
+      readonly actor: string
+    }) => Effect.Effect<"invited" | "changed" | "exists", StoreUnavailable>
+    /** Their sessions and links end at once; false where there is no such admin. */
+    readonly remove: (admin: {
+      readonly email: string
+      readonly actor: string
+    }) => Effect.Effect<boolean, StoreUnavailable>
+  }
+>()("postlane/ports/Admins") {}

@@ -5,15 +5,18 @@ import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
 import * as PostgresMagicLinks from "../../adapters/postgres/accounts/access-magic-links.ts"
 import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
 import * as Accounts from "../../adapters/postgres/accounts/accounts.ts"
+import * as PostgresAdmins from "../../adapters/postgres/accounts/admins.ts"
 import * as AuditLog from "../../adapters/postgres/accounts/audit-log.ts"
 import * as ContactMessages from "../../adapters/postgres/accounts/contact-messages.ts"
 import * as Customers from "../../adapters/postgres/accounts/customers.ts"
 import * as TeamInvites from "../../adapters/postgres/accounts/team-invites.ts"
 import * as AccountClosing from "../../domain/accounts/account-closing.ts"
+import * as AdminInvitations from "../../domain/accounts/admin-invitations.ts"
 import * as ContactForms from "../../domain/accounts/contact-forms.ts"
 import type { Right } from "../../domain/accounts/principal.ts"
 import * as PromoClaims from "../../domain/accounts/promo-claims.ts"
 import * as Receipts from "../../domain/accounts/receipts.ts"
+import * as SignIn from "../../domain/accounts/sign-in.ts"
 import * as TeamInvitations from "../../domain/accounts/team-invitations.ts"
 import { Access } from "../../ports/accounts/access.ts"
 import { leaderTicking } from "../process/leadership.ts"
@@ -28,9 +31,10 @@ const DEV_OWNER_CREDITS = 100_000
  * active.
  */
 const stored = (settings: AccountSettings) =>
-  Layer.merge(
+  Layer.mergeAll(
     PostgresAccess.layer({ embedded: settings.embedded }),
-    PostgresMagicLinks.layer({ anyPromo: settings.embedded })
+    PostgresMagicLinks.layer({ anyPromo: settings.embedded }),
+    PostgresAdmins.layer
   ).pipe(Layer.provide(NodeCrypto.layer))
 
 /** Stores the two dev tokens of an embedded run. */
@@ -68,9 +72,16 @@ const devTokens = ({ access, domains, embedded }: AccountSettings) =>
 /** Who may call: tokens, sessions, magic links. */
 export const access = (settings: AccountSettings) => Layer.provideMerge(devTokens(settings), stored(settings))
 
-/** Claims of promotions, whose links lead to this server's address. */
-const promoClaims = ({ http: { baseUrl } }: AccountSettings) =>
-  Layer.provide(PromoClaims.layer({ baseUrl }), MailTemplates.layer)
+/** Claims of promotions, sign-ins and invitations of admins, whose links lead to this server's address. */
+const linkMails = ({ http: { baseUrl } }: AccountSettings) =>
+  Layer.provide(
+    Layer.mergeAll(
+      PromoClaims.layer({ baseUrl }),
+      SignIn.layer({ baseUrl }),
+      AdminInvitations.layer({ baseUrl })
+    ),
+    MailTemplates.layer
+  )
 
 /**
  * The sender of the product's own mail, and the mails themselves. Where no real provider is configured and `ALERT_EMAIL` is
@@ -99,6 +110,6 @@ export const accountDuties = leaderTicking(
 
 /** Who may call, the product's own mail to them, forms, teams, receipts and promotions. */
 export const accounts = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) =>
-  Layer.merge(promoClaims(settings), callers(settings, options)).pipe(
+  Layer.merge(linkMails(settings), callers(settings, options)).pipe(
     Layer.provideMerge(Layer.merge(access(settings), AuditLog.layer))
   )

@@ -12,10 +12,12 @@ import type { ListenerTimes } from "../../../src/adapters/http/server/node-serve
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import * as MemoryAccess from "../../../src/adapters/memory/accounts/access.ts"
 import { AccountClosing } from "../../../src/domain/accounts/account-closing.ts"
+import { AdminInvitations } from "../../../src/domain/accounts/admin-invitations.ts"
 import { ContactForms } from "../../../src/domain/accounts/contact-forms.ts"
 import type { Right } from "../../../src/domain/accounts/principal.ts"
 import { PromoClaims } from "../../../src/domain/accounts/promo-claims.ts"
 import * as Receipts from "../../../src/domain/accounts/receipts.ts"
+import { SignIn } from "../../../src/domain/accounts/sign-in.ts"
 import { TeamInvitations } from "../../../src/domain/accounts/team-invitations.ts"
 import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import { BulkConversions } from "../../../src/domain/conversion/bulk.ts"
@@ -34,7 +36,7 @@ import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import { CampaignEvents } from "../../../src/domain/outreach/campaign-events.ts"
 import { Outreach } from "../../../src/domain/outreach/outreach.ts"
 import { Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
-import { Access, type MagicLinks } from "../../../src/ports/accounts/access.ts"
+import { Access, Admins, type MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { Accounts, ContactMessages, TeamInvites } from "../../../src/ports/accounts/accounts.ts"
 import { AuditLog } from "../../../src/ports/accounts/audit-log.ts"
 import { Customers } from "../../../src/ports/accounts/customers.ts"
@@ -103,6 +105,8 @@ export interface Behind {
   readonly proxySecret: string | undefined
   readonly adminToken: string | undefined
   readonly access: Layer.Layer<Access | MagicLinks>
+  readonly admins: Layer.Layer<Admins | AdminInvitations>
+  readonly signIn: Layer.Layer<SignIn>
   readonly promoClaims: Layer.Layer<PromoClaims>
   readonly forms: Layer.Layer<ContactForms>
   readonly messages: Layer.Layer<ContactMessages>
@@ -174,6 +178,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.unsubscribing ?? Layer.mock(Unsubscribing, {}),
     behind.poll ?? Layer.mock(EventPoll, {}),
     behind.access ?? accessWith(["admin"], "adminToken" in behind ? behind.adminToken : ADMIN_TOKEN),
+    behind.admins ?? Layer.merge(Layer.mock(Admins, {}), Layer.mock(AdminInvitations, {})),
+    behind.signIn ?? Layer.mock(SignIn, {}),
     behind.promoClaims ?? Layer.mock(PromoClaims, {}),
     behind.forms ?? Layer.mock(ContactForms, {}),
     behind.messages ?? Layer.mock(ContactMessages, {}),

@@ -7,7 +7,13 @@ import {
   ROTATION_GRACE_SECONDS,
   SESSION_LIFETIME_SECONDS
 } from "../../../src/domain/accounts/session.ts"
-import { Access, type NewToken, MagicLinks } from "../../../src/ports/accounts/access.ts"
+import {
+  Access,
+  Admins,
+  type NewToken,
+  MagicLinks,
+  MOST_SIGN_INS
+} from "../../../src/ports/accounts/access.ts"
 import { anyId } from "../../support/any-id.ts"
 
 /** What a test does with the store beside the ports. */
@@ -35,15 +41,19 @@ export const signIn = Effect.fnUntraced(function* (email: string) {
 
 const strangers = ["", "x", "\0", "\ud800", "a".repeat(43), "a".repeat(100_000), "' or true --", "☃"]
 
-/** What every adapter of `Access` and `MagicLinks` does; `welcome` is a promotion that runs, `nothing` is none. */
+const BROWSER = "b".repeat(43)
+
+/** What every adapter of `Access`, `Admins` and `MagicLinks` does; `welcome` is a promotion that runs, `nothing` is none. */
 export const suite = (
   name: string,
-  layer: Layer.Layer<Access | MagicLinks | StoreWorld>,
+  layer: Layer.Layer<Access | Admins | MagicLinks | StoreWorld>,
   /** `it.live` where the time of the store is its own. */
   run: typeof it.effect = it.effect
 ) => {
-  const test = (title: string, body: () => Effect.Effect<void, unknown, Access | MagicLinks | StoreWorld>) =>
-    run(title, () => Effect.provide(body(), layer), 60_000)
+  const test = (
+    title: string,
+    body: () => Effect.Effect<void, unknown, Access | Admins | MagicLinks | StoreWorld>
+  ) => run(title, () => Effect.provide(body(), layer), 60_000)
 
   describe(`access: ${name}`, () => {
     test("a token stands for what it was made for, until it is revoked", () =>
@@ -203,6 +213,117 @@ export const suite = (
           begun.filter((session) => session !== undefined),
           1
         )
+      }))
+
+    test("a sign-in link works once, and only in the browser that asked, for who is known", () =>
+      Effect.gen(function* () {
+        const links = yield* MagicLinks
+        const { pass } = yield* StoreWorld
+        const email = "link@x.test"
+        const ask = (browser = BROWSER) => links.request({ email, browser })
+        assert.isUndefined(yield* ask(), "nobody of this address")
+        const { customerId } = yield* signIn(email)
+        const link = (yield* ask())!
+        assert.match(text(link.token), /^[A-Za-z0-9_-]{43}$/)
+        for (const other of ["c".repeat(43), "", "\0", "☃", undefined]) {
+          assert.strictEqual((yield* Effect.flip(links.redeem(text(link.token), other)))._tag, "OtherBrowser")
+        }
+        const session = yield* links.redeem(text(link.token), BROWSER)
+        assert.deepStrictEqual(session!.principal, {
+          actor: email,
+          customerId,
+          rights: ["owner"],
+          via: "session"
+        })
+        assert.isUndefined(yield* links.redeem(text(link.token), BROWSER))
+        assert.isUndefined(yield* links.redeem(text(link.token), "c".repeat(43)), "used: nothing is said")
+        const late = (yield* ask())!
+        assert.notStrictEqual(late.id, link.id)
+        yield* pass(MAGIC_LINK_LIFETIME_SECONDS + 5)
+        assert.isUndefined(yield* links.redeem(text(late.token), BROWSER))
+        for (const stranger of strangers) {
+          assert.isUndefined(yield* links.request({ email: stranger, browser: BROWSER }))
+          assert.isUndefined(yield* links.redeem(stranger, BROWSER))
+        }
+      }))
+
+    test("one person gets so many links within an hour, whoever asks", () =>
+      Effect.gen(function* () {
+        const links = yield* MagicLinks
+        const { pass } = yield* StoreWorld
+        const email = "often@x.test"
+        yield* signIn(email)
+        const asked = yield* Effect.all(
+          Array.from({ length: MOST_SIGN_INS + 10 }, (_, at) =>
+            links.request({ email, browser: String(at).padStart(43, "x") })
+          ),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(
+          asked.filter((link) => link !== undefined),
+          MOST_SIGN_INS
+        )
+        yield* pass(3600 + 5)
+        assert.isDefined(yield* links.request({ email, browser: BROWSER }))
+      }))
+
+    test("twenty who use one sign-in link at once begin one session", () =>
+      Effect.gen(function* () {
+        const links = yield* MagicLinks
+        yield* signIn("raced-link@x.test")
+        const link = (yield* links.request({ email: "raced-link@x.test", browser: BROWSER }))!
+        const begun = yield* Effect.all(
+          Array.from({ length: 20 }, () => links.redeem(text(link.token), BROWSER)),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(
+          begun.filter((session) => session !== undefined),
+          1
+        )
+      }))
+
+    test("an admin signs in by mail until they are removed, or have another right", () =>
+      Effect.gen(function* () {
+        const [access, admins, links] = [yield* Access, yield* Admins, yield* MagicLinks]
+        const [email, actor] = ["root@x.test", "ops"]
+        const enter = Effect.fnUntraced(function* () {
+          const link = (yield* links.request({ email, browser: BROWSER }))!
+          return (yield* links.redeem(text(link.token), BROWSER))!
+        })
+        const isIn = (session: { readonly cookie: Redacted.Redacted }) =>
+          Effect.map(access.bySession(text(session.cookie)), (use) => use !== undefined)
+        assert.strictEqual(yield* admins.invite({ email, right: "admin:read", actor }), "invited")
+        assert.strictEqual(yield* admins.invite({ email, right: "admin:read", actor: "other" }), "exists")
+        const reader = yield* enter()
+        assert.deepStrictEqual(reader.principal, {
+          actor: email,
+          customerId: undefined,
+          rights: ["admin:read"],
+          via: "session"
+        })
+        assert.strictEqual(yield* admins.invite({ email, right: "admin", actor }), "changed")
+        assert.isFalse(yield* isIn(reader))
+        const { customerId } = yield* signIn(email)
+        const both = yield* enter()
+        assert.deepStrictEqual(both.principal, {
+          actor: email,
+          customerId,
+          rights: ["owner", "admin"],
+          via: "session"
+        })
+        const listed = (yield* admins.list).filter((one) => one.email === email)
+        assert.lengthOf(listed, 1)
+        assert.deepInclude(listed[0], { email, rights: ["admin"], invitedBy: actor })
+        const promotion = yield* signIn(email)
+        assert.deepStrictEqual(promotion.session.principal.rights, ["owner"])
+        const pending = (yield* links.request({ email, browser: BROWSER }))!
+        assert.isTrue(yield* admins.remove({ email, actor }))
+        assert.isFalse(yield* admins.remove({ email, actor }))
+        assert.isFalse(yield* admins.remove({ email: "\0", actor }))
+        assert.isFalse(yield* isIn(both))
+        assert.isTrue(yield* isIn(promotion.session))
+        assert.isUndefined(yield* links.redeem(text(pending.token), BROWSER))
+        assert.deepStrictEqual((yield* enter()).principal.rights, ["owner"])
       }))
 
     test("a session rotates: the next cookie takes over when it is used, the one before keeps its grace", () =>

@@ -159,6 +159,25 @@ ${pager}
 ${creditsDialog}`
 }
 
+const ADMINS: Screen = {
+  title: "Admins",
+  script: "admin/admins.js",
+  main: `<h1>Admins</h1>
+<p>People who sign in to these pages by mail. Who only looks can change nothing. Programs use tokens.</p>
+<form class="card write" id="add" hidden>
+<h2>Invite an admin</h2>
+<div class="filters">
+<div class="field"><label for="add-email">Address</label><input id="add-email" type="email" required autocomplete="off" maxlength="320"></div>
+<div class="field"><label for="add-right">May</label><select id="add-right"><option value="admin">Change everything</option><option value="admin:read">Only look</option></select></div>
+<div class="buttons"><button type="submit" class="primary">Invite</button></div>
+</div>
+<p id="added" class="done" hidden></p>
+<p id="add-problem" class="problem" hidden></p>
+</form>
+${table("Admins, by address")}
+${confirmDialog}`
+}
+
 const DEAD_LETTERS: Screen = {
   title: "Dead letters",
   script: "admin/dead-letters.js",
@@ -232,6 +251,7 @@ const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
   "email-log": EMAIL_LOG,
   suppressions: SUPPRESSIONS,
   customers: CUSTOMERS,
+  admins: ADMINS,
   "dead-letters": DEAD_LETTERS,
   messages: MESSAGES,
   notifications: NOTIFICATIONS,

@@ -10,6 +10,7 @@ import { type Assets, assetRoutes, readAssets } from "./assets.ts"
 import { dashboardMain } from "./dashboard.ts"
 import { acceptsPages, escape, pageResponse } from "./html-page.ts"
 import { makeMailPages } from "./mail-pages.ts"
+import { pageWithin, signInPath } from "./paths.ts"
 import { APP_POLICY, shell, type ShellPage } from "./shell.ts"
 import { signInMain } from "./sign-in.ts"
 
@@ -38,11 +39,11 @@ interface Pages {
 const respond = ({ assets }: Pages, content: ShellPage, status = 200) =>
   pageResponse(shell(assets.pathOf, content), { policy: APP_POLICY, status })
 
-/** The sign-in page, with the reason for which a page sends its caller there. */
+/** The sign-in page, with the reason for which a page sends its caller there, and the way back to it. */
 const toSignIn = (right: Right) =>
   Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
-    if (sessionCookieOf(request) !== undefined) return redirect("/sign-in?reason=ended")
-    return redirect(right === "owner" ? "/sign-in" : "/sign-in?reason=admin")
+    const reason = sessionCookieOf(request) !== undefined ? "ended" : right === "owner" ? undefined : "admin"
+    return redirect(signInPath(request.url, reason))
   })
 
 /** What a page shows. */
@@ -80,8 +81,10 @@ const home = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
 /** `GET /sign-in`. */
 const signIn = (pages: Pages) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
-    const reason = new URLSearchParams(url.split("?", 2)[1] ?? "").get("reason") ?? undefined
-    return respond(pages, { title: "Sign in", main: signInMain(reason), path: "/sign-in" })
+    const query = new URLSearchParams(url.split("?", 2)[1] ?? "")
+    const reason = query.get("reason") ?? undefined
+    const main = signInMain(reason, pageWithin(query.get("next")))
+    return respond(pages, { title: "Sign in", main, path: "/sign-in" })
   })
 
 /** `GET /dashboard`. */

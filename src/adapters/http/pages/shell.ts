@@ -31,6 +31,7 @@ export const ADMIN_SCREENS = [
   { name: "suppressions", title: "Suppressions" },
   { name: "dead-letters", title: "Dead letters" },
   { name: "customers", title: "Customers" },
+  { name: "admins", title: "Admins" },
   { name: "messages", title: "Messages" },
   { name: "notifications", title: "Notifications" },
   { name: "statistics", title: "Statistics" },

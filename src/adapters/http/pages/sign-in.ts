@@ -1,34 +1,60 @@
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
+import { MAGIC_LINK_LIFETIME_SECONDS } from "../../../domain/accounts/session.ts"
 import type { Problem } from "../server/problem.ts"
 import { acceptsPages, escape, page, pagePolicy, pageResponse } from "./html-page.ts"
 
 /** These pages may send their form to this server. */
 export const AUTH_PAGE_POLICY = pagePolicy("'self'")
 
+/** The page to open after the sign-in, as a field of a form. */
+const nextField = (next: string | undefined): string =>
+  next === undefined ? "" : `<input type="hidden" name="next" value="${escape(next)}">\n`
+
 /** The page that a magic link opens. The link is used up by the button, never by opening the page. */
-export const magicLinkPage = (token: string): string =>
+export const magicLinkPage = (token: string, next: string | undefined): string =>
   page(
     "Sign in",
     `<h1>Sign in to Postlane</h1>
 <p>Your link works once. Press the button to sign in on this device.</p>
 <form method="post" action="/auth/magic">
 <input type="hidden" name="token" value="${escape(token)}">
-<button type="submit">Sign in</button>
+${nextField(next)}<button type="submit">Sign in</button>
 </form>`
   )
+
+/** Asks for a link by mail. */
+const mailForm = (next: string | undefined, kind = "", describedBy = ""): string =>
+  `<form${kind} method="post" action="/auth/link">
+<label for="email">Email address</label>
+<input id="email" name="email" type="email" autocomplete="email" maxlength="320" required${describedBy}>
+${nextField(next)}<button type="submit"${kind === "" ? "" : ' class="primary"'}>Mail me a link</button>
+</form>`
+
+/** Takes a token. */
+const tokenForm = (next: string | undefined): string =>
+  `<form method="post" action="/auth/session">
+<label for="token">API token</label>
+<input id="token" name="token" type="password" autocomplete="off" required>
+${nextField(next)}<button type="submit">Sign in</button>
+</form>`
 
 /** Sign-in with a token. */
 export const signInPage = page(
   "Sign in with a token",
   `<h1>Sign in with a token</h1>
-<form method="post" action="/auth/session">
-<label for="token">API token</label>
-<input id="token" name="token" type="password" autocomplete="off" required>
-<button type="submit">Sign in</button>
-</form>`
+${tokenForm(undefined)}`
 )
+
+/** After a link was asked for: the same for every address. */
+export const linkMailedPage = (to: string): string =>
+  page(
+    "Look into your mail",
+    `<h1>Look into your mail</h1>
+<p role="status">If ${escape(to)} may sign in here, a link is on its way there.</p>
+<p>Open it in this browser. It works once, for ${MAGIC_LINK_LIFETIME_SECONDS / 60} minutes. If no mail comes, look into the spam folder, or <a href="/sign-in">ask again</a>.</p>`
+  )
 
 /** After a sign-in: leads to `home` at once, and by a link where a browser does not follow. */
 export const signedInPage = (actor: string, home: string): string =>
@@ -49,22 +75,27 @@ export const signedOutPage = page(
 <p>You can close this page, or <a href="/sign-in">sign in again</a>.</p>`
 )
 
+/** The forms below a refused sign-in, so that the next try needs no other page. */
+export const signInForms = (next: string | undefined): string =>
+  `<h2>Sign in by mail</h2>\n${mailForm(next)}\n<h2>Sign in with a token</h2>\n${tokenForm(next)}`
+
 /** A refusal, in words. */
-const refusalPage = (title: string, what: string): string =>
+const refusalPage = (title: string, what: string, forms: string): string =>
   page(
     title,
-    `<h1>${escape(title)}</h1>\n<p>${escape(what)}</p>\n<p><a href="/sign-in">Go to the sign-in page</a></p>`
+    `<h1>${escape(title)}</h1>\n<p role="alert">${escape(what)}</p>\n${forms}\n<p><a href="/sign-in">Go to the sign-in page</a></p>`
   )
 
-/** A page for a person; a program gets the problem. */
+/** A page for a person, with these forms; a program gets the problem. */
 export const refuse = <P extends Problem>(
   request: HttpServerRequest.HttpServerRequest,
   refused: P,
-  headers?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>>,
+  forms = ""
 ) =>
   acceptsPages(request)
     ? Effect.succeed(
-        pageResponse(refusalPage(refused.title, refused.detail), {
+        pageResponse(refusalPage(refused.title, refused.detail, forms), {
           policy: AUTH_PAGE_POLICY,
           status: refused.status,
           headers
@@ -75,22 +106,30 @@ export const refuse = <P extends Problem>(
 /** The values of `reason` in the sign-in page's query, and the notice for each. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ended", "Your session has ended. Sign in again to go on."],
-  ["admin", "The admin pages need an admin’s token."]
+  ["admin", "The admin pages are for admins. Sign in as one."]
 ])
 
-/** The main part of `GET /sign-in`: a field for a token, or how to sign in by mail. */
-export const signInMain = (reason: string | undefined): string => {
+/** The main part of `GET /sign-in`: by mail, or with a token. `next`: the page to open then. */
+export const signInMain = (reason: string | undefined, next: string | undefined): string => {
   const notice = reason === undefined ? undefined : REASONS.get(reason)
+  const goesOn = next ?? (reason === "admin" ? "/admin/jobs" : undefined)
+  const described = (help: string) => ` aria-describedby="${help}${notice === undefined ? "" : " reason"}"`
   return `<div class="narrow">
 <h1>Sign in</h1>
 ${notice === undefined ? "" : `<p class="notice" id="reason">${notice}</p>`}
-<form class="card" method="post" action="/auth/session">
+<section class="card" aria-labelledby="by-mail">
+<h2 id="by-mail">By mail</h2>
+${mailForm(goesOn, ' class="stacked"', described("mail-help"))}
+<p class="help" id="mail-help">You are mailed a link that signs you in once, within ${MAGIC_LINK_LIFETIME_SECONDS / 60} minutes, in this browser.</p>
+</section>
+<section class="card" aria-labelledby="by-token">
+<h2 id="by-token">With a token</h2>
+<form class="stacked" method="post" action="/auth/session">
 <label for="token">Token</label>
-<input id="token" name="token" type="password" autocomplete="current-password" spellcheck="false" required aria-describedby="token-help${notice === undefined ? "" : " reason"}">
-<p class="help" id="token-help">An owner’s token leads to the dashboard, an admin’s token to the admin pages. <code>npm start</code> prints both in its terminal; <code>npm run postlane -- token</code> makes new ones.</p>
-<button type="submit" class="primary">Sign in</button>
+<input id="token" name="token" type="password" autocomplete="current-password" spellcheck="false" required${described("token-help")}>
+${nextField(goesOn)}<button type="submit">Sign in</button>
 </form>
-<h2>By mail</h2>
-<p>The mail that came after you took part in a promotion holds a link that signs you in once, for 15 minutes after it was sent. Open it on this device and press the button there.</p>
+<p class="help" id="token-help">An owner’s token leads to the dashboard, an admin’s token to the admin pages. <code>npm start</code> prints both in its terminal; <code>npm run postlane -- token</code> makes new ones.</p>
+</section>
 </div>`
 }

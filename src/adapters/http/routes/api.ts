@@ -4,6 +4,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { API_NAME } from "../server/endpoint.ts"
 import { AnyProblem, ProblemCode } from "../server/problem.ts"
 import { AccountGroup } from "./accounts/account.ts"
+import { AdminsGroup } from "./accounts/admins.ts"
 import { AuditLogGroup } from "./accounts/audit-log.ts"
 import { AuthGroup } from "./accounts/auth.ts"
 import { ContactMessageGroup } from "./accounts/contact-messages.ts"
@@ -67,7 +68,8 @@ export class Api extends HttpApi.make(API_NAME)
   .add(BulkGroup)
   .add(SharingGroup)
   .add(SharedGroup)
-  .add(CustomerGroup) {}
+  .add(CustomerGroup)
+  .add(AdminsGroup) {}
 
 /** What an embedded one serves in addition. */
 export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup) {}

@@ -1,8 +1,10 @@
-import { hash, timingSafeEqual } from "node:crypto"
+import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 
-import { Redacted } from "effect"
+import { Duration, Redacted } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiSecurity } from "effect/http-api"
+
+import { MAGIC_LINK_LIFETIME_SECONDS } from "../../../domain/accounts/session.ts"
 
 /** Whether a caller presented the secret. */
 type SecretCheck = (presented: string | undefined) => boolean
@@ -73,6 +75,31 @@ export const withSessionCookie = (
   HttpServerResponse.setCookieUnsafe(response, SESSION_COOKIE, Redacted.value(options.cookie), {
     ...attributes(options.baseUrl),
     expires: new Date(options.expiresAt)
+  })
+
+/** The cookie that binds sign-in links to the browser that asked for them (DOC-54). */
+const BROWSER_COOKIE = "postlane_sign_in"
+
+/** What {@link newBrowser} makes. */
+const BROWSER = /^[\w-]{43}$/
+
+/** The cookie's value; undefined where there is none, or it is none of ours. */
+export const browserOf = ({ cookies }: HttpServerRequest.HttpServerRequest): string | undefined => {
+  const browser = cookies[BROWSER_COOKIE] ?? ""
+  return BROWSER.test(browser) ? browser : undefined
+}
+
+export const newBrowser = (): string => randomBytes(32).toString("base64url")
+
+/** Sets it for as long as links work. */
+export const withBrowser = (
+  response: HttpServerResponse.HttpServerResponse,
+  options: { readonly baseUrl: string; readonly browser: string }
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setCookieUnsafe(response, BROWSER_COOKIE, options.browser, {
+    ...attributes(options.baseUrl),
+    path: "/auth",
+    maxAge: Duration.seconds(MAGIC_LINK_LIFETIME_SECONDS)
   })
 
 /** Deletes the session cookie. */

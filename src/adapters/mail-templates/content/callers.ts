@@ -104,6 +104,35 @@ export const receipt: Writer<"receipt"> = (data, { line, some }) => ({
   footer: [["Keep this mail for your records."]]
 })
 
+export const signIn: Writer<"sign-in"> = (data, { url }) => ({
+  subject: "Your sign-in link",
+  title: "Your sign-in link",
+  preview: `It works once, for ${count(data.minutes)} minutes.`,
+  blocks: [
+    paragraph("Sign in with this link, in the browser where you asked for it:"),
+    { piece: "button", text: "Sign in to Postlane", url: url(data.url) },
+    paragraph(`The link works once, for ${count(data.minutes)} minutes, and in that browser only.`)
+  ],
+  footer: [["If you did not ask for this link, ignore this mail; nobody can sign in with it but you."]]
+})
+
+export const adminInvite: Writer<"admin-invite"> = (data, { line, url }) => ({
+  subject: `${line(data.inviter)} invites you to the admin pages of Postlane`,
+  title: "You are invited to the admin pages",
+  preview: `${line(data.inviter)} invites you to the admin pages.`,
+  blocks: [
+    paragraph(
+      { strong: line(data.inviter) },
+      data.readOnly
+        ? " invites you to look at the admin pages of Postlane; you can change nothing there."
+        : " invites you to the admin pages of Postlane."
+    ),
+    paragraph("Sign in with this address: you are mailed a link, and need no password."),
+    { piece: "button", text: "Sign in to Postlane", url: url(data.url) }
+  ],
+  footer: [["If you did not expect this invitation, ignore this mail; nothing happens."]]
+})
+
 export const magicLink: Writer<"magic-link"> = (data, { line, url }) => ({
   subject: `Your sign-in link for ${line(data.promo)}`,
   title: "Your sign-in link",

@@ -13,7 +13,16 @@ import {
 } from "../../../domain/accounts/session.ts"
 import { faultOf, makeSecretTokens } from "../../../domain/accounts/tokens.ts"
 import { CustomerId } from "../../../domain/ids.ts"
-import { Access, type BegunSession, InvalidToken, MagicLinks } from "../../../ports/accounts/access.ts"
+import {
+  Access,
+  type AdminRow,
+  Admins,
+  type BegunSession,
+  InvalidToken,
+  MagicLinks,
+  MOST_SIGN_INS,
+  OtherBrowser
+} from "../../../ports/accounts/access.ts"
 
 interface StoredToken {
   readonly id: string
@@ -36,6 +45,8 @@ interface Holder {
   readonly rights: ReadonlyArray<Right>
   readonly customerId: CustomerId | undefined
   readonly tokenId: string | undefined
+  /** The admin who signed in by mail. */
+  readonly adminEmail?: string | undefined
 }
 
 interface StoredSession extends Holder {
@@ -45,6 +56,11 @@ interface StoredSession extends Holder {
 interface StoredLink {
   readonly email: string
   readonly expiresAt: number
+  /** Hash of the cookie of the browser that asked; a promotion's link has none. */
+  readonly browserHash?: string | undefined
+  /** Whether an admin asked for it. */
+  readonly forAdmin?: boolean
+  isUsed: boolean
 }
 
 /** State that several adapters can share, as processes share a database. */
@@ -53,6 +69,8 @@ export const makeAccessDatabase = () => ({
   customers: new Map<string, CustomerId>(),
   tokens: new Map<string, StoredToken>(),
   sessions: new Set<StoredSession>(),
+  /** By address. */
+  admins: new Map<string, AdminRow>(),
   /** By hash. */
   links: new Map<string, StoredLink>()
 })
@@ -71,6 +89,9 @@ interface Tables extends ReturnType<typeof makeAccessDatabase> {
   readonly embedded: boolean
   readonly secrets: Effect.Success<typeof makeSecretTokens>
 }
+
+const LINK_MS = MAGIC_LINK_LIFETIME_SECONDS * 1000
+const HOUR_MS = 3_600_000
 
 const principal = (
   { customerId, rights }: Pick<Principal, "customerId" | "rights">,
@@ -217,31 +238,94 @@ const magicLinksOf = (tables: Tables, promos: ReadonlyArray<string> | undefined)
       customerOf(tables, email)
       const { hash, token } = yield* tables.secrets.mint
       const now = yield* Clock.currentTimeMillis
-      tables.links.set(hash, { email, expiresAt: now + MAGIC_LINK_LIFETIME_SECONDS * 1000 })
+      tables.links.set(hash, { email, expiresAt: now + LINK_MS, isUsed: false })
       return token
     }),
-    redeem: Effect.fnUntraced(function* (text) {
-      const hash = yield* tables.secrets.hash(text)
-      const now = yield* Clock.currentTimeMillis
-      const link = tables.links.get(hash ?? "")
-      if (hash === undefined || link === undefined || link.expiresAt <= now) return undefined
-      tables.links.delete(hash)
-      const { email } = link
-      const customerId = customerOf(tables, email)
-      return yield* beginSession(tables, { actor: email, rights: ["owner"], customerId, tokenId: undefined })
-    })
+    request: ({ browser, email }) => requestLink(tables, email, browser),
+    redeem: (text, browser) => redeemLink(tables, text, browser)
+  })
+
+/** `begin_sign_in`. */
+const requestLink = Effect.fnUntraced(function* (tables: Tables, email: string, browser: string) {
+  const browserHash = yield* tables.secrets.hash(browser)
+  if (browserHash === undefined || !(tables.customers.has(email) || tables.admins.has(email)))
+    return undefined
+  const now = yield* Clock.currentTimeMillis
+  const recent = [...tables.links.values()].filter(
+    (link) =>
+      link.email === email && link.browserHash !== undefined && link.expiresAt > now + LINK_MS - HOUR_MS
+  )
+  if (recent.length >= MOST_SIGN_INS) return undefined
+  const { hash, token } = yield* tables.secrets.mint
+  const forAdmin = tables.admins.has(email)
+  tables.links.set(hash, { email, expiresAt: now + LINK_MS, browserHash, forAdmin, isUsed: false })
+  return { id: randomUUID(), token }
+})
+
+/** `redeem_magic_link`. */
+const redeemLink = Effect.fnUntraced(function* (tables: Tables, text: string, browser: string | undefined) {
+  const hash = yield* tables.secrets.hash(text)
+  const browserHash = browser === undefined ? undefined : yield* tables.secrets.hash(browser)
+  const now = yield* Clock.currentTimeMillis
+  const link = tables.links.get(hash ?? "")
+  if (link === undefined || link.isUsed || link.expiresAt <= now) return undefined
+  if (link.browserHash !== undefined && link.browserHash !== browserHash) return yield* new OtherBrowser()
+  link.isUsed = true
+  const { email } = link
+  const admin = link.forAdmin === true ? tables.admins.get(email) : undefined
+  const customerId = link.browserHash === undefined ? customerOf(tables, email) : tables.customers.get(email)
+  return yield* beginSession(tables, {
+    actor: email,
+    rights: [...(customerId === undefined ? [] : (["owner"] as const)), ...(admin?.rights ?? [])],
+    customerId,
+    tokenId: undefined,
+    adminEmail: admin?.email
+  })
+})
+
+/** What ends with an admin, or with another right of theirs. */
+const endSessionsOf = ({ sessions }: Tables, email: string) => {
+  for (const session of sessions) if (session.adminEmail === email) sessions.delete(session)
+}
+
+const inviteAdmin = Effect.fnUntraced(function* (
+  tables: Tables,
+  { actor, email, right }: Parameters<Admins["Service"]["invite"]>[0]
+) {
+  const known = tables.admins.get(email)
+  if (known?.rights.includes(right) === true) return "exists" as const
+  const createdAt = known?.createdAt ?? (yield* Clock.currentTimeMillis)
+  tables.admins.set(email, { email, rights: [right], invitedBy: known?.invitedBy ?? actor, createdAt })
+  if (known === undefined) return "invited" as const
+  endSessionsOf(tables, email)
+  return "changed" as const
+})
+
+const adminsOf = (tables: Tables): Admins["Service"] =>
+  Admins.of({
+    list: Effect.sync(() => [...tables.admins.values()].sort((a, b) => (a.email < b.email ? -1 : 1))),
+    invite: (admin) => inviteAdmin(tables, admin),
+    remove: ({ email }) =>
+      Effect.sync(() => {
+        if (!tables.admins.delete(email)) return false
+        endSessionsOf(tables, email)
+        for (const [hash, link] of tables.links)
+          if (link.email === email && link.forAdmin === true) tables.links.delete(hash)
+        return true
+      })
   })
 
 /** Access that lives as long as the process, by the same rules as in Postgres. */
 export const layer = (
   options: MemoryAccessOptions
-): Layer.Layer<Access | MagicLinks, never, Digest | SecureRandom> =>
+): Layer.Layer<Access | Admins | MagicLinks, never, Digest | SecureRandom> =>
   Layer.effectContext(
     Effect.map(makeSecretTokens, (secrets) => {
       const { database = makeAccessDatabase(), embedded, promos } = options
       const tables: Tables = { ...database, embedded, secrets }
       return Context.make(Access, accessOf(tables)).pipe(
-        Context.add(MagicLinks, magicLinksOf(tables, promos))
+        Context.add(MagicLinks, magicLinksOf(tables, promos)),
+        Context.add(Admins, adminsOf(tables))
       )
     })
   )

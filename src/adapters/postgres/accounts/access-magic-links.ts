@@ -2,16 +2,27 @@ import { Effect, Layer, Schema } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 import type { SecureRandom } from "effect/crypto/SecureRandom"
 
+import { Right } from "../../../domain/accounts/principal.ts"
 import { MAGIC_LINK_LIFETIME_SECONDS, SESSION_LIFETIME_SECONDS } from "../../../domain/accounts/session.ts"
 import { makeSecretTokens } from "../../../domain/accounts/tokens.ts"
 import { CustomerId } from "../../../domain/ids.ts"
-import { MagicLinks } from "../../../ports/accounts/access.ts"
+import { MagicLinks, MOST_SIGN_INS, OtherBrowser } from "../../../ports/accounts/access.ts"
 import { WriteSql } from "../client.ts"
-import { Millis } from "../values.ts"
+import { Absent, Millis, storable } from "../values.ts"
 import { ask } from "./access.ts"
 
 const Claimed = Schema.Struct({ customerId: CustomerId })
-const SessionRow = Schema.Struct({ customerId: CustomerId, actor: Schema.String, expiresAt: Millis })
+const Begun = Schema.Struct({ linkId: Schema.String })
+const Redeemed = Schema.Union([
+  Schema.Struct({
+    otherBrowser: Schema.Literal(false),
+    customerId: Absent(CustomerId),
+    actor: Schema.String,
+    rights: Schema.Array(Right),
+    expiresAt: Millis
+  }),
+  Schema.Struct({ otherBrowser: Schema.Literal(true) })
+])
 
 /** Promotions and magic links in Postgres. `anyPromo`: a promotion that the table does not name counts as running. */
 export const layer = (options: {
@@ -33,20 +44,34 @@ export const layer = (options: {
           )
           return claimed && token
         }),
-        redeem: Effect.fnUntraced(function* (text) {
+        request: Effect.fnUntraced(function* ({ browser, email }) {
+          const { hash, token } = yield* secrets.mint
+          const browserHash = yield* secrets.hash(browser)
+          if (browserHash === undefined) return undefined
+          const begun = yield* ask.first(
+            "beginSignIn",
+            Begun,
+            sql`select link_id from begin_sign_in(${storable(email)}, decode(${hash}, 'hex'), decode(${browserHash}, 'hex'),
+              ${MAGIC_LINK_LIFETIME_SECONDS}, ${MOST_SIGN_INS})`
+          )
+          return begun && { id: begun.linkId, token }
+        }),
+        redeem: Effect.fnUntraced(function* (text, browser) {
           const hash = yield* secrets.hash(text)
           if (hash === undefined) return undefined
+          const browserHash = browser === undefined ? undefined : yield* secrets.hash(browser)
           const session = yield* secrets.mint
           const row = yield* ask.first(
             "redeemMagicLink",
-            SessionRow,
-            sql`select customer_id, actor, expires_at from redeem_magic_link(decode(${hash}, 'hex'),
-              decode(${session.hash}, 'hex'), ${SESSION_LIFETIME_SECONDS})`
+            Redeemed,
+            sql`select customer_id, actor, rights, expires_at, other_browser from redeem_magic_link(decode(${hash}, 'hex'),
+              decode(${browserHash ?? null}, 'hex'), decode(${session.hash}, 'hex'), ${SESSION_LIFETIME_SECONDS})`
           )
           if (row === undefined) return undefined
-          const { actor, customerId, expiresAt } = row
+          if (row.otherBrowser) return yield* new OtherBrowser()
+          const { actor, customerId, expiresAt, rights } = row
           return {
-            principal: { actor, customerId, rights: ["owner"], via: "session" },
+            principal: { actor, customerId, rights, via: "session" },
             cookie: session.token,
             expiresAt
           }

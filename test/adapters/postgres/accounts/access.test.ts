@@ -5,6 +5,7 @@ import * as fc from "fast-check"
 
 import { layer as linksLayer } from "../../../../src/adapters/postgres/accounts/access-magic-links.ts"
 import { layer as accessLayer } from "../../../../src/adapters/postgres/accounts/access.ts"
+import { layer as adminsLayer } from "../../../../src/adapters/postgres/accounts/admins.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import {
   presentCookie,
@@ -55,7 +56,7 @@ const promotions = Layer.effectDiscard(
 ).pipe(Layer.orDie)
 
 const world = Layer.fresh(
-  Layer.mergeAll(accessOf(true), linksOf(false), storeWorld, promotions).pipe(
+  Layer.mergeAll(accessOf(true), linksOf(false), adminsLayer, storeWorld, promotions).pipe(
     Layer.provideMerge(layerPostgres)
   )
 )

@@ -16,7 +16,10 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "use_api_token",
     "use_session",
     "claim_promo",
-    "redeem_magic_link"
+    "begin_sign_in",
+    "redeem_magic_link",
+    "invite_admin",
+    "remove_admin"
   ],
   "test/adapters/postgres/accounts/accounts.test.ts": [
     "begin_team_invite",

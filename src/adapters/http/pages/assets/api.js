@@ -45,6 +45,14 @@ const isRecord = (value) => typeof value === "object" && value !== null
 /** @param {unknown} value @param {string} otherwise */
 const textOr = (value, otherwise) => (typeof value === "string" && value !== "" ? value : otherwise)
 
+/** The sign-in page, which leads back to this one; the dashboard is where it leads by itself. */
+const signInAgain = () => {
+  const query = new URLSearchParams({ reason: "ended" })
+  const here = `${location.pathname}${location.search}`
+  if (here !== "/dashboard") query.set("next", here)
+  return `/sign-in?${query}`
+}
+
 /** The refusal in an answer. @param {number} status @param {string} text */
 export const refusalOf = (status, text) => {
   /** @type {unknown} */
@@ -55,7 +63,7 @@ export const refusalOf = (status, text) => {
     body = undefined
   }
   const { code, detail, title } = isRecord(body) ? body : {}
-  if (status === 401) location.assign("/sign-in?reason=ended")
+  if (status === 401) location.assign(signInAgain())
   return new Refused({
     title: textOr(title, `The server answered ${status}`),
     detail: textOr(detail, ""),

@@ -2,33 +2,55 @@ import { Schema, Effect, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
+import { SignIn } from "../../../../domain/accounts/sign-in.ts"
+import { addressKey, addressOf, parsePublicMailbox } from "../../../../domain/mail/address.ts"
 import { Access, type BegunSession, MagicLinks } from "../../../../ports/accounts/access.ts"
 import { pageResponse } from "../../pages/html-page.ts"
-import { homeOf } from "../../pages/paths.ts"
+import { homeOf, pageWithin } from "../../pages/paths.ts"
 import {
   AUTH_PAGE_POLICY,
   magicLinkPage,
+  linkMailedPage,
   refuse,
   signedInPage,
   signedOutPage,
+  signInForms,
   signInPage
 } from "../../pages/sign-in.ts"
-import { siteOf, sessionCookieOf, withoutSessionCookie, withSessionCookie } from "../../server/credentials.ts"
-import { apiOf, isLinkToken, Page } from "../../server/endpoint.ts"
+import {
+  browserOf,
+  newBrowser,
+  siteOf,
+  sessionCookieOf,
+  withBrowser,
+  withoutSessionCookie,
+  withSessionCookie
+} from "../../server/credentials.ts"
+import { apiOf, isLinkToken, mailboxIn, Page } from "../../server/endpoint.ts"
 import { readForm, readJson } from "../../server/json-body.ts"
 import {
   Forbidden,
   InvalidRequest,
   invalidRequest,
+  type Problem,
   problem,
   problemSchema,
   unavailable
 } from "../../server/problem.ts"
-import { RateLimited, RequestsPerMinute } from "../../server/rate-limit.ts"
+import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
 
 /** The body that carries a token. */
-const Token = Schema.Struct({ token: Schema.String })
+const Next = Schema.optionalKey(Schema.String).annotate({
+  description: "The page to open then: a path of this server's pages; anything else is left out."
+})
+const Token = Schema.Struct({ token: Schema.String, next: Next })
 const TokenBody = [Token.pipe(HttpApiSchema.asFormUrlEncoded()), Token] as const
+
+/** The body that asks for a link. */
+const LinkRequest = Schema.Struct({ email: Schema.String, next: Next }).annotate({
+  identifier: "SignInLinkRequest"
+})
+const LinkBody = [LinkRequest.pipe(HttpApiSchema.asFormUrlEncoded()), LinkRequest] as const
 
 const LinkExpired = problemSchema("LINK_EXPIRED", {})
 const refusals = [
@@ -41,11 +63,11 @@ const refusals = [
 
 const pages = "A client that accepts text/html gets a page, also for a refusal; others get a problem."
 
-/** How a person signs in and out: by magic link (DOC-52) or by the owner's token. */
+/** How a person signs in and out: by magic link (DOC-52, DOC-54) or by a token. */
 export class AuthGroup extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.get("showMagicLink", "/auth/magic", {
-      query: { token: Schema.optionalKey(Schema.String) },
+      query: { token: Schema.optionalKey(Schema.String), next: Next },
       success: Page,
       error: [InvalidRequest]
     })
@@ -68,6 +90,20 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Uses a magic link up and begins a session",
           description: `Sets the cookie \`postlane_session\`. One use, 15 minutes. Without a body, the query holds the token. ${pages}`
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("requestLink", "/auth/link", {
+      payload: LinkBody,
+      success: Page,
+      error: refusals
+    })
+      .annotate(RequestsPerMinute, 10)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Mails a sign-in link to a customer or an admin",
+          description: `The answer and its time are the same for every address. The link works once, 15 minutes, and only in the browser that asked: it sets the cookie \`postlane_sign_in\`. ${pages}`
         })
       )
   )
@@ -101,6 +137,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
 const MAX_BODY = 4096
 
 const decodeToken = Schema.decodeUnknownOption(Token)
+const decodeLinkRequest = Schema.decodeUnknownOption(LinkRequest)
 
 const noLink = invalidRequest([
   { path: "token", message: "is none that a link holds; open the whole link from your mail" }
@@ -109,7 +146,15 @@ const linkOver = problem(
   "LINK_EXPIRED",
   "This link does not work any more: it was used, or it is too old. Request a new one."
 )
+const otherBrowser = problem(
+  "FORBIDDEN",
+  "This link works only in the browser that asked for it. Open it there, or ask for a new link here"
+)
 const noToken = problem("UNAUTHENTICATED", "There is no such token")
+const busy = problem("UNAVAILABLE", "Too many people sign in at this moment; try again in a minute")
+
+/** Links that may be asked for an address, known or not, in one process. */
+const LINKS_OF_AN_ADDRESS = { limit: 5, window: "15 minutes" } as const
 const otherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
 const away = unavailable(
@@ -132,30 +177,90 @@ interface Home {
 const ownSite = ({ site }: Home, request: HttpServerRequest.HttpServerRequest) =>
   site(request) === "own" ? Effect.void : Effect.fail(otherSite)
 
-/** The token of a form, of a JSON object or, without a body, of the query; empty where none holds one. */
-const givenToken = Effect.fnUntraced(function* (home: Home, request: HttpServerRequest.HttpServerRequest) {
+/** What a sign-in was asked with; texts that are missing are empty. */
+interface Given {
+  /** A token or an address. */
+  readonly text: string
+  readonly next: string | undefined
+}
+
+const NOTHING_GIVEN: Given = { text: "", next: undefined }
+
+/** A field and the next page, of a form, of a JSON object or, without a body, of the query. */
+const given = Effect.fnUntraced(function* (
+  home: Home,
+  request: HttpServerRequest.HttpServerRequest,
+  field: "token" | "email",
+  ofJson: (body: unknown) => Option.Option<Given>
+) {
   yield* ownSite(home, request)
   const type = request.headers["content-type"]
-  if (type === undefined) return new URL(request.url, home.baseUrl).searchParams.get("token") ?? ""
-  if (!/^application\/json\b/i.test(type)) return (yield* readForm(request, MAX_BODY)).get("token") ?? ""
-  return Option.match(decodeToken(yield* readJson(request, MAX_BODY)), {
-    onNone: () => "",
-    onSome: ({ token }) => token
+  const ofForm = (form: URLSearchParams): Given => ({
+    text: form.get(field) ?? "",
+    next: pageWithin(form.get("next"))
   })
+  if (type === undefined) return ofForm(new URL(request.url, home.baseUrl).searchParams)
+  if (!/^application\/json\b/i.test(type)) return ofForm(yield* readForm(request, MAX_BODY))
+  return Option.getOrElse(ofJson(yield* readJson(request, MAX_BODY)), () => NOTHING_GIVEN)
 })
 
-const redeemLink = Effect.fnUntraced(function* (links: MagicLinks["Service"], token: string) {
+const givenToken = (home: Home, request: HttpServerRequest.HttpServerRequest) =>
+  given(home, request, "token", (body) =>
+    Option.map(decodeToken(body), ({ next, token }) => ({ text: token, next: pageWithin(next) }))
+  )
+
+const givenAddress = (home: Home, request: HttpServerRequest.HttpServerRequest) =>
+  given(home, request, "email", (body) =>
+    Option.map(decodeLinkRequest(body), ({ email, next }) => ({ text: email, next: pageWithin(next) }))
+  )
+
+const redeemLink = Effect.fnUntraced(function* (
+  links: MagicLinks["Service"],
+  token: string,
+  browser: string | undefined
+) {
   if (!isLinkToken(token)) return yield* Effect.fail(noLink)
-  return (yield* links.redeem(token)) ?? (yield* Effect.fail(linkOver))
+  return (yield* links.redeem(token, browser)) ?? (yield* Effect.fail(linkOver))
 })
 
 const redeemToken = Effect.fnUntraced(function* (access: Access["Service"], token: string) {
   return (yield* access.beginSession(token.trim())) ?? (yield* Effect.fail(noToken))
 })
 
+/** Asks for a link by mail: the answer is the same for every address, and comes before anything is looked up. */
+const askForLink = Effect.fnUntraced(function* (
+  home: Home,
+  request: HttpServerRequest.HttpServerRequest,
+  signIn: SignIn["Service"],
+  limits: RequestLimits["Service"]
+) {
+  const { next, text } = yield* givenAddress(home, request)
+  const mailbox = yield* mailboxIn("email", text, parsePublicMailbox)
+  const [email, to] = [addressKey(mailbox), addressOf(mailbox)]
+  yield* takeOrRefuse(limits, { key: `sign-in links ${email}`, ...LINKS_OF_AN_ADDRESS })
+  // The one that is there stays, so that the links that were asked for before still work.
+  const browser = browserOf(request) ?? newBrowser()
+  yield* signIn
+    .request({ email, to, browser, next })
+    .pipe(Effect.catchTag("SignInsBusy", () => Effect.fail(busy)))
+  return withBrowser(html(linkMailedPage(to)), { baseUrl: home.baseUrl, browser })
+})
+
 /** The page after a sign-in, with the session's cookie. */
-const signedIn = ({ baseUrl }: Home, { cookie, expiresAt, principal }: BegunSession) =>
-  withSessionCookie(html(signedInPage(principal.actor, homeOf(principal))), { baseUrl, cookie, expiresAt })
+const signedIn = (
+  { baseUrl }: Home,
+  { cookie, expiresAt, principal }: BegunSession,
+  next: string | undefined
+) =>
+  withSessionCookie(html(signedInPage(principal.actor, homeOf(principal, next))), {
+    baseUrl,
+    cookie,
+    expiresAt
+  })
+
+/** A refusal with the forms for the next try. */
+const refuseSignIn = <P extends Problem>(request: HttpServerRequest.HttpServerRequest, refused: P) =>
+  refuse(request, refused, HEADERS, signInForms(undefined))
 
 /** Ends the session of the request's cookie. */
 const end = Effect.fnUntraced(function* (
@@ -180,26 +285,40 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
     Effect.fnUntraced(function* (handlers) {
       const access = yield* Access
       const links = yield* MagicLinks
+      const signIn = yield* SignIn
+      const limits = yield* RequestLimits
       const home: Home = { baseUrl, site: siteOf(baseUrl) }
       return handlers
-        .handle("showMagicLink", ({ query: { token = "" }, request }) =>
-          isLinkToken(token) ? Effect.succeed(html(magicLinkPage(token))) : refuse(request, noLink, HEADERS)
+        .handle("showMagicLink", ({ query: { next, token = "" }, request }) =>
+          isLinkToken(token)
+            ? Effect.succeed(html(magicLinkPage(token, pageWithin(next))))
+            : refuse(request, noLink, HEADERS)
         )
         .handleRaw("useMagicLink", ({ request }) =>
           givenToken(home, request).pipe(
-            Effect.flatMap((token) => redeemLink(links, token)),
-            Effect.map((begun) => signedIn(home, begun)),
-            Effect.catchTag("StoreUnavailable", away),
-            Effect.catch((refused) => refuse(request, refused, HEADERS))
+            Effect.flatMap(({ next, text }) =>
+              Effect.map(redeemLink(links, text, browserOf(request)), (begun) => signedIn(home, begun, next))
+            ),
+            Effect.catchTags({
+              StoreUnavailable: away,
+              OtherBrowser: () => Effect.fail(otherBrowser)
+            }),
+            Effect.catch((refused) => refuseSignIn(request, refused))
+          )
+        )
+        .handleRaw("requestLink", ({ request }) =>
+          askForLink(home, request, signIn, limits).pipe(
+            Effect.catch((refused) => refuseSignIn(request, refused))
           )
         )
         .handle("showSignIn", () => Effect.succeed(html(signInPage)))
         .handleRaw("beginSession", ({ request }) =>
           givenToken(home, request).pipe(
-            Effect.flatMap((token) => redeemToken(access, token)),
-            Effect.map((begun) => signedIn(home, begun)),
+            Effect.flatMap(({ next, text }) =>
+              Effect.map(redeemToken(access, text), (begun) => signedIn(home, begun, next))
+            ),
             Effect.catchTag("StoreUnavailable", away),
-            Effect.catch((refused) => refuse(request, refused, HEADERS))
+            Effect.catch((refused) => refuseSignIn(request, refused))
           )
         )
         .handle("endSession", ({ request }) =>
