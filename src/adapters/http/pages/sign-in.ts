@@ -117,19 +117,19 @@ export const signInMain = (reason: string | undefined, next: string | undefined)
   return `<div class="narrow">
 <h1>Sign in</h1>
 ${notice === undefined ? "" : `<p class="notice" id="reason">${notice}</p>`}
-<section class="card" aria-labelledby="by-mail">
-<h2 id="by-mail">By mail</h2>
+<div class="card">
+<h2>By mail</h2>
 ${mailForm(goesOn, ' class="stacked"', described("mail-help"))}
 <p class="help" id="mail-help">You are mailed a link that signs you in once, within ${MAGIC_LINK_LIFETIME_SECONDS / 60} minutes, in this browser.</p>
-</section>
-<section class="card" aria-labelledby="by-token">
-<h2 id="by-token">With a token</h2>
+</div>
+<div class="card">
+<h2>With a token</h2>
 <form class="stacked" method="post" action="/auth/session">
 <label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" spellcheck="false" required${described("token-help")}>
 ${nextField(goesOn)}<button type="submit">Sign in</button>
 </form>
 <p class="help" id="token-help">An owner’s token leads to the dashboard, an admin’s token to the admin pages. <code>npm start</code> prints both in its terminal; <code>npm run postlane -- token</code> makes new ones.</p>
-</section>
+</div>
 </div>`
 }

@@ -62,6 +62,7 @@ it("a declared body is read by the middleware, after the caller is known; but fo
     "claimPromo",
     "convertFile",
     "internal",
+    "requestLink",
     "shareFile",
     "startBulk",
     "useMagicLink"
