@@ -121,9 +121,16 @@ export class Surveyor {
   }
 }
 
-const sameWords = (a: string, b: string): boolean => {
-  const letters = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
-  return letters(a) !== "" && letters(a) === letters(b)
+const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
+
+/** Letters from which on a heading is a title of which more is stated, or the other way round: "Rivers" and "Rivers – a guide". */
+const MIN_SHARED = 8
+
+/** Whether a heading has a title's words, or one of them begins with all of the other's. */
+const repeats = (heading: string, title: string): boolean => {
+  const [a, b] = [lettersOf(heading), lettersOf(title)]
+  if (a === "" || b === "") return false
+  return a === b || (Math.min(a.length, b.length) >= MIN_SHARED && (a.startsWith(b) || b.startsWith(a)))
 }
 
 /** A meaningful title: not a file's name or a program's default. */
@@ -137,13 +144,17 @@ const meaningful = (title: string | undefined): string | undefined => {
   return text.slice(0, MAX_TITLE)
 }
 
-/** Whether the pages' first heading can be the document's title: it ranks above all others, or repeats the title's words. */
+/**
+ * Whether the pages' first heading is the document's title: it ranks above all others, repeats the title's words, or there is no
+ * other title.
+ */
 const hasOwnTitle = ({ headings }: Survey, title: string | undefined): boolean => {
   const [first] = headings
   if (first === undefined) return false
   return (
+    title === undefined ||
     headings.every(({ level }, at) => at === 0 || level > first.level) ||
-    (title !== undefined && sameWords(first.text, title))
+    repeats(first.text, title)
   )
 }
 
@@ -178,8 +189,7 @@ export const planOf = (
   const words = wordsFor(lang)
   const stated = meaningful(facts.title)
   const first = survey.headings[0]?.text
-  const ownTitle = hasOwnTitle(survey, stated)
-  const title =
-    stated ?? (ownTitle ? first : undefined) ?? meaningful(name) ?? first ?? name ?? words.untitled
+  const ownTitle = hasOwnTitle(survey, stated ?? meaningful(name))
+  const title = stated ?? (ownTitle ? first : undefined) ?? meaningful(name) ?? name ?? words.untitled
   return { lang, title, ownTitle, contents: contentsOf(survey, ownTitle), words, pageCount: survey.pages }
 }

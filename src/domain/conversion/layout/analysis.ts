@@ -1,5 +1,6 @@
 import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import { drawnBullets, letterBullets } from "./blocks/lists.ts"
+import { withoutLineNumbers } from "./lines/line-numbers.ts"
 import { type Line, linesOf } from "./lines/line.ts"
 import { type ReadableRuns, readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
 import { uprightPage } from "./lines/turned.ts"
@@ -41,6 +42,9 @@ export const analyse = (shown: PageContent, fonts: ReadonlyArray<FontFace>): Pag
   const readable = asShown.turn === 0 ? asShown : readableRuns(page)
   // Where the page's structure marks lists, shapes are not needed.
   const bullets = page.structure.length === 0 ? drawnBullets(page, readable.main) : []
-  const segments = segmentsOf(letterBullets(withBullets(readable.main, bullets)))
+  const segments = withoutLineNumbers(
+    segmentsOf(letterBullets(withBullets(readable.main, bullets))),
+    page.width
+  )
   return { page, turn: asShown.turn, fonts, readable, segments, rows: linesOf(segments, fonts) }
 }

@@ -2,7 +2,7 @@ import { withTurn, writeBlocks } from "../html/write-blocks.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../page-content.ts"
 import { analyse, type PageAnalysis } from "./analysis.ts"
 import { contentsTargets, isContentsPage, withContentsLinks } from "./blocks/contents.ts"
-import { indexOutline } from "./blocks/headings.ts"
+import { outlineOf } from "./blocks/outline.ts"
 import { untaggedBlocks } from "./page.ts"
 import { profileOf } from "./profile.ts"
 import { countPage, mergeStatistics, type PageStatistics } from "./statistics.ts"
@@ -60,11 +60,7 @@ export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): Reado
   const counted = new Set(others.indexes)
   const uncounted = analyses.filter(({ page }) => !counted.has(page.index))
   const profile = profileOf(mergeStatistics([others, ...uncounted.map(countPage)]))
-  const indexes = new Set(pages.map(({ index }) => index))
-  const near = facts.outline.filter(
-    ({ page }) => page !== undefined && (indexes.has(page) || indexes.has(page + 1))
-  )
-  const context = { fonts, profile, outline: indexOutline(near), outlined: facts.outline.length > 0 }
+  const context = { fonts, profile, outline: outlineOf(facts.outline, analyses) }
   const contents = new Set(analyses.filter(isContentsPage))
   const targets = contents.size === 0 ? undefined : contentsTargets(facts.pageCount, facts.outline, profile)
   return analyses.map((analysis) => {

@@ -6,7 +6,8 @@ import { withCaptions, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
 import { withNoteReferences } from "./blocks/footnotes.ts"
 import { withFrontMatter } from "./blocks/front-matter.ts"
-import { type OutlineIndex, withoutRepeatedTitles } from "./blocks/headings.ts"
+import { withoutRepeatedTitles } from "./blocks/headings.ts"
+import type { Outline } from "./blocks/outline.ts"
 import { joinColumns } from "./blocks/seams.ts"
 import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
@@ -20,9 +21,7 @@ import { ruledTables } from "./tables/ruled-table.ts"
 export interface PageContext {
   readonly fonts: ReadonlyArray<FontFace>
   readonly profile: DocumentProfile
-  readonly outline: OutlineIndex
-  /** The document has an outline, whether or not it names anything on these pages. */
-  readonly outlined: boolean
+  readonly outline: Outline
 }
 
 const without = (segments: ReadonlyArray<Segment>, taken: ReadonlySet<Segment>): ReadonlyArray<Segment> =>
@@ -39,11 +38,11 @@ export const untaggedBlocks = (
   contents: boolean
 ): ReadonlyArray<Block> => {
   const { page, readable } = analysis
-  const { fonts, outline, outlined, profile } = context
+  const { fonts, outline, profile } = context
   const links = new LinkIndex(page.links)
   const flow: FlowContext = {
     inline: { fonts, links, ignoreBold: profile.bodyBold },
-    heading: { fonts, profile, outline: outline.get(page.index), outlined },
+    heading: { fonts, profile, outline, titles: outline.titles.get(page.index) },
     bottomHalf: page.height * 0.4,
     bars: barsOf(page),
     contents

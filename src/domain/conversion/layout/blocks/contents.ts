@@ -3,7 +3,7 @@ import type { PageAnalysis } from "../analysis.ts"
 import type { DocumentProfile } from "../profile.ts"
 import { pageNumberLead } from "../statistics.ts"
 import { type Block, type LinkSpan, type ListItem, type Span, textOfSpans, type TextSpan } from "./block.ts"
-import { lettersOf, unnumbered } from "./headings.ts"
+import { lettersOf, unnumbered } from "./outline.ts"
 
 /** Fewest lines with leaders that make a page a table of contents, and the least share of its lines. */
 const MIN_ENTRIES = 5

@@ -21,6 +21,7 @@ import {
 import { footnotesFrom, noteMark } from "./footnotes.ts"
 import { type HeadingContext, headingLevel, isBulleted, isLabelAlone } from "./headings.ts"
 import { listsOf, type LooseItem } from "./lists.ts"
+import { runInHeading } from "./run-in.ts"
 
 /** The context for reading a column's text. */
 export interface FlowContext {
@@ -190,6 +191,14 @@ const headingOf = (group: Group, level: number, context: FlowContext): Heading =
   )
 })
 
+/** Adds a paragraph, and before it the heading that stands in its first line. */
+const addText = (gathering: Gathering, group: Group, right: number, context: FlowContext): void => {
+  const runIn = runInHeading(group, context.heading)
+  if (runIn === undefined) return gathering.add(paragraph(group, context, right))
+  gathering.add(headingOf({ ...group, lines: runIn.heading }, runIn.level, context))
+  gathering.add(paragraph({ ...group, lines: runIn.text }, context, right))
+}
+
 /** White space between "Chapter 3" and its title at most, in font sizes of the title. */
 const LABEL_GAP = 5
 
@@ -229,7 +238,7 @@ const textBlocks = (
     else if (group.marker !== undefined) gathering.item(group)
     else if (isEntry(group, context)) gathering.leader(group)
     else if (gathering.continuesItem(group)) gathering.addToItem(group)
-    else gathering.add(paragraph(group, context, right))
+    else addText(gathering, group, right, context)
   }
   gathering.flush()
   const blocks = [...gathering.blocks]

@@ -18,6 +18,9 @@ const BEGINNING =
 const DATE =
   /(?:^|\s)(?:v\.?\s?\d|version\s+\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}(?:-\d{2})?$)|^(?:\p{L}+,?\s+)?(?:\d{1,2}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?)?\p{L}{3,10}\.?\s+(?:de\s+)?(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\.?$/iu
 
+/** A longer line that has a date or a version is a title. */
+const MAX_DATE = 60
+
 const wordsOf = (block: Block | undefined): string =>
   block?.kind === "heading" || block?.kind === "paragraph" ? textOfSpans(block.spans).trim() : ""
 
@@ -56,7 +59,7 @@ const namesAuthors = ({ spans }: Heading): boolean => {
   return /\S@\S/.test(words) || (marked && /[,&]|\s(?:and|und|et|y|e)\s/u.test(words))
 }
 
-const isDate = (block: Block): boolean => DATE.test(wordsOf(block))
+const isDate = (block: Block): boolean => wordsOf(block).length <= MAX_DATE && DATE.test(wordsOf(block))
 
 /** Whether a heading has text, at once or below headings that rank below it. */
 const nests = (blocks: ReadonlyArray<Block>, from: number): boolean => {

@@ -1,13 +1,14 @@
-import type { FontFace, OutlineEntry } from "../../page-content.ts"
+import type { FontFace } from "../../page-content.ts"
 import type { Line } from "../lines/line.ts"
 import { endsInPageNumber, CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
-import { sectionNumber } from "../lines/section-number.ts"
+import { isNumbered, sectionNumber } from "../lines/section-number.ts"
 import { lookOf, type Piece, segmentText } from "../lines/segment.ts"
 import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
 import { isBoldLine, styleKey } from "../statistics.ts"
 import { type Block, NO_SEAM, textOfSpans } from "./block.ts"
+import { lettersOf, type Outline, unnumbered } from "./outline.ts"
 
 /** Headings of a box beside the text, in the most frequent languages of documents. */
 const BOX =
@@ -19,6 +20,10 @@ const CONTENTS =
 
 /** Whether a heading is that of a list of what the document has. */
 export const isContentsTitle = (words: string): boolean => CONTENTS.test(words)
+
+/** Headings that outlines leave out: of what stands before the first section and behind the last one. */
+const UNLISTED =
+  /^(?:abstract|summary|keywords|acknowledge?ments?|references|bibliography|appendi(?:x|ces)|notes|zusammenfassung|danksagung|literatur(?:verzeichnis)?|anhang|résumé|remerciements|références|bibliographie|annexes?|resumen|agradecimientos|referencias|bibliografía|resumo|agradecimentos|referências|bibliografia|sommario|ringraziamenti|riferimenti(?: bibliografici)?)$/iu
 
 /** An example's caption. */
 const EXAMPLE =
@@ -44,46 +49,13 @@ const MAX_LINES = 4
 /** A bold line of the text's own size is a heading up to this length only. */
 const MAX_BOLD = 110
 
-/** Titles of the outline by page: their levels by their letters. */
-export type OutlineIndex = ReadonlyMap<number, ReadonlyMap<string, number>>
-
-/** A title's letters and digits, by which titles are compared. */
-export const lettersOf = (text: string): string =>
-  text
-    .normalize("NFKC")
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, "")
-
-/** Removes a leading number: outlines have it or leave it out. */
-export const unnumbered = (text: string): string =>
-  text.replace(
-    /^\s*(?:(?:chapter|appendix|part|kapitel|anhang|teil|chapitre|annexe)\s+)?(?:[A-Z]|\d+)(?:\.\d+)*[.:)]?\s+/i,
-    ""
-  )
-
-/** Builds the index. An entry also counts on the page before and after: targets are set a little above what they mean. */
-export const indexOutline = (outline: ReadonlyArray<OutlineEntry>): OutlineIndex => {
-  const index = new Map<number, Map<string, number>>()
-  for (const { level, page, title } of outline) {
-    if (page === undefined) continue
-    for (const near of [page, page + 1]) {
-      const titles = index.get(near) ?? new Map<string, number>()
-      index.set(near, titles)
-      for (const key of [lettersOf(title), lettersOf(unnumbered(title))])
-        if (key !== "" && (near === page || !titles.has(key))) titles.set(key, level)
-    }
-  }
-  return index
-}
-
 /** What headings are recognised by. */
 export interface HeadingContext {
   readonly fonts: ReadonlyArray<FontFace>
   readonly profile: DocumentProfile
-  /** Of the current page. */
-  readonly outline: ReadonlyMap<string, number> | undefined
-  /** The document has an outline: the titles in it rank below the document's. */
-  readonly outlined: boolean
+  /** Titles of the current page. */
+  readonly titles: ReadonlyMap<string, number> | undefined
+  readonly outline: Outline
   /**
    * Step from paragraph to paragraph in the current column, in font sizes, where white space separates them; see `paragraphStep`.
    */
@@ -92,12 +64,6 @@ export interface HeadingContext {
 
 /** Bold lines that are smaller than the text by this factor are headings only where they have a section's number. */
 const SMALL = 0.93
-
-/** Whether a text begins with a section's number. A small letter is a list's. */
-const isNumbered = (text: string): boolean => {
-  const number = sectionNumber(text)
-  return number !== undefined && number.scheme !== "lower"
-}
 
 /** White space above and below, in font sizes, around a line that stands alone. */
 const ALONE = 1.6
@@ -174,7 +140,11 @@ const piecesOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
   lines.flatMap(({ segments }) => segments.flatMap(({ pieces }) => pieces))
 
 /** The level of a group in italics or capitals that numbered sections of the document are set in. */
-const lookLevel = (group: Group, text: string, { fonts, profile }: HeadingContext): number | undefined => {
+const lookLevel = (
+  group: Group,
+  text: string,
+  { fonts, outline, profile }: HeadingContext
+): number | undefined => {
   const { gap, lines } = group
   const [first] = lines
   const { looks, numbered } = profile.sections
@@ -188,14 +158,22 @@ const lookLevel = (group: Group, text: string, { fonts, profile }: HeadingContex
   const key = `${styleKey(first.size, false, first.typewriter)} ${lookOf(piecesOf(lines), fonts, number?.length ?? 0)}`
   const level = looks.get(key)
   if (level === undefined) return undefined
-  if (number !== undefined) return numbered.get(numberKind(text) ?? "")
+  if (number !== undefined)
+    return outline.reach === "sections" ? undefined : numbered.get(numberKind(text) ?? "")
   // Without a number: "References".
   return key.endsWith("capitals") && group.below > BESIDE ? level : undefined
 }
 
+/** The level that the outline gives a heading: below the document's title. */
+export const namedLevel = (text: string, { titles }: HeadingContext): number | undefined => {
+  const level = titles?.get(lettersOf(text)) ?? titles?.get(lettersOf(unnumbered(text)))
+  return level === undefined ? undefined : level + 1
+}
+
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
 export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
-  const { outline, outlined, profile } = context
+  const { outline, profile } = context
+  const outlined = outline.reach !== "none"
   const [first] = group.lines
   if (first === undefined || group.lines.length > MAX_LINES) return undefined
   const alone =
@@ -207,10 +185,10 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const number = numberKind(text)
   const styled = levelOf(profile, first)
   const looks = styled === undefined ? undefined : (profile.sections.numbered.get(number ?? "") ?? styled)
-  const named = outline?.get(lettersOf(text)) ?? outline?.get(lettersOf(unnumbered(text)))
+  const named = namedLevel(text, context)
   // Running text may repeat a title; a heading stands out, or alone.
   if (named !== undefined && (looks !== undefined || (group.lines.length <= 2 && group.gap > 1.3)))
-    return named + 1
+    return named
   if (looks === undefined) return lookLevel(group, text, context)
   if (CAPTION.test(text) && /\d/.test(text)) return undefined
   // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.
@@ -224,6 +202,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const larger = size >= profile.bodySize * 1.06
   if (bulleted && !larger) return undefined
   if (!larger) {
+    if (outline.reach === "sections" && !UNLISTED.test(text)) return undefined
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
     if (size < profile.bodySize * SMALL && !isNumbered(text)) return undefined
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined

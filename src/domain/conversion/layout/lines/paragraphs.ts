@@ -2,6 +2,7 @@ import { least } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
 import type { Line } from "./line.ts"
 import { endsInPageNumber, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
+import { isNumbered } from "./section-number.ts"
 
 /** Lines that belong together: a paragraph, a heading, a list item, lines of code. */
 export interface Group {
@@ -23,8 +24,9 @@ const OTHER_SIZE = 1.09
 const WIDER = 1.22
 /** Default line spacing, for a text with too few lines, in font sizes. */
 const USUAL_LEADING = 1.2
-/** From this size on lines are titles, in sizes of running text. */
+/** From this size on lines are titles, in sizes of running text; bold and numbered ones already from the smaller size on. */
 const DISPLAY = 1.12
+const BOLD_DISPLAY = 1.05
 /** What a sentence ends with. */
 export const SENTENCE_END = /[.!?:;]["'”’»)\]]*$/
 
@@ -48,6 +50,11 @@ const firstWordWidth = ({ text, x0, x1 }: Line): number => {
   const space = text.indexOf(" ")
   return space < 0 ? x1 - x0 : ((x1 - x0) * space) / Math.max(1, text.length)
 }
+
+/** Whether two lines are set as a title: larger than running text, or a little larger, and bold or numbered. */
+const areDisplayed = (above: Line, line: Line, bodySize: number): boolean =>
+  Math.min(above.size, line.size) >
+  ((isBoldLine(above) && isBoldLine(line)) || isNumbered(above.text) ? BOLD_DISPLAY : DISPLAY) * bodySize
 
 const isCode = (line: Line): boolean => line.monospace > 0.9
 
@@ -140,6 +147,10 @@ const begins = (
   if (centred) return false
   if (above.hyphenated) return false
   const indent = line.x0 - above.x0
+  const displayed = areDisplayed(above, line, measures.bodySize)
+  // The second line of a heading stands below the first one's words, behind its number or "Appendix A".
+  if (displayed && group.length === 1 && indent > 0 && line.x0 < (above.x0 + above.x1) / 2)
+    return isNumbered(line.text)
   if (measures.marked === undefined) {
     if (indent > 0.7 * size && group.length > 1) return true
     if (indent > 0.7 * size && group.length === 1) {
@@ -154,7 +165,7 @@ const begins = (
   if (indent < -0.7 * size && (group.length > 1 || indent < -4 * size || measures.marked !== undefined))
     return true
   // Titles are broken at natural places.
-  if (line.size > DISPLAY * measures.bodySize) return false
+  if (displayed) return false
   // There was room for the line's first word: the line above was ended on purpose.
   const room = measures.right - above.x1 - firstWordWidth(line) - 0.3 * size
   return room > 0.6 * size && (SENTENCE_END.test(above.text) || room > 0.12 * (measures.right - first.x0))

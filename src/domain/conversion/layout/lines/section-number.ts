@@ -39,3 +39,9 @@ export const sectionNumber = (text: string): SectionNumber | undefined => {
   if (roman !== undefined && romanValue(roman) !== undefined) return found(ROMAN, "roman")
   return found(FIGURE, "figure") ?? found(UPPER, "upper") ?? found(LOWER, "lower")
 }
+
+/** Whether a text begins with a section's number. A small letter is a list's. */
+export const isNumbered = (text: string): boolean => {
+  const number = sectionNumber(text)
+  return number !== undefined && number.scheme !== "lower"
+}

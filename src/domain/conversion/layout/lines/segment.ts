@@ -27,6 +27,9 @@ export interface Segment extends Box {
 
 /** Gap from which two runs on a line are two segments, in font sizes. */
 const SEGMENT_GAP = 0.9
+/** How far runs of one line may overlap, in font sizes; a small one stands in the room above the letter before it. */
+const OVERLAP = -0.35
+const TUCKED = -0.5
 /** How far baselines of one line may differ, in font sizes. */
 const SAME_BASELINE = 0.12
 /** Largest size of a raised mark, as a share of the line's. */
@@ -127,11 +130,14 @@ const append = (open: Open, run: TextRun, raise: Piece["raise"]): void => {
 const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under" | undefined => {
   const size = Math.max(open.size, run.size)
   const gap = run.box.x0 - open.x1
-  if (gap > SEGMENT_GAP * size || gap < -0.35 * size) return undefined
+  const smaller = run.size <= RAISED_SIZE * open.size
+  if (gap > SEGMENT_GAP * size || gap < (smaller ? TUCKED : OVERLAP) * size) return undefined
   const shift = open.baseline - run.baseline
   if (Math.abs(shift) <= SAME_BASELINE * size) return "same"
   if (Math.abs(shift) > 0.75 * size) return undefined
-  if (run.size <= RAISED_SIZE * open.size) return shift > 0 ? "sup" : "sub"
+  // A small capital tucked into the word is a letter of it: the A of TeX's logos.
+  if (smaller && gap < -SAME_BASELINE * size && /^\p{Lu}$/u.test(run.text.trim())) return "same"
+  if (smaller) return shift > 0 ? "sup" : "sub"
   // The segment so far is a mark (a footnote's number) before the text that it belongs to.
   if (open.size <= RAISED_SIZE * run.size && open.characters <= 4) return "under"
   // A fraction, an accent, a badly set word: one line all the same where they overlap by half.

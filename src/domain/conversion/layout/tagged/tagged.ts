@@ -213,8 +213,8 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const heading = {
     fonts: page.fonts,
     profile: page.profile,
-    outline: page.outline.get(analysis.page.index),
-    outlined: page.outlined
+    outline: page.outline,
+    titles: page.outline.titles.get(analysis.page.index)
   }
   const inline: TaggedInline = { context: inlineContext, marked: markedRuns(accounted) }
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)

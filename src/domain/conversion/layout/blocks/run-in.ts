@@ -1,0 +1,100 @@
+import type { FontFace } from "../../page-content.ts"
+import { type Line, linesOf } from "../lines/line.ts"
+import type { Group } from "../lines/paragraphs.ts"
+import { isNumbered, sectionNumber } from "../lines/section-number.ts"
+import { isBold, type Piece, type Segment } from "../lines/segment.ts"
+import { numberKind } from "../sections.ts"
+import { type HeadingContext, namedLevel } from "./headings.ts"
+
+/** A heading that stands in the first line of its paragraph, and the paragraph without it. */
+interface RunIn {
+  readonly level: number
+  readonly heading: ReadonlyArray<Line>
+  readonly text: ReadonlyArray<Line>
+}
+
+/** What a heading in a line of text ends with. */
+const END = /\p{L}.*[.:](?:\s*[–—-])?$/u
+/** Longest one, characters, and lines that it takes. */
+const MAX_CHARACTERS = 110
+const MAX_LINES = 2
+/** Fewest characters of the text behind it. */
+const MIN_TEXT = 12
+/** Statements that are numbered as sections are. */
+const STATEMENT =
+  /^\S+\s+(?:theorem|lemma|propositi\p{L}+|corollar\p{L}+|definiti?\p{L}+|remark|example|proof|claim|satz|korollar|bemerkung|beispiel|beweis|théorème|lemme|corollaire|définition|remarque|exemple|teorema|lema|observaci\p{L}+|ejemplo|corolario|teorem|twierdzenie)\s*(?:[.:(–—\d]|$)/iu
+
+const cut = (segment: Segment, pieces: ReadonlyArray<Piece>): ReadonlyArray<Segment> => {
+  const [first, last] = [pieces[0], pieces.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const characters = pieces.reduce((sum, { text }) => sum + text.length, 0)
+  const hyphenated = segment.hyphenated && last === segment.pieces.at(-1)
+  return [{ ...segment, pieces, x0: first.x0, x1: last.x1, characters, hyphenated }]
+}
+
+/** Whether a piece stands out from text: what is set so after a number is a heading's words. */
+const isDistinct = ({ run }: Piece, fonts: ReadonlyArray<FontFace>): boolean =>
+  isBold(fonts[run.font]) || fonts[run.font]?.italic === true
+
+/** Parts the lines of a paragraph where its distinct first words end; a number before them may be set like the text. */
+const parted = (lines: ReadonlyArray<Line>, fonts: ReadonlyArray<FontFace>) => {
+  const [first] = lines
+  if (first === undefined || first.rightToLeft) return undefined
+  let left = sectionNumber(first.text)?.length ?? 0
+  const heading: Array<Segment> = []
+  for (const [at, line] of lines.slice(0, MAX_LINES).entries())
+    for (const [place, segment] of line.segments.entries()) {
+      const end = segment.pieces.findIndex((piece) => {
+        const isLead = piece.text.trimEnd().length <= left || isDistinct(piece, fonts)
+        left -= piece.text.length
+        return !isLead
+      })
+      if (end < 0) {
+        heading.push(segment)
+        continue
+      }
+      heading.push(...cut(segment, segment.pieces.slice(0, end)))
+      const rest = [...cut(segment, segment.pieces.slice(end)), ...line.segments.slice(place + 1)]
+      return {
+        heading: linesOf(heading, fonts),
+        text: [...linesOf(rest, fonts), ...lines.slice(at + 1)]
+      }
+    }
+  return undefined
+}
+
+/** The level of a number in parts, by the levels of what it is a part of. */
+const partLevel = (kind: string, { profile }: HeadingContext): number => {
+  const { numbered } = profile.sections
+  const parts = Number(kind.slice("parts".length))
+  for (let above = parts; above > 0; above--) {
+    const level = numbered.get(above === 1 ? "figure" : `parts${above}`)
+    if (level !== undefined) return level + parts - above
+  }
+  return parts + 1
+}
+
+/**
+ * The heading in a paragraph's first line ("2.1. Titles. Each of them …"): bold or italic words with a section's number in parts, or
+ * named by the outline, that end like a sentence before plain text.
+ */
+export const runInHeading = (group: Group, context: HeadingContext): RunIn | undefined => {
+  const start = group.lines[0]?.segments[0]?.pieces[0]
+  if (start === undefined || context.profile.bodyBold) return undefined
+  const number = numberKind(group.lines[0]?.text ?? "")
+  const numbered = number?.startsWith("parts") === true && context.outline.reach !== "sections"
+  if (
+    !numbered &&
+    (context.titles === undefined || !(isDistinct(start, context.fonts) || number !== undefined))
+  )
+    return undefined
+  const parts = parted(group.lines, context.fonts)
+  if (parts === undefined) return undefined
+  const [heading, text] = [parts.heading, parts.text].map((lines) => lines.map((line) => line.text).join(" "))
+  if (heading === undefined || text === undefined) return undefined
+  if (!END.test(heading.trim()) || heading.length > MAX_CHARACTERS || text.length < MIN_TEXT) return undefined
+  const named = namedLevel(heading, context)
+  if (named !== undefined) return { level: named, ...parts }
+  if (!numbered || !isNumbered(heading) || STATEMENT.test(heading)) return undefined
+  return { level: partLevel(number, context), ...parts }
+}
