@@ -42,8 +42,8 @@ export interface EmailLogRow {
   readonly raw: Schema.Json
 }
 
-/** Which rows to show. All given filters must match. */
-export interface EmailLogFilter {
+/** Which rows are meant. All given filters must match. */
+export interface EmailLogSearch {
   readonly status?: EmailStatus | undefined
   readonly category?: string | undefined
   readonly provider?: Provider | undefined
@@ -51,6 +51,17 @@ export interface EmailLogFilter {
   readonly recipient?: string | undefined
   /** Matches a part of the subject, ignoring case; `%` and `_` are no wildcards. */
   readonly subject?: string | undefined
+  /** An idempotency key, exactly. */
+  readonly key?: string | undefined
+  /** A provider's id of a message, exactly. */
+  readonly providerMessageId?: string | undefined
+  /** The first and the last day, UTC, `YYYY-MM-DD`. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+/** Which page of them. */
+export interface EmailLogFilter extends EmailLogSearch {
   /** 1 to {@link MAX_EMAIL_LOG_PAGE}. */
   readonly limit: number
   /** `nextCursor` of the page before. */
@@ -71,6 +82,8 @@ export class EmailLogQuery extends Context.Service<
   EmailLogQuery,
   {
     readonly page: (filter: EmailLogFilter) => Effect.Effect<EmailLogPage, StoreUnavailable | InvalidCursor>
+    /** How many rows there are; of more than `most`, `most`. */
+    readonly count: (search: EmailLogSearch, most: number) => Effect.Effect<number, StoreUnavailable>
   }
 >()("postlane/ports/EmailLogQuery") {}
 

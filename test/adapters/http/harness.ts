@@ -83,6 +83,7 @@ export interface Behind {
   readonly send: Mailer["Service"]["send"]
   readonly queue: Partial<DeferQueue["Service"]>
   readonly page: EmailLogQuery["Service"]["page"]
+  readonly count: EmailLogQuery["Service"]["count"]
   readonly story: MailStories["Service"]["of"]
   readonly report: ReadinessReport
   readonly outbox: Partial<SimulatedMail["Service"]["outbox"]>
@@ -213,7 +214,10 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(
       EmailLogQuery,
-      EmailLogQuery.of({ page: behind.page ?? (() => Effect.succeed({ rows: [], nextCursor: null })) })
+      EmailLogQuery.of({
+        page: behind.page ?? (() => Effect.succeed({ rows: [], nextCursor: null })),
+        count: behind.count ?? (() => Effect.succeed(0))
+      })
     ),
     Layer.succeed(
       Readiness,

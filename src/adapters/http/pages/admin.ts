@@ -52,7 +52,7 @@ const table = (caption: string): string =>
 <table id="table"><caption id="caption">${caption}</caption><thead></thead><tbody></tbody></table>
 </div>`
 
-const pager = `<nav class="pager" aria-label="Pages" id="pager" hidden><a id="first" class="button" hidden>First page</a> <a id="next" class="button" hidden>Next page</a></nav>`
+const pager = `<nav class="pager" aria-label="Pages" id="pager" hidden><a id="first" class="button" hidden>First page</a> <a id="previous" class="button" hidden>Previous page</a> <a id="next" class="button" hidden>Next page</a></nav>`
 
 const statusLinks = `<nav class="statuses" aria-label="Jobs by status"><ul>
 ${["", ...JobStatus.literals]
@@ -90,9 +90,14 @@ ${filters("/admin/email-log", [
   select("status", "Status", EmailStatus.literals, "Any"),
   select("category", "Category", [...Category.literals, UNKNOWN_CATEGORY], "Any"),
   select("provider", "Provider", Provider.literals, "Any"),
-  input("recipient", "Recipient, exactly"),
-  input("subject", "Part of the subject")
+  input("recipient", "Address: To, Cc or Bcc"),
+  input("subject", "Part of the subject"),
+  input("key", "Idempotency key"),
+  input("messageId", "Provider’s id"),
+  input("since", "First day (UTC)", "date"),
+  input("until", "Last day (UTC)", "date")
 ])}
+<div class="above"><p id="total" class="help"></p><a id="export" class="button" hidden download>Export as CSV</a></div>
 ${table("Sends, newest first")}
 ${pager}`
 }

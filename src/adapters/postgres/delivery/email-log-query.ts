@@ -1,8 +1,9 @@
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer, Result, Schema } from "effect"
 
 import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
+import { Provider } from "../../../domain/mail/failover.ts"
 import {
-  type EmailLogFilter,
+  type EmailLogSearch,
   EmailLogQuery,
   type EmailLogRow
 } from "../../../ports/delivery/email-log-query.ts"
@@ -46,8 +47,11 @@ export const COLUMNS = [
 /** Must match the expression of the index `email_log_recipient`. */
 const ALL_RECIPIENTS = "(to_addresses || other_addresses || dropped_addresses)"
 
+/** The beginning of a day, UTC. */
+const midnight = (day: string): string => `(${day}::text::timestamp at time zone 'UTC')`
+
 /** The filter in SQL. */
-const conditionsOf = (filter: EmailLogFilter) => (bind: (value: unknown) => string) => {
+const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => string) => {
   const conditions: Array<string> = []
   if (filter.status !== undefined) conditions.push(`status = ${bind(filter.status)}`)
   if (filter.category !== undefined) conditions.push(`category = ${bind(filter.category)}`)
@@ -58,6 +62,19 @@ const conditionsOf = (filter: EmailLogFilter) => (bind: (value: unknown) => stri
   if (filter.subject !== undefined) {
     conditions.push(`subject ilike ${bind(`%${escapeLike(filter.subject)}%`)}`)
   }
+  if (filter.key !== undefined) {
+    conditions.push(`key_hash = encode(sha256(convert_to(${bind(filter.key)}::text, 'UTF8')), 'hex')`)
+  }
+  if (filter.providerMessageId !== undefined) {
+    // The index begins with the provider.
+    conditions.push(
+      `provider = any(${bind(Provider.literals)}::text[])`,
+      `provider_message_id = ${bind(filter.providerMessageId)}`
+    )
+  }
+  if (filter.since !== undefined) conditions.push(`created_at >= ${midnight(bind(filter.since))}`)
+  if (filter.until !== undefined)
+    conditions.push(`created_at < ${midnight(bind(filter.until))} + interval '1 day'`)
   return conditions
 }
 
@@ -76,7 +93,20 @@ export const layer: Layer.Layer<EmailLogQuery, never, ReadSql> = Layer.effect(
           conditions: conditionsOf(filter),
           limit: filter.limit,
           cursor: filter.cursor
-        })
+        }),
+      count: (search, most) => {
+        const parameters: Array<unknown> = []
+        const conditions = conditionsOf(search)((value) => `$${parameters.push(value)}`)
+        const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`
+        return ask.answer(
+          "emailLogCount",
+          Schema.Int,
+          sql.unsafe(
+            `select count(*)::int as answer from (select from email_log ${where} limit ${most}) as x`,
+            parameters
+          )
+        )
+      }
     })
   )
 )

@@ -145,6 +145,7 @@ beforeAll(async () => {
           ? { rows: [mailOf(1)], nextCursor: "next-1" }
           : { rows: [mailOf(2)], nextCursor: null }
       }),
+    count: (_, most) => Effect.succeed(most),
     audit: Layer.succeed(AuditLog, {
       page: (filter) =>
         Effect.sync(() => {
@@ -266,10 +267,16 @@ it(
     expect(asked.mails).toMatchObject({ status: "bounced", subject: "100%", cursor: undefined })
     expect(await page.getByLabel("Status").inputValue()).toBe("bounced")
     expect(await page.getByLabel("Part of the subject").inputValue()).toBe("100%")
-    await page.getByText("Details").press("Enter")
+    await page.getByText("More than 10,000 mails").waitFor()
+    expect(await page.getByRole("link", { name: "Export as CSV" }).getAttribute("href")).toBe(
+      "/api/admin/email-log.csv?status=bounced&subject=100%25"
+    )
+    expect(await page.getByRole("link", { name: "unbroken" }).getAttribute("href")).toBe(
+      `/admin/email-log/${mailOf(1).id}`
+    )
     expect(await page.locator("main img").count()).toBe(0)
     await expectAccessible(page, "the email log")
-    await page.getByLabel("Recipient, exactly").fill("you1@x.test")
+    await page.getByLabel("Address: To, Cc or Bcc").fill("you1@x.test")
     await page.keyboard.press("Enter")
     await page.waitForURL(/recipient=you1%40x\.test/)
     await page.getByRole("link", { name: "Next page" }).press("Enter")
@@ -277,6 +284,10 @@ it(
     await page.getByText("you2@x.test").waitFor()
     expect(asked.mails).toMatchObject({ status: "bounced", recipient: "you1@x.test", cursor: "next-1" })
     expect(await page.getByRole("link", { name: "Next page" }).count()).toBe(0)
+    await page.getByRole("link", { name: "Previous page" }).press("Enter")
+    await page.getByText("you1@x.test").waitFor()
+    await page.getByRole("link", { name: "Next page" }).press("Enter")
+    await page.getByText("you2@x.test").waitFor()
     await page.getByRole("link", { name: "First page" }).press("Enter")
     await page.getByText("you1@x.test").waitFor()
     expect(complaints).toEqual([])

@@ -37,6 +37,8 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/costs",
       "GET /api/admin/dead-letters",
       "GET /api/admin/email-log",
+      "GET /api/admin/email-log.csv",
+      "GET /api/admin/email-log/count",
       "GET /api/admin/email-stats",
       "GET /api/admin/email-suppressions",
       "GET /api/admin/jobs",

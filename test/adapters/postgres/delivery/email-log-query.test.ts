@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto"
+
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
@@ -54,6 +56,38 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
       assert.strictEqual(row.failed_over, false)
       assert.deepStrictEqual(row.raw, { type: "email.sent" })
       assert.strictEqual(row.provider_message_id, "m-1")
+    })
+  )
+
+  it.effect("finds a mail by its key, its provider's id and its day, and counts what matches", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const day = (subject: string, created_at: string, more: Record<string, unknown> = {}) => ({
+        subject,
+        created_at,
+        ...more
+      })
+      const key_hash = createHash("sha256").update("order 17/é").digest("hex")
+      yield* insert([
+        day("first", "2026-01-01T00:00:00Z", { key_hash }),
+        day("second", "2026-01-01T23:59:59.999999Z", { provider: "provider_b", provider_message_id: "m" }),
+        day("third", "2026-01-02T00:00:00Z", { provider: "provider_a", provider_message_id: "m", key_hash })
+      ])
+      assert.deepStrictEqual(yield* subjects({ key: "order 17/é" }), ["third", "first"])
+      assert.deepStrictEqual(yield* subjects({ key: "order 17" }), [])
+      assert.deepStrictEqual(yield* subjects({ providerMessageId: "m" }), ["third", "second"])
+      assert.deepStrictEqual(yield* subjects({ providerMessageId: "m", provider: "provider_b" }), ["second"])
+      assert.deepStrictEqual(yield* subjects({ since: "2026-01-02" }), ["third"])
+      assert.deepStrictEqual(yield* subjects({ until: "2026-01-01" }), ["second", "first"])
+      assert.deepStrictEqual(
+        yield* subjects({ since: "2026-01-01", until: "2026-01-01", key: "order 17/é" }),
+        ["first"]
+      )
+      const log = yield* EmailLogQuery
+      assert.deepStrictEqual(
+        yield* Effect.all([log.count({}, 100), log.count({}, 2), log.count({ until: "2026-01-01" }, 100)]),
+        [3, 2, 2]
+      )
     })
   )
 

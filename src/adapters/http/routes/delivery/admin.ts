@@ -1,13 +1,20 @@
-import { Schema, Effect } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
+import { Effect, Option, Schema, Stream } from "effect"
+import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { FailureKind, Provider } from "../../../../domain/mail/failover.ts"
 import { SendStatus } from "../../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression-policy.ts"
-import { MAX_EMAIL_LOG_PAGE, EmailLogQuery } from "../../../../ports/delivery/email-log-query.ts"
+import {
+  type EmailLogPage,
+  EmailLogQuery,
+  type EmailLogRow as PortRow,
+  type EmailLogSearch,
+  MAX_EMAIL_LOG_PAGE
+} from "../../../../ports/delivery/email-log-query.ts"
 import { type DeadLetter, DeferQueue } from "../../../../ports/mail/defer-queue.ts"
 import { AdminAccess } from "../../server/access.ts"
+import { type CsvColumns, csvResponse } from "../../server/csv.ts"
 import { apiOf, cursor, DEFAULT_PAGE, filter, page, Text } from "../../server/endpoint.ts"
 import {
   invalidCursor,
@@ -44,13 +51,45 @@ const EmailLogRow = Schema.Struct({
   raw: Schema.Json
 }).annotate({ identifier: "EmailLogRow" })
 
+/** A day, UTC. */
+const Day = Schema.String.check(
+  Schema.makeFilter(
+    (day) =>
+      (/^\d{4}-\d\d-\d\d$/.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true) ||
+      "is no day (YYYY-MM-DD)"
+  )
+)
+
+/** Filters of the log; an empty one counts as missing. */
+const search = {
+  status: filter(EmailStatus),
+  category: filter(Schema.Literals([...Category.literals, UNKNOWN_CATEGORY])),
+  provider: filter(Provider),
+  recipient: filter(Text.check(Schema.isMaxLength(320))),
+  subject: filter(Text.check(Schema.isMaxLength(998))),
+  key: filter(Text.check(Schema.isMaxLength(1000))),
+  messageId: filter(Text.check(Schema.isMaxLength(1000))),
+  since: filter(Day),
+  until: filter(Day)
+}
+const Search = Schema.Struct(search)
+
+/** The filter that a query names. */
+const searchOf = (query: typeof Search.Type): EmailLogSearch => ({
+  status: query.status || undefined,
+  category: query.category || undefined,
+  provider: query.provider || undefined,
+  recipient: query.recipient || undefined,
+  subject: query.subject || undefined,
+  key: query.key || undefined,
+  providerMessageId: query.messageId || undefined,
+  since: query.since || undefined,
+  until: query.until || undefined
+})
+
 const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
   query: {
-    status: filter(EmailStatus),
-    category: filter(Schema.Literals([...Category.literals, UNKNOWN_CATEGORY])),
-    provider: filter(Provider),
-    recipient: filter(Text.check(Schema.isMaxLength(320))),
-    subject: filter(Text.check(Schema.isMaxLength(998))),
+    ...search,
     limit: page(DEFAULT_PAGE, MAX_EMAIL_LOG_PAGE),
     cursor
   },
@@ -60,7 +99,35 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
   OpenApi.annotations({
     summary: "The send log, newest first",
     description:
-      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part. An empty filter counts as missing."
+      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `key` (the idempotency key) and `messageId` (the provider's id) match exactly; " +
+      "`since` and `until` are the first and the last day, UTC. An empty filter counts as missing."
+  })
+)
+
+/** The count of a long log stops here: it is shown, not billed. */
+const MOST_COUNTED = 10_000
+
+const emailLogCount = HttpApiEndpoint.get("emailLogCount", "/api/admin/email-log/count", {
+  query: search,
+  success: Schema.Struct({ count: Schema.Int, more: Schema.Boolean }),
+  error: [InvalidRequest, Unavailable]
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "How many rows of the send log match",
+    description: `\`more\`: there are more than the ${MOST_COUNTED} that were counted.`
+  })
+)
+
+const emailLogCsv = HttpApiEndpoint.get("emailLogCsv", "/api/admin/email-log.csv", {
+  query: search,
+  success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv; charset=utf-8" })),
+  error: [InvalidRequest, Unavailable]
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "The send log as CSV, newest first, streamed",
+    description:
+      "Every row that matches. Cells that a spreadsheet would take for a formula begin with an apostrophe. A file that was cut short " +
+      "ends with a broken connection."
   })
 )
 
@@ -89,9 +156,33 @@ const redrive = HttpApiEndpoint.post("redrive", "/api/admin/dead-letters/:id/red
   error: [problemSchema("NOT_FOUND", {}), Unavailable]
 }).annotate(OpenApi.Summary, "Puts a dead letter back into the queue, due now")
 
+const LOG_COLUMNS: CsvColumns<PortRow> = {
+  id: ({ id }) => id,
+  written: ({ created_at }) => created_at,
+  status: ({ status }) => status,
+  category: ({ category }) => category,
+  source: ({ source }) => source,
+  from: ({ from_address }) => from_address,
+  to: ({ to_addresses }) => to_addresses.join("; "),
+  cc_and_bcc: ({ other_addresses }) => other_addresses.join("; "),
+  left_out: ({ dropped_addresses }) => dropped_addresses.join("; "),
+  subject: ({ subject }) => subject,
+  provider: ({ provider }) => provider,
+  provider_message_id: ({ provider_message_id }) => provider_message_id,
+  failed_over: ({ failed_over }) => String(failed_over),
+  last_event: ({ last_event }) => last_event,
+  last_event_at: ({ last_event_at }) => last_event_at,
+  error: ({ error }) => error,
+  error_kind: ({ error_kind }) => error_kind,
+  cost_usd: ({ cost_usd }) => (cost_usd === null ? null : String(cost_usd)),
+  idempotency_key: ({ idempotency_key }) => idempotency_key
+}
+
 /** The send log (EVENT-60) and the dead letters (MAIL-54), for admins. */
 export class AdminGroup extends HttpApiGroup.make("admin")
   .add(emailLog)
+  .add(emailLogCount)
+  .add(emailLogCsv)
   .add(deadLetters)
   .add(redrive)
   .middleware(AdminAccess) {}
@@ -111,6 +202,27 @@ const shown = ({ id, diedAt, receives, reason, message }: DeadLetter) => ({
 const logAway = unavailable("the send log does not answer", "The send log does not answer now")
 const queueAway = unavailable("the retry queue does not answer", "The retry queue does not answer now")
 
+/** The rows of a search as CSV: the first page is read before the answer begins, so that a log that is away is a 503. */
+const csvOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], wanted: EmailLogSearch) {
+  const page = (cursor: string | undefined) =>
+    log
+      .page({ ...wanted, limit: MAX_EMAIL_LOG_PAGE, cursor })
+      .pipe(Effect.catchTags({ StoreUnavailable: logAway, InvalidCursor: () => invalidCursor("log") }))
+  const first = yield* page(undefined)
+  const pages = Stream.paginate<EmailLogPage, EmailLogPage, Effect.Error<ReturnType<typeof page>>>(
+    first,
+    (shown) =>
+      shown.nextCursor === null
+        ? Effect.succeed([[shown], Option.none()])
+        : Effect.map(page(shown.nextCursor), (next) => [[shown], Option.some(next)])
+  )
+  return csvResponse(
+    "email-log",
+    LOG_COLUMNS,
+    Stream.map(pages, ({ rows }) => rows)
+  )
+})
+
 /** Admin reads of the send log, and the dead letters of the retry queue. */
 export const adminHandlers = HttpApiBuilder.group(
   apiOf(AdminGroup),
@@ -122,11 +234,7 @@ export const adminHandlers = HttpApiBuilder.group(
       emailLog: ({ query }) =>
         log
           .page({
-            status: query.status || undefined,
-            category: query.category || undefined,
-            provider: query.provider || undefined,
-            recipient: query.recipient || undefined,
-            subject: query.subject || undefined,
+            ...searchOf(query),
             cursor: query.cursor || undefined,
             limit: query.limit || DEFAULT_PAGE
           })
@@ -136,6 +244,12 @@ export const adminHandlers = HttpApiBuilder.group(
               InvalidCursor: () => invalidCursor("log")
             })
           ),
+      emailLogCount: ({ query }) =>
+        log.count(searchOf(query), MOST_COUNTED + 1).pipe(
+          Effect.map((count) => ({ count: Math.min(count, MOST_COUNTED), more: count > MOST_COUNTED })),
+          Effect.catch(logAway)
+        ),
+      emailLogCsv: ({ query }) => csvOf(log, searchOf(query)),
       deadLetters: ({ query }) =>
         queue.deadLetters({ limit: query.limit || DEFAULT_PAGE }).pipe(
           Effect.map((letters) => ({ deadLetters: letters.map(shown) })),

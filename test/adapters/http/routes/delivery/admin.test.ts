@@ -2,7 +2,11 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
-import { type EmailLogFilter, type EmailLogRow } from "../../../../../src/ports/delivery/email-log-query.ts"
+import {
+  type EmailLogFilter,
+  type EmailLogRow,
+  type EmailLogSearch
+} from "../../../../../src/ports/delivery/email-log-query.ts"
 import { type DeadLetter } from "../../../../../src/ports/mail/defer-queue.ts"
 import { anyId } from "../../../../support/any-id.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
@@ -60,15 +64,30 @@ const letter: DeadLetter = {
 
 let down = false
 let filter: EmailLogFilter | undefined
+let counted: EmailLogSearch | undefined
+let matching = 0
+/** Pages by their number; without any, every page has one row. */
+let pages: ReadonlyArray<ReadonlyArray<EmailLogRow>> = []
 let server: TestServer
 const queueDown = storeDown("password=hunter2")
 beforeAll(async () => {
   server = await startServer({
     page: (asked) => {
       filter = asked
+      const at = Number(asked.cursor ?? 0)
+      if (pages[at] !== undefined) {
+        const nextCursor = at + 1 < pages.length ? String(at + 1) : null
+        return Effect.succeed({ rows: pages[at], nextCursor })
+      }
       if (down) return Effect.fail(storeDown(new Error("password=hunter2")))
       if (asked.cursor === "forged") return Effect.fail(new InvalidCursor({ cursor: asked.cursor }))
       return Effect.succeed({ rows: [row], nextCursor: "next" })
+    },
+    count: (search, most) => {
+      counted = search
+      return down
+        ? Effect.fail(storeDown(new Error("password=hunter2")))
+        : Effect.succeed(Math.min(matching, most))
     },
     queue: {
       deadLetters: ({ limit }) =>
@@ -86,6 +105,8 @@ const get = (path: string) => call(server, path, { headers: admin })
 describe("who may", () => {
   const routes = [
     ["GET", "/api/admin/email-log"],
+    ["GET", "/api/admin/email-log.csv"],
+    ["GET", "/api/admin/email-log/count"],
     ["GET", "/api/admin/dead-letters"],
     ["POST", "/api/admin/dead-letters/d-1/redrive"]
   ] as const
@@ -141,6 +162,50 @@ describe("the email log", () => {
       limit: 200,
       cursor: "c"
     })
+  })
+
+  it("a key, a provider's id and days go through; what is no day is refused", async () => {
+    const query = "key=order%2017&messageId=m%2B1&since=2026-01-31&until=2028-02-29"
+    expect((await get(`/api/admin/email-log?${query}`)).status).toBe(200)
+    expect(filter).toMatchObject({
+      key: "order 17",
+      providerMessageId: "m+1",
+      since: "2026-01-31",
+      until: "2028-02-29"
+    })
+    for (const day of ["2026-02-30", "2026-1-1", "yesterday", "2026-01-01T00:00:00Z", "-infinity", "%00"])
+      expect([day, (await get(`/api/admin/email-log?since=${day}`)).status]).toEqual([day, 400])
+  })
+
+  it("a count stops at 10,000, under the same filter", async () => {
+    matching = 12
+    const few = await get("/api/admin/email-log/count?status=failed&key=k")
+    expect([few.status, few.json]).toEqual([200, { count: 12, more: false }])
+    expect(counted).toMatchObject({ status: "failed", key: "k" })
+    matching = 10_000
+    expect((await get("/api/admin/email-log/count")).json).toEqual({ count: 10_000, more: false })
+    matching = 10_001
+    expect((await get("/api/admin/email-log/count")).json).toEqual({ count: 10_000, more: true })
+  })
+
+  it("as CSV: page after page of the same filter, and no cell is a formula", async () => {
+    pages = [
+      [{ ...row, subject: '=HYPERLINK("https://evil.test")', to_addresses: ["+a@x.test", "b@x.test"] }],
+      [{ ...row, error: "two\r\nlines", subject: "\t=1+1", source: "@SUM(A1)", from_address: "-1@x.test" }]
+    ]
+    const answer = await get("/api/admin/email-log.csv?status=bounced")
+    pages = []
+    expect([answer.status, answer.headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"])
+    expect(answer.headers["content-disposition"]).toBe('attachment; filename="email-log.csv"')
+    expect(filter).toMatchObject({ status: "bounced", cursor: "1", limit: 200 })
+    expect(answer.text.startsWith('"id","written","status","category"')).toBe(true)
+    expect(answer.text.split('\r\n"').length).toBe(3)
+    expect(answer.text).toContain(`"'=HYPERLINK(""https://evil.test"")"`)
+    expect(answer.text).toContain(`"'+a@x.test; b@x.test"`)
+    expect(answer.text).toContain(`"'\t=1+1"`)
+    expect(answer.text).toContain(`"'@SUM(A1)","'-1@x.test"`)
+    expect(answer.text).toContain('"two\r\nlines"')
+    expect(answer.text).not.toContain("private")
   })
 
   it("an empty filter counts as missing", async () => {

@@ -1,16 +1,13 @@
-import { el } from "../dom.js"
-import { NOTHING, showList, tag, time, usd } from "./list.js"
+import { ask } from "../api.js"
+import { byId, el } from "../dom.js"
+import { count, filterOf, NOTHING, showList, tag, time } from "./list.js"
 
 /**
  * @typedef {{
- *   readonly id: string, readonly created_at: string, readonly category: string, readonly source: string | null,
- *   readonly from_address: string | null, readonly to_addresses: ReadonlyArray<string>,
- *   readonly other_addresses: ReadonlyArray<string>, readonly dropped_addresses: ReadonlyArray<string>,
- *   readonly subject: string | null, readonly status: string,
- *   readonly last_event: string | null, readonly error: string | null, readonly error_kind: string | null,
- *   readonly failed_over: boolean, readonly cost_usd: number | null, readonly idempotency_key: string | null,
- *   readonly provider: string | null, readonly provider_message_id: string | null, readonly alerted_at: string | null,
- *   readonly raw: unknown
+ *   readonly id: string, readonly created_at: string, readonly category: string,
+ *   readonly to_addresses: ReadonlyArray<string>, readonly subject: string | null, readonly status: string,
+ *   readonly last_event: string | null, readonly error: string | null, readonly failed_over: boolean,
+ *   readonly provider: string | null
  * }} Mail
  */
 
@@ -21,49 +18,39 @@ const mood = (status) => {
   return ["deferred", "delivery_delayed"].includes(status) ? "wait" : ""
 }
 
-/** @param {string} name @param {string | null} value */
-const line = (name, value) =>
-  value === null ? undefined : el("p", {}, `${name}: `, el("span", { class: "id" }, value))
-
-/** All that the other columns leave out. @param {Mail} mail */
-const details = (mail) =>
-  el(
-    "details",
-    {},
-    el("summary", {}, "Details"),
-    line("From", mail.from_address),
-    line("Cc and bcc", mail.other_addresses.length === 0 ? null : mail.other_addresses.join(", ")),
-    line(
-      "Left out, since suppressed",
-      mail.dropped_addresses.length === 0 ? null : mail.dropped_addresses.join(", ")
-    ),
-    line("Source", mail.source),
-    line("Error kind", mail.error_kind),
-    line("Cost", usd(mail.cost_usd)),
-    line("Idempotency key", mail.idempotency_key),
-    line("Provider’s id", mail.provider_message_id),
-    line("Alert raised", mail.alerted_at),
-    line("Send", mail.id),
-    mail.raw === null ? undefined : el("pre", {}, JSON.stringify(mail.raw, null, 2))
-  )
+const NAMES = ["status", "category", "provider", "recipient", "subject", "key", "messageId", "since", "until"]
 
 showList({
   path: "/api/admin/email-log",
-  names: ["status", "category", "provider", "recipient", "subject"],
-  none: "No mail matches.",
+  names: NAMES,
+  none: "No mail yet.",
+  noMatch: "No mail matches.",
   /** @type {ReadonlyArray<import("./list.js").Column<Mail>>} */
   columns: [
     {
       head: "Subject",
       kind: "free",
-      cell: (mail) => el("div", {}, mail.subject ?? "(no subject)", details(mail))
+      cell: ({ id, subject }) =>
+        el("a", { href: `/admin/email-log/${encodeURIComponent(id)}` }, subject || "(no subject)")
     },
     {
       head: "To",
-      kind: "free",
-      cell: ({ to_addresses: to }) => el("div", {}, ...to.map((address) => el("p", {}, address)))
+      cell: ({ to_addresses: to }) =>
+        to.length === 0
+          ? NOTHING
+          : el("div", { class: "addresses" }, ...to.map((address) => el("p", {}, address)))
     },
-    { head: "Status", cell: ({ status }) => tag(status, mood(status)) },
+    {
+      head: "Status",
+      kind: "free",
+      cell: ({ error, status }) =>
+        el(
+          "div",
+          {},
+          tag(status, mood(status)),
+          error === null ? undefined : el("p", { class: "help" }, error)
+        )
+    },
     { head: "Last event", kind: "short", cell: ({ last_event: event }) => event ?? NOTHING },
     {
       head: "Sent by",
@@ -71,7 +58,21 @@ showList({
       cell: ({ failed_over: over, provider }) => `${provider ?? NOTHING}${over ? ", failed over" : ""}`
     },
     { head: "Category", kind: "short", cell: ({ category }) => category },
-    { head: "Error", kind: "free", cell: ({ error }) => error ?? NOTHING },
     { head: "Written", kind: "short", cell: ({ created_at: at }) => time(at) }
   ]
 })
+
+const filter = filterOf(NAMES)
+const download = byId("export", HTMLAnchorElement)
+download.href = `/api/admin/email-log.csv?${filter}`
+
+try {
+  /** @type {{ readonly count: number, readonly more: boolean }} */
+  const found = await ask("GET", `/api/admin/email-log/count?${filter}`)
+  const total = byId("total", HTMLElement)
+  total.textContent = `${found.more ? "More than " : ""}${count(found.count)} ${found.count === 1 ? "mail" : "mails"}`
+  download.hidden = found.count === 0
+} catch {
+  // The list itself says what is wrong.
+  download.hidden = false
+}

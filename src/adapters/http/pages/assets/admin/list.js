@@ -76,6 +76,9 @@ const pageLink = (id, query) => {
   link.href = `?${query ?? ""}`
 }
 
+/** Under which name a page remembers the one before it. @param {URLSearchParams} page */
+const beforeKey = (page) => `before ${location.pathname}?${page}`
+
 /** @param {URLSearchParams} wanted @param {string | null} nextCursor */
 const drawPager = (wanted, nextCursor) => {
   const pager = document.getElementById("pager")
@@ -84,6 +87,10 @@ const drawPager = (wanted, nextCursor) => {
   first.delete("cursor")
   const next = new URLSearchParams(first)
   next.set("cursor", nextCursor ?? "")
+  // A cursor leads forwards only: a page remembers from which one the reader came.
+  const before = sessionStorage.getItem(beforeKey(wanted))
+  if (nextCursor !== null) sessionStorage.setItem(beforeKey(next), wanted.toString())
+  pageLink("previous", wanted.has("cursor") && before !== null ? new URLSearchParams(before) : undefined)
   pageLink("first", wanted.has("cursor") ? first : undefined)
   pageLink("next", nextCursor === null ? undefined : next)
   pager.hidden = !wanted.has("cursor") && nextCursor === null
@@ -102,28 +109,49 @@ export const showProblem = (failure) => {
 export const mayWrite = () =>
   document.querySelector("[data-may-write]")?.getAttribute("data-may-write") === "true"
 
+/** The page is filled after it was loaded: where it was scrolled to is kept with its place in the history. */
+const keepPlace = () => {
+  history.scrollRestoration = "manual"
+  addEventListener("pagehide", () => history.replaceState({ top: scrollY }, ""))
+  /** @type {unknown} */
+  const left = history.state
+  const top = typeof left === "object" && left !== null && "top" in left ? left.top : undefined
+  return () => {
+    if (typeof top === "number") scrollTo({ top, behavior: "instant" })
+  }
+}
+
 /**
  * Shows a list of the API: the rows that the page's address asks for, and the link to the next page. Returns the function
- * that reads it again.
+ * that reads it again. `none` is what to say where there is no row, `noMatch` where there is none of the filter.
  * @template R
- * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string }} options
+ * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string, readonly noMatch?: string }} options
  */
-export const showList = ({ columns, names, none, path }) => {
+export const showList = ({ columns, names, noMatch, none, path }) => {
   const wanted = asked(names)
   fillFilters(wanted)
+  const nothing = names.some((name) => wanted.has(name)) ? (noMatch ?? none) : none
+  const toPlace = keepPlace()
   const read = async () => {
     try {
       /** @type {{ readonly rows: ReadonlyArray<R>, readonly nextCursor: string | null }} */
       const { nextCursor, rows } = await ask("GET", `${path}?${wanted}`)
       show(byId("problem", HTMLElement), undefined)
-      fillTable(columns, rows, none)
+      fillTable(columns, rows, nothing)
       drawPager(wanted, nextCursor)
     } catch (failure) {
       showProblem(failure)
     }
   }
-  void read()
+  void read().then(toPlace)
   return read
+}
+
+/** The filter of the page's address, without its page. @param {ReadonlyArray<string>} names */
+export const filterOf = (names) => {
+  const wanted = asked(names)
+  wanted.delete("cursor")
+  return wanted
 }
 
 /** @param {string} text @param {"good" | "bad" | "wait" | ""} [mood] */

@@ -10,15 +10,22 @@ import { count, daysQuery, fillFigures, fillTable, NOTHING, percent, showProblem
  * @typedef {Summary & { readonly day: string, readonly category: string, readonly provider: string | null }} Day
  */
 
+/** The statuses that only a delivery event gives. */
+const REPORTED = ["delivery_delayed", "delivered", "opened", "clicked", "bounced", "complained"]
+
+/** A rate, where any event has come: without one nobody knows. @param {Summary} summary @param {number | null} rate */
+const known = ({ byStatus }, rate) =>
+  REPORTED.some((status) => (byStatus[status] ?? 0) > 0) ? percent(rate) : NOTHING
+
 /** @type {ReadonlyArray<import("./list.js").Column<Day>>} */
 const columns = [
   { head: "Day", kind: "short", cell: ({ day }) => day },
   { head: "Category", kind: "short", cell: ({ category }) => category },
   { head: "Provider", kind: "short", cell: ({ provider }) => provider ?? NOTHING },
   { head: "Mails", kind: "number", cell: ({ total }) => count(total) },
-  { head: "Delivered", kind: "number", cell: ({ rates }) => percent(rates.delivered) },
-  { head: "Bounced", kind: "number", cell: ({ rates }) => percent(rates.bounced) },
-  { head: "Complained", kind: "number", cell: ({ rates }) => percent(rates.complained) },
+  { head: "Delivered", kind: "number", cell: (day) => known(day, day.rates.delivered) },
+  { head: "Bounced", kind: "number", cell: (day) => known(day, day.rates.bounced) },
+  { head: "Complained", kind: "number", cell: (day) => known(day, day.rates.complained) },
   { head: "Failed over", kind: "number", cell: ({ failedOver }) => count(failedOver) },
   { head: "Cost", kind: "number", cell: ({ costUsd }) => usd(costUsd) }
 ]
@@ -28,9 +35,9 @@ try {
   const { rows, totals } = await ask("GET", `/api/admin/email-stats?${daysQuery()}`)
   fillFigures([
     ["Mails", count(totals.total)],
-    ["Delivered", percent(totals.rates.delivered)],
-    ["Bounced", percent(totals.rates.bounced)],
-    ["Complained", percent(totals.rates.complained)],
+    ["Delivered", known(totals, totals.rates.delivered)],
+    ["Bounced", known(totals, totals.rates.bounced)],
+    ["Complained", known(totals, totals.rates.complained)],
     ["Failed", count(totals.byStatus["failed"] ?? 0)],
     ["Failed over", count(totals.failedOver)],
     ["Cost", usd(totals.costUsd)]

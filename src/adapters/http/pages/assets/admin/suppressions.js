@@ -62,6 +62,7 @@ const read = showList({
   path: PATH,
   names: ["email", "reason"],
   none: "No address is suppressed.",
+  noMatch: "No suppressed address matches the filter.",
   columns: mayWrite() ? [...columns, removal] : columns
 })
 
