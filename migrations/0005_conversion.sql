@@ -219,6 +219,17 @@ insert into share_keys (key)
 values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 
 
+-- The object stores of this installation: the identity that the first process to come found or wrote in its store. A process
+-- whose store has another one works on no files. Called by `StoreIdentities`.
+create table object_stores (
+  name text primary key check (name in ('files', 'batch')),
+  identity text not null,
+  -- The bucket, with its endpoint; null for a folder.
+  place text,
+  known_since timestamptz not null default clock_timestamp()
+);
+
+
 -- Costs and progress, shared by what follows
 
 -- A job's whole cost (BATCH-31): its ledger rows but for the batch job's, and the batch job's as stamped on resume. Called by
@@ -1664,7 +1675,7 @@ execute function converted_elsewhere();
 
 select secure_table(name) from unnest(array[
   'files', 'inline_turns', 'convert_queue', 'large_conversion_jobs', 'chunk_jobs', 'cost_ledger', 'flyer_jobs',
-  'bulk_orders', 'bulk_items', 'share_keys'
+  'bulk_orders', 'bulk_items', 'share_keys', 'object_stores'
 ]::regclass[]) as name;
 
 select secure_function(name) from unnest(array[

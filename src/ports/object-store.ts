@@ -27,6 +27,12 @@ export interface ObjectStoreService {
     body: Stream.Stream<Uint8Array, E, R>,
     options: { readonly contentType: string }
   ) => Effect.Effect<number, ObjectStoreError | E, R>
+  /** Writes a small object where the key has none; of several writers at once, one gets true. */
+  readonly create: (
+    key: string,
+    bytes: Uint8Array,
+    options: { readonly contentType: string }
+  ) => Effect.Effect<boolean, ObjectStoreError>
   /**
    * Streams an object out, from byte `from` (0) on. `passing`: the store may overwrite the bytes of a chunk once the next
    * chunk is requested.

@@ -21,7 +21,7 @@ import { inbound } from "./layers/inbound.ts"
 import { realProviders } from "./layers/mail-providers.ts"
 import { mail, retryWorker } from "./layers/mail-server.ts"
 import { cloudCredentials } from "./layers/mail.ts"
-import { objectChecks } from "./layers/objects.ts"
+import { objectChecks, storeWatch } from "./layers/objects.ts"
 import { outreach, outreachDuties } from "./layers/outreach.ts"
 import { embeddedProviders, makeSimulatedEvents, simulates } from "./layers/simulated-mail.ts"
 import { announce, type Place } from "./process/banner.ts"
@@ -56,6 +56,7 @@ const leader = (settings: Settings) =>
 const roles = (settings: Settings) => {
   const has = (role: Role) => settings.roles.includes(role)
   return Layer.mergeAll(
+    storeWatch,
     has("retry") ? retryWorker : Layer.empty,
     has("leader") ? leader(settings) : Layer.empty,
     has("worker") ? conversionWorkers(settings) : Layer.empty,

@@ -19,6 +19,8 @@ export interface UploadedPart {
 
 interface WriteOptions {
   readonly httpMetadata: { readonly contentType: string }
+  /** Written only where this holds; else `put` gives null. */
+  readonly onlyIf?: { readonly etagDoesNotMatch: string }
 }
 
 /** The part of an R2 bucket binding that is used (workers-types 5, `R2Bucket`). */

@@ -125,6 +125,15 @@ const put =
  */
 export const makeR2Objects = (bucket: Bucket): ObjectStoreService => ({
   put: put(bucket),
+  create: (key, bytes, { contentType }) =>
+    keyed(key).pipe(
+      Effect.andThen(
+        call(key, () =>
+          bucket.put(key, bytes, { httpMetadata: { contentType }, onlyIf: { etagDoesNotMatch: "*" } })
+        )
+      ),
+      Effect.map((written) => written !== null)
+    ),
   get: (key, options) =>
     Stream.unwrap(
       Effect.map(

@@ -4,6 +4,7 @@ import {
   access,
   constants,
   type FileHandle,
+  link,
   mkdir,
   open,
   readdir,
@@ -224,6 +225,33 @@ const put = (folder: string): ObjectStoreService["put"] => {
     }).pipe(Effect.scoped)
 }
 
+/** The link to a draft is made whole or, where there is a file, not at all. */
+const create =
+  (folder: string): ObjectStoreService["create"] =>
+  (key, bytes) =>
+    Effect.andThen(
+      keyed(key),
+      attempt(key, async () => {
+        const path = pathOf(folder, key)
+        const draft = join(folder, UNFINISHED, randomUUID())
+        const handle = await openNew(draft)
+        try {
+          await handle.writeFile(bytes)
+          await handle.sync()
+          await makeFolder(dirname(path))
+          await link(draft, path)
+          await syncFolder(dirname(path))
+          return true
+        } catch (cause) {
+          if (cause instanceof Error && "code" in cause && cause.code === "EEXIST") return false
+          throw cause
+        } finally {
+          await handle.close()
+          await rm(draft, { force: true })
+        }
+      })
+    )
+
 const get =
   (folder: string): ObjectStoreService["get"] =>
   (key, options) =>
@@ -272,6 +300,7 @@ const remove = (folder: string, key: string) =>
  */
 export const makeDiskObjects = (folder: string): ObjectStoreService => ({
   put: put(folder),
+  create: create(folder),
   get: get(folder),
   localPath: (key) => Effect.map(facts(folder)(key), () => pathOf(folder, key)),
   stat: facts(folder),

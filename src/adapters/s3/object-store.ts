@@ -6,6 +6,7 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  PutObjectCommand,
   S3Client,
   type S3ClientConfig
 } from "@aws-sdk/client-s3"
@@ -154,6 +155,30 @@ const put =
       return size
     })
 
+/** Another writer was first, or is writing at this moment. */
+const TAKEN = new Set(["PreconditionFailed", "ConditionalRequestConflict"])
+
+const create =
+  ({ bucket: Bucket, client }: Place): ObjectStoreService["create"] =>
+  (Key, Body, { contentType: ContentType }) => {
+    const command = new PutObjectCommand({
+      Bucket,
+      Key,
+      Body,
+      ContentType,
+      ServerSideEncryption: "AES256",
+      IfNoneMatch: "*"
+    })
+    return keyed(Key).pipe(
+      Effect.andThen(call(Key, (abortSignal) => client.send(command, { abortSignal }))),
+      Effect.as(true),
+      Effect.catchIf(
+        ({ cause }) => cause instanceof Error && TAKEN.has(cause.name),
+        () => Effect.succeed(false)
+      )
+    )
+  }
+
 const list =
   ({ bucket: Bucket, client }: Place): ObjectStoreService["list"] =>
   (Prefix) => {
@@ -215,6 +240,7 @@ export const makeS3Objects = Effect.fnUntraced(function* (
   const place = { client, bucket }
   return {
     put: put(place),
+    create: create(place),
     get: get(place),
     localPath: yield* makeLocalCopies(options.cacheDir, get(place)),
     stat: stat(place),

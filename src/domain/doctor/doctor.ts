@@ -3,6 +3,7 @@ import { Effect, Stream } from "effect"
 import { type Dns, Examinations } from "../../ports/doctor/examinations.ts"
 import { withDeadline } from "../deadline.ts"
 import { databaseVerdicts } from "./database.ts"
+import { objectVerdicts } from "./objects.ts"
 import { providerAVerdicts } from "./provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "./provider-b.ts"
 import { queueVerdicts } from "./queue.ts"
@@ -50,7 +51,7 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { database, providerA, providerB, queue } = yield* Examinations
+      const { database, objects, providerA, providerB, queue } = yield* Examinations
       const { region, sender, visibilitySeconds } = options
       const asked = providerB === undefined ? undefined : yield* Effect.cached(providerB)
       const checks = [
@@ -58,6 +59,7 @@ export const examine = (
         database === undefined
           ? Effect.succeed([])
           : bounded("database", Effect.map(database, databaseVerdicts)),
+        objects === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(objects, objectVerdicts)),
         queue === undefined
           ? Effect.succeed([])
           : bounded(

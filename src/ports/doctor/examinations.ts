@@ -2,6 +2,7 @@ import { Context, Data, type Effect } from "effect"
 
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { MxRecord } from "../../domain/doctor/dns-records.ts"
+import type { ObjectStoreFacts } from "../../domain/doctor/objects.ts"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
@@ -28,6 +29,7 @@ export class Examinations extends Context.Service<
   Examinations,
   {
     readonly database: Effect.Effect<DatabaseFacts> | undefined
+    readonly objects: Effect.Effect<ReadonlyArray<ObjectStoreFacts>> | undefined
     readonly providerA: Effect.Effect<ProviderAFacts> | undefined
     readonly providerB: Effect.Effect<ProviderBFacts> | undefined
     readonly queue: Effect.Effect<QueueFacts> | undefined

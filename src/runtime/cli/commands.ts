@@ -6,6 +6,7 @@ import { customers } from "./customers.ts"
 import { deadLetters } from "./dead-letters.ts"
 import { doctor } from "./doctor.ts"
 import { log } from "./log.ts"
+import { objects } from "./objects.ts"
 import { send } from "./send.ts"
 import { Json } from "./shell.ts"
 import { suppress, suppressions, unsuppress } from "./suppressions.ts"
@@ -27,6 +28,7 @@ export const postlane = Command.make("postlane").pipe(
     token,
     convert,
     costs,
+    objects,
     doctor
   ]),
   Command.withGlobalFlags([Json])

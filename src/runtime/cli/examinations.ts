@@ -4,16 +4,19 @@ import { Effect, Layer } from "effect"
 import * as Postgres from "../../adapters/postgres/client.ts"
 import { examineDatabase } from "../../adapters/postgres/examination.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
+import type { ObjectStoreFacts } from "../../domain/doctor/objects.ts"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
+import { examineStore } from "../../domain/own-stores.ts"
 import { Examinations } from "../../ports/doctor/examinations.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { MIGRATIONS } from "../layers/database.ts"
 import { deferQueue } from "../layers/mail.ts"
 import type { Settings } from "../settings/settings.ts"
 import { clients, type Installation, missingDatabase } from "./installation.ts"
+import { onStores, whyUnreachable } from "./objects.ts"
 
 /** Dead letters are counted up to here. */
 const MOST_COUNTED = 1_000
@@ -41,6 +44,26 @@ const database = (here: Installation): Effect.Effect<DatabaseFacts> | undefined 
   return here.settings.embedded || here.local._tag === "Stopped"
     ? Effect.succeed({ _tag: "Unreachable", why: missingDatabase(here) ?? "" })
     : undefined
+}
+
+const objects = (here: Installation): Effect.Effect<ReadonlyArray<ObjectStoreFacts>> | undefined => {
+  const layer = clients(here)
+  return layer === undefined
+    ? undefined
+    : onStores(here, (stores) =>
+        Effect.forEach(stores, (store) =>
+          examineStore(store).pipe(
+            Effect.map(({ standing }): ObjectStoreFacts["found"] => ({ _tag: "Reached", standing })),
+            Effect.catchTag("ObjectStoreError", (error) =>
+              Effect.succeed<ObjectStoreFacts["found"]>({ _tag: "Unreachable", why: whyUnreachable(error) })
+            ),
+            Effect.map((found) => ({ store, found }))
+          )
+        ).pipe(
+          // The verdict on the database says so.
+          Effect.catchTag("StoreUnavailable", () => Effect.succeed([]))
+        )
+      ).pipe(Effect.provide(layer))
 }
 
 const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | undefined => {
@@ -112,6 +135,7 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
     Examinations,
     Examinations.of({
       database: database(here),
+      objects: objects(here),
       providerA: providerA(here),
       providerB: providerB(here),
       queue: queue(here)

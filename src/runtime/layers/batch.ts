@@ -13,6 +13,7 @@ import { pollTick, prepareTick, purgeBatches, releaseTick } from "../../domain/b
 import type { DriverSettings } from "../../domain/batch/lane-settings.ts"
 import { BatchReplay } from "../../domain/batch/replay.ts"
 import { MAX_BATCH_BYTES, MEGABYTE } from "../../domain/batch/shards.ts"
+import { onOwnStores } from "../../domain/own-stores.ts"
 import { BatchService, BatchServiceError } from "../../ports/batch/batch-service.ts"
 import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { Leadership } from "../../ports/leadership.ts"
@@ -119,13 +120,13 @@ const driver = (settings: BatchSettings) =>
       const leadership = yield* Leadership
       const every = Duration.seconds(settings.batch.driverTickSeconds)
       return Layer.mergeAll(
-        leaderTicking("batch-driver", every, pollTick(mine)),
+        leaderTicking("batch-driver", every, onOwnStores(pollTick(mine), undefined)),
         leaderTicking("batch-releaser", every, releaseTick(mine)),
         leaderTicking(
           "batch-preparer",
           every,
           Effect.flatMap(leadership.term, (term) =>
-            term === undefined ? Effect.void : prepareTick(mine, term)
+            term === undefined ? Effect.void : onOwnStores(prepareTick(mine, term), undefined)
           )
         )
       )
@@ -136,5 +137,5 @@ const driver = (settings: BatchSettings) =>
 export const batchDuties = (settings: BatchSettings) =>
   Layer.mergeAll(
     laneOf(settings).on ? driver(settings) : Layer.empty,
-    leaderTicking("batch-tidying", PURGE_EVERY, purgeBatches)
+    leaderTicking("batch-tidying", PURGE_EVERY, onOwnStores(purgeBatches, undefined))
   ).pipe(Layer.provide(NodeCrypto.layer))

@@ -15,6 +15,7 @@ import { layerPdf } from "../../adapters/pdf/pdf.ts"
 import * as BulkOrders from "../../adapters/postgres/conversion/bulk-orders.ts"
 import * as PostgresConversion from "../../adapters/postgres/conversion/conversion-store.ts"
 import * as SharedFiles from "../../adapters/postgres/conversion/shared-files.ts"
+import * as StoreIdentities from "../../adapters/postgres/conversion/store-identities.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { layerTesseract } from "../../adapters/tesseract/recognition.ts"
@@ -35,13 +36,14 @@ import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
 import { workOnce } from "../../domain/conversion/work/worker.ts"
 import { staleAfter } from "../../domain/leased-work.ts"
 import { formatMailbox } from "../../domain/mail/address.ts"
+import { onOwnStores } from "../../domain/own-stores.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import { ticking, workers } from "../process/supervisor.ts"
 import type { ConversionSettings, SharingSettings } from "../settings/settings.ts"
 import { batchLane, batchDuties, laneOf } from "./batch.ts"
-import { usesLocalModel, objects } from "./objects.ts"
+import { guardedObjects, usesLocalModel, whereOwn } from "./objects.ts"
 
 /** Scans are recognised, or stay pictures. */
 const recognition = (options: ConversionSettings["conversion"]["recognition"]) =>
@@ -77,7 +79,7 @@ const core = (settings: ConversionSettings, credentials: CredentialSource) =>
     Layer.provideMerge(
       Layer.mergeAll(
         layerPdf(),
-        objects(settings, credentials),
+        Layer.provide(guardedObjects(settings, credentials), StoreIdentities.layer),
         PostgresConversion.layer,
         Layer.provide(layerDocx(), ReaderProcess.layer),
         Layer.provideMerge(Html.layer, Eld.layer),
@@ -136,7 +138,7 @@ export const conversionWorkers = (settings: ConversionSettings) => {
   const { id: modelId, ...price } = settings.conversion.model
   const work = { heartbeat: heartbeatOf(settings), modelId, price }
   return workers("chunk-worker", { count: WORKERS, idle: IDLE }, (slot) =>
-    workOnce(`${hostname()}/${process.pid}/${slot}`, work)
+    whereOwn(workOnce(`${hostname()}/${process.pid}/${slot}`, work))
   ).pipe(Layer.provide(NodeCrypto.layer))
 }
 
@@ -148,7 +150,7 @@ const upkeep = (settings: ConversionSettings) =>
     yield* store.sweep(HOLD_WINDOW, stale)
     while ((yield* store.deleteFileOfClosedAccount) > 0);
     yield* store.applyBudget(settings.conversion.dailyBudgetUsd)
-    yield* purgeFiles
+    yield* onOwnStores(purgeFiles, undefined)
   })
 
 /** Conversion upkeep: makes the requested jobs and, while this process leads, maintains all of them. */

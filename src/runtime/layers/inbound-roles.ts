@@ -10,6 +10,7 @@ import { NO_HOPS } from "../settings/checks.ts"
 import type { InboundSettings } from "../settings/settings.ts"
 import { intakeRecipients } from "./inbound-parts.ts"
 import { authenticityRules } from "./inbound.ts"
+import { whereOwn } from "./objects.ts"
 
 /** Steps of each kind in progress at once in one process: a mail is in memory while it is read, its result while it is sent. */
 const WORKERS = 2
@@ -27,7 +28,7 @@ const SWEEP_EVERY = Duration.minutes(10)
 const LISTEN_AGAIN = Duration.seconds(2)
 
 const worker = <R>(name: string, next: Effect.Effect<boolean, unknown, R>) =>
-  workers(name, { count: WORKERS, idle: IDLE }, () => next)
+  workers(name, { count: WORKERS, idle: IDLE }, () => whereOwn(next))
 
 const certificate = Effect.fnUntraced(function* ({ intake }: InboundSettings) {
   const { tlsCert, tlsKey } = intake

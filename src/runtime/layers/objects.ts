@@ -1,13 +1,15 @@
 import { join, resolve } from "node:path"
 
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 
 import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
 import { makeS3Objects } from "../../adapters/s3/object-store.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
+import { guarded, onOwnStores, type OwnStore, OwnStores, ownStoresLayer } from "../../domain/own-stores.ts"
 import { BatchObjects, FileObjects, MailObjects, type ObjectStoreService } from "../../ports/object-store.ts"
 import type { Check } from "../process/readiness.ts"
-import type { StoreSettings } from "../settings/settings.ts"
+import { ticking } from "../process/supervisor.ts"
+import type { Role, StoreSettings } from "../settings/settings.ts"
 
 /** The folder of files where no bucket is named. */
 const FILES_FOLDER = "files"
@@ -21,22 +23,23 @@ const isRemote = (settings: StoreSettings, bucket: string | undefined): bucket i
   bucket !== undefined &&
   (!settings.embedded || settings.cloud.credentials !== undefined || settings.cloud.s3Endpoint !== undefined)
 
+const folderOf = (settings: StoreSettings, name: string) => join(resolve(settings.dataDir), "objects", name)
+
 const storeOf = (
   settings: StoreSettings,
   credentials: CredentialSource,
   bucket: string | undefined,
   folder: string
 ) => {
-  const data = resolve(settings.dataDir)
   if (!isRemote(settings, bucket)) {
-    return Effect.succeed<ObjectStoreService>(makeDiskObjects(join(data, "objects", bucket ?? folder)))
+    return Effect.succeed<ObjectStoreService>(makeDiskObjects(folderOf(settings, bucket ?? folder)))
   }
   return makeS3Objects({
     bucket,
     region: settings.cloud.region,
     endpoint: settings.cloud.s3Endpoint,
     credentials,
-    cacheDir: join(data, "cache")
+    cacheDir: join(resolve(settings.dataDir), "cache")
   })
 }
 
@@ -55,22 +58,74 @@ export const objects = (
   )
 }
 
+const hasRole = ({ roles }: StoreSettings, ...some: ReadonlyArray<Role>) =>
+  some.some((role) => roles.includes(role))
+
+const usesBatch = (settings: StoreSettings) =>
+  settings.batch.bucket !== undefined && hasRole(settings, "leader", "worker")
+
+/** The stores that this process shares with the others on its database; none where it works with no files. */
+export const ownStores = (settings: StoreSettings) =>
+  Effect.gen(function* () {
+    const own = (
+      name: OwnStore["name"],
+      store: ObjectStoreService,
+      bucket: string | undefined,
+      folder: string
+    ): OwnStore => {
+      const place = isRemote(settings, bucket)
+        ? `${settings.cloud.s3Endpoint ?? `s3.${settings.cloud.region}`}/${bucket}`
+        : undefined
+      return { name, objects: store, place, shown: place ?? folderOf(settings, bucket ?? folder) }
+    }
+    const files = own("files", yield* FileObjects, settings.conversion.filesBucket, FILES_FOLDER)
+    const batch = own("batch", yield* BatchObjects, settings.batch.bucket, BATCH_FOLDER)
+    return hasRole(settings, "api", "leader", "worker", "intake")
+      ? [files, ...(usesBatch(settings) ? [batch] : [])]
+      : []
+  })
+
+/** The object stores, closed while one of them is not the one that the database knows (DOC-6). */
+export const guardedObjects = (settings: StoreSettings, credentials: CredentialSource) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const [files, batch] = [yield* FileObjects, yield* BatchObjects]
+      const own = yield* OwnStores
+      return Context.make(FileObjects, guarded(files, own)).pipe(
+        Context.add(BatchObjects, guarded(batch, own))
+      )
+    })
+  ).pipe(
+    Layer.provideMerge(Layer.unwrap(Effect.map(ownStores(settings), ownStoresLayer))),
+    Layer.provideMerge(objects(settings, credentials))
+  )
+
+/** How often the stores are examined: a volume may go, and another store may be adopted. */
+const EXAMINE_EVERY = "30 seconds"
+
+/** Keeps examining the object stores, in processes of all roles. */
+export const storeWatch = ticking(
+  "object-stores",
+  EXAMINE_EVERY,
+  Effect.flatMap(OwnStores, ({ examine }) => examine)
+)
+
+/** A step of a worker, where this process works on files: a claim that could only fail would use up an attempt. */
+export const whereOwn = <E, R>(step: Effect.Effect<boolean, E, R>) => onOwnStores(step, false)
+
 /**
  * Checks of every store that this process works with: one of files in any role; one of the batch lane where its bucket is set,
  * since its results are used even while the lane is off; one of mails where they are accepted, which needs a hop that is trusted
  * or the loopback of an embedded run, or where their bucket is set and they are linked from here.
  */
-export const objectChecks = ({ batch, embedded, intake, roles }: StoreSettings) =>
+export const objectChecks = (settings: StoreSettings) =>
   Effect.gen(function* () {
+    const { embedded, intake } = settings
     const [files, batches, mails] = [yield* FileObjects, yield* BatchObjects, yield* MailObjects]
-    const has = (...some: ReadonlyArray<StoreSettings["roles"][number]>) =>
-      some.some((role) => roles.includes(role))
     const checks: Array<Check> = [{ name: "objects", run: files.check }]
-    if (batch.bucket !== undefined && has("leader", "worker")) {
-      checks.push({ name: "batch-objects", run: batches.check })
-    }
-    const takesMails = has("intake") && (embedded || intake.trustedHops.length > 0)
-    if (takesMails || (has("intake", "api") && intake.bucketIsSet)) {
+    if (usesBatch(settings)) checks.push({ name: "batch-objects", run: batches.check })
+    const takesMails = hasRole(settings, "intake") && (embedded || intake.trustedHops.length > 0)
+    if (takesMails || (hasRole(settings, "intake", "api") && intake.bucketIsSet)) {
       checks.push({ name: "mail-objects", run: mails.check })
     }
     return checks

@@ -31,7 +31,7 @@ const store = Effect.gen(function* () {
   return yield* makeS3Objects({ bucket: "files", region, endpoint, credentials, cacheDir: yield* folder })
 })
 
-objectStoreContract("a bucket", store, { large: 20_000_003 })
+objectStoreContract("a bucket", store, { large: 20_000_003, conditionalWrites: false })
 
 describe("a bucket that is not there", () => {
   it.live("is said to be unavailable, by readiness too", () =>

@@ -47,6 +47,7 @@ const answerTo = ({ method, query }: Request): string => {
 
 /** A service that takes all that it is sent, and the requests that it got. */
 const startService = Effect.gen(function* () {
+  const refusals: Array<readonly [status: number, code: string]> = []
   const seen: Array<Request> = []
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://x")
@@ -59,7 +60,9 @@ const startService = Effect.gen(function* () {
     seen.push(one)
     request.resume().on("end", () => {
       response.setHeader("etag", '"e"')
-      response.end(answerTo(one))
+      const refusal = refusals.shift()
+      response.statusCode = refusal?.[0] ?? 200
+      response.end(refusal === undefined ? answerTo(one) : xml("Error", `<Code>${refusal[1]}</Code>`))
     })
   })
   yield* Effect.acquireRelease(
@@ -82,7 +85,7 @@ const startService = Effect.gen(function* () {
     credentials: { accessKeyId: "test", secretAccessKey: "test" },
     cacheDir
   })
-  return { objects, seen }
+  return { objects, refusals, seen }
 })
 
 const contentType = "application/pdf"
@@ -145,6 +148,23 @@ describe("what a bucket is asked", () => {
       yield* until(() => givenUp() === 1)
       assert.strictEqual(begun(), 1)
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "an object is created on the condition that there is none; a refusal of anything else is an error",
+    () =>
+      Effect.gen(function* () {
+        const { objects, refusals, seen } = yield* startService
+        const create = objects.create("a", new Uint8Array(3), { contentType: "text/plain" })
+        assert.isTrue(yield* create)
+        assert.strictEqual(seen[0]?.headers["if-none-match"], "*")
+        assert.strictEqual(seen[0]?.headers["x-amz-server-side-encryption"], "AES256")
+        refusals.push([412, "PreconditionFailed"], [409, "ConditionalRequestConflict"])
+        assert.isFalse(yield* create)
+        assert.isFalse(yield* create)
+        refusals.push([403, "AccessDenied"])
+        assert.strictEqual((yield* Effect.flip(create)).reason, "unavailable")
+      }).pipe(Effect.scoped)
   )
 
   it.live("a delete of which the service refuses a key has failed", () =>

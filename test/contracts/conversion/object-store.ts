@@ -32,6 +32,8 @@ export const objectStoreContract = (
     readonly large: number
     /** False where the store runs without a disk. */
     readonly localFiles?: boolean
+    /** False where the service behind it ignores conditions of writes, which `requests.test.ts` then looks at. */
+    readonly conditionalWrites?: boolean
   }
 ) =>
   describe(`ObjectStore: ${name}`, () => {
@@ -52,6 +54,36 @@ export const objectStoreContract = (
         yield* store.put("a/b.txt", Stream.make(text("again")), { contentType })
         assert.strictEqual((yield* readAll(store, "a/b.txt")).toString(), "again")
         yield* store.check
+      }))
+
+    test("creates what is not there, once, however many ask at the same time, and changes nothing that is", (store) =>
+      Effect.gen(function* () {
+        assert.isTrue(yield* store.create("first", text("one"), { contentType }))
+        assert.strictEqual((yield* readAll(store, "first")).toString(), "one")
+        if (options.conditionalWrites === false) return
+        yield* store.remove(["first"])
+        const writers = Array.from({ length: 8 }, (_, at) => text(`writer ${at}`))
+        const won = yield* Effect.forEach(
+          writers,
+          (bytes) => store.create("a/once", bytes, { contentType }),
+          {
+            concurrency: "unbounded"
+          }
+        )
+        assert.lengthOf(
+          won.filter((mine) => mine),
+          1
+        )
+        assert.strictEqual((yield* readAll(store, "a/once")).toString(), `writer ${won.indexOf(true)}`)
+        assert.isFalse(yield* store.create("a/once", text("late"), { contentType }))
+        assert.strictEqual((yield* readAll(store, "a/once")).toString(), `writer ${won.indexOf(true)}`)
+        yield* store.remove(["a/once"])
+        assert.isTrue(yield* store.create("a/once", text("anew"), { contentType }))
+        assert.deepStrictEqual(yield* keysOf(store, ""), ["a/once"])
+        assert.strictEqual(
+          (yield* Effect.flip(store.create("../a", text("x"), { contentType }))).reason,
+          "missing"
+        )
       }))
 
     test("takes an empty object and one of several parts", (store) =>

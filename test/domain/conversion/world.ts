@@ -74,6 +74,7 @@ export const mapObjects = () => {
         objects.set(key, bytes.toString())
         return bytes.length
       }),
+    create: missing,
     get: (key) => {
       const found = objects.get(key)
       return found === undefined

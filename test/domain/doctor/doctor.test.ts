@@ -54,6 +54,7 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
     Examinations,
     Examinations.of({
       database: undefined,
+      objects: undefined,
       providerA: undefined,
       providerB: undefined,
       queue: undefined,

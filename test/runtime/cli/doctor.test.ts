@@ -123,6 +123,7 @@ describe("postlane doctor", () => {
         assert.deepStrictEqual([...new Set(found.checks.map(({ check }) => check))].sort(), [
           "database",
           "dns",
+          "objects",
           "provider_a",
           "provider_b",
           "queue",

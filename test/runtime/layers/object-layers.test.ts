@@ -1,8 +1,10 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Result, Stream } from "effect"
 
+import * as StoreIdentities from "../../../src/adapters/memory/conversion/store-identities.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
-import { objectChecks, objects } from "../../../src/runtime/layers/objects.ts"
+import { guardedObjects, objectChecks, objects, whereOwn } from "../../../src/runtime/layers/objects.ts"
 import { decodeSettings, type Env } from "../../../src/runtime/settings/settings.ts"
 import { makeFolder } from "../../support/processes/child.ts"
 
@@ -81,5 +83,39 @@ describe("readiness", () => {
         assert.deepStrictEqual(yield* checksOf({ POSTLANE_ROLES: roles, ...env }), [...expected], roles)
       }
     })
+  )
+})
+
+describe("two processes on one database", () => {
+  it.live("work on files where they have one store, in the roles that need one (DOC-6)", () =>
+    Effect.gen(function* () {
+      const identities = yield* Layer.build(Layer.merge(StoreIdentities.layer, NodeCrypto.layer))
+      const started = Effect.fnUntraced(function* (env: Env) {
+        const given = { DB_URL: "postgres://u:p@127.0.0.1/x", PROVIDERA_API_KEY: "re_x", ...KEYS, ...env }
+        const settings = decodeSettings(given, { embedded: false })
+        if (Result.isFailure(settings)) return yield* Effect.die(settings.failure)
+        const credentials = () => Promise.resolve({ accessKeyId: "AK", secretAccessKey: "SK" })
+        const layer = Layer.fresh(guardedObjects(settings.success, credentials))
+        const stores = yield* Effect.provide(Layer.build(layer), Layer.succeedContext(identities))
+        const [files] = yield* Effect.provide(objectChecks(settings.success), stores)
+        return {
+          ready: Result.isSuccess(yield* Effect.result(files?.run ?? Effect.void)),
+          works: yield* Effect.provide(whereOwn(Effect.succeed(true)), stores)
+        }
+      })
+      const [one, two] = [{ POSTLANE_DATA_DIR: yield* folder }, { POSTLANE_DATA_DIR: yield* folder }]
+      const [works, refuses] = [
+        { ready: true, works: true },
+        { ready: false, works: false }
+      ]
+      // A process that only retries mail names no store.
+      assert.deepStrictEqual(yield* started({ ...two, POSTLANE_ROLES: "retry" }), works)
+      assert.deepStrictEqual(yield* started({ ...one, POSTLANE_ROLES: "api" }), works)
+      for (const POSTLANE_ROLES of ["api", "leader", "worker", "intake", "all"]) {
+        assert.deepStrictEqual(yield* started({ ...one, POSTLANE_ROLES }), works, POSTLANE_ROLES)
+        assert.deepStrictEqual(yield* started({ ...two, POSTLANE_ROLES }), refuses, POSTLANE_ROLES)
+      }
+      assert.deepStrictEqual(yield* started({ ...two, POSTLANE_ROLES: "retry" }), works)
+    }).pipe(Effect.scoped)
   )
 })

@@ -30,6 +30,12 @@ export const objectsOver = (objects: Map<string, Uint8Array>, road: ObjectRoad):
         )
         return bytes.length
       }),
+    create: (key, bytes) =>
+      road(
+        "create",
+        key,
+        Effect.sync(() => !objects.has(key) && objects.set(key, bytes) === objects)
+      ),
     get: (key, options) =>
       Stream.unwrap(
         Effect.map(road("get", key, found(key)), (bytes) => Stream.make(bytes.slice(options?.from ?? 0)))

@@ -18,6 +18,12 @@ export const makeMapObjects = (objects = new Map<string, Uint8Array>()): ObjectS
         objects.set(key, bytes)
         return bytes.length
       }),
+    create: (key, bytes) =>
+      Effect.sync(() => {
+        if (objects.has(key)) return false
+        objects.set(key, bytes.slice())
+        return true
+      }),
     get: (key, options) =>
       Stream.unwrap(Effect.map(found(key), (bytes) => Stream.make(bytes.subarray(options?.from ?? 0)))),
     localPath: (key) => Effect.fail(new ObjectStoreError({ reason: "unavailable", key })),

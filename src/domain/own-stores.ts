@@ -1,0 +1,156 @@
+import { Context, Effect, Layer, Stream } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { ObjectStoreError, type ObjectStoreService } from "../ports/object-store.ts"
+import { StoreIdentities } from "../ports/store-identities.ts"
+import { complaintAbout, standingOf, type StorePlace } from "./store-identity.ts"
+
+/** The object that names a store. */
+export const IDENTITY_KEY = "store-identity"
+
+/** Longest identity that is read; ours have 36 characters. */
+const MAX_IDENTITY = 100
+
+/** An object store of this process. */
+export interface OwnStore extends StorePlace {
+  readonly objects: ObjectStoreService
+}
+
+const readIdentity = ({ objects }: OwnStore) =>
+  objects.get(IDENTITY_KEY).pipe(
+    Stream.take(1),
+    Stream.runFold(
+      () => "",
+      (text, bytes) => text + new TextDecoder().decode(bytes.subarray(0, MAX_IDENTITY))
+    ),
+    Effect.catchIf(
+      ({ reason }) => reason === "missing",
+      () => Effect.undefined
+    )
+  )
+
+/** How a store stands; changes nothing. */
+export const examineStore = Effect.fnUntraced(function* (store: OwnStore) {
+  const stored = yield* readIdentity(store)
+  const known = yield* (yield* StoreIdentities).known(store.name)
+  return { stored, known, standing: standingOf(stored, store.place, known) }
+})
+
+/**
+ * Writes an identity; of several writers at once, one wins. Returns the identity that the store has then: read back, since some
+ * S3-compatible services let every writer win.
+ */
+const writeIdentity = Effect.fnUntraced(function* (store: OwnStore, identity: string) {
+  const bytes = new TextEncoder().encode(identity)
+  yield* store.objects.create(IDENTITY_KEY, bytes, { contentType: "text/plain" })
+  return (yield* readIdentity(store)) ?? identity
+})
+
+const newIdentity = Effect.flatMap(SecureRandom, (random) => random.uuidV7())
+
+/** How a store stands, after the first process to come has made its store the known one. */
+const enterStore = Effect.fnUntraced(function* (store: OwnStore) {
+  const { known, standing, stored } = yield* examineStore(store)
+  if (standing === "expired" && known !== undefined) {
+    return standingOf(yield* writeIdentity(store, known.identity), store.place, known)
+  }
+  if (standing !== "new") return standing
+  const identity = stored ?? (yield* writeIdentity(store, yield* newIdentity))
+  const identities = yield* StoreIdentities
+  return standingOf(
+    identity,
+    store.place,
+    yield* identities.claim(store.name, { identity, place: store.place })
+  )
+})
+
+/** Makes a store the one that the database knows. Running processes on the one before stop working on files. */
+export const adoptStore = Effect.fnUntraced(function* (store: OwnStore) {
+  const identity = (yield* readIdentity(store)) ?? (yield* writeIdentity(store, yield* newIdentity))
+  yield* (yield* StoreIdentities).adopt(store.name, { identity, place: store.place })
+})
+
+/** The object stores of this process, as far as they belong to the database. */
+interface OwnStoresService {
+  /** Examines them anew, and logs what has changed. */
+  readonly examine: Effect.Effect<void>
+  /** Why this process works on no files; undefined where it does. */
+  readonly refusal: Effect.Effect<string | undefined>
+}
+
+/** Where no store is shared with another process, all are this one's own. */
+export const OwnStores = Context.Reference<OwnStoresService>("postlane/domain/OwnStores", {
+  defaultValue: () => ({ examine: Effect.void, refusal: Effect.undefined })
+})
+
+const NOT_EXAMINED = "its object stores could not be identified yet"
+
+const lineOf = ({ do: todo, what, why }: ReturnType<typeof complaintAbout>) => `${what}: ${why}. ${todo}`
+
+/** Why the process must not work on files, as far as the first of its stores says; undefined: no reason. */
+const refusalOf = (stores: ReadonlyArray<OwnStore>) =>
+  Effect.map(
+    Effect.forEach(stores, (store) =>
+      Effect.map(enterStore(store), (standing) =>
+        standing === "empty" || standing === "another" ? [lineOf(complaintAbout(store, standing))] : []
+      )
+    ),
+    (lines) => lines.flat()[0]
+  )
+
+const noteChange = (before: string | undefined, refusal: string | undefined) => {
+  if (refusal === before) return Effect.void
+  if (refusal !== undefined) return Effect.logError(`this process works on no files: ${refusal}`)
+  return before === NOT_EXAMINED
+    ? Effect.void
+    : Effect.logInfo("this process works on files again: its object stores are those that the database knows")
+}
+
+/** Examines the stores at once. Where one, or the database, does not answer, what was found before holds; readiness says so. */
+export const ownStoresLayer = (stores: ReadonlyArray<OwnStore>) =>
+  Layer.effect(
+    OwnStores,
+    Effect.gen(function* () {
+      const context = yield* Effect.context<StoreIdentities | SecureRandom>()
+      let refusal = stores.length === 0 ? undefined : NOT_EXAMINED
+      const examine = Effect.gen(function* () {
+        const before = refusal
+        refusal = yield* refusalOf(stores)
+        yield* noteChange(before, refusal)
+      }).pipe(
+        Effect.catch((error) => Effect.logDebug("the object stores cannot be identified now", error)),
+        Effect.provideContext(context)
+      )
+      yield* examine
+      return OwnStores.of({ examine, refusal: Effect.sync(() => refusal) })
+    })
+  )
+
+/** A store that answers nothing while this process works on no files. */
+export const guarded = (objects: ObjectStoreService, { refusal }: OwnStoresService): ObjectStoreService => {
+  const allowed = (key: string) =>
+    Effect.flatMap(refusal, (cause) =>
+      cause === undefined
+        ? Effect.void
+        : Effect.fail(new ObjectStoreError({ reason: "unavailable", key, cause }))
+    )
+  return {
+    put: (key, body, options) => Effect.andThen(allowed(key), objects.put(key, body, options)),
+    create: (key, bytes, options) => Effect.andThen(allowed(key), objects.create(key, bytes, options)),
+    get: (key, options) => Stream.unwrap(Effect.as(allowed(key), objects.get(key, options))),
+    localPath: (key) => Effect.andThen(allowed(key), objects.localPath(key)),
+    stat: (key) => Effect.andThen(allowed(key), objects.stat(key)),
+    list: (prefix) => Stream.unwrap(Effect.as(allowed(prefix), objects.list(prefix))),
+    remove: (keys) => Effect.andThen(allowed(keys[0] ?? ""), objects.remove(keys)),
+    check: Effect.andThen(objects.check, allowed(""))
+  }
+}
+
+/** Work on files, for as long as this process's stores are the known ones; else `otherwise`. */
+export const onOwnStores = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  otherwise: NoInfer<A>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(OwnStores, ({ refusal }) =>
+    Effect.flatMap(refusal, (why) => (why === undefined ? work : Effect.succeed(otherwise)))
+  )

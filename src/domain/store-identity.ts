@@ -1,0 +1,56 @@
+/**
+ * All processes on one database must work with one object store (DOC-6): a file that one of them takes in is converted by any.
+ * A store is named by a small object in it, written once; the database keeps the name of the store that came first.
+ */
+
+/** The object stores that an installation shares among its processes. */
+export type StoreName = "files" | "batch"
+
+/** The object store that the database knows. */
+export interface KnownStore {
+  /** The content of the store's own identity object. */
+  readonly identity: string
+  /** The bucket, with its endpoint; undefined for a folder, which has the same path on every machine. */
+  readonly place: string | undefined
+}
+
+/** A store and where it is. */
+export interface StorePlace {
+  readonly name: StoreName
+  /** Where it is, for people. */
+  readonly shown: string
+  /** The bucket, with its endpoint; undefined for a folder. */
+  readonly place: string | undefined
+}
+
+/**
+ * How a store stands to the one that the database knows. `new`: the database knows none. `expired`: the known bucket has lost
+ * its identity object, to a rule that expires objects. `empty`: a folder, or another bucket, without an identity.
+ */
+export type Standing = "same" | "new" | "expired" | "empty" | "another"
+
+export const standingOf = (
+  stored: string | undefined,
+  place: string | undefined,
+  known: KnownStore | undefined
+): Standing => {
+  if (known === undefined) return "new"
+  if (stored !== undefined) return stored === known.identity ? "same" : "another"
+  return place !== undefined && place === known.place ? "expired" : "empty"
+}
+
+/** The settings that say which store a process has. */
+const SETTINGS: Readonly<Record<StoreName, string>> = {
+  files: "FILES_BUCKET (a folder of POSTLANE_DATA_DIR where it is unset)",
+  batch: "BATCH_CONVERSION_S3_BUCKET"
+}
+
+/** What a store that is not the known one means, and what to do. */
+export const complaintAbout = ({ name, place, shown }: StorePlace, standing: "empty" | "another") => ({
+  what:
+    standing === "empty"
+      ? `the object store of ${name} (${shown}) is empty, and the database knows another`
+      : `the object store of ${name} (${shown}) is not the one that the database knows`,
+  why: "files that other processes took in are missing here",
+  do: `${place === undefined ? "mount the volume that was there before, or " : ""}set ${SETTINGS[name]} as in the other processes; or, where this store replaces the other, run: npm run postlane -- objects adopt ${name}`
+})

@@ -1,0 +1,196 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Logger, Stream } from "effect"
+
+import * as Identities from "../../src/adapters/memory/conversion/store-identities.ts"
+import {
+  adoptStore,
+  examineStore,
+  guarded,
+  IDENTITY_KEY,
+  onOwnStores,
+  type OwnStore,
+  OwnStores,
+  ownStoresLayer
+} from "../../src/domain/own-stores.ts"
+import { ObjectStoreError } from "../../src/ports/object-store.ts"
+import { StoreIdentities } from "../../src/ports/store-identities.ts"
+import { makeMapObjects } from "../support/worlds/map-objects.ts"
+
+/** A folder of one machine, or a bucket where it has a place; what is in it is looked at by tests. */
+const storeOf = (shown: string, place?: string, kept = new Map<string, Uint8Array>()) => ({
+  kept,
+  store: { name: "files", shown, place, objects: makeMapObjects(kept) } satisfies OwnStore
+})
+
+/** A process that starts with a store: its guard and its log, from warnings on. */
+const start = Effect.fnUntraced(function* (store: OwnStore) {
+  const logged: Array<string> = []
+  const log = Logger.make(({ logLevel, message }) => {
+    if (logLevel !== "Debug") logged.push(String(message))
+  })
+  const services = yield* Layer.build(Layer.fresh(ownStoresLayer([store]))).pipe(
+    Effect.provide(Logger.layer([log]))
+  )
+  const own = Context.get(services, OwnStores)
+  return {
+    logged,
+    objects: guarded(store.objects, own),
+    examine: Effect.provide(own.examine, Logger.layer([log])),
+    worked: Effect.provide(onOwnStores(Effect.succeed(true), false), services)
+  }
+})
+
+/** Others have their turn between a look and a claim. */
+const identities = Layer.effect(
+  StoreIdentities,
+  Effect.map(StoreIdentities, (kept) =>
+    StoreIdentities.of({
+      ...kept,
+      claim: (name, store) => Effect.andThen(Effect.yieldNow, kept.claim(name, store))
+    })
+  )
+).pipe(Layer.provide(Identities.layer))
+
+const body = Stream.make(new Uint8Array([1]))
+const options = { contentType: "text/plain" }
+
+const test = (title: string, run: Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof start>>>) =>
+  it.live(title, () =>
+    Effect.provide(Effect.scoped(run), Layer.merge(Layer.fresh(identities), NodeCrypto.layer))
+  )
+
+describe("object stores of processes on one database (DOC-6)", () => {
+  test(
+    "many that start at once on one store all work with it",
+    Effect.gen(function* () {
+      const { kept, store } = storeOf("/shared")
+      const all = yield* Effect.forEach(Array.from({ length: 12 }), () => start(store), {
+        concurrency: "unbounded"
+      })
+      assert.isTrue((yield* Effect.forEach(all, ({ worked }) => worked)).every((worked) => worked))
+      assert.deepStrictEqual([...kept.keys()], [IDENTITY_KEY])
+      assert.deepStrictEqual(
+        all.flatMap(({ logged }) => logged),
+        []
+      )
+    })
+  )
+
+  test(
+    "of two that start at once on folders of their own, one works on files; the other answers nothing, and says why once",
+    Effect.gen(function* () {
+      const places = ["/one", "/two"].map((shown) => storeOf(shown))
+      const both = yield* Effect.forEach(places, ({ store }) => start(store), { concurrency: "unbounded" })
+      const worked = yield* Effect.forEach(both, (one) => one.worked)
+      assert.sameMembers(worked, [true, false])
+      const other = both[worked.indexOf(false)]!
+      yield* other.examine
+      assert.lengthOf(other.logged, 1)
+      assert.match(other.logged[0]!, /works on no files.*not the one that the database knows.*adopt files/)
+      const { objects } = other
+      for (const call of [
+        objects.put("a", body, options),
+        objects.create("a", new Uint8Array(), options),
+        Stream.runDrain(objects.get("a")),
+        objects.localPath("a"),
+        objects.stat("a"),
+        Stream.runDrain(objects.list("")),
+        objects.remove(["a"]),
+        objects.check
+      ]) {
+        const error = yield* Effect.flip(Effect.scoped(call))
+        assert.strictEqual(error.reason, "unavailable")
+      }
+      const kept = places[worked.indexOf(false)]!.kept
+      assert.deepStrictEqual([...kept.keys()], [IDENTITY_KEY])
+    })
+  )
+
+  test(
+    "an empty folder beside a known store is a forgotten volume, also while the process runs; once mounted, it works again",
+    Effect.gen(function* () {
+      const { kept, store } = storeOf("/data/objects/files")
+      const process = yield* start(store)
+      assert.isTrue(yield* process.worked)
+      const volume = new Map(kept)
+      kept.clear()
+      yield* process.examine
+      assert.isFalse(yield* process.worked)
+      assert.match(process.logged[0]!, /is empty.*mount the volume/)
+      assert.lengthOf(kept, 0)
+      const restarted = yield* start(store)
+      assert.isFalse(yield* restarted.worked)
+      for (const [key, bytes] of volume) kept.set(key, bytes)
+      yield* process.examine
+      assert.isTrue(yield* process.worked)
+      assert.lengthOf(process.logged, 2)
+    })
+  )
+
+  test(
+    "a bucket whose rule expired the identity object gets it again; another bucket does not",
+    Effect.gen(function* () {
+      const { kept, store } = storeOf("s3.eu-west-1/files", "s3.eu-west-1/files")
+      yield* start(store)
+      const identity = kept.get(IDENTITY_KEY)
+      kept.clear()
+      assert.isTrue(yield* (yield* start(store)).worked)
+      assert.deepStrictEqual(kept.get(IDENTITY_KEY), identity)
+      const other = storeOf("s3.eu-west-1/other", "s3.eu-west-1/other")
+      assert.isFalse(yield* (yield* start(other.store)).worked)
+      assert.lengthOf(other.kept, 0)
+    })
+  )
+
+  test(
+    "a store that is adopted takes over; examining changes nothing",
+    Effect.gen(function* () {
+      const [first, second] = [storeOf("/one"), storeOf("/two")]
+      assert.strictEqual((yield* examineStore(second.store)).standing, "new")
+      assert.lengthOf(second.kept, 0)
+      const process = yield* start(first.store)
+      yield* adoptStore(second.store)
+      assert.strictEqual((yield* examineStore(second.store)).standing, "same")
+      yield* process.examine
+      assert.isFalse(yield* process.worked)
+      assert.isTrue(yield* (yield* start(second.store)).worked)
+    })
+  )
+
+  test(
+    "a store that does not answer is not taken for another: what was found before holds",
+    Effect.gen(function* () {
+      const { store } = storeOf("/one")
+      const away = Effect.fail(new ObjectStoreError({ reason: "unavailable", key: IDENTITY_KEY }))
+      let isAway = true
+      const flaky = {
+        ...store,
+        objects: {
+          ...store.objects,
+          get: (key: string) => (isAway ? Stream.fromEffect(away) : store.objects.get(key))
+        }
+      }
+      const process = yield* start(flaky)
+      assert.isFalse(yield* process.worked, "before it could be identified")
+      isAway = false
+      yield* process.examine
+      assert.isTrue(yield* process.worked)
+      isAway = true
+      yield* process.examine
+      assert.isTrue(yield* process.worked)
+      assert.deepStrictEqual(process.logged, [])
+    })
+  )
+
+  test(
+    "whatever bytes stand in the place of an identity, the store is another one",
+    Effect.gen(function* () {
+      yield* start(storeOf("/one").store)
+      for (const bytes of [new Uint8Array(), new Uint8Array(5_000_000).fill(255), new Uint8Array([0, 1])]) {
+        const { store } = storeOf("/odd", undefined, new Map([[IDENTITY_KEY, bytes]]))
+        assert.isFalse(yield* (yield* start(store)).worked)
+      }
+    })
+  )
+})
