@@ -23,7 +23,8 @@ export const RULES = {
   "source-stays-inside": "src imports no file outside src (the runtime may read package.json)",
   "package-is-declared": "a package that src imports is in package.json",
   "library-is-complete": "what the published library imports is in `dependencies`, not `devDependencies`",
-  "edge-has-no-node": "what src/runtime/edge.ts, edge-email.ts and functions.ts reach runs without Node"
+  "edge-has-no-node":
+    "what src/runtime/edge.ts, edge-email.ts, functions.ts and client.ts reach runs without Node"
 } as const
 export type Rule = keyof typeof RULES
 
@@ -34,11 +35,17 @@ export interface Manifest {
 }
 
 /** The entries of the published package, library and command line; everything that they reach is shipped. */
-const EDGE_ENTRIES = ["src/runtime/edge.ts", "src/runtime/functions.ts", "src/runtime/edge-email.ts"]
+const EDGE_ENTRIES = [
+  "src/runtime/edge.ts",
+  "src/runtime/functions.ts",
+  "src/runtime/edge-email.ts",
+  "src/runtime/client.ts"
+]
 const LIBRARY_ENTRIES = [
   "src/runtime/library.ts",
   "src/runtime/cli.ts",
   "src/runtime/pipeline.ts",
+  "src/runtime/client-effect.ts",
   ...EDGE_ENTRIES
 ]
 

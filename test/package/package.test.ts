@@ -49,6 +49,8 @@ import { type SendRequest, type SendResult, sendEmail } from "postlane"
 import { sendEmail as sendOnEdge } from "postlane/edge"
 import mailWorker from "postlane/edge-email"
 import { auditDigest, type EdgeFunction, providerAEventsFetcher, providerAWebhook } from "postlane/functions"
+import { createClient, unwrap } from "postlane/client"
+import { makeClient } from "postlane/client/effect"
 import { openPipeline } from "postlane/pipeline"
 
 const request: SendRequest = ${request}
@@ -57,6 +59,9 @@ export const answer: string = result.ok ? result.status : result.error
 export const both: ReadonlyArray<typeof sendOnEdge> = [sendEmail, sendOnEdge]
 export const functions: ReadonlyArray<EdgeFunction> = [providerAWebhook, providerAEventsFetcher, auditDigest]
 export const routes: EdgeFunction = mailWorker.fetch
+const client = createClient({ baseUrl: "https://mail.example.com", secret: "s" })
+export const accepted: string = unwrap(await client.sending.api({ body: request })).status
+export const effectClient = makeClient({ baseUrl: "https://mail.example.com" })
 export const pipeline = (request: Request): Promise<Response> => openPipeline().then(({ fetch }) => fetch(request))
 `
 

@@ -1,0 +1,150 @@
+import { Effect, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { afterAll, assert, beforeAll, describe, expect, expectTypeOf, it } from "vitest"
+
+import type { ConversionEvent } from "../../../src/adapters/client/events.ts"
+import { ROUTES } from "../../../src/adapters/client/generated/routes.ts"
+import { openApiDocument } from "../../../src/adapters/http/routes/api.ts"
+import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
+import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import { makeClient } from "../../../src/runtime/client-effect.ts"
+import { type Client, createClient, type Operations, unwrap } from "../../../src/runtime/client.ts"
+import { anyId } from "../../support/any-id.ts"
+import { numbered } from "../../support/files/pdf-samples.ts"
+import { ADMIN_TOKEN, PROXY_SECRET, sent, startServer, type TestServer } from "../http/harness.ts"
+import { type FilesWorld, startFiles } from "../http/routes/conversion/files-world.ts"
+
+const PATIENCE = 120_000
+const mail = {
+  to: "a@x.test",
+  subject: "s",
+  text: "h",
+  category: "transactional",
+  source: "api:client"
+} as const
+
+let world: FilesWorld
+beforeAll(async () => {
+  world = await startFiles()
+}, PATIENCE)
+afterAll(() => world.stop())
+
+describe("the client of the HTTP API", () => {
+  it("has every operation of the definition, with its types", () => {
+    const document = openApiDocument() as {
+      readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
+    }
+    const defined = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`
+      )
+    )
+    const routes = Object.entries(ROUTES).flatMap(([group, all]) =>
+      Object.entries(all).map(([name, text]) => `${group}.${name} ${text.split(" ").slice(0, 2).join(" ")}`)
+    )
+    expect(routes.sort()).toEqual(defined.sort())
+    expectTypeOf<keyof Client>().toEqualTypeOf<keyof typeof ROUTES>()
+
+    expectTypeOf<Operations["sending.api"]["input"]["body"]>().toExtend<SendRequest>()
+    expectTypeOf<ProgressMoment["event"]>().toEqualTypeOf<ConversionEvent["event"]>()
+    expectTypeOf<ProgressMoment["data"]>().toExtend<ConversionEvent["data"]>()
+    expectTypeOf<Operations["files.getFile"]["problem"]>().toEqualTypeOf<
+      "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
+    >()
+  })
+
+  it(
+    "uploads with progress, converts, watches and reads the result",
+    async () => {
+      const customer = await world.customer()
+      const client = createClient({ baseUrl: world.server.url, token: () => Promise.resolve(customer) })
+      const body = new Blob([new Uint8Array(numbered(3))])
+      const steps: Array<number> = []
+      const uploaded = await client.files.uploadFile(
+        { name: "Ä report.pdf", body },
+        { onProgress: ({ sent: bytes }) => steps.push(bytes) }
+      )
+      assert(uploaded.ok)
+      const { file } = uploaded.data
+      expect([uploaded.status, file.name, file.pages]).toEqual([201, "Ä report.pdf", 3])
+      expect(steps.at(-1)).toBe(body.size)
+      expect(steps).toEqual([...steps].sort((a, b) => a - b))
+
+      const missing = await client.files.getResult({ fileId: file.id }, { retries: 0 })
+      assert(!missing.ok)
+      expect(missing.error).toMatchObject({ code: "RESULT_NOT_READY", retryable: true, status: 404 })
+
+      const { job } = unwrap(await client.files.convertFile({ fileId: file.id }))
+      const watching = (async () => {
+        const events: Array<ConversionEvent> = []
+        for await (const event of client.files.streamConversion({ fileId: file.id })) events.push(event)
+        return events
+      })()
+      await world.work()
+      const events = await watching
+      expect(events.at(-1)).toMatchObject({ event: "completed", data: { jobId: job.id, done: 3, total: 3 } })
+      expect(unwrap(await client.files.getResult({ fileId: file.id }))).toContain("<!doctype html>")
+      expect(unwrap(await client.files.listFiles({ limit: 1 })).files[0]?.id).toBe(file.id)
+      expect(await client.files.deleteFile({ fileId: file.id })).toMatchObject({ ok: true, status: 204 })
+      const gone = await client.files.getFile({ fileId: file.id })
+      expect(gone).toMatchObject({ ok: false, attempts: 1, error: { code: "FILE_NOT_FOUND" } })
+    },
+    PATIENCE
+  )
+
+  it("gives up at once on a stream that it may not read, with the problem", async () => {
+    const client = createClient({ baseUrl: world.server.url, token: await world.customer() })
+    const first = client.files.streamConversion({ fileId: "none" }).next()
+    await expect(first).rejects.toMatchObject({ name: "PostlaneError", problem: { code: "FILE_NOT_FOUND" } })
+  })
+
+  it.each([".", "..", ""])("never lets a parameter (%j) lead to another route", async (fileId) => {
+    const client = createClient({ baseUrl: world.server.url, token: "t" })
+    const answer = await client.files.deleteFile({ fileId })
+    expect(answer).toMatchObject({ ok: false, attempts: 0, error: { code: "INVALID_REQUEST" } })
+  })
+})
+
+describe("sending", () => {
+  let server: TestServer
+  const requests: Array<SendRequest> = []
+  beforeAll(async () => {
+    server = await startServer({
+      send: (request) =>
+        Effect.sync(() => {
+          requests.push(request)
+          return sent
+        })
+    })
+  })
+  afterAll(() => server.stop())
+
+  it("names a key where the caller names none, and keeps the caller's", async () => {
+    const client = createClient({ baseUrl: `${server.url}/`, secret: PROXY_SECRET, token: ADMIN_TOKEN })
+    expect(unwrap(await client.sending.api({ body: mail }))).toEqual(sent)
+    expect(requests.at(-1)?.idempotencyKey).toMatch(/^[\da-f]{32}$/)
+    await client.sending.internal({ body: { ...mail, idempotencyKey: "order-17" } })
+    expect(requests.at(-1)?.idempotencyKey).toBe("order-17")
+  })
+
+  it("answers a request that is not valid with its issues, without a retry", async () => {
+    const client = createClient({ baseUrl: server.url, secret: PROXY_SECRET })
+    const answer = await client.sending.api({ body: { ...mail, category: "spam" as "auth" } })
+    assert(!answer.ok && answer.error.code === "INVALID_REQUEST")
+    expect(answer.error.issues[0]?.path).toBe("category")
+    expect(answer.attempts).toBe(1)
+  })
+
+  it("as an Effect: the definition's own client, with problems in the error channel", () =>
+    Effect.gen(function* () {
+      const client = yield* makeClient({
+        baseUrl: server.url,
+        token: Redacted.make(ADMIN_TOKEN),
+        secret: Redacted.make(PROXY_SECRET)
+      })
+      expect((yield* client.sending.api({ payload: mail })).sendId).toBe(sent.sendId)
+      expect((yield* client.admin.emailLog({ query: { limit: 5 } })).rows).toEqual([])
+      const problem = yield* Effect.flip(client.files.getFile({ params: { fileId: anyId("x") } }))
+      expect(problem).toMatchObject({ code: "FILE_NOT_FOUND", retryable: false })
+    }).pipe(Effect.provide(FetchHttpClient.layer), Effect.runPromise))
+})
