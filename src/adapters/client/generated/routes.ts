@@ -17,6 +17,8 @@ export const ROUTES = {
   },
   admin: {
     emailLog: "GET /api/admin/email-log",
+    emailLogCount: "GET /api/admin/email-log/count",
+    emailLogCsv: "GET /api/admin/email-log.csv text",
     deadLetters: "GET /api/admin/dead-letters",
     redrive: "POST /api/admin/dead-letters/{id}/redrive"
   },
@@ -53,6 +55,7 @@ export const ROUTES = {
   auth: {
     showMagicLink: "GET /auth/magic text",
     useMagicLink: "POST /auth/magic text",
+    requestLink: "POST /auth/link text",
     showSignIn: "GET /auth/session text",
     beginSession: "POST /auth/session text",
     endSession: "POST /auth/logout text"
@@ -130,6 +133,16 @@ export const ROUTES = {
   },
   shared: {
     showShared: "GET /shared/{token} text"
+  },
+  customers: {
+    listCustomers: "GET /api/admin/customers",
+    addCustomer: "POST /api/admin/customers",
+    grantCredits: "POST /api/admin/customers/{customerId}/credits"
+  },
+  admins: {
+    listAdmins: "GET /api/admin/admins",
+    inviteAdmin: "POST /api/admin/admins",
+    removeAdmin: "DELETE /api/admin/admins/{email} none"
   },
   embedded: {
     page: "GET /dev text",

@@ -67,6 +67,55 @@ export interface SimulationScript {
   readonly otherwise?: "ok" | "rejected" | "unavailable" | "ambiguous-accepted" | "ambiguous-lost" | "hang-accepted" | "hang-lost" | "slow" | undefined
 }
 
+export interface AdminInvited {
+  readonly answer: "invited" | "changed" | "exists"
+  readonly inviteSent: boolean
+}
+
+export interface AdminRequest {
+  readonly email: string
+  readonly right: "admin" | "admin:read"
+}
+
+export interface AdminRow {
+  readonly email: string
+  readonly rights: ReadonlyArray<"admin" | "admin:read">
+  readonly invitedBy: string
+  readonly createdAt: string
+}
+
+export interface Granted {
+  readonly answer: "granted" | "repeated"
+}
+
+export interface GrantRequest {
+  readonly credits: number
+  readonly reference: string
+  readonly note?: string | undefined
+}
+
+export interface CustomerAdded {
+  readonly customer: Customer
+  readonly answer: "added" | "reopened" | "exists"
+}
+
+export interface Customer {
+  readonly id: string
+  readonly email: string
+  readonly name: string | null
+  readonly planType: "free" | "paid"
+  readonly creditsRemaining: number | null
+  readonly freePagesLeft: number | null
+  readonly heldCredits: number
+  readonly createdAt: string
+  readonly closedAt: string | null
+}
+
+export interface CustomerRequest {
+  readonly email: string
+  readonly name?: string | undefined
+}
+
 export interface Shared {
   /** How many mails went out, or are queued for a retry. */ readonly recipients: number
   readonly unsentRecipients: ReadonlyArray<string>
@@ -267,6 +316,16 @@ export interface ContactRequest {
   readonly email: string
   readonly message: string
   readonly website?: string | undefined
+}
+
+export interface SignInLinkRequest_1 {
+  readonly email: string
+  /** The page to open then: a path of this server's pages; anything else is left out. */ readonly next?: string | undefined
+}
+
+export interface SignInLinkRequest {
+  readonly email: string
+  /** The page to open then: a path of this server's pages; anything else is left out. */ readonly next?: string | undefined
 }
 
 export interface PromoClaim {
@@ -501,8 +560,22 @@ export interface Operations {
   }
   /** The send log, newest first: `GET /api/admin/email-log` */
   readonly "admin.emailLog": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<EmailLogRow>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** How many rows of the send log match: `GET /api/admin/email-log/count` */
+  readonly "admin.emailLogCount": {
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly success: { readonly count: number; readonly more: boolean }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The send log as CSV, newest first, streamed: `GET /api/admin/email-log.csv` */
+  readonly "admin.emailLogCsv": {
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
@@ -606,16 +679,23 @@ export interface Operations {
   }
   /** The page that a magic link opens: one button: `GET /auth/magic` */
   readonly "auth.showMagicLink": {
-    readonly input: { readonly token?: string | number | undefined }
+    readonly input: { readonly token?: string | number | undefined; readonly next?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "RATE_LIMITED"
     readonly events: false
   }
   /** Uses a magic link up and begins a session: `POST /auth/magic` */
   readonly "auth.useMagicLink": {
-    readonly input: { readonly body: { readonly token: string } }
+    readonly input: { readonly body: { readonly token: string; /** The page to open then: a path of this server's pages; anything else is left out. */ readonly next?: string | undefined } }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "LINK_EXPIRED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Mails a sign-in link to a customer or an admin: `POST /auth/link` */
+  readonly "auth.requestLink": {
+    readonly input: { readonly body: SignInLinkRequest_1 }
+    readonly success: string
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The page that takes a token in place of a magic link: `GET /auth/session` */
@@ -627,7 +707,7 @@ export interface Operations {
   }
   /** Begins a session with an API token's rights: `POST /auth/session` */
   readonly "auth.beginSession": {
-    readonly input: { readonly body: { readonly token: string } }
+    readonly input: { readonly body: { readonly token: string; /** The page to open then: a path of this server's pages; anything else is left out. */ readonly next?: string | undefined } }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
@@ -903,6 +983,48 @@ export interface Operations {
     readonly input: { readonly token: string | number }
     readonly success: string
     readonly problem: "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Customers with what they can spend now, newest first: `GET /api/admin/customers` */
+  readonly "customers.listCustomers": {
+    readonly input: { readonly search?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<Customer>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Registers a customer, with 10 free pages: `POST /api/admin/customers` */
+  readonly "customers.addCustomer": {
+    readonly input: { readonly body: CustomerRequest }
+    readonly success: CustomerAdded
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Gives a customer credits, once for each reference: `POST /api/admin/customers/{customerId}/credits` */
+  readonly "customers.grantCredits": {
+    readonly input: { readonly customerId: string | number; readonly body: GrantRequest }
+    readonly success: Granted
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "IDEMPOTENCY_CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** People who may sign in as admins, by address: `GET /api/admin/admins` */
+  readonly "admins.listAdmins": {
+    readonly input: Nothing
+    readonly success: { readonly rows: ReadonlyArray<AdminRow> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Lets an address sign in as an admin, and mails that it may: `POST /api/admin/admins` */
+  readonly "admins.inviteAdmin": {
+    readonly input: { readonly body: AdminRequest }
+    readonly success: AdminInvited
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Removes an admin: `DELETE /api/admin/admins/{email}` */
+  readonly "admins.removeAdmin": {
+    readonly input: { readonly email: string | number }
+    readonly success: undefined
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
   }
   /** The local outbox as a page: `GET /dev` */
