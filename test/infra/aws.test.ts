@@ -149,7 +149,7 @@ describe("sending", () => {
     const [rule] = Object.values(template.findResources("AWS::Events::Rule"))
     const routed: ReadonlyArray<string> = rule!["Properties"].EventPattern["detail-type"]
     const samples: ReadonlyArray<Record<string, unknown>> = JSON.parse(
-      readFileSync(`${root}/test/support/ses-events.json`, "utf8")
+      readFileSync(`${root}/test/support/vendors/ses-events.json`, "utf8")
     )
     const recorded = samples
       .filter((sample) => decodeBusEvents(sample, { outreachSet: undefined })[0]?._tag === "Event")

@@ -18,7 +18,7 @@ import { call, type Json, startServer } from "../../harness.ts"
 const SIGNING = `whsec_${Buffer.from("a secret that has 24 byt").toString("base64")}`
 const BUS = "bus-secret-4711"
 const read = (name: string): ReadonlyArray<Json> =>
-  JSON.parse(readFileSync(new URL(`../../../../support/${name}.json`, import.meta.url), "utf8"))
+  JSON.parse(readFileSync(new URL(`../../../../support/vendors/${name}.json`, import.meta.url), "utf8"))
 const resend = read("resend-events")
 const ses = read("ses-events")
 const bounced = resend.find(({ type }) => type === "email.bounced")
