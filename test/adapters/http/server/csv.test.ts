@@ -8,12 +8,17 @@ const read = (cell: string) => cell.slice(1, -1).replaceAll('""', '"')
 
 it("a cell is one cell, gives its text back, and never begins as a formula", () => {
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom(..."=+-@\t\r\n\"',;a＝ ") }), (text) => {
-      const cell = csvCell(text)
-      expect(cell).toMatch(/^"(?:[^"]|"")*"$/)
-      expect([text, `'${text}`]).toContain(read(cell))
-      expect(read(cell)).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/)
-    })
+    fc.property(
+      fc.string({
+        unit: fc.constantFrom("=", "+", "-", "@", "\t", "\r", "\n", '"', "'", ",", ";", "a", "＝", " ")
+      }),
+      (text) => {
+        const cell = csvCell(text)
+        expect(cell).toMatch(/^"(?:[^"]|"")*"$/)
+        expect([text, `'${text}`]).toContain(read(cell))
+        expect(read(cell)).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/)
+      }
+    )
   )
   expect([csvCell(null), csvCell("a,b"), csvCell("1-1"), csvCell("'=1")]).toEqual([
     '""',

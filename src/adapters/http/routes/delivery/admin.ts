@@ -55,7 +55,7 @@ const EmailLogRow = Schema.Struct({
 const Day = Schema.String.check(
   Schema.makeFilter(
     (day) =>
-      (/^\d{4}-\d\d-\d\d$/.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true) ||
+      (/^\d{4}-\d\d-\d\d$/.test(day) && (new Date(`${day}T00:00:00Z`).toJSON() ?? "").startsWith(day)) ||
       "is no day (YYYY-MM-DD)"
   )
 )
@@ -204,17 +204,17 @@ const queueAway = unavailable("the retry queue does not answer", "The retry queu
 
 /** The rows of a search as CSV: the first page is read before the answer begins, so that a log that is away is a 503. */
 const csvOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], wanted: EmailLogSearch) {
-  const page = (cursor: string | undefined) =>
+  const pageAt = (place: string | undefined) =>
     log
-      .page({ ...wanted, limit: MAX_EMAIL_LOG_PAGE, cursor })
+      .page({ ...wanted, limit: MAX_EMAIL_LOG_PAGE, cursor: place })
       .pipe(Effect.catchTags({ StoreUnavailable: logAway, InvalidCursor: () => invalidCursor("log") }))
-  const first = yield* page(undefined)
-  const pages = Stream.paginate<EmailLogPage, EmailLogPage, Effect.Error<ReturnType<typeof page>>>(
+  const first = yield* pageAt(undefined)
+  const pages = Stream.paginate<EmailLogPage, EmailLogPage, Effect.Error<ReturnType<typeof pageAt>>>(
     first,
-    (shown) =>
-      shown.nextCursor === null
-        ? Effect.succeed([[shown], Option.none()])
-        : Effect.map(page(shown.nextCursor), (next) => [[shown], Option.some(next)])
+    (read) =>
+      read.nextCursor === null
+        ? Effect.succeed([[read], Option.none()])
+        : Effect.map(pageAt(read.nextCursor), (next) => [[read], Option.some(next)])
   )
   return csvResponse(
     "email-log",
