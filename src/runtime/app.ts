@@ -6,8 +6,10 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../adapters/http/http-layer.ts"
+import * as MessageViews from "../adapters/message-view/message-views.ts"
 import { keepHouse } from "../adapters/postgres/housekeeping.ts"
 import * as Leases from "../adapters/postgres/leadership.ts"
+import * as ReaderProcess from "../adapters/reader-process/reader-process.ts"
 import { UndiciResend } from "../adapters/resend/undici-resend.ts"
 import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import * as Simulated from "../adapters/simulated/simulated-mail.ts"
@@ -99,7 +101,13 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
     credentials,
     outbox,
     server: embedded
-      ? Layer.provideMerge(events.layer, Layer.provide(embeddedHttpLayer(listener), outbox))
+      ? Layer.provideMerge(
+          events.layer,
+          Layer.provide(embeddedHttpLayer(listener), [
+            outbox,
+            Layer.provide(MessageViews.layer, ReaderProcess.layer)
+          ])
+        )
       : httpLayer(listener),
     providers: embedded
       ? Layer.provide(embeddedProviders(settings, credentials), outbox)

@@ -30,6 +30,7 @@ import { digestHandlers } from "./routes/delivery/digest.ts"
 import { eventPollHandlers } from "./routes/delivery/event-poll.ts"
 import { statsHandlers } from "./routes/delivery/stats.ts"
 import { eventBusHandlers, webhookHandlers, webhookSecretLayer } from "./routes/delivery/webhooks.ts"
+import { devMessageHandlers } from "./routes/dev-messages.ts"
 import { devTemplateHandlers } from "./routes/dev-templates.ts"
 import { devHandlers } from "./routes/dev.ts"
 import { healthHandlers } from "./routes/health.ts"
@@ -143,7 +144,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webho
 
 /** Routes of an embedded run. */
 const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
-  Layer.provide([devHandlers, devTemplateHandlers]),
+  Layer.provide([devHandlers, devMessageHandlers, devTemplateHandlers]),
   Layer.provide(devAccessLayer)
 )
 

@@ -2,7 +2,7 @@ import { Clock, Effect, Layer } from "effect"
 
 import { Chat, ChatFailure } from "../../ports/delivery/alert-channels.ts"
 import { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
-import { composeMessage } from "./outbox.ts"
+import { composeMessage, wordsOf } from "./compose-message.ts"
 
 const FROM = "alerts@chat.invalid"
 const TO = "chat@chat.invalid"
@@ -17,6 +17,7 @@ export const layer: Layer.Layer<Chat, never, SimulatedMail> = Layer.effect(
         function* (text) {
           const now = yield* Clock.currentTimeMillis
           const subject = text.split("\n", 1)[0] || "Alert"
+          const body = { html: null, text }
           const raw = yield* Effect.tryPromise(() =>
             composeMessage(
               {
@@ -26,8 +27,7 @@ export const layer: Layer.Layer<Chat, never, SimulatedMail> = Layer.effect(
                 bcc: [],
                 replyTo: [],
                 subject,
-                html: null,
-                text,
+                ...body,
                 configurationSet: null,
                 tags: {},
                 headers: {},
@@ -36,7 +36,7 @@ export const layer: Layer.Layer<Chat, never, SimulatedMail> = Layer.effect(
               { messageId: `<${now}@chat.invalid>`, date: new Date(now) }
             )
           )
-          yield* outbox.put({ via: "telegram", from: FROM, to: [TO], subject, raw })
+          yield* outbox.put({ via: "telegram", from: FROM, to: [TO], subject, text: wordsOf(body), raw })
         },
         Effect.mapError(() => new ChatFailure({ message: "the outbox did not take the message" }))
       )

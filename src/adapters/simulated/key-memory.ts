@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto"
-import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises"
+import { chmod, link, mkdir, readFile, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 import { Schema } from "effect"
@@ -33,7 +33,7 @@ const hasCode = (cause: unknown, code: string): boolean =>
 /** Creates the file with its whole content, or fails with EEXIST: linking a finished file is both atomic and exclusive. */
 const createExclusively = async (file: string, content: string): Promise<boolean> => {
   const temporary = `${file}.${randomUUID()}.tmp`
-  await writeFile(temporary, content)
+  await writeFile(temporary, content, { mode: 0o600 })
   try {
     await link(temporary, file)
     return true
@@ -60,7 +60,9 @@ const readMemory = async (file: string): Promise<KeyMemory | undefined> => {
  * expired, one wins.
  */
 export const makeKeyMemories = async (folder: string) => {
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  // It may be there from before, open to all.
+  await chmod(folder, 0o700)
   return {
     claim: async (
       key: string,

@@ -1,46 +1,20 @@
 import { randomUUID } from "node:crypto"
-import { access, chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises"
+import { watch } from "node:fs"
+import { access, chmod, mkdir, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
-import { Clock, Effect, Schema } from "effect"
-import MailComposer from "nodemailer/lib/mail-composer"
+import { Cause, Clock, Effect, Queue, Schema, Stream } from "effect"
 
-import type { PlainRequestBody } from "../../domain/mail/plain-request.ts"
-import { type Outbox, type OutboxEntry } from "../../ports/mail/simulated-mail.ts"
+import { formattedKey } from "../../domain/mail/address.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../domain/mail/failover.ts"
+import {
+  MAX_SEARCHED,
+  type Outbox,
+  type OutboxEntry,
+  type OutboxFilter,
+  SimulatedEventType
+} from "../../ports/mail/simulated-mail.ts"
 import { StoreUnavailable } from "../../ports/store-unavailable.ts"
-
-type Box = PlainRequestBody["from"]
-
-const box = ({ name, address }: Box) => ({ name: name ?? "", address })
-
-/** The RFC 5322 message that a recipient would get: without Bcc. */
-export const composeMessage = (
-  body: PlainRequestBody,
-  identity: { readonly messageId: string; readonly date: Date }
-): Promise<Uint8Array> =>
-  new MailComposer({
-    from: box(body.from),
-    to: body.to.map(box),
-    cc: body.cc.map(box),
-    replyTo: body.replyTo.map(box),
-    subject: body.subject,
-    text: body.text ?? undefined,
-    html: body.html ?? undefined,
-    headers: { ...body.headers },
-    attachments: body.attachments.map((part) => ({
-      filename: part.filename,
-      content: Buffer.from(part.content, "base64"),
-      contentType: part.contentType ?? undefined,
-      cid: part.contentId ?? undefined,
-      contentDisposition: part.contentId === null ? "attachment" : "inline"
-    })),
-    messageId: identity.messageId,
-    date: identity.date,
-    disableFileAccess: true,
-    disableUrlAccess: true
-  })
-    .compile()
-    .build()
 
 const Sidecar = Schema.Struct({
   id: Schema.String,
@@ -53,9 +27,9 @@ const Sidecar = Schema.Struct({
   at: Schema.String,
   messageId: Schema.optionalKey(Schema.String),
   tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  marks: Schema.optionalKey(
-    Schema.Array(Schema.Literals(["delivered", "bounced", "complained", "suppressed"]))
-  )
+  configurationSet: Schema.optionalKey(Schema.String),
+  marks: Schema.optionalKey(Schema.Array(SimulatedEventType)),
+  text: Schema.optionalKey(Schema.String)
 })
 const decodeSidecar = Schema.decodeUnknownSync(Schema.fromJsonString(Sidecar))
 
@@ -88,20 +62,55 @@ const unlessAbsent = async <A>(read: () => Promise<A>): Promise<A | undefined> =
   }
 }
 
+/**
+ * What is in the folder of a message: the message, what is known of it, and notes, which are empty files, so that several
+ * processes can add them without a lock. `gone` stays after the message.
+ */
+const KINDS = ["eml", "json", "read", "gone", ...SimulatedEventType.literals] as const
+type Kind = (typeof KINDS)[number]
+
 interface Folder {
   readonly path: string
-  /** Entries that were read or written before. */
+  /** Entries that were read before, without their notes. */
   readonly known: Map<string, OutboxEntry>
 }
 
-const fileOf = ({ path }: Folder, id: string, kind: "eml" | "json"): string => join(path, `${id}.${kind}`)
+const fileOf = ({ path }: Folder, id: string, kind: Kind): string => join(path, `${id}.${kind}`)
 
-const readEntry = async (folder: Folder, id: string): Promise<OutboxEntry> => {
+/** Every message's kinds of files, by id. */
+const scan = async ({ known, path }: Folder): Promise<ReadonlyMap<string, ReadonlySet<Kind>>> => {
+  const found = new Map<string, Set<Kind>>()
+  for (const name of await readdir(path)) {
+    const dot = name.indexOf(".")
+    const kind = KINDS.find((one) => one === name.slice(dot + 1))
+    if (kind === undefined) continue
+    const id = name.slice(0, dot)
+    const kinds = found.get(id)
+    if (kinds === undefined) found.set(id, new Set([kind]))
+    else kinds.add(kind)
+  }
+  for (const id of known.keys()) if (found.get(id)?.has("json") !== true) known.delete(id)
+  return found
+}
+
+/** Undefined where it was removed meanwhile. */
+const readEntry = async (folder: Folder, id: string): Promise<OutboxEntry | undefined> => {
   const cached = folder.known.get(id)
   if (cached !== undefined) return cached
-  const entry: OutboxEntry = decodeSidecar(await readFile(fileOf(folder, id, "json"), "utf8"))
+  const json = await unlessAbsent(() => readFile(fileOf(folder, id, "json"), "utf8"))
+  if (json === undefined) return undefined
+  const entry: OutboxEntry = decodeSidecar(json)
   folder.known.set(id, entry)
   return entry
+}
+
+const withNotes = (entry: OutboxEntry, kinds: ReadonlySet<Kind>): OutboxEntry => {
+  const marks = SimulatedEventType.literals.filter((type) => kinds.has(type))
+  return {
+    ...entry,
+    ...(marks.length === 0 ? {} : { marks: [...new Set([...(entry.marks ?? []), ...marks])] }),
+    ...(kinds.has("read") ? { read: true } : {})
+  }
 }
 
 const put = Effect.fnUntraced(function* (
@@ -131,20 +140,92 @@ const put = Effect.fnUntraced(function* (
   return entry
 })
 
-const list = async (folder: Folder, limit: number | undefined): Promise<ReadonlyArray<OutboxEntry>> => {
-  const ids = (await readdir(folder.path))
-    .filter((name) => name.endsWith(".json"))
-    .map((name) => name.slice(0, -".json".length))
-    .sort()
-    .reverse()
+const addressesOf = ({ bcc, cc, from, to }: OutboxEntry): ReadonlyArray<string> => [
+  from,
+  ...to,
+  ...cc,
+  ...bcc
+]
+
+/** Whether a message is one of those that are looked for. */
+const matcher = ({ address, search = "" }: OutboxFilter): ((entry: OutboxEntry) => boolean) => {
+  const words = search.toLowerCase().split(/\s+/)
+  return (entry) => {
+    if (address !== undefined && !addressesOf(entry).some((box) => formattedKey(box) === address))
+      return false
+    const all = [entry.subject, ...addressesOf(entry), entry.text ?? ""].join("\n").toLowerCase()
+    return words.every((word) => all.includes(word))
+  }
+}
+
+const list = async (folder: Folder, filter: OutboxFilter): Promise<ReadonlyArray<OutboxEntry>> => {
+  const { address, before, limit = Number.POSITIVE_INFINITY, search } = filter
+  const isFiltered = address !== undefined || search !== undefined
+  const matches = matcher(filter)
+  const files = [...(await scan(folder))]
+    .filter(([id, kinds]) => kinds.has("json") && (before === undefined || id < before))
+    .sort(([one], [other]) => (one < other ? 1 : -1))
   const entries: Array<OutboxEntry> = []
-  for (const id of ids.slice(0, limit)) entries.push(await readEntry(folder, id))
+  for (const [id, kinds] of isFiltered ? files.slice(0, MAX_SEARCHED) : files) {
+    if (entries.length >= limit) break
+    const entry = await readEntry(folder, id)
+    if (entry !== undefined && matches(entry)) entries.push(withNotes(entry, kinds))
+  }
   return entries
 }
 
+const note = (folder: Folder, id: string, kind: Kind): Promise<void> =>
+  writeFile(fileOf(folder, id, kind), "", { mode: 0o600 })
+
+const isThere = async (folder: Folder, id: string, kind: Kind): Promise<boolean> => {
+  if (!ID.test(id)) return false
+  const found = await unlessAbsent(() => access(fileOf(folder, id, kind)).then(() => true))
+  return found ?? false
+}
+
+/** Removes a message. That it was there is noted first, so that a repeated key does not deliver it anew. */
+const remove = async (folder: Folder, id: string, kinds: ReadonlySet<Kind>): Promise<void> => {
+  await note(folder, id, "gone")
+  // Its entry first: what is listed can be read.
+  for (const kind of ["json", "eml", ...kinds] as const) {
+    if (kind !== "gone") await unlessAbsent(() => unlink(fileOf(folder, id, kind)))
+  }
+}
+
+const clear = async (folder: Folder, newest: string, now: number): Promise<number> => {
+  const forgotten = outboxId(now - IDEMPOTENCY_WINDOW_MS)
+  let removed = 0
+  for (const [id, kinds] of await scan(folder)) {
+    if (kinds.has("json") && id <= newest) {
+      await remove(folder, id, kinds)
+      removed += 1
+    } else if (kinds.has("gone") && id < forgotten) {
+      await unlessAbsent(() => unlink(fileOf(folder, id, "gone")))
+    }
+  }
+  return removed
+}
+
+/** Changes of the folder; the system joins some of them. */
+const changes = ({ path }: Folder): Stream.Stream<void, StoreUnavailable> =>
+  Stream.callback<void, StoreUnavailable>(
+    (queue) =>
+      Effect.acquireRelease(
+        Effect.try({
+          try: () =>
+            watch(path, () => void Queue.offerUnsafe(queue, undefined)).on("error", (cause) =>
+              Queue.failCauseUnsafe(queue, Cause.fail(outboxUnavailable("watch")(cause)))
+            ),
+          catch: outboxUnavailable("watch")
+        }),
+        (watcher) => Effect.sync(() => watcher.close())
+      ),
+    { bufferSize: 1, strategy: "sliding" }
+  )
+
 /**
  * An outbox in a folder: `<id>.eml` is the message, `<id>.json` what is known of it. The message is written first, so that an
- * entry that is listed can be read; half-written entries of a killed process are never listed.
+ * entry that is listed can be read; half-written entries of a killed process are never listed. Empty files are notes on it.
  */
 export const makeOutbox = Effect.fnUntraced(function* (
   path: string
@@ -153,18 +234,37 @@ export const makeOutbox = Effect.fnUntraced(function* (
   // It may be there from before, open to all.
   yield* attempt("put", () => chmod(path, 0o700))
   const folder: Folder = { path, known: new Map() }
+  const scanned = async (id: string) => {
+    const kinds = (await scan(folder)).get(id)
+    return kinds?.has("json") === true ? kinds : undefined
+  }
   return {
     put: (message) => put(folder, message),
-    list: (options) => attempt("list", () => list(folder, options?.limit)),
+    list: (filter = {}) => attempt("list", () => list(folder, filter)),
+    entry: (id) =>
+      attempt("get", async () => {
+        const kinds = await scanned(id)
+        const entry = kinds && (await readEntry(folder, id))
+        return entry && withNotes(entry, kinds)
+      }),
     get: (id) =>
       attempt("get", async () =>
         ID.test(id) ? unlessAbsent(() => readFile(fileOf(folder, id, "eml"))) : undefined
       ),
     has: (id) =>
-      attempt("get", async () => {
-        if (!ID.test(id)) return false
-        const found = await unlessAbsent(() => access(fileOf(folder, id, "json")).then(() => true))
-        return found ?? false
-      })
+      attempt("get", async () => (await isThere(folder, id, "json")) || isThere(folder, id, "gone")),
+    mark: (id, mark) =>
+      attempt("put", async () => {
+        if (await isThere(folder, id, "json")) await note(folder, id, mark)
+      }),
+    remove: (id) =>
+      attempt("remove", async () => {
+        const kinds = await scanned(id)
+        if (kinds !== undefined) await remove(folder, id, kinds)
+        return kinds !== undefined
+      }),
+    clear: (newest) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => attempt("remove", () => clear(folder, newest, now))),
+    changes: changes(folder)
   }
 })

@@ -1,9 +1,16 @@
 import { join } from "node:path"
 
-import { Effect, Layer, Scope } from "effect"
+import { Clock, Effect, Layer, Schema, Scope } from "effect"
 
-import type { Provider } from "../../domain/mail/failover.ts"
-import { type SimulatedEvent, SimulatedMail, type SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
+import { formattedKey } from "../../domain/mail/address.ts"
+import { Provider } from "../../domain/mail/failover.ts"
+import {
+  type OutboxEntry,
+  type SimulatedEvent,
+  type SimulatedEventType,
+  SimulatedMail,
+  type SimulatedOutcome
+} from "../../ports/mail/simulated-mail.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeKeyMemories } from "./key-memory.ts"
 import { makeOutbox, outboxUnavailable } from "./outbox.ts"
@@ -16,13 +23,38 @@ interface Script {
 
 const NO_SCRIPT: Script = { outcomes: [], otherwise: "ok" }
 
+const isProvider = Schema.is(Provider)
+
+/** An event of a message that a simulated provider sent; undefined for what others put into the outbox. */
+const eventOf = (
+  { bcc, cc, configurationSet, from, messageId, subject, tags, to, via }: OutboxEntry,
+  type: SimulatedEventType,
+  recipients: ReadonlyArray<string> | undefined,
+  now: number
+): SimulatedEvent | undefined => {
+  if (!isProvider(via) || messageId === undefined) return undefined
+  const allRecipients = [...new Set([...to, ...cc, ...bcc].map(formattedKey))]
+  return {
+    provider: via,
+    type,
+    messageId,
+    recipients: recipients ?? allRecipients,
+    allRecipients,
+    from: formattedKey(from),
+    subject,
+    tags: tags ?? {},
+    configurationSet,
+    at: new Date(now).toISOString()
+  }
+}
+
 /**
  * Both simulated providers over one data folder: mail in `<dataDir>/outbox`, remembered keys in `<dataDir>/simulated-keys`.
  * Several processes may share the folder; scripts hold for one process.
  */
 export const layer = (options: {
   readonly dataDir: string
-  /** Called after a message to a vendor's test address was accepted, in a fiber of its own. */
+  /** Called after a message to a vendor's test address was accepted, in a fiber of its own, and with events that are asked for. */
   readonly onEvent?: (event: SimulatedEvent) => Effect.Effect<void>
 }): Layer.Layer<SimulatedMail, StoreUnavailable> =>
   Layer.effect(
@@ -34,6 +66,7 @@ export const layer = (options: {
         try: () => makeKeyMemories(join(options.dataDir, "simulated-keys")),
         catch: outboxUnavailable("put")
       })
+      const onEvent = options.onEvent ?? (() => Effect.void)
       const scripts = new Map<Provider, Script>()
 
       const next = (provider: Provider) =>
@@ -49,13 +82,20 @@ export const layer = (options: {
           outbox,
           keys,
           next: next(provider),
-          onEvent: options.onEvent ?? (() => Effect.void),
+          onEvent,
           scope
         })
       const providers = { provider_a: make("provider_a"), provider_b: make("provider_b") }
 
       return SimulatedMail.of({
         outbox,
+        report: Effect.fnUntraced(function* (entry, type, recipients) {
+          const event = eventOf(entry, type, recipients, yield* Clock.currentTimeMillis)
+          if (event === undefined) return false
+          yield* outbox.mark(entry.id, type)
+          yield* onEvent(event)
+          return true
+        }),
         provider: (provider) => providers[provider],
         script: (provider, outcomes, otherwise = "ok") =>
           Effect.sync(() => void scripts.set(provider, { outcomes, otherwise }))

@@ -14,8 +14,9 @@ import {
 } from "../../domain/mail/plain-request.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { Outbox, SimulatedEvent, SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
+import { composeMessage, wordsOf } from "./compose-message.ts"
 import { type KeyMemory, type makeKeyMemories, payloadHash } from "./key-memory.ts"
-import { composeMessage, outboxId } from "./outbox.ts"
+import { outboxId } from "./outbox.ts"
 import { testAddressType } from "./vendor-event.ts"
 
 /** How much later a slow provider answers. */
@@ -131,7 +132,9 @@ const deliver = Effect.fnUntraced(function* (
       subject: body.subject,
       messageId: ids.messageId,
       tags: body.tags,
+      configurationSet: body.configurationSet ?? undefined,
       marks: events.map(({ type }) => type),
+      text: wordsOf(body),
       raw
     })
     .pipe(

@@ -63,7 +63,9 @@ const resendDetails = ({ type }: SimulatedEvent): object => {
     case "suppressed":
       return { suppressed: { type: "OnAccountSuppressionList", message: ON_LIST } }
     case "delivered":
+    case "delivery_delayed":
     case "complained":
+    case "opened":
       return {}
   }
 }
@@ -106,6 +108,16 @@ const sesDetail = (event: SimulatedEvent): readonly [detailType: string, detail:
         "Email Delivered",
         { eventType: "Delivery", delivery: { timestamp: event.at, recipients: event.recipients } }
       ]
+    case "delivery_delayed":
+      return [
+        "Email Delivery Delayed",
+        {
+          eventType: "DeliveryDelay",
+          deliveryDelay: { timestamp: event.at, delayType: "MailboxFull", delayedRecipients: addresses }
+        }
+      ]
+    case "opened":
+      return ["Email Opened", { eventType: "Open", open: { timestamp: event.at } }]
     case "bounced":
     case "suppressed": {
       const bounceSubType = event.type === "bounced" ? "General" : "OnAccountSuppressionList"

@@ -1,4 +1,4 @@
-import { Context, Schema, type Effect } from "effect"
+import { Context, Schema, type Effect, type Stream } from "effect"
 
 import type { Provider } from "../../domain/mail/failover.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
@@ -20,15 +20,23 @@ export const SimulatedOutcome = Schema.Literals([
 ])
 export type SimulatedOutcome = typeof SimulatedOutcome.Type
 
-/** The event that a vendor's test address triggers. */
-export type SimulatedEventType = "delivered" | "bounced" | "complained" | "suppressed"
+/** An event of a simulated provider: a vendor's test address triggers it, or somebody who tries what follows from it. */
+export const SimulatedEventType = Schema.Literals([
+  "delivered",
+  "delivery_delayed",
+  "bounced",
+  "complained",
+  "opened",
+  "suppressed"
+])
+export type SimulatedEventType = typeof SimulatedEventType.Type
 
 /** A provider's report about a message, before it has the vendor's format. */
 export interface SimulatedEvent {
   readonly provider: Provider
   readonly type: SimulatedEventType
   readonly messageId: string
-  /** The test addresses that triggered it: bare, lower-case. */
+  /** The recipients that it is about: bare, lower-case. */
   readonly recipients: ReadonlyArray<string>
   /** Every recipient of the message, bare and lower-case. */
   readonly allRecipients: ReadonlyArray<string>
@@ -60,12 +68,29 @@ export interface OutboxEntry {
   /** The provider's id of the message. */
   readonly messageId?: string | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
-  /** The events that the test addresses among its recipients trigger. */
+  /** The configuration set of the send. */
+  readonly configurationSet?: string | undefined
+  /** The events that it had: those that the test addresses among its recipients trigger, and those that were simulated later. */
   readonly marks?: ReadonlyArray<SimulatedEventType> | undefined
+  /** The beginning of its words, for the search. */
+  readonly text?: string | undefined
+  /** Whether somebody opened it; absent: nobody did. */
+  readonly read?: true | undefined
+}
+
+/** Which messages a list has. */
+export interface OutboxFilter {
+  readonly limit?: number | undefined
+  /** Only those older than the message of this id. */
+  readonly before?: string | undefined
+  /** Words that the subject, an address or the text has, whatever their case. */
+  readonly search?: string | undefined
+  /** A bare address, in lower case, that is sender or recipient. */
+  readonly address?: string | undefined
 }
 
 /** A message to put into the outbox; `raw` is a whole RFC 5322 message. */
-interface OutboxMessage extends Omit<OutboxEntry, "id" | "at" | "cc" | "bcc"> {
+interface OutboxMessage extends Omit<OutboxEntry, "id" | "at" | "cc" | "bcc" | "read"> {
   /** Letters, digits, `-` and `_`; a repeated id replaces the earlier message. Generated where it is absent. */
   readonly id?: string | undefined
   readonly cc?: ReadonlyArray<string> | undefined
@@ -77,14 +102,25 @@ interface OutboxMessage extends Omit<OutboxEntry, "id" | "at" | "cc" | "bcc"> {
 export interface Outbox {
   /** Atomic, even if the process is killed. */
   readonly put: (message: OutboxMessage) => Effect.Effect<OutboxEntry, StoreUnavailable>
-  /** Newest first. */
-  readonly list: (options?: {
-    readonly limit?: number | undefined
-  }) => Effect.Effect<ReadonlyArray<OutboxEntry>, StoreUnavailable>
+  /** Newest first; a filter looks at the newest {@link MAX_SEARCHED}. */
+  readonly list: (filter?: OutboxFilter) => Effect.Effect<ReadonlyArray<OutboxEntry>, StoreUnavailable>
+  readonly entry: (id: string) => Effect.Effect<OutboxEntry | undefined, StoreUnavailable>
+  /** Whether it was ever put there: also where it was removed since, within the window of idempotency keys. */
   readonly has: (id: string) => Effect.Effect<boolean, StoreUnavailable>
   /** The raw message; `undefined` where there is none of that id. */
   readonly get: (id: string) => Effect.Effect<Uint8Array | undefined, StoreUnavailable>
+  /** Notes that somebody opened the message, or an event that it had. */
+  readonly mark: (id: string, mark: "read" | SimulatedEventType) => Effect.Effect<void, StoreUnavailable>
+  /** False where there was none of that id. */
+  readonly remove: (id: string) => Effect.Effect<boolean, StoreUnavailable>
+  /** Removes the message of this id and all older ones, so that one that has just arrived stays; returns how many. */
+  readonly clear: (newest: string) => Effect.Effect<number, StoreUnavailable>
+  /** An element after each change, by any process; changes of the same moment may share one. */
+  readonly changes: Stream.Stream<void, StoreUnavailable>
 }
+
+/** Most messages that a filter looks at. */
+export const MAX_SEARCHED = 2_000
 
 /** The simulated providers of an embedded installation, and their outbox. */
 export class SimulatedMail extends Context.Service<
@@ -101,5 +137,14 @@ export class SimulatedMail extends Context.Service<
       outcomes: ReadonlyArray<SimulatedOutcome>,
       otherwise?: SimulatedOutcome
     ) => Effect.Effect<void>
+    /**
+     * Has the message's provider report an event about these recipients, all of them by default: the way that its own reports
+     * take. False where no provider sent it.
+     */
+    readonly report: (
+      entry: OutboxEntry,
+      type: SimulatedEventType,
+      recipients?: ReadonlyArray<string>
+    ) => Effect.Effect<boolean, StoreUnavailable>
   }
 >()("postlane/ports/SimulatedMail") {}

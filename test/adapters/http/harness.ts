@@ -2,7 +2,7 @@ import { request, type IncomingHttpHeaders, type RequestOptions } from "node:htt
 import { connect } from "node:net"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
@@ -50,6 +50,7 @@ import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
 import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
+import { MessageViews } from "../../../src/ports/mail/message-views.ts"
 import { SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
 import { SuppressionList } from "../../../src/ports/mail/suppression-list.ts"
 import { FileObjects, MailObjects } from "../../../src/ports/object-store.ts"
@@ -88,6 +89,8 @@ export interface Behind {
   readonly report: ReadinessReport
   readonly outbox: Partial<SimulatedMail["Service"]["outbox"]>
   readonly script: SimulatedMail["Service"]["script"]
+  readonly reportEvent: SimulatedMail["Service"]["report"]
+  readonly views: Layer.Layer<MessageViews>
   readonly mailer: Layer.Layer<Mailer>
   readonly alerts: Layer.Layer<Alerts>
   readonly preferences: Layer.Layer<AlertPreferences>
@@ -211,6 +214,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.pipeline ?? Layer.mock(PipelineAnswers, {}),
     MailTemplates.layer,
     Layer.succeed(MailStories, MailStories.of({ of: behind.story ?? (() => Effect.succeed(undefined)) })),
+    behind.views ?? Layer.mock(MessageViews, {}),
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(
       EmailLogQuery,
@@ -231,8 +235,14 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         list: () => Effect.succeed([]),
         has: () => Effect.succeed(false),
         get: () => Effect.succeed(undefined),
+        entry: () => Effect.succeed(undefined),
+        mark: () => Effect.void,
+        remove: () => Effect.succeed(false),
+        clear: () => Effect.succeed(0),
+        changes: Stream.never,
         ...behind.outbox
       },
+      report: behind.reportEvent ?? (() => Effect.succeed(true)),
       provider: () => {
         throw new Error("not here")
       },

@@ -216,6 +216,74 @@ describe("simulated providers", () => {
     })
   )
 
+  it.effect("a removed message is not delivered anew by its key", () =>
+    Effect.gen(function* () {
+      const { outbox, provider } = yield* open(yield* folder)
+      const request = provider("provider_a").prepare(mail(), keyOf("k"))
+      const first = yield* provider("provider_a").send(request)
+      yield* outbox.clear("~")
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(yield* provider("provider_a").send(request), first)
+      assert.isEmpty(yield* outbox.list())
+    })
+  )
+
+  it.effect("an event that is asked for is reported about all recipients or some, and noted", () =>
+    Effect.gen(function* () {
+      const reported: Array<SimulatedEvent> = []
+      const simulated = yield* open(yield* folder, (event) => Effect.sync(() => void reported.push(event)))
+      const provider = simulated.provider("provider_b")
+      const { messageId } = yield* provider.send(
+        provider.prepare(
+          mail({
+            to: [box("Ann@example.test", "Ann")],
+            bcc: [box("hidden@example.test")],
+            configurationSet: "outreach"
+          }),
+          keyOf("k")
+        )
+      )
+      const [entry] = yield* simulated.outbox.list()
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(yield* simulated.report(entry!, "opened"))
+      assert.isTrue(yield* simulated.report(entry!, "delivery_delayed", ["hidden@example.test"]))
+      const everybody = ["ann@example.test", "hidden@example.test"]
+      assert.deepStrictEqual(
+        reported.map(({ allRecipients, at, configurationSet, from, messageId: of, recipients, type }) => [
+          ...[type, of, from, recipients, allRecipients, configurationSet, at]
+        ]),
+        [
+          [
+            "opened",
+            messageId,
+            "noreply@postlane.test",
+            everybody,
+            everybody,
+            "outreach",
+            "1970-01-01T00:01:00.000Z"
+          ],
+          [
+            ...["delivery_delayed", messageId, "noreply@postlane.test", ["hidden@example.test"]],
+            ...[everybody, "outreach", "1970-01-01T00:01:00.000Z"]
+          ]
+        ]
+      )
+      assert.deepStrictEqual((yield* simulated.outbox.entry(entry!.id))!.marks, [
+        "delivery_delayed",
+        "opened"
+      ])
+      const alert = yield* simulated.outbox.put({
+        via: "telegram",
+        from: "a@x.test",
+        to: [],
+        subject: "",
+        raw: ""
+      })
+      assert.isFalse(yield* simulated.report(alert, "bounced"))
+      assert.strictEqual(reported.length, 2)
+    })
+  )
+
   it.effect("an event that cannot be delivered does not change the send", () =>
     Effect.gen(function* () {
       const simulated = yield* open(yield* folder, () => Effect.die("no intake"))

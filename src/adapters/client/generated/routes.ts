@@ -146,13 +146,22 @@ export const ROUTES = {
   },
   embedded: {
     page: "GET /dev text",
-    messagePage: "GET /dev/messages/{id} text",
     outbox: "GET /dev/outbox",
+    clearOutbox: "DELETE /dev/outbox",
     message: "GET /dev/outbox/{id} bytes",
-    simulate: "POST /dev/simulate"
+    removeMessage: "DELETE /dev/outbox/{id} none",
+    outboxChanges: "GET /dev/stream events",
+    simulate: "POST /dev/simulate",
+    reportEvent: "POST /dev/outbox/{id}/events"
   },
   templates: {
     templates: "GET /dev/templates text",
     template: "GET /dev/templates/{kind} text"
+  },
+  reader: {
+    messagePage: "GET /dev/messages/{id} text",
+    messageHtml: "GET /dev/messages/{id}/html text",
+    messageAccessibility: "GET /dev/messages/{id}/accessibility text",
+    messageFile: "GET /dev/messages/{id}/files/{index} bytes"
   }
 } as const

@@ -61,6 +61,11 @@ export interface ProblemIssue {
   readonly message: string
 }
 
+export interface SimulatedEvent {
+  readonly type: "delivered" | "delivery_delayed" | "bounced" | "complained" | "opened" | "suppressed"
+  readonly recipients?: ReadonlyArray<string> | undefined
+}
+
 export interface SimulationScript {
   readonly provider: "provider_a" | "provider_b"
   readonly outcomes: ReadonlyArray<"ok" | "rejected" | "unavailable" | "ambiguous-accepted" | "ambiguous-lost" | "hang-accepted" | "hang-lost" | "slow">
@@ -1029,23 +1034,23 @@ export interface Operations {
   }
   /** The local outbox as a page: `GET /dev` */
   readonly "embedded.page": {
-    readonly input: Nothing
+    readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined }
     readonly success: string
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
-    readonly events: false
-  }
-  /** One message as a page, its source as plain text: `GET /dev/messages/{id}` */
-  readonly "embedded.messagePage": {
-    readonly input: { readonly id: string | number }
-    readonly success: string
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
   /** The messages that the simulated providers delivered, newest first: `GET /dev/outbox` */
   readonly "embedded.outbox": {
-    readonly input: Nothing
+    readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined }
     readonly success: { readonly messages: ReadonlyArray<{ readonly id: string; readonly via: string; readonly from: string; readonly to: ReadonlyArray<string>; readonly subject: string; readonly at: string }> }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Empties the outbox: `DELETE /dev/outbox` */
+  readonly "embedded.clearOutbox": {
+    readonly input: { readonly newest?: string | number | undefined }
+    readonly success: { readonly removed: number }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
   /** One message as it was sent (RFC 5322): `GET /dev/outbox/{id}` */
@@ -1055,11 +1060,32 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
   }
+  /** Removes one message from the outbox: `DELETE /dev/outbox/{id}` */
+  readonly "embedded.removeMessage": {
+    readonly input: { readonly id: string | number }
+    readonly success: undefined
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Changes of the outbox as server-sent events: `GET /dev/stream` */
+  readonly "embedded.outboxChanges": {
+    readonly input: Nothing
+    readonly success: string
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN"
+    readonly events: true
+  }
   /** Tells a simulated provider how to answer its next requests: `POST /dev/simulate` */
   readonly "embedded.simulate": {
     readonly input: { readonly body: SimulationScript }
     readonly success: SimulationScript
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Has the message's simulated provider report an event: `POST /dev/outbox/{id}/events` */
+  readonly "embedded.reportEvent": {
+    readonly input: { readonly id: string | number; readonly body: SimulatedEvent }
+    readonly success: SimulatedEvent
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
     readonly events: false
   }
   /** The mails that Postlane writes itself, as a page: `GET /dev/templates` */
@@ -1074,6 +1100,34 @@ export interface Operations {
     readonly input: { readonly kind: string | number; readonly as?: "html" | "text" | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND"
+    readonly events: false
+  }
+  /** One message as a page: `GET /dev/messages/{id}` */
+  readonly "reader.messagePage": {
+    readonly input: { readonly id: string | number; readonly view?: "html" | "text" | "headers" | "source" | "files" | "links" | "checks" | undefined; readonly width?: "phone" | undefined; readonly images?: "show" | undefined }
+    readonly success: string
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** A message's HTML, for a sandboxed frame: `GET /dev/messages/{id}/html` */
+  readonly "reader.messageHtml": {
+    readonly input: { readonly id: string | number; readonly images?: "show" | undefined }
+    readonly success: string
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The same with a check of its accessibility, which posts what it finds to its page: `GET /dev/messages/{id}/accessibility` */
+  readonly "reader.messageAccessibility": {
+    readonly input: { readonly id: string | number }
+    readonly success: string
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** A file that is attached to a message: `GET /dev/messages/{id}/files/{index}` */
+  readonly "reader.messageFile": {
+    readonly input: { readonly id: string | number; readonly index: string | number; readonly download?: "yes" | undefined }
+    readonly success: Uint8Array
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
   }
 }

@@ -80,5 +80,7 @@ export const pageResponse = (
   })
 
 /** Whether the client is a person's browser, which gets a page where a program gets a problem. */
-export const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-  /\btext\/html\b/i.test(headers["accept"] ?? "")
+export const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {
+  const accept = headers["accept"] ?? ""
+  return /\btext\/html\b/i.test(accept) && !/\bjson\b/i.test(accept)
+}

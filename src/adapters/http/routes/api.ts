@@ -24,6 +24,7 @@ import { DigestGroup } from "./delivery/digest.ts"
 import { EventPollGroup } from "./delivery/event-poll.ts"
 import { StatsGroup } from "./delivery/stats.ts"
 import { EventBusGroup, WebhookGroup } from "./delivery/webhooks.ts"
+import { DevMessageGroup } from "./dev-messages.ts"
 import { DevTemplateGroup } from "./dev-templates.ts"
 import { DevGroup } from "./dev.ts"
 import { HealthGroup } from "./health.ts"
@@ -72,7 +73,7 @@ export class Api extends HttpApi.make(API_NAME)
   .add(AdminsGroup) {}
 
 /** What an embedded one serves in addition. */
-export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup) {}
+export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup).add(DevMessageGroup) {}
 
 /** The whole API, as in the OpenAPI document. */
 export class DocumentedApi extends HttpApi.make("postlane-documented")

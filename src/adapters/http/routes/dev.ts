@@ -1,19 +1,37 @@
-import { Schema, Effect } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { Provider } from "../../../domain/mail/failover.ts"
-import { SimulatedOutcome, SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
-import { messagePage, outboxPage, PAGE_POLICY } from "../pages/dev-page.ts"
+import {
+  type OutboxEntry,
+  SimulatedEventType,
+  SimulatedMail,
+  SimulatedOutcome
+} from "../../../ports/mail/simulated-mail.ts"
+import { readAssets } from "../pages/assets.ts"
+import { MAX_MESSAGES, outboxPage, READER_POLICY } from "../pages/dev-page.ts"
 import { pageResponse } from "../pages/html-page.ts"
+import { shell, type ShellPage } from "../pages/shell.ts"
 import { DevAccess } from "../server/access.ts"
-import { apiOf, Page } from "../server/endpoint.ts"
-import { InvalidRequest, problem, problemSchema, unavailable } from "../server/problem.ts"
+import { apiOf, filter, Page, Text } from "../server/endpoint.ts"
+import { InvalidRequest, invalidRequest, problem, problemSchema, unavailable } from "../server/problem.ts"
+import { eventStream } from "../server/responses.ts"
 
 const Unavailable = problemSchema("UNAVAILABLE", {})
 const NotFound = problemSchema("NOT_FOUND", {})
 const Raw = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "message/rfc822" }))
-const idParam = { id: Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/)) }
+
+/** A message's id in a path or a query. */
+export const MessageId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/))
+const idParam = { id: MessageId }
+
+/** Which messages a list has. */
+const listQuery = {
+  q: filter(Text.check(Schema.isMaxLength(200))),
+  address: filter(Text.check(Schema.isMaxLength(400))),
+  before: filter(MessageId)
+}
 
 /** The body of `POST /dev/simulate`. */
 const SimulationBody = Schema.Struct({
@@ -24,23 +42,27 @@ const SimulationBody = Schema.Struct({
   otherwise: Schema.optionalKey(SimulatedOutcome)
 }).annotate({ identifier: "SimulationScript" })
 
+/** The body of `POST /dev/outbox/:id/events`. */
+const SimulatedEventBody = Schema.Struct({
+  type: SimulatedEventType,
+  /** Bare addresses; all recipients where it is missing. */
+  recipients: Schema.optionalKey(
+    Schema.Array(Text.check(Schema.isMaxLength(400))).check(Schema.isMinLength(1), Schema.isMaxLength(50))
+  )
+}).annotate({ identifier: "SimulatedEvent" })
+
 /** The local outbox and the simulated providers; every route is 404 where nothing is embedded. */
 export class DevGroup extends HttpApiGroup.make("embedded")
   .add(
-    HttpApiEndpoint.get("page", "/dev", { success: Page, error: Unavailable }).annotate(
-      OpenApi.Summary,
-      "The local outbox as a page"
-    )
-  )
-  .add(
-    HttpApiEndpoint.get("messagePage", "/dev/messages/:id", {
-      params: idParam,
+    HttpApiEndpoint.get("page", "/dev", {
+      query: listQuery,
       success: Page,
-      error: [NotFound, InvalidRequest, Unavailable]
-    }).annotate(OpenApi.Summary, "One message as a page, its source as plain text")
+      error: [InvalidRequest, Unavailable]
+    }).annotate(OpenApi.Summary, "The local outbox as a page")
   )
   .add(
     HttpApiEndpoint.get("outbox", "/dev/outbox", {
+      query: listQuery,
       success: Schema.Struct({
         messages: Schema.Array(
           Schema.Struct({
@@ -53,8 +75,15 @@ export class DevGroup extends HttpApiGroup.make("embedded")
           })
         )
       }),
-      error: Unavailable
-    }).annotate(OpenApi.Summary, "The messages that the simulated providers delivered, newest first")
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The messages that the simulated providers delivered, newest first",
+        description:
+          "`q`: words that the subject, an address or the text has; `address`: a bare address that is sender or recipient; " +
+          "`before`: only what is older than the message of this id."
+      })
+    )
   )
   .add(
     HttpApiEndpoint.get("message", "/dev/outbox/:id", {
@@ -64,48 +93,153 @@ export class DevGroup extends HttpApiGroup.make("embedded")
     }).annotate(OpenApi.Summary, "One message as it was sent (RFC 5322)")
   )
   .add(
+    HttpApiEndpoint.delete("removeMessage", "/dev/outbox/:id", {
+      params: idParam,
+      success: HttpApiSchema.NoContent,
+      error: [NotFound, InvalidRequest, Unavailable]
+    }).annotate(OpenApi.Summary, "Removes one message from the outbox")
+  )
+  .add(
+    HttpApiEndpoint.delete("clearOutbox", "/dev/outbox", {
+      query: { newest: filter(MessageId) },
+      success: Schema.Struct({ removed: Schema.Int }),
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Empties the outbox",
+        description: "With `newest`, messages that are newer than the message of this id stay."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("outboxChanges", "/dev/stream", {
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/event-stream" }))
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Changes of the outbox as server-sent events",
+        description: "An event `changed` after each change; changes of the same moment share one."
+      })
+    )
+  )
+  .add(
     HttpApiEndpoint.post("simulate", "/dev/simulate", {
       payload: SimulationBody,
       success: SimulationBody,
       error: [InvalidRequest, problemSchema("UNSUPPORTED_MEDIA_TYPE", {}), Unavailable]
     }).annotate(OpenApi.Summary, "Tells a simulated provider how to answer its next requests")
   )
+  .add(
+    HttpApiEndpoint.post("reportEvent", "/dev/outbox/:id/events", {
+      params: idParam,
+      payload: SimulatedEventBody,
+      success: SimulatedEventBody,
+      error: [NotFound, InvalidRequest, problemSchema("UNSUPPORTED_MEDIA_TYPE", {}), Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Has the message's simulated provider report an event",
+        description:
+          "It takes the way of the provider's own reports: it is recorded, suppresses and raises alerts."
+      })
+    )
+  )
   .middleware(DevAccess) {}
 
-/** Most messages that the list and the page show. */
-const MAX_MESSAGES = 200
+/** Most messages that the list of the API has. */
+const MAX_LISTED = 200
 
-const html = (body: string) => pageResponse(body, { policy: PAGE_POLICY })
+/** Changes that are closer together than this are reported as one. */
+const CALM = "150 millis"
 
-const away = unavailable("the outbox cannot be read", "The outbox cannot be read now")
+export const outboxAway = unavailable("the outbox cannot be read", "The outbox cannot be read now")
+export const noMessage = problem("NOT_FOUND", "There is no message of this id")
+
+/** After every id. */
+const LAST_ID = "~"
+
+/** Answers with a page of the outbox. */
+export const makeReaderPages = () => {
+  const { pathOf } = readAssets()
+  return (content: ShellPage) => pageResponse(shell(pathOf, content), { policy: READER_POLICY })
+}
+
+interface ListQuery {
+  readonly q?: string
+  readonly address?: string
+  readonly before?: string
+}
+
+const askedIn = ({ address = "", before = "", q = "" }: ListQuery) => ({
+  search: q.trim() === "" ? undefined : q.trim(),
+  address: address === "" ? undefined : address.normalize("NFC").toLowerCase(),
+  before: before === "" ? undefined : before
+})
+
+const summaryOf = ({ at, from, id, subject, to, via }: OutboxEntry) => ({ id, via, from, to, subject, at })
+
+/** A message for download, which no browser shows. */
+const download = (id: string, raw: Uint8Array) =>
+  HttpServerResponse.uint8Array(raw, {
+    contentType: "message/rfc822",
+    headers: {
+      "content-disposition": `attachment; filename="${id}.eml"`,
+      "content-security-policy": "default-src 'none'; sandbox"
+    }
+  })
+
+const noProvider = Effect.fail(
+  invalidRequest([{ path: "", message: "no simulated provider sent this message" }])
+)
 
 /** The local outbox and the simulated providers. */
 export const devHandlers = HttpApiBuilder.group(
   apiOf(DevGroup),
   "embedded",
   Effect.fnUntraced(function* (handlers) {
-    const { outbox, script } = yield* SimulatedMail
-    const list = outbox.list({ limit: MAX_MESSAGES }).pipe(Effect.catch(away))
-    const get = Effect.fnUntraced(function* (id: string) {
-      const raw = yield* outbox.get(id).pipe(Effect.catch(away))
-      return raw ?? (yield* Effect.fail(problem("NOT_FOUND", "There is no message of this id")))
-    })
+    const { outbox, report, script } = yield* SimulatedMail
+    const page = makeReaderPages()
     return handlers.handleAll({
-      page: () => Effect.map(list, (messages) => html(outboxPage(messages))),
-      messagePage: ({ params: { id } }) => Effect.map(get(id), (raw) => html(messagePage(id, raw))),
-      outbox: () =>
-        Effect.map(list, (messages) => ({
-          messages: messages.map(({ id, via, from, to, subject, at }) => ({ id, via, from, to, subject, at }))
-        })),
-      message: ({ params: { id } }) =>
-        Effect.map(get(id), (raw) =>
-          HttpServerResponse.uint8Array(raw, {
-            contentType: "message/rfc822",
-            headers: {
-              "content-disposition": `attachment; filename="${id}.eml"`,
-              "content-security-policy": "default-src 'none'; sandbox"
-            }
-          })
+      page: ({ query }) => {
+        const asked = askedIn(query)
+        // One more than are shown says whether there are older ones.
+        return outbox.list({ ...asked, limit: MAX_MESSAGES + 1 }).pipe(
+          Effect.catch(outboxAway),
+          Effect.map((messages) => page(outboxPage(messages, asked)))
+        )
+      },
+      outbox: ({ query }) =>
+        outbox.list({ ...askedIn(query), limit: MAX_LISTED }).pipe(
+          Effect.catch(outboxAway),
+          Effect.map((messages) => ({ messages: messages.map(summaryOf) }))
+        ),
+      message: Effect.fnUntraced(function* ({ params: { id } }) {
+        const raw = yield* outbox.get(id).pipe(Effect.catch(outboxAway))
+        return raw === undefined ? yield* Effect.fail(noMessage) : download(id, raw)
+      }),
+      removeMessage: Effect.fnUntraced(function* ({ params: { id } }) {
+        if (!(yield* outbox.remove(id).pipe(Effect.catch(outboxAway)))) return yield* Effect.fail(noMessage)
+      }),
+      clearOutbox: ({ query: { newest = "" } }) =>
+        outbox.clear(newest === "" ? LAST_ID : newest).pipe(
+          Effect.catch(outboxAway),
+          Effect.map((removed) => ({ removed }))
+        ),
+      reportEvent: Effect.fnUntraced(function* ({ params: { id }, payload }) {
+        const entry = yield* outbox.entry(id).pipe(Effect.catch(outboxAway))
+        if (entry === undefined) return yield* Effect.fail(noMessage)
+        const reported = yield* report(entry, payload.type, payload.recipients).pipe(Effect.catch(outboxAway))
+        return reported ? payload : yield* noProvider
+      }),
+      outboxChanges: () =>
+        Effect.succeed(
+          eventStream(
+            outbox.changes.pipe(
+              Stream.debounce(CALM),
+              Stream.map(() => ({ event: "changed", data: {} })),
+              Stream.catch((error) =>
+                Stream.fromEffectDrain(Effect.logWarning("the outbox cannot be watched", error))
+              )
+            )
+          )
         ),
       simulate: ({ payload }) =>
         Effect.as(script(payload.provider, payload.outcomes, payload.otherwise), payload)

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Context, Effect, References } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 
+import { pageForPeople } from "../pages/lost-page.ts"
 import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
 import { asProblem, failureResponse, type MethodsOf } from "./failure.ts"
 import { invalidRequest, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.ts"
@@ -43,14 +44,17 @@ const namesHost = ({ source }: HttpServerRequest.HttpServerRequest): boolean => 
 const isComplete = (contentType: string | undefined): boolean =>
   contentType === PROBLEM_MEDIA_TYPE || contentType === PAGE_MEDIA_TYPE
 
+const completed = (response: HttpServerResponse.HttpServerResponse) =>
+  isComplete(response.headers["content-type"]) ? response : asProblem(response)
+
 const noHost = Effect.succeed(
   problemResponse(invalidRequest([{ path: "", message: "there must be one Host header" }]))
 )
 
 /**
  * Around every route: each answer has the security headers and an `x-request-id` (the caller's, or a new one), which is
- * also in the request's log lines; each answer outside 2xx and 3xx is a problem document, except for the pages of links
- * that people follow.
+ * also in the request's log lines; each answer outside 2xx and 3xx is a problem document, or a page for a person who opened
+ * the address in a browser.
  */
 export const envelope =
   (methodsOf: MethodsOf, { baseUrl }: { readonly baseUrl?: string | undefined } = {}) =>
@@ -65,10 +69,7 @@ export const envelope =
       return (namesHost(request) ? handler : noHost).pipe(
         Effect.catchCause((cause) => failureResponse(request, cause, methodsOf)),
         Effect.map((response) => {
-          const answered =
-            response.status < 400 || isComplete(response.headers["content-type"])
-              ? response
-              : asProblem(response)
+          const answered = response.status < 400 ? response : pageForPeople(request, completed(response))
           return HttpServerResponse.setHeaders(answered, {
             ...SECURITY_HEADERS,
             ...(baseUrl?.startsWith("https:") === true ? ONLY_HTTPS : undefined),

@@ -1,7 +1,6 @@
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
-import type { ProgressMoment } from "../../../domain/conversion/progress.ts"
 import type { ObjectStoreError, ObjectStoreService } from "../../../ports/object-store.ts"
 import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
 
@@ -10,14 +9,17 @@ const KEEP_OPEN_EVERY = "15 seconds"
 
 const encoder = new TextEncoder()
 
+/** What one event reports. */
+interface Moment {
+  readonly event: string
+  readonly data: unknown
+}
+
 /** An event in the format of server-sent events; the data is one line of JSON. */
-const eventText = ({ data, event }: ProgressMoment): string =>
-  `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+const eventText = ({ data, event }: Moment): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
 /** Moments as a response that ends with the last of them. */
-export const eventStream = (
-  moments: Stream.Stream<ProgressMoment>
-): HttpServerResponse.HttpServerResponse => {
+export const eventStream = (moments: Stream.Stream<Moment>): HttpServerResponse.HttpServerResponse => {
   const comments = Stream.fromEffectRepeat(Effect.as(Effect.sleep(KEEP_OPEN_EVERY), ": still here\n\n"))
   const lines = Stream.merge(Stream.map(moments, eventText), comments, { haltStrategy: "left" })
   return HttpServerResponse.stream(

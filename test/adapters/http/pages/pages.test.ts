@@ -162,8 +162,12 @@ describe("where pages lead", () => {
   it.each(["nothing", "constructor", "__proto__", "%2e%2e", "jobs/x", "jobs%00"])(
     "404 for /admin/%s",
     async (name) => {
-      const answer = await open(`/admin/${name}`, "admin")
+      const cookie = "postlane_session=admin"
+      const answer = await call(server, `/admin/${name}`, { headers: { cookie } })
       expect([answer.status, answer.json.code]).toEqual([404, "NOT_FOUND"])
+      const page = await open(`/admin/${name}`, "admin")
+      expect([page.status, page.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"])
+      expect(page.text).toContain('<a href="/admin">Go to the admin pages</a>')
     }
   )
 

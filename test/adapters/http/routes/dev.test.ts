@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { type OutboxEntry } from "../../../../src/ports/mail/simulated-mail.ts"
@@ -20,6 +20,8 @@ const source = `From: n@x.test\r\nSubject: s\r\nContent-Type: text/html\r\n\r\n$
 
 let messages: ReadonlyArray<OutboxEntry> = [entry]
 let down = false
+const filters: Array<unknown> = []
+const deeds: Array<string> = []
 const scripts: Array<unknown> = []
 const asked: Array<string> = []
 let server: TestServer
@@ -28,18 +30,44 @@ const whenUp = <A>(value: A) =>
 beforeAll(async () => {
   server = await startServer({
     outbox: {
-      list: () => Effect.suspend(() => whenUp(messages)),
+      list: (filter) =>
+        Effect.suspend(() => {
+          filters.push(filter)
+          return whenUp(messages)
+        }),
+      entry: (id) => Effect.suspend(() => whenUp(messages.find((one) => one.id === id))),
+      remove: (id) =>
+        Effect.suspend(() => {
+          if (!down) deeds.push(`remove ${id}`)
+          return whenUp(id === entry.id)
+        }),
+      clear: (newest) =>
+        Effect.suspend(() => {
+          if (!down) deeds.push(`clear ${newest}`)
+          return whenUp(3)
+        }),
+      changes: Stream.merge(Stream.make(undefined, undefined, undefined), Stream.never),
       get: (id) => {
         asked.push(id)
         return whenUp(id === entry.id ? new TextEncoder().encode(source) : undefined)
       }
     },
+    reportEvent: ({ id, via }, type, recipients) =>
+      Effect.sync(() => {
+        if (via !== "provider_a") return false
+        deeds.push(`report ${id} ${type} ${String(recipients)}`)
+        return true
+      }),
     script: (...script) => Effect.sync(() => void scripts.push(script))
   })
 })
 afterAll(() => server.stop())
 
-const routes = ["/dev", "/dev/outbox", `/dev/outbox/${entry.id}`, `/dev/messages/${entry.id}`] as const
+const message = `/dev/messages/${entry.id}`
+const routes = [
+  ...["/dev", "/dev/outbox", `/dev/outbox/${entry.id}`],
+  ...[message, `${message}/html`, `${message}/accessibility`, `${message}/files/0`]
+]
 
 describe("the outbox", () => {
   it("lists the documented fields", async () => {
@@ -90,41 +118,150 @@ describe("the outbox", () => {
   })
 })
 
+const HTML_TAGS = /<[a-z][^>]*>/gi
+
 describe("the page", () => {
-  it("escapes everything, runs nothing, loads nothing", async () => {
-    for (const path of ["/dev", `/dev/messages/${entry.id}`]) {
-      const answer = await call(server, path)
-      expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8")
-      expect(answer.headers["content-security-policy"]).toMatch(
-        /^default-src 'none'; style-src 'sha256-[^']+'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'$/
-      )
-      expect(answer.text).toContain("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;")
-      const tags = answer.text.match(/<[a-z][^>]*>/gi)!.join("\n")
-      expect(tags).not.toMatch(/<(?:script|img|iframe|link|object|embed|form)|\s(?:src|on[a-z]+)=/i)
-    }
+  it("escapes everything, and runs and loads what this server serves alone", async () => {
+    const answer = await call(server, "/dev")
+    expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8")
+    expect(answer.headers["content-security-policy"]).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+        "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-src 'self'"
+    )
+    expect(answer.text).toContain("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;")
+    const tags = answer.text.match(HTML_TAGS)!.join("\n")
+    expect(tags).not.toMatch(/<(?:img|iframe|object|embed|style)|\s(?:on[a-z]+|style)=|https?:|\/\//i)
+    expect(answer.text.replaceAll(/<script type="module" src="[^"]+"><\/script>/g, "")).not.toContain(
+      "<script"
+    )
   })
 
-  it("has a language, a title, one heading of the first rank, a labelled table and links", async () => {
+  it("has a language, a title, one heading of the first rank, a labelled list and links", async () => {
     const { text } = await call(server, "/dev")
     expect(text).toMatch(/^<!doctype html>\n<html lang="en">/)
     expect(text.match(/<h1>/g)).toHaveLength(1)
     expect(text).toMatch(/<title>Outbox/)
-    expect(text).toMatch(/<caption>/)
-    expect(text.match(/<th scope="col">/g)).toHaveLength(5)
-    expect(text).toContain(`<a href="/dev/messages/${entry.id}">`)
-    expect((await call(server, `/dev/messages/${entry.id}`)).text).toMatch(
-      /<pre tabindex="0" role="region" aria-labelledby="source">/
-    )
+    expect(text).toContain('<ol class="mails" aria-label="Mails, newest first">')
+    expect(text).toContain(`<a href="/dev/messages/${entry.id}"><span class="unread">`)
+    expect(text).toContain('<a href="/dev?address=a%40x.test">a@x.test</a>')
+    expect(text).toContain('<a href="/dev?address=hidden%40x.test">hidden@x.test</a>')
+    expect(text).not.toContain("noscript")
   })
 
-  it("says so where the outbox is empty", async () => {
+  it("says so where the outbox is empty, or nothing is like that", async () => {
     messages = []
     try {
-      expect((await call(server, "/dev")).text).toContain("Nothing yet")
+      expect((await call(server, "/dev")).text).toContain("No mails yet")
+      expect((await call(server, "/dev?q=x")).text).toContain("No mail is like that")
     } finally {
       messages = [entry]
     }
   })
+
+  it("asks for what its query says, and leads to older mails", async () => {
+    messages = Array.from({ length: 101 }, (_, at) => ({ ...entry, id: `id-${at}` }))
+    try {
+      filters.length = 0
+      const { text } = await call(server, "/dev?q=%20one%20%3Cb%3E&address=Ann%40X.test&before=id-200")
+      expect(filters).toEqual([{ search: "one <b>", address: "ann@x.test", before: "id-200", limit: 101 }])
+      expect(text).toContain('value="one &lt;b&gt;"')
+      expect(text).toContain("from or to <strong>ann@x.test</strong>")
+      expect(text.match(/<li class="new">/g)).toHaveLength(100)
+      expect(text).toContain('href="/dev?q=one+%3Cb%3E&amp;address=ann%40x.test&amp;before=id-99"')
+    } finally {
+      messages = [entry]
+    }
+    for (const query of [`q=${"x".repeat(201)}`, `address=${"x".repeat(401)}`, "before=..%2Fx", "q=%00"]) {
+      const answer = await call(server, `/dev?${query}`)
+      expect([query, answer.status]).toEqual([query, 400])
+    }
+  })
+})
+
+describe("what can be done with a message", () => {
+  const change = (method: string, path: string, body?: string) =>
+    call(server, path, {
+      method,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      ...(body === undefined ? {} : { body })
+    })
+
+  it("is removed, alone or with all that are older than it", async () => {
+    deeds.length = 0
+    expect((await change("DELETE", `/dev/outbox/${entry.id}`)).status).toBe(204)
+    expect((await change("DELETE", "/dev/outbox/none")).json.code).toBe("NOT_FOUND")
+    expect((await change("DELETE", "/dev/outbox")).json).toEqual({ removed: 3 })
+    expect((await change("DELETE", "/dev/outbox?newest=0abc-1")).json).toEqual({ removed: 3 })
+    expect(deeds).toEqual(["remove 0abc-1", "remove none", "clear ~", "clear 0abc-1"])
+  })
+
+  it("has an event that its provider reports", async () => {
+    deeds.length = 0
+    const body = { type: "bounced", recipients: ["a@x.test"] }
+    const answer = await change("POST", `/dev/outbox/${entry.id}/events`, JSON.stringify(body))
+    expect([answer.status, answer.json]).toEqual([200, body])
+    expect(deeds).toEqual(["report 0abc-1 bounced a@x.test"])
+    expect((await change("POST", "/dev/outbox/none/events", '{"type":"bounced"}')).json.code).toBe(
+      "NOT_FOUND"
+    )
+  })
+
+  it("not where no provider sent it", async () => {
+    messages = [{ ...entry, via: "telegram" }]
+    try {
+      const answer = await change("POST", `/dev/outbox/${entry.id}/events`, '{"type":"opened"}')
+      expect([answer.status, answer.json.code]).toEqual([400, "INVALID_REQUEST"])
+    } finally {
+      messages = [entry]
+    }
+  })
+
+  it.each(['{"type":"exploded"}', "{}", '{"type":"bounced","recipients":[]}', "{"])(
+    "400 for %s",
+    async (body) => {
+      deeds.length = 0
+      expect((await change("POST", `/dev/outbox/${entry.id}/events`, body)).status).toBe(400)
+      expect(deeds).toEqual([])
+    }
+  )
+
+  it("by no page of another site", async () => {
+    deeds.length = 0
+    for (const [method, path] of [
+      ["DELETE", "/dev/outbox"],
+      ["DELETE", `/dev/outbox/${entry.id}`],
+      ["POST", `/dev/outbox/${entry.id}/events`]
+    ] as const) {
+      const answer = await call(server, path, { method, headers: { "sec-fetch-site": "cross-site" } })
+      expect(answer.status).toBe(403)
+    }
+    expect(deeds).toEqual([])
+  })
+
+  it("503 while the outbox does not answer", async () => {
+    down = true
+    try {
+      for (const [method, path] of [
+        ["DELETE", "/dev/outbox"],
+        ["DELETE", `/dev/outbox/${entry.id}`],
+        ["POST", `/dev/outbox/${entry.id}/events`]
+      ] as const) {
+        const answer = await change(method, path, method === "POST" ? '{"type":"bounced"}' : undefined)
+        expect([answer.status, answer.text.includes("hunter2")]).toEqual([503, false])
+      }
+    } finally {
+      down = false
+    }
+  })
+})
+
+it("reports changes as server-sent events, those of one moment as one", async () => {
+  const stream = await fetch(`${server.url}/dev/stream`)
+  expect(stream.headers.get("content-type")).toBe("text/event-stream")
+  const reader = stream.body!.getReader()
+  const { value } = await reader.read()
+  expect(new TextDecoder().decode(value)).toBe("event: changed\ndata: {}\n\n")
+  await reader.cancel()
 })
 
 describe("who may", () => {

@@ -48,7 +48,7 @@ describe("routes that are not there", () => {
     ["OPTIONS", "/internal/send-email", "POST"],
     ["PUT", "/api/admin/dead-letters/x/redrive", "POST"],
     ["POST", "/docs", "GET, HEAD"],
-    ["POST", "/dev/outbox/x", "GET, HEAD"]
+    ["POST", "/dev/outbox/x", "GET, HEAD, DELETE"]
   ])("405 for %s %s", async (method, path, allow) => {
     const answer = await call(server, path, { method, headers: admin })
     isProblem(answer, "METHOD_NOT_ALLOWED")
@@ -58,6 +58,41 @@ describe("routes that are not there", () => {
   it("a HEAD is answered like a GET, without the body", async () => {
     const answer = await call(server, "/health", { method: "HEAD" })
     expect([answer.status, answer.text]).toEqual([200, ""])
+  })
+})
+
+describe("a refusal in a browser", () => {
+  const asBrowser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
+
+  it.each([
+    ["/nothing", "/", "the start"],
+    ["/api/v1/nothing?<script>", "/", "the start"],
+    ["/admin/nothing", "/admin", "the admin pages"],
+    ["/dev/messages/none", "/dev", "the outbox"],
+    ["/assets/1/none.css", "/", "the start"]
+  ])("404 for %s as a page with the way back", async (path, back, name) => {
+    const answer = await call(server, path, { headers: { ...admin, ...asBrowser } })
+    expect([answer.status, answer.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"])
+    expect(answer.text).toContain(`<a href="${back}">Go to ${name}</a>`)
+    expect(answer.text).not.toMatch(/<script|urn:postlane|NOT_FOUND/)
+    expect(answer.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/)
+    expect(answer.headers["x-request-id"]).toBeDefined()
+  })
+
+  it("says why it refuses", async () => {
+    const answer = await call(server, "/api/admin/email-log", { headers: asBrowser })
+    expect([answer.status, answer.headers["www-authenticate"]]).toEqual([401, "Bearer"])
+    expect(answer.text).toContain("An admin&#39;s bearer token or session is required")
+  })
+
+  it.each([
+    ["GET", "*/*"],
+    ["GET", "application/json"],
+    ["GET", "application/json, text/html"],
+    ["POST", "text/html"]
+  ])("programs keep the problem: %s that accepts %s", async (method, accept) => {
+    const answer = await call(server, "/nothing", { method, headers: { accept } })
+    isProblem(answer, "NOT_FOUND")
   })
 })
 

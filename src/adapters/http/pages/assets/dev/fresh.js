@@ -1,0 +1,17 @@
+/**
+ * The page as the server writes it now. A document that is received so runs nothing, and needs no markup from strings.
+ * @returns {Promise<Document>}
+ */
+export const fresh = () =>
+  new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open("GET", location.href)
+    request.responseType = "document"
+    request.addEventListener("load", () => {
+      const page = request.responseXML
+      if (request.status === 200 && page !== null) resolve(page)
+      else reject(new Error(`the server answered ${request.status}`))
+    })
+    request.addEventListener("error", () => reject(new Error("the server cannot be reached")))
+    request.send()
+  })

@@ -1,0 +1,36 @@
+import { type HttpServerRequest, type HttpServerResponse } from "effect/http"
+
+import { type Problem, PROBLEM_MEDIA_TYPE } from "../server/problem.ts"
+import { acceptsPages, escape, page, pagePolicy, pageResponse } from "./html-page.ts"
+
+const POLICY = pagePolicy("'none'")
+
+const READS = new Set(["GET", "HEAD"])
+
+/** Where a path leads that was right up to its first part. */
+const ROOMS: ReadonlyMap<string, readonly [path: string, name: string]> = new Map([
+  ["admin", ["/admin", "the admin pages"]],
+  ["dev", ["/dev", "the outbox"]]
+])
+
+const lostPage = ({ code, detail, title }: Problem, url: string): string => {
+  const [path, name] = ROOMS.get(url.split(/[/?]/, 2)[1] ?? "") ?? ["/", "the start"]
+  return page(
+    title,
+    `<h1>${escape(title)}</h1>
+<p>${escape(code === "NOT_FOUND" ? "The address may be mistyped, or what was here is gone." : detail)}</p>
+<p><a href="${path}">Go to ${name}</a></p>`
+  )
+}
+
+/** A refusal as a page with the way back, for a person who opened an address in a browser; a program keeps the problem. */
+export const pageForPeople = (
+  request: HttpServerRequest.HttpServerRequest,
+  response: HttpServerResponse.HttpServerResponse
+): HttpServerResponse.HttpServerResponse => {
+  const { body, headers, status } = response
+  if (!READS.has(request.method) || !acceptsPages(request) || body._tag !== "Uint8Array") return response
+  if (headers["content-type"] !== PROBLEM_MEDIA_TYPE) return response
+  const problem = JSON.parse(new TextDecoder().decode(body.body)) as Problem
+  return pageResponse(lostPage(problem, request.url), { policy: POLICY, status })
+}

@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises"
+
+import { Effect, Layer } from "effect"
+
+import {
+  type ClientSupport,
+  type MessageView,
+  MessageViews,
+  UnreadableMessage
+} from "../../ports/mail/message-views.ts"
+import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
+import type { Answer, Task } from "./program.ts"
+
+/** From a build the file has the ending that this one has. */
+const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./program.ts" : "./program.js", import.meta.url)
+
+/** Real mails take a tenth of a second and 100 MB. */
+const READER: Reader = { program: PROGRAM, timeoutMs: 5_000, heapMb: 256, residentMb: 512, tasks: 200 }
+
+const WHY: Readonly<Record<ReaderEnded["reason"], string>> = {
+  timeout: "Taking it apart takes too long.",
+  memory: "Taking it apart needs too much memory.",
+  crashed: "It cannot be taken apart.",
+  unavailable: "The process that takes mails apart cannot be started now."
+}
+
+/** A checkout has it, the published package has not. */
+const accessibilityScript = Effect.promise(async () => {
+  try {
+    return await readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8")
+  } catch {
+    return undefined
+  }
+})
+
+/** Takes messages apart in processes of their own. */
+export const layer: Layer.Layer<MessageViews, never, ReaderProcess> = Layer.effect(
+  MessageViews,
+  Effect.map(ReaderProcess, (readers) => {
+    const run = <A>(task: Task): Effect.Effect<A, UnreadableMessage> =>
+      readers.run(READER, task).pipe(
+        Effect.mapError(({ reason }) => new UnreadableMessage({ message: WHY[reason] })),
+        Effect.flatMap((answered) => {
+          const answer = answered as Answer<A>
+          return answer.kind === "read"
+            ? Effect.succeed(answer.value)
+            : Effect.fail(new UnreadableMessage({ message: answer.message }))
+        })
+      )
+    return MessageViews.of({
+      view: (raw, { images }) => run<MessageView>({ kind: "view", raw, images }),
+      file: (raw, index) => run({ kind: "file", raw, index }),
+      clients: (raw) => run<ClientSupport>({ kind: "clients", raw }),
+      accessibilityScript
+    })
+  })
+)

@@ -1,0 +1,46 @@
+import MailComposer from "nodemailer/lib/mail-composer"
+
+import type { PlainRequestBody } from "../../domain/mail/plain-request.ts"
+
+type Box = PlainRequestBody["from"]
+
+const box = ({ name, address }: Box) => ({ name: name ?? "", address })
+
+/** The RFC 5322 message that a recipient would get: without Bcc. */
+export const composeMessage = (
+  body: PlainRequestBody,
+  identity: { readonly messageId: string; readonly date: Date }
+): Promise<Uint8Array> =>
+  new MailComposer({
+    from: box(body.from),
+    to: body.to.map(box),
+    cc: body.cc.map(box),
+    replyTo: body.replyTo.map(box),
+    subject: body.subject,
+    text: body.text ?? undefined,
+    html: body.html ?? undefined,
+    headers: { ...body.headers },
+    attachments: body.attachments.map((part) => ({
+      filename: part.filename,
+      content: Buffer.from(part.content, "base64"),
+      contentType: part.contentType ?? undefined,
+      cid: part.contentId ?? undefined,
+      contentDisposition: part.contentId === null ? "attachment" : "inline"
+    })),
+    messageId: identity.messageId,
+    date: identity.date,
+    disableFileAccess: true,
+    disableUrlAccess: true
+  })
+    .compile()
+    .build()
+
+/** Most characters of a message's words that are kept for the search. */
+const MAX_WORDS = 8_000
+
+/** A message's words, for the search: its text, else its HTML without the tags. */
+export const wordsOf = ({ html, text }: Pick<PlainRequestBody, "html" | "text">): string =>
+  (text ?? (html ?? "").slice(0, 16 * MAX_WORDS).replaceAll(/<[^<>]*>/g, " "))
+    .slice(0, 16 * MAX_WORDS)
+    .replaceAll(/\s+/g, " ")
+    .slice(0, MAX_WORDS)
