@@ -26,7 +26,7 @@ const withoutSeams = (node: HtmlNode): HtmlNode => {
   return { name: node.name, attributes, children: node.children.map(withoutSeams) }
 }
 
-const isNote = ({ attributes }: HtmlElement): boolean => attributes["role"] === "doc-footnote"
+const isNote = ({ attributes: { role } }: HtmlElement): boolean => role === "doc-footnote" || role === "note"
 const floats = ({ name }: HtmlElement): boolean => name === "figure" || name === "details"
 
 /**

@@ -30,7 +30,7 @@ interface RewriteContext {
 const NARROW = 4
 
 const HEADING = /^h[1-6]$/
-const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math"])
+const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math", "note"])
 
 /**
  * Makes a page's fragment a part of the document: ids and links become the document's, headings get their levels, and what no
@@ -204,7 +204,7 @@ class Page {
     const children = this.#children(node.children, depth + 1)
     if (isEmpty(children)) return []
     if (attributes["role"] === "doc-footnote") return [this.#note(attributes["id"], children, "doc-footnote")]
-    if (attributes["id"] === undefined && attributes["lang"] === undefined)
+    if (["id", "lang", "role"].every((name) => attributes[name] === undefined))
       return holdsBlocks(children) ? grouped(children) : [element("p", {}, children)]
     return [element("div", attributes, children)]
   }

@@ -228,6 +228,8 @@ const write = (block: Block, notes: Notes): HtmlNode => {
       return field(block)
     case "quote":
       return element("blockquote", {}, writeAll(block.blocks, notes))
+    case "aside":
+      return element("div", { role: "note" }, writeAll(block.blocks, notes))
     case "formula":
       return formula(block)
     case "footnote":

@@ -8,12 +8,12 @@ import { withNoteReferences } from "./blocks/footnotes.ts"
 import { withFrontMatter } from "./blocks/front-matter.ts"
 import { withoutRepeatedTitles } from "./blocks/headings.ts"
 import type { Outline } from "./blocks/outline.ts"
-import { joinColumns } from "./blocks/seams.ts"
+import { joinColumns, withNotices } from "./blocks/seams.ts"
 import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
 import { LinkIndex } from "./lines/inline.ts"
 import { readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
-import { type DocumentProfile, runningLines } from "./profile.ts"
+import { type DocumentProfile, isRunningAside, runningLines } from "./profile.ts"
 import { type Placed, readingOrder } from "./reading-order.ts"
 import { ruledTables } from "./tables/ruled-table.ts"
 
@@ -26,6 +26,9 @@ export interface PageContext {
 
 const without = (segments: ReadonlyArray<Segment>, taken: ReadonlySet<Segment>): ReadonlyArray<Segment> =>
   taken.size === 0 ? segments : segments.filter((segment) => !taken.has(segment))
+
+/** Longest stamp in a margin, characters; more of text that is turned is a table or a drawing. */
+const MAX_STAMP = 300
 
 /** Pictures in a drawn figure are parts of it. */
 const holds = (figure: Placed, { x0, x1, y0, y1 }: Placed): boolean =>
@@ -75,21 +78,22 @@ export const untaggedBlocks = (
     inline: { ...flow.inline, links: new LinkIndex([]) },
     bars: undefined
   }
-  const aside = turned.flatMap((runs) => {
+  const aside = turned.flatMap((runs): ReadonlyArray<Block> => {
+    if (isRunningAside(profile, runs)) return []
     const segments = segmentsOf(runs)
     const right = segments.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
-    return flowBlocks(segments, right, unplaced).map((block): Block =>
+    const blocks = flowBlocks(segments, right, unplaced).map((block): Block =>
       block.kind === "heading"
-        ? {
-            kind: "paragraph",
-            spans: block.spans,
-            lang: undefined,
-            seam: NO_SEAM
-          }
+        ? { kind: "paragraph", spans: block.spans, lang: undefined, seam: NO_SEAM }
         : block
     )
+    const letters = runs.reduce((sum, { text }) => sum + text.length, 0)
+    return letters > MAX_STAMP ? blocks : [{ kind: "aside", blocks }]
   })
-  const blocks = withFrontMatter(withCaptions(withoutRepeatedTitles(joinColumns(columns))), page.index)
+  const blocks = withFrontMatter(
+    withCaptions(withoutRepeatedTitles(withNotices(joinColumns(columns)))),
+    page.index
+  )
   // Notes stand last, in the order of the columns that they stood in.
   const notes = blocks.filter(({ kind }) => kind === "footnote")
   const text = notes.length === 0 ? blocks : blocks.filter(({ kind }) => kind !== "footnote")

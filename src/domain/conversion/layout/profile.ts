@@ -1,7 +1,9 @@
 import { greatest } from "../../lists.ts"
+import type { PageContent, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { LEADER_LINE } from "./lines/markers.ts"
+import { segmentText } from "./lines/segment.ts"
 import { levelAbove, type Sections, sectionsOf } from "./sections.ts"
 import {
   isBoldLine,
@@ -10,9 +12,11 @@ import {
   marginRows,
   numberKeys,
   type PageStatistics,
+  saysPage,
   slotsNear,
   type StyleCount,
-  styleKey
+  styleKey,
+  turnedKey
 } from "./statistics.ts"
 
 /** What applies to a whole document, derived from counts. */
@@ -223,10 +227,35 @@ const MAX_RUNNING_SIZE = 1.25
 /** White space that parts a page's number from its text, in font sizes. */
 const NUMBER_GAP = 2.5
 
-/** Whether the outermost row of a margin is the page's own number and nothing else, so that no other page has to agree. */
-const isOwnNumber = (row: Line, next: Line | undefined, page: number): boolean =>
-  isPageNumber(row.text, page + 1) &&
-  (next === undefined || Math.abs(next.baseline - row.baseline) > NUMBER_GAP * row.size)
+/** A line apart from a page's number in its margin is a running title up to this length. */
+const MAX_TITLE = 120
+/** Where a bare number beside words is the page's: from the second page on, in this outer part of the page's height. */
+const OUTER = 0.08
+
+/**
+ * Whether the outermost row of a margin is the page's own number, alone or beside a running title, so that no other page has to
+ * agree.
+ */
+const isOwnNumber = (row: Line, next: Line | undefined, { index, height }: PageContent): boolean => {
+  if (next !== undefined && Math.abs(next.baseline - row.baseline) <= NUMBER_GAP * row.size) return false
+  if (isPageNumber(row.text, index + 1)) return true
+  const [first, last] = [row.segments[0], row.segments.at(-1)]
+  if (first === undefined || last === undefined || first === last || row.text.length > MAX_TITLE) return false
+  const outer = row.baseline < OUTER * height || row.baseline > (1 - OUTER) * height
+  return [first, last].some((segment) => {
+    const text = segmentText(segment)
+    return saysPage(text, index + 1) || (outer && index > 0 && isPageNumber(text, index + 1))
+  })
+}
+
+/** A notice in the margin has this many lines at most; heads of columns that are turned have more. */
+const MAX_NOTICE_LINES = 2
+
+/** Whether text that is turned stands on several pages: a notice of who loaded the document down. */
+export const isRunningAside = ({ statistics }: DocumentProfile, runs: ReadonlyArray<TextRun>): boolean =>
+  statistics.indexes.length > 1 &&
+  new Set(runs.map(({ baseline }) => Math.round(baseline))).size <= MAX_NOTICE_LINES &&
+  (statistics.margins[turnedKey(runs)] ?? 0) >= AGREEING(statistics.indexes.length)
 
 const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line, page: number): boolean => {
   if (statistics.indexes.length < 2 || line.size > bodySize * MAX_RUNNING_SIZE) return false
@@ -260,7 +289,7 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
   const running = new Set<Line>()
   for (const rows of [head, foot])
     for (const [at, row] of rows.entries()) {
-      const own = at === 0 && isOwnNumber(row, neighbour(analysis.rows, row), analysis.page.index)
+      const own = at === 0 && isOwnNumber(row, neighbour(analysis.rows, row), analysis.page)
       if (!own && !isRunning(profile, row, analysis.page.index)) break
       running.add(row)
     }

@@ -1,4 +1,4 @@
-import type { FontFace } from "../page-content.ts"
+import type { FontFace, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
@@ -85,6 +85,12 @@ const NUMBER_ALONE =
   /^[-–—[(\s]*(?:page\s+)?(?:\p{Nd}+|[ivxlc]+)(?:\s*(?:\/|of|von|de)\s*\p{Nd}+)?[-–—\])\s.]*$/iu
 const NUMBERS_AT_ENDS = [/^(\d+|[ivxlc]+)\s/i, /\s(\d+|[ivxlc]+)$/i]
 
+const SAYS_PAGE = /^[-–—[(\s]*(?:page|seite|p\.|s\.)\s*\d|\d\s*(?:\/|of|von|de)\s*\d/iu
+
+/** Whether a text says by itself that it is the page's number: `Page 3`, `3/4`. */
+export const saysPage = (text: string, number: number): boolean =>
+  SAYS_PAGE.test(text) && isPageNumber(text, number)
+
 /** Whether a text is a page's number and nothing else: `3`, `– 3 –`, `Page 3 of 4`. */
 export const isPageNumber = (text: string, number: number): boolean =>
   NUMBER_ALONE.test(text) && Number(/\d+/.exec(text)?.[0]) === number
@@ -114,6 +120,10 @@ export const marginRows = ({
 
 /** What a line in a margin is counted under: its words and place. */
 export const marginKey = (line: Line, slot: number): string => `${slot} ${wordsKey(line.text)}`
+
+/** What text in the margin that is turned is counted under, wherever it stands. */
+export const turnedKey = (runs: ReadonlyArray<TextRun>): string =>
+  `~ ${wordsKey(runs.map(({ text }) => text).join(" "))}`
 
 /**
  * With a number at an end it is also counted under its place and how far that number is ahead of the page's: the same on every
@@ -167,6 +177,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     const { index } = analysis.page
     for (const key of [...numberKeys(line, index, slot), ...loneNumberKeys(line, index)]) margins[key] = 1
   }
+  for (const runs of analysis.readable.turned) margins[turnedKey(runs)] = 1
   return { indexes: [analysis.page.index], styles, sections, margins }
 }
 

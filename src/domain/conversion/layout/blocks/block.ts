@@ -133,6 +133,12 @@ interface Quote {
   readonly blocks: ReadonlyArray<Block>
 }
 
+/** What stands beside the text and does not belong into its flow: a stamp in the margin, a notice at the page's foot. */
+interface Aside {
+  readonly kind: "aside"
+  readonly blocks: ReadonlyArray<Block>
+}
+
 /** A formula that stands by itself. */
 export interface Formula {
   readonly kind: "formula"
@@ -146,7 +152,18 @@ export interface Formula {
   readonly region: Box | undefined
 }
 
-export type Block = Heading | Paragraph | List | Table | Figure | Code | Footnote | Field | Quote | Formula
+export type Block =
+  | Heading
+  | Paragraph
+  | List
+  | Table
+  | Figure
+  | Code
+  | Footnote
+  | Field
+  | Quote
+  | Aside
+  | Formula
 
 const spanText = (span: Span): string => {
   switch (span.kind) {

@@ -77,6 +77,7 @@ const inBlock = (block: Block, marks: ReadonlySet<string>): Block => {
           row.map((cell) => ({ ...cell, blocks: cell.blocks.map((one) => inBlock(one, marks)) }))
         )
       }
+    case "aside":
     case "quote":
       return { ...block, blocks: block.blocks.map((one) => inBlock(one, marks)) }
     case "figure":

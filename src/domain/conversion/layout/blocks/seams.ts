@@ -17,12 +17,11 @@ const goesOn = (a: Paragraph, b: Paragraph): boolean => {
   return a.seam.open && BEGINS_LOW.test(textOfSpans(b.spans).trimStart())
 }
 
+const isSmall = (block: Block | undefined): boolean => block?.kind === "paragraph" && block.seam.small
+
 /** What may stand between the halves of a paragraph: it floats. */
 const floats = (block: Block): boolean =>
-  block.kind === "figure" ||
-  block.kind === "table" ||
-  block.kind === "footnote" ||
-  (block.kind === "paragraph" && block.seam.small)
+  block.kind === "figure" || block.kind === "table" || block.kind === "footnote" || isSmall(block)
 
 /** Joins the blocks of columns: a paragraph cut by a column's end becomes one, what floats in between follows it. */
 export const joinColumns = (columns: ReadonlyArray<ReadonlyArray<Block>>): ReadonlyArray<Block> => {
@@ -42,4 +41,23 @@ export const joinColumns = (columns: ReadonlyArray<ReadonlyArray<Block>>): Reado
     } else append(all, column)
   }
   return all
+}
+
+/** Most notices at the foot of a page. */
+const MAX_NOTICES = 4
+
+/** Sets notices aside that stand in small print below a paragraph which goes on on the next page: addresses, rights, dates. */
+export const withNotices = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
+  const text = blocks.filter(({ kind }) => kind !== "footnote")
+  let from = text.length
+  while (from > 0 && text.length - from < MAX_NOTICES && isSmall(text[from - 1])) from -= 1
+  const above = text[from - 1]
+  if (from === text.length || above?.kind !== "paragraph") return blocks
+  if (!above.seam.open && !above.seam.hyphenated) return blocks
+  const notices = text.slice(from)
+  return [
+    ...text.slice(0, from),
+    { kind: "aside", blocks: notices },
+    ...blocks.filter(({ kind }) => kind === "footnote")
+  ]
 }

@@ -1,0 +1,70 @@
+/** What stands around a page's text: running titles, stamps, notices. */
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../src/domain/conversion/layout/statistics.ts"
+import type { TextRun } from "../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONTS, lines, page, prose, run } from "./page-builder.ts"
+
+const htmlOf = (...pages: ReadonlyArray<ReadonlyArray<TextRun>>): ReadonlyArray<string> =>
+  layoutPages({
+    facts: FACTS,
+    fonts: FONTS,
+    pages: pages.map((runs, index) => page(runs, index)),
+    others: NO_STATISTICS
+  }).map(({ html }) => html)
+
+const text = (seed: number): ReadonlyArray<TextRun> => lines(prose(200, seed), 60, 120, 90)
+
+describe("a running title of a document of one or two pages", () => {
+  it("stands beside the page's own number, at the page's edge", () => {
+    const [one = "", two = ""] = htmlOf(
+      [run("Of rivers", 60, 50), run("Page 1 of 2", 450, 50), ...text(1)],
+      [run("2", 60, 800), run("The stones", 300, 800), ...text(2)]
+    )
+    assert.notInclude(one, "Of rivers")
+    assert.notInclude(two, "The stones")
+  })
+
+  it("is no row of the text, and no row with another number", () => {
+    const [one = "", two = ""] = htmlOf(
+      [run("Rivers", 60, 800), run("1", 450, 800), ...text(1)],
+      [
+        run("Stones", 60, 108),
+        run("Page 2", 450, 108),
+        run("Total", 60, 800),
+        run("34", 450, 800),
+        ...text(2)
+      ]
+    )
+    assert.include(one, "Rivers")
+    for (const word of ["Stones", "Total"]) assert.include(two, word)
+  })
+})
+
+describe("text that is turned", () => {
+  const stamp = (words: string): TextRun => ({
+    ...run(words, 20, 700, { angle: 90 }),
+    box: { x0: 15, y0: 300, x1: 27, y1: 700 }
+  })
+
+  it("is an aside where it stands on one page, and left out where it stands on all", () => {
+    const [one = ""] = htmlOf([...text(1), stamp("arXiv:1234.5678v1 [cs.DL] 1 Jan 2020")], text(2))
+    assert.match(one, /<div role="note"><p[^>]*>arXiv:1234/)
+    for (const html of htmlOf(
+      [...text(1), stamp("Downloaded by reader 17 on 1 May 2020")],
+      [...text(2), stamp("Downloaded by reader 17 on 2 May 2020")]
+    ))
+      assert.notInclude(html, "Downloaded")
+  })
+})
+
+describe("a notice in small print at the page's foot", () => {
+  const notice = lines("Department of rivers, Stone street 4. Received in May.", 60, 780, 60, { size: 7 })
+
+  it("stands aside where the paragraph above it goes on on the next page", () => {
+    const open = text(1).slice(0, -1)
+    assert.match(htmlOf([...open, ...notice])[0] ?? "", /<div role="note"><p[^>]*>Department/)
+    assert.notInclude(htmlOf([...text(1), ...notice])[0] ?? "", "note")
+  })
+})
