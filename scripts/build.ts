@@ -1,16 +1,145 @@
-/** Builds the publishable library: `npm run build`, or `node scripts/build.ts FOLDER` for another place than `dist`. */
+/**
+ * Builds the publishable package: `npm run build`, or `node scripts/build.ts FOLDER` for another place than `dist`. Types are the
+ * compiler's; the code is bundled, so that it needs no package but `effect` and starts fast.
+ */
 import { spawnSync } from "node:child_process"
-import { rmSync } from "node:fs"
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const root = fileURLToPath(new URL("..", import.meta.url))
-const outDir = process.argv[2] ?? "dist"
+import { build, type BuildOptions } from "esbuild"
 
-rmSync(outDir, { recursive: true, force: true })
-const compiler = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url))
-const { status } = spawnSync(
-  process.execPath,
-  [compiler, "--project", `${root}tsconfig.build.json`, "--outDir", outDir],
-  { stdio: "inherit" }
-)
-process.exitCode = status ?? 1
+import { noticesOf, packageFolder } from "./notices.ts"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const dist = resolve(process.argv[2] ?? join(root, "dist"))
+const outdir = join(dist, "runtime")
+
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+}
+const dependencies = Object.keys(manifest.dependencies)
+/** What is installed beside the package only by those who use it. */
+const optional = Object.keys(manifest.peerDependencies)
+
+const LIBRARY = ["library", "pipeline"]
+const EDGE = ["edge", "edge-email", "functions", "client", "client-effect"]
+/** The command line, and what runs in threads and processes of its own. All stand in one folder, where they find each other. */
+const PROGRAMS = [
+  "src/runtime/cli.ts",
+  "src/adapters/pdf/pdf-worker.ts",
+  "src/adapters/html/html-worker.ts",
+  "src/adapters/tesseract/tesseract-worker.ts",
+  "src/adapters/reader-process/reader-child.ts",
+  "src/adapters/docx/docx-reader.ts",
+  "src/adapters/postal-mime/mail-reader-program.ts"
+]
+/** Files that the code reads beside its modules. */
+const FILES = [
+  "@embedpdf/pdfium/pdfium.wasm",
+  "@neslinesli93/qpdf-wasm/package.json",
+  "@neslinesli93/qpdf-wasm/dist/qpdf.js",
+  "@neslinesli93/qpdf-wasm/dist/qpdf.wasm"
+]
+
+const common: BuildOptions = {
+  absWorkingDir: root,
+  outdir,
+  entryNames: "[name]",
+  chunkNames: "[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  metafile: true,
+  legalComments: "none",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  logLevel: "error"
+}
+const onNode: BuildOptions = {
+  ...common,
+  platform: "node",
+  target: "node22",
+  // Packages that were written as CommonJS ask for Node's modules by `require`.
+  banner: {
+    js: 'import{createRequire as makeRequire}from"node:module";const require=makeRequire(import.meta.url);'
+  },
+  define: { "import.meta.resolve": "resolveFile" },
+  inject: [join(root, "scripts/bundled-files.ts")]
+}
+/** The conditions and fields that Cloudflare's own bundler chooses by. */
+const onEdge: BuildOptions = {
+  ...common,
+  platform: "browser",
+  target: "es2024",
+  mainFields: ["browser", "module", "main"],
+  conditions: ["workerd", "worker", "browser"]
+}
+const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/${name}.ts`)
+const withParts = (names: ReadonlyArray<string>) => names.flatMap((name) => [name, `${name}/*`])
+
+/** The declarations that the entries lead to, and no others. */
+const pruneTypes = () => {
+  const kept = new Set<string>()
+  const pending = [...LIBRARY, ...EDGE].map((name) => join(outdir, `${name}.d.ts`))
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
+    if (kept.has(file)) continue
+    kept.add(file)
+    for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(
+      /(?:from|import\(|import) ?"([^"]+)"/g
+    )) {
+      if (specifier.startsWith(".")) pending.push(join(dirname(file), specifier.replace(/\.[jt]s$/, ".d.ts")))
+      else if (!dependencies.some((name) => specifier === name || specifier.startsWith(`${name}/`)))
+        throw new Error(`${file} names types of ${specifier}, which is no dependency`)
+    }
+  }
+  for (const name of readdirSync(dist, { encoding: "utf8", recursive: true }))
+    if (name.endsWith(".d.ts") && !kept.has(join(dist, name))) rmSync(join(dist, name))
+}
+
+const main = async () => {
+  rmSync(dist, { recursive: true, force: true })
+  const compiler = join(root, "node_modules/typescript/bin/tsc")
+  const { status } = spawnSync(
+    process.execPath,
+    [compiler, "--project", join(root, "tsconfig.build.json"), "--outDir", dist],
+    { stdio: "inherit" }
+  )
+  if (status !== 0) return status ?? 1
+  pruneTypes()
+  const built = await Promise.all([
+    // Effect's other page of an API comes along with the one that is served, 2 MB that nothing asks for.
+    build({
+      ...onNode,
+      entryPoints: PROGRAMS,
+      external: ["*/httpApiSwagger.js", ...withParts(optional)]
+    }),
+    build({
+      ...onNode,
+      entryPoints: runtimeFiles(LIBRARY),
+      external: withParts([...optional, ...dependencies])
+    }),
+    build({
+      ...onEdge,
+      entryPoints: runtimeFiles(EDGE),
+      external: ["node:*", "cloudflare:*", ...withParts(dependencies)]
+    })
+  ])
+  chmodSync(join(outdir, "cli.js"), 0o755)
+  for (const file of FILES) {
+    const copy = join(outdir, "files", file)
+    mkdirSync(dirname(copy), { recursive: true })
+    cpSync(fileURLToPath(import.meta.resolve(file)), copy)
+  }
+  cpSync(join(root, "src/adapters/http/pages/assets"), join(outdir, "assets"), {
+    recursive: true,
+    filter: (source) => !source.endsWith(".json")
+  })
+  const inputs = built.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}))
+  const copied = FILES.map((file) => join("node_modules", file))
+  writeFileSync(join(dist, "NOTICES.txt"), noticesOf(root, [...inputs, ...copied].map(packageFolder)))
+  return 0
+}
+
+process.exitCode = await main()

@@ -22,7 +22,8 @@ export const RULES = {
   "known-layer": "a source file stands in src/domain, src/ports, src/adapters or src/runtime",
   "source-stays-inside": "src imports no file outside src (the runtime may read package.json)",
   "package-is-declared": "a package that src imports is in package.json",
-  "library-is-complete": "what the published library imports is in `dependencies`, not `devDependencies`",
+  "library-is-complete":
+    "what the published package loads is bundled or a dependency; an optional one is left to the thread that needs it",
   "edge-has-no-node":
     "what src/runtime/edge.ts, edge-email.ts, functions.ts and client.ts reach runs without Node"
 } as const
@@ -32,6 +33,8 @@ export type Rule = keyof typeof RULES
 export interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
+  /** Optional: installed by those who use them. */
+  readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
 /** The entries of the published package, library and command line; everything that they reach is shipped. */
@@ -157,9 +160,8 @@ const packageRule = (
 ): Rule | undefined => {
   if (target !== undefined || isBuiltin(specifier)) return undefined
   const name = packageOf(specifier)
-  if (name in (manifest.dependencies ?? {})) return undefined
-  if (!(name in (manifest.devDependencies ?? {}))) return "package-is-declared"
-  return shipped && !typeOnly ? "library-is-complete" : undefined
+  if (!(name in { ...manifest.dependencies, ...manifest.devDependencies })) return "package-is-declared"
+  return shipped && !typeOnly && name in (manifest.peerDependencies ?? {}) ? "library-is-complete" : undefined
 }
 
 const edgeRule = ({ specifier, target, typeOnly }: Import): Rule | undefined => {

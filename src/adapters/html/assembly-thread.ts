@@ -9,7 +9,10 @@ const HEAP_MB = 1536
 /** The longest that a page may take; the largest takes seconds. */
 const TIMEOUT_MS = 120_000
 /** Under a bundler or from a build the file has the ending that this one has. */
-const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url)
+const WORKER = new URL(
+  import.meta.url.endsWith(".ts") ? "./html-worker.ts" : "./html-worker.js",
+  import.meta.url
+)
 
 interface Waiting {
   readonly resume: (answer: Effect.Effect<unknown>) => void

@@ -17,7 +17,10 @@ const START_TIMEOUT_MS = 120_000
 /** A thread whose libraries hold more than this is replaced: their memory never shrinks. */
 const RECYCLE_BYTES = 320 * 1024 * 1024
 /** Under a bundler or from a build the file has the ending that this one has. */
-const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url)
+const WORKER = new URL(
+  import.meta.url.endsWith(".ts") ? "./pdf-worker.ts" : "./pdf-worker.js",
+  import.meta.url
+)
 
 /** What came of a request: the items up to `next`, and why there are no more, if that is an error. */
 export interface Answer {

@@ -19,7 +19,10 @@ const RESIDENT_MB = 768
 const TASKS = 100
 
 /** From a build the file has the ending that this one has. */
-const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./program.ts" : "./program.js", import.meta.url)
+const PROGRAM = new URL(
+  import.meta.url.endsWith(".ts") ? "./mail-reader-program.ts" : "./mail-reader-program.js",
+  import.meta.url
+)
 
 const WORDS: Readonly<Record<Exclude<ReaderEnded["reason"], "unavailable">, string>> = {
   timeout: "takes too long",

@@ -8,7 +8,7 @@ import type { FromChild } from "./messages.ts"
 
 /** From a build the file has the ending that this one has. */
 const CHILD = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url)
+  new URL(import.meta.url.endsWith(".ts") ? "./reader-child.ts" : "./reader-child.js", import.meta.url)
 )
 
 /** An idle process is ended after this, milliseconds. */

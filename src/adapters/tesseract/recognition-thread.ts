@@ -17,7 +17,10 @@ const IDLE_MS = 20_000
 const MOST_WAITS = 10
 const MIN_WAIT_MS = 100
 /** Under a bundler or from a build the file has the ending that this one has. */
-const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url)
+const WORKER = new URL(
+  import.meta.url.endsWith(".ts") ? "./tesseract-worker.ts" : "./tesseract-worker.js",
+  import.meta.url
+)
 
 /** Time of a processor that the thread has used so far, milliseconds; by the clock before Node 24.6. */
 const usedBy = async (worker: Worker): Promise<number> => {

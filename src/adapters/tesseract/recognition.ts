@@ -14,7 +14,7 @@ const PAGE_TIMEOUT_MS = 60_000
 const MAX_THREADS = 4
 /** Some three hours of a processor. */
 const MAX_PAGES = 2_000
-/** The languages that Postlane brings along. */
+/** The languages that are read unless others are named. */
 const LANGUAGES = ["eng", "deu", "fra", "spa"]
 
 /** How pictures are read. */
@@ -28,27 +28,40 @@ export interface RecognitionOptions {
   readonly pageTimeoutMs?: number | undefined
 }
 
-const hasData = (language: string): boolean => {
+const dataOf = (language: string): string => `@tesseract.js-data/${language}`
+
+/** What reads pictures of any language. */
+const ENGINE = ["tesseract.js-core", dataOf("osd")]
+
+const isInstalled = (name: string): boolean => {
   try {
-    import.meta.resolve(`@tesseract.js-data/${language}/package.json`)
+    import.meta.resolve(`${name}/package.json`)
     return true
   } catch {
     return false
   }
 }
 
+/** Which of these languages can be read here, and the packages that the others lack. */
+export const readableLanguages = (
+  languages: ReadonlyArray<string> = LANGUAGES
+): { readonly readable: ReadonlyArray<string>; readonly missing: ReadonlyArray<string> } => {
+  const missing = [...ENGINE, ...languages.map(dataOf)].filter((name) => !isInstalled(name))
+  const hasEngine = !ENGINE.some((name) => missing.includes(name))
+  return { readable: languages.filter((one) => hasEngine && !missing.includes(dataOf(one))), missing }
+}
+
 const make = Effect.fnUntraced(function* ({
-  languages = LANGUAGES,
+  languages,
   maxPages = MAX_PAGES,
   pageTimeoutMs = PAGE_TIMEOUT_MS,
   threads = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1))
 }: RecognitionOptions) {
-  const missing = languages.filter((language) => !hasData(language))
+  const { missing, readable: there } = readableLanguages(languages)
   if (missing.length > 0)
     yield* Effect.logWarning(
-      `OCR_LANGUAGES: no data for ${missing.join(", ")}; install ${missing.map((one) => `@tesseract.js-data/${one}`).join(" ")}`
+      `${there.length === 0 ? "scans stay pictures" : "scans are read in fewer languages than OCR_LANGUAGES names"}: npm install ${missing.join(" ")}`
     )
-  const there = languages.filter((language) => !missing.includes(language))
   const options = { languages: there, libraryBytes: MAX_LIBRARY_BYTES, pageTimeoutMs }
   const all = Array.from({ length: there.length === 0 ? 0 : threads }, () => new RecognitionThread(options))
   yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(all.map((thread) => thread.stop()))))

@@ -1,35 +1,91 @@
 import { Command } from "effect/cli"
 
-import { convert } from "./convert.ts"
-import { costs } from "./costs.ts"
-import { customers } from "./customers.ts"
-import { deadLetters } from "./dead-letters.ts"
-import { doctor } from "./doctor.ts"
-import { log } from "./log.ts"
-import { objects } from "./objects.ts"
-import { send } from "./send.ts"
 import { Json } from "./shell.ts"
-import { suppress, suppressions, unsuppress } from "./suppressions.ts"
-import { token } from "./token.ts"
 
-/** `postlane`: all its commands, in the order of the help page. A new one has a file of its own and a place in this list. */
-export const postlane = Command.make("postlane").pipe(
-  Command.withDescription(
-    "Work with a Postlane installation: the one that DB_URL and the other settings name, else the local one of the data folder."
+/** A command, and what it is for. What it works with is loaded where it is asked for; the list of commands needs none of it. */
+const command = <Name extends string, Input, Context, E, R>(
+  name: Name,
+  is: string,
+  load: () => Promise<Command.Command<Name, Input, Context, E, R>>
+) => ({
+  name,
+  open: async (isAsked: boolean) =>
+    isAsked
+      ? Command.withShortDescription(await load(), is)
+      : Command.withShortDescription(Command.make(name), is)
+})
+
+/** The commands of `postlane` in the order of the help page. A new one has a file of its own and a place in this list. */
+const COMMANDS = [
+  command(
+    "start",
+    "Run everything on this machine; what is not configured is simulated",
+    async () => (await import("./servers.ts")).start
   ),
-  Command.withSubcommands([
-    send,
-    log,
-    suppressions,
-    suppress,
-    unsuppress,
-    deadLetters,
-    customers,
-    token,
-    convert,
-    costs,
-    objects,
-    doctor
-  ]),
-  Command.withGlobalFlags([Json])
-)
+  command(
+    "serve",
+    "Run in production: nothing is simulated",
+    async () => (await import("./servers.ts")).serve
+  ),
+  command(
+    "migrate",
+    "Apply the pending migrations to DB_URL",
+    async () => (await import("./servers.ts")).migrate
+  ),
+  command("send", "Send one mail", async () => (await import("./send.ts")).send),
+  command("log", "Show the send log", async () => (await import("./log.ts")).log),
+  command(
+    "suppressions",
+    "List the addresses that get no mail",
+    async () => (await import("./suppressions.ts")).suppressions
+  ),
+  command(
+    "suppress",
+    "Send nothing to an address any more",
+    async () => (await import("./suppressions.ts")).suppress
+  ),
+  command(
+    "unsuppress",
+    "Let an address have mail again",
+    async () => (await import("./suppressions.ts")).unsuppress
+  ),
+  command(
+    "dead-letters",
+    "List and redrive dead retries",
+    async () => (await import("./dead-letters.ts")).deadLetters
+  ),
+  command(
+    "customers",
+    "Register customers, list them, and give them credits",
+    async () => (await import("./customers.ts")).customers
+  ),
+  command("token", "Make, list and revoke bearer tokens", async () => (await import("./token.ts")).token),
+  command(
+    "convert",
+    "Convert a document into accessible HTML",
+    async () => (await import("./convert.ts")).convert
+  ),
+  command("costs", "What models cost", async () => (await import("./costs.ts")).costs),
+  command("objects", "Show and adopt object stores", async () => (await import("./objects.ts")).objects),
+  command("doctor", "Check everything, and say what to do", async () => (await import("./doctor.ts")).doctor)
+]
+
+/** What can be answered by the list alone. */
+const NEEDS_NONE = new Set(["--help", "-h", "--version", "-v"])
+
+/** Whether these arguments ask for a command of this name; those that begin with anything else may ask for any. */
+const asks = (args: ReadonlyArray<string>, name: string): boolean => {
+  const [first] = args
+  if (first === undefined || (args.length === 1 && NEEDS_NONE.has(first))) return false
+  return first === name || first.startsWith("-")
+}
+
+/** `postlane` with what these arguments need of it. */
+export const postlane = async (args: ReadonlyArray<string>) =>
+  Command.make("postlane").pipe(
+    Command.withDescription(
+      "Work with a Postlane installation: the one that DB_URL and the other settings name, else the local one of the data folder."
+    ),
+    Command.withSubcommands(await Promise.all(COMMANDS.map(({ name, open }) => open(asks(args, name))))),
+    Command.withGlobalFlags([Json])
+  )

@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join, resolve } from "node:path"
 
-import { Clock, Effect, FileSystem, Layer, Option, Schema, Stdio, Stream } from "effect"
+import { Clock, Console, Effect, FileSystem, Layer, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
@@ -10,7 +10,11 @@ import * as Html from "../../adapters/html/html-assembly.ts"
 import * as Eld from "../../adapters/language-detection/eld.ts"
 import { layerPdf } from "../../adapters/pdf/pdf.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
-import { layerTesseract, type RecognitionOptions } from "../../adapters/tesseract/recognition.ts"
+import {
+  layerTesseract,
+  readableLanguages,
+  type RecognitionOptions
+} from "../../adapters/tesseract/recognition.ts"
 import { hasWords } from "../../domain/conversion/page-line.ts"
 import { cleanFileName } from "../../domain/conversion/stored-files.ts"
 import { convertAtHand, type ConvertedAtHand } from "../../domain/conversion/work/document-at-hand.ts"
@@ -22,7 +26,7 @@ import type { PageRange } from "../../ports/conversion/pdf.ts"
 import { FileObjects, type ObjectStoreService } from "../../ports/object-store.ts"
 import { languages } from "../settings/shapes.ts"
 import { makeProgress, type Progress } from "./progress.ts"
-import { CommandFailed, print, telling, Json } from "./shell.ts"
+import { CommandFailed, print, telling, Json, whyNot } from "./shell.ts"
 import { counted, visible } from "./table.ts"
 
 /** The document's key among the objects; it is read where it stands. */
@@ -63,7 +67,11 @@ const objectsAt = (folder: string, document: string): ObjectStoreService => {
 /** How scans are recognised; undefined: they stay pictures. */
 const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input) {
   if (ocr === "off") return undefined
-  if (Option.isNone(ocrLanguages)) return {}
+  if (Option.isNone(ocrLanguages)) {
+    // Whether anything is missing matters to a document with scans alone, whose result says so.
+    const { readable } = readableLanguages()
+    return readable.length === 0 ? undefined : { languages: readable }
+  }
   const decoded = Schema.decodeUnknownOption(languages)(ocrLanguages.value)
   return Option.isSome(decoded)
     ? { languages: decoded.value }
@@ -91,6 +99,7 @@ const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
     unreadablePages: [],
     recognisedPages: 0,
     poorlyReadPages: [],
+    unreadPictures: [],
     hasText: hasWords(html),
     html: assemble({
       facts: { lang: undefined, title },
@@ -126,7 +135,7 @@ const converted = Effect.fnUntraced(function* (
     case "png":
     case "jpeg":
       return yield* failed(
-        `${shown} is a picture: reading it takes a model, which only a server has. Upload it to one`
+        `${shown} is a picture: describing it takes a model, which a server with cloud credentials asks. This command converts PDF and Word documents (DOCX)`
       )
   }
 })
@@ -161,7 +170,7 @@ const outputOf = Effect.fnUntraced(function* (path: string, { output }: Input) {
     const named = resolve(output.value)
     yield* files
       .access(dirname(named), { writable: true })
-      .pipe(Effect.mapError(({ reason }) => failed(`${visible(named)} cannot be written: ${reason._tag}`)))
+      .pipe(Effect.mapError((error) => failed(`${visible(named)} cannot be written: ${whyNot(error)}`)))
     return named
   }
   const beside = join(dirname(path), `${basename(path, extname(path))}.html`)
@@ -171,15 +180,55 @@ const outputOf = Effect.fnUntraced(function* (path: string, { output }: Input) {
   return yield* failed(`${shown} is there already. To replace it: -o ${shown}`)
 })
 
+/** The path of a document that is there and can be read. */
+const documentAt = Effect.fnUntraced(function* (file: string) {
+  const path = resolve(file)
+  const files = yield* FileSystem.FileSystem
+  const unread = (why: string) => failed(`${visible(file)} cannot be read: ${why}`)
+  const { type } = yield* files.stat(path).pipe(Effect.mapError((error) => unread(whyNot(error))))
+  if (type !== "File") return yield* unread("it is no file")
+  yield* files.access(path, { readable: true }).pipe(Effect.mapError((error) => unread(whyNot(error))))
+  return path
+})
+
+/** Page numbers as people write them: the first ones, and how many there are where that is a long list. */
+const MAX_NAMED = 20
+const listed = (pages: ReadonlyArray<number>): string =>
+  pages.length <= MAX_NAMED
+    ? pages.join(", ")
+    : `${pages.slice(0, MAX_NAMED).join(", ")} and ${pages.length - MAX_NAMED} more`
+
+/** Why the text of scans was not read, and what to do. */
+const scansNote = (ocr: Input["ocr"]): string => {
+  const { missing, readable } = readableLanguages()
+  if (ocr === "off") return "their text was not read, since --ocr is off"
+  return readable.length === 0
+    ? `to have their text read: npm install ${missing.join(" ")}`
+    : "no text was found on them"
+}
+
+/** What a reader of the result has to know, a line each. */
+const notesOf = (document: ConvertedAtHand, { ocr }: Input): ReadonlyArray<string> => {
+  const { hasText, poorlyReadPages, recognisedPages, unreadablePages, unreadPictures } = document
+  const notes = [
+    unreadablePages.length === 0
+      ? ""
+      : `${counted(unreadablePages.length, "page")} could not be read: ${listed(unreadablePages)}`,
+    recognisedPages === 0 ? "" : `${counted(recognisedPages, "page")} read from pictures: check what matters`,
+    poorlyReadPages.length === 0 ? "" : `Not read well: ${listed(poorlyReadPages)}`,
+    unreadPictures.length === 0
+      ? ""
+      : `${counted(unreadPictures.length, "page")} stayed a picture, which not everybody can read (${listed(unreadPictures)}): ${scansNote(ocr)}`,
+    hasText ? "" : "There is no word of text in it"
+  ]
+  return notes.filter((note) => note !== "")
+}
+
 const run = Effect.fnUntraced(function* (input: Input) {
   const started = yield* Clock.currentTimeMillis
   const json = yield* Json
-  const path = resolve(input.file)
+  const path = yield* documentAt(input.file)
   const files = yield* FileSystem.FileSystem
-  const unread = (why: string) => failed(`${visible(input.file)} cannot be read: ${why}`)
-  const { type } = yield* files.stat(path).pipe(Effect.mapError(({ reason }) => unread(reason._tag)))
-  if (type !== "File") return yield* unread("it is no file")
-  yield* files.access(path, { readable: true }).pipe(Effect.mapError(({ reason }) => unread(reason._tag)))
   const range = Option.getOrUndefined(Option.map(input.pages, parsePages))
   if (Option.isSome(input.pages) && range === undefined) {
     return yield* failed(`--pages ${visible(input.pages.value)}: write 7, 1-20 or 5-`)
@@ -190,15 +239,13 @@ const run = Effect.fnUntraced(function* (input: Input) {
   const progress = yield* makeProgress({ quiet: json })
   const folder = yield* files
     .makeTempDirectoryScoped({ prefix: "postlane-convert-" })
-    .pipe(Effect.mapError(({ reason }) => failed(`There is no place for temporary files: ${reason._tag}`)))
-  const { bytes, hasText, pages, poorlyReadPages, recognisedPages, unreadablePages } = yield* Effect.gen(
-    function* () {
-      const document = yield* converted(path, range, progress)
-      yield* progress.phase("Putting it together")
-      const written = yield* Effect.scoped(writeTo(output, document.html))
-      return { ...document, bytes: written }
-    }
-  ).pipe(
+    .pipe(Effect.mapError((error) => failed(`There is no place for temporary files: ${whyNot(error)}`)))
+  const { bytes, ...document } = yield* Effect.gen(function* () {
+    const made = yield* converted(path, range, progress)
+    yield* progress.phase("Putting it together")
+    const written = yield* Effect.scoped(writeTo(output, made.html))
+    return { ...made, bytes: written }
+  }).pipe(
     Effect.provide(layerOf(folder, path, recognition)),
     Effect.ensuring(progress.clear),
     Effect.catchTags({
@@ -208,35 +255,20 @@ const run = Effect.fnUntraced(function* (input: Input) {
       PdfError: ({ message }) => failed(`${visible(input.file)}: ${message}`),
       DocxError: ({ message }) => failed(`${visible(input.file)}: ${message}`),
       ObjectStoreError: () => failed("The temporary files cannot be written or read: is the disk full?"),
-      PlatformError: ({ reason }) => failed(`${visible(output)} cannot be written: ${reason._tag}`)
+      PlatformError: (error) => failed(`${visible(output)} cannot be written: ${whyNot(error)}`)
     })
   )
   const seconds = ((yield* Clock.currentTimeMillis) - started) / 1000
-  if (output === STDOUT) return
-  const lost =
-    unreadablePages.length === 0
-      ? ""
-      : `\n${counted(unreadablePages.length, "page")} could not be read: ${unreadablePages.join(", ")}`
-  const read =
-    recognisedPages === 0
-      ? ""
-      : `\n${counted(recognisedPages, "page")} read from pictures: check what matters`
-  const poor = poorlyReadPages.length === 0 ? "" : `\nNot read well: ${poorlyReadPages.join(", ")}`
-  const mute = hasText ? "" : "\nThere is no word of text in it"
+  const notes = notesOf(document, input)
+  if (output === STDOUT) {
+    for (const note of notes) yield* Console.error(note)
+    return
+  }
+  const { html: _, ...facts } = document
+  const size = `${counted(document.pages, "page")}, ${Math.ceil(bytes / 1024)} KB, ${seconds.toFixed(1)} s`
   yield* print({
-    json: {
-      ok: true,
-      input: path,
-      output,
-      pages,
-      bytes,
-      unreadablePages,
-      recognisedPages,
-      poorlyReadPages,
-      hasText,
-      seconds
-    },
-    text: `${visible(output)}: ${counted(pages, "page")}, ${Math.ceil(bytes / 1024)} KB, ${seconds.toFixed(1)} s${lost}${read}${poor}${mute}`
+    json: { ok: true, input: path, output, bytes, seconds, ...facts },
+    text: [`${visible(output)}: ${size}`, ...notes].join("\n")
   })
 })
 
@@ -273,7 +305,6 @@ export const convert = Command.make("convert", config, (input) => telling(Effect
   Command.withDescription(
     "Convert a document on this machine into one accessible HTML file. Needs no server, no database and no network, and charges nothing."
   ),
-  Command.withShortDescription("Convert a document into accessible HTML"),
   Command.withExamples([
     { command: "postlane convert report.pdf", description: "Writes report.html beside it" },
     { command: "postlane convert report.pdf --pages 1-20 -o intro.html", description: "A part of it" }

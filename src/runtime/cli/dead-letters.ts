@@ -147,6 +147,5 @@ export const deadLetters = Command.make("dead-letters", {}, () => runList(50)).p
   Command.withDescription(
     "Retries that were received three times without an end, or that cannot be read. Without a subcommand: the list."
   ),
-  Command.withShortDescription("List and redrive dead retries"),
   Command.withSubcommands([list, redrive])
 )

@@ -8,6 +8,7 @@ import { examine } from "../../domain/doctor/doctor.ts"
 import { tally, type Verdict, verdictsOf } from "../../domain/doctor/verdict.ts"
 import { webhookSecretForm, webhookVerdicts } from "../../domain/doctor/webhook-secret.ts"
 import { append } from "../../domain/lists.ts"
+import { typed } from "../package.ts"
 import { type Scrub, scrubOf } from "../process/log-lines.ts"
 import { advice, decodeSettings, type Env, requirements, type SettingProblem } from "../settings/settings.ts"
 import { layerExaminations, usesReally } from "./examinations.ts"
@@ -64,7 +65,7 @@ const readable = (here: Installation): ReadonlyArray<Verdict> => {
         ...refused
           .filter(({ setting }) => !elsewhere.has(setting))
           .map((problem) =>
-            settingVerdicts.fail(complaintOf(problem, "npm run serve does not start without it"))
+            settingVerdicts.fail(complaintOf(problem, `${typed("serve")} does not start without it`))
           ),
         ...notes.map((note) => settingVerdicts.warn(noteOf(note)))
       ]
@@ -172,7 +173,6 @@ export const doctor = Command.make(
   Command.withDescription(
     "Check settings, database, migrations, clock, object stores, retry queue, both providers' credentials, webhook secrets and the sender domain's DNS. Sends nothing and changes nothing; prints no secret. Says what to do about whatever is not as it should be, and ends with code 1 where something is broken."
   ),
-  Command.withShortDescription("Check everything, and say what to do"),
   Command.withExamples([
     { command: "postlane doctor", description: "Check everything" },
     {

@@ -9,6 +9,7 @@ import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { imdsCredentials } from "../../adapters/ses/imds-credentials.ts"
 import { requireMigrated } from "../layers/database.ts"
 import { cloudCredentials } from "../layers/mail.ts"
+import { typed } from "../package.ts"
 import { withGeneratedSecrets } from "../settings/generated-secrets.ts"
 import {
   decodeSettings,
@@ -90,8 +91,8 @@ export const installation = Effect.gen(function* () {
 export const missingDatabase = ({ local, settings }: Installation): string | undefined => {
   if (settings.database !== undefined) return undefined
   return local._tag === "Stopped"
-    ? `The local instance in ${resolve(settings.dataDir)} is not running. Start it with: npm start`
-    : `There is no database: set DB_URL to your installation's, or start a local one with npm start (none has run in ${resolve(settings.dataDir)})`
+    ? `The local instance in ${resolve(settings.dataDir)} is not running. Start it with: ${typed("start")}`
+    : `There is no database: set DB_URL to your installation's, or start a local one with ${typed("start")} (none has run in ${resolve(settings.dataDir)})`
 }
 
 /** The clients on the installation's database, which is asked for nothing yet. */

@@ -192,7 +192,6 @@ export const log = Command.make("log", flags, (input) =>
   )
 ).pipe(
   Command.withDescription("Show the send log, newest first."),
-  Command.withShortDescription("Show the send log"),
   Command.withExamples([
     { command: "postlane log --status bounced --limit 50", description: "The newest bounces" },
     {

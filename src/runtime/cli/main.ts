@@ -1,22 +1,21 @@
-import { readFileSync } from "node:fs"
-
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Console, Effect, Layer, Logger, Redacted, References, Schema } from "effect"
+import { Cause, Console, Effect, Layer, Logger, Redacted, References } from "effect"
 import { Command } from "effect/cli"
 
+import { VERSION } from "../package.ts"
 import { lineLogger, scrubOf } from "../process/log-lines.ts"
 import type { Env } from "../settings/settings.ts"
 import { SETTINGS } from "../settings/table.ts"
 import { postlane } from "./commands.ts"
 import { layerProcess } from "./shell.ts"
 
-const { version: VERSION } = Schema.decodeUnknownSync(
-  Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
-)(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"))
-
 /** Runs the command line with these arguments. It fails where the process is to end with another code than 0. */
-export const runWith = Command.runWith(postlane, { version: VERSION })
+export const runWith = (args: ReadonlyArray<string>) =>
+  Effect.flatMap(
+    Effect.promise(() => postlane(args)),
+    (command) => Command.runWith(command, { version: VERSION })(args)
+  )
 
 /** Exit code where the reader of our output is gone (`postlane log | head`): that of SIGPIPE. */
 const PIPE_CLOSED = 141

@@ -114,6 +114,5 @@ export const objects = Command.make("objects", {}, () => list).pipe(
   Command.withDescription(
     "The object stores of this installation, and whether they are those that the database knows. All processes on one database must have the same. Without a subcommand: the list."
   ),
-  Command.withShortDescription("Show and adopt object stores"),
   Command.withSubcommands([adopt])
 )

@@ -16,7 +16,7 @@ import { mailer } from "../layers/mail.ts"
 import { embeddedProviders } from "../layers/simulated-mail.ts"
 import type { Settings } from "../settings/settings.ts"
 import { clients, type Installation, installation, missingDatabase } from "./installation.ts"
-import { CommandFailed, EndedBadly, print, telling } from "./shell.ts"
+import { CommandFailed, EndedBadly, print, telling, whyNot } from "./shell.ts"
 import { counted, visible } from "./table.ts"
 
 const many = (name: string, description: string) =>
@@ -92,9 +92,7 @@ const readFile = Effect.fnUntraced(function* (path: string) {
   return yield* files
     .readFile(path)
     .pipe(
-      Effect.mapError(
-        (error) => new CommandFailed({ message: `${path} cannot be read: ${error.reason._tag}` })
-      )
+      Effect.mapError((error) => new CommandFailed({ message: `${path} cannot be read: ${whyNot(error)}` }))
     )
 })
 
@@ -218,7 +216,6 @@ export const send = Command.make("send", flags, (input) => telling(run(input))).
   Command.withDescription(
     "Send one mail, as the relay does: suppression check, fail-over where it is safe, one row in the log. Ends with code 0 only where the mail was accepted or its retry is queued."
   ),
-  Command.withShortDescription("Send one mail"),
   Command.withExamples([
     {
       command:

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os"
 
-import { Context, Layer, Console, Data, Effect } from "effect"
+import { Context, Layer, Console, Data, Effect, type PlatformError } from "effect"
 import { GlobalFlag, Flag } from "effect/cli"
 
 import type { Env } from "../settings/settings.ts"
@@ -72,3 +72,17 @@ export const telling = <A, R>(command: Effect.Effect<A, CommandError, R>) =>
       return yield* new EndedBadly()
     })
   )
+
+const REASONS: Readonly<Record<string, string>> = {
+  AlreadyExists: "something of that name is there already",
+  Busy: "another program holds it",
+  NotFound: "there is nothing of that name",
+  PermissionDenied: "this user is not allowed to",
+  TimedOut: "it did not answer in time"
+}
+
+/** Why a file could not be read or written, in words; the system's own where there are none here. */
+export const whyNot = ({ message, reason }: PlatformError.PlatformError): string => {
+  const { cause } = reason
+  return REASONS[reason._tag] ?? (cause instanceof Error ? cause.message : message)
+}

@@ -67,7 +67,6 @@ export const suppress = Command.make(
   Command.withDescription(
     "Suppress an address by hand: no mail goes there any more, of any category. The audit log notes it; postlane unsuppress takes it back."
   ),
-  Command.withShortDescription("Send nothing to an address any more"),
   Command.withExamples([
     {
       command: 'postlane suppress you@example.com --note "asked by phone"',
@@ -103,7 +102,6 @@ export const unsuppress = Command.make(
   Command.withDescription(
     "Remove every suppression of an address, and note it in the audit log. Only where the address was mended, or its owner asked for mail again."
   ),
-  Command.withShortDescription("Let an address have mail again"),
   Command.withExamples([
     {
       command: 'postlane unsuppress you@example.com --note "mailbox was full, works again"',
@@ -167,7 +165,4 @@ export const suppressions = Command.make(
         })
       })
     )
-).pipe(
-  Command.withDescription("List the addresses that get no mail, newest first."),
-  Command.withShortDescription("List the addresses that get no mail")
-)
+).pipe(Command.withDescription("List the addresses that get no mail, newest first."))

@@ -1,5 +1,4 @@
 import { resolve } from "node:path"
-import { fileURLToPath } from "node:url"
 
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -8,11 +7,9 @@ import { isSqlError } from "effect/sql/SqlError"
 import * as EmbeddedPostgres from "../../adapters/embedded-postgres/embedded-postgres.ts"
 import * as Postgres from "../../adapters/postgres/client.ts"
 import { isUnlimited, migrate, type MigrationError, pending } from "../../adapters/postgres/migrator.ts"
+import { MIGRATIONS, typed } from "../package.ts"
 import { CannotStart } from "../process/run-program.ts"
 import type { Settings } from "../settings/settings.ts"
-
-/** The numbered migrations, beside the source as beside the published files. */
-export const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url))
 
 /** Host, port and database of a URL: what may be shown of it. */
 export const shownUrl = (url: Redacted.Redacted): string => {
@@ -62,7 +59,7 @@ export const migrateDatabase = (
 const warnOfUnlimited = Effect.flatMap(isUnlimited, (found) =>
   found
     ? Effect.logWarning(
-        "the role of DB_URL has no statement_timeout: npm run migrate sets it for the role that it connects as (docs/operating.md, Database)"
+        `the role of DB_URL has no statement_timeout: ${typed("migrate")} sets it for the role that it connects as (docs/operating.md, Database)`
       )
     : Effect.void
 ).pipe(Effect.ignore)
@@ -74,7 +71,7 @@ export const requireMigrated = (options: Postgres.PostgresOptions): Effect.Effec
       ? Effect.void
       : Effect.fail(
           new CannotStart({
-            message: `The database ${shownUrl(options.url)} lacks ${missing.length} migration(s). Apply them with: npm run migrate`
+            message: `The database ${shownUrl(options.url)} lacks ${missing.length} migration(s). Apply them with: ${typed("migrate")}`
           })
         )
   )

@@ -4,6 +4,7 @@ import type { HttpServer } from "effect/http"
 import type { Provider } from "../../domain/mail/failover.ts"
 import { convertAddress } from "../layers/inbound-parts.ts"
 import { usesLocalModel } from "../layers/objects.ts"
+import { typed } from "../package.ts"
 import { advice, type Settings } from "../settings/settings.ts"
 
 /** What turned out at the start. */
@@ -109,7 +110,7 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
 
   and read it at ${url}/dev. Convert a PDF (Word documents, PNG and JPEG go as well):
 
-    npm run postlane -- convert FILE.pdf
+    ${typed("convert FILE.pdf")}
 ${mailHint(settings, place)}
   or upload it: see "Documents" in the README. Ctrl-C stops everything; the data stays.
 `)

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module"
+import { fileURLToPath } from "node:url"
 
 import { stackOf, withInstances } from "./wasm-stack.ts"
 
@@ -39,8 +40,6 @@ interface Options {
   readonly preRun: ReadonlyArray<(module: QpdfModule) => void>
 }
 
-const require = createRequire(import.meta.url)
-
 /** Folder of qpdf's file system that the input's folder is mounted on. */
 export const QPDF_INPUT = "/in"
 
@@ -49,7 +48,10 @@ const PACKAGE = "@neslinesli93/qpdf-wasm"
 /** A fresh qpdf; its warnings go nowhere. */
 export const loadQpdf = async (): Promise<Qpdf> => {
   // The package comes without types of its file system.
-  const factory = require(PACKAGE) as (options: Options) => Promise<QpdfModule>
+  const load = createRequire(import.meta.url)
+  const factory = load(fileURLToPath(import.meta.resolve(PACKAGE))) as (
+    options: Options
+  ) => Promise<QpdfModule>
   let written: Array<number> = []
   const { instances, module } = await withInstances(() =>
     factory({

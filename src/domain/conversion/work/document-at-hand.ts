@@ -29,6 +29,8 @@ interface DocumentAtHand {
 /** The outcome. */
 export interface ConvertedAtHand extends Legibility, Recognition {
   readonly pages: number
+  /** Pages from 1 that are pictures, and whose text was not read: the result shows them and has no words of theirs. */
+  readonly unreadPictures: ReadonlyArray<number>
   /** The whole file, part by part. */
   readonly html: Stream.Stream<string, ObjectStoreError>
 }
@@ -38,14 +40,14 @@ const encoder = new TextEncoder()
 const lineOf = Effect.fnUntraced(function* (pages: OpenPages, index: number) {
   const page = yield* pages.page(index)
   const isBlank = yield* page.isBlank
-  const { html, label, tier } = yield* isBlank ? page.layout : page.recognised
+  const { html, isScan, label, tier } = yield* isBlank ? page.layout : page.recognised
   const line: PageLine = {
     page: index,
     label,
     tier: isBlank ? "blank" : tier,
     html: isBlank ? "" : html
   }
-  return line
+  return { line, isPicture: !isBlank && isScan === true }
 })
 
 /** The requested pages; fails where the document has none of them. */
@@ -78,12 +80,17 @@ export const convertAtHand = Effect.fnUntraced(function* ({
   const total = range.end - range.first
   const tally = new LegibilityTally()
   const keys: Array<string> = []
+  const unreadPictures: Array<number> = []
   let done = 0
 
   const page = (pages: OpenPages, index: number) =>
     lineOf(pages, index).pipe(
-      Effect.catchTag("PdfError", () => Effect.succeed(notice(index))),
-      Effect.tap((line) => Effect.sync(() => tally.add(line))),
+      Effect.catchTag("PdfError", () => Effect.succeed({ line: notice(index), isPicture: false })),
+      Effect.map(({ isPicture, line }) => {
+        if (isPicture) unreadPictures.push(index + 1)
+        tally.add(line)
+        return line
+      }),
       Effect.tap(() => onPage({ done: ++done, total }))
     )
 
@@ -108,6 +115,7 @@ export const convertAtHand = Effect.fnUntraced(function* ({
     pages: total,
     ...legibility,
     ...recognition,
+    unreadPictures,
     html: assemble({ facts, name, pages })
   }
   return result

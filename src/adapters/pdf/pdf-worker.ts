@@ -10,7 +10,7 @@ import { OpenDocument } from "./pages/document.ts"
 const MAX_OPEN = 3
 
 const port = parentPort
-if (port === null) throw new Error("worker.ts runs as a worker thread")
+if (port === null) throw new Error("pdf-worker.ts runs as a worker thread")
 // `ReaderThread` sends just this.
 const limits = workerData as WorkerData
 const outOfMemory = limitWasmMemory(limits.libraryBytes)

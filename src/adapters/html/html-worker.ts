@@ -7,7 +7,7 @@ import type { Tasks, FromThread, ToThread } from "./messages.ts"
 import { parseFragment } from "./parse-fragment.ts"
 
 const port = parentPort
-if (port === null) throw new Error("worker.ts runs as a worker thread")
+if (port === null) throw new Error("html-worker.ts runs as a worker thread")
 
 const surveyors = new Map<number, Surveyor>()
 const folds = new Map<number, PageFold>()

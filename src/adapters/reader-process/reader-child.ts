@@ -1,4 +1,4 @@
-/** The process that a reader runs in: `child.ts PROGRAM RESIDENT_BYTES`. */
+/** The process that a reader runs in: `reader-child.ts PROGRAM RESIDENT_BYTES`. */
 import { Worker } from "node:worker_threads"
 
 import type { FromChild } from "./messages.ts"

@@ -7,7 +7,7 @@ import type { Answer, Request, WorkerData } from "./messages.ts"
 import { mayShowPrint } from "./picture.ts"
 
 const port = parentPort
-if (port === null) throw new Error("worker.ts runs as a worker thread")
+if (port === null) throw new Error("tesseract-worker.ts runs as a worker thread")
 // `RecognitionThread` sends just this.
 const { languages, libraryBytes } = workerData as WorkerData
 

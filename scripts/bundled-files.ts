@@ -1,0 +1,11 @@
+// Takes the place of `import.meta.resolve` in a bundle: what was copied beside it, else what is installed.
+import { existsSync } from "node:fs"
+import { createRequire } from "node:module"
+import { pathToFileURL } from "node:url"
+
+export const resolveFile = (specifier: string): string => {
+  const copied = new URL(`files/${specifier}`, import.meta.url)
+  return existsSync(copied)
+    ? copied.href
+    : pathToFileURL(createRequire(import.meta.url).resolve(specifier)).href
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs"
+
+import { assert, describe, it } from "vitest"
+
+import { nodeTooOld } from "../../../src/runtime/process/node-version.ts"
+
+describe("the guard against an old Node", () => {
+  it.each(["0.10.48", "18.20.8", "20.20.2", "22.18.0"])("refuses %s in one sentence", (version) => {
+    assert.match(nodeTooOld(version) ?? "", /^Postlane needs Node 22\.19 or newer, and this is [^\n]+$/)
+  })
+
+  it.each(["22.19.0", "22.21.1", "24.0.0", "26.1.0-nightly"])("takes %s", (version) => {
+    assert.isUndefined(nodeTooOld(version))
+  })
+
+  it("knows the version that package.json asks for", () => {
+    const manifest = readFileSync(new URL("../../../package.json", import.meta.url), "utf8")
+    const oldest = /"node": ">=([\d.]+)"/.exec(manifest)?.[1] ?? ""
+    assert.isUndefined(nodeTooOld(oldest))
+    assert.isDefined(nodeTooOld(oldest.replace(/\.(\d+)\./, (_, minor: string) => `.${Number(minor) - 1}.`)))
+  })
+
+  it("comes before everything that an old Node cannot load", () => {
+    const entry = readFileSync(new URL("../../../src/runtime/cli.ts", import.meta.url), "utf8")
+    const imports = [...entry.matchAll(/^import .* from "(.+)"$/gm)].map(([, from]) => from)
+    assert.deepStrictEqual(imports, ["node:module", "./process/node-version.ts"])
+  })
+})
