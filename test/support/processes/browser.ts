@@ -1,8 +1,17 @@
 import chromium from "@sparticuz/chromium"
 import { type Browser, chromium as playwright } from "playwright-core"
 
-/** The package is made for a machine with one process; here a page that ends would take the browser along. */
-const ARGS = chromium.args.filter((arg) => arg !== "--single-process" && arg !== "--no-zygote")
+/**
+ * What is left out of the package's flags: it is made for a machine with one process, where here a page that ends would take the
+ * browser along, and it lets every page read every other, which no browser of a person does.
+ */
+const LEFT_OUT = new Set([
+  "--single-process",
+  "--no-zygote",
+  "--disable-web-security",
+  "--allow-running-insecure-content"
+])
+const ARGS = chromium.args.filter((arg) => !LEFT_OUT.has(arg))
 
 /** A headless Chromium from npm: nothing else has to be installed. Close it. */
 export const openBrowser = async (): Promise<Browser> =>
