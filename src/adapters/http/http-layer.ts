@@ -23,6 +23,7 @@ import { bulkHandlers } from "./routes/conversion/bulk.ts"
 import { fileHandlers } from "./routes/conversion/files.ts"
 import { flyerHandlers } from "./routes/conversion/flyers.ts"
 import { jobHandlers } from "./routes/conversion/jobs.ts"
+import { resultPagesHandlers } from "./routes/conversion/result-pages.ts"
 import { sharedHandlers, sharingHandlers } from "./routes/conversion/sharing.ts"
 import { adminHandlers } from "./routes/delivery/admin.ts"
 import { alertHandlers, notificationHandlers } from "./routes/delivery/alerts.ts"
@@ -126,7 +127,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webho
       sharingHandlers,
       sharedHandlers,
       customerHandlers,
-      adminsHandlers
+      adminsHandlers,
+      resultPagesHandlers
     ]),
     Layer.provide([
       proxySecretLayer(options.proxySecret),

@@ -1,6 +1,6 @@
 import { Data } from "effect"
 
-import type { FileId, JobId, FlyerId, LeaseId } from "../ids.ts"
+import { type FileId, JobId, type FlyerId, type LeaseId } from "../ids.ts"
 
 const GIB = 1024 ** 3
 
@@ -55,6 +55,12 @@ export const resultKey = (jobId: JobId, lease: LeaseId): string => `${jobPrefix(
 /** Key of a Word document's or a picture's result: with its file's objects, since there is no job row. */
 export const inlineResultKey = (fileId: FileId, lease: LeaseId): string =>
   `${filePrefix(fileId)}result-${lease}.html`
+
+/** The job whose result has this key; undefined for the result of a Word document or a picture, which has no job. */
+export const jobOfResult = (key: string): JobId | undefined => {
+  const id = /^jobs\/([^/]+)\/result-/.exec(key)?.[1]
+  return id === undefined ? undefined : JobId.make(id)
+}
 
 /** Key of an uploaded file. */
 export const fileKey = (fileId: FileId): string => `${filePrefix(fileId)}source`

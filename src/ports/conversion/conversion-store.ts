@@ -210,6 +210,10 @@ export class ConversionStore extends Context.Service<
         readonly maxAttempts: number
       }
     ) => Store<"stale" | "pending" | "failed">
+    /** The results of a job's chunks, in the order of their pages, which count from 0; the last one included. */
+    readonly chunkResults: (
+      jobId: JobId
+    ) => Store<ReadonlyArray<{ readonly firstPage: number; readonly lastPage: number; readonly key: string }>>
     readonly handBackChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
       costs: ReadonlyArray<CostEntry>

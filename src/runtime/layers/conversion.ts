@@ -30,6 +30,7 @@ import { pacedModel } from "../../domain/conversion/cascade/paced-model.ts"
 import { Conversions, createQueuedJobs } from "../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../domain/conversion/file-watch.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../domain/conversion/job.ts"
+import * as ResultPages from "../../domain/conversion/result-pages.ts"
 import * as Sharing from "../../domain/conversion/sharing.ts"
 import { Uploads, purgeFiles } from "../../domain/conversion/uploads.ts"
 import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
@@ -72,7 +73,7 @@ export const conversion = (settings: ConversionSettings & SharingSettings, crede
   )
 
 const core = (settings: ConversionSettings, credentials: CredentialSource) =>
-  Layer.mergeAll(Uploads.layer, Conversions.layer, FileWatch.layer).pipe(
+  Layer.mergeAll(Uploads.layer, Conversions.layer, FileWatch.layer, ResultPages.layer).pipe(
     Layer.provide(Inspector.layer),
     Layer.provideMerge(ReadPages.layer),
     Layer.provideMerge(model(settings, credentials)),

@@ -23,6 +23,7 @@ import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import { BulkConversions } from "../../../src/domain/conversion/bulk.ts"
 import { Conversions } from "../../../src/domain/conversion/conversions.ts"
 import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
+import { ResultPages } from "../../../src/domain/conversion/result-pages.ts"
 import { Sharing } from "../../../src/domain/conversion/sharing.ts"
 import { Uploads } from "../../../src/domain/conversion/uploads.ts"
 import { Alerts } from "../../../src/domain/delivery/alerts.ts"
@@ -120,6 +121,7 @@ export interface Behind {
   readonly funds: Layer.Layer<Accounts>
   readonly customers: Layer.Layer<Customers>
   readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
+  readonly resultPages: Layer.Layer<ResultPages>
   readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
   readonly convertByEmail: Layer.Layer<ConvertByEmail | MailObjects | ReplyChannel>
   readonly pipeline: Layer.Layer<PipelineAnswers>
@@ -201,6 +203,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         Layer.mock(FileWatch, {}),
         Layer.mock(Uploads, {})
       ),
+    behind.resultPages ?? Layer.mock(ResultPages, {}),
     behind.batch ?? Layer.mock(BatchControls, { stopBatchJob: () => Effect.void }),
     behind.jobs ?? Layer.mock(JobReport, {}),
     behind.sharing ??

@@ -41,8 +41,15 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.deepStrictEqual(yield* store.claimChunk("w", lease), chunk)
         assert.strictEqual(chunk?.attempts, 1)
         const other = yield* store.claimChunk("w", anyId())
-        yield* store.completeChunk(chunk!, "r0", [])
+        assert.deepStrictEqual(yield* store.chunkResults(chunk!.jobId), [])
         yield* store.completeChunk(other!, "r1", [])
+        yield* store.completeChunk(chunk!, "r0", [])
+        const results = yield* store.chunkResults(chunk!.jobId)
+        assert.deepStrictEqual(
+          results,
+          [chunk!, other!].map(({ firstPage, lastPage }, at) => ({ firstPage, lastPage, key: `r${at}` }))
+        )
+        assert.deepStrictEqual(yield* store.chunkResults(anyId()), [])
 
         const assembly = yield* store.claimAssembly(lease, STALE)
         const again = yield* store.claimAssembly(lease, STALE)

@@ -43,6 +43,7 @@ export const PAGE_PATHS: ReadonlyArray<string> = [
   "/",
   "/sign-in",
   "/dashboard",
+  "/dashboard/files/:fileId",
   "/admin",
   "/admin/:screen",
   "/admin/email-log/:id",

@@ -7,6 +7,7 @@ import { sessionCookieOf } from "../server/credentials.ts"
 import { problem, type Problem, problemResponse } from "../server/problem.ts"
 import { adminScreen } from "./admin.ts"
 import { type Assets, assetRoutes, readAssets } from "./assets.ts"
+import { CONVERSION_POLICY, conversionMain } from "./conversion-page.ts"
 import { dashboardMain } from "./dashboard.ts"
 import { acceptsPages, escape, pageResponse } from "./html-page.ts"
 import { makeMailPages } from "./mail-pages.ts"
@@ -37,7 +38,7 @@ interface Pages {
 }
 
 const respond = ({ assets }: Pages, content: ShellPage, status = 200) =>
-  pageResponse(shell(assets.pathOf, content), { policy: APP_POLICY, status })
+  pageResponse(shell(assets.pathOf, content), { policy: content.policy ?? APP_POLICY, status })
 
 /** The sign-in page, with the reason for which a page sends its caller there, and the way back to it. */
 const toSignIn = (right: Right) =>
@@ -101,6 +102,18 @@ const dashboard = (pages: Pages) =>
 const forAdmins = (principal: Principal, main: string): string =>
   `<div data-may-write="${may(principal, "admin")}">${main}</div>`
 
+/** `GET /dashboard/files/:fileId`. */
+const conversion = (pages: Pages) =>
+  Effect.flatMap(HttpRouter.params, ({ fileId = "" }) =>
+    guarded(pages, "owner", `/dashboard/files/${encodeURIComponent(fileId)}`, () => ({
+      title: "Conversion",
+      main: conversionMain(fileId),
+      script: "dashboard/pages.js",
+      style: "dashboard/dashboard.css",
+      policy: CONVERSION_POLICY
+    }))
+  )
+
 /** `GET /admin/:screen`. */
 const admin = (pages: Pages) =>
   Effect.flatMap(HttpRouter.params, ({ screen: name = "" }) => {
@@ -146,6 +159,7 @@ export const pageRoutes = ({ baseUrl }: { readonly baseUrl: string }) =>
       yield* router.add("GET", "/", home)
       yield* router.add("GET", "/sign-in", signIn(pages))
       yield* router.add("GET", "/dashboard", dashboard(pages))
+      yield* router.add("GET", "/dashboard/files/:fileId", conversion(pages))
       yield* router.add("GET", "/admin", redirect("/admin/jobs"))
       yield* router.add("GET", "/admin/:screen", admin(pages))
       yield* router.add("GET", "/admin/email-log/:id", mail(pages))

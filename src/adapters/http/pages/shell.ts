@@ -18,6 +18,8 @@ export interface ShellPage {
   readonly style?: string | undefined
   /** The page can be read without its script. */
   readonly complete?: boolean | undefined
+  /** Where it is another than {@link APP_POLICY}. */
+  readonly policy?: string | undefined
   /** The signed-in user. */
   readonly principal?: Principal | undefined
   /** The path of the page, which the navigation marks. */

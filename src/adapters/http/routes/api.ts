@@ -17,6 +17,7 @@ import { BulkGroup } from "./conversion/bulk.ts"
 import { FileGroup } from "./conversion/files.ts"
 import { FlyerGroup } from "./conversion/flyers.ts"
 import { JobGroup } from "./conversion/jobs.ts"
+import { ResultPagesGroup } from "./conversion/result-pages.ts"
 import { SharedGroup, SharingGroup } from "./conversion/sharing.ts"
 import { AdminGroup } from "./delivery/admin.ts"
 import { AlertGroup, NotificationGroup } from "./delivery/alerts.ts"
@@ -70,7 +71,8 @@ export class Api extends HttpApi.make(API_NAME)
   .add(SharingGroup)
   .add(SharedGroup)
   .add(CustomerGroup)
-  .add(AdminsGroup) {}
+  .add(AdminsGroup)
+  .add(ResultPagesGroup) {}
 
 /** What an embedded one serves in addition. */
 export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup).add(DevMessageGroup) {}

@@ -35,6 +35,13 @@ export const eventStream = (moments: Stream.Stream<Moment>): HttpServerResponse.
 const RESULT_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
+/** Headers of every answer that carries a result, or a part of one. */
+export const RESULT_HEADERS = {
+  "content-security-policy": RESULT_POLICY,
+  "x-content-type-options": "nosniff",
+  "cache-control": "private, no-cache"
+}
+
 /** Streams a result, with these additional headers; the caller has checked access. */
 export const resultResponse = (
   objects: Pick<ObjectStoreService, "get" | "stat">,
@@ -45,11 +52,6 @@ export const resultResponse = (
     HttpServerResponse.stream(Stream.orDie(objects.get(key)), {
       contentType: PAGE_MEDIA_TYPE,
       contentLength: size,
-      headers: {
-        "content-security-policy": RESULT_POLICY,
-        "x-content-type-options": "nosniff",
-        "cache-control": "private, no-cache",
-        ...headers
-      }
+      headers: { ...RESULT_HEADERS, ...headers }
     })
   )

@@ -2,7 +2,7 @@ import type { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { moveJob } from "../../../domain/conversion/job.ts"
-import type { LeaseId } from "../../../domain/ids.ts"
+import type { JobId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedChunk } from "../../../ports/conversion/conversion-store.ts"
 import { refreshHold } from "../accounts/funds.ts"
 import type { ChunkRow, JobRow } from "../documents/rows.ts"
@@ -171,3 +171,9 @@ export const recoverOrphan = (db: Documents, stale: Duration.Duration, maxAttemp
   else showProgress(db, chunk.jobId)
   return 1
 }
+
+/** The results of a job's chunks, in the order of their pages. */
+export const chunkResults = (db: Documents, jobId: JobId) =>
+  chunksOf(db, jobId).flatMap(({ firstPage, lastPage, resultKey, status }) =>
+    status === "completed" && resultKey !== null ? [{ firstPage, lastPage, key: resultKey }] : []
+  )

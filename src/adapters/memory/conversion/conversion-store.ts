@@ -8,6 +8,7 @@ import { type Documents, MemoryDocuments, transaction } from "../documents/state
 import { claimAssembly, finishJob, handBackAssembly, heartbeatAssembly } from "./assembly.ts"
 import {
   claimChunk,
+  chunkResults,
   completeChunk,
   failChunk,
   handBackChunk,
@@ -101,6 +102,7 @@ const chunksOn = (
   | "claimChunk"
   | "heartbeatChunk"
   | "completeChunk"
+  | "chunkResults"
   | "failChunk"
   | "handBackChunk"
   | "failJob"
@@ -116,6 +118,7 @@ const chunksOn = (
 > => ({
   claimChunk: (worker, lease) => run((db) => claimChunk(db, worker, lease)),
   heartbeatChunk: (chunk, pagesDone, window) => run((db) => heartbeatChunk(db, chunk, pagesDone, window)),
+  chunkResults: (jobId) => run((db) => chunkResults(db, jobId)),
   completeChunk: (chunk, resultKey, costs) => run((db) => completeChunk(db, chunk, resultKey, costs)),
   failChunk: (chunk, failure) => run((db) => failChunk(db, chunk, failure)),
   handBackChunk: (chunk, costs) => run((db) => handBackChunk(db, chunk, costs)),

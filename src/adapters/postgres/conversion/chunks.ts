@@ -12,7 +12,14 @@ export const chunksOn = (
   sql: WriteSql["Service"]
 ): Pick<
   Store,
-  "claimChunk" | "heartbeatChunk" | "completeChunk" | "failChunk" | "handBackChunk" | "failJob" | "bookCosts"
+  | "claimChunk"
+  | "heartbeatChunk"
+  | "completeChunk"
+  | "chunkResults"
+  | "failChunk"
+  | "handBackChunk"
+  | "failJob"
+  | "bookCosts"
 > => ({
   claimChunk: (worker, lease) =>
     Effect.map(
@@ -32,6 +39,13 @@ export const chunksOn = (
       "completeChunk",
       Schema.Literals(["stale", "completed", "assembling"]),
       sql`select complete_chunk(${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb) as answer`
+    ),
+  chunkResults: (jobId) =>
+    ask.rows(
+      "chunkResults",
+      Schema.Struct({ firstPage: Schema.Int, lastPage: Schema.Int, key: Schema.String }),
+      sql`select first_page, last_page, result_key as key from chunk_jobs
+        where job_id = ${jobId}::uuid and status = 'completed' and result_key is not null order by chunk_index`
     ),
   failChunk: ({ id, lease }, { costs, error, maxAttempts, retryIn }) =>
     ask.answer(

@@ -113,4 +113,24 @@ export const documentStart = (plan: Plan): string => {
 
 export const DOCUMENT_END = "</main></body></html>\n"
 
+/** One page of a result as a document of its own, to be looked at beside the page that it was made of. */
+export const pageDocument = (page: {
+  readonly lang: string
+  readonly title: string
+  /** A clean fragment. */
+  readonly html: string
+}): string => {
+  const { html, lang, title } = page
+  const head = serialize([
+    element("head", {}, [
+      element("meta", { charset: "utf-8" }),
+      element("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+      element("meta", { name: "color-scheme", content: "light dark" }),
+      element("title", {}, [title])
+    ])
+  ])
+  const root = serialize([element("html", { lang, dir: rightToLeft(lang) ? "rtl" : undefined })])
+  return `<!doctype html>\n${root.replace("</html>", "")}${head.replace("</head>", () => `<style>${STYLE_SHEET}</style></head>`)}<body><main>${html}</main></body></html>\n`
+}
+
 const rightToLeft = (lang: string): boolean => /^(ar|fa|he|ur|yi|ps|sd|ug|dv)\b/.test(lang)

@@ -33,6 +33,7 @@ import {
 import * as Bulk from "../../../../../src/domain/conversion/bulk.ts"
 import { Conversions, createQueuedJobs } from "../../../../../src/domain/conversion/conversions.ts"
 import { FileWatch } from "../../../../../src/domain/conversion/file-watch.ts"
+import * as ResultPages from "../../../../../src/domain/conversion/result-pages.ts"
 import * as Sharing from "../../../../../src/domain/conversion/sharing.ts"
 import { Uploads } from "../../../../../src/domain/conversion/uploads.ts"
 import { assembleJob } from "../../../../../src/domain/conversion/work/assembling.ts"
@@ -79,6 +80,7 @@ const layerOf = (folder: string, post: Post) => {
     Conversions.layer,
     BatchControls.layer,
     FileWatch.layer,
+    ResultPages.layer,
     Bulk.layer,
     bulkMessages,
     Sharing.layer
@@ -175,6 +177,7 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
       startServer({
         access,
         files: Layer.merge(known, watchOf(index)),
+        resultPages: known,
         sharing: known,
         funds: known,
         batch: known,

@@ -169,6 +169,7 @@ export class Row {
     const result = this.file.hasResult
       ? [
           this.#link("Open result", ` of ${name}`, {}, "button primary"),
+          ...(this.file.pages > 0 && kindOf(name) === "pdf" ? [this.#pagesLink()] : []),
           this.#link("Download", ` the result of ${name}`, { download: resultName(name) }, "button"),
           act("share", "Share", `the result of ${name}`, () => void commands.share(this))
         ]
@@ -199,6 +200,17 @@ export class Row {
   #link(text, about, more, kind) {
     const href = `/api/v1/files/${encodeURIComponent(this.file.id)}/result`
     return el("a", { href, class: kind, "data-does": text, ...more }, text, hidden(about))
+  }
+
+  /** To the page that shows the original beside its result. */
+  #pagesLink() {
+    const href = `/dashboard/files/${encodeURIComponent(this.file.id)}`
+    return el(
+      "a",
+      { href, class: "button", "data-does": "pages" },
+      "Compare",
+      hidden(` ${this.file.name} with its result, page by page`)
+    )
   }
 
   /** The choice of the way to convert, which the row keeps. */

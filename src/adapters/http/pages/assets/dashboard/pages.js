@@ -1,0 +1,177 @@
+import { ask, explain } from "../api.js"
+import { confirmed } from "../dialogs.js"
+import { byId, el, say, show, warn } from "../dom.js"
+import { priceIn, showFunds } from "./funds.js"
+import { pages as inPages } from "./state.js"
+
+/** @import { FileView } from "./state.js" */
+/** @typedef {{ readonly page: number, readonly label: string, readonly tier: string, readonly look: string | null }} OutlinePage */
+
+const id = byId("conversion", HTMLElement).dataset["file"] ?? ""
+const path = `/api/v1/files/${encodeURIComponent(id)}`
+
+/** How a page was converted, in words. @type {Readonly<Record<string, string>>} */
+const TIERS = {
+  blank: "blank",
+  layout: "from the layout",
+  "table-of-contents": "a table of contents",
+  recognised: "read from a picture",
+  "poorly-recognised": "read from a picture, not well",
+  "hifi-single-pass": "by the model",
+  "coverage-retry": "by the model, asked again",
+  agentic: "by the model, then mended",
+  "math-ocr": "by the model for formulas",
+  harness: "by the model for whole documents",
+  unreadable: "could not be read"
+}
+
+/** Why a page needs a look, in words. @type {Readonly<Record<string, string>>} */
+const LOOKS = {
+  unreadable: "could not be read; a note stands in its place, and it cost nothing",
+  poorly_read: "was read from a picture, but not well: words may be wrong",
+  mended: "the model left words out, and they were mended: look whether they stand where they belong",
+  no_model: "the model did not answer; it was converted from the layout instead"
+}
+
+/** @type {ReadonlyArray<OutlinePage>} */
+let outline = []
+
+const wanted = () => {
+  const page = Number(new URLSearchParams(location.search).get("page") ?? "1")
+  return outline.some((one) => one.page === page) ? page : 1
+}
+
+/** @param {string} name @param {number | undefined} page */
+const link = (name, page) => {
+  const place = byId(name, HTMLAnchorElement)
+  if (page === undefined) {
+    place.removeAttribute("href")
+    place.setAttribute("aria-disabled", "true")
+    return
+  }
+  place.href = `?page=${page}`
+  place.removeAttribute("aria-disabled")
+}
+
+/** Shows the page that the address names, drawn beside its result. */
+const draw = () => {
+  const page = wanted()
+  const at = outline.find((one) => one.page === page)
+  if (at === undefined) return
+  const last = outline.length
+  byId("where", HTMLElement).textContent = `Page ${page} of ${last}`
+  byId("tier", HTMLElement).textContent = `Converted: ${TIERS[at.tier] ?? at.tier}.`
+  show(
+    byId("look", HTMLElement),
+    at.look === null ? undefined : `This page ${LOOKS[at.look] ?? "needs a look"}.`
+  )
+  link("before", page > 1 ? page - 1 : undefined)
+  link("after", page < last ? page + 1 : undefined)
+  byId("number", HTMLInputElement).value = String(page)
+  const picture = byId("picture", HTMLImageElement)
+  picture.alt = `Page ${page} as it was uploaded`
+  show(byId("no-picture", HTMLElement), undefined)
+  picture.hidden = false
+  picture.src = `${path}/pages/${page}/picture`
+  const frame = byId("result", HTMLIFrameElement)
+  frame.title = `Page ${page} of the result`
+  // Without an entry in the browser's history, which has the page's own address.
+  frame.contentWindow?.location.replace(`${path}/pages/${page}/result`)
+  for (const one of document.querySelectorAll("#looks a"))
+    if (one.getAttribute("href") === `?page=${page}`) one.setAttribute("aria-current", "true")
+    else one.removeAttribute("aria-current")
+}
+
+/** @param {number} page */
+const go = (page) => {
+  history.pushState(null, "", `?page=${page}`)
+  draw()
+  say(`Page ${page} of ${outline.length}.`)
+}
+
+/** How many pages were converted in which way, and which of them need a look. */
+const drawOutline = () => {
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  for (const { tier } of outline) counts.set(tier, (counts.get(tier) ?? 0) + 1)
+  const ways = [...counts].map(([tier, count]) => `${inPages(count)} ${TIERS[tier] ?? tier}`)
+  byId("ways", HTMLElement).textContent = `${ways.join(", ")}.`
+  const looks = outline.filter(({ look }) => look !== null)
+  byId("looks-title", HTMLElement).textContent =
+    looks.length === 0 ? "No page is known to need a look" : `${inPages(looks.length)} to look at`
+  byId("looks", HTMLElement).replaceChildren(
+    ...looks.map(({ look, page }) =>
+      el(
+        "li",
+        {},
+        el("a", { href: `?page=${page}` }, `Page ${page}`),
+        `: ${LOOKS[look ?? ""] ?? "needs a look"}.`
+      )
+    )
+  )
+}
+
+/** @param {FileView} file */
+const drawFile = (file) => {
+  byId("name", HTMLElement).textContent = file.name
+  document.title = `${file.name} – Postlane`
+  byId("again-price", HTMLElement).textContent =
+    `It costs ${priceIn(file.price)}, charged when the new result is there; pages that cannot be read cost nothing.`
+  byId("open", HTMLAnchorElement).href = `${path}/result`
+}
+
+byId("picture", HTMLImageElement).addEventListener("error", () => {
+  byId("picture", HTMLImageElement).hidden = true
+  show(byId("no-picture", HTMLElement), "This page cannot be drawn. Its result stands beside it.")
+})
+document.addEventListener("click", (event) => {
+  const { target } = event
+  const anchor = target instanceof Element ? target.closest('a[href^="?page="]') : null
+  if (anchor === null || event.ctrlKey || event.metaKey || event.shiftKey) return
+  event.preventDefault()
+  go(Number(new URLSearchParams((anchor.getAttribute("href") ?? "").slice(1)).get("page")))
+})
+byId("goto", HTMLFormElement).addEventListener("submit", (event) => {
+  event.preventDefault()
+  const page = Number(byId("number", HTMLInputElement).value)
+  if (outline.some((one) => one.page === page)) go(page)
+})
+addEventListener("popstate", draw)
+
+byId("again", HTMLFormElement).addEventListener("submit", (event) => {
+  event.preventDefault()
+  void (async () => {
+    const way = byId("way", HTMLSelectElement).value
+    const sure = await confirmed({
+      title: "Convert it again?",
+      text: `${byId("again-price", HTMLElement).textContent} The result that you have stays until then.`,
+      yes: "Convert again",
+      no: "Keep what is there",
+      kind: "primary"
+    })
+    if (!sure) return
+    try {
+      await ask("POST", `${path}/convert`, { options: { highFidelity: way === "highFidelity" } })
+      location.assign("/dashboard")
+    } catch (failure) {
+      const text = explain(failure)
+      show(byId("problem", HTMLElement), text)
+      warn(text)
+    }
+  })()
+})
+
+try {
+  await showFunds()
+  /** @type {readonly [{ readonly file: FileView }, { readonly pages: ReadonlyArray<OutlinePage> }]} */
+  const [{ file }, { pages }] = await Promise.all([ask("GET", path), ask("GET", `${path}/pages`)])
+  outline = pages
+  drawFile(file)
+  byId("pages", HTMLElement).hidden = false
+  byId("number", HTMLInputElement).max = String(outline.length)
+  drawOutline()
+  draw()
+} catch (failure) {
+  show(byId("problem", HTMLElement), explain(failure))
+}
+byId("loading", HTMLElement).hidden = true

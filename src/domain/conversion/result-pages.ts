@@ -1,0 +1,159 @@
+import { Context, Effect, Layer, Option, Schema, Semaphore, Stream } from "effect"
+
+import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
+import { Pdf, type PdfError, type Picture } from "../../ports/conversion/pdf.ts"
+import { FileObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { pageDocument } from "./html/shell.ts"
+import { PageLine } from "./page-line.ts"
+import { jobOfResult } from "./stored-files.ts"
+
+/** A page of a result, without its text. */
+export interface OutlinePage {
+  /** From 1. */
+  readonly page: number
+  /** As the document labels it. */
+  readonly label: string
+  readonly tier: PageLine["tier"]
+  /** Why somebody should look at it; null: nothing is known against it. */
+  readonly look: Look | null
+}
+
+/**
+ * Why a page needs a look: it could not be read; it was read from a picture, but not well; the model left words out, and they
+ * were mended; the model did not answer, so that the layout tier converted it.
+ */
+export const Look = Schema.Literals(["unreadable", "poorly_read", "mended", "no_model"])
+export type Look = typeof Look.Type
+
+const MODEL_TIERS: ReadonlySet<PageLine["tier"]> = new Set([
+  "hifi-single-pass",
+  "coverage-retry",
+  "agentic",
+  "harness"
+])
+
+/** Pages of a conversion with their reasons to be looked at; a model was asked where it answered for any of them. */
+export const outlineOf = (
+  lines: ReadonlyArray<Pick<PageLine, "page" | "label" | "tier">>
+): ReadonlyArray<OutlinePage> => {
+  const asked = lines.some(({ tier }) => MODEL_TIERS.has(tier))
+  const lookOf = (tier: PageLine["tier"]): Look | null => {
+    switch (tier) {
+      case "unreadable":
+        return "unreadable"
+      case "poorly-recognised":
+        return "poorly_read"
+      case "coverage-retry":
+      case "agentic":
+        return "mended"
+      case "layout":
+      case "recognised":
+        return asked ? "no_model" : null
+      default:
+        return null
+    }
+  }
+  return lines.map(({ label, page, tier }) => ({ page: page + 1, label, tier, look: lookOf(tier) }))
+}
+
+/** Most pictures that one process draws at once for people who look at pages. */
+const DRAWN_AT_ONCE = 2
+
+/** Enough to read beside the result. */
+const DPI = 110
+
+type Asked<A> = Effect.Effect<A | undefined, ObjectStoreError | StoreUnavailable>
+
+/** The pages of results, one by one, beside the pages that they were made of. */
+export class ResultPages extends Context.Service<
+  ResultPages,
+  {
+    /** Undefined: there is no result, or none that was made page by page. */
+    readonly outline: (file: StoredFile) => Asked<ReadonlyArray<OutlinePage>>
+    /** A page of the result as a document; `page` from 1. Undefined: there is no such page. */
+    readonly html: (file: StoredFile, page: number) => Asked<string>
+    /** The page of the uploaded PDF as a picture; undefined for other files. */
+    readonly picture: (
+      file: StoredFile,
+      page: number
+    ) => Effect.Effect<Picture | undefined, ObjectStoreError | PdfError>
+  }
+>()("postlane/domain/ResultPages") {}
+
+const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
+
+/** The language that a stored result names in its first bytes. */
+const LANGUAGE = /<html lang="([A-Za-z0-9-]{1,35})"/
+
+const linesOf = (objects: FileObjects["Service"], key: string) =>
+  objects.get(key).pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.filter((line) => line !== ""),
+    Stream.mapEffect((line) =>
+      Effect.mapError(
+        decodeLine(line),
+        (cause) => new ObjectStoreError({ reason: "unavailable", key, cause })
+      )
+    )
+  )
+
+/** Built on the stored results of chunks, which stay as long as their file. */
+export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObjects | Pdf> = Layer.effect(
+  ResultPages,
+  Effect.gen(function* () {
+    const store = yield* ConversionStore
+    const objects = yield* FileObjects
+    const pdf = yield* Pdf
+    const drawing = yield* Semaphore.make(DRAWN_AT_ONCE)
+
+    const chunksOf = Effect.fnUntraced(function* ({ resultKey }: StoredFile) {
+      const jobId = resultKey === null ? undefined : jobOfResult(resultKey)
+      return jobId === undefined ? [] : yield* store.chunkResults(jobId)
+    })
+
+    const languageOf = (key: string) =>
+      objects.get(key).pipe(
+        Stream.decodeText(),
+        Stream.runHead,
+        Effect.map((head) => LANGUAGE.exec(Option.getOrElse(head, () => ""))?.[1] ?? "en")
+      )
+
+    return ResultPages.of({
+      outline: Effect.fnUntraced(function* (file) {
+        const chunks = yield* chunksOf(file)
+        if (chunks.length === 0) return undefined
+        const lines = yield* Stream.fromIterable(chunks).pipe(
+          Stream.flatMap(({ key }) => linesOf(objects, key)),
+          Stream.map(({ label, page, tier }) => ({ label, page, tier })),
+          Stream.runCollect
+        )
+        return outlineOf([...lines])
+      }),
+      html: Effect.fnUntraced(function* (file, page) {
+        const index = page - 1
+        const chunk = (yield* chunksOf(file)).find(
+          ({ firstPage, lastPage }) => firstPage <= index && index <= lastPage
+        )
+        if (chunk === undefined || file.resultKey === null) return undefined
+        const found = Option.getOrUndefined(
+          yield* Stream.runHead(Stream.filter(linesOf(objects, chunk.key), (line) => line.page === index))
+        )
+        if (found === undefined) return undefined
+        const lang = yield* languageOf(file.resultKey)
+        return pageDocument({ lang, title: `Page ${page} of ${file.name}`, html: found.html })
+      }),
+      picture: Effect.fnUntraced(
+        function* (file, page) {
+          if (file.kind !== "pdf" || page < 1 || page > file.pages) return undefined
+          const path = yield* objects.localPath(file.objectKey)
+          const document = yield* pdf.open(path)
+          return yield* document.render(page - 1, DPI)
+        },
+        Effect.scoped,
+        drawing.withPermits(1)
+      )
+    })
+  })
+)

@@ -1,0 +1,112 @@
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, expect, it } from "vitest"
+
+import { numbered } from "../../../support/files/pdf-samples.ts"
+import { openBrowser } from "../../../support/processes/browser.ts"
+import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
+import { expectAccessible, expectFocus, findings, hears, listen, openPage, tabTo } from "./browse.ts"
+
+const PATIENCE = 120_000
+/** One page has no heading of its own, which best practice asks of whole documents. */
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+let world: FilesWorld
+let browser: Browser
+beforeAll(async () => {
+  const [files, opened] = await Promise.all([startFiles(), openBrowser()])
+  world = files
+  browser = opened
+}, PATIENCE)
+afterAll(async () => {
+  await browser.close()
+  await world.stop()
+})
+
+/** Opens a page as a new customer, who has these files; each is converted. */
+const signIn = async (names: ReadonlyArray<string>, pages = 3) => {
+  const customer = await world.customer()
+  const ids: Array<string> = []
+  for (const name of names) {
+    const uploaded = await world.upload(customer, numbered(pages), name)
+    ids.push(uploaded.json.file.id)
+    await world.ask("POST", `/api/v1/files/${ids.at(-1)!}/convert`, customer)
+  }
+  await world.work()
+  const opened = await openPage(browser, world.server.url)
+  const { hostname } = new URL(world.server.url)
+  await opened.page
+    .context()
+    .addCookies([{ name: "postlane_session", value: customer, domain: hostname, path: "/" }])
+  return { ...opened, customer, ids }
+}
+
+/** That the picture of the page is drawn. */
+const isDrawn = (page: Page) =>
+  expect
+    .poll(() => page.evaluate("picture.complete && picture.naturalWidth > 0"), { timeout: 30_000 })
+    .toBe(true)
+
+it(
+  "a conversion's page shows original and result side by side, by keyboard, and one below the other at 320 px",
+  async () => {
+    const { complaints, customer, ids, page } = await signIn([`<b>"Report'.pdf`])
+    await page.goto(`${world.server.url}/dashboard`)
+    await tabTo(page, `Compare <b>"Report'.pdf with its result, page by page`)
+    await page.keyboard.press("Enter")
+    await page.waitForURL(`**/dashboard/files/${ids[0]}`)
+    await page.getByRole("heading", { name: "Page 1 of 3" }).waitFor()
+    await listen(page)
+    expect(await page.textContent("h1")).toBe(`<b>"Report'.pdf`)
+    await isDrawn(page)
+    await page.frameLocator("#result").getByText("1", { exact: false }).first().waitFor()
+    expect(await page.textContent("#looks-title")).toBe("No page is known to need a look")
+    // axe does not reach into a sandboxed frame; its document is looked at below.
+    await expectAccessible(page, "a conversion", ["frame-tested"])
+
+    await tabTo(page, "Next page")
+    await page.keyboard.press("Enter")
+    await hears(page, "Page 2 of 3.")
+    await page.waitForURL("**?page=2")
+    await expectFocus(page, "Next page")
+    await page.goBack()
+    await page.getByRole("heading", { name: "Page 1 of 3" }).waitFor()
+    await page.goForward()
+    await page.getByRole("heading", { name: "Page 2 of 3" }).waitFor()
+    await isDrawn(page)
+    const side = async (name: string) => (await page.locator(name).boundingBox())!
+    expect((await side("#picture")).x).toBeLessThan((await side("#result")).x)
+    await page.setViewportSize({ width: 320, height: 640 })
+    expect((await side("#picture")).y).toBeLessThan((await side("#result")).y)
+    expect((await side("#picture")).x).toBe((await side("#result")).x)
+    await page.setViewportSize({ width: 1280, height: 900 })
+
+    await page.getByRole("button", { name: "Convert again" }).click()
+    const dialog = page.getByRole("dialog", { name: "Convert it again?" })
+    await expect.poll(() => dialog.textContent()).toContain("3 credits")
+    await page.keyboard.press("Escape")
+
+    const frame = await world.ask("GET", `/api/v1/files/${ids[0]}/pages/2/result`, customer)
+    await page.goto("about:blank")
+    await page.setContent(frame.text)
+    expect(await findings(page, WCAG)).toEqual({ violations: [], undecided: [] })
+    // axe asks the frame, which answers nobody.
+    expect(complaints.filter((text) => !text.includes("'postMessage'"))).toEqual([])
+    await page.context().close()
+  },
+  PATIENCE
+)
+
+it(
+  "a page of somebody else's file says so, and shows nothing",
+  async () => {
+    const [mine, theirs] = [await signIn([]), await signIn(["a.pdf"])]
+    await mine.page.goto(`${world.server.url}/dashboard/files/${theirs.ids[0]}`)
+    await mine.page.getByText("There is no such file").first().waitFor()
+    expect(await mine.page.locator("#pages").isHidden()).toBe(true)
+    await expectAccessible(mine.page, "no such conversion")
+    expect(mine.complaints).toEqual([])
+    await mine.page.context().close()
+    await theirs.page.context().close()
+  },
+  PATIENCE
+)

@@ -1,0 +1,103 @@
+import { Stream } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+import { outlineOf } from "../../../../../src/domain/conversion/result-pages.ts"
+import { fileKey } from "../../../../../src/domain/conversion/stored-files.ts"
+import type { FileId } from "../../../../../src/domain/ids.ts"
+import { FileObjects } from "../../../../../src/ports/object-store.ts"
+import { numbered } from "../../../../support/files/pdf-samples.ts"
+import { type FilesWorld, startFiles } from "./files-world.ts"
+
+let world: FilesWorld
+beforeAll(async () => {
+  world = await startFiles()
+}, 120_000)
+afterAll(() => world.stop())
+
+describe("the outline of a result", () => {
+  const line = (page: number, tier: Parameters<typeof outlineOf>[0][number]["tier"]) => ({
+    page,
+    label: "i",
+    tier
+  })
+
+  it("names the pages that need a look; a page from its layout only where a model was asked", () => {
+    expect(outlineOf([line(0, "layout"), line(1, "poorly-recognised"), line(2, "unreadable")])).toEqual([
+      { page: 1, label: "i", tier: "layout", look: null },
+      { page: 2, label: "i", tier: "poorly-recognised", look: "poorly_read" },
+      { page: 3, label: "i", tier: "unreadable", look: "unreadable" }
+    ])
+    const asked = outlineOf([
+      line(0, "hifi-single-pass"),
+      line(1, "layout"),
+      line(2, "recognised"),
+      line(3, "agentic"),
+      line(4, "coverage-retry"),
+      line(5, "blank"),
+      line(6, "table-of-contents")
+    ])
+    expect(asked.map(({ look }) => look)).toEqual([
+      null,
+      "no_model",
+      "no_model",
+      "mended",
+      "mended",
+      null,
+      null
+    ])
+  })
+})
+
+describe("the pages of a result", () => {
+  it("are listed, shown one by one in any chunk, and drawn beside what they were made of; for their owner alone", async () => {
+    const [owner, other] = [await world.customer(), await world.customer()]
+    const uploaded = await world.upload(owner, numbered(22), "Report.pdf")
+    const id: FileId = uploaded.json.file.id
+    const path = `/api/v1/files/${id}/pages`
+    const before = await world.ask("GET", path, owner)
+    expect([before.status, before.json.code]).toEqual([404, "RESULT_NOT_READY"])
+    await world.ask("POST", `/api/v1/files/${id}/convert`, owner)
+    await world.work()
+    const { json } = await world.ask("GET", path, owner)
+    expect(json.pages).toHaveLength(22)
+    expect(json.pages[20]).toEqual({ page: 21, label: "21", tier: "layout", look: null })
+
+    const page = await world.ask("GET", `${path}/21/result`, owner)
+    expect(page.status).toBe(200)
+    expect(page.headers["content-security-policy"]).toMatch(/^sandbox; default-src 'none'/)
+    expect(page.text).toMatch(/^<!doctype html>\n<html lang="[a-z-]+"/)
+    expect(page.text).toContain("21")
+    expect(page.text).not.toContain("<script")
+
+    const picture = await world.ask("GET", `${path}/22/picture`, owner)
+    expect([picture.status, picture.headers["content-type"]]).toEqual([200, "image/png"])
+    expect(picture.headers["cache-control"]).toBe("private, max-age=3600")
+
+    for (const wrong of ["0", "23", "-1", "1.5", "1e1", "01", "999999999999", "x", "%00", "%2e%2e"]) {
+      for (const what of ["result", "picture"]) {
+        const refused = await world.ask("GET", `${path}/${wrong}/${what}`, owner)
+        expect([wrong, refused.status]).toEqual([wrong, 404])
+      }
+    }
+    for (const part of ["", "/1/result", "/1/picture"]) {
+      const foreign = await world.ask("GET", `${path}${part}`, other)
+      expect([foreign.status, foreign.json.code]).toEqual([404, "FILE_NOT_FOUND"])
+    }
+    // While it is converted again, the pages are those of the result that is there.
+    await world.ask("POST", `/api/v1/files/${id}/convert`, owner)
+    await world.execute()
+    expect((await world.ask("GET", path, owner)).json).toEqual(json)
+  }, 120_000)
+
+  it("of a page that cannot be drawn are a problem, not a crash", async () => {
+    const owner = await world.customer()
+    const id: FileId = (await world.upload(owner, numbered(2), "a.pdf")).json.file.id
+    await world.run(
+      FileObjects.use((objects) =>
+        objects.put(fileKey(id), Stream.make(Buffer.from("no PDF")), { contentType: "application/pdf" })
+      )
+    )
+    const refused = await world.ask("GET", `/api/v1/files/${id}/pages/1/picture`, owner)
+    expect([refused.status, refused.json.code]).toEqual([422, "UNREADABLE_FILE"])
+  }, 60_000)
+})
