@@ -33,10 +33,13 @@ const PROGRAMS = [
   "src/adapters/tesseract/tesseract-worker.ts",
   "src/adapters/reader-process/reader-child.ts",
   "src/adapters/docx/docx-reader.ts",
-  "src/adapters/postal-mime/mail-reader-program.ts"
+  "src/adapters/postal-mime/mail-reader-program.ts",
+  "src/adapters/message-view/message-view-program.ts"
 ]
 /** Files that the code reads beside its modules. */
 const FILES = [
+  "axe-core/axe.min.js",
+  "caniemail/caniemail.json",
   "@embedpdf/pdfium/pdfium.wasm",
   "@neslinesli93/qpdf-wasm/package.json",
   "@neslinesli93/qpdf-wasm/dist/qpdf.js",

@@ -9,10 +9,10 @@ import {
   UnreadableMessage
 } from "../../ports/mail/message-views.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
-import type { Answer, Task } from "./program.ts"
+import type { Answer, Task } from "./message-view-program.ts"
 
 /** From a build the file has the ending that this one has. */
-const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./program.ts" : "./program.js", import.meta.url)
+const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./message-view-program.ts" : "./message-view-program.js", import.meta.url)
 
 /** Real mails take a tenth of a second and 100 MB. */
 const READER: Reader = { program: PROGRAM, timeoutMs: 5_000, heapMb: 256, residentMb: 512, tasks: 200 }

@@ -1,6 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
-import type { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
+import type { Suppression, SuppressionReason } from "../../domain/mail/suppression-policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most rows of one page. */
@@ -52,6 +52,16 @@ export class SuppressionList extends Context.Service<
       readonly actor: string
       readonly note: string | undefined
     }) => Effect.Effect<SuppressionRow, StoreUnavailable>
+    /**
+     * Adds those that are not on the list yet, and returns how many those were; an erased person's stay as they are. Where there
+     * were any, writes one `email_suppress_import` row to `admin_audit_log`, both or neither.
+     */
+    readonly addAll: (batch: {
+      /** Their addresses are keys: bare and lower-case. */
+      readonly entries: ReadonlyArray<Suppression>
+      readonly actor: string
+      readonly note: string | undefined
+    }) => Effect.Effect<number, StoreUnavailable>
     /**
      * Removes every suppression of the address and, where there was one, writes one `email_unsuppress` row into
      * `admin_audit_log`, both or neither. Returns how many it removed.

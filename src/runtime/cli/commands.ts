@@ -50,6 +50,11 @@ const COMMANDS = [
     async () => (await import("./suppressions.ts")).unsuppress
   ),
   command(
+    "import",
+    "Take over the suppression lists of other providers",
+    async () => (await import("./import-suppressions.ts")).importCommand
+  ),
+  command(
     "dead-letters",
     "List and redrive dead retries",
     async () => (await import("./dead-letters.ts")).deadLetters

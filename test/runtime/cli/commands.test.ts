@@ -118,6 +118,35 @@ describe("the command line on a database", () => {
     )
 
     it.effect(
+      "import suppressions: counts, bad lines by number, nothing twice, and a dry run that writes nothing",
+      () =>
+        Effect.gen(function* () {
+          const file = join(folder, "suppressions.csv")
+          const many = Array.from({ length: 1200 }, (_, at) => `imported-${at}@x.test,BOUNCE`)
+          yield* Effect.promise(() => writeFile(file, ["Email,Reason", ...many, "nobody,BOUNCE"].join("\n")))
+          const dry = yield* postlane("import", "suppressions", file, "--dry-run")
+          assert.match(
+            dry.out,
+            /^1200 suppressions in the file: 1200 hard bounces, 0 complaints, 0 manual\.\nNothing/
+          )
+          assert.match(dry.out, /1 line could not be read:\n {2}line 1202: /)
+          assert.strictEqual(dry.code, 1)
+          const first = yield* postlane("import", "suppressions", file, "--json")
+          assert.deepInclude(jsonOf<Record<string, unknown>>(first), { ok: false, added: 1200, bad: 1 })
+          const again = yield* postlane("import", "suppressions", file)
+          assert.include(again.out, "0 added; 1200 stood on the list already")
+          const listed = yield* postlane("suppressions", "--email", "imported-7@x.test", "--json")
+          assert.deepStrictEqual(
+            jsonOf<{ readonly rows: ReadonlyArray<SuppressionRow> }>(listed).rows.map(({ reason }) => reason),
+            ["hard_bounce"]
+          )
+          const none = yield* postlane("import", "suppressions", join(folder, "none.csv"))
+          assert.match(none.err, /none\.csv cannot be read/)
+          yield* WriteSql.use((sql) => sql`delete from email_suppressions where email like 'imported-%'`)
+        })
+    )
+
+    it.effect(
       "suppress, send, unsuppress: the address gets nothing in between, and the audit log says who",
       () =>
         Effect.gen(function* () {

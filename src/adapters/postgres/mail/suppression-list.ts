@@ -63,6 +63,24 @@ const ADD = `with added as (
 )
 select * from added`
 
+/** In the order that all writers of the list share; an erased person's address is not written down again. */
+const ADD_ALL = `with added as (
+  insert into email_suppressions (email, reason, note)
+  select distinct x.email, x.reason, $3::text from unnest($1::text[], $2::text[]) as x(email, reason)
+  where not exists (
+    select from erased_suppressions e where e.address_hash = address_hash(x.email) and e.reason = x.reason
+  )
+  order by 1, 2
+  on conflict (email, reason) do nothing
+  returning reason
+), noted as (
+  insert into admin_audit_log (action, actor, target, note, details)
+  select 'email_suppress_import', $4, count(*) || ' addresses', $3,
+    jsonb_build_object('added', count(*), 'reasons', jsonb_agg(distinct reason order by reason))
+  from added having count(*) > 0
+)
+select count(*)::int as answer from added`
+
 const REMOVE = `with plain as (
   delete from email_suppressions where email = $1 returning reason
 ), erased as (
@@ -98,6 +116,17 @@ export const layer: Layer.Layer<SuppressionList, never, ReadSql | WriteSql> = La
         ask
           .stored("suppress", writeSql.unsafe<SuppressionRow>(ADD, [email, note ?? null, actor]))
           .pipe(Effect.map((rows) => rows[0]!)),
+      addAll: ({ actor, entries, note }) =>
+        ask.answer(
+          "import suppressions",
+          Schema.Int,
+          writeSql.unsafe(ADD_ALL, [
+            entries.map(({ email }) => email),
+            entries.map(({ reason }) => reason),
+            note ?? null,
+            actor
+          ])
+        ),
       remove: ({ actor, email, note }) =>
         ask.answer("unsuppress", Schema.Int, writeSql.unsafe(REMOVE, [email, actor, note ?? null]))
     })

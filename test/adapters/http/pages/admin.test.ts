@@ -176,6 +176,7 @@ beforeAll(async () => {
           suppressed = [row, ...suppressed]
           return row
         }),
+      addAll: () => Effect.die("not here"),
       remove: ({ email }) =>
         Effect.sync(() => {
           const before = suppressed.length

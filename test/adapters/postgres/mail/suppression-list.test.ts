@@ -52,6 +52,50 @@ suiteLayer(Layer.mergeAll(layer, preferencesLayer).pipe(Layer.provideMerge(layer
       })
     )
 
+    it.effect(
+      "imports what is not there yet, once, with one audit row, and writes no erased address down again",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const list = yield* SuppressionList
+          const sql = yield* WriteSql
+          yield* insert("old@x.test", "complaint", "2026-01-01T00:00:00Z")
+          yield* sql`insert into erased_suppressions (address_hash, reason) values (address_hash('gone@x.test'), 'complaint')`
+          const entries = [
+            { email: "b@x.test", reason: "hard_bounce" },
+            { email: "a@x.test", reason: "manual" },
+            { email: "b@x.test", reason: "hard_bounce" },
+            { email: "old@x.test", reason: "complaint" },
+            { email: "old@x.test", reason: "manual" },
+            { email: "gone@x.test", reason: "complaint" }
+          ] as const
+          const batch = { entries, actor: "cli:ann", note: "from Postmark" }
+          assert.strictEqual(yield* list.addAll(batch), 3)
+          assert.strictEqual(yield* list.addAll(batch), 0)
+          const { rows } = yield* list.page({ limit: 9 })
+          assert.deepStrictEqual(
+            rows.map(({ email, note, reason }) => [email, reason, note]),
+            [
+              ["a@x.test", "manual", "from Postmark"],
+              ["b@x.test", "hard_bounce", "from Postmark"],
+              ["old@x.test", "manual", "from Postmark"],
+              ["old@x.test", "complaint", null]
+            ]
+          )
+          const audit = yield* sql`select action, actor, target, note, details from admin_audit_log`
+          assert.deepStrictEqual(audit, [
+            {
+              action: "email_suppress_import",
+              actor: "cli:ann",
+              target: "3 addresses",
+              note: "from Postmark",
+              details: { added: 3, reasons: ["hard_bounce", "manual"] }
+            }
+          ])
+          yield* sql`delete from erased_suppressions`
+        })
+    )
+
     it.effect("P3: adds a manual one once; removal takes every reason and leaves one audit row", () =>
       Effect.gen(function* () {
         yield* clean

@@ -48,6 +48,7 @@ beforeAll(async () => {
       SuppressionList.of({
         page: (filter) => Effect.sync(() => (asked.push(filter), { rows: [row], nextCursor: null })),
         add: (entry) => Effect.sync(() => (asked.push(entry), row)),
+        addAll: () => Effect.die("not here"),
         remove: (entry) => Effect.sync(() => (asked.push(entry), entry.email === "a@x.test" ? 2 : 0))
       })
     )

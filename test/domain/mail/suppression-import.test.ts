@@ -1,0 +1,126 @@
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+
+import { suppressionReader } from "../../../src/domain/mail/suppression-import.ts"
+import type { SuppressionReason } from "../../../src/domain/mail/suppression-policy.ts"
+
+const read = (text: string, reason?: SuppressionReason, width = text.length + 1) => {
+  const reader = suppressionReader(reason)
+  const found: Array<unknown> = []
+  for (let at = 0; at < text.length; at += width)
+    for (const one of reader.feed(text.slice(at, at + width))) found.push(one)
+  for (const one of reader.end()) found.push(one)
+  return found
+}
+
+const bounce = { email: "a@x.test", reason: "hard_bounce" }
+const complaint = { email: "b@x.test", reason: "complaint" }
+const manual = { email: "c@x.test", reason: "manual" }
+
+/** As each provider's API and console hand the list out. */
+const EXPORTS = {
+  "Resend, JSON": JSON.stringify(
+    {
+      object: "list",
+      has_more: false,
+      data: [
+        { object: "suppression", id: "1", email: "A@x.test", origin: "bounce", source_id: "9" },
+        { object: "suppression", id: "2", email: "b@x.test", origin: "complaint", source_id: null },
+        { object: "suppression", id: "3", email: "c@x.test", origin: "manual", source_id: null }
+      ]
+    },
+    null,
+    2
+  ),
+  "Resend, CSV":
+    "id,email,origin,source_id,created_at\n1,a@x.test,bounce,9,\n2,b@x.test,complaint,,\n3,c@x.test,manual,,\n",
+  "Amazon SES, CSV": "a@x.test,BOUNCE\r\nb@x.test, COMPLAINT\r\nc@x.test,manual",
+  "Amazon SES, lines": ["a", "b"]
+    .map((name, at) => `{"emailAddress":"${name}@x.test","reason":"${["BOUNCE", "COMPLAINT"][at]}"}`)
+    .concat('{"emailAddress":"c@x.test","reason":"MANUAL"}')
+    .join("\n"),
+  "Amazon SES, command line": JSON.stringify({
+    SuppressedDestinationSummaries: [
+      { EmailAddress: "a@x.test", Reason: "BOUNCE", LastUpdateTime: "2026-01-01T00:00:00Z" },
+      { EmailAddress: "b@x.test", Reason: "COMPLAINT", LastUpdateTime: "2026-01-01T00:00:00Z" },
+      { EmailAddress: "c@x.test", Reason: "MANUAL", LastUpdateTime: "2026-01-01T00:00:00Z" }
+    ]
+  }),
+  "Postmark, JSON": JSON.stringify({
+    Suppressions: [
+      { EmailAddress: "a@x.test", SuppressionReason: "HardBounce", Origin: "Recipient" },
+      { EmailAddress: "b@x.test", SuppressionReason: "SpamComplaint", Origin: "Recipient" },
+      { EmailAddress: "c@x.test", SuppressionReason: "ManualSuppression", Origin: "Customer" }
+    ]
+  }),
+  "Postmark, CSV":
+    '\uFEFF"Email Address","Suppression Reason","Origin"\n"a@x.test","HardBounce","Recipient"\n"b@x.test","SpamComplaint","Recipient"\n"c@x.test","ManualSuppression","Admin"\n'
+} as const
+
+describe("an export of suppressions", () => {
+  it.each(Object.entries(EXPORTS))("of %s is read, however its bytes arrive", (_, text) => {
+    for (const width of [text.length, 1, 3])
+      expect(read(text, undefined, width)).toEqual([bounce, complaint, manual])
+  })
+
+  it("of SendGrid: bounces by their status, what else there is by the reason that the caller names", () => {
+    const words = '"550 5.1.1 The account, ""a"", does not\nexist"'
+    expect(read(`status,reason,email,created\n5.1.1,${words},a@x.test,1443651125\n`)).toEqual([bounce])
+    expect(read('[{"created":1,"email":"a@x.test","reason":"550 no","status":"5.1.1"}]')).toEqual([bounce])
+    expect(read("email,ip,created\nb@x.test,10.0.0.1,1\n", "complaint")).toEqual([complaint])
+    expect(read("email,created\nb@x.test,1\n")).toEqual([
+      { line: 2, problem: expect.stringContaining("--reason") }
+    ])
+  })
+
+  it("names each line that cannot be read, and reads the others", () => {
+    const rows = [
+      "email,reason",
+      "a@x.test,bounce",
+      "no address,bounce",
+      "",
+      ",bounce",
+      "b@x.test,complaint",
+      "x@y,bounce"
+    ]
+    expect(read(rows.join("\n"))).toEqual([
+      bounce,
+      { line: 3, problem: expect.any(String) },
+      { line: 5, problem: "has no address" },
+      complaint,
+      { line: 7, problem: expect.stringContaining("no dot") }
+    ])
+    expect(read('[\n{"email":"a@x.test","reason":"bounce"},\n{"email":,},\n{"email":"b@x.test"')).toEqual([
+      bounce,
+      { line: 3, problem: "is not JSON" },
+      { line: 4, problem: "ends in the middle" }
+    ])
+    expect(read('email,reason\n"a@x.test,bounce\n')).toEqual([
+      { line: 2, problem: "ends within a quotation" }
+    ])
+  })
+
+  it("drops a record of megabytes without holding it, and goes on", () => {
+    const long = "x".repeat(3_000_000)
+    expect(read(`email,reason\n${long},bounce\na@x.test,bounce\n`, undefined, 65_536)).toEqual([
+      { line: 2, problem: expect.stringContaining("longer") },
+      bounce
+    ])
+    expect(read(`[{"email":"${long}"},{"email":"a@x.test","reason":"bounce"}]`, undefined, 65_536)).toEqual([
+      { line: 1, problem: expect.stringContaining("longer") },
+      bounce
+    ])
+  })
+
+  it("whatever the file holds, it is entries and numbered lines, the same however it is cut", () => {
+    const text = fc.string({
+      unit: fc.constantFrom(...'{}[]",:\n\r ab@.x\\', "email", "bounce", "reason"),
+      maxLength: 200
+    })
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 9 }), (file, width) => {
+        expect(read(file, "manual", width)).toEqual(read(file, "manual"))
+      })
+    )
+  })
+})
