@@ -76,6 +76,7 @@ export const serialize = (nodes: ReadonlyArray<HtmlNode>): string => {
 
 const gather = (node: HtmlNode, parts: Array<string>): void => {
   if (typeof node === "string") parts.push(node)
+  else if (node.name === "br") parts.push("\n")
   else for (const child of node.children) gather(child, parts)
 }
 

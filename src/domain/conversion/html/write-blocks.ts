@@ -32,6 +32,8 @@ const inline = (span: Span, notes: Notes): ReadonlyArray<HtmlNode> => {
   switch (span.kind) {
     case "text":
       return [styled(span)]
+    case "break":
+      return [element("br", {})]
     case "noteref": {
       const id = notes.get(span.mark)
       const mark = element("sup", {}, [span.mark])

@@ -34,7 +34,10 @@ interface NoteReference {
   readonly mark: string
 }
 
-export type Span = TextSpan | LinkSpan | NoteReference
+/** The end of a line that was ended on purpose: in an address, in verse. */
+export const BREAK = { kind: "break" } as const
+
+export type Span = TextSpan | LinkSpan | NoteReference | typeof BREAK
 
 /** What is known of a block's edges, so that what a page or chunk border cut can be joined again. */
 export interface Seam {
@@ -173,6 +176,8 @@ const spanText = (span: Span): string => {
       return span.spans.map(({ text }) => text).join("")
     case "noteref":
       return span.mark
+    case "break":
+      return "\n"
   }
 }
 

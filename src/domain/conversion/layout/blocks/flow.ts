@@ -2,6 +2,7 @@ import { append, least } from "../../../lists.ts"
 import type { Box } from "../../page-content.ts"
 import { formulasIn } from "../formulas/find-formulas.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
+import { areLinesOfOne, type Extent, keepsLines } from "../lines/kept-lines.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { endsInPageNumber, LEADER_LINE, type Marker } from "../lines/markers.ts"
 import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs.ts"
@@ -10,12 +11,14 @@ import { alignedTables } from "../tables/aligned-table.ts"
 import { tableOf } from "../tables/table-cells.ts"
 import {
   type Block,
+  BREAK,
   type Code,
   type Heading,
   NO_SEAM,
   type Paragraph,
   plain,
   type Seam,
+  type Span,
   textOfSpans
 } from "./block.ts"
 import { footnotesFrom, noteMark } from "./footnotes.ts"
@@ -69,9 +72,13 @@ const seamOf = (group: Group, context: FlowContext, right: number): Seam => ({
   small: (group.lines[0]?.size ?? 0) < SMALL * context.heading.profile.bodySize
 })
 
-const paragraph = (group: Group, context: FlowContext, right: number): Paragraph => ({
+/** The words of lines, each on a line of its own. */
+const brokenSpans = (lines: ReadonlyArray<Line>, context: FlowContext): ReadonlyArray<Span> =>
+  lines.flatMap((line, at) => [...(at === 0 ? [] : [BREAK]), ...spansOf([line], context.inline)])
+
+const paragraph = (group: Group, context: FlowContext, right: number, broken = false): Paragraph => ({
   kind: "paragraph",
-  spans: spansOf(group.lines, context.inline),
+  spans: broken ? brokenSpans(group.lines, context) : spansOf(group.lines, context.inline),
   seam: seamOf(group, context, right),
   lang: undefined
 })
@@ -91,16 +98,31 @@ class Gathering {
   #items: Array<{ group: Group; item: LooseItem }> = []
   #code: Array<Line> = []
   #leaders: Array<Group> = []
+  /** A paragraph whose lines may have been ended on purpose, so that the next line may belong to it. */
+  #text: { readonly group: Group; readonly broken: boolean } | undefined
   readonly #context: FlowContext
+  readonly #extent: Extent
   readonly #right: number
 
-  constructor(context: FlowContext, right: number) {
+  constructor(context: FlowContext, extent: Extent) {
     this.#context = context
-    this.#right = right
+    this.#extent = extent
+    this.#right = extent.right
+  }
+
+  text(group: Group): void {
+    const above = this.#text?.group
+    if (above !== undefined && areLinesOfOne(above, group, this.#extent)) {
+      this.#text = { group: { ...above, lines: [...above.lines, ...group.lines] }, broken: true }
+      return
+    }
+    this.flush()
+    this.#text = { group, broken: keepsLines(group, this.#extent) }
   }
 
   item(group: Group): void {
     if (group.marker === undefined) return
+    this.#flushText()
     this.#flushCode()
     this.#flushLeaders()
     const spans = spansOf(group.lines, this.#context.inline, group.marker.length)
@@ -127,12 +149,14 @@ class Gathering {
   }
 
   code(group: Group): void {
+    this.#flushText()
     this.#flushItems()
     this.#flushLeaders()
     append(this.#code, group.lines)
   }
 
   leader(group: Group): void {
+    this.#flushText()
     this.#flushItems()
     this.#flushCode()
     this.#leaders.push(group)
@@ -144,9 +168,16 @@ class Gathering {
   }
 
   flush(): void {
+    this.#flushText()
     this.#flushItems()
     this.#flushCode()
     this.#flushLeaders()
+  }
+
+  #flushText(): void {
+    const text = this.#text
+    this.#text = undefined
+    if (text !== undefined) this.blocks.push(paragraph(text.group, this.#context, this.#right, text.broken))
   }
 
   #flushItems(): void {
@@ -194,7 +225,7 @@ const headingOf = (group: Group, level: number, context: FlowContext): Heading =
 /** Adds a paragraph, and before it the heading that stands in its first line. */
 const addText = (gathering: Gathering, group: Group, right: number, context: FlowContext): void => {
   const runIn = runInHeading(group, context.heading)
-  if (runIn === undefined) return gathering.add(paragraph(group, context, right))
+  if (runIn === undefined) return gathering.text(group)
   gathering.add(headingOf({ ...group, lines: runIn.heading }, runIn.level, context))
   gathering.add(paragraph({ ...group, lines: runIn.text }, context, right))
 }
@@ -214,7 +245,7 @@ const textBlocks = (
     entries: context.contents
   })
   const notes = footnotesFrom(groups, context.heading.profile.bodySize, context.bottomHalf)
-  const gathering = new Gathering(context, right)
+  const gathering = new Gathering(context, { left: least(lines.map(({ x0 }) => x0)), right })
   for (const group of groups.slice(0, notes)) {
     const level = headingLevel(group, context.heading)
     const last = gathering.blocks.at(-1)

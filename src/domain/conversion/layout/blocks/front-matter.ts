@@ -1,6 +1,6 @@
 import { SENTENCE_END } from "../lines/paragraphs.ts"
 import { sectionNumber } from "../lines/section-number.ts"
-import { type Block, type Heading, NO_SEAM, textOfSpans } from "./block.ts"
+import { type Block, BREAK, type Heading, NO_SEAM, textOfSpans } from "./block.ts"
 import { isContentsTitle, isLabelAlone } from "./headings.ts"
 
 /** Pages from the first one on that may be title pages. */
@@ -27,6 +27,8 @@ const wordsOf = (block: Block | undefined): string =>
 /** Whether a block is running text: some length, or a sentence's end; what is set like a heading is where it has both. */
 const isText = (block: Block | undefined): boolean => {
   if (block?.kind === "list" || block?.kind === "code" || block?.kind === "table") return true
+  // An address is none, however long.
+  if (block?.kind === "paragraph" && block.spans.includes(BREAK)) return false
   const words = wordsOf(block)
   const [long, ends] = [words.length > TEXT, SENTENCE_END.test(words)]
   return words.includes(" ") && (block?.kind === "paragraph" ? long || ends : long && ends)

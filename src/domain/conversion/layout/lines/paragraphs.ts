@@ -46,7 +46,7 @@ const leadingOf = (lines: ReadonlyArray<Line>): number => {
 }
 
 /** Width of a line's first word, points; estimated from its share of the line. */
-const firstWordWidth = ({ text, x0, x1 }: Line): number => {
+export const firstWordWidth = ({ text, x0, x1 }: Line): number => {
   const space = text.indexOf(" ")
   return space < 0 ? x1 - x0 : ((x1 - x0) * space) / Math.max(1, text.length)
 }

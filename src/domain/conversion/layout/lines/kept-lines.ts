@@ -1,0 +1,61 @@
+import { isBoldLine } from "../statistics.ts"
+import type { Line } from "./line.ts"
+import { CAPTION } from "./markers.ts"
+import { firstWordWidth, type Group, SENTENCE_END } from "./paragraphs.ts"
+
+/** Where a column's text begins and ends, points. */
+export interface Extent {
+  readonly left: number
+  readonly right: number
+}
+
+/** Room that a line leaves where it was ended on purpose, as a share of the column's width. */
+const ROOM = 0.15
+/** Longest line of which two alone are an address; of two longer ones the second may be what is left of a sentence. */
+const MAX_OF_TWO = 40
+/** Share of lines that leave room in the paragraph's own width: in a narrow column none does. */
+const SHORT = 0.5
+/** A line of its own that is no longer than this share of the column may belong to an address. */
+const MAX_SHARE = 0.6
+
+const widthOf = ({ x0, x1 }: Line): number => x1 - x0
+
+/** Whether a text may begin a line that was not broken for want of room. */
+const BEGINS = /^[^\p{Ll}\s]/u
+
+/** Whether the lines of a paragraph were ended on purpose: each left room for the next one's first word. */
+export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean => {
+  const width = right - left
+  const widest = lines.reduce((most, line) => Math.max(most, widthOf(line)), 0)
+  let short = 0
+  for (const [at, line] of lines.entries()) {
+    const above = lines[at - 1]
+    if (above === undefined) continue
+    const word = firstWordWidth(line) + 0.3 * line.size
+    if (above.hyphenated || !BEGINS.test(line.text)) return false
+    if (width - widthOf(above) - word < ROOM * width) return false
+    if (widest - widthOf(above) > word) short += 1
+  }
+  if (lines.length === 2) return lines.every(({ text }) => text.length <= MAX_OF_TWO)
+  return lines.length > 2 && short >= SHORT * (lines.length - 1)
+}
+
+/** Whether two paragraphs of one line each are lines of one address, signature or list of values: short, set alike, below one another. */
+export const areLinesOfOne = (
+  above: Group,
+  { code, gap, lines, marker }: Group,
+  { left, right }: Extent
+): boolean => {
+  const [last, line] = [above.lines.at(-1), lines[0]]
+  if (last === undefined || line === undefined || lines.length > 1 || marker !== undefined || code)
+    return false
+  return (
+    gap < 1.5 &&
+    Math.abs(last.x0 - line.x0) < 0.3 * line.size &&
+    Math.abs(last.size - line.size) < 0.05 * line.size &&
+    isBoldLine(last) === isBoldLine(line) &&
+    !CAPTION.test(above.lines[0]?.text ?? "") &&
+    [last, line].every((one) => widthOf(one) < MAX_SHARE * (right - left) && !SENTENCE_END.test(one.text)) &&
+    BEGINS.test(line.text)
+  )
+}

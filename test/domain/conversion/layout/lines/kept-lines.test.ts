@@ -1,0 +1,36 @@
+/** Lines that were ended on purpose. */
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
+import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONTS, lines, page, prose, run } from "../page-builder.ts"
+
+const htmlOf = (runs: ReadonlyArray<TextRun>): string =>
+  layoutPages({ facts: FACTS, fonts: FONTS, pages: [page(runs)], others: NO_STATISTICS })
+    .map(({ html }) => html.replaceAll(/ data-(open|cut)=""/g, ""))
+    .join("")
+
+const text = lines(prose(60), 60, 400, 90)
+const block = (rows: ReadonlyArray<string>, x: (row: string) => number = () => 60) => [
+  ...rows.map((row, at) => run(row, x(row), 100 + at * 12)),
+  ...text
+]
+
+describe("lines that were ended on purpose", () => {
+  it("stay lines of an address, a verse and a signature", () => {
+    for (const rows of [
+      ["River Works Ltd", "12 Stone Street", "Ann Arbor, MI 48109", "Phone: 555 1234"],
+      ["Yours sincerely,", "Ann River", "Head of stones"]
+    ])
+      assert.include(htmlOf(block(rows)), `<p>${rows.join("<br>")}</p>`)
+    const centred = ["Department of Rivers and of Stones", "Wright State University", "Dayton, OH 45435"]
+    assert.include(htmlOf(block(centred, (row) => 285 - row.length * 2.5)), `<p>${centred.join("<br>")}</p>`)
+  })
+
+  it("are none in running text: broken for want of room, in a narrow column, or at a sentence's end", () => {
+    assert.notInclude(htmlOf(text), "<br>")
+    assert.notInclude(htmlOf([...lines(prose(60, 2), 60, 100, 34), ...text]), "<br>")
+    assert.notInclude(htmlOf(block(["River ends here.", "Stone begins there."])), "<br>")
+  })
+})
