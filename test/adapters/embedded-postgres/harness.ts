@@ -63,7 +63,7 @@ export const isAlive = (pid: number): boolean => {
 export const startProgram = (folder: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const path = fileURLToPath(new URL("./message-view-program.ts", import.meta.url))
+      const path = fileURLToPath(new URL("./program.ts", import.meta.url))
       const child = spawn(process.execPath, [path, folder], { stdio: ["ignore", "pipe", "inherit"] })
       let seen = ""
       for await (const text of child.stdout.setEncoding("utf8")) {

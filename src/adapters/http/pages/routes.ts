@@ -105,13 +105,15 @@ const forAdmins = (principal: Principal, main: string): string =>
 /** `GET /dashboard/files/:fileId`. */
 const conversion = (pages: Pages) =>
   Effect.flatMap(HttpRouter.params, ({ fileId = "" }) =>
-    guarded(pages, "owner", `/dashboard/files/${encodeURIComponent(fileId)}`, () => ({
-      title: "Conversion",
-      main: conversionMain(fileId),
-      script: "dashboard/pages.js",
-      style: "dashboard/dashboard.css",
-      policy: CONVERSION_POLICY
-    }))
+    guarded(pages, "owner", `/dashboard/files/${encodeURIComponent(fileId)}`, () =>
+      Effect.succeed({
+        title: "Conversion",
+        main: conversionMain(fileId),
+        script: "dashboard/pages.js",
+        style: "dashboard/dashboard.css",
+        policy: CONVERSION_POLICY
+      })
+    )
   )
 
 /** `GET /admin/:screen`. */
