@@ -241,7 +241,7 @@ const eventsForm = (entry: OutboxEntry): string => {
   const logged = `/admin/email-log?${new URLSearchParams({ recipient: recipients[0] ?? "" }).toString()}`
   return `<form id="events" class="card events" data-id="${escape(entry.id)}" hidden>
 <h2>Try what follows</h2>
-<p class="help">Its provider reports the event as the real one would: it is recorded, suppresses addresses and raises alerts. <a href="${escape(logged)}">See it in the email log</a></p>
+<p class="help">Its provider reports the event as the real one would: it is recorded and raises alerts, and suppresses an address where it is plain which one is meant. <a href="${escape(logged)}">See it in the email log</a></p>
 ${recipients.length < 2 ? "" : `<label for="recipient">For</label> <select id="recipient"><option value="">All recipients</option>${options.join("")}</select>`}
 <div class="buttons">${TRIED.map((type) => `<button type="submit" value="${type}">${EVENT_WORDS[type]}</button>`).join(" ")}</div>
 </form>`
