@@ -23,7 +23,7 @@ const dependencies = Object.keys(manifest.dependencies)
 /** What is installed beside the package only by those who use it. */
 const optional = Object.keys(manifest.peerDependencies)
 
-const LIBRARY = ["library", "pipeline"]
+const LIBRARY = ["library", "pipeline", "resend", "nodemailer"]
 const EDGE = ["edge", "edge-email", "functions", "client", "client-effect"]
 /** The command line, and what runs in threads and processes of its own. All stand in one folder, where they find each other. */
 const PROGRAMS = [

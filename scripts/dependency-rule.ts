@@ -49,6 +49,8 @@ const LIBRARY_ENTRIES = [
   "src/runtime/cli.ts",
   "src/runtime/pipeline.ts",
   "src/runtime/client-effect.ts",
+  "src/runtime/resend.ts",
+  "src/runtime/nodemailer.ts",
   ...EDGE_ENTRIES
 ]
 

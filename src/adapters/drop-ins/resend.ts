@@ -1,0 +1,240 @@
+import { decodeSendRequest, type SendRequest } from "../../domain/mail/message.ts"
+import { IdempotencyConflict, IdempotencyInProgress, type SendResult } from "../../domain/mail/send-result.ts"
+import type { Category } from "../../domain/mail/suppression-policy.ts"
+import type { DropInOptions, Send } from "./send.ts"
+
+/** An attachment as Resend's SDK takes it. */
+export interface ResendAttachment {
+  readonly content?: string | Uint8Array | ArrayBuffer | undefined
+  readonly filename?: string | false | undefined
+  readonly contentType?: string | undefined
+  readonly contentId?: string | undefined
+  /** Refused: nothing is fetched. */
+  readonly path?: string | undefined
+}
+
+/** The options of `resend.emails.send`; those that are refused are here so that calls with them still compile. */
+export interface ResendEmail {
+  readonly from: string
+  readonly to: string | Array<string>
+  readonly cc?: string | Array<string> | undefined
+  readonly bcc?: string | Array<string> | undefined
+  readonly replyTo?: string | Array<string> | undefined
+  readonly subject: string
+  readonly html?: string | undefined
+  readonly text?: string | undefined
+  readonly headers?: Record<string, string> | undefined
+  readonly tags?: Array<{ readonly name: string; readonly value: string }> | undefined
+  readonly attachments?: Array<ResendAttachment> | undefined
+  readonly react?: unknown
+  readonly template?: unknown
+  readonly scheduledAt?: string | undefined
+  readonly topicId?: string | null | undefined
+  /** Beyond Resend: which suppressions apply, and where the mail comes from. */
+  readonly category?: Category | undefined
+  readonly source?: string | undefined
+}
+
+/** Names of Resend's errors that an answer here can have. */
+export type ResendErrorName =
+  | "validation_error"
+  | "invalid_parameter"
+  | "invalid_attachment"
+  | "invalid_idempotent_request"
+  | "concurrent_idempotent_requests"
+  | "application_error"
+
+export interface ResendError {
+  readonly name: ResendErrorName
+  readonly message: string
+  readonly statusCode: number
+}
+
+export type ResendAnswer<T> =
+  | { readonly data: T; readonly error: null; readonly headers: null }
+  | { readonly data: null; readonly error: ResendError; readonly headers: null }
+
+export interface ResendRequestOptions {
+  readonly idempotencyKey?: string | undefined
+}
+
+export interface ResendBatchOptions extends ResendRequestOptions {
+  readonly batchValidation?: "strict" | "permissive" | undefined
+}
+
+/** Of a mail: its id in the send log, and how the send ended. */
+export interface ResendSent {
+  readonly id: string
+  readonly status: SendResult["status"]
+}
+
+export interface ResendBatchSent {
+  readonly data: Array<{ readonly id: string }>
+  /** With `batchValidation: "permissive"`. */
+  readonly errors?: Array<{ readonly index: number; readonly message: string }>
+}
+
+/** Most mails of one batch, as with Resend; how many are sent at once. */
+const MAX_BATCH = 100
+const AT_ONCE = 10
+
+/** What Resend's own service does and this one does not: refused, since leaving it out would send another mail than was meant. */
+const REFUSED = {
+  react: "render the component first, for example with @react-email/render, and pass html",
+  template: "templates are kept by Resend: render the mail first, and pass html",
+  scheduledAt: "mails are not scheduled: call at the time, from a job",
+  topicId: "topics are kept by Resend"
+} as const
+
+const failure = (name: ResendErrorName, statusCode: number, message: string) => ({
+  data: null,
+  error: { name, statusCode, message },
+  headers: null
+})
+
+const success = <T>(data: T) => ({ data, error: null, headers: null })
+
+const base64Of = (content: string | Uint8Array | ArrayBuffer): string => {
+  if (typeof content === "string") return content
+  const bytes = content instanceof ArrayBuffer ? new Uint8Array(content) : content
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
+}
+
+type Read = { readonly request: SendRequest } | { readonly refused: ReturnType<typeof failure> }
+
+/** Our request of a Resend call; checked by the rule of the library. */
+const requestOf = (email: ResendEmail, options: DropInOptions, idempotencyKey: string | undefined): Read => {
+  for (const [name, advice] of Object.entries(REFUSED)) {
+    if ((email[name as keyof typeof REFUSED] ?? undefined) !== undefined)
+      return { refused: failure("invalid_parameter", 422, `${name}: ${advice}`) }
+  }
+  const attachments = email.attachments ?? []
+  const without = attachments.find(({ content, filename }) => content === undefined || !filename)
+  if (without !== undefined) {
+    const reason = "an attachment needs content and filename; a path is not fetched"
+    return { refused: failure("invalid_attachment", 422, reason) }
+  }
+  const { bcc, cc, from, headers, html, replyTo, subject, tags, text, to } = email
+  const body = {
+    from,
+    to,
+    cc,
+    bcc,
+    replyTo,
+    subject,
+    html,
+    text,
+    headers,
+    idempotencyKey,
+    tags: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
+    attachments: attachments.map(({ content = "", contentId, contentType, filename }) => ({
+      filename,
+      contentType,
+      contentId,
+      content: base64Of(content)
+    })),
+    category: email.category ?? options.category ?? "transactional",
+    source: email.source ?? options.source ?? "resend"
+  }
+  const decoded = decodeSendRequest(body)
+  if (decoded._tag === "Success") return { request: decoded.success }
+  const issues = decoded.failure.map(({ message, path }) => `${path}: ${message}`).join("; ")
+  return { refused: failure("validation_error", 422, issues) }
+}
+
+/** The messages of a send that was not begun, by which they are told apart: a result has no other mark of them. */
+const CONFLICT = new IdempotencyConflict({ idempotencyKey: "" }).message
+const IN_PROGRESS = new IdempotencyInProgress({ idempotencyKey: "" }).message
+
+const errorOf = (result: SendResult & { readonly ok: false }) => {
+  if (result.error === CONFLICT) return failure("invalid_idempotent_request", 409, result.error)
+  if (result.error === IN_PROGRESS) return failure("concurrent_idempotent_requests", 409, result.error)
+  if (result.status === "suppressed" || result.kind === "rejected")
+    return failure("validation_error", 422, result.error)
+  return failure("application_error", result.kind === "unavailable" ? 503 : 500, result.error)
+}
+
+const answerOf = (result: SendResult): ResendAnswer<ResendSent> =>
+  result.ok ? success({ id: result.sendId, status: result.status }) : errorOf(result)
+
+/** The part of Resend's SDK that sends, with its names, options and answers, on Postlane. */
+export interface ResendDropIn {
+  readonly emails: {
+    readonly send: (email: ResendEmail, options?: ResendRequestOptions) => Promise<ResendAnswer<ResendSent>>
+    readonly create: ResendDropIn["emails"]["send"]
+  }
+  readonly batch: {
+    readonly send: (
+      emails: Array<ResendEmail>,
+      options?: ResendBatchOptions
+    ) => Promise<ResendAnswer<ResendBatchSent>>
+    readonly create: ResendDropIn["batch"]["send"]
+  }
+}
+
+type SendOne = (request: SendRequest) => Promise<SendResult>
+
+/** Sends several at once and no more, in order; answers stand where their requests did. */
+const sendAll = async (requests: ReadonlyArray<SendRequest | undefined>, send: SendOne) => {
+  const answers = new Map<number, ResendAnswer<ResendSent>>()
+  let next = 0
+  const work = async () => {
+    while (next < requests.length) {
+      const at = next
+      next += 1
+      const request = requests[at]
+      if (request !== undefined) answers.set(at, answerOf(await send(request)))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return answers
+}
+
+const sendBatch = async (
+  reads: ReadonlyArray<Read>,
+  send: SendOne,
+  permissive: boolean
+): Promise<ResendAnswer<ResendBatchSent>> => {
+  const refused = reads.find((read) => "refused" in read)
+  // Strict, as with Resend: one that is not valid, and none goes out.
+  if (refused !== undefined && !permissive) return refused.refused
+  const answers = await sendAll(
+    reads.map((read) => ("request" in read ? read.request : undefined)),
+    send
+  )
+  const data: Array<{ readonly id: string }> = []
+  const errors: Array<{ readonly index: number; readonly message: string }> = []
+  let first: ResendError | undefined
+  for (const [index, read] of reads.entries()) {
+    const answer = "refused" in read ? read.refused : answers.get(index)
+    if (answer?.data) data.push({ id: answer.data.id })
+    else if (answer?.error) {
+      errors.push({ index, message: answer.error.message })
+      first ??= answer.error
+    }
+  }
+  if (permissive) return success({ data, errors })
+  if (first === undefined) return success({ data })
+  const message = `${data.length} of ${reads.length} were accepted, mail ${errors[0]?.index ?? 0} was not: ${first.message}`
+  return failure(first.name, first.statusCode, message)
+}
+
+/** Makes the drop-in on a function that sends. */
+export const makeResend = (send: Send, options: DropInOptions, apiKey: string | undefined): ResendDropIn => {
+  const one: SendOne = (request) => send(request, { env: options.env, apiKey })
+  const sendEmail = async (email: ResendEmail, { idempotencyKey }: ResendRequestOptions = {}) => {
+    const read = requestOf(email, options, idempotencyKey)
+    return "refused" in read ? read.refused : answerOf(await one(read.request))
+  }
+  const batch = async (emails: Array<ResendEmail>, given: ResendBatchOptions = {}) => {
+    if (emails.length > MAX_BATCH)
+      return failure("validation_error", 422, `a batch has ${MAX_BATCH} mails at most`)
+    const { batchValidation, idempotencyKey: key } = given
+    // Each mail has a key of its own, which a call with the same batch and key repeats.
+    const reads = emails.map((email, at) =>
+      requestOf(email, options, key === undefined ? undefined : `${key}/${at}`)
+    )
+    return sendBatch(reads, one, batchValidation === "permissive")
+  }
+  return { emails: { send: sendEmail, create: sendEmail }, batch: { send: batch, create: batch } }
+}

@@ -1,0 +1,15 @@
+/** `postlane/nodemailer`: `createTransport(postlaneTransport())`. */
+import { makeTransport, type PostlaneTransport } from "../adapters/drop-ins/nodemailer.ts"
+import type { DropInOptions } from "../adapters/drop-ins/send.ts"
+import { sendEmail } from "./library.ts"
+
+export {
+  type PostlaneInfo,
+  PostlaneSendError,
+  type PostlaneTransport
+} from "../adapters/drop-ins/nodemailer.ts"
+export type { DropInOptions, Send } from "../adapters/drop-ins/send.ts"
+
+/** A transport that sends by Postlane. A message may name `idempotencyKey`, `category`, `source` and `expiresAt` beside nodemailer's own. */
+export const postlaneTransport = (options: DropInOptions = {}): PostlaneTransport =>
+  makeTransport(options.send ?? sendEmail, options)
