@@ -144,6 +144,11 @@ export const ROUTES = {
     inviteAdmin: "POST /api/admin/admins",
     removeAdmin: "DELETE /api/admin/admins/{email} none"
   },
+  resultPages: {
+    listPages: "GET /api/v1/files/{fileId}/pages",
+    showPage: "GET /api/v1/files/{fileId}/pages/{page}/result text",
+    drawPage: "GET /api/v1/files/{fileId}/pages/{page}/picture bytes"
+  },
   embedded: {
     page: "GET /dev text",
     outbox: "GET /dev/outbox",

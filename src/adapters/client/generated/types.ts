@@ -72,6 +72,13 @@ export interface SimulationScript {
   readonly otherwise?: "ok" | "rejected" | "unavailable" | "ambiguous-accepted" | "ambiguous-lost" | "hang-accepted" | "hang-lost" | "slow" | undefined
 }
 
+export interface ResultPage {
+  /** From 1. */ readonly page: number
+  readonly label: string
+  readonly tier: "blank" | "layout" | "table-of-contents" | "recognised" | "poorly-recognised" | "hifi-single-pass" | "coverage-retry" | "agentic" | "math-ocr" | "harness" | "unreadable"
+  /** Why somebody should look at it: it could not be read; was read from a picture, but not well; the model left words out, which were mended; the model did not answer. */ readonly look: "unreadable" | "poorly_read" | "mended" | "no_model" | null
+}
+
 export interface AdminInvited {
   readonly answer: "invited" | "changed" | "exists"
   readonly inviteSent: boolean
@@ -1030,6 +1037,27 @@ export interface Operations {
     readonly input: { readonly email: string | number }
     readonly success: undefined
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The pages of the newest result, and which of them need a look: `GET /api/v1/files/{fileId}/pages` */
+  readonly "resultPages.listPages": {
+    readonly input: { readonly fileId: string | number }
+    readonly success: { readonly pages: ReadonlyArray<ResultPage> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** One page of the result, as a document of its own: `GET /api/v1/files/{fileId}/pages/{page}/result` */
+  readonly "resultPages.showPage": {
+    readonly input: { readonly fileId: string | number; readonly page: string | number }
+    readonly success: string
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** One page of the uploaded PDF, drawn: `GET /api/v1/files/{fileId}/pages/{page}/picture` */
+  readonly "resultPages.drawPage": {
+    readonly input: { readonly fileId: string | number; readonly page: string | number }
+    readonly success: Uint8Array
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "UNREADABLE_FILE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The local outbox as a page: `GET /dev` */
