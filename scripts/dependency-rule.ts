@@ -47,6 +47,7 @@ const EDGE_ENTRIES = [
 const LIBRARY_ENTRIES = [
   "src/runtime/library.ts",
   "src/runtime/cli.ts",
+  "src/runtime/lambda.ts",
   "src/runtime/pipeline.ts",
   "src/runtime/client-effect.ts",
   "src/runtime/resend.ts",

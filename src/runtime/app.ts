@@ -1,6 +1,5 @@
 import { resolve } from "node:path"
 
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 
@@ -13,26 +12,25 @@ import { UndiciResend } from "../adapters/resend/undici-resend.ts"
 import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import * as Simulated from "../adapters/simulated/simulated-mail.ts"
 import { DeferQueue } from "../ports/mail/defer-queue.ts"
-import { accountDuties, accounts } from "./layers/accounts.ts"
-import { bulkMessageDuties, conversion, conversionDuties, conversionWorkers } from "./layers/conversion.ts"
-import { database, DatabasePlace, databaseCheck } from "./layers/database.ts"
-import { delivery, deliveryDuties } from "./layers/delivery.ts"
+import { areas } from "./areas.ts"
+import { accountDuties } from "./layers/accounts.ts"
+import { bulkMessageDuties, conversionDuties, conversionWorkers } from "./layers/conversion.ts"
+import { DatabasePlace } from "./layers/database.ts"
+import { deliveryDuties } from "./layers/delivery.ts"
 import { intakeWorkers } from "./layers/inbound-roles.ts"
-import { inbound } from "./layers/inbound.ts"
 import { realProviders } from "./layers/mail-providers.ts"
-import { mail, retryWorker } from "./layers/mail-server.ts"
+import { retryWorker } from "./layers/mail-server.ts"
 import { cloudCredentials } from "./layers/mail.ts"
-import { objectChecks, storeWatch } from "./layers/objects.ts"
-import { outreach, outreachDuties } from "./layers/outreach.ts"
+import { storeWatch } from "./layers/objects.ts"
+import { outreachDuties } from "./layers/outreach.ts"
 import { embeddedProviders, makeSimulatedEvents, simulates } from "./layers/simulated-mail.ts"
 import { VERSION } from "./package.ts"
 import { announce, type Place } from "./process/banner.ts"
 import * as Leadership from "./process/leadership.ts"
-import * as Readiness from "./process/readiness.ts"
 import { startSettings } from "./process/start-settings.ts"
 import { startersOf, starterGone } from "./process/starter.ts"
-import { Supervisors, ticking } from "./process/supervisor.ts"
-import { layerTelemetry, layerTraced, surviveClosedOutput } from "./process/telemetry.ts"
+import { ticking } from "./process/supervisor.ts"
+import { layerTelemetry, surviveClosedOutput } from "./process/telemetry.ts"
 import type { Role, Settings } from "./settings/settings.ts"
 
 /** How often expired keys, links and sessions are deleted. */
@@ -61,18 +59,6 @@ const roles = (settings: Settings) => {
   )
 }
 
-const readiness = (settings: Settings) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const queue = yield* DeferQueue
-      return Readiness.layer([
-        yield* databaseCheck,
-        { name: "queue", run: queue.check },
-        ...(yield* objectChecks(settings))
-      ])
-    })
-  )
-
 /** The HTTP server, and the providers behind the mailer: simulated where an embedded run has no real ones. */
 const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
   const { access, cloud, dataDir, embedded, http, providerB } = settings
@@ -94,7 +80,7 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
   }
   return {
     credentials,
-    outbox,
+    outbox: embedded ? outbox : undefined,
     server: embedded
       ? Layer.provideMerge(
           events.layer,
@@ -110,25 +96,10 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
   }
 }
 
-/** Everything that one process runs: each area is built on those below it. */
+/** Everything that one process runs. */
 const app = (settings: Settings, beforeListen: Effect.Effect<void>) => {
-  const { credentials, outbox, providers, server } = outside(settings, beforeListen)
-  const simulated = simulates(settings)
-  const onlySimulated = simulated.provider_a && simulated.provider_b
-  const untraced = mail(settings, { providers, credentials, crypto: NodeCrypto.layer })
-  return Layer.mergeAll(server, roles(settings)).pipe(
-    Layer.provideMerge(readiness(settings)),
-    Layer.provideMerge(delivery(settings, { outbox, onlySimulated })),
-    Layer.provideMerge(outreach(settings)),
-    Layer.provideMerge(inbound(settings)),
-    Layer.provideMerge(conversion(settings, credentials)),
-    Layer.provideMerge(accounts(settings, { onlySimulated })),
-    Layer.provideMerge(
-      settings.telemetry.otlpEndpoint === undefined ? untraced : Layer.provideMerge(layerTraced, untraced)
-    ),
-    Layer.provideMerge(database(settings)),
-    Layer.provideMerge(Supervisors.layer)
-  )
+  const { server, ...parts } = outside(settings, beforeListen)
+  return Layer.mergeAll(server, roles(settings)).pipe(Layer.provideMerge(areas(settings, parts)))
 }
 
 /** Runs one process for ever. `embedded` is what holds where `POSTLANE_EMBEDDED` is unset. */

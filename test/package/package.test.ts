@@ -66,6 +66,7 @@ import mailWorker from "postlane/edge-email"
 import { auditDigest, type EdgeFunction, providerAEventsFetcher, providerAWebhook } from "postlane/functions"
 import { createClient, unwrap } from "postlane/client"
 import { makeClient } from "postlane/client/effect"
+import { handler } from "postlane/lambda"
 import { openPipeline } from "postlane/pipeline"
 
 const request: SendRequest = ${request}
@@ -77,6 +78,7 @@ export const routes: EdgeFunction = mailWorker.fetch
 const client = createClient({ baseUrl: "https://mail.example.com", secret: "s" })
 export const accepted: string = unwrap(await client.sending.api({ body: request })).status
 export const effectClient = makeClient({ baseUrl: "https://mail.example.com" })
+export const serverless: (event: unknown, context: { getRemainingTimeInMillis(): number }) => Promise<unknown> = handler
 export const pipeline = (request: Request): Promise<Response> => openPipeline().then(({ fetch }) => fetch(request))
 `
 

@@ -1,8 +1,16 @@
 import type { IncomingMessage } from "node:http"
 
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ByteSize, Context, Effect, Layer, type Redacted } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServer, UrlParams } from "effect/http"
+import { ByteSize, Context, Effect, Layer, Option, type Redacted, type Scope } from "effect"
+import {
+  HttpEffect,
+  HttpIncomingMessage,
+  HttpRouter,
+  HttpServer,
+  HttpServerRequest,
+  type HttpServerResponse,
+  UrlParams
+} from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
 import { accountPageRoutes } from "./pages/account-pages.ts"
@@ -150,31 +158,63 @@ const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
   Layer.provide(devAccessLayer)
 )
 
+/** What stands around the routes, wherever requests come from. */
+interface Around extends Pick<HttpOptions, "api" | "trustedProxies"> {
+  readonly embedded: boolean
+  readonly baseUrl?: string | undefined
+}
+
+/** The routes as one handler. */
+const handlerOf = <R>(options: Around, routes: Layer.Layer<never, never, R>) =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(Layer.provideMerge(routes, router))
+    const handler = Context.get(context, HttpRouter.HttpRouter).asHttpEffect()
+    const inEnvelope = envelope(methodTable(options), options)
+    const served = traceLinks(inEnvelope(options.api === false ? healthOnly(handler) : handler))
+    return behindProxies(options.trustedProxies ?? [])(served)
+  })
+
+const layerRequests = Layer.mergeAll(
+  Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(DEFAULT_MAX_BODY)),
+  // Spans record URLs: a magic link has its token in the query (redacted here), other links in the path.
+  Layer.succeed(UrlParams.CurrentRedactedNames, ["token"]),
+  layerUntracedLinks,
+  NodeHttpServer.layerHttpServices
+)
+
 /** Serves routes on their own listener. Fails with a `ListenError` that says what to do. */
 export const serveRoutes = <R>(
-  options: Pick<HttpOptions, "host" | "port" | "beforeListen" | "api" | "times" | "trustedProxies"> & {
-    readonly embedded: boolean
-    readonly baseUrl?: string | undefined
-  },
+  options: Around & Pick<HttpOptions, "host" | "port" | "beforeListen" | "times">,
   routes: Layer.Layer<never, never, R>
-) => {
-  const inEnvelope = envelope(methodTable(options), options)
-  return Layer.unwrap(
-    Effect.gen(function* () {
-      const context = yield* Layer.build(Layer.provideMerge(routes, router))
-      const handler = Context.get(context, HttpRouter.HttpRouter).asHttpEffect()
-      const served = traceLinks(inEnvelope(options.api === false ? healthOnly(handler) : handler))
-      return HttpServer.serve(behindProxies(options.trustedProxies ?? [])(served))
-    })
-  ).pipe(
-    Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(DEFAULT_MAX_BODY))),
-    // Spans record URLs: a magic link has its token in the query (redacted here), other links in the path.
-    Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token"])),
-    Layer.provide(layerUntracedLinks),
-    Layer.provide(NodeHttpServer.layerHttpServices),
+) =>
+  Layer.unwrap(Effect.map(handlerOf(options, routes), (handler) => HttpServer.serve(handler))).pipe(
+    Layer.provide(layerRequests),
     Layer.provideMerge(nodeServerLayer({ ...options, isUpload }))
   )
-}
+
+/** Where a web request came from, which the request itself does not hold. */
+class Peer extends Context.Reference<string | undefined>("postlane/adapters/http/Peer", {
+  defaultValue: () => undefined
+}) {}
+
+const fromPeer = <E, R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+  Effect.flatMap(Effect.all([HttpServerRequest.HttpServerRequest, Peer]), ([request, peer]) =>
+    Effect.provideService(
+      handler,
+      HttpServerRequest.HttpServerRequest,
+      request.modify({ remoteAddress: Option.fromUndefinedOr(peer) })
+    )
+  )
+
+/** The API of a production run as a plain handler of requests and their peers, for a runtime that has no listener. */
+export const webHandler = (options: Omit<HttpOptions, "host" | "port" | "beforeListen" | "times">) =>
+  Effect.gen(function* () {
+    const handler = fromPeer(yield* handlerOf({ ...options, embedded: false }, apiRoutes(options)))
+    const toWeb = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>
+    const answer = toWeb(yield* Effect.context<never>())(handler)
+    return (request: Request, peer: string | undefined): Promise<Response> =>
+      answer(request, Context.make(Peer, peer))
+  }).pipe(Effect.provide(layerRequests))
 
 /** The HTTP server of a production run. */
 export const httpLayer = (options: HttpOptions) =>

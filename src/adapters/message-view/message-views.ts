@@ -12,7 +12,10 @@ import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader
 import type { Answer, Task } from "./message-view-program.ts"
 
 /** From a build the file has the ending that this one has. */
-const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./message-view-program.ts" : "./message-view-program.js", import.meta.url)
+const PROGRAM = new URL(
+  import.meta.url.endsWith(".ts") ? "./message-view-program.ts" : "./message-view-program.js",
+  import.meta.url
+)
 
 /** Real mails take a tenth of a second and 100 MB. */
 const READER: Reader = { program: PROGRAM, timeoutMs: 5_000, heapMb: 256, residentMb: 512, tasks: 200 }

@@ -17,7 +17,7 @@ import type { DeliverySettings } from "../settings/settings.ts"
 const INTERVAL = "1 minute"
 
 /** What is due goes out once, however often this runs: a missed run is caught up on until the next period ends. */
-const tick = Effect.gen(function* () {
+export const tick = Effect.gen(function* () {
   const { run } = yield* AuditDigest
   for (const cadence of DIGEST_CADENCES) {
     const { ok, ...counts } = yield* run({ cadence, patient: true })

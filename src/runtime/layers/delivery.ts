@@ -23,12 +23,15 @@ import * as DeliveryIntake from "./delivery-intake.ts"
 import * as EventPoll from "./event-poll.ts"
 
 /** The chat of the settings; where it is not set, the outbox of an embedded installation, else none. */
-const chat = (settings: DeliverySettings, outbox: Layer.Layer<SimulatedMail>): Layer.Layer<Chat> => {
+const chat = (
+  settings: DeliverySettings,
+  outbox: Layer.Layer<SimulatedMail> | undefined
+): Layer.Layer<Chat> => {
   const { chatApiBaseUrl, chatBotToken, chatId } = settings.alerts
   if (chatBotToken !== undefined && chatId !== undefined) {
     return Telegram.layer({ token: chatBotToken, chatId, baseUrl: chatApiBaseUrl })
   }
-  return settings.embedded ? Layer.provide(SimulatedChat.layer, outbox) : NoChat.layerNone
+  return outbox === undefined ? NoChat.layerNone : Layer.provide(SimulatedChat.layer, outbox)
 }
 
 /**
@@ -37,7 +40,7 @@ const chat = (settings: DeliverySettings, outbox: Layer.Layer<SimulatedMail>): L
  */
 const alerts = (
   settings: DeliverySettings,
-  options: { readonly outbox: Layer.Layer<SimulatedMail>; readonly onlySimulated: boolean }
+  options: { readonly outbox: Layer.Layer<SimulatedMail> | undefined; readonly onlySimulated: boolean }
 ) => {
   const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
   return Layer.merge(Alerts.layer, Alarms.layer).pipe(
@@ -77,7 +80,7 @@ export const recordedAlerts = ({
 /** What is recorded of mail, what is made of it, and who hears of it. */
 export const delivery = (
   settings: DeliverySettings,
-  options: { readonly outbox: Layer.Layer<SimulatedMail>; readonly onlySimulated: boolean }
+  options: { readonly outbox: Layer.Layer<SimulatedMail> | undefined; readonly onlySimulated: boolean }
 ) =>
   Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layer(settings)).pipe(
     Layer.provideMerge(Layer.provide(EventRecording.layer, recordedAlerts(settings))),

@@ -14,7 +14,7 @@ import type { Supervisors } from "../process/supervisor.ts"
 import type { DeliverySettings } from "../settings/settings.ts"
 
 /** A failed run waits for its next turn: asking a refusing provider again at once does not help. */
-const tick = Effect.gen(function* () {
+export const tick = Effect.gen(function* () {
   const { run } = yield* EventPoll
   const { truncated, ...counts } = yield* run
   if (truncated) {

@@ -1,0 +1,59 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Effect, Layer } from "effect"
+
+import type { CredentialSource } from "../adapters/ses/credentials.ts"
+import { DeferQueue } from "../ports/mail/defer-queue.ts"
+import type { MailProviders } from "../ports/mail/mail-provider.ts"
+import type { SimulatedMail } from "../ports/mail/simulated-mail.ts"
+import { accounts } from "./layers/accounts.ts"
+import { conversion } from "./layers/conversion.ts"
+import { database, databaseCheck } from "./layers/database.ts"
+import { delivery } from "./layers/delivery.ts"
+import { inbound } from "./layers/inbound.ts"
+import { mail } from "./layers/mail-server.ts"
+import { objectChecks } from "./layers/objects.ts"
+import { outreach } from "./layers/outreach.ts"
+import { simulates } from "./layers/simulated-mail.ts"
+import * as Readiness from "./process/readiness.ts"
+import { Supervisors } from "./process/supervisor.ts"
+import { layerTraced } from "./process/telemetry.ts"
+import type { Settings } from "./settings/settings.ts"
+
+const readiness = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const queue = yield* DeferQueue
+      return Readiness.layer([
+        yield* databaseCheck,
+        { name: "queue", run: queue.check },
+        ...(yield* objectChecks(settings))
+      ])
+    })
+  )
+
+/** What the areas are built on that the settings alone do not decide. */
+interface Parts {
+  readonly credentials: CredentialSource
+  readonly providers: Layer.Layer<MailProviders>
+  /** Of an embedded run. */
+  readonly outbox: Layer.Layer<SimulatedMail> | undefined
+}
+
+/** Everything but listener and roles: each area is built on those below it. */
+export const areas = (settings: Settings, { credentials, outbox, providers }: Parts) => {
+  const simulated = simulates(settings)
+  const onlySimulated = simulated.provider_a && simulated.provider_b
+  const untraced = mail(settings, { providers, credentials, crypto: NodeCrypto.layer })
+  return readiness(settings).pipe(
+    Layer.provideMerge(delivery(settings, { outbox, onlySimulated })),
+    Layer.provideMerge(outreach(settings)),
+    Layer.provideMerge(inbound(settings)),
+    Layer.provideMerge(conversion(settings, credentials)),
+    Layer.provideMerge(accounts(settings, { onlySimulated })),
+    Layer.provideMerge(
+      settings.telemetry.otlpEndpoint === undefined ? untraced : Layer.provideMerge(layerTraced, untraced)
+    ),
+    Layer.provideMerge(database(settings)),
+    Layer.provideMerge(Supervisors.layer)
+  )
+}

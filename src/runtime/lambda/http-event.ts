@@ -1,0 +1,162 @@
+import { setTimeout } from "node:timers/promises"
+
+import { Option, Schema } from "effect"
+
+import { problem, type Problem } from "../../adapters/http/server/problem.ts"
+
+/**
+ * What API Gateway (payload format 2.0) and function URLs hand over. Headers of one name come joined by commas, cookies in a list of
+ * their own.
+ */
+const HttpEvent = Schema.Struct({
+  version: Schema.Literal("2.0"),
+  rawPath: Schema.String,
+  rawQueryString: Schema.optionalKey(Schema.String),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  cookies: Schema.optionalKey(Schema.Array(Schema.String)),
+  body: Schema.optionalKey(Schema.String),
+  isBase64Encoded: Schema.optionalKey(Schema.Boolean),
+  requestContext: Schema.Struct({
+    stage: Schema.optionalKey(Schema.String),
+    http: Schema.Struct({ method: Schema.String, sourceIp: Schema.optionalKey(Schema.String) })
+  })
+})
+export type HttpEvent = typeof HttpEvent.Type
+
+/** What both take as the answer. */
+export interface HttpResult {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly cookies: ReadonlyArray<string>
+  readonly body: string
+  readonly isBase64Encoded: boolean
+}
+
+export const decodeHttpEvent = Schema.decodeUnknownOption(HttpEvent)
+
+/** Headers about a connection that ends at the gateway, and the length, which follows from the body. */
+const NOT_HANDED_ON: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "cookie"
+])
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+const bodyOf = ({
+  body = "",
+  isBase64Encoded = false
+}: HttpEvent): Option.Option<Uint8Array<ArrayBuffer>> => {
+  if (!isBase64Encoded) return Option.some(new TextEncoder().encode(body))
+  return body.length % 4 === 0 && BASE64.test(body)
+    ? Option.some(Uint8Array.from(Buffer.from(body, "base64")))
+    : Option.none()
+}
+
+/** A stage of its own name stands before the path; the default one does not. */
+const pathOf = ({ rawPath, requestContext: { stage = "$default" } }: HttpEvent): string =>
+  rawPath.startsWith(`/${stage}/`) ? rawPath.slice(stage.length + 1) : rawPath
+
+/** The request as a web server would have received it; `undefined` where it is none that HTTP allows. */
+export const requestOf = (event: HttpEvent): Request | undefined => {
+  const body = Option.getOrUndefined(bodyOf(event))
+  const path = pathOf(event)
+  if (body === undefined || !path.startsWith("/")) return undefined
+  const { headers = {}, cookies = [], rawQueryString = "", requestContext } = event
+  const { method } = requestContext.http
+  try {
+    const kept = new Headers(
+      Object.entries(headers).filter(([name]) => !NOT_HANDED_ON.has(name.toLowerCase()))
+    )
+    if (!kept.has("host")) kept.set("host", "localhost")
+    const cookie = cookies.length > 0 ? cookies.join("; ") : (headers["cookie"] ?? "")
+    if (cookie !== "") kept.set("cookie", cookie)
+    const hasBody = body.length > 0 && method !== "GET" && method !== "HEAD"
+    if (hasBody) kept.set("content-length", String(body.length))
+    // An own origin: what the caller calls its host is a header, and no part of an address that is parsed.
+    const url = `http://localhost${path}${rawQueryString === "" ? "" : `?${rawQueryString}`}`
+    return new Request(url, { method, headers: kept, ...(hasBody ? { body } : {}) })
+  } catch {
+    return undefined
+  }
+}
+
+/** Largest answer that a function can give, bytes, with what stands around the body. */
+const MAX_ANSWER = 6 * 1024 * 1024 - 64 * 1024
+
+const TEXT = /^(?:text\/|image\/svg\+xml|application\/(?:[\w.-]+\+)?(?:json|javascript))/
+
+/** The body, unless it is too large. */
+const readBody = async (body: ReadableStream<Uint8Array>): Promise<Uint8Array | undefined> => {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return Buffer.concat(chunks)
+    length += value.length
+    if (length > MAX_ANSWER) break
+    chunks.push(value)
+  }
+  await reader.cancel()
+  return undefined
+}
+
+/** A stream that ends after a while. */
+const endingAfter = (body: ReadableStream<Uint8Array>, ms: number): ReadableStream<Uint8Array> => {
+  const reader = body.getReader()
+  const ended = setTimeout(ms, { done: true, value: undefined } as const, { ref: false })
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await Promise.race([reader.read(), ended])
+      if (!done) return controller.enqueue(value)
+      await reader.cancel()
+      controller.close()
+    },
+    cancel: (reason) => reader.cancel(reason)
+  })
+}
+
+const ONLY_A_SERVER = "The answer is larger than a function can give: ask a server of this installation"
+
+const tooLarge = (headers: Headers): HttpResult => problemResult(problem("INTERNAL", ONLY_A_SERVER), headers)
+
+/** A problem as an answer, for what never reached a route. */
+export const problemResult = (one: Problem, headers: Headers = new Headers()): HttpResult => {
+  const { status, ...rest } = one
+  const requestId = headers.get("x-request-id")
+  return {
+    statusCode: status,
+    headers: {
+      "content-type": "application/problem+json",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      ...(requestId === null ? {} : { "x-request-id": requestId })
+    },
+    cookies: [],
+    body: JSON.stringify({ status, ...rest }),
+    isBase64Encoded: false
+  }
+}
+
+/** The answer in the gateway's terms. */
+export const resultOf = async (response: Response, streamMs: number): Promise<HttpResult> => {
+  const { body } = response
+  // A stream of events ends, and its reader connects again.
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
+  const ending = isStream && body !== null ? endingAfter(body, streamMs) : body
+  const bytes = ending === null ? new Uint8Array() : await readBody(ending)
+  if (bytes === undefined) return tooLarge(response.headers)
+  const headers = new Map(response.headers)
+  headers.delete("set-cookie")
+  const isText = TEXT.test(headers.get("content-type") ?? "") && !headers.has("content-encoding")
+  const result: HttpResult = {
+    statusCode: response.status,
+    headers: Object.fromEntries(headers),
+    cookies: response.headers.getSetCookie(),
+    body: Buffer.from(bytes).toString(isText ? "utf8" : "base64"),
+    isBase64Encoded: !isText
+  }
+  return Buffer.byteLength(JSON.stringify(result)) > MAX_ANSWER ? tooLarge(response.headers) : result
+}

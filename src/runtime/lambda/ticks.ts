@@ -1,0 +1,61 @@
+import { Clock, Effect, Exit, Layer } from "effect"
+
+import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
+import { keepHouse } from "../../adapters/postgres/housekeeping.ts"
+import { ContactForms } from "../../domain/accounts/contact-forms.ts"
+import { BulkMessages } from "../../domain/conversion/bulk-messages.ts"
+import { watchAlarms } from "../../domain/delivery/alarms.ts"
+import { sweepAlerts } from "../../domain/delivery/alerts.ts"
+import { CampaignBook } from "../../ports/outreach/campaign-book.ts"
+import { tick as digestTick } from "../layers/audit-digest.ts"
+import { recordedAlerts } from "../layers/delivery.ts"
+import { tick as pollTick } from "../layers/event-poll.ts"
+import type { Settings } from "../settings/settings.ts"
+
+/** A scheduled invocation: of EventBridge Scheduler, or of a rule with a schedule. */
+export const isSchedule = (event: unknown): boolean => {
+  const { source } = Object(event) as { readonly source?: unknown }
+  return source === "aws.scheduler" || source === "aws.events"
+}
+
+/** When this instance polled `provider_a` last, milliseconds. */
+let polledAt = Number.NEGATIVE_INFINITY
+
+/** Schedules may be more frequent than the poll should be. */
+const pollWhenDue = ({ events, providerA }: Settings) =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (providerA.apiKey === undefined || now - polledAt < events.pollSeconds * 1000) return
+    polledAt = now
+    yield* pollTick
+  })
+
+/**
+ * The leader's work that no conversion is part of, each piece once. A process that leads may do the same beside it: what is
+ * due is claimed in the database. Fails where a piece failed, after all of them ran.
+ */
+export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings, withinMs: number) {
+  const pieces = {
+    alarms: watchAlarms,
+    "alert-sweep": sweepAlerts,
+    "contact-sweep": ContactForms.use(({ sweep }) => sweep),
+    "bulk-messages": BulkMessages.use(({ sendDue }) => sendDue),
+    "outreach-ends": CampaignBook.use(({ settle }) => settle),
+    "audit-digest": digestTick,
+    "provider-a-events-poll": pollWhenDue(settings),
+    housekeeping: keepHouse
+  }
+  const failed = new Set(Object.keys(pieces))
+  const all = Effect.forEach(
+    Object.entries(pieces),
+    ([name, piece]) =>
+      Effect.gen(function* () {
+        const exit = yield* Effect.exit(Effect.asVoid<unknown, unknown, Effect.Services<typeof piece>>(piece))
+        if (Exit.isSuccess(exit)) failed.delete(name)
+        else yield* Effect.logError(`the scheduled work ${name} failed: the next run tries again`, exit.cause)
+      }),
+    { discard: true }
+  ).pipe(Effect.provide(Layer.mergeAll(AlarmBoard.layer, recordedAlerts(settings))))
+  yield* Effect.timeoutOption(all, withinMs)
+  return [...failed]
+})
