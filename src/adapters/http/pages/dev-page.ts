@@ -8,7 +8,7 @@ import { confirmDialog } from "./dashboard.ts"
 import { escape, page, pagePolicy } from "./html-page.ts"
 import { APP_POLICY, type ShellPage } from "./shell.ts"
 
-/** The pages of the outbox show mails in frames, which this server serves. */
+/** The pages of the outbox show mails in frames, which this server serves (HTTP-10, HTTP-11). */
 export const READER_POLICY = `${APP_POLICY}; frame-src 'self'`
 
 /** Nothing on the page of templates can be sent anywhere. */
@@ -127,9 +127,10 @@ ${confirmDialog}`
   }
 }
 
-const templateRow = ({ kind, subject }: { readonly kind: string; readonly subject: string }): string =>
-  `<tr><th scope="row"><a href="/dev/templates/${encodeURIComponent(kind)}">${escape(kind)}</a></th><td>${escape(subject)}</td>` +
-  `<td><a href="/dev/templates/${encodeURIComponent(kind)}?as=text">${escape(kind)} as text</a></td></tr>`
+const template = ({ kind, subject }: { readonly kind: string; readonly subject: string }): string => {
+  const path = `/dev/templates/${encodeURIComponent(kind)}`
+  return `<li><a href="${path}">${escape(kind)}</a>: ${escape(subject)} (<a href="${path}?as=text">${escape(kind)} as text</a>)</li>`
+}
 
 /** The product's own mails, each with its sample's subject. */
 export const templatesPage = (
@@ -139,11 +140,8 @@ export const templatesPage = (
     "Mails",
     `<h1>Mails that Postlane writes itself</h1>
 <p><a href="/dev">Back to the outbox</a></p>
-<table>
-<caption>Each with sample data.</caption>
-<thead><tr><th scope="col">Mail</th><th scope="col">Subject</th><th scope="col">Plain text</th></tr></thead>
-<tbody>
-${mails.map(templateRow).join("\n")}
-</tbody>
-</table>`
+<p>Each with sample data.</p>
+<ul>
+${mails.map(template).join("\n")}
+</ul>`
   )

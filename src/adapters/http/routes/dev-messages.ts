@@ -75,7 +75,7 @@ export class DevMessageGroup extends HttpApiGroup.make("reader")
 const FRAME =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
-/** A mail runs nothing; its links open pages of their own. Only pictures may come from elsewhere, where they are wanted. */
+/** A mail runs nothing (HTTP-11); its links open pages of their own. Only pictures may come from elsewhere, where they are wanted. */
 const mailPolicy = (showsImages: boolean): string =>
   `sandbox allow-popups allow-popups-to-escape-sandbox; ${FRAME}; img-src data:${showsImages ? " http: https:" : ""}`
 

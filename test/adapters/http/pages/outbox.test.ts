@@ -186,7 +186,13 @@ it(
     expect(complaints).toEqual([])
 
     await go(`/dev/messages/${id}`)
-    await page.getByRole("link", { name: "Go to the outbox" }).waitFor()
+    await page.getByRole("link", { name: "Go to the outbox" }).press("Enter")
+    await page.getByRole("link", { name: "Mails that Postlane writes itself" }).press("Enter")
+    await page.getByRole("heading", { name: "Mails that Postlane writes itself" }).waitFor()
+    await expectAccessible(page, "Postlane's mails")
+    await page.goBack()
+    await page.goBack()
+    await page.getByText("The address may be mistyped").waitFor()
     await expectAccessible(page, "not found")
     await close()
   },
