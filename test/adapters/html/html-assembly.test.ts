@@ -32,12 +32,11 @@ const assemble = async (
   return parts.join("")
 }
 
-/** The content of `main`, page anchors shown as `[n]`. */
+/** The content of `main` without the table of contents, page anchors shown as `[n]`. */
 const mainOf = (html: string): string =>
-  (/<main[^>]*>([\s\S]*)<\/main>/.exec(html)?.[1] ?? "").replaceAll(
-    /<(div|span) role="doc-pagebreak"[^>]*id="page-(\d+)"[^>]*>[^<]*<\/\1>/g,
-    "[$2]"
-  )
+  (/<main[^>]*>([\s\S]*)<\/main>/.exec(html)?.[1] ?? "")
+    .replace(/<nav[\s\S]*?<\/nav>/, "")
+    .replaceAll(/<(div|span) role="doc-pagebreak"[^>]*id="page-(\d+)"[^>]*>[^<]*<\/\1>/g, "[$2]")
 
 const valuesOf = (html: string, attribute: string): ReadonlyArray<string> =>
   [...html.matchAll(new RegExp(`\\s${attribute}="([^"]*)"`, "g"))].map(([, value]) => value ?? "")
@@ -185,6 +184,22 @@ describe("a document", () => {
     assert.strictEqual(targets.length, 12)
     for (const id of targets) assert.include(valuesOf(long, "id"), id)
     assert.notInclude(await assemble(["<h2>A</h2><h2>B</h2>"]), "<nav")
+  })
+
+  it("has its contents below its own heading, from three headings on", async () => {
+    const pages = ["<p>A report</p><h1>Title</h1><h2>A</h2>", "<h2>B</h2>", "<h2>C</h2>"]
+    assert.match(await assemble(pages), /<main[^>]*>.*<h1[^>]*>Title<\/h1><nav.*<\/nav><h2/s)
+    assert.notInclude(await assemble(pages.slice(0, 2)), "<nav")
+  })
+
+  it("says how many pages it has, and lets their marks be hidden, where there is more than one", async () => {
+    assert.match(
+      await assemble(["<p>A</p>", "<p>B</p>"]),
+      /2 pages<label><input type="checkbox" id="page-marks"/
+    )
+    const one = await assemble(["<h1>A</h1>"])
+    assert.notInclude(one, "<header>")
+    assert.lengthOf(one.match(/Page 1/g) ?? [], 1)
   })
 
   it("names its pages as they are numbered, from the first or not", async () => {

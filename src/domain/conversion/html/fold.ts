@@ -2,6 +2,7 @@ import { append } from "../../lists.ts"
 import { pageId } from "./allowed.ts"
 import { joinBlocks } from "./join.ts"
 import { PageRewriter } from "./rewrite-page.ts"
+import { contentsOf } from "./shell.ts"
 import { startHeadings, type Plan } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, serialize } from "./tree.ts"
 import { filled } from "./words.ts"
@@ -41,9 +42,12 @@ export class PageFold {
   /** What follows it on its page, notes last. */
   #after: ReadonlyArray<HtmlElement> = []
   #joined = 0
+  /** The table of contents, until the document's own heading is written. */
+  #contents: ReadonlyArray<HtmlElement>
 
   constructor(plan: Plan) {
     this.#plan = plan
+    this.#contents = plan.ownTitle ? contentsOf(plan) : []
     this.#rewriter = new PageRewriter(startHeadings(plan.ownTitle))
   }
 
@@ -57,13 +61,8 @@ export class PageFold {
   /** Adds the next page; returns what can be written out. */
   add(page: FragmentPage): string {
     const { lang, pageCount, words } = this.#plan
-    const blocks = this.#rewriter.rewrite(page.nodes, {
-      index: page.index,
-      label: page.label,
-      pageCount,
-      words,
-      lang
-    })
+    const context = { index: page.index, label: page.label, pageCount, words, lang }
+    const blocks = this.#rewriter.rewrite(page.nodes, context).flatMap((block) => this.#withContents(block))
     const text = blocks.filter((block) => !isNote(block))
     const notes = blocks.filter(isNote)
     const [first, ...rest] = text
@@ -93,9 +92,17 @@ export class PageFold {
     return serialize(done.map(withoutSeams))
   }
 
+  /** Puts the table of contents below the document's own heading. */
+  #withContents(block: HtmlElement): ReadonlyArray<HtmlElement> {
+    if (block.name !== "h1" || this.#contents.length === 0) return [block]
+    const contents = this.#contents
+    this.#contents = []
+    return [block, ...contents]
+  }
+
   /** Returns what is left at the end. */
   end(): string {
-    return serialize(this.#held().map(withoutSeams))
+    return serialize([...this.#held(), ...this.#contents].map(withoutSeams))
   }
 
   #held(): ReadonlyArray<HtmlElement> {

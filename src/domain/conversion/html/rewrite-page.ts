@@ -27,7 +27,7 @@ interface RewriteContext {
 }
 
 /** Tables with more columns get a frame that scrolls by itself. */
-const NARROW = 4
+const NARROW = 3
 
 const HEADING = /^h[1-6]$/
 const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math", "note"])

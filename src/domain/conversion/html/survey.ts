@@ -74,8 +74,8 @@ const MAX_HEADING_TEXT = 300
 /** Most entries of a table of contents; the deepest levels are left out until it fits. */
 const MAX_ENTRIES = 800
 /** A document with fewer of either needs no table of contents. */
-const MIN_ENTRIES = 4
-const MIN_PAGES = 4
+const MIN_ENTRIES = 3
+const MIN_PAGES = 2
 const MAX_SAMPLE = 12_000
 const SAMPLE_A_PAGE = 600
 const MAX_TITLE = 200
@@ -144,17 +144,13 @@ const meaningful = (title: string | undefined): string | undefined => {
   return text.slice(0, MAX_TITLE)
 }
 
-/**
- * Whether the pages' first heading is the document's title: it ranks above all others, repeats the title's words, or there is no
- * other title.
- */
+/** Whether the pages' first heading is the document's title: it ranks above all others, or repeats the title's words. */
 const hasOwnTitle = ({ headings }: Survey, title: string | undefined): boolean => {
   const [first] = headings
   if (first === undefined) return false
   return (
-    title === undefined ||
     headings.every(({ level }, at) => at === 0 || level > first.level) ||
-    repeats(first.text, title)
+    (title !== undefined && repeats(first.text, title))
   )
 }
 
@@ -189,7 +185,9 @@ export const planOf = (
   const words = wordsFor(lang)
   const stated = meaningful(facts.title)
   const first = survey.headings[0]?.text
-  const ownTitle = hasOwnTitle(survey, stated ?? meaningful(name))
-  const title = stated ?? (ownTitle ? first : undefined) ?? meaningful(name) ?? name ?? words.untitled
+  // A heading that others stand beside is not the title of all; said above them it would be said twice.
+  const file = meaningful(name?.replace(/\.\w{1,5}$/, ""))
+  const ownTitle = hasOwnTitle(survey, stated ?? file)
+  const title = stated ?? (ownTitle ? first : undefined) ?? file ?? first ?? name ?? words.untitled
   return { lang, title, ownTitle, contents: contentsOf(survey, ownTitle), words, pageCount: survey.pages }
 }

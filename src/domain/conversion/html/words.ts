@@ -5,6 +5,8 @@ export interface InterfaceWords {
   readonly contents: string
   readonly page: string
   readonly pages: string
+  /** Names the switch that shows and hides where pages begin. */
+  readonly pageMarks: string
   readonly backToText: string
   readonly undescribed: string
   /** The picture of a page whose text was read from it: well, not well, not at all; and what the picture is. */
@@ -25,6 +27,7 @@ const EN: InterfaceWords = {
   contents: "Contents",
   page: "Page {n}",
   pages: "{n} pages",
+  pageMarks: "Page numbers",
   backToText: "Back to the text",
   undescribed: "Picture without a description",
   scan: "Picture of this page",
@@ -46,6 +49,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       contents: "Inhalt",
       page: "Seite {n}",
       pages: "{n} Seiten",
+      pageMarks: "Seitenzahlen",
       backToText: "Zurück zum Text",
       undescribed: "Bild ohne Beschreibung",
       scan: "Bild dieser Seite",
@@ -63,6 +67,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       contents: "Sommaire",
       page: "Page {n}",
       pages: "{n} pages",
+      pageMarks: "Numéros de page",
       backToText: "Retour au texte",
       undescribed: "Image sans description",
       scan: "Image de cette page",
@@ -80,6 +85,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       contents: "Índice",
       page: "Página {n}",
       pages: "{n} páginas",
+      pageMarks: "Números de página",
       backToText: "Volver al texto",
       undescribed: "Imagen sin descripción",
       scan: "Imagen de esta página",
@@ -98,6 +104,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       contents: "Indice",
       page: "Pagina {n}",
       pages: "{n} pagine",
+      pageMarks: "Numeri di pagina",
       backToText: "Torna al testo",
       undescribed: "Immagine senza descrizione",
       scan: "Immagine di questa pagina",
@@ -116,6 +123,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       contents: "Índice",
       page: "Página {n}",
       pages: "{n} páginas",
+      pageMarks: "Números de página",
       backToText: "Voltar ao texto",
       undescribed: "Imagem sem descrição",
       scan: "Imagem desta página",
@@ -133,6 +141,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       contents: "Inhoud",
       page: "Pagina {n}",
       pages: "{n} pagina's",
+      pageMarks: "Paginanummers",
       backToText: "Terug naar de tekst",
       undescribed: "Afbeelding zonder beschrijving",
       scan: "Afbeelding van deze pagina",

@@ -21,7 +21,7 @@ const MAX_SHARE = 0.6
 const widthOf = ({ x0, x1 }: Line): number => x1 - x0
 
 /** Whether a text may begin a line that was not broken for want of room. */
-const BEGINS = /^[^\p{Ll}\s]/u
+const BEGINS = /^(?:[^\p{Ll}\s]|[\p{L}-]{1,20}:\s)/u
 
 /** Whether the lines of a paragraph were ended on purpose: each left room for the next one's first word. */
 export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean => {

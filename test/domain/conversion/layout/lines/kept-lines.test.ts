@@ -20,7 +20,7 @@ const block = (rows: ReadonlyArray<string>, x: (row: string) => number = () => 6
 describe("lines that were ended on purpose", () => {
   it("stay lines of an address, a verse and a signature", () => {
     for (const rows of [
-      ["River Works Ltd", "12 Stone Street", "Ann Arbor, MI 48109", "Phone: 555 1234"],
+      ["River Works Ltd", "12 Stone Street", "Ann Arbor, MI 48109", "phone: 555 1234"],
       ["Yours sincerely,", "Ann River", "Head of stones"]
     ])
       assert.include(htmlOf(block(rows)), `<p>${rows.join("<br>")}</p>`)
