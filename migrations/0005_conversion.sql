@@ -1,14 +1,14 @@
 -- Conversion: files, jobs and their chunks, Word documents and pictures, Preserve Formatting, bulk orders, shared links.
 -- Rules: docs/specification/documents.md.
 --
--- Lock order: job, batch row, chunk, file, flyer job, customer, hold; a function that needs fewer of them keeps the order. So
+-- Lock order: turn, job, batch row, chunk, file, flyer job, customer, hold; a function that needs fewer of them keeps the order. So
 -- no two of these functions, nor those of the batch lane, can wait for each other. Upkeep that may end a job takes one a call.
 --
 -- Leased work (DOC-12 to DOC-14, C2). A worker claims chunks, assemblies, inline conversions and flyers, and mails in
 -- 0007_inbound, under a lease: a UUID of its own. Each kind of work has the same functions, as far as it needs them:
 --
---   claim_…(p_lease, p_stale, …)           the work that has waited longest, or whose worker has been silent for `p_stale`;
---                                          no row where there is none; counts an attempt
+--   claim_…(p_lease, p_stale, …)           the next owner's work that has waited longest, or whose worker has been silent
+--                                          for `p_stale`; no row where there is none; counts an attempt
 --   heartbeat_…(p_id, p_lease, p_window)   whether the lease holds; keeps the funds set aside for `p_window`
 --   hand_back_…(p_id, p_lease, …)          whether the lease held; the attempt does not count
 --   complete_…(p_id, p_lease, p_result_key, p_costs, …)   `completed`, `stale`, or why it failed free of charge
@@ -62,6 +62,9 @@ create table files (
 
 create index files_customer on files (customer_id, created_at desc, id desc) where deleted_at is null;
 create index files_live on files (status, updated_at) where status in ('processing', 'chunked_processing');
+-- Inline conversions by owner: those that wait, oldest first, and those under a lease.
+create index files_inline on files (customer_id, updated_at) where status = 'processing' and deleted_at is null;
+create index files_inline_claimed on files (customer_id, lease) where status = 'processing' and lease is not null;
 create index files_to_purge on files (deleted_at) where deleted_at is not null and purged_at is null;
 
 -- The turns of owners on the inline path (DOC-12, H3): until when an owner has used up their share. Owners who have not go
@@ -70,6 +73,15 @@ create table inline_turns (
   customer_id uuid primary key references customers (id) on delete cascade,
   busy_until timestamptz not null default '-infinity'
 );
+
+-- Whose work of a kind was given out last: owners take turns in the order of their ids (DOC-12), so that the next one is found
+-- by one look into an index, however many owners and pieces of work wait.
+create table work_turns (
+  kind text primary key check (kind in ('request', 'chunk', 'flyer')),
+  customer_id uuid not null default '00000000-0000-0000-0000-000000000000'
+) with (fillfactor = 50);
+
+insert into work_turns (kind) values ('request'), ('chunk'), ('flyer');
 
 -- The queue `convert`: conversions that were requested, until the executor on the leader makes their jobs (DOC-10).
 create table convert_queue (
@@ -81,7 +93,7 @@ create table convert_queue (
   created_at timestamptz not null default now()
 );
 
-create index convert_queue_age on convert_queue (created_at);
+create index convert_queue_next on convert_queue (customer_id, created_at);
 
 -- Jobs (DOC-11).
 create table large_conversion_jobs (
@@ -132,14 +144,17 @@ create table chunk_jobs (
   pages_done integer not null default 0,
   result_key text,
   error text,
+  -- The owner's, by whom chunks are claimed in turns.
+  customer_id uuid not null,
   -- That of the job, so that the oldest job's chunks are found first.
   queued_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique (job_id, chunk_index)
 );
 
-create index chunk_jobs_next on chunk_jobs (queued_at, job_id, chunk_index) where status = 'pending';
+create index chunk_jobs_next on chunk_jobs (customer_id, queued_at, job_id, chunk_index) where status = 'pending';
 create index chunk_jobs_running on chunk_jobs (heartbeat_at) where status = 'processing';
+create index chunk_jobs_of_owner on chunk_jobs (customer_id, lease) where status = 'processing';
 
 -- What models cost (K1): a row for each chunk attempt (source `chunk-scheduler`), inline conversion, batch job and so on.
 create table cost_ledger (
@@ -179,7 +194,8 @@ create table flyer_jobs (
 );
 
 create index flyer_jobs_file on flyer_jobs (file_id, created_at desc);
-create index flyer_jobs_live on flyer_jobs (status, created_at) where status in ('pending', 'processing');
+create index flyer_jobs_next on flyer_jobs (customer_id, created_at) where status = 'pending';
+create index flyer_jobs_running on flyer_jobs (customer_id, lease) where status = 'processing';
 
 -- Bulk orders, each with its one completion message (DOC-51).
 create table bulk_orders (
@@ -386,7 +402,7 @@ $$;
 
 -- Makes the job of a queued request, with chunks of `p_chunk_pages` pages, as `pending` or `waiting_batch`. False where it
 -- is not queued any more (made, or cancelled, meanwhile). Called by the executor on the leader. Lock order: request, job,
--- chunks, file.
+-- chunks, file, turn of requests, which nobody holds who waits for these.
 create function create_conversion_job(p_job_id uuid, p_status text, p_chunk_pages integer, p_options jsonb)
 returns boolean
 language plpgsql
@@ -407,13 +423,14 @@ begin
   insert into large_conversion_jobs (
     id, file_id, customer_id, bulk_id, status, options, total_pages, total_chunks, created_at
   ) values (q.job_id, q.file_id, q.customer_id, q.bulk_id, p_status, p_options, v_pages, v_chunks, v_now);
-  insert into chunk_jobs (job_id, chunk_index, first_page, last_page, status, queued_at)
-  select q.job_id, i, i * p_chunk_pages, least((i + 1) * p_chunk_pages, v_pages) - 1, p_status, v_now
+  insert into chunk_jobs (job_id, chunk_index, first_page, last_page, status, customer_id, queued_at)
+  select q.job_id, i, i * p_chunk_pages, least((i + 1) * p_chunk_pages, v_pages) - 1, p_status, q.customer_id, v_now
   from generate_series(0, v_chunks - 1) as i;
   update files set
     phase = case when p_status = 'waiting_batch' then 'Waiting for batch' else format('Queued: 0/%s chunks', v_chunks) end,
     updated_at = v_now
   where id = q.file_id and job_id = q.job_id and status = 'chunked_processing';
+  update work_turns set customer_id = q.customer_id where kind = 'request';
   return true;
 end
 $$;
@@ -474,38 +491,30 @@ as $$
   where c.id = p_chunk_id
 $$;
 
--- Claims the next chunk of the oldest job; stale ones come back by orphan recovery. The same call again returns the same
--- chunk. Lock order: job, chunk, file.
-create function claim_chunk(p_lease uuid, p_worker text)
-returns table (
-  id uuid, job_id uuid, chunk_index integer, first_page integer, last_page integer, attempts integer, file_id uuid,
-  object_key text, options jsonb, total_pages integer
-)
+-- Claims the next chunk of an owner's oldest job that can be worked on; no row where there is none. It looks at eight jobs.
+-- Lock order: job, chunk, file.
+create function claim_chunk_of(p_customer_id uuid, p_lease uuid, p_worker text) returns uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
-#variable_conflict use_column
 declare
   v_chunk uuid;
-  v_job uuid;
+  v_queued timestamptz := '-infinity';
+  v_job uuid := '00000000-0000-0000-0000-000000000000';
 begin
-  select c.id into v_chunk from chunk_jobs c where c.status = 'processing' and c.lease = p_lease;
-  if found then
-    return query select * from claimed_chunk(v_chunk);
-    return;
-  end if;
-  for v_job in
-    select distinct on (c.queued_at, c.job_id) c.job_id
-    from chunk_jobs c
-    join large_conversion_jobs j on j.id = c.job_id and j.status in ('pending', 'processing')
-    where c.status = 'pending' and c.not_before <= clock_timestamp()
+  for i in 1..8 loop
+    -- One job after another by the index: a job of thousands of chunks is stepped over at once.
+    select c.queued_at, c.job_id into v_queued, v_job from chunk_jobs c
+    where c.status = 'pending' and c.customer_id = p_customer_id and (c.queued_at, c.job_id) > (v_queued, v_job)
+      and c.not_before <= clock_timestamp()
     order by c.queued_at, c.job_id
-    limit 8
-  loop
+    limit 1;
+    exit when not found;
     perform from large_conversion_jobs j where j.id = v_job and j.status in ('pending', 'processing') for no key update;
     continue when not found;
     select c.id into v_chunk from chunk_jobs c
-    where c.job_id = v_job and c.status = 'pending' and c.not_before <= clock_timestamp()
+    where c.customer_id = p_customer_id and c.queued_at = v_queued and c.job_id = v_job and c.status = 'pending'
+      and c.not_before <= clock_timestamp()
     order by c.chunk_index
     limit 1
     for no key update skip locked;
@@ -517,9 +526,62 @@ begin
     update large_conversion_jobs j set status = 'processing', updated_at = clock_timestamp()
     where j.id = v_job and j.status = 'pending';
     perform conversion_progress(v_job);
+    return v_chunk;
+  end loop;
+  return null;
+end
+$$;
+
+-- Claims a chunk of the owner whose turn it is (DOC-12): a chunk waits for one of each other owner. An owner has at most
+-- `p_per_owner` chunks in progress; null: any number. Stale ones come back by orphan recovery. The same call again
+-- returns the same chunk. It looks at 32 owners, and the next claim goes on with those behind them. Claims come one after
+-- another; where nothing waits they lock nothing. Lock order: turn, job, chunk, file.
+create function claim_chunk(p_lease uuid, p_worker text, p_per_owner integer default null)
+returns table (
+  id uuid, job_id uuid, chunk_index integer, first_page integer, last_page integer, attempts integer, file_id uuid,
+  object_key text, options jsonb, total_pages integer
+)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_start uuid;
+  v_owner uuid;
+  v_chunk uuid;
+  v_wrapped boolean := false;
+begin
+  select c.id into v_chunk from chunk_jobs c where c.status = 'processing' and c.lease = p_lease;
+  if found then
     return query select * from claimed_chunk(v_chunk);
     return;
+  end if;
+  if not exists (select from chunk_jobs c where c.status = 'pending') then
+    return;
+  end if;
+  select t.customer_id into v_start from work_turns t where t.kind = 'chunk' for no key update;
+  v_owner := v_start;
+  for i in 1..32 loop
+    select c.customer_id into v_owner from chunk_jobs c
+    where c.status = 'pending' and c.customer_id > v_owner
+    order by c.customer_id
+    limit 1;
+    if not found and not v_wrapped then
+      v_wrapped := true;
+      select c.customer_id into v_owner from chunk_jobs c where c.status = 'pending' order by c.customer_id limit 1;
+    end if;
+    -- All that wait were looked at.
+    if v_owner is null or (v_wrapped and v_owner > v_start) then
+      return;
+    end if;
+    continue when p_per_owner <= (
+      select count(*) from chunk_jobs c where c.status = 'processing' and c.customer_id = v_owner
+    );
+    v_chunk := claim_chunk_of(v_owner, p_lease, p_worker);
+    exit when v_chunk is not null;
   end loop;
+  update work_turns t set customer_id = v_owner where t.kind = 'chunk';
+  return query select * from claimed_chunk(v_chunk) where v_chunk is not null;
 end
 $$;
 
@@ -655,9 +717,9 @@ begin
   v_chunks := (j.total_pages + p_chunk_pages - 1) / p_chunk_pages;
   -- First: chunks of a job that does not say how many it has share out its pages by a trigger.
   update large_conversion_jobs set total_chunks = v_chunks where id = p_job_id;
-  insert into chunk_jobs (job_id, chunk_index, first_page, last_page, status, queued_at)
+  insert into chunk_jobs (job_id, chunk_index, first_page, last_page, status, customer_id, queued_at)
   select p_job_id, i, i * p_chunk_pages, least((i + 1) * p_chunk_pages, j.total_pages) - 1,
-    case when j.status = 'waiting_batch' then 'waiting_batch' else 'pending' end, j.created_at
+    case when j.status = 'waiting_batch' then 'waiting_batch' else 'pending' end, j.customer_id, j.created_at
   from generate_series(0, v_chunks - 1) as i;
   return true;
 end
@@ -1096,19 +1158,37 @@ begin
   where f.status = 'processing' and f.deleted_at is null and f.lease = p_lease
   for no key update skip locked;
   if v_file is null then
-    insert into inline_turns (customer_id)
-    select distinct f.customer_id from files f where f.status = 'processing' and f.deleted_at is null
-    on conflict do nothing;
     for v_owner in
-      select t.customer_id from inline_turns t
-      join lateral (
-        select min(f.updated_at) as oldest from files f
-        where f.customer_id = t.customer_id and f.status = 'processing' and f.deleted_at is null
-        having bool_and(f.lease is null or f.heartbeat_at < v_now - p_stale)
-      ) w on true
+      -- From owner to owner by the index, and of each the oldest file alone.
+      with recursive owners as (
+        (
+          select f.customer_id from files f where f.status = 'processing' and f.deleted_at is null
+          order by f.customer_id limit 1
+        )
+        union all
+        select (
+          select f.customer_id from files f
+          where f.status = 'processing' and f.deleted_at is null and f.customer_id > o.customer_id
+          order by f.customer_id limit 1
+        )
+        from owners o where o.customer_id is not null
+      )
+      select o.customer_id from owners o
+      left join inline_turns t on t.customer_id = o.customer_id
+      cross join lateral (
+        select f.updated_at as oldest from files f
+        where f.customer_id = o.customer_id and f.status = 'processing' and f.deleted_at is null
+        order by f.updated_at limit 1
+      ) w
+      where not exists (
+        select from files f
+        where f.customer_id = o.customer_id and f.status = 'processing' and f.lease is not null and f.deleted_at is null
+          and f.heartbeat_at >= v_now - p_stale
+      )
       order by greatest(t.busy_until, v_now), w.oldest
       limit 8
     loop
+      insert into inline_turns (customer_id) values (v_owner) on conflict do nothing;
       perform from inline_turns t where t.customer_id = v_owner for update skip locked;
       continue when not found;
       continue when exists (
@@ -1280,26 +1360,63 @@ begin
 end
 $$;
 
--- Claims the oldest flyer job.
-create function claim_flyer(p_lease uuid, p_stale interval)
+-- Claims the oldest flyer job of the owner whose turn it is, of whom at most `p_per_owner` are in progress (null: any number);
+-- before them one whose worker has been silent. As `claim_chunk`. Lock order: turn, flyer job.
+create function claim_flyer(p_lease uuid, p_stale interval, p_per_owner integer default null)
 returns table (id uuid, file_id uuid, name text, object_key text, pages integer, attempts integer)
-language sql
+language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
-  with n as materialized (
-    select x.id from flyer_jobs x
-    where x.status = 'pending'
-      or (x.status = 'processing' and (x.lease = p_lease or x.heartbeat_at < clock_timestamp() - p_stale))
-    order by x.lease is not distinct from p_lease desc, x.created_at
-    limit 1
-    for no key update skip locked
-  )
+#variable_conflict use_column
+declare
+  v_start uuid;
+  v_owner uuid;
+  v_flyer uuid;
+  v_wrapped boolean := false;
+begin
+  select x.id into v_flyer from flyer_jobs x
+  where x.status = 'processing' and (x.lease = p_lease or x.heartbeat_at < clock_timestamp() - p_stale)
+  order by x.lease is not distinct from p_lease desc, x.created_at
+  limit 1
+  for no key update skip locked;
+  if v_flyer is null then
+    if not exists (select from flyer_jobs x where x.status = 'pending') then
+      return;
+    end if;
+    select t.customer_id into v_start from work_turns t where t.kind = 'flyer' for no key update;
+    v_owner := v_start;
+    for i in 1..32 loop
+      select x.customer_id into v_owner from flyer_jobs x
+      where x.status = 'pending' and x.customer_id > v_owner
+      order by x.customer_id
+      limit 1;
+      if not found and not v_wrapped then
+        v_wrapped := true;
+        select x.customer_id into v_owner from flyer_jobs x where x.status = 'pending' order by x.customer_id limit 1;
+      end if;
+      if v_owner is null or (v_wrapped and v_owner > v_start) then
+        return;
+      end if;
+      continue when p_per_owner <= (
+        select count(*) from flyer_jobs x where x.status = 'processing' and x.customer_id = v_owner
+      );
+      select x.id into v_flyer from flyer_jobs x
+      where x.status = 'pending' and x.customer_id = v_owner
+      order by x.created_at
+      limit 1
+      for no key update skip locked;
+      exit when v_flyer is not null;
+    end loop;
+  end if;
+  return query
   update flyer_jobs j set
     status = 'processing', lease = p_lease, heartbeat_at = clock_timestamp(), attempts = j.attempts + 1,
     updated_at = clock_timestamp()
-  from n, files f
-  where j.id = n.id and f.id = j.file_id
-  returning j.id, j.file_id, f.name, f.object_key, f.pages, j.attempts
+  from files f
+  where j.id = v_flyer and f.id = j.file_id
+  returning j.id, j.file_id, f.name, f.object_key, f.pages, j.attempts;
+  update work_turns t set customer_id = v_owner where t.kind = 'flyer' and v_owner is not null;
+end
 $$;
 
 -- The flyer is alive. Lock order: flyer job, customer, hold.
@@ -1624,6 +1741,22 @@ begin
 end
 $$;
 
+-- A chunk takes its owner from its job, or from the job's file.
+create function chunk_knows_its_owner() returns trigger
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  select coalesce(j.customer_id, f.customer_id) into new.customer_id
+  from large_conversion_jobs j join files f on f.id = j.file_id
+  where j.id = new.job_id;
+  return new;
+end
+$$;
+
+create trigger chunk_jobs_owner before insert on chunk_jobs
+for each row when (new.customer_id is null) execute function chunk_knows_its_owner();
+
 create trigger chunk_jobs_pages after insert on chunk_jobs
 for each row when (new.first_page = 0 and new.last_page = 0) execute function chunks_share_the_pages();
 
@@ -1674,7 +1807,7 @@ for each row when (
 execute function converted_elsewhere();
 
 select secure_table(name) from unnest(array[
-  'files', 'inline_turns', 'convert_queue', 'large_conversion_jobs', 'chunk_jobs', 'cost_ledger', 'flyer_jobs',
+  'files', 'inline_turns', 'work_turns', 'convert_queue', 'large_conversion_jobs', 'chunk_jobs', 'cost_ledger', 'flyer_jobs',
   'bulk_orders', 'bulk_items', 'share_keys', 'object_stores'
 ]::regclass[]) as name;
 
@@ -1687,7 +1820,8 @@ select secure_function(name) from unnest(array[
   'create_conversion_job(uuid, text, integer, jsonb)',
   'fail_conversion_job(uuid, text, uuid)',
   'claimed_chunk(uuid)',
-  'claim_chunk(uuid, text)',
+  'claim_chunk_of(uuid, uuid, text)',
+  'claim_chunk(uuid, text, integer)',
   'heartbeat_chunk(uuid, uuid, interval, integer)',
   'complete_chunk(uuid, uuid, text, jsonb)',
   'fail_chunk(uuid, uuid, text, jsonb, integer, interval)',
@@ -1711,7 +1845,7 @@ select secure_function(name) from unnest(array[
   'fail_inline(uuid, uuid, text, jsonb, integer)',
   'inline_turn_ended()',
   'request_flyer(uuid, uuid, uuid, interval)',
-  'claim_flyer(uuid, interval)',
+  'claim_flyer(uuid, interval, integer)',
   'heartbeat_flyer(uuid, uuid, interval)',
   'complete_flyer(uuid, uuid, text, jsonb, integer[])',
   'fail_flyer(uuid, uuid, text, jsonb, integer)',
@@ -1722,6 +1856,7 @@ select secure_function(name) from unnest(array[
   'confirm_bulk_message(uuid)',
   'file_shows_its_live_job()',
   'job_knows_its_file()',
+  'chunk_knows_its_owner()',
   'chunks_share_the_pages()',
   'assembled_elsewhere()',
   'converted_elsewhere()'

@@ -176,7 +176,7 @@ export class ConversionStore extends Context.Service<
       readonly window: Duration.Duration
       readonly bulkId?: string | undefined
     }) => Store<Requested>
-    /** The oldest request in the queue `convert`, if any. */
+    /** The oldest request of the owner whose turn it is in the queue `convert`, if any. */
     readonly nextQueued: Store<QueuedConversion | undefined>
     readonly createJob: (
       jobId: JobId,
@@ -189,7 +189,12 @@ export class ConversionStore extends Context.Service<
     readonly cancel: (jobId: JobId) => Store<"cancelled" | "finishing" | "not_active">
 
     // Chunks
-    readonly claimChunk: (worker: string, lease: LeaseId) => Store<ClaimedChunk | undefined>
+    /** Owners take turns; one has at most `perOwner` chunks in progress (undefined: any number). */
+    readonly claimChunk: (
+      worker: string,
+      lease: LeaseId,
+      perOwner?: number
+    ) => Store<ClaimedChunk | undefined>
     /** False: stop at once, the chunk no longer belongs to this worker. */
     readonly heartbeatChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
@@ -266,7 +271,12 @@ export class ConversionStore extends Context.Service<
     readonly flyer: (flyerId: FlyerId, customerId: CustomerId) => Store<StoredFlyer | undefined>
     /** Those of a file, newest first. */
     readonly flyersOf: (fileId: FileId, customerId: CustomerId) => Store<ReadonlyArray<StoredFlyer>>
-    readonly claimFlyer: (lease: LeaseId, stale: Duration.Duration) => Store<ClaimedFlyer | undefined>
+    /** As {@link claimChunk}. */
+    readonly claimFlyer: (
+      lease: LeaseId,
+      stale: Duration.Duration,
+      perOwner?: number
+    ) => Store<ClaimedFlyer | undefined>
     readonly heartbeatFlyer: (
       flyer: Pick<ClaimedFlyer, "id" | "lease">,
       window: Duration.Duration

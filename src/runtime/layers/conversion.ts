@@ -137,7 +137,8 @@ const heartbeatOf = (settings: ConversionSettings): Duration.Duration =>
 /** The workers of a process: chunks, assemblies, flyers and what is converted inline. */
 export const conversionWorkers = (settings: ConversionSettings) => {
   const { id: modelId, ...price } = settings.conversion.model
-  const work = { heartbeat: heartbeatOf(settings), modelId, price }
+  const { perOwner } = settings.conversion
+  const work = { heartbeat: heartbeatOf(settings), modelId, price, perOwner }
   return workers("chunk-worker", { count: WORKERS, idle: IDLE }, (slot) =>
     whereOwn(workOnce(`${hostname()}/${process.pid}/${slot}`, work))
   ).pipe(Layer.provide(NodeCrypto.layer))

@@ -255,6 +255,9 @@ export const AREAS = {
       Scans of a document that are read: those on its first pages. Later ones stay pictures, and say so.`,
     ocrPageSeconds: open("OCR_PAGE_SECONDS", integer(1, 3600), { fallback: "60", unit: "seconds" })`
       Time of a processor (before Node 24.6, by the clock) that a page may take; then it stays a picture. Most take five seconds.`,
+    perOwner: open("CONVERSIONS_PER_OWNER", integer(1), { otherwise: "no limit", unit: "pieces of work" })`
+      Chunks of one owner that are in progress at once, in all processes together, and as many layout-true results. Owners take turns in
+      any case; Word documents and pictures are one at a time.`,
     dailyBudgetUsd: open("MODEL_DAILY_BUDGET_USD", decimal, { otherwise: "no limit", unit: "USD" })`
       What models may cost a day (UTC). Past it, jobs that use a model are paused until the next day, or until it is raised.`
   }),

@@ -9,6 +9,7 @@ import type { ChunkRow, JobRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
 import { bookCosts, chunksOf, failJob, showProgress } from "./jobs.ts"
+import { inTurn, wasServed } from "./turns.ts"
 
 type Held = Pick<ClaimedChunk, "id" | "lease">
 
@@ -47,23 +48,50 @@ const claimed = (db: Documents, chunk: ChunkRow, lease: LeaseId): ClaimedChunk |
   )
 }
 
+const ownerOf = (db: Documents, chunk: Pick<ChunkRow, "jobId">): string => {
+  const job = jobOf(db, chunk)
+  return job.customerId ?? db.files.get(job.fileId)?.customerId ?? ""
+}
+
 /** A job whose chunks are worked on. */
 const isOpen = ({ status }: JobRow): boolean => status === "pending" || status === "processing"
 
-/** `claim_chunk`: the next chunk of the oldest job; the one that this lease holds already. */
-export const claimChunk = (db: Documents, worker: string, lease: LeaseId): ClaimedChunk | undefined => {
+/** Chunks that a worker could begin, by owner. */
+const dueByOwner = (db: Documents): ReadonlyMap<string, ReadonlyArray<ChunkRow>> => {
+  const now = db.moment()
+  return Map.groupBy(
+    db.chunks.where(
+      (chunk) => chunk.status === "pending" && chunk.notBefore <= now && isOpen(jobOf(db, chunk))
+    ),
+    (chunk) => ownerOf(db, chunk)
+  )
+}
+
+/** `claim_chunk`: the next chunk of the oldest job of the owner whose turn it is; the one that this lease holds already. */
+export const claimChunk = (
+  db: Documents,
+  worker: string,
+  lease: LeaseId,
+  perOwner = Infinity
+): ClaimedChunk | undefined => {
   const mine = db.chunks.find((chunk) => chunk.status === "processing" && chunk.lease === lease)
   if (mine !== undefined) return claimed(db, mine, lease)
+  const running = Map.groupBy(
+    db.chunks.where(({ status }) => status === "processing"),
+    (chunk) => ownerOf(db, chunk)
+  )
+  const due = dueByOwner(db)
+  const owner = inTurn(db, "chunk", due.keys()).find((one) => (running.get(one)?.length ?? 0) < perOwner)
+  if (owner === undefined) return undefined
+  wasServed(db, "chunk", owner)
   const now = db.moment()
-  const [next] = db.chunks
-    .where((chunk) => chunk.status === "pending" && chunk.notBefore <= now && isOpen(jobOf(db, chunk)))
-    .sort(
-      by(
-        ({ queuedAt }) => queuedAt,
-        ({ jobId }) => jobId,
-        ({ chunkIndex }) => chunkIndex
-      )
+  const [next] = [...(due.get(owner) ?? [])].sort(
+    by(
+      ({ queuedAt }) => queuedAt,
+      ({ jobId }) => jobId,
+      ({ chunkIndex }) => chunkIndex
     )
+  )
   if (next === undefined) return undefined
   const chunk = db.chunks.update(next.id, {
     status: "processing",

@@ -116,7 +116,7 @@ const chunksOn = (
   | "deleteFileOfClosedAccount"
   | "sweep"
 > => ({
-  claimChunk: (worker, lease) => run((db) => claimChunk(db, worker, lease)),
+  claimChunk: (worker, lease, perOwner) => run((db) => claimChunk(db, worker, lease, perOwner)),
   heartbeatChunk: (chunk, pagesDone, window) => run((db) => heartbeatChunk(db, chunk, pagesDone, window)),
   chunkResults: (jobId) => run((db) => chunkResults(db, jobId)),
   completeChunk: (chunk, resultKey, costs) => run((db) => completeChunk(db, chunk, resultKey, costs)),
@@ -161,7 +161,7 @@ const inlineOn = (
   requestFlyer: (asked) => run((db) => requestFlyer(db, asked)),
   flyer: (flyerId, customerId) => run((db) => flyer(db, flyerId, customerId)),
   flyersOf: (fileId, customerId) => run((db) => flyersOf(db, fileId, customerId)),
-  claimFlyer: (lease, stale) => run((db) => claimFlyer(db, lease, stale)),
+  claimFlyer: (lease, stale, perOwner) => run((db) => claimFlyer(db, lease, stale, perOwner)),
   heartbeatFlyer: (held, window) => run((db) => heartbeatFlyer(db, held, window)),
   finishFlyer: (held, resultKey, costs, unreadable = []) =>
     run((db) => finishFlyer(db, held, resultKey, costs, unreadable)),

@@ -10,6 +10,7 @@ import { type Documents, isoOf, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
 import { bookCosts, isLive, NOT_ENOUGH_CREDITS, stopFlyer } from "./jobs.ts"
 import { isBeingConverted, ownFile, request } from "./requests.ts"
+import { inTurn, wasServed } from "./turns.ts"
 
 type Held = Pick<ClaimedFlyer, "id" | "lease">
 
@@ -82,22 +83,40 @@ export const requestFlyer = (
   return "queued"
 }
 
-/** `claim_flyer`: the one that this lease holds, else the oldest that waits or whose worker went silent. */
+/** The oldest flyer job of the owner whose turn it is. */
+const nextFlyer = (db: Documents, perOwner: number): FlyerRow | undefined => {
+  const byOwner = (status: FlyerRow["status"]) =>
+    Map.groupBy(
+      db.flyers.where((one) => one.status === status),
+      ({ customerId }): string => customerId
+    )
+  const [waiting, running] = [byOwner("pending"), byOwner("processing")]
+  const owner = inTurn(db, "flyer", waiting.keys()).find((one) => (running.get(one)?.length ?? 0) < perOwner)
+  if (owner === undefined) return undefined
+  wasServed(db, "flyer", owner)
+  return [...(waiting.get(owner) ?? [])].sort(by(({ createdAt }) => createdAt))[0]
+}
+
+/** `claim_flyer`: the one that this lease holds, else one whose worker went silent, else the next in turn. */
 export const claimFlyer = (
   db: Documents,
   lease: LeaseId,
-  stale: Duration.Duration
+  stale: Duration.Duration,
+  perOwner = Infinity
 ): ClaimedFlyer | undefined => {
   const now = db.moment()
-  const isFree = (one: FlyerRow) =>
-    one.status === "pending" ||
-    (one.status === "processing" && (one.lease === lease || (one.heartbeatAt ?? now) < now - micros(stale)))
-  const [next] = db.flyers.where(isFree).sort(
-    by(
-      (one) => (one.lease === lease ? 0 : 1),
-      ({ createdAt }) => createdAt
+  const [held] = db.flyers
+    .where(
+      (one) =>
+        one.status === "processing" && (one.lease === lease || (one.heartbeatAt ?? now) < now - micros(stale))
     )
-  )
+    .sort(
+      by(
+        (one) => (one.lease === lease ? 0 : 1),
+        ({ createdAt }) => createdAt
+      )
+    )
+  const next = held ?? nextFlyer(db, perOwner)
   const file = db.files.get(next?.fileId)
   if (next === undefined || file === undefined) return undefined
   const attempts = next.attempts + 1

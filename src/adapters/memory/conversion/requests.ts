@@ -17,6 +17,7 @@ import {
   shownFile,
   updateFile
 } from "./jobs.ts"
+import { inTurn, wasServed } from "./turns.ts"
 
 /** A file of this owner's that is not deleted. */
 export const ownFile = (db: Documents, fileId: FileId, customerId: CustomerId): FileRow | undefined => {
@@ -66,9 +67,15 @@ export const request = (db: Documents, asked: ConversionRequest): Requested => {
   return "queued"
 }
 
-/** The oldest request in the queue. */
+/** The oldest request of the owner whose turn it is. */
 export const nextQueued = (db: Documents) => {
-  const [next] = db.queue.where().sort(by(({ createdAt }) => createdAt))
+  const all = db.queue.where().sort(by(({ createdAt }) => createdAt))
+  const [owner] = inTurn(
+    db,
+    "request",
+    all.map(({ customerId }) => customerId)
+  )
+  const next = all.find(({ customerId }) => customerId === owner)
   const file = db.files.get(next?.fileId)
   return next === undefined || file === undefined
     ? undefined
@@ -111,6 +118,7 @@ export const createJob = (
   const queued = db.queue.remove(jobId)
   const file = db.files.get(queued?.fileId)
   if (queued === undefined || file === undefined) return false
+  wasServed(db, "request", queued.customerId)
   const totalChunks = Math.ceil(file.pages / chunkPages)
   const job = insertJob(db, queued, { status, options, totalPages: file.pages, totalChunks })
   for (let index = 0; index < totalChunks; index++)

@@ -101,6 +101,12 @@ export interface TurnRow {
   readonly busyUntil: Moment
 }
 
+/** `work_turns`: whose work of a kind was given out last. */
+export interface ServedRow {
+  readonly kind: "request" | "chunk" | "flyer"
+  readonly customerId: string
+}
+
 /** `convert_queue`. */
 export interface QueueRow {
   readonly jobId: JobId

@@ -21,6 +21,7 @@ import type {
   Moment,
   QueueRow,
   ReplyRow,
+  ServedRow,
   StrangerRow,
   TurnRow
 } from "./rows.ts"
@@ -35,6 +36,7 @@ export interface Documents {
   readonly ledger: Table<LedgerRow>
   readonly files: Table<FileRow>
   readonly turns: Table<TurnRow>
+  readonly served: Table<ServedRow>
   readonly queue: Table<QueueRow>
   readonly jobs: Table<JobRow>
   readonly chunks: Table<ChunkRow>
@@ -85,6 +87,7 @@ export const makeDocuments = (linkKey = new Uint8Array(32)): Documents => {
       ({ pages, sizeBytes }) => pages > 0 && sizeBytes >= 0
     ),
     turns: new Table(journal, ({ customerId }) => customerId),
+    served: new Table(journal, ({ kind }) => kind),
     queue: new Table(journal, ({ jobId }) => jobId),
     jobs: new Table(journal, ({ id }) => id),
     chunks: new Table(journal, ({ id }) => id),

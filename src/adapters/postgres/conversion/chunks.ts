@@ -21,9 +21,13 @@ export const chunksOn = (
   | "failJob"
   | "bookCosts"
 > => ({
-  claimChunk: (worker, lease) =>
+  claimChunk: (worker, lease, perOwner) =>
     Effect.map(
-      ask.first("claimChunk", ChunkRow, sql`select * from claim_chunk(${lease}::uuid, ${worker})`),
+      ask.first(
+        "claimChunk",
+        ChunkRow,
+        sql`select * from claim_chunk(${lease}::uuid, ${worker}, ${perOwner ?? null}::integer)`
+      ),
       heldBy(lease)
     ),
   heartbeatChunk: ({ id, lease }, pagesDone, window) =>

@@ -95,8 +95,19 @@ export const requestsOn = (
   nextQueued: ask.first(
     "nextQueued",
     QueuedRow,
-    read`select q.job_id, q.file_id, f.pages, q.options from convert_queue q join files f on f.id = q.file_id
-        order by q.created_at limit 1`
+    read`select q.job_id, q.file_id, f.pages, q.options
+      from (
+        (select q.customer_id, false as wrapped from convert_queue q
+          where q.customer_id > (select t.customer_id from work_turns t where t.kind = 'request')
+          order by q.customer_id limit 1)
+        union all
+        (select q.customer_id, true from convert_queue q order by q.customer_id limit 1)
+        order by wrapped limit 1
+      ) o
+      cross join lateral (
+        select * from convert_queue q where q.customer_id = o.customer_id order by q.created_at limit 1
+      ) q
+      join files f on f.id = q.file_id`
   ),
   createJob: (jobId, { chunkPages, options, status }) =>
     ask.answer(

@@ -54,12 +54,12 @@ export const flyersOn = (
 export const flyerWorkOn = (
   sql: WriteSql["Service"]
 ): Pick<Store, "claimFlyer" | "heartbeatFlyer" | "finishFlyer" | "failFlyer"> => ({
-  claimFlyer: (lease, stale) =>
+  claimFlyer: (lease, stale, perOwner) =>
     Effect.map(
       ask.first(
         "claimFlyer",
         FlyerRow,
-        sql`select * from claim_flyer(${lease}::uuid, ${interval(stale)}::interval)`
+        sql`select * from claim_flyer(${lease}::uuid, ${interval(stale)}::interval, ${perOwner ?? null}::integer)`
       ),
       heldBy(lease)
     ),

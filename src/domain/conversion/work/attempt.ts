@@ -19,6 +19,8 @@ export interface WorkSettings {
   readonly heartbeat: Duration.Duration
   readonly modelId: string
   readonly price: ModelPrice
+  /** Chunks, and layout-true results, of one owner in progress at once in all processes (DOC-12). */
+  readonly perOwner?: number | undefined
 }
 
 /** What one attempt used. */

@@ -27,11 +27,11 @@ export const workOnce = Effect.fnUntraced(function* (worker: string, settings: W
       (inline) => processInline(inline, settings)
     ),
     doNext(
-      (lease) => store.claimChunk(worker, lease),
+      (lease) => store.claimChunk(worker, lease, settings.perOwner),
       (chunk) => Effect.provideService(processChunk(chunk, settings), BatchReplay, replay)
     ),
     doNext(
-      (lease) => store.claimFlyer(lease, stale),
+      (lease) => store.claimFlyer(lease, stale, settings.perOwner),
       (flyer) => processFlyer(flyer, settings)
     )
   ]

@@ -143,6 +143,7 @@ export const modelWith = (owners: ReadonlyArray<string>): Documents => {
 export const makePair = Effect.fnUntraced(function* (counts: Map<string, number>) {
   const sql = yield* WriteSql
   yield* sql`truncate customers, cost_ledger, intake_mails, intake_strangers cascade`
+  yield* sql`update work_turns set customer_id = default`
   const owners = [anyId(), anyId()]
   yield* addOwners(sql, owners)
   const db = modelWith(owners)

@@ -407,7 +407,7 @@ const CLEAN = `with ${[
   "intake_strangers"
 ]
   .map((table, at) => `t${at} as (delete from ${table})`)
-  .join(", ")} delete from customers`
+  .join(", ")}, turns as (update work_turns set customer_id = default) delete from customers`
 
 /** Plays a world of a seed, any or one of a scene; how many bursts there were, and what no serial order explains. */
 export const playDocuments = (lane: Lane<Stores>, seed: number, scene?: keyof typeof SCENARIOS | "any") =>

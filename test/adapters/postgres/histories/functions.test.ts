@@ -62,6 +62,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send"],
   "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
+  "test/adapters/postgres/conversion/turns.test.ts": ["chunk_knows_its_owner"],
   "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access"],
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
   "test/contracts/batch/batch-store.ts": ["batch_rows_to_purge"],

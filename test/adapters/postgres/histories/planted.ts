@@ -4,19 +4,23 @@ import type { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import type { SCENARIOS } from "./documents.ts"
 import type { SCENARIOS as MAIL_SCENARIOS } from "./mail.ts"
 
-/** A bug in a function of the migrations: `from` becomes `to`, wherever it stands in the function. */
+/** A bug in a function of the migrations, and in those that guard the same: `from` becomes `to`, wherever it stands in them. */
 export interface Planted<Scene> {
   readonly about: string
   /** Where it shows: a search of all scenes takes some twenty times as long. */
   readonly scene: Scene
-  readonly function: string
+  readonly function: string | ReadonlyArray<string>
   readonly from: string | RegExp
   readonly to: string
 }
 
 const LOCK = / for (?:no key )?update(?: skip locked)?(?=[;\s])|perform pg_advisory_xact_lock\([^;]*;/g
 
-const withoutLocks = <Scene>(scene: Scene, name: string, about: string): Planted<Scene> => ({
+const withoutLocks = <Scene>(
+  scene: Scene,
+  name: Planted<Scene>["function"],
+  about: string
+): Planted<Scene> => ({
   about,
   scene,
   function: name,
@@ -25,7 +29,7 @@ const withoutLocks = <Scene>(scene: Scene, name: string, about: string): Planted
 })
 
 export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>> = [
-  withoutLocks("waiting", "claim_chunk", "two workers claim one chunk"),
+  withoutLocks("waiting", ["claim_chunk", "claim_chunk_of"], "two workers claim one chunk"),
   withoutLocks("assembling", "claim_assembly", "two workers assemble one job"),
   {
     about: "a chunk is completed under a lease that was taken away",
@@ -91,7 +95,10 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
 ]
 
 /** Replaces the function by the one with the bug. */
-export const plant = (sql: WriteSql["Service"], { from, function: name, to }: Planted<unknown>) =>
+export const plant = (sql: WriteSql["Service"], bug: Planted<unknown>) =>
+  Effect.forEach([bug.function].flat(), (name) => plantIn(sql, name, bug), { discard: true })
+
+const plantIn = (sql: WriteSql["Service"], name: string, { from, to }: Planted<unknown>) =>
   Effect.gen(function* () {
     const [row] = yield* sql<{ readonly text: string }>`
       select pg_get_functiondef(oid) as text from pg_proc
