@@ -8,7 +8,7 @@ import type { SimulatedMail } from "../ports/mail/simulated-mail.ts"
 import { accounts } from "./layers/accounts.ts"
 import { conversion } from "./layers/conversion.ts"
 import { database, databaseCheck } from "./layers/database.ts"
-import { delivery } from "./layers/delivery.ts"
+import { delivery, health } from "./layers/delivery.ts"
 import { inbound } from "./layers/inbound.ts"
 import { mail } from "./layers/mail-server.ts"
 import { objectChecks } from "./layers/objects.ts"
@@ -45,6 +45,7 @@ export const areas = (settings: Settings, { credentials, outbox, providers }: Pa
   const onlySimulated = simulated.provider_a && simulated.provider_b
   const untraced = mail(settings, { providers, credentials, crypto: NodeCrypto.layer })
   return readiness(settings).pipe(
+    Layer.provideMerge(health(settings)),
     Layer.provideMerge(delivery(settings, { outbox, onlySimulated })),
     Layer.provideMerge(outreach(settings)),
     Layer.provideMerge(inbound(settings)),

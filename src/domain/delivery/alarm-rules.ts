@@ -236,6 +236,12 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
     "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret."
 }
 
+/** What an alarm means, and what to do about it. */
+export const alarmMeaning = (name: AlarmName): { readonly title: string; readonly remedy: string } => ({
+  title: TITLES[name],
+  remedy: ADVICE[name]
+})
+
 /** The text of a notice. It holds our own names and figures only, nothing that strangers wrote. */
 export const alarmText = (name: AlarmName, kind: NoticeKind, detail: string): AlertText => {
   const heading = `${kind === "begun" ? "Alarm" : "Alarm over"}: ${TITLES[name]}`

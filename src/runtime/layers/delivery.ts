@@ -7,6 +7,7 @@ import * as AlertPreferences from "../../adapters/postgres/delivery/alert-prefer
 import * as DeliveryLog from "../../adapters/postgres/delivery/delivery-log.ts"
 import * as EmailLogQuery from "../../adapters/postgres/delivery/email-log-query.ts"
 import * as EmailStats from "../../adapters/postgres/delivery/email-stats.ts"
+import * as HealthBoard from "../../adapters/postgres/delivery/health-board.ts"
 import * as MailStories from "../../adapters/postgres/delivery/mail-stories.ts"
 import * as SimulatedChat from "../../adapters/simulated/chat.ts"
 import * as Telegram from "../../adapters/telegram/chat.ts"
@@ -17,7 +18,7 @@ import type { Chat } from "../../ports/delivery/alert-channels.ts"
 import type { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import { ticking } from "../process/supervisor.ts"
-import type { DeliverySettings } from "../settings/settings.ts"
+import type { DeliverySettings, Settings } from "../settings/settings.ts"
 import * as AuditDigest from "./audit-digest.ts"
 import * as DeliveryIntake from "./delivery-intake.ts"
 import * as EventPoll from "./event-poll.ts"
@@ -76,6 +77,10 @@ export const recordedAlerts = ({
       })
     })
   )
+
+/** The state of the installation. */
+export const health = ({ conversion }: Pick<Settings, "conversion">) =>
+  HealthBoard.layer(conversion.dailyBudgetUsd)
 
 /** What is recorded of mail, what is made of it, and who hears of it. */
 export const delivery = (

@@ -47,6 +47,7 @@ import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { AlertPreferences } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryIntake } from "../../../src/ports/delivery/delivery-log.ts"
 import { EmailLogQuery, EmailStats } from "../../../src/ports/delivery/email-log-query.ts"
+import { HealthBoard, type HealthFacts } from "../../../src/ports/delivery/health-board.ts"
 import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
 import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
@@ -80,6 +81,16 @@ export const mail: SendRequest = {
   source: "api:contact"
 }
 
+const NO_HEALTH: HealthFacts = {
+  alarms: [],
+  past: [],
+  queues: [],
+  batch: [],
+  spentUsd: 0,
+  budgetUsd: undefined,
+  newestMailAt: null
+}
+
 /** What stands behind the routes; a test replaces what it is about, the rest answers something harmless. */
 export interface Behind {
   readonly send: Mailer["Service"]["send"]
@@ -88,6 +99,7 @@ export interface Behind {
   readonly count: EmailLogQuery["Service"]["count"]
   readonly story: MailStories["Service"]["of"]
   readonly report: ReadinessReport
+  readonly health: HealthBoard["Service"]["read"]
   readonly outbox: Partial<SimulatedMail["Service"]["outbox"]>
   readonly script: SimulatedMail["Service"]["script"]
   readonly reportEvent: SimulatedMail["Service"]["report"]
@@ -166,7 +178,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.preferences ?? Layer.mock(AlertPreferences, {}),
     behind.audit ?? Layer.mock(AuditLog, {}),
     behind.suppressions ?? Layer.mock(SuppressionList, {}),
-    behind.stats ?? Layer.mock(EmailStats, {}),
+    behind.stats ?? Layer.mock(EmailStats, { lastDay: Effect.succeed([]) }),
     behind.intake ??
       Layer.succeed(
         DeliveryIntake,
@@ -216,6 +228,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       ),
     behind.pipeline ?? Layer.mock(PipelineAnswers, {}),
     MailTemplates.layer,
+    Layer.succeed(HealthBoard, HealthBoard.of({ read: behind.health ?? Effect.succeed(NO_HEALTH) })),
     Layer.succeed(MailStories, MailStories.of({ of: behind.story ?? (() => Effect.succeed(undefined)) })),
     behind.views ?? Layer.mock(MessageViews, {}),
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),

@@ -186,7 +186,7 @@ const cost = (rows: ReadonlyArray<StoryRow>): string | undefined => {
   return `$${sum.toFixed(sum !== 0 && sum < 0.01 ? 6 : 2)}`
 }
 
-const facts = (story: MailStory, row: StoryRow): string => {
+const facts = (story: MailStory, row: StoryRow, mood: string): string => {
   const { claim } = story
   return `<section aria-labelledby="facts"><h2 id="facts">The mail</h2>
 <dl class="facts-list">
@@ -194,6 +194,7 @@ ${fact("To", row.to_addresses.length === 0 ? undefined : list(row.to_addresses))
 ${fact("Cc and Bcc", row.other_addresses.length === 0 ? undefined : list(row.other_addresses))}
 ${fact("Left out, since suppressed", dropped(story, row.dropped_addresses))}
 ${fact("From", text(row.from_address))}
+${fact("Status in the log", tag(row.status, mood))}
 ${fact("Category", text(row.category))}
 ${fact("Source", text(row.source))}
 ${fact("Cost", cost(story.rows))}
@@ -241,8 +242,8 @@ export const mailPage = (
     main: `<p><a href="/admin/email-log" id="back">Email log</a></p>
 <h1 class="subject">${escape(subject)}</h1>
 <p id="problem" class="problem" hidden></p>
-<section class="card standing" aria-labelledby="standing">
-<h2 id="standing">${tag(row.status, mood)} ${escape(title)}</h2>
+<section class="card standing ${mood}" aria-labelledby="standing">
+<h2 id="standing">${escape(title)}</h2>
 <p>${escape(why)}</p>
 ${due}
 <h3>What to do</h3>
@@ -250,7 +251,7 @@ ${due}
 ${steps.map(stepHtml).join("\n")}
 </ul>
 </section>
-${facts(story, row)}
+${facts(story, row, mood)}
 ${timeline(story)}
 ${confirmDialog}`
   }

@@ -2,7 +2,7 @@ import { may, type Principal } from "../../../domain/accounts/principal.ts"
 
 /** The pages that a sign-in leads to where no other was asked for. */
 const OWNER_HOME = "/dashboard"
-const ADMIN_HOME = "/admin/jobs"
+const ADMIN_HOME = "/admin"
 
 /** Longest path that is kept over a sign-in, characters. */
 const MAX_NEXT = 1000
@@ -45,6 +45,7 @@ export const PAGE_PATHS: ReadonlyArray<string> = [
   "/dashboard",
   "/dashboard/files/:fileId",
   "/admin",
+  "/admin/stream",
   "/admin/:screen",
   "/admin/email-log/:id",
   "/assets/:version/:name",

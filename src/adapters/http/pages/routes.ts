@@ -9,6 +9,7 @@ import { adminScreen } from "./admin.ts"
 import { type Assets, assetRoutes, readAssets } from "./assets.ts"
 import { CONVERSION_POLICY, conversionMain } from "./conversion-page.ts"
 import { dashboardMain } from "./dashboard.ts"
+import { healthQueryOf, makeHealthPages } from "./health-pages.ts"
 import { acceptsPages, escape, pageResponse } from "./html-page.ts"
 import { makeMailPages } from "./mail-pages.ts"
 import { pageWithin, signInPath } from "./paths.ts"
@@ -23,7 +24,7 @@ const nothingHere = problem("NOT_FOUND", "There is no such route")
 const noRight = (right: Right, { actor }: Principal): string =>
   right === "owner"
     ? `<div class="narrow"><h1>This page is for owners of documents</h1>
-<p>You are signed in as ${escape(actor)}, who owns none. <a href="/admin/jobs">Go to the admin pages</a>, or <a href="/sign-in">sign in with an owner’s token</a>.</p></div>`
+<p>You are signed in as ${escape(actor)}, who owns none. <a href="/admin">Go to the admin pages</a>, or <a href="/sign-in">sign in with an owner’s token</a>.</p></div>`
     : `<div class="narrow"><h1>This page is for admins</h1>
 <p>You are signed in as ${escape(actor)}. <a href="/dashboard">Go to the dashboard</a>, or <a href="/sign-in?reason=admin">sign in with an admin’s token</a>.</p></div>`
 
@@ -35,6 +36,7 @@ interface Pages {
   readonly assets: Assets
   readonly caller: Effect.Success<ReturnType<typeof makeCaller>>
   readonly mail: Effect.Success<typeof makeMailPages>
+  readonly health: Effect.Success<typeof makeHealthPages>
 }
 
 const respond = ({ assets }: Pages, content: ShellPage, status = 200) =>
@@ -132,6 +134,33 @@ const admin = (pages: Pages) =>
         )
   })
 
+/** `GET /admin`. */
+const overview = (pages: Pages) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+    guarded(pages, "admin:read", "/admin", () =>
+      Effect.map(pages.health.page(healthQueryOf(url)), (main) => ({
+        title: "Overview",
+        main,
+        script: "admin/health.js",
+        style: "admin/admin.css",
+        complete: true
+      }))
+    )
+  )
+
+const notForAll = problem("FORBIDDEN", "This is for admins")
+
+/** `GET /admin/stream`: when the overview changes, as server-sent events. */
+const overviewStream = (pages: Pages) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+    pages.caller(unknownCaller).pipe(
+      Effect.map((principal) =>
+        may(principal, "admin:read") ? pages.health.stream(healthQueryOf(url)) : problemResponse(notForAll)
+      ),
+      Effect.catch((failure) => Effect.succeed(problemResponse(failure)))
+    )
+  )
+
 /** `GET /admin/email-log/:id`. */
 const mail = (pages: Pages) =>
   Effect.flatMap(HttpRouter.params, ({ id = "" }) =>
@@ -147,7 +176,8 @@ const mail = (pages: Pages) =>
 
 /**
  * The pages for people: the dashboard, the admin screens, the sign-in, and their assets. A page holds no user data: its
- * script reads the JSON API, with the same session; a mail's page alone is complete as it is served. None of them is in the OpenAPI document.
+ * script reads the JSON API, with the same session; the overview and a mail's page
+ * alone are complete as they are served. None of them is in the OpenAPI document.
  */
 export const pageRoutes = ({ baseUrl }: { readonly baseUrl: string }) =>
   HttpRouter.use(
@@ -155,14 +185,16 @@ export const pageRoutes = ({ baseUrl }: { readonly baseUrl: string }) =>
       const pages: Pages = {
         assets: readAssets(),
         caller: yield* makeCaller(baseUrl),
-        mail: yield* makeMailPages
+        mail: yield* makeMailPages,
+        health: yield* makeHealthPages
       }
       yield* assetRoutes(router, pages.assets)
       yield* router.add("GET", "/", home)
       yield* router.add("GET", "/sign-in", signIn(pages))
       yield* router.add("GET", "/dashboard", dashboard(pages))
       yield* router.add("GET", "/dashboard/files/:fileId", conversion(pages))
-      yield* router.add("GET", "/admin", redirect("/admin/jobs"))
+      yield* router.add("GET", "/admin", overview(pages))
+      yield* router.add("GET", "/admin/stream", overviewStream(pages))
       yield* router.add("GET", "/admin/:screen", admin(pages))
       yield* router.add("GET", "/admin/email-log/:id", mail(pages))
     })

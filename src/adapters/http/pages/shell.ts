@@ -51,19 +51,20 @@ const navigation = (path: string, principal: Principal): string => {
       ? link("/dashboard", "Dashboard", path === "/dashboard" ? "page" : undefined)
       : "",
     may(principal, "admin:read")
-      ? link("/admin/jobs", "Admin", path.startsWith("/admin") ? "true" : undefined)
+      ? link("/admin", "Admin", path.startsWith("/admin") ? "true" : undefined)
       : ""
   ]
   return `<nav aria-label="Main"><ul>${links.join("")}</ul></nav>`
 }
 
 const adminNavigation = (path: string): string =>
-  `<nav class="screens" aria-label="Admin"><ul>${ADMIN_SCREENS.map(({ name, title }) =>
-    link(
-      `/admin/${name}`,
-      title,
-      path === `/admin/${name}` ? "page" : path.startsWith(`/admin/${name}/`) ? "true" : undefined
-    )
+  `<nav class="screens" aria-label="Admin"><ul>${link("/admin", "Overview", path === "/admin" ? "page" : undefined)}${ADMIN_SCREENS.map(
+    ({ name, title }) =>
+      link(
+        `/admin/${name}`,
+        title,
+        path === `/admin/${name}` ? "page" : path.startsWith(`/admin/${name}/`) ? "true" : undefined
+      )
   ).join("")}</ul></nav>`
 
 const account = ({ actor }: Principal): string =>

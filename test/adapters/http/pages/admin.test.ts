@@ -201,6 +201,7 @@ beforeAll(async () => {
         })
     },
     stats: Layer.succeed(EmailStats, {
+      lastDay: Effect.succeed([]),
       since: () =>
         Effect.succeed({
           from: "2026-11-01",
@@ -232,7 +233,7 @@ beforeEach(async () => {
   await page.goto(`${server.url}/admin`)
   await page.getByLabel("Token").fill(ADMIN_TOKEN)
   await page.keyboard.press("Enter")
-  await page.waitForURL("**/admin/jobs")
+  await page.waitForURL("**/admin")
 }, PATIENCE)
 
 const open = async (screen: string) => {

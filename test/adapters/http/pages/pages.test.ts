@@ -86,6 +86,8 @@ describe("who may open a page", () => {
     ["/dashboard", "owner", 200],
     ["/dashboard", "both", 200],
     ["/dashboard", "admin", 403],
+    ["/admin", "owner", 403],
+    ["/admin", "reader", 200],
     ["/admin/jobs", "owner", 403],
     ["/admin/jobs", "reader", 200],
     ["/admin/jobs", "admin", 200]
@@ -122,14 +124,14 @@ describe("where pages lead", () => {
     expect(to(await open("/"))).toEqual([303, "/dashboard"])
     const program = await call(server, "/", { headers: { accept: "application/json" } })
     expect([program.status, program.json.code]).toEqual([404, "NOT_FOUND"])
-    expect(to(await open("/admin"))).toEqual([303, "/admin/jobs"])
+    expect(to(await open("/admin"))).toEqual([303, "/sign-in?reason=admin"])
   })
 
   it.each([
     ["owner", "/dashboard"],
     ["both", "/dashboard"],
-    ["admin", "/admin/jobs"],
-    ["reader", "/admin/jobs"]
+    ["admin", "/admin"],
+    ["reader", "/admin"]
   ])("a sign-in as %s leads to %s", async (person, home) => {
     const answer = await call(server, "/auth/session", {
       method: "POST",

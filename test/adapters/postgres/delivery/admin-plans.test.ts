@@ -6,6 +6,8 @@ import { ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import * as AlarmBoard from "../../../../src/adapters/postgres/delivery/alarm-board.ts"
 import * as EmailLogQuery from "../../../../src/adapters/postgres/delivery/email-log-query.ts"
 import * as EmailStats from "../../../../src/adapters/postgres/delivery/email-stats.ts"
+import * as HealthBoard from "../../../../src/adapters/postgres/delivery/health-board.ts"
+import * as MailStories from "../../../../src/adapters/postgres/delivery/mail-stories.ts"
 import * as SuppressionList from "../../../../src/adapters/postgres/mail/suppression-list.ts"
 import * as AlarmBoardPort from "../../../../src/ports/delivery/alarm-board.ts"
 import {
@@ -13,6 +15,8 @@ import {
   type EmailLogFilter,
   EmailStats as Stats
 } from "../../../../src/ports/delivery/email-log-query.ts"
+import * as HealthPort from "../../../../src/ports/delivery/health-board.ts"
+import * as StoriesPort from "../../../../src/ports/delivery/mail-stories.ts"
 import {
   SuppressionList as Suppressions,
   type SuppressionFilter
@@ -32,7 +36,7 @@ const FILL = [
     'n@x.test', array['user' || n % 20000 || '@x.test'], 1, 'Order ' || n || ' has shipped', 'sent',
     case when n % 50 = 0 then 'bounced' when n % 1000 = 1 then 'failed' when n % 3 = 0 then 'opened' else 'delivered' end,
     case when n % 4 = 0 then 'provider_b' else 'provider_a' end, 'm-' || n, 'delivered', n % 100 = 0, 0.0004, 'k-' || n,
-    md5(n::text), jsonb_build_object('type', 'email.delivered', 'data', repeat(md5(n::text), 30)),
+    encode(sha256(convert_to('k-' || n, 'UTF8')), 'hex'), jsonb_build_object('type', 'email.delivered', 'data', repeat(md5(n::text), 30)),
     now() - n * interval '310 seconds'
   from generate_series(1, ${ROWS}) as n`,
   `insert into email_suppressions (email, reason, created_at)
@@ -92,7 +96,9 @@ const layerAdmin = Layer.mergeAll(
   EmailLogQuery.layer,
   EmailStats.layer,
   SuppressionList.layer,
-  AlarmBoard.layer
+  AlarmBoard.layer,
+  HealthBoard.layer(undefined),
+  MailStories.layer
 ).pipe(Layer.provideMerge(layerWatched))
 
 /** The plans of what `use` asks for. */
@@ -199,6 +205,25 @@ suiteLayer(layerAdmin, { timeout: 120_000 })("admin reads of a large log", (it) 
         })
       )
     }
+
+    it.effect("the overview, and the hours of a day", () =>
+      Effect.gen(function* () {
+        const read = HealthPort.HealthBoard.use((board) => board.read)
+        const plans = [...(yield* plansOf(read)), ...(yield* plansOf(Stats.use(({ lastDay }) => lastDay)))]
+        assert.notMatch(plans.join("\n"), /Seq Scan on email_log/)
+      })
+    )
+
+    it.effect("a mail's story", () =>
+      Effect.gen(function* () {
+        const log = yield* Log
+        const { rows } = yield* log.page({ limit: 1, key: "k-500" })
+        yield* usesIndexes(
+          "story",
+          StoriesPort.MailStories.use((stories) => stories.of(rows[0]?.id ?? ""))
+        )
+      })
+    )
 
     it.effect("the alarms' measures", () =>
       usesIndexes(

@@ -109,15 +109,37 @@ export const showProblem = (failure) => {
 export const mayWrite = () =>
   document.querySelector("[data-may-write]")?.getAttribute("data-may-write") === "true"
 
-/** The page is filled after it was loaded: where it was scrolled to is kept with its place in the history. */
+/** A list's place: its address with its filter. @param {string} path @param {string} query */
+const placeOf = (path, query) => `place ${path}${query}`
+
+/**
+ * Leads a link back to a list as it was left: with its filter, its page, and where it was scrolled to.
+ * @param {HTMLAnchorElement} link
+ */
+export const leadBack = (link) => {
+  const { pathname } = new URL(link.href)
+  const query = sessionStorage.getItem(`left ${pathname}`)
+  if (query === null) return
+  link.href = pathname + query
+  link.addEventListener("click", () => sessionStorage.setItem("return", placeOf(pathname, query)))
+}
+
+/** A list is filled after its page was loaded: who comes back to it is scrolled to where they were, by the function returned. */
 const keepPlace = () => {
+  const { pathname, search } = location
+  const place = placeOf(pathname, search)
   history.scrollRestoration = "manual"
-  addEventListener("pagehide", () => history.replaceState({ top: scrollY }, ""))
-  /** @type {unknown} */
-  const left = history.state
-  const top = typeof left === "object" && left !== null && "top" in left ? left.top : undefined
+  addEventListener("pagehide", () => {
+    sessionStorage.setItem(place, String(scrollY))
+    sessionStorage.setItem(`left ${pathname}`, search)
+  })
+  const [entry] = performance.getEntriesByType("navigation")
+  const returns =
+    sessionStorage.getItem("return") === place ||
+    (entry instanceof PerformanceNavigationTiming && entry.type === "back_forward")
+  sessionStorage.removeItem("return")
   return () => {
-    if (typeof top === "number") scrollTo({ top, behavior: "instant" })
+    if (returns) scrollTo({ top: Number(sessionStorage.getItem(place)), behavior: "instant" })
   }
 }
 

@@ -1,18 +1,12 @@
 import { ask } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, moment, say } from "../dom.js"
-import { mayWrite, showProblem } from "./list.js"
+import { leadBack, mayWrite, showProblem } from "./list.js"
 
 for (const time of document.querySelectorAll("main time"))
   time.textContent = moment(time.getAttribute("datetime") ?? "")
 
-const back = byId("back", HTMLAnchorElement)
-// The log as it was left: its filters, its page, and where it was scrolled to.
-if (document.referrer !== "" && new URL(document.referrer).pathname === "/admin/email-log")
-  back.addEventListener("click", (event) => {
-    event.preventDefault()
-    history.back()
-  })
+leadBack(byId("back", HTMLAnchorElement))
 
 /** @param {number} seconds */
 const inWords = (seconds) => {

@@ -1,0 +1,47 @@
+import { escape } from "./html-page.ts"
+
+/** A chart of counts over the time. */
+interface Chart {
+  readonly id: string
+  readonly title: string
+  readonly mood: "good" | "bad" | "wait" | ""
+  readonly total: number
+  readonly counts: ReadonlyArray<number>
+  /** The name of each count's time. */
+  readonly labels: ReadonlyArray<string>
+  readonly href: string | undefined
+}
+
+const WIDTH = 240
+const HEIGHT = 56
+/** A count above none is seen beside one of thousands. */
+const LEAST = 2
+
+export const number = (count: number): string => count.toLocaleString("en-GB")
+
+const bars = (counts: ReadonlyArray<number>): string => {
+  const most = Math.max(...counts, 1)
+  const step = WIDTH / counts.length
+  return counts
+    .map((count, index) => {
+      if (count === 0) return ""
+      const height = Math.max(LEAST, (count / most) * HEIGHT)
+      return `<rect x="${(index * step).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${Math.max(1, step - 1).toFixed(1)}" height="${height.toFixed(1)}"/>`
+    })
+    .join("")
+}
+
+/** A chart as a drawing with its sum, and its numbers as a table behind it. */
+export const chart = ({ counts, href, id, labels, mood, title, total }: Chart): string => {
+  const most = Math.max(...counts)
+  const peak = most === 0 ? "none" : `most ${number(most)}, ${labels[counts.indexOf(most)] ?? ""}`
+  const name = href === undefined ? escape(title) : `<a href="${escape(href)}">${escape(title)}</a>`
+  return `<figure class="chart ${total === 0 ? "" : mood}">
+<figcaption><span>${name}</span> <strong>${number(total)}</strong></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${escape(title)}: ${number(total)}, ${escape(peak)}"><path d="M0 ${HEIGHT - 0.5}H${WIDTH}"/>${bars(counts)}</svg>
+<details id="numbers-${id}"><summary>Numbers<span class="hidden"> of ${escape(title)}</span></summary>
+<table><caption class="hidden">${escape(title)}</caption><thead><tr><th scope="col">When (UTC)</th><th scope="col" class="number">Mails</th></tr></thead><tbody>
+${counts.map((count, index) => `<tr><th scope="row">${escape(labels[index] ?? "")}</th><td class="number">${number(count)}</td></tr>`).join("\n")}
+</tbody></table></details>
+</figure>`
+}

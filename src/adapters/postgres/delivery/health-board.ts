@@ -1,0 +1,90 @@
+import { Effect, Layer, Schema } from "effect"
+
+import { ALARMS } from "../../../domain/delivery/alarm-rules.ts"
+import { HealthBoard, MOST_WAITING, type QueueName, QUEUES } from "../../../ports/delivery/health-board.ts"
+import { ReadSql } from "../client.ts"
+import { statements } from "../statement.ts"
+import { timeColumn } from "../values.ts"
+
+/** How many past episodes are shown. */
+const PAST = 10
+
+const ask = statements({ within: "5 seconds" })
+
+const Facts = Schema.Struct({
+  alarms: Schema.Array(
+    Schema.Struct({ name: Schema.Literals(ALARMS), since: Schema.String, detail: Schema.String })
+  ),
+  past: Schema.Array(
+    Schema.Struct({
+      alarm: Schema.Literals(ALARMS),
+      begunAt: Schema.String,
+      endedAt: Schema.String,
+      detail: Schema.String
+    })
+  ),
+  queues: Schema.Array(
+    Schema.Struct({
+      name: Schema.Literals(QUEUES),
+      waiting: Schema.Int,
+      oldestAt: Schema.NullOr(Schema.String)
+    })
+  ),
+  batch: Schema.Array(Schema.Struct({ state: Schema.String, count: Schema.Int })),
+  spentUsd: Schema.Finite,
+  newestMailAt: Schema.NullOr(Schema.String)
+})
+
+/**
+ * What waits, and since when. Retries: deferrals of the last day without a later row of their key, since a deferral's row stays
+ * `deferred` when its retry has written one of its own (MAIL-53).
+ */
+const WAITING: Readonly<Record<QueueName, string>> = {
+  retries: `select l.created_at as at from email_log l
+    where l.status = 'deferred' and l.created_at > now() - interval '24 hours'
+      and not exists (select from email_log later
+        where later.key_hash = l.key_hash and (later.created_at, later.id) > (l.created_at, l.id))`,
+  alerts: "select claimed_at as at from email_alerts where due_at is not null",
+  messages: "select created_at as at from contact_messages where notified_at is null and not spam",
+  conversions: "select created_at as at from convert_queue",
+  chunks: "select queued_at as at from chunk_jobs where status = 'pending'",
+  batch: "select created_at as at from large_conversion_jobs where status = 'waiting_batch'",
+  mails: "select received_at as at from intake_mails where step <> 'ended'",
+  replies: "select created_at as at from intake_replies where status = 'queued'"
+}
+
+const queue = (name: QueueName): string =>
+  `select '${name}' as name, count(*)::int as waiting, ${timeColumn('"oldestAt"', "min(at)")}
+  from (${WAITING[name]} limit ${MOST_WAITING}) as x`
+
+const READ = `select
+  (select coalesce(jsonb_agg(x order by x.since), '[]') from (
+    select name, ${timeColumn("since")}, detail from email_alarms where firing and name = any($1::text[])) as x) as alarms,
+  (select coalesce(jsonb_agg(x order by x."endedAt" desc), '[]') from (
+    select e.alarm, ${timeColumn('"begunAt"', "b.created_at")}, ${timeColumn('"endedAt"', "e.created_at")}, b.detail
+    from email_alarm_notices e join email_alarm_notices b
+      on b.alarm = e.alarm and b.episode = e.episode and b.kind = 'begun'
+    where e.kind = 'ended' and e.alarm = any($1::text[])
+    order by e.created_at desc limit ${PAST}) as x) as past,
+  (select jsonb_agg(x) from (${QUEUES.map(queue).join(" union all ")}) as x) as queues,
+  (select coalesce(jsonb_agg(x order by x.state), '[]') from (
+    select state, count(*)::int as count from conversion_batch_jobs where state in ('preparing', 'submitted') group by 1
+    union all
+    select outcome, count(*)::int from conversion_batch_jobs where closed_at > now() - interval '1 day' group by 1) as x) as batch,
+  (select coalesce(sum(cost_usd), 0)::float8 from cost_ledger
+    where created_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC') as spent_usd,
+  (select ${timeColumn("at", "created_at")} from email_log order by email_log.created_at desc, id desc limit 1) as newest_mail_at`
+
+/** The state of the installation in Postgres. `budgetUsd`: what models may cost a day. */
+export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, ReadSql> =>
+  Layer.effect(
+    HealthBoard,
+    Effect.map(ReadSql, (sql) =>
+      HealthBoard.of({
+        read: Effect.map(ask.one("healthBoard", Facts, sql.unsafe(READ, [ALARMS])), (facts) => ({
+          ...facts,
+          budgetUsd
+        }))
+      })
+    )
+  )

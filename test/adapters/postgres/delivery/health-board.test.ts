@@ -1,0 +1,102 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import * as EmailStats from "../../../../src/adapters/postgres/delivery/email-stats.ts"
+import { layer } from "../../../../src/adapters/postgres/delivery/health-board.ts"
+import { layer as layerStore } from "../../../../src/adapters/postgres/mail/mail-store.ts"
+import { QUIET } from "../../../../src/domain/delivery/alarm-rules.ts"
+import { EmailStats as Stats } from "../../../../src/ports/delivery/email-log-query.ts"
+import { HealthBoard, QUEUES } from "../../../../src/ports/delivery/health-board.ts"
+import { attempt, mail } from "../../../contracts/mail/mail-store.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { makePostgresWorld } from "../../../support/worlds/mail-world.ts"
+
+const layers = Layer.mergeAll(layer(12.5), layerStore, EmailStats.layer).pipe(
+  Layer.provideMerge(layerPostgres)
+)
+const read = HealthBoard.use((board) => board.read)
+const waiting = Effect.map(read, ({ queues }) =>
+  Object.fromEntries(queues.flatMap((queue) => (queue.waiting > 0 ? [[queue.name, queue.waiting]] : [])))
+)
+
+suiteLayer(layers)("HealthBoard on Postgres", (it) => {
+  it.effect("is calm where nothing is", () =>
+    Effect.gen(function* () {
+      const facts = yield* read
+      assert.deepStrictEqual(
+        facts.queues.map((queue) => [queue.name, queue.waiting, queue.oldestAt]),
+        QUEUES.map((name) => [name, 0, null])
+      )
+      assert.deepInclude(facts, {
+        alarms: [],
+        past: [],
+        batch: [],
+        spentUsd: 0,
+        budgetUsd: 12.5,
+        newestMailAt: null
+      })
+    })
+  )
+
+  it.effect(
+    "a deferral waits until its retry has a row, and a failed mail's alert until it is confirmed",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makePostgresWorld
+        const one = mail()
+        yield* world.store.record(attempt(one, "deferred"))
+        yield* world.store.record(attempt(mail(), "deferred"))
+        assert.deepStrictEqual(yield* waiting, { retries: 2 })
+        yield* world.store.record(attempt(one, "failed", { errorKind: "ambiguous" }))
+        assert.deepStrictEqual(yield* waiting, { retries: 1 })
+        yield* world.recordEvent({ provider: "provider_a", providerMessageId: "m-1", event: "bounced" })
+        const { newestMailAt, queues } = yield* read
+        assert.deepStrictEqual(yield* waiting, { retries: 1, alerts: 1 })
+        assert.isAtMost(Date.parse(queues[0]!.oldestAt!), Date.parse(newestMailAt!))
+        yield* world.advance(25 * 60 * 60_000)
+        assert.notProperty(yield* waiting, "retries")
+        const hours = yield* Stats.use(({ lastDay }) => lastDay)
+        assert.deepStrictEqual(hours, [])
+      })
+  )
+
+  it.effect("names what fires since when, what is over, and what the models cost", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const change = (name: string, firing: boolean, episode: number, notice: string, detail: string) =>
+        sql`select change_email_alarm(${name}, ${!firing}, ${firing ? episode - 1 : episode}::int, null,
+          ${firing}, ${episode}::int, null, ${notice}::text, ${detail})`
+      assert.isFalse(QUIET.firing)
+      yield* change("failed_sends", true, 1, "begun", "3 sends failed")
+      yield* change("failovers", true, 1, "begun", "9 sends failed over")
+      yield* change("failovers", false, 1, "ended", "none failed over")
+      yield* sql`insert into email_alarms (name, firing, episode, since, detail) values ('of_later', true, 1, now(), 'x')`
+      yield* sql`insert into cost_ledger ${sql.insert({ source: "vision", backend: "x", cost_usd: "1.25", input_tokens: 1, output_tokens: 1 })}`
+      const facts = yield* read
+      assert.deepStrictEqual(
+        facts.alarms.map(({ detail, name }) => [name, detail]),
+        [["failed_sends", "3 sends failed"]]
+      )
+      assert.deepStrictEqual(
+        facts.past.map(({ alarm, detail }) => [alarm, detail]),
+        [["failovers", "9 sends failed over"]]
+      )
+      assert.strictEqual(facts.spentUsd, 1.25)
+    })
+  )
+
+  it.effect("counts the last day by hours", () =>
+    Effect.gen(function* () {
+      const world = yield* makePostgresWorld
+      yield* world.store.record(attempt(mail(), "sent", { providerMessageId: "now", failedOver: true }))
+      const hours = yield* Stats.use(({ lastDay }) => lastDay)
+      const hour = new Date().toISOString().slice(0, 11)
+      assert.isTrue(hours.every(({ day }) => day.startsWith(hour) && day.length === 13))
+      assert.deepInclude(
+        hours.find(({ status }) => status === "sent"),
+        { count: 1, failedOver: 1, provider: "provider_a" }
+      )
+    })
+  )
+})
