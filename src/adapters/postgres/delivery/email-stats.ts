@@ -59,7 +59,7 @@ export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
         if (rows[0] === undefined) return yield* storeUnavailable("emailStats")("the statement gave no row")
         const stats = rows.flatMap((row): ReadonlyArray<EmailStat> => {
           if (row.day === null) return []
-          const { firstDay: _, ...counted } = row
+          const { firstDay: _, ...stat } = row
           return [stat]
         })
         return { from: rows[0].firstDay, stats }

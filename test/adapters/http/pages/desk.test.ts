@@ -182,6 +182,7 @@ beforeAll(async () => {
     suppressions: Layer.succeed(SuppressionList, {
       page: () => Effect.succeed({ rows: [], nextCursor: null }),
       add: () => Effect.die("not here"),
+      addAll: () => Effect.die("not here"),
       remove: ({ email }) =>
         Effect.sync(() => {
           removed = [...removed, email]
