@@ -238,12 +238,15 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
       yield* world.spawn
       yield* world.spawn
       yield* Effect.sleep(CALM_MS)
-      // Callers have asked again for hours, and nothing failed: what can be sent now is sent.
+      // Callers have asked again for hours, and nothing failed: what can be sent now is sent. What the provider without keys may have
+      // taken, and what could not be queued, is not sent again without evidence (S4).
+      const isDoubtful = (key: string) =>
+        world.providers.provider_b.attempts.some((one) => one.key === key && one.outcome === "ambiguous")
       const open = makeDeferrals(world.database)
       const refused: Array<string> = []
       for (const { end, key } of asks) {
         const next = yield* open.openKey(key)
-        if (end === undefined && next.state === "new" && next.key !== key)
+        if (end === undefined && next.state === "new" && next.key !== key && !isDoubtful(next.key))
           refused.push(`R3: the deferral of ${key} has failed, and asking again sends nothing`)
       }
       // A deferral whose end nobody could record has failed after a day, when no retry goes out any more (D1).
