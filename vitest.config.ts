@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url"
+
 import { defineConfig } from "vitest/config"
 
 /** Each of these files has a worker of its own: tests of processes, stalls and memory, one that mocks a module, one that counts metrics. */
@@ -7,7 +9,17 @@ const ALONE = [
   "test/inbound/metrics.test.ts"
 ]
 
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
 export default defineConfig({
+  resolve: {
+    // The examples import the package by its name, as its users do.
+    alias: [
+      { find: /^postlane$/, replacement: at("src/runtime/library.ts") },
+      { find: /^postlane\/client\/effect$/, replacement: at("src/runtime/client-effect.ts") },
+      { find: /^postlane\/(.+)$/, replacement: at("src/runtime/$1.ts") }
+    ]
+  },
   test: {
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/property-seed.ts"],
