@@ -91,7 +91,7 @@ const usedIn = (html: string): Used => {
     for (const node of parent.childNodes) {
       if (!("tagName" in node)) continue
       // The parser adds html, head and body where the message has none.
-      if (node.sourceCodeLocation != null) readElement(used, node)
+      if (node.sourceCodeLocation) readElement(used, node)
       pending.push(node)
     }
   }

@@ -247,27 +247,20 @@ describe("simulated providers", () => {
       yield* TestClock.adjust("1 minute")
       assert.isTrue(yield* simulated.report(entry!, "opened"))
       assert.isTrue(yield* simulated.report(entry!, "delivery_delayed", ["hidden@example.test"]))
-      const everybody = ["ann@example.test", "hidden@example.test"]
       assert.deepStrictEqual(
-        reported.map(({ allRecipients, at, configurationSet, from, messageId: of, recipients, type }) => [
-          ...[type, of, from, recipients, allRecipients, configurationSet, at]
-        ]),
+        reported.map(({ recipients, type }) => [type, recipients]),
         [
-          [
-            "opened",
-            messageId,
-            "noreply@postlane.test",
-            everybody,
-            everybody,
-            "outreach",
-            "1970-01-01T00:01:00.000Z"
-          ],
-          [
-            ...["delivery_delayed", messageId, "noreply@postlane.test", ["hidden@example.test"]],
-            ...[everybody, "outreach", "1970-01-01T00:01:00.000Z"]
-          ]
+          ["opened", ["ann@example.test", "hidden@example.test"]],
+          ["delivery_delayed", ["hidden@example.test"]]
         ]
       )
+      for (const { allRecipients, at, configurationSet, from, messageId: of } of reported) {
+        assert.deepStrictEqual(
+          [of, from, configurationSet, at],
+          [messageId, "noreply@postlane.test", "outreach", "1970-01-01T00:01:00.000Z"]
+        )
+        assert.deepStrictEqual(allRecipients, ["ann@example.test", "hidden@example.test"])
+      }
       assert.deepStrictEqual((yield* simulated.outbox.entry(entry!.id))!.marks, [
         "delivery_delayed",
         "opened"

@@ -63,11 +63,9 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const message = `/dev/messages/${entry.id}`
-const routes = [
-  ...["/dev", "/dev/outbox", `/dev/outbox/${entry.id}`],
-  ...[message, `${message}/html`, `${message}/accessibility`, `${message}/files/0`]
-]
+const routes = ["/dev", "/dev/outbox", `/dev/outbox/${entry.id}`].concat(
+  ["", "/html", "/accessibility", "/files/0"].map((rest) => `/dev/messages/${entry.id}${rest}`)
+)
 
 describe("the outbox", () => {
   it("lists the documented fields", async () => {

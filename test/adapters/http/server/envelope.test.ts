@@ -92,6 +92,7 @@ describe("a refusal in a browser", () => {
     ["POST", "text/html"]
   ])("programs keep the problem: %s that accepts %s", async (method, accept) => {
     const answer = await call(server, "/nothing", { method, headers: { accept } })
+    expect(answer.headers["content-type"]).toBe("application/problem+json")
     isProblem(answer, "NOT_FOUND")
   })
 })

@@ -8,19 +8,24 @@ const PATIENCE = 20_000
 /** @param {unknown} value @param {number} most */
 const text = (value, most) => (typeof value === "string" ? value.slice(0, most) : "")
 
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isRecord = (value) => typeof value === "object" && value !== null
+
+/** @param {unknown} value @param {number} most @returns {ReadonlyArray<unknown>} */
+const list = (value, most) => (Array.isArray(value) ? value.slice(0, most) : [])
+
 /** What the frame reports; only text is taken from it. @param {unknown} data @returns {ReadonlyArray<Violation> | undefined} */
 const violationsIn = (data) => {
-  if (typeof data !== "object" || data === null || !("violations" in data) || !Array.isArray(data.violations))
-    return undefined
-  return data.violations.slice(0, 100).map((one) => ({
-    impact: text(one?.impact, 20),
-    help: text(one?.help, 300),
-    url: text(one?.url, 300),
-    count: Number(one?.count),
-    samples: Array.isArray(one?.samples)
-      ? one.samples.slice(0, 3).map((/** @type {unknown} */ sample) => text(sample, 300))
-      : []
-  }))
+  if (!isRecord(data) || !Array.isArray(data["violations"])) return undefined
+  return list(data["violations"], 100)
+    .filter(isRecord)
+    .map((one) => ({
+      impact: text(one["impact"], 20),
+      help: text(one["help"], 300),
+      url: text(one["url"], 300),
+      count: Number(one["count"]),
+      samples: list(one["samples"], 3).map((sample) => text(sample, 300))
+    }))
 }
 
 /** Has the mail checked in a frame of its own. @param {string} path @returns {Promise<ReadonlyArray<Violation> | undefined>} */
@@ -59,7 +64,7 @@ const item = ({ count, help, impact, samples, url }) =>
       "p",
       {},
       `${help} – ${impact}, ${count === 1 ? "1 place" : `${count} places`}. `,
-      /^https:\/\//.test(url)
+      url.startsWith("https://")
         ? el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, `About “${help}”`)
         : undefined
     ),
