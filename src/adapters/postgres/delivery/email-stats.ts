@@ -9,7 +9,7 @@ import { statements, storeUnavailable } from "../statement.ts"
 const ask = statements({ within: "15 seconds" })
 
 const FirstDay = { firstDay: Schema.String }
-const counted = {
+const STAT = {
   day: Schema.String,
   category: Schema.String,
   provider: Schema.NullOr(Schema.String),
@@ -18,8 +18,8 @@ const counted = {
   failedOver: Schema.Int,
   costUsd: Schema.Finite
 }
-const Hour = Schema.Struct(counted)
-const Counted = Schema.Struct({ ...FirstDay, ...counted })
+const Hour = Schema.Struct(STAT)
+const Counted = Schema.Struct({ ...FirstDay, ...STAT })
 const Nothing = Schema.Struct({ ...FirstDay, day: Schema.Null })
 const Row = Schema.Union([Counted, Nothing])
 
