@@ -54,7 +54,19 @@ export const dashboardMain = `<h1>Your documents</h1>
 </dl>
 <p>One credit a page, charged when the result is there; nothing after a failure or a cancel. <a href="/credits">More credits</a></p>
 </details>
-<p id="list-problem" class="problem" hidden></p>
+<p id="list-problem" class="problem sticky" hidden></p>
+<div id="tools" class="tools" hidden>
+<label class="check"><input type="checkbox" id="every"> Select all shown</label>
+<div class="field"><label for="search">Search by name</label><input id="search" type="search" autocomplete="off" spellcheck="false"></div>
+<div class="field"><label for="state">Show</label><select id="state"><option value="">All</option><option value="ready">Not converted yet</option><option value="working">Under way</option><option value="done">Finished</option><option value="failed">Could not be converted</option></select></div>
+</div>
+<div id="chosen" class="chosen" role="group" aria-label="Selected files" hidden>
+<p id="chosen-count" class="facts"></p>
+<button type="button" id="convert-chosen" class="primary">Convert</button>
+<button type="button" id="delete-chosen" class="danger">Delete</button>
+</div>
+<p id="chosen-problem" class="problem" hidden></p>
+<p id="no-match" class="empty" hidden></p>
 <p id="empty" class="empty" hidden>No files yet. Upload one above, then convert it here.</p>
 <p id="loading" class="empty">Loading your files…</p>
 <ul id="rows" class="rows"></ul>

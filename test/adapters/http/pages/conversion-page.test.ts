@@ -4,7 +4,16 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { numbered } from "../../../support/files/pdf-samples.ts"
 import { openBrowser } from "../../../support/processes/browser.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
-import { expectAccessible, expectFocus, findings, hears, listen, openPage, tabTo } from "./browse.ts"
+import {
+  expectAccessible,
+  expectFocus,
+  findings,
+  hears,
+  isWarned,
+  listen,
+  openPage,
+  tabTo
+} from "./browse.ts"
 
 const PATIENCE = 120_000
 /** One page has no heading of its own, which best practice asks of whole documents. */
@@ -107,6 +116,92 @@ it(
     expect(mine.complaints).toEqual([])
     await mine.page.context().close()
     await theirs.page.context().close()
+  },
+  PATIENCE
+)
+
+it(
+  "many files are searched, filtered, converted for one price and deleted by one question each",
+  async () => {
+    const { complaints, customer, page } = await signIn(["Done.pdf"], 2)
+    for (const name of ["Alpha.pdf", "Beta.pdf", "Alphabet.pdf"])
+      await world.upload(customer, numbered(3), name)
+    await page.goto(`${world.server.url}/dashboard`)
+    await page.getByRole("heading", { name: "Alpha.pdf", exact: true }).waitFor()
+    await listen(page)
+    const shown = () => page.locator("#rows > li:visible h3").allTextContents()
+
+    await page.getByLabel("Show", { exact: true }).selectOption("done")
+    expect(await shown()).toEqual(["Done.pdf"])
+    await page.getByLabel("Show", { exact: true }).selectOption("")
+    await page.getByLabel("Search by name").fill("ALPHA")
+    expect(await shown()).toEqual(["Alphabet.pdf", "Alpha.pdf"])
+    await page.getByLabel("Select all shown").check()
+    await expectAccessible(page, "files selected")
+    const convert = page.getByRole("button", { name: "Convert 2 files (6 pages, 6 credits)" })
+    await convert.press("Enter")
+    await page.getByRole("dialog", { name: "Convert 2 files?" }).waitFor()
+    await page.getByRole("button", { name: "Convert for 6 credits" }).click()
+    await hears(page, "The conversion of 2 files has begun.")
+    await page.getByLabel("Search by name").fill("nothing like it")
+    await page.getByText("No file matches.").waitFor()
+    await page.getByLabel("Search by name").fill("")
+    expect(await page.locator("#chosen").isHidden()).toBe(true)
+
+    await page.getByLabel("Select Beta.pdf").check()
+    await page.getByLabel("Select Done.pdf").check()
+    await page.getByRole("button", { name: "Delete 2 files" }).click()
+    await page
+      .getByRole("dialog", { name: "Delete 2 files?" })
+      .getByRole("button", { name: "Delete 2 files" })
+      .click()
+    await hears(page, "2 files deleted.")
+    expect((await shown()).sort()).toEqual(["Alpha.pdf", "Alphabet.pdf"])
+    expect(complaints).toEqual([])
+    await page.context().close()
+  },
+  PATIENCE
+)
+
+it(
+  "with the server away the page says so where it is seen, and a failed upload is tried again",
+  async () => {
+    const { page } = await signIn([])
+    await page.goto(`${world.server.url}/dashboard`)
+    await page.getByText("No files yet").waitFor()
+    await listen(page)
+    await page.context().setOffline(true)
+    await page.setInputFiles("#files", { name: "Late.pdf", mimeType: "application/pdf", buffer: numbered(1) })
+    const again = page.getByRole("button", { name: "Try again to upload Late.pdf" })
+    await again.waitFor()
+    await isWarned(page, "The server cannot be reached")
+    await page.context().setOffline(false)
+    await again.press("Enter")
+    await hears(page, "Late.pdf is uploaded and ready to convert.")
+    await page.context().setOffline(true)
+    // The page asks again when it is looked at again.
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    const notice = page.locator("#list-problem", { hasText: "What is shown here may be old" })
+    await notice.waitFor()
+    await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    expect((await notice.boundingBox())!.y).toBeGreaterThanOrEqual(0)
+    await page.context().close()
+  },
+  PATIENCE
+)
+
+it(
+  "a refusal names what was written, not a field's path",
+  async () => {
+    const { page } = await signIn(["a.pdf"], 1)
+    await page.goto(`${world.server.url}/dashboard`)
+    await page.getByRole("button", { name: "Share the result of a.pdf" }).click()
+    await page.getByLabel("Recipients").fill("ann@x.test, nobody at all")
+    await page.getByRole("button", { name: "Share", exact: true }).click()
+    const problem = page.locator("#share-problem", { hasText: "A recipient (nobody at all)" })
+    await problem.waitFor()
+    expect(await problem.textContent()).not.toContain("recipients.")
+    await page.context().close()
   },
   PATIENCE
 )

@@ -1,8 +1,16 @@
+/** A wrong field of a request. @typedef {{ readonly path: string, readonly message: string }} Issue */
+
 /** A problem document of the API (RFC 9457): the members that are shown. */
 export class Refused extends Error {
-  /** @param {{ readonly title: string, readonly detail: string, readonly code: string, readonly status: number }} problem */
-  constructor({ code, detail, status, title }) {
+  /**
+   * @param {{
+   *   readonly title: string, readonly detail: string, readonly code: string, readonly status: number,
+   *   readonly issues?: ReadonlyArray<Issue>
+   * }} problem
+   */
+  constructor({ code, detail, issues = [], status, title }) {
     super(`${title}. ${detail}`)
+    this.issues = issues
     this.title = title
     this.detail = detail
     this.code = code
@@ -19,9 +27,29 @@ const NEXT = new Map([
   ["OFFLINE", "Check your connection, then try again."],
   ["PAYLOAD_TOO_LARGE", "Split the document, then upload its parts."],
   ["UNAVAILABLE", "Nothing was changed. Try again in a minute."],
-  ["UNREADABLE_FILE", "Take its password off, or save it anew, then upload it again."],
   ["UNSUPPORTED_FILE_TYPE", "Save it as PDF or DOCX, then upload that."]
 ])
+
+/** What people call the fields of requests. */
+const FIELDS = new Map([
+  ["email", "The address"],
+  ["name", "The name"],
+  ["recipients", "A recipient"],
+  ["message", "The message"],
+  ["note", "The note"],
+  ["credits", "The number of credits"],
+  ["reference", "The reference"],
+  ["cursor", "The page that the address names"]
+])
+
+/**
+ * A wrong field in words: never its path in the request, nor the values that a schema expects.
+ * @param {Issue} issue
+ */
+const issueText = ({ message, path }) => {
+  const field = FIELDS.get(path.split(".")[0] ?? "") ?? "A value"
+  return /^Expected\b/.test(message) ? `${field} is none of those that are known here` : `${field} ${message}`
+}
 
 /** @param {string} text */
 const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`)
@@ -32,8 +60,8 @@ const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`)
  */
 export const explain = (failure) => {
   if (!(failure instanceof Refused)) throw failure
-  const { code, detail, title } = failure
-  return [title, detail, NEXT.get(code) ?? ""]
+  const { code, detail, issues, title } = failure
+  return [title, ...(issues.length === 0 ? [detail] : issues.map(issueText)), NEXT.get(code) ?? ""]
     .filter((part) => part !== "")
     .map(sentence)
     .join(" ")
@@ -44,6 +72,16 @@ const isRecord = (value) => typeof value === "object" && value !== null
 
 /** @param {unknown} value @param {string} otherwise */
 const textOr = (value, otherwise) => (typeof value === "string" && value !== "" ? value : otherwise)
+
+/** The wrong fields that a problem names. @param {unknown} issues @returns {ReadonlyArray<Issue>} */
+const issuesIn = (issues) =>
+  Array.isArray(issues)
+    ? issues.flatMap((issue) =>
+        isRecord(issue) && typeof issue["path"] === "string" && typeof issue["message"] === "string"
+          ? [{ path: issue["path"], message: issue["message"] }]
+          : []
+      )
+    : []
 
 /** The sign-in page, which leads back to this one; the dashboard is where it leads by itself. */
 const signInAgain = () => {
@@ -62,12 +100,13 @@ export const refusalOf = (status, text) => {
   } catch {
     body = undefined
   }
-  const { code, detail, title } = isRecord(body) ? body : {}
+  const { code, detail, issues, title } = isRecord(body) ? body : {}
   if (status === 401) location.assign(signInAgain())
   return new Refused({
     title: textOr(title, `The server answered ${status}`),
     detail: textOr(detail, ""),
     code: textOr(code, "UNKNOWN"),
+    issues: issuesIn(issues),
     status
   })
 }

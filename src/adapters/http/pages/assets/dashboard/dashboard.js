@@ -1,6 +1,7 @@
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, say, show, warn } from "../dom.js"
+import { startChosen } from "./chosen.js"
 import { priceIn, showFunds } from "./funds.js"
 import { hasLayout, Row } from "./row.js"
 import { share } from "./share.js"
@@ -87,6 +88,18 @@ const draw = (files) => {
     else list.insertBefore(row.element, at)
   }
   byId("empty", HTMLElement).hidden = files.length > 0
+  drawChosen()
+}
+
+/** Shows that the list cannot be read, and that what is shown may be old. @param {string | undefined} text */
+const away = (text) => {
+  const place = byId("list-problem", HTMLElement)
+  list.toggleAttribute("data-old", text !== undefined)
+  if (text !== undefined && place.hidden) warn(text)
+  show(
+    place,
+    text === undefined ? undefined : `${text} What is shown here may be old; it is asked for again by itself.`
+  )
 }
 
 /** Reads the list, and schedules the next reading. */
@@ -99,10 +112,10 @@ const refresh = async () => {
     const { files } = await ask("GET", "/api/files")
     if (asked === actionCount && mine === reading) {
       draw(files)
-      show(byId("list-problem", HTMLElement), undefined)
+      away(undefined)
     }
   } catch (failure) {
-    show(byId("list-problem", HTMLElement), explain(failure))
+    away(explain(failure))
   }
   byId("loading", HTMLElement).hidden = true
   streams.set(running())
@@ -156,6 +169,14 @@ const agreed = async ({ file, layout }, way) => {
     kind: "primary"
   })
 }
+
+const { draw: drawChosen } = startChosen({
+  rows: () => [...rows.values()],
+  changed: async () => {
+    actionCount += 1
+    await refresh()
+  }
+})
 
 /** @type {import("./row.js").Commands} */
 const commands = {

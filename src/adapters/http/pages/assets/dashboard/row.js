@@ -48,6 +48,7 @@ export class Row {
   constructor(file, commands) {
     this.file = file
     this.commands = commands
+    this.choice = el("input", { type: "checkbox", class: "choice", "aria-label": `Select ${file.name}` })
     this.title = el("h3", { tabindex: -1 }, file.name)
     this.badge = el("span", { class: "badge", "aria-hidden": "true" }, kindOf(file.name).toUpperCase())
     this.facts = el("p", { class: "facts" })
@@ -64,7 +65,7 @@ export class Row {
     this.element = el(
       "li",
       { "data-file": file.id },
-      this.badge,
+      el("span", { class: "mark" }, this.choice, this.badge),
       el(
         "div",
         { class: "what" },

@@ -1,4 +1,4 @@
-import { ask, explain } from "../api.js"
+import { ask, explain, Refused } from "../api.js"
 import { inTurn } from "../dialogs.js"
 import { byId, show } from "../dom.js"
 
@@ -12,6 +12,23 @@ const addressesIn = (text) =>
     .split(/[\n,;]/)
     .map((address) => address.trim())
     .filter((address) => address !== "")
+
+/**
+ * A refusal that names each wrong recipient by what was written, in place of its number.
+ * @param {unknown} failure
+ */
+const named = (failure) => {
+  if (!(failure instanceof Refused)) return failure
+  const written = addressesIn(byId("share-recipients", HTMLTextAreaElement).value)
+  const issues = failure.issues.map(({ message, path }) => {
+    const at = /^recipients\.(\d+)$/.exec(path)?.[1]
+    return at === undefined
+      ? { message, path }
+      : { path: "recipients", message: `(${written[Number(at)] ?? ""}) ${message}` }
+  })
+  const { code, detail, status, title } = failure
+  return new Refused({ code, detail, issues, status, title })
+}
 
 /** @param {Shared} shared */
 const outcome = ({ recipients, unsentRecipients }) => {
@@ -53,7 +70,7 @@ const put = (file) => {
       shareOutcome = outcome(shared)
       dialog.close()
     } catch (failure) {
-      show(problem, explain(failure))
+      show(problem, explain(named(failure)))
       recipients.focus()
     } finally {
       busy = false

@@ -1,6 +1,17 @@
-import { explain, offline, refusalOf } from "../api.js"
+import { explain, offline, refusalOf, Refused } from "../api.js"
 import { button, byId, el, say, warn } from "../dom.js"
 import { size } from "./state.js"
+
+/** Refusals of an upload that another try may get past. */
+const AGAIN = new Set([
+  "OFFLINE",
+  "UNAVAILABLE",
+  "RATE_LIMITED",
+  "REQUEST_TIMEOUT",
+  "READER_CRASHED",
+  "INTERNAL",
+  "UNKNOWN"
+])
 
 /**
  * Sends one file, by XMLHttpRequest: `fetch` reports no progress.
@@ -28,10 +39,10 @@ const send = (file, { progress, signal }) =>
 /**
  * One line of the uploads under way: removed when the file has arrived, kept with the reason when it is refused.
  * @param {File} file
- * @param {{ readonly arrived: () => Promise<void> }} options
+ * @param {{ readonly arrived: () => Promise<void>, readonly again: (run: () => Promise<void>) => void }} options
  */
-const makeLine = (file, { arrived }) => {
-  const stopping = new AbortController()
+const makeLine = (file, { again, arrived }) => {
+  let stopping = new AbortController()
   const bar = el("progress", {
     max: Math.max(1, file.size),
     value: 0,
@@ -55,6 +66,31 @@ const makeLine = (file, { arrived }) => {
   })
   actions.append(stop)
 
+  /** Shows why it failed, and offers another try where that can help. @param {string} text @param {boolean} mayHelp */
+  const failed = (text, mayHelp) => {
+    bar.hidden = true
+    status.className = "problem"
+    status.textContent = text
+    warn(`${file.name}: ${text}`)
+    const held = line.contains(document.activeElement)
+    const dismiss = button("Dismiss", { about: `the message about ${file.name}`, press: leave })
+    const again = button("Try again", { about: `to upload ${file.name}`, kind: "primary", press: retry })
+    actions.replaceChildren(...(mayHelp ? [again, dismiss] : [dismiss]))
+    if (held) (mayHelp ? again : dismiss).focus()
+  }
+
+  const retry = () => {
+    stopping = new AbortController()
+    begun = false
+    bar.hidden = false
+    bar.value = 0
+    status.className = "help"
+    status.textContent = `Waits · ${size(file.size)}`
+    actions.replaceChildren(stop)
+    stop.focus()
+    again(run)
+  }
+
   const run = async () => {
     if (stopping.signal.aborted) return
     begun = true
@@ -74,15 +110,7 @@ const makeLine = (file, { arrived }) => {
         say(`The upload of ${file.name} was stopped.`)
         return leave()
       }
-      const text = explain(failure)
-      bar.remove()
-      status.className = "problem"
-      status.textContent = text
-      warn(`${file.name}: ${text}`)
-      const held = line.contains(document.activeElement)
-      const dismiss = button("Dismiss", { about: `the message about ${file.name}`, press: leave })
-      actions.replaceChildren(dismiss)
-      if (held) dismiss.focus()
+      failed(explain(failure), !(failure instanceof Refused) || AGAIN.has(failure.code))
     }
   }
   return { line, run }
@@ -101,7 +129,7 @@ export const startUploads = ({ arrived }) => {
   /** @param {Iterable<File>} files */
   const add = (files) => {
     for (const file of files) {
-      const { line, run } = makeLine(file, { arrived })
+      const { line, run } = makeLine(file, { arrived, again: (retried) => void (last = last.then(retried)) })
       list.append(line)
       last = last.then(run)
     }
