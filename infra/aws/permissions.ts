@@ -29,6 +29,7 @@ export const CALLS = {
   },
   objects: {
     Upload: ["s3:PutObject", "s3:AbortMultipartUpload"],
+    PutObjectCommand: ["s3:PutObject"],
     GetObjectCommand: ["s3:GetObject"],
     HeadObjectCommand: ["s3:GetObject"],
     DeleteObjectsCommand: ["s3:DeleteObject"]

@@ -74,6 +74,7 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
     beforeListen,
     proxySecret: access.proxySharedSecret,
     baseUrl: http.baseUrl,
+    olderBaseUrls: http.olderBaseUrls,
     trustedProxies: http.trustedProxies,
     webhookSecret: providerB.webhookSecret,
     api: settings.roles.includes("api")

@@ -65,6 +65,7 @@ const build = (settings: Settings) => {
   const api = {
     proxySecret: access.proxySharedSecret,
     baseUrl: http.baseUrl,
+    olderBaseUrls: http.olderBaseUrls,
     trustedProxies: http.trustedProxies,
     webhookSecret: providerB.webhookSecret
   }

@@ -55,6 +55,7 @@ import { outreachHandlers } from "./routes/outreach/outreach.ts"
 import { unsubscribeHandlers } from "./routes/outreach/unsubscribe.ts"
 import { devAccessLayer, proxySecretLayer, adminAccessLayer, ownerAccessLayer } from "./server/access.ts"
 import { behindProxies, type TrustedProxies } from "./server/client-address.ts"
+import type { PublicAddresses } from "./server/credentials.ts"
 import { envelope } from "./server/envelope.ts"
 import { jsonBodyLayer } from "./server/json-body.ts"
 import { layerUntracedLinks, traceLinks } from "./server/link-tokens.ts"
@@ -78,7 +79,7 @@ const isUpload = ({ method, url }: Pick<IncomingMessage, "method" | "url">): boo
   method === "POST" && url?.split("?", 1)[0] === "/api/v1/files"
 
 /** Options of the HTTP server. An unset secret refuses every caller of the routes it guards. */
-interface HttpOptions {
+interface HttpOptions extends PublicAddresses {
   readonly host: string
   /** 0 lets the system choose. */
   readonly port: number
@@ -86,8 +87,6 @@ interface HttpOptions {
   readonly beforeListen?: Effect.Effect<void> | undefined
   /** `PROXY_SHARED_SECRET`, the header `x-proxy-secret` of the relay. */
   readonly proxySecret: Redacted.Redacted | undefined
-  /** `BASE_URL`, without a trailing slash: the origin whose pages may use the session cookie, which is `Secure` on https. */
-  readonly baseUrl: string
   /** `TRUSTED_PROXIES`: none by default. */
   readonly trustedProxies?: TrustedProxies | undefined
   /** `PROVIDERB_WEBHOOK_SECRET`, the header `X-Webhook-Secret` of the event bus. */
@@ -99,7 +98,7 @@ interface HttpOptions {
 }
 
 /** Routes of the API. */
-const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "baseUrl" | "webhookSecret">) =>
+const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | keyof PublicAddresses>) =>
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       relayHandlers,

@@ -1,6 +1,6 @@
 import { isIP } from "node:net"
 
-import { Console, Effect, Redacted, Result, Stream } from "effect"
+import { Clock, Console, Effect, Redacted, Result, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 
 import * as Resolver from "../../adapters/dns/resolver.ts"
@@ -49,14 +49,14 @@ const unusable = (problems: ReadonlyArray<SettingProblem>): ReadonlyArray<Verdic
   )
 
 /** What a server would report about valid settings. */
-const readable = (here: Installation): ReadonlyArray<Verdict> => {
+const readable = (here: Installation, now: number): ReadonlyArray<Verdict> => {
   const { env, settings } = here
   const strict = decodeSettings(env, { embedded: settings.embedded, server: true })
   const refused = Result.isFailure(strict) ? strict.failure : settings.embedded ? [] : requirements(settings)
   // Reported by the checks of webhooks and queue as well.
   const elsewhere = new Set(["PROVIDERA_WEBHOOK_SECRET", "PROVIDERB_WEBHOOK_SECRET", "EMAIL_DEFER_QUEUE_URL"])
   const known = new Set([...refused.map(({ setting }) => setting), ...elsewhere])
-  const notes = (settings.embedded ? settings.warnings : advice(settings)).filter(
+  const notes = (settings.embedded ? settings.warnings : advice(settings, now)).filter(
     ({ setting }) => !known.has(setting)
   )
   return refused.length === 0 && notes.length === 0
@@ -110,7 +110,7 @@ const verdicts = (env: Env) =>
       const here = found.success
       const { domains, providerB, retryQueue } = here.settings
       const stream = Stream.concat(
-        Stream.fromIterable([readable(here), webhooks(here)]),
+        Stream.fromIterable([readable(here, yield* Clock.currentTimeMillis), webhooks(here)]),
         examine({
           sender: domains.sender,
           region: providerB.region,

@@ -1,4 +1,4 @@
-import { Console, Effect, Redacted } from "effect"
+import { Clock, Console, Effect, Redacted } from "effect"
 import type { HttpServer } from "effect/http"
 
 import type { Provider } from "../../domain/mail/failover.ts"
@@ -73,7 +73,7 @@ const mailHint = (settings: Settings, place: Place): string => {
 export const announce = (settings: Settings, place: Place): Effect.Effect<void> =>
   Effect.gen(function* () {
     const url = listening(place)
-    const notes = settings.embedded ? settings.warnings : advice(settings)
+    const notes = settings.embedded ? settings.warnings : advice(settings, yield* Clock.currentTimeMillis)
     for (const { setting, message } of notes) yield* Effect.logWarning(`${setting} ${message}`)
     if (!settings.embedded) {
       return yield* Effect.logInfo("Postlane is up").pipe(

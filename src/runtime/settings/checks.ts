@@ -97,8 +97,21 @@ export const requirements = ({ access, database, providerA, sending }: Omit<Sett
 export const NO_HOPS =
   "is unset: nothing vouches for senders, and the SMTP intake does not start; name the mail server that checks DMARC before it"
 
-/** What production can start without, but should have. */
-export const advice = (settings: Settings): ReadonlyArray<SettingProblem> => {
+const DAY_MS = 86_400_000
+
+/** The older addresses are for a time of change: who owns their names later must not pass for us. */
+const olderAddresses = ({ olderBaseUrls, olderBaseUrlsUntil: until }: Settings["http"], now: number) => {
+  const taken = olderBaseUrls.length > 0
+  return [
+    ...when(taken && until === undefined, "OLDER_BASE_URLS_UNTIL")`
+      is unset: pages from OLDER_BASE_URLS are taken for ours without end; name the last day`,
+    ...when(taken && until !== undefined && now >= until + DAY_MS, "OLDER_BASE_URLS")`
+      is past its last day: take it out, since pages from there are still taken for ours`
+  ]
+}
+
+/** What production can start without, but should have, as of `now` (milliseconds). */
+export const advice = (settings: Settings, now: number): ReadonlyArray<SettingProblem> => {
   const { domains, http, intake, providerA, providerB, retryQueue, roles, sending } = settings
   const uses = (provider: Provider) => sending.primary === provider || sending.fallback === provider
   const deaf = (provider: Provider, isDeaf: boolean, name: SettingName) =>
@@ -110,6 +123,7 @@ export const advice = (settings: Settings): ReadonlyArray<SettingProblem> => {
       is a .test domain, from which no provider delivers: set your own`,
     ...when(!http.baseUrlIsSet, "BASE_URL")`
       is unset: links in mails lead to the listener's own address`,
+    ...olderAddresses(http, now),
     ...deaf("provider_a", providerA.webhookSecrets.length === 0, "PROVIDERA_WEBHOOK_SECRET"),
     ...deaf("provider_b", providerB.webhookSecret === undefined, "PROVIDERB_WEBHOOK_SECRET"),
     ...when(retryQueue.address._tag === "None", "EMAIL_DEFER_QUEUE_URL")`

@@ -157,6 +157,9 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
       port: service.port,
       baseUrl,
       baseUrlIsSet: service.baseUrl !== undefined,
+      olderBaseUrls: service.olderBaseUrls ?? [],
+      /** The beginning of their last day, milliseconds. */
+      olderBaseUrlsUntil: service.olderBaseUrlsUntil,
       trustedProxies: service.trustedProxies ?? []
     },
     /** An unset secret refuses every caller. */

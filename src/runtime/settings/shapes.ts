@@ -171,6 +171,22 @@ export const databaseUrl = parsed("must look like postgres://user@host:5432/data
 
 const decodeHttpUrl = Schema.decodeUnknownResult(httpUrl)
 
+/** Several of them. */
+export const httpUrls = parsed<ReadonlyArray<string>>(
+  "must be addresses that start with http:// or https://, without a user name, ? and #, separated by commas",
+  (value) => {
+    const urls = split(value).map((word) => decodeHttpUrl(word))
+    return urls.every(Result.isSuccess) ? urls.map(({ success }) => success) : undefined
+  }
+)
+
+/** The beginning of a day, milliseconds. */
+export const day = parsed("must be a day, such as 2027-01-31", (value) => {
+  const at = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN
+  // An engine may take the 31st of February for the 3rd of March.
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value) ? at : undefined
+})
+
 export const queueAddress = parsed<DeferQueueAddress>(
   "must be an https:// address of an SQS queue, postgres:NAME (letters, digits, - and _), or empty for no queue",
   (value) => {

@@ -6,11 +6,13 @@ import {
   bucket,
   configurationSet,
   databaseUrl,
+  day,
   decimal,
   delays,
   domain,
   flag,
   httpUrl,
+  httpUrls,
   integer,
   languages,
   mailbox,
@@ -43,6 +45,10 @@ export const AREAS = {
       Port of the HTTP server; 0: one that the system chooses, which the log names.`,
     baseUrl: open("BASE_URL", httpUrl, { otherwise: "http://{HOST}:{PORT}" })`
       Public address of the API; links in mails and pages start with it.`,
+    olderBaseUrls: open("OLDER_BASE_URLS", httpUrls, { otherwise: "none" })`
+      Public addresses that the API had before, separated by commas: requests there are answered, and pages that came from there are ours.`,
+    olderBaseUrlsUntil: open("OLDER_BASE_URLS_UNTIL", day)`
+      The last day of those addresses, such as 2027-01-31 (UTC). Past it, start and doctor warn until they are taken out.`,
     trustedProxies: open("TRUSTED_PROXIES", proxies, {
       otherwise: "none: the peer of a connection is the caller"
     })`

@@ -62,7 +62,15 @@ const raised = (url: string | undefined) =>
             ownerToken: undefined
           },
           events: { internalAlertUrl: url, internalSendEmailUrl: undefined, pollSeconds: 900 },
-          http: { host: "127.0.0.1", port: 8787, baseUrl: BASE_URL, baseUrlIsSet: false, trustedProxies: [] }
+          http: {
+            host: "127.0.0.1",
+            port: 8787,
+            baseUrl: BASE_URL,
+            baseUrlIsSet: false,
+            olderBaseUrls: [],
+            olderBaseUrlsUntil: undefined,
+            trustedProxies: []
+          }
         }),
         Layer.succeed(Alerts, { raise: () => Effect.succeed({ delivery: "disabled", escalated: undefined }) })
       )

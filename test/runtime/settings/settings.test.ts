@@ -20,6 +20,8 @@ const SETTING_NAMES = SETTINGS.map(({ name }) => name)
 
 const EMBEDDED: DecodeOptions = { embedded: true }
 const SERVE: DecodeOptions = { embedded: false }
+/** When advice is given. */
+const NOW = Date.UTC(2027, 0, 31, 23, 59, 59)
 const PROVIDER_B: Env = { EMAIL_PRIMARY: "provider_b" }
 
 const decode = (env: Env, options: DecodeOptions = EMBEDDED): Settings => {
@@ -37,6 +39,8 @@ const warned = (settings: Settings) => settings.warnings.map((warning) => warnin
 const UNREADABLE: Partial<Record<SettingName, string>> = {
   PORT: "80a",
   BASE_URL: "ftp://x.test",
+  OLDER_BASE_URLS: "https://old.test, old.test",
+  OLDER_BASE_URLS_UNTIL: "2027-02-31",
   TRUSTED_PROXIES: "my proxy",
   POSTLANE_EMBEDDED: "perhaps",
   POSTLANE_ROLES: "api,cook",
@@ -307,6 +311,21 @@ describe("settings", () => {
     )
   })
 
+  it("older addresses have an end, and a warning once their last day is past", () => {
+    const about = (env: Env, now = NOW) =>
+      advice(decode({ ...PROVIDER_B, ...env }, SERVE), now)
+        .map(({ setting }) => setting)
+        .filter((name) => name.startsWith("OLDER"))
+    const older = { OLDER_BASE_URLS: "https://old.test/, https://older.test:8443" }
+    assert.deepStrictEqual(decode(older).http.olderBaseUrls, ["https://old.test", "https://older.test:8443"])
+    assert.deepStrictEqual(decode({}).http.olderBaseUrls, [])
+    assert.deepStrictEqual(about({ OLDER_BASE_URLS_UNTIL: "2020-01-01" }), [])
+    assert.deepStrictEqual(about(older), ["OLDER_BASE_URLS_UNTIL"])
+    const ending = { ...older, OLDER_BASE_URLS_UNTIL: "2027-01-31" }
+    assert.deepStrictEqual(about(ending), [])
+    assert.deepStrictEqual(about(ending, NOW + 1_000), ["OLDER_BASE_URLS"])
+  })
+
   it("production lists what is missing, and what to do", () => {
     assert.deepStrictEqual(
       requirements(decode({}, { embedded: false, library: true })).map((one) => one.setting),
@@ -315,7 +334,7 @@ describe("settings", () => {
     const complete = decode({ ...PROVIDER_B, DB_URL: "postgres://u@h/d", PROXY_SHARED_SECRET: "s" }, SERVE)
     assert.deepStrictEqual(requirements(complete), [])
     assert.deepStrictEqual(
-      advice(complete).map((one) => one.setting),
+      advice(complete, NOW).map((one) => one.setting),
       ["SENDER_DOMAIN", "BASE_URL", "PROVIDERB_WEBHOOK_SECRET", "EMAIL_DEFER_QUEUE_URL", "TRUSTED_MAIL_HOPS"]
     )
     const deaf = (env: Record<string, string>) =>
@@ -323,7 +342,8 @@ describe("settings", () => {
         decode(
           { PROVIDERA_API_KEY: "re_k", DB_URL: "postgres://u@h/d", PROXY_SHARED_SECRET: "s", ...env },
           SERVE
-        )
+        ),
+        NOW
       )
         .map((one) => one.setting)
         .filter((name) => name.endsWith("WEBHOOK_SECRET"))
@@ -340,7 +360,7 @@ describe("settings", () => {
       TRUSTED_MAIL_PEERS: "10.0.0.0/8, fd00::/8 192.0.2.1"
     }
     assert.notInclude(
-      advice(decode(known, SERVE)).map((one) => one.setting),
+      advice(decode(known, SERVE), NOW).map((one) => one.setting),
       "TRUSTED_MAIL_HOPS"
     )
     assert.deepStrictEqual(decode(known, SERVE).intake.trustedPeers, ["10.0.0.0/8", "fd00::/8", "192.0.2.1"])
@@ -376,7 +396,7 @@ describe("secrets", () => {
         const settings = decode(env, SERVE)
         for (const text of [secret, base64Of(secret)]) {
           assert.notInclude(shown(settings), text)
-          assert.notInclude(shown([requirements(settings), advice(settings)]), text)
+          assert.notInclude(shown([requirements(settings), advice(settings, NOW)]), text)
         }
       }),
       { numRuns: 50 }

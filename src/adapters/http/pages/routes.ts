@@ -3,7 +3,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
 import { makeCaller } from "../server/access.ts"
-import { sessionCookieOf } from "../server/credentials.ts"
+import { type PublicAddresses, sessionCookieOf } from "../server/credentials.ts"
 import { problem, type Problem, problemResponse } from "../server/problem.ts"
 import { adminScreen } from "./admin.ts"
 import { type Assets, assetRoutes, readAssets } from "./assets.ts"
@@ -179,12 +179,12 @@ const mail = (pages: Pages) =>
  * script reads the JSON API, with the same session; the overview and a mail's page
  * alone are complete as they are served. None of them is in the OpenAPI document.
  */
-export const pageRoutes = ({ baseUrl }: { readonly baseUrl: string }) =>
+export const pageRoutes = (addresses: PublicAddresses) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
       const pages: Pages = {
         assets: readAssets(),
-        caller: yield* makeCaller(baseUrl),
+        caller: yield* makeCaller(addresses),
         mail: yield* makeMailPages,
         health: yield* makeHealthPages
       }

@@ -10,6 +10,7 @@ import { isLoopback } from "../../../domain/networks.ts"
 import { Access } from "../../../ports/accounts/access.ts"
 import {
   bearerToken,
+  type PublicAddresses,
   secretCheck,
   siteOf,
   sessionCookie,
@@ -172,9 +173,9 @@ const away = unavailable("the caller's access cannot be looked up", "Who calls c
 const sessionOfOtherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
 /** Identifies the caller: by the bearer token where there is one, else by the session cookie. */
-export const makeCaller = (baseUrl: string) =>
+export const makeCaller = (addresses: PublicAddresses) =>
   Effect.map(Access, (access) => {
-    const site = siteOf(baseUrl)
+    const site = siteOf(addresses)
     return Effect.fnUntraced(function* (
       unknown: Problem
     ): Effect.fn.Return<Principal, Problem, HttpServerRequest.HttpServerRequest> {
@@ -191,7 +192,9 @@ export const makeCaller = (baseUrl: string) =>
       const { expiresAt, principal, renewed } = use
       if (renewed !== undefined) {
         yield* HttpEffect.appendPreResponseHandler((_, response) =>
-          Effect.succeed(withSessionCookie(response, { baseUrl, cookie: renewed, expiresAt }))
+          Effect.succeed(
+            withSessionCookie(response, { baseUrl: addresses.baseUrl, cookie: renewed, expiresAt })
+          )
         )
       }
       return principal
@@ -203,12 +206,10 @@ const mayNot = (right: Right) => problem("FORBIDDEN", `This needs the right ${ri
 const noAdmin = problem("UNAUTHENTICATED", "An admin's bearer token or session is required")
 
 /** 401 without a principal, 403 without the right. */
-export const adminAccessLayer = (options: {
-  readonly baseUrl: string
-}): Layer.Layer<AdminAccess, never, Access> =>
+export const adminAccessLayer = (addresses: PublicAddresses): Layer.Layer<AdminAccess, never, Access> =>
   Layer.effect(
     AdminAccess,
-    Effect.map(makeCaller(options.baseUrl), (caller) => {
+    Effect.map(makeCaller(addresses), (caller) => {
       type Scheme = AdminAccess["Service"]["adminToken"]
       // Both schemes at once: the answer depends on which of the two a request has.
       const pass: Scheme = (handler, { endpoint }) =>
@@ -234,12 +235,10 @@ const noOwnerOf = ({ path }: { readonly path: string }) =>
   path.includes("/:fileId") ? noFile : mayNot("owner")
 
 /** 401 without a principal; a principal without a customer gets 404 for a file and 403 for the rest. */
-export const ownerAccessLayer = (options: {
-  readonly baseUrl: string
-}): Layer.Layer<OwnerAccess, never, Access> =>
+export const ownerAccessLayer = (addresses: PublicAddresses): Layer.Layer<OwnerAccess, never, Access> =>
   Layer.effect(
     OwnerAccess,
-    Effect.map(makeCaller(options.baseUrl), (caller) => {
+    Effect.map(makeCaller(addresses), (caller) => {
       type Scheme = OwnerAccess["Service"]["ownerToken"]
       const pass: Scheme = (handler, { endpoint }) =>
         Effect.matchEffect(caller(noOwner), {

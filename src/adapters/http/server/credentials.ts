@@ -35,16 +35,27 @@ export const bearerToken = (authorization: string | undefined): string | undefin
 /** Whose page a request comes from, according to the browser; programs send no such header and count as `own`. */
 type Site = "own" | "other" | "unknown"
 
+/** Where our pages are. */
+export interface PublicAddresses {
+  /** `BASE_URL`, without a trailing slash: links lead there, and the session cookie is `Secure` where it is https. */
+  readonly baseUrl: string
+  /** `OLDER_BASE_URLS`: pages that came from there are ours, too. */
+  readonly olderBaseUrls?: ReadonlyArray<string> | undefined
+}
+
 /**
- * Determines whose page sent a request. `Sec-Fetch-Site` decides where present; browsers omit it on plain http, where a
- * form on a page without referrers, or in a sandboxed frame, sends `Origin: null`, which is `unknown`.
+ * Determines whose page sent a request. An older origin of ours is ours, whichever of our hosts it asks. Else `Sec-Fetch-Site`
+ * decides where present; browsers omit it on plain http, where a form on a page without referrers, or in a sandboxed frame,
+ * sends `Origin: null`, which is `unknown`.
  */
-export const siteOf = (baseUrl: string) => {
+export const siteOf = ({ baseUrl, olderBaseUrls = [] }: PublicAddresses) => {
   const own = new URL(baseUrl).origin
+  const older = new Set(olderBaseUrls.map((url) => new URL(url).origin))
   return ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">): Site => {
+    const origin = headers["origin"]
+    if (origin !== undefined && older.has(origin)) return "own"
     const site = headers["sec-fetch-site"]
     if (site !== undefined) return site === "same-origin" || site === "none" ? "own" : "other"
-    const origin = headers["origin"]
     if (origin === undefined || origin === own) return "own"
     if (origin === "null") return "unknown"
     const host = headers["host"]

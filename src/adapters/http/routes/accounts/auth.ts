@@ -20,6 +20,7 @@ import {
 import {
   browserOf,
   newBrowser,
+  type PublicAddresses,
   siteOf,
   sessionCookieOf,
   withBrowser,
@@ -275,10 +276,10 @@ const end = Effect.fnUntraced(function* (
 })
 
 /**
- * `/auth/…`. `baseUrl`: where the pages are served. The two routes that take a token are raw: its body may be a form, JSON or
+ * `/auth/…`. The two routes that take a token are raw: its body may be a form, JSON or
  * missing, and another site's page is refused before it is read.
  */
-export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
+export const authHandlers = (addresses: PublicAddresses) =>
   HttpApiBuilder.group(
     apiOf(AuthGroup),
     "auth",
@@ -287,7 +288,7 @@ export const authHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
       const links = yield* MagicLinks
       const signIn = yield* SignIn
       const limits = yield* RequestLimits
-      const home: Home = { baseUrl, site: siteOf(baseUrl) }
+      const home: Home = { baseUrl: addresses.baseUrl, site: siteOf(addresses) }
       return handlers
         .handle("showMagicLink", ({ query: { next, token = "" }, request }) =>
           isLinkToken(token)

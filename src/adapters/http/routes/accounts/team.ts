@@ -8,7 +8,7 @@ import { pageResponse } from "../../pages/html-page.ts"
 import { invitePage, joinedPage } from "../../pages/link-pages.ts"
 import { AUTH_PAGE_POLICY, refuse } from "../../pages/sign-in.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
-import { siteOf } from "../../server/credentials.ts"
+import { type PublicAddresses, siteOf } from "../../server/credentials.ts"
 import { apiOf, isLinkToken, mailboxIn, Page } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
 import { Forbidden, problem, problemSchema, unavailable } from "../../server/problem.ts"
@@ -113,14 +113,14 @@ const otherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
 const html = (body: string) => pageResponse(body, { policy: AUTH_PAGE_POLICY })
 
-/** `/invites/:token`. `baseUrl`: where the pages are served. */
-export const invitePageHandlers = ({ baseUrl }: { readonly baseUrl: string }) =>
+/** `/invites/:token`. */
+export const invitePageHandlers = (addresses: PublicAddresses) =>
   HttpApiBuilder.group(
     apiOf(InvitePageGroup),
     "invites",
     Effect.fnUntraced(function* (handlers) {
       const invites = yield* TeamInvites
-      const site = siteOf(baseUrl)
+      const site = siteOf(addresses)
       return handlers.handleAll({
         showInvite: ({ params: { token }, request }) =>
           isLinkToken(token) ? Effect.succeed(html(invitePage(token))) : refuse(request, inviteOver),
