@@ -112,8 +112,11 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
   return a === one ? joined : element(a.name, a.attributes, [joined])
 }
 
-/** Joins two blocks across a page break; undefined where they are separate. `mark` is the page's anchor. */
-export const joinBlocks = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
+/** Joins two blocks across a page break; undefined where they are separate. `anchor` is the page's. */
+export const joinBlocks = (a: HtmlElement, b: HtmlElement, anchor: HtmlNode): HtmlElement | undefined => {
+  // Links may lead to the second half.
+  const id = b.attributes["id"] ?? tableIn(b)?.attributes["id"]
+  const mark = id === undefined ? anchor : element("span", { id }, [anchor])
   if (a.name === "p" && b.name === "p") return paragraphs(a, b, mark)
   if (a.name === "ul" || a.name === "ol")
     return b.name === "p" ? listAndParagraph(a, b, mark) : lists(a, b, mark)

@@ -24,6 +24,8 @@ interface RewriteContext {
   readonly words: InterfaceWords
   /** The document's language: elements need not repeat it. */
   readonly lang: string
+  /** What links of any page may lead to: `at-5-1` on the fifth page. */
+  readonly places: ReadonlySet<string>
 }
 
 /** Tables with more columns get a frame that scrolls by itself. */
@@ -276,9 +278,9 @@ class Page {
 
   #targetOf(id: string): string | undefined {
     if (this.#ids.has(id)) return this.#idOf(id)
-    const page = /^page-(\d{1,6})$/.exec(id)?.[1]
+    const page = /^(?:page-|at-(?=\d+-))(\d{1,6})(?:-\d{1,6})?$/.exec(id)?.[1]
     if (page === undefined || Number(page) < 1 || Number(page) > this.#context.pageCount) return undefined
-    return pageId(Number(page) - 1)
+    return this.#context.places.has(id) ? `p${page}-${id}` : pageId(Number(page) - 1)
   }
 
   #image(node: HtmlElement): ReadonlyArray<HtmlNode> {

@@ -48,6 +48,8 @@ export interface Survey {
   readonly pages: number
   /** Running text from several places, for detecting the language. */
   readonly sample: string
+  /** The ids of what links lead to besides pages: `at-5-1` on the fifth page. */
+  readonly places: ReadonlySet<string>
 }
 
 /** An entry of the table of contents. */
@@ -64,6 +66,7 @@ export interface Plan {
   /** The pages' first heading is the document's; else the title stands in the header. */
   readonly ownTitle: boolean
   readonly contents: ReadonlyArray<ContentsEntry>
+  readonly places: ReadonlySet<string>
   readonly words: InterfaceWords
   readonly pageCount: number
 }
@@ -76,6 +79,8 @@ const MAX_ENTRIES = 800
 /** A document with fewer of either needs no table of contents. */
 const MIN_ENTRIES = 3
 const MIN_PAGES = 2
+/** Most places that links lead to; links to others lead to their pages. */
+const MAX_PLACES = 50_000
 const MAX_SAMPLE = 12_000
 const SAMPLE_A_PAGE = 600
 const MAX_TITLE = 200
@@ -99,9 +104,12 @@ export class Surveyor {
   readonly #headings: Array<FoundHeading> = []
   #pages = 0
   #sample = ""
+  readonly #places = new Set<string>()
 
   /** Skips the next page, where nothing on it is needed: no heading, and the language's sample is long enough. */
   skips(html: string): boolean {
+    if (this.#places.size < MAX_PLACES)
+      for (const [, id = ""] of html.matchAll(/ id="(at-\d{1,6}-\d{1,6})"/g)) this.#places.add(id)
     if (this.#sample.length < MAX_SAMPLE || /<h[1-6]/i.test(html)) return false
     this.#pages += 1
     return true
@@ -117,7 +125,7 @@ export class Surveyor {
   }
 
   survey(): Survey {
-    return { headings: this.#headings, pages: this.#pages, sample: this.#sample.trim() }
+    return { headings: this.#headings, pages: this.#pages, sample: this.#sample.trim(), places: this.#places }
   }
 }
 
@@ -189,5 +197,6 @@ export const planOf = (
   const file = meaningful(name?.replace(/\.\w{1,5}$/, ""))
   const ownTitle = hasOwnTitle(survey, stated ?? file)
   const title = stated ?? (ownTitle ? first : undefined) ?? file ?? first ?? name ?? words.untitled
-  return { lang, title, ownTitle, contents: contentsOf(survey, ownTitle), words, pageCount: survey.pages }
+  const contents = contentsOf(survey, ownTitle)
+  return { lang, title, ownTitle, contents, places: survey.places, words, pageCount: survey.pages }
 }

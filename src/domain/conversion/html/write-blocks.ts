@@ -11,12 +11,17 @@ import type {
   Table,
   TextSpan
 } from "../layout/blocks/block.ts"
+import { NO_PLACES, type Places } from "../layout/blocks/places.ts"
 import type { Box } from "../page-content.ts"
 import { languageTag, pageId, safeAddress } from "./allowed.ts"
 import { element, type HtmlNode, serialize } from "./tree.ts"
 
-/** The notes of a page: their ids by their marks. */
-type Notes = ReadonlyMap<string, string>
+/** What a page's blocks are written with. */
+interface Notes {
+  /** The notes of the page: their ids by their marks. */
+  readonly marks: ReadonlyMap<string, string>
+  readonly places: Places
+}
 
 const styled = ({ bold, code, italic, lang, raise, text }: TextSpan): HtmlNode => {
   let node: HtmlNode = text
@@ -35,13 +40,17 @@ const inline = (span: Span, notes: Notes): ReadonlyArray<HtmlNode> => {
     case "break":
       return [element("br", {})]
     case "noteref": {
-      const id = notes.get(span.mark)
+      const id = notes.marks.get(span.mark)
       const mark = element("sup", {}, [span.mark])
       return [id === undefined ? mark : element("a", { role: "doc-noteref", href: `#${id}` }, [mark])]
     }
     case "link": {
       const words = span.spans.map(styled)
-      const href = span.target.kind === "page" ? `#${pageId(span.target.page)}` : safeAddress(span.target.uri)
+      const { target } = span
+      const href =
+        target.kind === "uri"
+          ? safeAddress(target.uri)
+          : `#${notes.places.targets.get(target) ?? pageId(target.page)}`
       return href === undefined ? words : [element("a", { href }, words)]
     }
   }
@@ -71,7 +80,8 @@ const list = ({ items, ordered, seam, start, style }: List, notes: Notes): HtmlN
         return element("li", {}, writeAll(first === undefined ? rest : [first, ...rest], notes))
       const loose = rest.some(({ kind }) => kind === "paragraph")
       const own = loose ? writeAll([first], notes) : words(first.spans, notes)
-      return element("li", rest.length === 0 ? seamAttributes(first.seam) : {}, [
+      const id = loose ? undefined : notes.places.ids.get(first)
+      return element("li", { id, ...(rest.length === 0 ? seamAttributes(first.seam) : {}) }, [
         ...own,
         ...writeAll(rest, notes)
       ])
@@ -92,7 +102,8 @@ const cell = ({ blocks, colSpan, header, rowSpan }: Cell, notes: Notes): HtmlNod
   return element("th", { scope, ...spans }, inside)
 }
 
-const table = ({ caption, headRows, rows, seam }: Table, notes: Notes): HtmlNode => {
+const table = (block: Table, notes: Notes): HtmlNode => {
+  const { caption, headRows, rows, seam } = block
   const part = (name: string, of: ReadonlyArray<ReadonlyArray<Cell>>): ReadonlyArray<HtmlNode> =>
     of.length === 0
       ? []
@@ -109,7 +120,7 @@ const table = ({ caption, headRows, rows, seam }: Table, notes: Notes): HtmlNode
             )
           )
         ]
-  return element("table", seamAttributes(seam), [
+  return element("table", { id: notes.places.ids.get(block), ...seamAttributes(seam) }, [
     ...(caption.length === 0 ? [] : [element("caption", {}, words(caption, notes))]),
     ...part("thead", rows.slice(0, headRows)),
     ...part("tbody", rows.slice(headRows))
@@ -164,7 +175,8 @@ const regionPicture = ({ x0, x1, y0, y1 }: Box, alt: string | undefined): HtmlNo
 
 /** Longest description made of the words in a picture; more of them are folded away below it. */
 const MAX_DESCRIPTION = 300
-const figure = ({ alt, caption, image, labels, region }: Figure, notes: Notes): HtmlNode => {
+const figure = (block: Figure, notes: Notes): HtmlNode => {
+  const { alt, caption, image, labels, region } = block
   const inside = labels.join(", ")
   const folded = inside.length > MAX_DESCRIPTION
   const said = folded ? `${inside.slice(0, MAX_DESCRIPTION).replace(/,[^,]*$/, "")}, …` : inside
@@ -185,17 +197,18 @@ const figure = ({ alt, caption, image, labels, region }: Figure, notes: Notes): 
             labels.flatMap((label, at) => (at === 0 ? [label] : [element("br", {}), label]))
           )
         ]
-  return element("figure", {}, [
+  return element("figure", { id: notes.places.ids.get(block) }, [
     ...shown,
     ...(kept.length > 0 && shown.length > 0 ? [element("details", {}, kept)] : kept),
     ...(caption.length === 0 ? [] : [element("figcaption", {}, words(caption, notes))])
   ])
 }
 
-const formula = ({ label, math, region, text }: Formula): HtmlNode => {
+const formula = (block: Formula, { places }: Notes): HtmlNode => {
+  const { label, math, region, text } = block
   const shown =
     math ?? (region === undefined ? element("span", { role: "math" }, [text]) : regionPicture(region, text))
-  return element("p", {}, label === undefined ? [shown] : [shown, ` ${label}`])
+  return element("p", { id: places.ids.get(block) }, label === undefined ? [shown] : [shown, ` ${label}`])
 }
 
 const footnote = ({ blocks, mark }: Footnote, id: string, notes: Notes): HtmlNode => {
@@ -209,13 +222,14 @@ const footnote = ({ blocks, mark }: Footnote, id: string, notes: Notes): HtmlNod
 }
 
 const write = (block: Block, notes: Notes): HtmlNode => {
+  const id = notes.places.ids.get(block)
   switch (block.kind) {
     case "heading":
-      return element(`h${Math.min(6, Math.max(1, block.level))}`, {}, words(block.spans, notes))
+      return element(`h${Math.min(6, Math.max(1, block.level))}`, { id }, words(block.spans, notes))
     case "paragraph":
       return element(
         "p",
-        { lang: languageTag(block.lang), ...seamAttributes(block.seam) },
+        { id, lang: languageTag(block.lang), ...seamAttributes(block.seam) },
         words(block.spans, notes)
       )
     case "list":
@@ -233,9 +247,9 @@ const write = (block: Block, notes: Notes): HtmlNode => {
     case "aside":
       return element("div", { role: "note" }, writeAll(block.blocks, notes))
     case "formula":
-      return formula(block)
+      return formula(block, notes)
     case "footnote":
-      return footnote(block, notes.get(block.mark) ?? "fn", notes)
+      return footnote(block, notes.marks.get(block.mark) ?? "fn", notes)
   }
 }
 
@@ -243,18 +257,19 @@ const writeAll = (blocks: ReadonlyArray<Block>, notes: Notes): ReadonlyArray<Htm
   blocks.map((block) => write(block, notes))
 
 /** A page's blocks as an HTML fragment. Ids are the page's own; assembly makes them the document's. */
-export const writeBlocks = (blocks: ReadonlyArray<Block>): string => {
-  const notes = new Map<string, string>()
+export const writeBlocks = (blocks: ReadonlyArray<Block>, places: Places = NO_PLACES): string => {
+  const marks = new Map<string, string>()
+  const notes: Notes = { marks, places }
   const nodes: Array<HtmlNode> = []
   for (const block of blocks)
-    if (block.kind === "footnote" && !notes.has(block.mark)) notes.set(block.mark, `fn-${notes.size + 1}`)
+    if (block.kind === "footnote" && !marks.has(block.mark)) marks.set(block.mark, `fn-${marks.size + 1}`)
   const used = new Set<string>()
   for (const [at, block] of blocks.entries()) {
     if (block.kind !== "footnote") {
       nodes.push(write(block, notes))
       continue
     }
-    const known = notes.get(block.mark) ?? ""
+    const known = marks.get(block.mark) ?? ""
     const id = used.has(known) ? `${known}-${at}` : known
     used.add(id)
     nodes.push(footnote(block, id, notes))

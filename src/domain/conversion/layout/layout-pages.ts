@@ -3,6 +3,7 @@ import type { DocumentFacts, FontFace, PageContent } from "../page-content.ts"
 import { analyse, type PageAnalysis } from "./analysis.ts"
 import { contentsTargets, isContentsPage, withContentsLinks } from "./blocks/contents.ts"
 import { outlineOf } from "./blocks/outline.ts"
+import { placesOf } from "./blocks/places.ts"
 import { untaggedBlocks } from "./page.ts"
 import { profileOf } from "./profile.ts"
 import { countPage, mergeStatistics, type PageStatistics } from "./statistics.ts"
@@ -63,15 +64,18 @@ export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): Reado
   const context = { fonts, profile, outline: outlineOf(facts.outline, analyses) }
   const contents = new Set(analyses.filter(isContentsPage))
   const targets = contents.size === 0 ? undefined : contentsTargets(facts.pageCount, facts.outline, profile)
-  return analyses.map((analysis) => {
+  const laidOut = analyses.map((analysis) => {
     const isContents = targets !== undefined && contents.has(analysis)
     const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context, isContents)
-    return {
-      index: analysis.page.index,
-      label: analysis.page.label,
-      tier: isContents ? "table-of-contents" : "layout",
-      html: withTurn(writeBlocks(isContents ? withContentsLinks(blocks, targets) : blocks), analysis.turn),
-      text: textLayer(analysis.page)
-    }
+    const linked = isContents ? withContentsLinks(blocks, targets) : blocks
+    return { analysis, page: analysis.page, isContents, blocks: linked }
   })
+  const places = placesOf(laidOut)
+  return laidOut.map(({ analysis, blocks, isContents, page }) => ({
+    index: page.index,
+    label: page.label,
+    tier: isContents ? "table-of-contents" : "layout",
+    html: withTurn(writeBlocks(blocks, places), analysis.turn),
+    text: textLayer(page)
+  }))
 }

@@ -67,7 +67,9 @@ export const untaggedBlocks = (
     ...fields.placed
   ]
   const columns = readingOrder(loose, placed, profile.bodySize).map((leaf): ReadonlyArray<Block> =>
-    leaf.kind === "placed" ? [leaf.placed.block] : flowBlocks(leaf.segments, leaf.x1, flow)
+    leaf.kind === "placed"
+      ? [{ ...leaf.placed.block, top: leaf.placed.y0 }]
+      : flowBlocks(leaf.segments, leaf.x1, flow)
   )
   const turned =
     figures.turned.size === 0

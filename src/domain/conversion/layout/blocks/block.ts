@@ -15,10 +15,10 @@ export interface TextSpan {
   readonly lang: string | undefined
 }
 
-/** Where a link leads: an address, or a page of the document (from 0). */
+/** Where a link leads: an address, or a page of the document (from 0), there to what stands at `y`. */
 export type LinkTarget =
   | { readonly kind: "uri"; readonly uri: string }
-  | { readonly kind: "page"; readonly page: number }
+  | { readonly kind: "page"; readonly page: number; readonly y?: number | undefined }
 
 /** Text that leads elsewhere. */
 export interface LinkSpan {
@@ -53,14 +53,20 @@ export interface Seam {
 
 export const NO_SEAM: Seam = { element: undefined, open: false, hyphenated: false, small: false }
 
-export interface Heading {
+/** What a link may lead to. */
+interface Placed {
+  /** Where it begins on its page, points; undefined where that is not known. */
+  readonly top?: number | undefined
+}
+
+export interface Heading extends Placed {
   readonly kind: "heading"
   /** 1 is the document's title; normalised in assembly. */
   readonly level: number
   readonly spans: ReadonlyArray<Span>
 }
 
-export interface Paragraph {
+export interface Paragraph extends Placed {
   readonly kind: "paragraph"
   readonly spans: ReadonlyArray<Span>
   readonly seam: Seam
@@ -71,7 +77,7 @@ export interface ListItem {
   readonly blocks: ReadonlyArray<Block>
 }
 
-export interface List {
+export interface List extends Placed {
   readonly kind: "list"
   readonly ordered: boolean
   /** Number of the first item, where it is not 1. */
@@ -89,7 +95,7 @@ export interface Cell {
   readonly rowSpan: number
 }
 
-export interface Table {
+export interface Table extends Placed {
   readonly kind: "table"
   readonly caption: ReadonlyArray<Span>
   readonly rows: ReadonlyArray<ReadonlyArray<Cell>>
@@ -98,7 +104,7 @@ export interface Table {
   readonly seam: Seam
 }
 
-export interface Figure {
+export interface Figure extends Placed {
   readonly kind: "figure"
   /** The page's n-th image; undefined where the figure is drawn. */
   readonly image: number | undefined
@@ -111,18 +117,18 @@ export interface Figure {
   readonly caption: ReadonlyArray<Span>
 }
 
-export interface Code {
+export interface Code extends Placed {
   readonly kind: "code"
   readonly text: string
 }
 
-export interface Footnote {
+export interface Footnote extends Placed {
   readonly kind: "footnote"
   readonly mark: string
   readonly blocks: ReadonlyArray<Block>
 }
 
-export interface Field {
+export interface Field extends Placed {
   readonly kind: "field"
   readonly control: "text" | "checkbox" | "radio" | "choice" | "signature" | "button"
   readonly label: string
@@ -131,19 +137,19 @@ export interface Field {
   readonly options: ReadonlyArray<string>
 }
 
-interface Quote {
+interface Quote extends Placed {
   readonly kind: "quote"
   readonly blocks: ReadonlyArray<Block>
 }
 
 /** What stands beside the text and does not belong into its flow: a stamp in the margin, a notice at the page's foot. */
-interface Aside {
+interface Aside extends Placed {
   readonly kind: "aside"
   readonly blocks: ReadonlyArray<Block>
 }
 
 /** A formula that stands by itself. */
-export interface Formula {
+export interface Formula extends Placed {
   readonly kind: "formula"
   /** Its signs, line by line. */
   readonly text: string

@@ -78,6 +78,7 @@ const brokenSpans = (lines: ReadonlyArray<Line>, context: FlowContext): Readonly
 
 const paragraph = (group: Group, context: FlowContext, right: number, broken = false): Paragraph => ({
   kind: "paragraph",
+  top: group.lines[0]?.y0,
   spans: broken ? brokenSpans(group.lines, context) : spansOf(group.lines, context.inline),
   seam: seamOf(group, context, right),
   lang: undefined
@@ -214,6 +215,7 @@ class Gathering {
 
 const headingOf = (group: Group, level: number, context: FlowContext): Heading => ({
   kind: "heading",
+  top: group.lines[0]?.y0,
   level,
   spans: spansOf(
     group.lines,
@@ -313,7 +315,7 @@ export const flowBlocks = (
     bars === undefined ? [] : formulasIn(lines, right, { fonts: context.inline.fonts, bodySize, bars })
   for (const found of formulas) {
     append(blocks, tablesAndText(lines.slice(from, found.from), right, within))
-    blocks.push(found.formula)
+    blocks.push({ ...found.formula, top: lines[found.from]?.y0 })
     from = found.to
   }
   append(blocks, tablesAndText(lines.slice(from), right, within))
@@ -330,7 +332,7 @@ const tablesAndText = (
   let from = 0
   for (const table of alignedTables(lines)) {
     append(blocks, textBlocks(lines.slice(from, table.from), right, context))
-    blocks.push(tableOf(table.rows, context.inline, undefined))
+    blocks.push({ ...tableOf(table.rows, context.inline, undefined), top: lines[table.from]?.y0 })
     from = table.to
   }
   append(blocks, textBlocks(lines.slice(from), right, context))

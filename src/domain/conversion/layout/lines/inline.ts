@@ -66,7 +66,9 @@ const sameTarget = (a: LinkTarget | undefined, b: LinkTarget | undefined): boole
   a === b ||
   (a !== undefined &&
     b !== undefined &&
-    (a.kind === "uri" ? b.kind === "uri" && a.uri === b.uri : b.kind === "page" && a.page === b.page))
+    (a.kind === "uri"
+      ? b.kind === "uri" && a.uri === b.uri
+      : b.kind === "page" && a.page === b.page && a.y === b.y))
 
 const sameStyle = (a: TextSpan, b: TextSpan): boolean =>
   a.bold === b.bold && a.italic === b.italic && a.code === b.code && a.raise === b.raise && a.lang === b.lang
