@@ -157,6 +157,14 @@ end
 $$;
 
 
+-- What callers of limited routes have used, by the hash of a key, for all processes together: the moment when all of the
+-- allowance is free again. Lost in a crash of the server, which only opens what was limited. Called by `SharedAllowances`.
+create unlogged table allowances (
+  key text primary key,
+  free_at timestamptz not null
+) with (fillfactor = 50);
+
+
 -- Mail addresses are kept in lower case (ASCII, as everywhere), however a row was written by hand. Postlane's own
 -- statements write them so, and the triggers pass them by.
 create function address_in_lower_case() returns trigger
@@ -170,6 +178,7 @@ end
 $$;
 
 select secure_table('leases');
+select secure_table('allowances');
 
 select secure_function(name) from unnest(array[
   'take_lease(text, text, integer)',

@@ -10,10 +10,11 @@ const KEYS_AT_ONCE = 10_000
 /** A purge of many rows may take longer than what somebody waits for. */
 const { answer, done } = statements({ repeatable: true, within: "1 minute" })
 
-/** Deletes keys after 24 hours, and expired links and sessions. Several processes may do it at once. */
+/** Deletes keys after 24 hours, expired links and sessions, and allowances that are whole again. Several processes may do it at once. */
 export const keepHouse = Effect.gen(function* () {
   const sql = yield* WriteSql
   const purgeKeys = sql`select purge_email_claims(${KEYS_AT_ONCE}::integer)::integer as answer`
   yield* drain(KEYS_AT_ONCE, answer("purgeKeys", Schema.Int, purgeKeys))
   yield* done("purgeAccess", sql`select purge_access()`)
+  yield* done("purgeAllowances", sql`delete from allowances where free_at < clock_timestamp()`)
 })

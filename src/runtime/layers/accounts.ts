@@ -9,6 +9,7 @@ import * as PostgresAdmins from "../../adapters/postgres/accounts/admins.ts"
 import * as AuditLog from "../../adapters/postgres/accounts/audit-log.ts"
 import * as ContactMessages from "../../adapters/postgres/accounts/contact-messages.ts"
 import * as Customers from "../../adapters/postgres/accounts/customers.ts"
+import * as SharedAllowances from "../../adapters/postgres/accounts/shared-allowances.ts"
 import * as TeamInvites from "../../adapters/postgres/accounts/team-invites.ts"
 import * as AccountClosing from "../../domain/accounts/account-closing.ts"
 import * as AdminInvitations from "../../domain/accounts/admin-invitations.ts"
@@ -111,5 +112,5 @@ export const accountDuties = leaderTicking(
 /** Who may call, the product's own mail to them, forms, teams, receipts and promotions. */
 export const accounts = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) =>
   Layer.merge(linkMails(settings), callers(settings, options)).pipe(
-    Layer.provideMerge(Layer.merge(access(settings), AuditLog.layer))
+    Layer.provideMerge(Layer.mergeAll(access(settings), AuditLog.layer, SharedAllowances.layer))
   )

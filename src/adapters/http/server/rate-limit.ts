@@ -1,9 +1,14 @@
-import { Context, Duration, Effect, Layer, Option } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 
 import { networkOf } from "../../../domain/networks.ts"
+import {
+  type Allowance,
+  SharedAllowances,
+  type SharedAllowancesService
+} from "../../../ports/shared-allowances.ts"
 import { problem, type Problem, problemSchema } from "./problem.ts"
 
 /** How many requests a client may make to an endpoint per minute: annotate an endpoint that needs another number. */
@@ -26,16 +31,7 @@ interface TooMany {
   readonly retryAfterSeconds: number
 }
 
-/** How much of something one key may use: `limit` at once, refilled evenly over `window`. */
-interface Allowance {
-  readonly key: string
-  readonly limit: number
-  readonly window: Duration.Input
-  /** How much one call uses; default 1. */
-  readonly amount?: number
-}
-
-/** Counts what callers use, in this process. */
+/** Counts what callers use, in all processes together where they share a store. */
 export class RequestLimits extends Context.Service<
   RequestLimits,
   { readonly take: (allowance: Allowance) => Effect.Effect<void, TooMany> }
@@ -52,26 +48,70 @@ const freshLimiter = Effect.provide(
 )
 
 /** Counters in memory. The library's store never drops a key, so that whole generations are dropped. */
+const makeOwnCounters = Effect.gen(function* () {
+  let limiter = yield* freshLimiter
+  let keys = new Set<string>()
+  return Effect.fnUntraced(function* ({ amount, key, limit, window }: Allowance) {
+    if (!keys.has(key) && keys.size >= MAX_KEYS) {
+      keys = new Set()
+      limiter = yield* freshLimiter
+    }
+    keys.add(key)
+    return yield* limiter.consume({ algorithm: "token-bucket", key, limit, window, tokens: amount }).pipe(
+      Effect.as(undefined),
+      Effect.catch(({ reason }) =>
+        Effect.succeed(reason._tag === "RateLimitExceeded" ? reason.retryAfter : undefined)
+      )
+    )
+  })
+})
+
+/** How long a process counts for itself once the shared store has not answered: nobody waits for it again and again. */
+const ALONE_FOR = Duration.seconds(10)
+
+/** The shared counters, or this process's own while they do not answer: then each process allows as much, and none refuses all. */
+const withFallback = (
+  shared: SharedAllowancesService,
+  own: (allowance: Allowance) => Effect.Effect<Duration.Duration | undefined>
+) => {
+  let aloneUntil = -Infinity
+  let isAway = false
+  const answered = Effect.suspend(() => {
+    if (!isAway) return Effect.void
+    isAway = false
+    return Effect.logInfo("rate limits hold across processes again")
+  })
+  const alone = (error: unknown, now: number) =>
+    Effect.suspend(() => {
+      aloneUntil = now + Duration.toMillis(ALONE_FOR)
+      if (isAway) return Effect.void
+      isAway = true
+      return Effect.logWarning(
+        "the database does not answer for rate limits: each process counts alone",
+        error
+      )
+    })
+  return Effect.fnUntraced(function* (allowance: Allowance) {
+    const now = yield* Clock.currentTimeMillis
+    if (now < aloneUntil) return yield* own(allowance)
+    return yield* shared.take(allowance).pipe(
+      Effect.tap(answered),
+      Effect.catch((error) => Effect.andThen(alone(error, now), own(allowance)))
+    )
+  })
+}
+
 export const requestLimitsLayer: Layer.Layer<RequestLimits> = Layer.effect(
   RequestLimits,
   Effect.gen(function* () {
-    let limiter = yield* freshLimiter
-    let keys = new Set<string>()
+    const shared = yield* SharedAllowances
+    const own = yield* makeOwnCounters
+    const take = shared === undefined ? own : withFallback(shared, own)
     return RequestLimits.of({
-      take: Effect.fnUntraced(function* ({ amount, key, limit, window }) {
-        if (!keys.has(key) && keys.size >= MAX_KEYS) {
-          keys = new Set()
-          limiter = yield* freshLimiter
-        }
-        keys.add(key)
-        yield* limiter
-          .consume({ algorithm: "token-bucket", key, limit, window, tokens: amount })
-          .pipe(
-            Effect.catch(({ reason }) =>
-              reason._tag === "RateLimitExceeded" ? Effect.fail(tooMany(reason.retryAfter)) : Effect.void
-            )
-          )
-      })
+      take: (allowance) =>
+        Effect.flatMap(take(allowance), (wait) =>
+          wait === undefined ? Effect.void : Effect.fail(tooMany(wait))
+        )
     })
   })
 )

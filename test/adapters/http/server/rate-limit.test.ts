@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Duration, Effect, Exit, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 
 import { RequestLimits, requestLimitsLayer } from "../../../../src/adapters/http/server/rate-limit.ts"
+import { SharedAllowances } from "../../../../src/ports/shared-allowances.ts"
+import { noAnswer } from "../../../../src/ports/store-unavailable.ts"
 import { call, startServer } from "../harness.ts"
 
 describe("an allowance", () => {
@@ -36,6 +38,54 @@ describe("an allowance", () => {
       yield* take("one too many")
       assert.isTrue(Exit.isSuccess(yield* take("first")))
     }).pipe(Effect.provide(requestLimitsLayer))
+  )
+})
+
+describe("allowances that processes share", () => {
+  it.effect(
+    "are asked for first; while their store is away each process counts alone, and says so once",
+    () =>
+      Effect.gen(function* () {
+        const asked: Array<string> = []
+        const logged: Array<string> = []
+        let isAway = false
+        const shared = {
+          take: ({ key }: { readonly key: string }) =>
+            Effect.suspend(() => {
+              asked.push(key)
+              return isAway
+                ? Effect.fail(noAnswer("take", "300 millis"))
+                : Effect.succeed(asked.length > 2 ? Duration.seconds(7) : undefined)
+            })
+        }
+        yield* Effect.gen(function* () {
+          const limits = yield* RequestLimits
+          const take = Effect.result(limits.take({ key: "a", limit: 1, window: "1 hour" }))
+          const says = Effect.map(take, (taken) =>
+            Result.isSuccess(taken) ? 0 : taken.failure.retryAfterSeconds
+          )
+          assert.deepStrictEqual([yield* says, yield* says, yield* says], [0, 0, 7])
+          isAway = true
+          assert.strictEqual(yield* says, 0, "nobody is refused because the store is away")
+          assert.isAbove(yield* says, 0, "and nobody has more than a process alone would give")
+          assert.lengthOf(asked, 4)
+          yield* TestClock.adjust("11 seconds")
+          yield* says
+          assert.lengthOf(asked, 5)
+          isAway = false
+          yield* TestClock.adjust("11 seconds")
+          assert.strictEqual(yield* says, 7)
+          assert.lengthOf(logged, 2)
+          assert.match(logged[0]!, /each process counts alone/)
+          assert.match(logged[1]!, /hold across processes again/)
+        }).pipe(
+          Effect.provide(requestLimitsLayer),
+          Effect.provideService(SharedAllowances, shared),
+          Effect.provide(
+            Logger.layer([Logger.make(({ message }) => void logged.push(String([message].flat()[0])))])
+          )
+        )
+      })
   )
 })
 
