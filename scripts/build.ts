@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url"
 
 import { build, type BuildOptions } from "esbuild"
 
+import { importsOf } from "./imports.ts"
 import { noticesOf, packageFolder } from "./notices.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -86,16 +87,13 @@ const withParts = (names: ReadonlyArray<string>) => names.flatMap((name) => [nam
 const pruneTypes = () => {
   const kept = new Set<string>()
   const pending = [...LIBRARY, ...EDGE].map((name) => join(outdir, `${name}.d.ts`))
-  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
-    if (kept.has(file)) continue
-    kept.add(file)
-    for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(
-      /(?:from|import\(|import) ?"([^"]+)"/g
-    )) {
-      if (specifier.startsWith(".")) pending.push(join(dirname(file), specifier.replace(/\.[jt]s$/, ".d.ts")))
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    if (kept.has(path)) continue
+    kept.add(path)
+    for (const { specifier, target } of importsOf({ path, text: readFileSync(path, "utf8") }))
+      if (target !== undefined) pending.push(target.replace(/\.[jt]s$/, ".d.ts"))
       else if (!dependencies.some((name) => specifier === name || specifier.startsWith(`${name}/`)))
-        throw new Error(`${file} names types of ${specifier}, which is no dependency`)
-    }
+        throw new Error(`${path} names types of ${specifier}, which is no dependency`)
   }
   for (const name of readdirSync(dist, { encoding: "utf8", recursive: true }))
     if (name.endsWith(".d.ts") && !kept.has(join(dist, name))) rmSync(join(dist, name))

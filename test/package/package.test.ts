@@ -304,8 +304,8 @@ describe("the command postlane of the package", { timeout: TIME_LIMIT_MS }, () =
         if (url !== undefined) break
       }
       const get = async (path: string) => (await fetch(`${url}${path}`)).text()
-      const page = await get("/dev")
-      const [asset = ""] = /\/assets\/[^"]+\.(?:js|css)/.exec(page) ?? []
+      const page = await get("/sign-in")
+      const [asset = "/none"] = /\/assets\/[^"]+\.(?:js|css)/.exec(page) ?? []
       assert.strictEqual((await fetch(`${url}/ready`)).status, 200)
       assert.notInclude(page, "undefined")
       assert.strictEqual((await fetch(`${url}${asset}`)).status, 200)

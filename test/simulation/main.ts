@@ -136,6 +136,7 @@ const main = async () => {
   const failed = totals.flatMap((total) => total.failed)
   for (const [what, times] of [...seen].sort(([a], [b]) => (a < b ? -1 : 1)))
     console.log(`${String(times).padStart(9)}  ${what}`)
+  for (const [what, note] of Object.entries(world.notes ?? {})) if (seen.has(what)) console.log(`\n${note}\n`)
   const never = runs < 200 || bug !== undefined ? [] : world.mustHappen.filter((what) => !seen.has(what))
   if (never.length > 0) console.error(`never happened, and so was not tested: ${never.join(", ")}`)
   console.log(

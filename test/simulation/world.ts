@@ -39,6 +39,8 @@ export interface SimulatedWorld {
   readonly bugs: ReadonlyArray<string>
   /** Faults and branches that some hundred runs must have met. */
   readonly mustHappen: ReadonlyArray<string>
+  /** What a reader of the counts should know of some of them, by their name. */
+  readonly notes?: Readonly<Record<string, string>>
   readonly simulate: (seed: number, options: RunOptions) => Promise<Run>
 }
 

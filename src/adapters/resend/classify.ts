@@ -39,6 +39,19 @@ const refusesKey = (message: string): boolean => {
 /** An unverified sender domain and the restriction of an account without one are settings, not this message's fault. */
 const SENDER_UNVERIFIED = /\bdomain is not verified\b|\bonly send testing emails to\b/i
 
+/** What the SDK says over `fetch` where there is no answer; over another transport its error holds the reason. */
+const SDK_HAS_NO_ANSWER = "Unable to fetch data. The request could not be resolved."
+
+/** Why there is no answer; undefined where there is one. */
+export const whyNoAnswer = (error: unknown): string | undefined => {
+  if (!isRecord(error) || error["statusCode"] !== null || error["name"] !== "application_error")
+    return undefined
+  const { message } = error
+  return typeof message === "string" && message !== SDK_HAS_NO_ANSWER
+    ? message
+    : "the request did not get through"
+}
+
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 

@@ -1,9 +1,9 @@
 import { Effect, Option, Redacted } from "effect"
 import { type CreateEmailRequestOptions, Resend } from "resend"
 
-import { type FailureKind, failureText } from "../../domain/mail/failover.ts"
+import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
-import { classifyResendError } from "./classify.ts"
+import { classifyResendError, whyNoAnswer } from "./classify.ts"
 import { decodeBody, dropRecipients, isHeaderValue, payloadOf, prepareRequest } from "./request.ts"
 
 /** What the adapter is made from. */
@@ -54,7 +54,8 @@ export const makeClient = (
  */
 export const makeResendProvider = (options: ResendOptions): MailProvider => {
   const apiKey = Redacted.value(options.apiKey)
-  const client = makeClient(apiKey, options.baseUrl ?? VENDOR_URL, options.client)
+  const address = options.baseUrl ?? VENDOR_URL
+  const client = makeClient(apiKey, address, options.client)
 
   const failure = (kind: FailureKind, message: string, code?: string) =>
     new ProviderFailure({ provider: "provider_a", kind, message: failureText(message, [apiKey]), code })
@@ -63,7 +64,12 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
     const { data, error } = Object(answer) as { readonly data?: unknown; readonly error?: unknown }
     if (error !== null && error !== undefined) {
       const { kind, message, code } = classifyResendError(error)
-      return Effect.fail(failure(kind, message, code))
+      const cause = whyNoAnswer(error)
+      const text =
+        cause === undefined
+          ? message
+          : noAnswer("provider_a", { address, cause, settings: "PROVIDERA_BASE_URL" })
+      return Effect.fail(failure(kind, text, code))
     }
     const { id } = Object(data) as { readonly id?: unknown }
     return typeof id === "string" && id !== ""

@@ -15,11 +15,17 @@ const withStatus = (error: unknown, status: number): object => {
   return { ...error, statusCode: typeof named === "number" ? named : status }
 }
 
-/** The SDK's message where there is no answer. */
-const noAnswer = {
+/** The SDK's error where there is no answer, with the reason instead of its own text. */
+const noAnswer = (cause: unknown) => ({
   name: "application_error" as const,
   statusCode: null,
-  message: "Unable to fetch data. The request could not be resolved."
+  message: reasonOf(cause)
+})
+
+/** Where a name has several addresses, their errors come as one with an empty message. */
+const reasonOf = (cause: unknown): string => {
+  if (cause instanceof AggregateError && cause.message === "") return cause.errors.map(reasonOf).join("; ")
+  return cause instanceof Error && cause.message !== "" ? cause.message : "the request did not get through"
 }
 
 /** What the SDK's `post` passes on. */
@@ -41,7 +47,7 @@ const isPost = (options: object): options is PostRequest =>
 /**
  * The SDK on Node, with undici's own `request` under its sends: `fetch` around the same sockets takes three times the processor
  * time. Answers and failures are reported as by the SDK's `fetchRequest` (6.38.0), with an error's status also where its body
- * lacks it; everything but sends goes through the SDK's own transport. No redirect is followed.
+ * lacks it, and with the reason why there is no answer; everything but sends goes through the SDK's own transport. No redirect is followed.
  */
 export class UndiciResend extends Resend {
   readonly #origin: string
@@ -69,9 +75,9 @@ export class UndiciResend extends Resend {
         return { data: (await answer.body.json()) as T, error: null, headers: fields }
       }
       const error = withStatus(await answer.body.json().catch(() => undefined), answer.statusCode)
-      return { data: null, error: error as typeof noAnswer, headers: fields }
-    } catch {
-      return { data: null, error: noAnswer, headers: null }
+      return { data: null, error: error as ReturnType<typeof noAnswer>, headers: fields }
+    } catch (cause) {
+      return { data: null, error: noAnswer(cause), headers: null }
     }
   }
 }

@@ -4,6 +4,8 @@ import { CREDENTIALS_ERROR } from "./credentials.ts"
 /** The class of an SDK error. `message` is the vendor's, not yet sanitised for a log. */
 interface Classified {
   readonly kind: FailureKind
+  /** Whether no answer arrived. */
+  readonly unanswered?: true
   readonly code: string | undefined
   readonly message: string
 }
@@ -91,6 +93,6 @@ export const classifySesError = (error: unknown): Classified => {
   const { httpStatusCode: status } = Object((error as { readonly $metadata?: unknown }).$metadata) as {
     readonly httpStatusCode?: unknown
   }
-  if (typeof status !== "number") return { kind: "ambiguous", code, message }
+  if (typeof status !== "number") return { kind: "ambiguous", unanswered: true, code, message }
   return { kind: byStatus(status, isServiceError(error, message), code, message), code, message }
 }

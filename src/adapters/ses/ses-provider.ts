@@ -1,7 +1,7 @@
 import { SendEmailCommand, SESv2Client } from "@aws-sdk/client-sesv2"
 import { Effect, Option, Result, type Scope } from "effect"
 
-import { type FailureKind, failureText } from "../../domain/mail/failover.ts"
+import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { classifySesError } from "./classify.ts"
 import { type Credentials, type CredentialSource, CredentialsUnavailable } from "./credentials.ts"
@@ -67,6 +67,12 @@ export const makeSesProvider = Effect.fnUntraced(function* (
     return new ProviderFailure({ provider: "provider_b", kind, message: failureText(message, secrets), code })
   }
 
+  const at = (cause: string) => ({
+    address: options.endpoint ?? `email.${options.region}.amazonaws.com`,
+    cause,
+    settings: options.endpoint === undefined ? "PROVIDERB_REGION" : "PROVIDERB_ENDPOINT"
+  })
+
   const send: MailProvider["send"] = (request) =>
     Effect.suspend(() => {
       const body = Option.getOrUndefined(decodeBody(request.body))
@@ -78,8 +84,8 @@ export const makeSesProvider = Effect.fnUntraced(function* (
       return Effect.tryPromise({
         try: (signal) => client.send(new SendEmailCommand(input.success), { abortSignal: signal }),
         catch: (cause) => {
-          const { kind, message, code } = classifySesError(cause)
-          return failure(kind, message, code)
+          const { code, kind, message, unanswered } = classifySesError(cause)
+          return failure(kind, unanswered === true ? noAnswer("provider_b", at(message)) : message, code)
         }
       }).pipe(
         Effect.flatMap(({ MessageId }) =>

@@ -44,7 +44,7 @@ const migrationsVerdict = (
     : fail({
         what: `${names.length} ${names.length === 1 ? "migration is" : "migrations are"} missing`,
         why: `not applied: ${names.join(", ")}`,
-        do: "npm run migrate"
+        do: "postlane migrate (in a checkout: npm run migrate)"
       })
 }
 

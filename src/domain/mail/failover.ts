@@ -80,6 +80,16 @@ export const failureText = (text: string, secrets: Iterable<string> = []): strin
   return safe.length <= MAX_TEXT ? safe : `${safe.slice(0, MAX_TEXT - 1)}…`
 }
 
+/** What is said of a provider that gave no answer: who, where, why, and what to look at. */
+export const noAnswer = (
+  provider: Provider,
+  {
+    address,
+    cause,
+    settings
+  }: { readonly address: string; readonly cause: string; readonly settings: string }
+): string => `${provider} gave no answer at ${address}: ${cause}. Check the network and ${settings}`
+
 /** A provider's error name, cut to a safe length; `undefined` for anything that is no name. */
 export const failureCode = (name: unknown): string | undefined =>
   typeof name === "string" && /^[\x21-\x7e]+$/.test(name) ? name.slice(0, MAX_CODE) : undefined

@@ -1,5 +1,6 @@
-import { Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema } from "effect"
 
+import { type FieldIssue, fieldIssues } from "../field-issues.ts"
 import { append } from "../lists.ts"
 import { addressKey, type Mailbox, parseMailbox, rewriteSender, type SenderDomains } from "./address.ts"
 import { Provider } from "./failover.ts"
@@ -76,13 +77,6 @@ export interface Message {
   readonly expiresAt: number | undefined
 }
 
-/** One thing that is wrong with a request: where, and what. */
-export interface RequestIssue {
-  /** The field, dotted: `to`, `attachments.0.content`; empty for the body as a whole. */
-  readonly path: string
-  readonly message: string
-}
-
 /** What a request needs from the settings to become a message. */
 export interface MessageDefaults {
   readonly from: Mailbox
@@ -103,13 +97,12 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/
 const LINE_BREAK = /[\r\n\u0000]/
 
 const decodeBody = Schema.decodeUnknownResult(SendRequest, { errors: "all" })
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const many = (value: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
   value === undefined ? [] : typeof value === "string" ? [value] : value
 
 /** Fields of more entries than any mail has: each entry takes its time to decode, and may be wrong in several ways (H1). */
-const overlongFields = (body: unknown): ReadonlyArray<RequestIssue> =>
+const overlongFields = (body: unknown): ReadonlyArray<FieldIssue> =>
   LISTS.flatMap((path) => {
     const value: unknown = typeof body === "object" && body !== null ? Reflect.get(body, path) : undefined
     const entries = Array.isArray(value) ? value : typeof value === "object" ? Object.keys(value ?? {}) : []
@@ -117,20 +110,15 @@ const overlongFields = (body: unknown): ReadonlyArray<RequestIssue> =>
   })
 
 /** Decodes a body of unknown shape; every problem is reported, by field. */
-export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, ReadonlyArray<RequestIssue>> => {
+export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, ReadonlyArray<FieldIssue>> => {
   const overlong = overlongFields(body)
   if (overlong.length > 0) return Result.fail(overlong)
-  return Result.mapError(decodeBody(body), (error) =>
-    formatIssue(error.issue).issues.map((issue) => ({
-      path: (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-      message: issue.message
-    }))
-  )
+  return Result.mapError(decodeBody(body), fieldIssues)
 }
 
 /** Parses the addresses of a field, as many as a mail may have (one with more is refused); what is not one becomes an issue. */
 const mailboxesOf = (
-  issues: Array<RequestIssue>,
+  issues: Array<FieldIssue>,
   field: string,
   value: string | ReadonlyArray<string> | undefined
 ): ReadonlyArray<Mailbox> =>
@@ -143,8 +131,8 @@ const mailboxesOf = (
       return []
     })
 
-const recipientIssues = ({ bcc, cc, replyTo, to }: SendRequest): ReadonlyArray<RequestIssue> => {
-  const issues: Array<RequestIssue> = []
+const recipientIssues = ({ bcc, cc, replyTo, to }: SendRequest): ReadonlyArray<FieldIssue> => {
+  const issues: Array<FieldIssue> = []
   if (many(to).length === 0) issues.push({ path: "to", message: "names no recipient" })
   if (many(to).length + many(cc).length + many(bcc).length > MAX_RECIPIENTS)
     issues.push({ path: "to", message: `more than ${MAX_RECIPIENTS} recipients with cc and bcc` })
@@ -153,8 +141,8 @@ const recipientIssues = ({ bcc, cc, replyTo, to }: SendRequest): ReadonlyArray<R
   return issues
 }
 
-const textIssues = (request: SendRequest): ReadonlyArray<RequestIssue> => {
-  const issues: Array<RequestIssue> = []
+const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
+  const issues: Array<FieldIssue> = []
   const oneLine = (path: "subject" | "source" | "idempotencyKey") => {
     const text = request[path]
     if (text !== undefined && LINE_BREAK.test(text))
@@ -169,8 +157,8 @@ const textIssues = (request: SendRequest): ReadonlyArray<RequestIssue> => {
   return issues
 }
 
-const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<RequestIssue> => {
-  const issues: Array<RequestIssue> = []
+const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<FieldIssue> => {
+  const issues: Array<FieldIssue> = []
   const seen = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
     const path = `headers.${name}`
@@ -187,9 +175,9 @@ const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<
 const attachmentIssues = (
   { content, contentId, contentType, filename }: typeof AttachmentBody.Type,
   index: number
-): ReadonlyArray<RequestIssue> => {
+): ReadonlyArray<FieldIssue> => {
   const path = `attachments.${index}`
-  const issues: Array<RequestIssue> = []
+  const issues: Array<FieldIssue> = []
   if (content.length % 4 !== 0 || !BASE64.test(content))
     issues.push({ path: `${path}.content`, message: "is not base64" })
   if (LINE_BREAK.test(filename))
@@ -213,16 +201,16 @@ const attachmentOf = ({
   contentId: contentId?.replace(/^<(.*)>$/, "$1")
 })
 
-const tagIssues = (name: string, value: string): ReadonlyArray<RequestIssue> =>
+const tagIssues = (name: string, value: string): ReadonlyArray<FieldIssue> =>
   tagFaults(name, value).map((message) => ({ path: `tags.${name}`, message }))
 
 /** Makes a message of a request: addresses parsed, headers and tags checked, From rewritten (MAIL-10 to MAIL-13). */
 export const makeMessage = (
   request: SendRequest,
   defaults: MessageDefaults
-): Result.Result<Message, ReadonlyArray<RequestIssue>> => {
+): Result.Result<Message, ReadonlyArray<FieldIssue>> => {
   const { attachments = [], headers = {}, tags = {} } = request
-  const issues: Array<RequestIssue> = []
+  const issues: Array<FieldIssue> = []
   const to = mailboxesOf(issues, "to", request.to)
   const cc = mailboxesOf(issues, "cc", request.cc)
   const bcc = mailboxesOf(issues, "bcc", request.bcc)

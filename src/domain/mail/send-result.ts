@@ -1,9 +1,9 @@
 import { Schema, Data } from "effect"
 
+import type { FieldIssue } from "../field-issues.ts"
 import { LogRowId } from "../ids.ts"
 import type { SendDetails } from "./deferred-send.ts"
 import { FailureKind, Provider } from "./failover.ts"
-import type { RequestIssue } from "./message.ts"
 
 /** The status of a finished send (MAIL-2). */
 export const SendStatus = Schema.Literals(["sent", "deferred", "suppressed", "failed"])
@@ -116,7 +116,7 @@ export const failed = (send: Send, tried: Tried, kind: FailureKind, error: strin
 
 /** The request is not valid: nothing was looked up, claimed, sent or written. */
 export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
-  readonly issues: ReadonlyArray<RequestIssue>
+  readonly issues: ReadonlyArray<FieldIssue>
 }> {
   override get message() {
     return this.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")

@@ -1,7 +1,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Layer, Logger, Redacted, References } from "effect"
-import { Command } from "effect/cli"
+import { CliOutput, Command } from "effect/cli"
 
 import { VERSION } from "../package.ts"
 import { lineLogger, scrubOf } from "../process/log-lines.ts"
@@ -10,12 +10,25 @@ import { SETTINGS } from "../settings/table.ts"
 import { postlane } from "./commands.ts"
 import { layerProcess } from "./shell.ts"
 
+/** What is wrong with the arguments, and where the help is: a page of it would hide the error. */
+const layerPresenter = CliOutput.layerPresenter({
+  present: (event) => {
+    if (event._tag !== "InvalidInvocation") return CliOutput.defaultPresenter.present(event)
+    const { commandPath, errors, helpDoc } = event
+    return Effect.flatMap(CliOutput.Formatter, (formatter) =>
+      Console.error(
+        `${formatter.formatErrors(errors).trim()}\n\nUsage: ${helpDoc.usage}\nHelp:  ${commandPath.join(" ")} --help`
+      )
+    )
+  }
+})
+
 /** Runs the command line with these arguments. It fails where the process is to end with another code than 0. */
 export const runWith = (args: ReadonlyArray<string>) =>
   Effect.flatMap(
     Effect.promise(() => postlane(args)),
     (command) => Command.runWith(command, { version: VERSION })(args)
-  )
+  ).pipe(Effect.provide(layerPresenter))
 
 /** Exit code where the reader of our output is gone (`postlane log | head`): that of SIGPIPE. */
 const PIPE_CLOSED = 141

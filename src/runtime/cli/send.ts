@@ -14,6 +14,7 @@ import { Category } from "../../domain/mail/suppression-policy.ts"
 import { realProviders } from "../layers/mail-providers.ts"
 import { mailer } from "../layers/mail.ts"
 import { embeddedProviders } from "../layers/simulated-mail.ts"
+import { typed } from "../package.ts"
 import type { Settings } from "../settings/settings.ts"
 import { clients, type Installation, installation, missingDatabase } from "./installation.ts"
 import { CommandFailed, EndedBadly, print, telling, whyNot } from "./shell.ts"
@@ -158,9 +159,13 @@ const mailerOf = (here: Installation): Layer.Layer<Mailer> => {
 
 const ADVICE = {
   rejected: "The message is at fault: mend it. Its key is free.",
-  unavailable: "Nothing was accepted: it is safe to send it again, under the same key too.",
+  unavailable: `Nothing was accepted: it is safe to send it again, under the same key too. What is wrong: ${typed("doctor")}`,
   ambiguous: "It may have arrived: look for its delivery events before you send it again."
 } as const
+
+/** The error, with the provider that it is about. */
+const byWhom = ({ error, provider }: Extract<SendResult, { readonly status: "failed" }>): string =>
+  provider === null || error.includes(provider) ? error : `${provider}: ${error}`
 
 /** What became of a send, in words. */
 const resultText = (result: SendResult, settings: Pick<Settings, "retryQueue">): string => {
@@ -189,7 +194,7 @@ const resultText = (result: SendResult, settings: Pick<Settings, "retryQueue">):
     case "suppressed":
       return [`Not sent. ${result.error}`, ...lines].join("\n")
     case "failed":
-      return [`Failed (${result.kind}): ${result.error}`, ADVICE[result.kind], ...lines].join("\n")
+      return [`Failed (${result.kind}): ${byWhom(result)}`, ADVICE[result.kind], ...lines].join("\n")
   }
 }
 

@@ -108,10 +108,10 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
     curl -sS ${url}/internal/send-email -H "x-proxy-secret: ${secret}" -H "content-type: application/json" \\
       -d '{"to":"you@example.com","subject":"Hello","text":"First mail","category":"transactional","source":"api:readme"}'
 
-  and read it at ${url}/dev. Convert a PDF (Word documents, PNG and JPEG go as well):
+  and read it at ${url}/dev. Convert a PDF or a Word document:
 
     ${typed("convert FILE.pdf")}
 ${mailHint(settings, place)}
-  or upload it: see "Documents" in the README. Ctrl-C stops everything; the data stays.
+  or upload it at ${url}/dashboard, pictures (PNG, JPEG) too. Ctrl-C stops everything; the data stays.
 `)
   })

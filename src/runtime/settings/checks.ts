@@ -86,7 +86,7 @@ export const oddities = ({ readable, settings, values: { events, sending } }: Gi
 /** What `npm run serve` cannot do without, and what to do about it. Empty: it can start. */
 export const requirements = ({ access, database, providerA, sending }: Omit<Settings, "warnings">) => [
   ...when(database === undefined, "DB_URL")`
-    is unset: give it a PostgreSQL 15 or later, postgres://user@host:port/database, with the password in DB_SECRET_KEY, and run npm run migrate`,
+    is unset: give it a PostgreSQL 15 or later, postgres://user@host:port/database, with the password in DB_SECRET_KEY, and apply the migrations (postlane migrate)`,
   ...when(sending.primary === "provider_a" && providerA.apiKey === undefined, "PROVIDERA_API_KEY")`
     is unset: give it a Resend API key, or set EMAIL_PRIMARY=provider_b`,
   ...when(access.proxySharedSecret === undefined, "PROXY_SHARED_SECRET")`
@@ -124,6 +124,8 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
     ...when(!http.baseUrlIsSet, "BASE_URL")`
       is unset: links in mails lead to the listener's own address`,
     ...olderAddresses(http, now),
+    ...when(sending.fallback === undefined, "EMAIL_FALLBACK")`
+      is unset: mail that ${sending.primary} does not take ends failed, since no other provider is tried`,
     ...deaf("provider_a", providerA.webhookSecrets.length === 0, "PROVIDERA_WEBHOOK_SECRET"),
     ...deaf("provider_b", providerB.webhookSecret === undefined, "PROVIDERB_WEBHOOK_SECRET"),
     ...when(retryQueue.address._tag === "None", "EMAIL_DEFER_QUEUE_URL")`

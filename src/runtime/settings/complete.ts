@@ -1,6 +1,7 @@
 import { Redacted } from "effect"
 
 import { addressOf, type Mailbox } from "../../domain/mail/address.ts"
+import type { Provider } from "../../domain/mail/failover.ts"
 import type { DeferQueueAddress } from "./shapes.ts"
 import type { Values } from "./table.ts"
 
@@ -59,12 +60,26 @@ const cloudOf = ({ accessKeyId, secretAccessKey, sessionToken, ...cloud }: Value
   return { ...cloud, credentials }
 }
 
-const sendingOf = ({ domains, providerA, providerB, sending }: Values) => {
+const DEFAULT_PRIMARY: Provider = "provider_a"
+
+/**
+ * The fallback: never equal to the primary, and none where it is unset (MAIL-20). A first run that names neither and simulates both
+ * fails over, so that this can be seen; beside a real provider a simulated one would swallow mail.
+ */
+const fallbackOf = ({ cloud, providerA, sending }: Values, embedded: boolean) => {
+  const { fallback, primary } = sending
+  if (fallback !== undefined) return fallback === (primary ?? DEFAULT_PRIMARY) ? undefined : fallback
+  const allSimulated = embedded && providerA.apiKey === undefined && cloudOf(cloud).credentials === undefined
+  return allSimulated && primary === undefined ? "provider_b" : undefined
+}
+
+const sendingOf = (values: Values, embedded: boolean) => {
+  const { domains, providerA, providerB, sending } = values
   const from: Mailbox = domains.from ?? { name: "Postlane", local: "noreply", domain: domains.sender }
   return {
     ...sending,
-    /** Never equal to the primary. */
-    fallback: sending.fallback === sending.primary ? undefined : sending.fallback,
+    primary: sending.primary ?? DEFAULT_PRIMARY,
+    fallback: fallbackOf(values, embedded),
     from,
     /** USD a message. */
     costUsd: { provider_a: providerA.costUsd, provider_b: providerB.costUsd }
@@ -167,7 +182,7 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
     domains,
     /** `hasPassword`: from the URL or from one of the key settings. */
     database: databaseOf(values.database),
-    sending: sendingOf(values),
+    sending: sendingOf(values, embedded),
     ...providersOf(values),
     cloud: cloudOf(values.cloud),
     retryQueue: { ...values.retryQueue, address: queueAddress(env, values, embedded) },

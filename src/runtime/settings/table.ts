@@ -99,11 +99,11 @@ export const AREAS = {
   }),
 
   sending: area("Sending", {
-    primary: open("EMAIL_PRIMARY", oneOf(PROVIDERS), { fallback: "provider_a" })`
+    primary: open("EMAIL_PRIMARY", oneOf(PROVIDERS), { otherwise: "provider_a" })`
       The provider that is tried first: provider_a or provider_b.`,
     fallback: open("EMAIL_FALLBACK", oneOf(PROVIDERS))`
-      The provider that is tried when the primary is unavailable. Unset, there is no fail-over; the same as the primary, it is
-      ignored.`,
+      The provider that is tried when the primary is unavailable. Unset, there is no fail-over (where both are simulated and
+      EMAIL_PRIMARY is unset, too: provider_b); the same as the primary, it is ignored.`,
     attemptTimeoutMs: open("EMAIL_ATTEMPT_TIMEOUT_MS", integer(1, 600_000), {
       fallback: "15000",
       unit: "milliseconds"

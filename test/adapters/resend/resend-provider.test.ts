@@ -51,6 +51,15 @@ describe.each([
         })
         const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
         assert.strictEqual(failure.kind, "ambiguous")
+        const [, cause] =
+          /^provider_a gave no answer at http:\/\/nonexistent\.invalid: (.+)\. Check the network and PROVIDERA_BASE_URL$/.exec(
+            failure.message
+          ) ?? []
+        // The SDK's own transport does not hand out the reason.
+        assert.match(
+          cause ?? "",
+          client === undefined ? /^the request did not get through$/ : /nonexistent\.invalid/
+        )
       })
     )
 

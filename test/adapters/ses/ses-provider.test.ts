@@ -150,6 +150,10 @@ describe("Amazon SES: classification over the wire", () => {
       const provider = yield* makeSesProvider({ region: "us-east-1", endpoint, credentials: STATIC })
       const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
       assert.strictEqual(failure.kind, "ambiguous")
+      assert.match(
+        failure.message,
+        /^provider_b gave no answer at http:\/\/nonexistent\.invalid: .*nonexistent\.invalid\. Check the network and PROVIDERB_ENDPOINT$/
+      )
     })
   )
 

@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import fc from "fast-check"
 
+import type { FieldIssue } from "../../../src/domain/field-issues.ts"
 import {
   decodeSendRequest,
   makeMessage,
   type Message,
   payloadOf,
   recipientKeys,
-  type RequestIssue,
   type SendRequest,
   withoutBlocked
 } from "../../../src/domain/mail/message.ts"
@@ -25,7 +25,7 @@ const base: SendRequest = {
   source: "api:test"
 }
 
-const messageOf = (body: unknown): Message | ReadonlyArray<RequestIssue> =>
+const messageOf = (body: unknown): Message | ReadonlyArray<FieldIssue> =>
   Result.match(
     Result.flatMap(decodeSendRequest(body), (request) => makeMessage(request, defaults)),
     {
@@ -40,15 +40,29 @@ const message = (change: object = {}): Message => {
 }
 const paths = (change: object): ReadonlyArray<string> => {
   const made = messageOf({ ...base, ...change })
-  return Array.isArray(made) ? (made as ReadonlyArray<RequestIssue>).map((issue) => issue.path) : ["accepted"]
+  return Array.isArray(made) ? (made as ReadonlyArray<FieldIssue>).map((issue) => issue.path) : ["accepted"]
 }
 
 describe("send request", () => {
   it("names every field that does not decode, at once", () => {
     const issues = messageOf({ to: 5, subject: null, category: "junk", source: "" })
     assert.isArray(issues)
-    const named = new Set((issues as ReadonlyArray<RequestIssue>).map((issue) => issue.path.split(".")[0]))
+    const named = new Set((issues as ReadonlyArray<FieldIssue>).map((issue) => issue.path.split(".")[0]))
     assert.deepStrictEqual(named, new Set(["to", "subject", "category", "source"]))
+  })
+
+  it("says of a field that is not there that it is missing", () => {
+    const decoded = decodeSendRequest({
+      to: "a@x.test",
+      subject: "s",
+      text: "t",
+      attachments: [{ filename: "a" }]
+    })
+    assert.deepStrictEqual(Result.isFailure(decoded) ? decoded.failure : [], [
+      { path: "category", message: "is missing" },
+      { path: "source", message: "is missing" },
+      { path: "attachments.0.content", message: "is missing" }
+    ])
   })
 
   it("refuses a message that cannot be sent, by field", () => {
@@ -122,7 +136,7 @@ describe("send request", () => {
   it("refuses a body that names neither html nor text", () => {
     const { text: _, ...bare } = base
     assert.deepStrictEqual(
-      (messageOf(bare) as ReadonlyArray<RequestIssue>).map((issue) => issue.path),
+      (messageOf(bare) as ReadonlyArray<FieldIssue>).map((issue) => issue.path),
       ["html"]
     )
   })

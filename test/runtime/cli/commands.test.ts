@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll, beforeAll, beforeEach } from "vitest"
 
@@ -293,4 +293,24 @@ describe("the command line on a database", () => {
       })
     )
   })
+})
+
+describe("wrong arguments", () => {
+  it.effect("are named in a few lines on the error output, with the place of the help", () =>
+    Effect.gen(function* () {
+      for (const [args, words] of [
+        [["send", "--to", "a@x.test"], /--subject/],
+        [["log", "--limit", "many"], /limit/],
+        [["suppress"], /email/],
+        [["docter"], /doctor/]
+      ] as const) {
+        const ran = yield* run(args)
+        assert.strictEqual(ran.code, 1)
+        assert.strictEqual(ran.out, "")
+        assert.match(ran.err, words)
+        assert.isAtMost(ran.err.split("\n").length, 12, ran.err)
+        assert.match(ran.err, /\nUsage: postlane.*\nHelp: {2}postlane.* --help$/)
+      }
+    })
+  )
 })

@@ -11,6 +11,8 @@ import { encryptPdf } from "../../support/files/pdf-encrypt.ts"
 import { notPdf, withoutPages } from "../../support/files/pdf-hostile.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
 import { pngOf } from "../../support/files/picture-files.ts"
+import { scannedPdf } from "../../support/files/scanned-pages.ts"
+import { typedPicture } from "../../support/files/typed-picture.ts"
 import { makeFolder, runChild } from "../../support/processes/child.ts"
 import { jsonOf, run } from "./harness.ts"
 
@@ -29,6 +31,9 @@ const folderWith = (files: Readonly<Record<string, Uint8Array>>) =>
     ),
     ({ path }) => path
   )
+
+/** A document of one page, which is a picture of text. */
+const scan = Effect.map(typedPicture, ({ picture }) => scannedPdf([picture]))
 
 const textOf = (path: string) => Effect.promise(() => readFile(path, "utf8"))
 const namesIn = (path: string) => Effect.promise(async () => (await readdir(path)).sort())
@@ -134,7 +139,7 @@ describe("postlane convert", () => {
           [["empty.pdf"], /page/],
           [["nothing.pdf"], /empty file/],
           [["picture.pdf"], /picture/],
-          [["missing.pdf"], /cannot be read/],
+          [["missing.pdf"], /cannot be read: there is nothing of that name$/],
           [["dir.pdf"], /it is no file/],
           [["document.pdf", "--pages", "x"], /--pages x: write/],
           [["document.pdf", "-o", join(folder, "no", "x.html")], /cannot be written/],
@@ -152,6 +157,23 @@ describe("postlane convert", () => {
         const result = yield* run(["convert", join(folder, "text.pdf"), "--json"])
         assert.deepInclude(jsonOf<object>(result), { ok: false })
         assert.deepStrictEqual(yield* namesIn(folder), before)
+      }),
+    PATIENCE
+  )
+
+  it.live(
+    "says of a scan whose text was not read that it stayed a picture",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* folderWith({ "scan.pdf": yield* scan })
+        const ran = yield* run(["convert", join(folder, "scan.pdf"), "--ocr", "off"])
+        assert.strictEqual(ran.code, 0, ran.err)
+        assert.match(
+          ran.out,
+          /\n1 page stayed a picture, .*\(1\): .*--ocr is off\nThere is no word of text in it$/
+        )
+        const shown = yield* run(["convert", join(folder, "scan.pdf"), "--ocr", "off", "-o", "-"])
+        assert.match(shown.err, /stayed a picture/, "beside the document, which is all that the output holds")
       }),
     PATIENCE
   )

@@ -105,7 +105,7 @@ describe("settings", () => {
     assert.deepStrictEqual(settings.roles, ["api", "leader", "retry", "worker", "intake"])
     assert.deepStrictEqual(settings.sending, {
       primary: "provider_a",
-      fallback: undefined,
+      fallback: "provider_b",
       from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
       attemptTimeoutMs: 15_000,
       dbTimeoutMs: 2_500,
@@ -210,6 +210,17 @@ describe("settings", () => {
     const settings = decode({ EMAIL_PRIMARY: "provider_b", EMAIL_FALLBACK: "provider_b" })
     assert.isUndefined(settings.sending.fallback)
     assert.deepStrictEqual(warned(settings), ["EMAIL_FALLBACK"])
+  })
+
+  it("a first run that simulates both fails over; nothing else does without a fallback", () => {
+    const fallback = (env: Env, options: DecodeOptions = EMBEDDED) => decode(env, options).sending.fallback
+    assert.strictEqual(fallback({}), "provider_b")
+    assert.isUndefined(fallback({ EMAIL_PRIMARY: "provider_a" }))
+    assert.isUndefined(fallback({ EMAIL_PRIMARY: "provider_b" }))
+    assert.isUndefined(fallback({ EMAIL_FALLBACK: "provider_a" }))
+    assert.isUndefined(fallback({ PROVIDERA_API_KEY: "re_k" }), "a simulated provider would swallow mail")
+    assert.isUndefined(fallback({ CLOUD_ACCESS_KEY_ID: "a", CLOUD_SECRET_ACCESS_KEY: "s" }))
+    assert.isUndefined(fallback({ PROVIDERA_API_KEY: "re_k" }, SERVE))
   })
 
   it("provider_a's key is required where it is primary or fallback, unless embedded; the library only warns", () => {
@@ -335,7 +346,14 @@ describe("settings", () => {
     assert.deepStrictEqual(requirements(complete), [])
     assert.deepStrictEqual(
       advice(complete, NOW).map((one) => one.setting),
-      ["SENDER_DOMAIN", "BASE_URL", "PROVIDERB_WEBHOOK_SECRET", "EMAIL_DEFER_QUEUE_URL", "TRUSTED_MAIL_HOPS"]
+      [
+        "SENDER_DOMAIN",
+        "BASE_URL",
+        "EMAIL_FALLBACK",
+        "PROVIDERB_WEBHOOK_SECRET",
+        "EMAIL_DEFER_QUEUE_URL",
+        "TRUSTED_MAIL_HOPS"
+      ]
     )
     const deaf = (env: Record<string, string>) =>
       advice(

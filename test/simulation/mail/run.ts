@@ -8,6 +8,9 @@ import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { FAULTS, makeWorld, type World } from "./setting.ts"
 
+/** A copy beyond the first, where a provider does not dedupe. */
+const EXTRA_COPY = "extra copy from provider_b (documented)"
+
 /** Long enough for every schedule, lease, visibility time and late event to run out once the weather is calm. */
 const CALM_MS = 3 * 60 * 60_000
 
@@ -219,8 +222,7 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
       )
       // `provider_b` knows no idempotency key: its second copies are the documented window.
       for (const list of copies.values())
-        for (let copy = 1; copy < list.length; copy++)
-          chronicle.saw("extra copy from provider_b (documented)")
+        for (let copy = 1; copy < list.length; copy++) chronicle.saw(EXTRA_COPY)
       return {
         seed,
         violations,
@@ -241,6 +243,10 @@ export const mailWorld: SimulatedWorld = {
   name: "mail",
   full: { size: 10, roughMinutes: 40, faults: FAULTS },
   bugs: BUGS,
+  notes: {
+    [EXTRA_COPY]:
+      "Extra copies from provider_b break no promise: Amazon SES knows no idempotency key, so that an ambiguous send can arrive\ntwice there when no delivery event beats its retry (README.md, What is promised)."
+  },
   mustHappen: [
     "SIGKILL",
     "SIGSTOP",

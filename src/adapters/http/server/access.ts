@@ -201,7 +201,11 @@ export const makeCaller = (addresses: PublicAddresses) =>
     })
   })
 
-const mayNot = (right: Right) => problem("FORBIDDEN", `This needs the right ${right}`)
+const mayNot = (right: Right) =>
+  problem(
+    "FORBIDDEN",
+    `This needs the right ${right}, which this token or session lacks. An operator makes a token that has it: postlane token create --name NAME --right ${right}`
+  )
 
 const noAdmin = problem("UNAUTHENTICATED", "An admin's bearer token or session is required")
 

@@ -1,6 +1,8 @@
-import { Effect, Schema, SchemaIssue } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiSchema } from "effect/http-api"
+
+import { fieldIssues } from "../../../domain/field-issues.ts"
 
 /** RFC 9457, section 3. */
 export const PROBLEM_MEDIA_TYPE = "application/problem+json"
@@ -198,16 +200,8 @@ export const invalidRequest = (
   return { ...problem("INVALID_REQUEST", detail + more), issues: named }
 }
 
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
-
 /** The 400 for a value that its schema refuses. */
-export const undecodable = ({ issue }: Schema.SchemaError) =>
-  invalidRequest(
-    formatIssue(issue).issues.map(({ path, message }) => ({
-      path: (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-      message
-    }))
-  )
+export const undecodable = (error: Schema.SchemaError) => invalidRequest(fieldIssues(error))
 
 /** Makes a decoder of parsed bodies whose refusal names every wrong field. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {

@@ -1,0 +1,106 @@
+import { spawn } from "node:child_process"
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+
+import { numbered } from "../support/files/pdf-samples.ts"
+import { type Child, makeFolder, runChild } from "../support/processes/child.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const PATIENCE_MS = 180_000
+
+/** The blocks of README.md that a reader pastes into a terminal. */
+const blocks = async (): Promise<ReadonlyArray<string>> =>
+  [...(await readFile(join(root, "README.md"), "utf8")).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
+    ([, block = ""]) => block
+  )
+
+let folder: Awaited<ReturnType<typeof makeFolder>>
+let server: Child
+let url = ""
+let smtpPort = ""
+
+/** What the blocks find where they are run: a document, the data folder of `npm start`, and the scripts of package.json. */
+beforeAll(async () => {
+  folder = await makeFolder()
+  server = runChild("src/runtime/start.ts", [], {
+    PORT: "0",
+    SMTP_PORT: "0",
+    POSTLANE_DATA_DIR: join(folder.path, ".postlane")
+  })
+  await writeFile(join(folder.path, "report.pdf"), numbered(2))
+  const scripts = {
+    postlane: `node ${join(root, "src/runtime/cli.ts")}`,
+    "demo:mail": `node ${join(root, "scripts/demo-mail.ts")}`
+  }
+  await writeFile(join(folder.path, "package.json"), JSON.stringify({ scripts }))
+  url = await server.line((line) => / API +(http:\S+)/.exec(line)?.[1])
+  smtpPort = await server.line((line) => /SMTP listens on \S+:(\d+)/.exec(line)?.[1])
+}, PATIENCE_MS)
+afterAll(async () => {
+  server.signal("SIGTERM")
+  await server.ended
+  await folder.remove()
+}, PATIENCE_MS)
+
+/** Runs blocks in one shell, as a reader would, one after the other; the first command that fails ends it. */
+const paste = (...texts: ReadonlyArray<string>) => {
+  const script = ["set -eu", ...texts].join("\n").replaceAll("http://127.0.0.1:8787", url)
+  const child = spawn("bash", ["-c", script], {
+    cwd: folder.path,
+    env: {
+      PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"] ?? ""}`,
+      HOME: folder.path,
+      SMTP_PORT: smtpPort,
+      PORT: new URL(url).port
+    },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (bytes: Buffer) => (output += bytes.toString()))
+  return new Promise<{ readonly code: number | null; readonly output: string }>((resolve) =>
+    child.once("close", (code) => resolve({ code, output }))
+  )
+}
+
+const blockWith = async (...words: ReadonlyArray<string>) => {
+  const found = (await blocks()).filter((block) => words.every((word) => block.includes(word)))
+  assert.lengthOf(found, 1, words.join(", "))
+  return found[0] ?? ""
+}
+
+describe("the commands of README.md, as they are", { timeout: PATIENCE_MS }, () => {
+  it("send a first mail, and show a fail-over", async () => {
+    const { code, output } = await paste(
+      await blockWith("First mail"),
+      "echo",
+      await blockWith("Second mail", "/dev/simulate")
+    )
+    assert.strictEqual(code, 0, output)
+    assert.match(output, /"status":"sent".*"provider":"provider_a"/)
+    const second = output.slice(output.lastIndexOf('"status":"sent"'))
+    assert.match(second, /"provider":"provider_b"/)
+    assert.match(second, /"failedOver":true/)
+  })
+
+  it("convert a document on this machine, then through the API and share it", async () => {
+    const { code, output } = await paste(
+      await blockWith("npm run postlane -- convert"),
+      await blockWith("/api/v1/files/$ID/convert")
+    )
+    assert.strictEqual(code, 0, output)
+    assert.include(output, "report.html: 2 pages")
+    assert.include(output, '"status":"completed"')
+    assert.include(output, '{"recipients":1,"unsentRecipients":[]}')
+    assert.include(await readFile(join(folder.path, "report.html"), "utf8"), "Page number 2")
+  })
+
+  it("mail a document, and name the answer", async () => {
+    const { code, output } = await paste(await blockWith("npm run demo:mail"))
+    assert.strictEqual(code, 0, output)
+    assert.match(output, /^result: Re: Please convert report\.pdf$/m)
+  })
+})
