@@ -74,7 +74,7 @@ export const oddities = ({ readable, settings, values: { events, sending } }: Gi
     when(batch.enabled && !embedded && value === undefined && readable(name), name)`
       is unset: the batch lane stays off without it`
   return [
-    ...when(sending.fallback === sending.primary && readable("EMAIL_PRIMARY"), "EMAIL_FALLBACK")`
+    ...when(sending.fallback === settings.sending.primary && readable("EMAIL_PRIMARY"), "EMAIL_FALLBACK")`
       is ignored, since it equals EMAIL_PRIMARY`,
     ...when(lacksChat, events.chatId === undefined ? "CHAT_ID" : "CHAT_BOT_TOKEN")`
       is unset: alerts cannot go to the chat without it`,
