@@ -27,6 +27,7 @@ import { promoHandlers } from "./routes/accounts/promo.ts"
 import { receiptHandlers } from "./routes/accounts/receipts.ts"
 import { invitePageHandlers, teamHandlers } from "./routes/accounts/team.ts"
 import { Api, DevApi, openApiDocument } from "./routes/api.ts"
+import { adminJobHandlers } from "./routes/conversion/admin-jobs.ts"
 import { bulkHandlers } from "./routes/conversion/bulk.ts"
 import { fileHandlers } from "./routes/conversion/files.ts"
 import { flyerHandlers } from "./routes/conversion/flyers.ts"
@@ -135,7 +136,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
       sharedHandlers,
       customerHandlers,
       adminsHandlers,
-      resultPagesHandlers
+      resultPagesHandlers,
+      adminJobHandlers
     ]),
     Layer.provide([
       proxySecretLayer(options.proxySecret),

@@ -45,3 +45,15 @@ export class AuditLog extends Context.Service<
     >
   }
 >()("postlane/ports/AuditLog") {}
+
+/** Writes what an admin did, where the change itself is not one function of the database that writes it, too. */
+export class AuditNotes extends Context.Service<
+  AuditNotes,
+  {
+    readonly add: (note: {
+      readonly action: string
+      readonly actor: string
+      readonly target: string
+    }) => Effect.Effect<void, StoreUnavailable>
+  }
+>()("postlane/ports/AuditNotes") {}

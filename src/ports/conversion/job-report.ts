@@ -14,6 +14,9 @@ export const MAX_COST_DAYS = 366
 export interface JobRow {
   readonly id: JobId
   readonly fileId: FileId
+  /** Null where the file or its owner was erased. */
+  readonly fileName: string | null
+  readonly customerEmail: string | null
   readonly customerId: CustomerId | null
   readonly bulkId: string | null
   readonly status: JobStatus
@@ -82,6 +85,22 @@ export class JobReport extends Context.Service<
     }) => Effect.Effect<
       { readonly rows: ReadonlyArray<JobRow>; readonly nextCursor: string | null },
       StoreUnavailable | InvalidCursor
+    >
+    /** How many jobs have each status; one that no job has may be missing. */
+    readonly jobCounts: Effect.Effect<
+      ReadonlyArray<{ readonly status: JobStatus; readonly jobs: number }>,
+      StoreUnavailable
+    >
+    /** The job of this id, as far as admins act on it; `undefined`: there is none, or its file was deleted. */
+    readonly jobOf: (jobId: JobId) => Effect.Effect<
+      | {
+          readonly fileId: FileId
+          readonly customerId: CustomerId
+          readonly status: JobStatus
+          readonly options: JobOptions
+        }
+      | undefined,
+      StoreUnavailable
     >
     /** Today and the `days` − 1 days before it, UTC; 1 to {@link MAX_COST_DAYS}. */
     readonly costs: (days: number) => Effect.Effect<CostReport, StoreUnavailable>

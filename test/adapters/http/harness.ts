@@ -39,7 +39,7 @@ import { Outreach } from "../../../src/domain/outreach/outreach.ts"
 import { Unsubscribing } from "../../../src/domain/outreach/unsubscribe.ts"
 import { Access, Admins, type MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { Accounts, ContactMessages, TeamInvites } from "../../../src/ports/accounts/accounts.ts"
-import { AuditLog } from "../../../src/ports/accounts/audit-log.ts"
+import { AuditLog, AuditNotes } from "../../../src/ports/accounts/audit-log.ts"
 import { Customers } from "../../../src/ports/accounts/customers.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../../src/ports/conversion/job-report.ts"
@@ -133,6 +133,7 @@ export interface Behind {
   readonly funds: Layer.Layer<Accounts>
   readonly customers: Layer.Layer<Customers>
   readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
+  readonly notes: Layer.Layer<AuditNotes>
   readonly resultPages: Layer.Layer<ResultPages>
   readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
   readonly convertByEmail: Layer.Layer<ConvertByEmail | MailObjects | ReplyChannel>
@@ -215,6 +216,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         Layer.mock(FileWatch, {}),
         Layer.mock(Uploads, {})
       ),
+    behind.notes ?? Layer.mock(AuditNotes, {}),
     behind.resultPages ?? Layer.mock(ResultPages, {}),
     behind.batch ?? Layer.mock(BatchControls, { stopBatchJob: () => Effect.void }),
     behind.jobs ?? Layer.mock(JobReport, {}),

@@ -35,6 +35,8 @@ export const suite = (
         const { rows } = yield* jobs.jobs({ limit: 10 })
         assert.strictEqual(rows[2]?.totalCostUsd, 0.25)
         assert.deepInclude(rows[0], {
+          fileName: "a.pdf",
+          customerEmail: `${owner}@x.test`,
           customerId: owner,
           bulkId: null,
           status: "pending",
@@ -53,6 +55,24 @@ export const suite = (
           [ids[1]]
         )
         assert.isNotNull(cancelled.rows[0]?.finishedAt)
+        const counts = yield* jobs.jobCounts
+        assert.deepStrictEqual(
+          counts.toSorted((a, b) => (a.status < b.status ? -1 : 1)),
+          [
+            { status: "cancelled", jobs: 1 },
+            { status: "pending", jobs: 4 }
+          ]
+        )
+        const { fileId } = cancelled.rows[0]!
+        assert.deepStrictEqual(yield* jobs.jobOf(anyId(ids[1])), {
+          fileId,
+          customerId: owner,
+          status: "cancelled",
+          options: {}
+        })
+        assert.isUndefined(yield* jobs.jobOf(anyId()))
+        yield* conversions.deleteFile(fileId, owner)
+        assert.isUndefined(yield* jobs.jobOf(anyId(ids[1])))
         assert.strictEqual((yield* Effect.flip(jobs.jobs({ limit: 1, cursor: "x" })))._tag, "InvalidCursor")
       })
     )

@@ -149,6 +149,11 @@ export const ROUTES = {
     showPage: "GET /api/v1/files/{fileId}/pages/{page}/result text",
     drawPage: "GET /api/v1/files/{fileId}/pages/{page}/picture bytes"
   },
+  adminJobs: {
+    countJobs: "GET /api/admin/job-counts",
+    cancelJob: "POST /api/admin/jobs/{jobId}/cancel",
+    retryJob: "POST /api/admin/jobs/{jobId}/retry"
+  },
   embedded: {
     page: "GET /dev text",
     outbox: "GET /dev/outbox",

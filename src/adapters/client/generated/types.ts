@@ -72,6 +72,8 @@ export interface SimulationScript {
   readonly otherwise?: "ok" | "rejected" | "unavailable" | "ambiguous-accepted" | "ambiguous-lost" | "hang-accepted" | "hang-lost" | "slow" | undefined
 }
 
+export type JobStatus = "pending" | "waiting_batch" | "processing" | "paused_budget" | "assembling" | "completed" | "failed" | "cancelled"
+
 export interface ResultPage {
   /** From 1. */ readonly page: number
   readonly label: string
@@ -143,8 +145,6 @@ export interface BulkOrder {
   readonly jobs: ReadonlyArray<{ readonly id: string; readonly fileId: string; readonly status: JobStatus }>
 }
 
-export type JobStatus = "pending" | "waiting_batch" | "processing" | "paused_budget" | "assembling" | "completed" | "failed" | "cancelled"
-
 export interface BulkRequest {
   readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined }>
   readonly options?: ConversionOptions | undefined
@@ -167,6 +167,8 @@ export interface CostReport {
 export interface ConversionJobRow {
   readonly id: string
   readonly fileId: string
+  readonly fileName: string | null
+  readonly customerEmail: string | null
   readonly customerId: string | null
   readonly bulkId: string | null
   readonly status: JobStatus
@@ -1058,6 +1060,27 @@ export interface Operations {
     readonly input: { readonly fileId: string | number; readonly page: string | number }
     readonly success: Uint8Array
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "UNREADABLE_FILE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** How many conversion jobs have each status: `GET /api/admin/job-counts` */
+  readonly "adminJobs.countJobs": {
+    readonly input: Nothing
+    readonly success: { readonly counts: ReadonlyArray<{ readonly status: JobStatus; readonly jobs: number }> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Stops a customer's conversion and keeps the file; nothing is charged: `POST /api/admin/jobs/{jobId}/cancel` */
+  readonly "adminJobs.cancelJob": {
+    readonly input: { readonly jobId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly jobId: string; readonly status: JobStatus }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_FINISHING" | "NOT_CONVERTING" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Converts the file of a failed or cancelled job again, as it was asked for: `POST /api/admin/jobs/{jobId}/retry` */
+  readonly "adminJobs.retryJob": {
+    readonly input: { readonly jobId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly jobId: string; readonly status: JobStatus }
+    readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_ACTIVE" | "UNAVAILABLE"
     readonly events: false
   }
   /** The local outbox as a page: `GET /dev` */

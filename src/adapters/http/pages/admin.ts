@@ -79,7 +79,8 @@ const JOBS: Screen = {
   main: `<h1>Jobs</h1>
 ${statusLinks}
 ${table("Conversion jobs, newest first")}
-${pager}`
+${pager}
+${confirmDialog}`
 }
 
 const EMAIL_LOG: Screen = {

@@ -13,6 +13,7 @@ import { FormGroup } from "./accounts/forms.ts"
 import { PromoGroup } from "./accounts/promo.ts"
 import { ReceiptGroup } from "./accounts/receipts.ts"
 import { InvitePageGroup, TeamGroup } from "./accounts/team.ts"
+import { AdminJobGroup } from "./conversion/admin-jobs.ts"
 import { BulkGroup } from "./conversion/bulk.ts"
 import { FileGroup } from "./conversion/files.ts"
 import { FlyerGroup } from "./conversion/flyers.ts"
@@ -72,7 +73,8 @@ export class Api extends HttpApi.make(API_NAME)
   .add(SharedGroup)
   .add(CustomerGroup)
   .add(AdminsGroup)
-  .add(ResultPagesGroup) {}
+  .add(ResultPagesGroup)
+  .add(AdminJobGroup) {}
 
 /** What an embedded one serves in addition. */
 export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup).add(DevMessageGroup) {}

@@ -32,6 +32,8 @@ const reported = (db: Documents, job: JobRow): ReportedJob => {
   return {
     id: job.id,
     fileId: job.fileId,
+    fileName: db.files.get(job.fileId)?.name ?? null,
+    customerEmail: db.customers.get(job.customerId)?.email ?? null,
     customerId: job.customerId,
     bulkId: job.bulkId,
     status: job.status,
@@ -104,6 +106,20 @@ export const layer: Layer.Layer<JobReport, never, MemoryDocuments> = Layer.effec
             nextCursor
           }))
         ),
+      jobCounts: transaction(documents, (db) =>
+        [...Map.groupBy(db.jobs.where(), ({ status }) => status)].map(([status, rows]) => ({
+          status,
+          jobs: rows.length
+        }))
+      ),
+      jobOf: (jobId) =>
+        transaction(documents, (db) => {
+          const job = db.jobs.get(jobId)
+          const file = db.files.get(job?.fileId)
+          if (job === undefined || file === undefined || file.deletedAt !== null) return undefined
+          const { options, status } = job
+          return { fileId: file.id, customerId: file.customerId, status, options }
+        }),
       costs: (days) => run((db) => costs(db, days))
     })
   })

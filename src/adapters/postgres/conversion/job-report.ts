@@ -12,6 +12,8 @@ import { ask, StoredOptions } from "./rows.ts"
 const Row = Schema.Struct({
   id: JobId,
   fileId: FileId,
+  fileName: TextOrNull,
+  customerEmail: TextOrNull,
   customerId: Schema.NullOr(CustomerId),
   bulkId: TextOrNull,
   status: JobStatus,
@@ -38,11 +40,14 @@ const Row = Schema.Struct({
   closedAt: TextOrNull
 })
 
-const COLUMNS = `j.id, j.file_id, j.customer_id, j.bulk_id, j.status, j.options, j.total_pages, j.total_chunks, j.done_chunks,
+const COLUMNS = `j.id, j.file_id, f.name as file_name, c.email as customer_email, j.customer_id, j.bulk_id, j.status, j.options, j.total_pages, j.total_chunks, j.done_chunks,
 coalesce(j.total_cost_usd, conversion_cost(j.id))::float8 as total_cost_usd, j.error, ${timeColumn("created_at", "j.created_at")},
 ${timeColumn("finished_at", "j.finished_at")}, b.state, b.outcome, b.close_reason, b.batch_job_arn, b.end_state, b.records,
 b.accepted, b.fallback, b.input_bytes::float8 as input_bytes, b.cost_usd::float8 as batch_cost_usd, b.attempts,
 ${timeColumn("submitted_at", "b.submitted_at")}, ${timeColumn("closed_at", "b.closed_at")}`
+
+const FROM = `large_conversion_jobs j left join conversion_batch_jobs b on b.job_id = j.id
+left join files f on f.id = j.file_id left join customers c on c.id = j.customer_id`
 
 const toRow = ({
   accepted,
@@ -131,7 +136,7 @@ export const layer: Layer.Layer<JobReport, never, ReadSql> = Layer.effect(
     JobReport.of({
       jobs: ({ cursor, limit, status }) =>
         newestFirst((text, parameters) => ask.stored("jobs", sql.unsafe<StoredRow>(text, parameters)), {
-          from: "large_conversion_jobs j left join conversion_batch_jobs b on b.job_id = j.id",
+          from: FROM,
           name: "j",
           columns: COLUMNS,
           conditions: (bind) => (status === undefined ? [] : [`j.status = ${bind(status)}`]),
@@ -140,6 +145,23 @@ export const layer: Layer.Layer<JobReport, never, ReadSql> = Layer.effect(
         }).pipe(
           Effect.flatMap(decodedPage("jobs", Row)),
           Effect.map(({ nextCursor, rows }) => ({ rows: rows.map(toRow), nextCursor }))
+        ),
+      jobCounts: ask.rows(
+        "jobCounts",
+        Schema.Struct({ status: JobStatus, jobs: Schema.Int }),
+        sql`select status, count(*)::int as jobs from large_conversion_jobs group by status`
+      ),
+      jobOf: (jobId) =>
+        ask.first(
+          "jobOf",
+          Schema.Struct({
+            fileId: FileId,
+            customerId: CustomerId,
+            status: JobStatus,
+            options: StoredOptions
+          }),
+          sql`select j.file_id, f.customer_id, j.status, j.options from large_conversion_jobs j
+            join files f on f.id = j.file_id where j.id = ${jobId}::uuid and f.deleted_at is null`
         ),
       costs: (days) =>
         Effect.map(ask.one("costs", Costs, sql.unsafe(COSTS, [days])), ({ from, sources, ...batch }) => ({

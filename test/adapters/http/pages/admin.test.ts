@@ -81,6 +81,8 @@ const messageOf = (changes: Partial<ContactMessageRow>): ContactMessageRow => ({
 const jobOf = (status: JobRow["status"]): JobRow => ({
   id: anyId("0199a000-0000-7000-8000-000000000001"),
   fileId: anyId("0199a000-0000-7000-8000-000000000002"),
+  fileName: `${HOSTILE}.pdf`,
+  customerEmail: "ann@x.test",
   customerId: anyId("0199a000-0000-7000-8000-000000000003"),
   bulkId: null,
   status,
@@ -124,6 +126,8 @@ let browser: Browser
 beforeAll(async () => {
   server = await startServer({
     jobs: Layer.succeed(JobReport, {
+      jobCounts: Effect.succeed([{ status: "cancelled" as const, jobs: 1234 }]),
+      jobOf: () => Effect.succeed(undefined),
       jobs: ({ status }) =>
         Effect.sync(() => {
           asked.status = status
@@ -252,6 +256,13 @@ it(
     expect(asked.status).toBe("cancelled")
     expect(await page.getByRole("link", { name: "Cancelled" }).getAttribute("aria-current")).toBe("page")
     await page.getByText("12 of 60").waitFor()
+    await page.getByRole("listitem").filter({ hasText: "Cancelled" }).getByText("1,234").waitFor()
+    const error = (await page.getByRole("cell", { name: HOSTILE, exact: true }).boundingBox())!
+    expect(error.x + error.width).toBeLessThanOrEqual(1280)
+    await page.getByRole("button", { name: `Retry ${HOSTILE}.pdf` }).click()
+    await page.getByRole("dialog", { name: `Convert ${HOSTILE}.pdf again?` }).waitFor()
+    await page.getByRole("button", { name: "Retry", exact: true }).click()
+    await page.locator("#problem", { hasText: "There is no such job" }).waitFor()
     await page.getByText("Cancelled by user").waitFor()
     await page.getByText(HOSTILE, { exact: true }).first().waitFor()
     await expectAccessible(page, "cancelled jobs")

@@ -34,6 +34,8 @@ const Batch = Schema.Struct({
 const JobRow = Schema.Struct({
   id: Schema.String,
   fileId: Schema.String,
+  fileName: TextOrNull,
+  customerEmail: TextOrNull,
   customerId: TextOrNull,
   bulkId: TextOrNull,
   status: JobStatus,

@@ -64,7 +64,7 @@ beforeAll(async () => {
         }),
       stopBatchJob: (jobId) => Effect.sync(() => void stopped.push(jobId))
     }),
-    jobs: Layer.succeed(JobReport, {
+    jobs: Layer.mock(JobReport, {
       jobs: (filter) =>
         Effect.gen(function* () {
           asked = filter

@@ -1,5 +1,7 @@
-import { el } from "../dom.js"
-import { count, NOTHING, showList, tag, time, usd } from "./list.js"
+import { ask } from "../api.js"
+import { confirmed } from "../dialogs.js"
+import { button, el, say } from "../dom.js"
+import { count, mayWrite, NOTHING, showList, showProblem, tag, time, usd } from "./list.js"
 
 /**
  * @typedef {{
@@ -7,7 +9,8 @@ import { count, NOTHING, showList, tag, time, usd } from "./list.js"
  *   readonly records: number, readonly accepted: number, readonly fallback: number
  * }} Batch
  * @typedef {{
- *   readonly id: string, readonly fileId: string, readonly customerId: string | null, readonly bulkId: string | null,
+ *   readonly id: string, readonly fileId: string, readonly fileName: string | null, readonly customerEmail: string | null,
+ *   readonly customerId: string | null, readonly bulkId: string | null,
  *   readonly status: string, readonly options: Readonly<Record<string, unknown>>, readonly totalPages: number,
  *   readonly totalChunks: number, readonly doneChunks: number, readonly totalCostUsd: number, readonly error: string | null,
  *   readonly createdAt: string, readonly finishedAt: string | null, readonly batch: Batch | null
@@ -53,46 +56,118 @@ for (const link of document.querySelectorAll(".statuses a")) {
   if (status === wanted) link.setAttribute("aria-current", "page")
 }
 
-showList({
+/** How many jobs have each status, beside its filter; nothing where it cannot be read. */
+const showCounts = async () => {
+  /** @type {{ readonly counts: ReadonlyArray<{ readonly status: string, readonly jobs: number }> }} */
+  const { counts } = await ask("GET", "/api/admin/job-counts")
+  const all = counts.reduce((sum, { jobs }) => sum + jobs, 0)
+  for (const link of document.querySelectorAll(".statuses a")) {
+    const status = link.getAttribute("data-status") ?? ""
+    const jobs = status === "" ? all : (counts.find((one) => one.status === status)?.jobs ?? 0)
+    link.parentElement?.querySelector(".count")?.remove()
+    link.after(el("span", { class: "count" }, count(jobs)))
+  }
+}
+
+/** @param {Job} job */
+const nameOf = ({ fileName }) => fileName ?? "a deleted document"
+
+/** Statuses that a job does not leave. */
+const ENDED = new Set(["completed", "failed", "cancelled"])
+
+/** @param {Job} job @param {"cancel" | "retry"} what */
+const act = async (job, what) => {
+  const name = nameOf(job)
+  const sure = await confirmed(
+    what === "cancel"
+      ? {
+          title: `Cancel the conversion of ${name}?`,
+          text: "What was converted so far is thrown away. The customer is charged nothing, and keeps the file.",
+          yes: "Cancel conversion",
+          no: "Keep converting"
+        }
+      : {
+          title: `Convert ${name} again?`,
+          text: "It is converted as it was asked for, and costs the customer what the first one would have; that one was not charged.",
+          yes: "Retry",
+          no: "Leave it",
+          kind: "primary"
+        }
+  )
+  if (!sure) return
+  try {
+    await ask("POST", `/api/admin/jobs/${encodeURIComponent(job.id)}/${what}`)
+    say(what === "cancel" ? `The conversion of ${name} is cancelled.` : `${name} is converted again.`)
+    await read()
+    await showCounts()
+  } catch (failure) {
+    showProblem(failure)
+  }
+}
+
+/** @param {Job} job */
+const change = (job) => {
+  if (job.status === "failed" || job.status === "cancelled")
+    return button("Retry", { about: nameOf(job), press: () => void act(job, "retry") })
+  return ENDED.has(job.status) || job.status === "assembling"
+    ? NOTHING
+    : button("Cancel", { about: nameOf(job), press: () => void act(job, "cancel") })
+}
+
+/** @type {ReadonlyArray<import("./list.js").Column<Job>>} */
+const columns = [
+  {
+    head: "Document",
+    kind: "free",
+    cell: (job) =>
+      el(
+        "div",
+        {},
+        el("p", {}, nameOf(job)),
+        job.customerEmail === null ? undefined : el("p", { class: "facts" }, job.customerEmail),
+        el(
+          "details",
+          {},
+          el("summary", {}, "Ids"),
+          idLine("Job", job.id),
+          idLine("File", job.fileId),
+          idLine("Customer", job.customerId),
+          idLine("Bulk", job.bulkId)
+        )
+      )
+  },
+  { head: "Status", cell: ({ status }) => tag(words.get(status) ?? status, mood(status)) },
+  { head: "Error", kind: "free", cell: ({ error }) => error ?? NOTHING },
+  {
+    head: "Began, ended",
+    kind: "short",
+    cell: ({ createdAt, finishedAt }) =>
+      el("div", {}, el("p", {}, time(createdAt)), el("p", {}, time(finishedAt)))
+  },
+  {
+    head: "Pages",
+    kind: "number",
+    cell: ({ doneChunks, totalChunks, totalPages }) =>
+      el(
+        "div",
+        {},
+        el("p", {}, count(totalPages)),
+        el("p", { class: "facts" }, `${count(doneChunks)} of ${count(totalChunks)} chunks`)
+      )
+  },
+  { head: "Cost", kind: "number", cell: ({ totalCostUsd }) => usd(totalCostUsd) },
+  {
+    head: "Way",
+    cell: ({ options }) => (options["highFidelity"] === true ? "High fidelity" : "Standard")
+  },
+  { head: "Batch", cell: ({ batch }) => batchCell(batch) }
+]
+
+const read = showList({
   path: "/api/admin/jobs",
   names: ["status"],
   none: wanted === "" ? "No jobs yet." : `No job of the status “${words.get(wanted) ?? wanted}”.`,
-  /** @type {ReadonlyArray<import("./list.js").Column<Job>>} */
-  columns: [
-    {
-      head: "Job",
-      kind: "free",
-      cell: ({ bulkId, customerId, fileId, id }) =>
-        el(
-          "div",
-          {},
-          el("span", { class: "id" }, id),
-          el(
-            "details",
-            {},
-            el("summary", {}, "Ids"),
-            idLine("File", fileId),
-            idLine("Customer", customerId),
-            idLine("Bulk", bulkId)
-          )
-        )
-    },
-    { head: "Status", cell: ({ status }) => tag(words.get(status) ?? status, mood(status)) },
-    { head: "Began", kind: "short", cell: ({ createdAt }) => time(createdAt) },
-    { head: "Ended", kind: "short", cell: ({ finishedAt }) => time(finishedAt) },
-    { head: "Pages", kind: "number", cell: ({ totalPages }) => count(totalPages) },
-    {
-      head: "Chunks done",
-      kind: "number",
-      cell: ({ doneChunks, totalChunks }) => `${count(doneChunks)} of ${count(totalChunks)}`
-    },
-    { head: "Cost", kind: "number", cell: ({ totalCostUsd }) => usd(totalCostUsd) },
-    {
-      head: "Way",
-      kind: "short",
-      cell: ({ options }) => (options["highFidelity"] === true ? "High fidelity" : "Standard")
-    },
-    { head: "Batch", kind: "free", cell: ({ batch }) => batchCell(batch) },
-    { head: "Error", kind: "free", cell: ({ error }) => error ?? NOTHING }
-  ]
+  columns: mayWrite() ? [...columns, { head: "Change", cell: change }] : columns
 })
+// The list says what is wrong where the API does not answer.
+showCounts().catch(() => undefined)

@@ -163,8 +163,10 @@ byId("again", HTMLFormElement).addEventListener("submit", (event) => {
 
 try {
   await showFunds()
-  /** @type {readonly [{ readonly file: FileView }, { readonly pages: ReadonlyArray<OutlinePage> }]} */
-  const [{ file }, { pages }] = await Promise.all([ask("GET", path), ask("GET", `${path}/pages`)])
+  /** @type {{ readonly file: FileView }} */
+  const { file } = await ask("GET", path)
+  /** @type {{ readonly pages: ReadonlyArray<OutlinePage> }} */
+  const { pages } = await ask("GET", `${path}/pages`)
   outline = pages
   drawFile(file)
   byId("pages", HTMLElement).hidden = false

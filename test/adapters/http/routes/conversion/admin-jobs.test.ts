@@ -1,0 +1,148 @@
+import { Effect, Layer } from "effect"
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
+
+import { BatchControls } from "../../../../../src/domain/batch/controls.ts"
+import { Conversions } from "../../../../../src/domain/conversion/conversions.ts"
+import { FileWatch } from "../../../../../src/domain/conversion/file-watch.ts"
+import type { JobStatus } from "../../../../../src/domain/conversion/job.ts"
+import { Uploads } from "../../../../../src/domain/conversion/uploads.ts"
+import type { JobId } from "../../../../../src/domain/ids.ts"
+import { AuditNotes } from "../../../../../src/ports/accounts/audit-log.ts"
+import { ConversionStore } from "../../../../../src/ports/conversion/conversion-store.ts"
+import { JobReport } from "../../../../../src/ports/conversion/job-report.ts"
+import { FileObjects } from "../../../../../src/ports/object-store.ts"
+import { storedFile } from "../../../../domain/conversion/stored-file.ts"
+import { anyId } from "../../../../support/any-id.ts"
+import { storeDown } from "../../../../support/worlds/store-down.ts"
+import { accessWith, admin, ADMIN_TOKEN, call, startServer, type TestServer } from "../../harness.ts"
+
+const JOB: JobId = anyId("0199a000-0000-7000-8000-000000000001")
+const NEXT: JobId = anyId("0199a000-0000-7000-8000-000000000002")
+const [fileId, customerId] = [anyId("f"), anyId("c")]
+
+let status: JobStatus
+let newest: JobId
+let started: "queued" | "insufficient" | "active" | "not_found"
+let noted: Array<string>
+let asked: Array<unknown>
+let auditDown: boolean
+let server: TestServer
+let reader: TestServer
+
+beforeAll(async () => {
+  const behind = {
+    jobs: Layer.mock(JobReport, {
+      jobCounts: Effect.succeed([{ status: "failed" as const, jobs: 3 }]),
+      jobOf: (jobId) =>
+        Effect.succeed(
+          jobId === JOB
+            ? { fileId, customerId, status, options: { highFidelity: true, _batchPrimed: true } }
+            : undefined
+        )
+    }),
+    notes: Layer.succeed(AuditNotes, {
+      add: ({ action, actor, target }) =>
+        auditDown
+          ? Effect.fail(storeDown("away"))
+          : Effect.sync(() => void noted.push(`${actor} ${action} ${target}`))
+    }),
+    batch: Layer.mock(BatchControls, { stopBatchJob: () => Effect.void }),
+    files: Layer.mergeAll(
+      Layer.mock(ConversionStore, {
+        file: () => Effect.sync(() => storedFile({ id: fileId, customerId, jobId: newest }))
+      }),
+      Layer.mock(Conversions, {
+        cancel: (file) =>
+          Effect.sync(() => {
+            asked.push(file)
+            return { answer: "cancelled", jobId: JOB }
+          }),
+        convert: (request) =>
+          Effect.sync(() => {
+            asked.push(request)
+            return started === "queued"
+              ? { answer: started, id: NEXT, status: "pending" }
+              : { answer: started }
+          })
+      }),
+      Layer.mock(FileObjects, {}),
+      Layer.mock(FileWatch, {}),
+      Layer.mock(Uploads, {})
+    )
+  }
+  server = await startServer(behind)
+  reader = await startServer({ ...behind, access: accessWith(["admin:read"], ADMIN_TOKEN) })
+})
+afterAll(async () => {
+  await server.stop()
+  await reader.stop()
+})
+beforeEach(() => {
+  status = "processing"
+  newest = JOB
+  started = "queued"
+  noted = []
+  asked = []
+  auditDown = false
+})
+
+const post = (what: string, id: string = JOB, to = server) =>
+  call(to, `/api/admin/jobs/${id}/${what}`, { method: "POST", headers: admin })
+
+describe("conversion jobs of admins", () => {
+  it("are counted by status", async () => {
+    const counts = await call(reader, "/api/admin/job-counts", { headers: admin })
+    expect(counts.json).toEqual({ counts: [{ status: "failed", jobs: 3 }] })
+  })
+
+  it("are cancelled while they are under way, with an entry in the audit log", async () => {
+    const cancelled = await post("cancel")
+    expect([cancelled.status, cancelled.json]).toEqual([200, { jobId: JOB, status: "cancelled" }])
+    expect(noted).toEqual([`admin job_cancelled ${JOB}`])
+    for (const ended of ["completed", "failed", "cancelled"] as const) {
+      status = ended
+      expect((await post("cancel")).json.code).toBe("NOT_CONVERTING")
+    }
+    // Another conversion of the file is not stopped in its place.
+    status = "processing"
+    newest = NEXT
+    expect((await post("cancel")).json.code).toBe("NOT_CONVERTING")
+    expect(asked).toEqual([expect.objectContaining({ customerId })])
+    expect(noted).toHaveLength(1)
+  })
+
+  it("are retried once they failed or were cancelled, as they were asked for, without the service's own notes", async () => {
+    for (const ended of ["failed", "cancelled"] as const) {
+      status = ended
+      const retried = await post("retry")
+      expect([retried.status, retried.json]).toEqual([202, { jobId: NEXT, status: "pending" }])
+    }
+    expect(asked).toEqual([
+      { fileId, customerId, options: { highFidelity: true } },
+      { fileId, customerId, options: { highFidelity: true } }
+    ])
+    expect(noted[0]).toBe(`admin job_retried ${JOB}`)
+    for (const [answer, code] of [
+      ["insufficient", "INSUFFICIENT_CREDITS"],
+      ["active", "CONVERSION_ACTIVE"],
+      ["not_found", "NOT_FOUND"]
+    ] as const) {
+      started = answer
+      expect((await post("retry")).json.code).toBe(code)
+    }
+    status = "completed"
+    expect((await post("retry")).json.code).toBe("CONVERSION_ACTIVE")
+  })
+
+  it("are touched by nobody without the right, under no made-up id, and not while it cannot be written down", async () => {
+    for (const what of ["cancel", "retry"]) {
+      expect((await post(what, JOB, reader)).status).toBe(403)
+      for (const id of [NEXT, "x", "%00", "'%20or%20true"]) expect((await post(what, id)).status).toBe(404)
+    }
+    auditDown = true
+    expect((await post("cancel")).status).toBe(503)
+    status = "failed"
+    expect((await post("retry")).status).toBe(503)
+    expect(asked).toEqual([])
+  })
+})
