@@ -24,7 +24,7 @@ const MAX_GROUPS = 1_000
 const MAX_SEGMENTS = 2_000
 
 /** The page's paths and images, and the marks that text inside marked form XObjects inherits (by text object). */
-interface PageObjects {
+export interface PageObjects {
   readonly drawings: ReadonlyArray<Drawing>
   /** The extents of form XObjects. */
   readonly groups: ReadonlyArray<Box>

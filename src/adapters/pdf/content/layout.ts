@@ -22,7 +22,7 @@ import { uprightPage } from "../../../domain/conversion/recognition/upright-page
 import { PdfError, type Picture, type ReadScan } from "../../../ports/conversion/pdf.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument } from "../pages/document.ts"
-import { type Part, partsOfPage, shownImage } from "../pages/region.ts"
+import { type Part, partsOfPage } from "../pages/region.ts"
 import { imageOfPage, pictureOfScan } from "../pages/render.ts"
 import { hasUnnamedGlyphs } from "./text-runs.ts"
 
@@ -74,27 +74,26 @@ const MAX_PICTURES_BYTES = 3 * 1024 * 1024
 const dataUri = ({ bytes, mediaType }: Picture): string =>
   `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`
 
-const partOf = (place: string): Part => {
+const partOf = (place: number | string): Part => {
+  if (typeof place === "number") return { image: place }
   const [x0 = 0, y0 = 0, x1 = 0, y1 = 0, turn = 0] = place.split(" ").map(Number)
   return { region: { x0, y0, x1, y1 }, turn }
 }
 
 /** Pictures as data URIs, as many as there is room for. */
 const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
+  const places = [...new Set<number | string>([...picturesIn(page.html), ...regionsIn(page.html)])]
+  if (places.length === 0) return page
   const pictures = new Map<number | string, string>()
   let room = MAX_PICTURES_BYTES
-  const give = (place: number | string | undefined, picture: Picture | null): boolean => {
+  partsOfPage(document, page.index, places.map(partOf), (at, picture) => {
+    const place = places[at]
     if (place !== undefined && picture !== null && picture.bytes.length <= room) {
       room -= picture.bytes.length
       pictures.set(place, dataUri(picture))
     }
     return room > 0
-  }
-  for (const index of new Set(picturesIn(page.html)))
-    if (!give(index, shownImage(document, page.index, index))) break
-  const places = [...new Set(regionsIn(page.html))]
-  if (places.length > 0 && room > 0)
-    partsOfPage(document, page.index, places.map(partOf), (at, picture) => give(places[at], picture))
+  })
   return pictures.size === 0 ? page : { ...page, html: withPictures(page.html, pictures) }
 }
 

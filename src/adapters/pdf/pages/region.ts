@@ -1,6 +1,6 @@
 import type { Box } from "../../../domain/conversion/page-content.ts"
 import type { Picture } from "../../../ports/conversion/pdf.ts"
-import { readObjects } from "../content/drawings.ts"
+import { type PageObjects, readObjects } from "../content/drawings.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { OpenDocument, OpenPage } from "./document.ts"
 import type { Pixels } from "./png.ts"
@@ -17,8 +17,15 @@ const FINE = 2
 const COARSE = 1.5
 const MOST_ACROSS = 1_400
 
+/** A colour rounded to five bits a channel, white and black kept: smooth edges of one colour become few. */
+const rounded = (color: number): number => (color & 0xf8f8f8) | ((color >> 5) & 0x070707)
+
 /** A bitmap with a byte a pixel, where so few colours are used that a palette holds them. */
-const fewColors = ({ call, memory }: Pdfium, bitmap: number): Pixels | undefined => {
+const fewColors = (
+  { call, memory }: Pdfium,
+  bitmap: number,
+  colorOf: (color: number) => number
+): Pixels | undefined => {
   const [width, height] = [call.FPDFBitmap_GetWidth(bitmap), call.FPDFBitmap_GetHeight(bitmap)]
   const start = call.FPDFBitmap_GetBuffer(bitmap) >>> 0
   if (start === 0 || call.FPDFBitmap_GetStride(bitmap) !== 4 * width) return undefined
@@ -30,10 +37,11 @@ const fewColors = ({ call, memory }: Pdfium, bitmap: number): Pixels | undefined
     const color = (pixels[at] ?? 0) & COLOR
     if (color !== before) {
       before = color
-      const known = places.get(color)
+      const kept = colorOf(color)
+      const known = places.get(kept)
       if (known === undefined && places.size === MOST_COLORS) return undefined
       place = known ?? places.size
-      if (known === undefined) places.set(color, place)
+      if (known === undefined) places.set(kept, place)
     }
     if (place !== 0) data[at] = place
   }
@@ -69,20 +77,45 @@ const drawn = (
   }
 }
 
-/** A part of a page, in points of the page turned upright where its writing is turned by `turn`. */
-export interface Part {
-  readonly region: Box
-  readonly turn: number
-}
+/** A part of a page, in points of the page turned upright where its writing is turned by `turn`; or its n-th image. */
+export type Part = { readonly region: Box; readonly turn: number } | { readonly image: number }
 
-const pictureOf = (pdfium: Pdfium, open: OpenPage, { region, turn }: Part): Picture | null => {
+/** Share of a drawing from which on an image in it has more colours than a palette holds. */
+const PHOTOGRAPHIC = 0.3
+
+const areaOf = ({ x0, x1, y0, y1 }: Box): number => Math.max(0, x1 - x0) * Math.max(0, y1 - y0)
+
+const isPhotographic = (region: Box, { drawings }: PageObjects): boolean =>
+  drawings.some(({ box, kind }) => kind === "image" && areaOf(box) > PHOTOGRAPHIC * areaOf(region))
+
+const pictureOf = (
+  pdfium: Pdfium,
+  open: OpenPage,
+  { region, turn }: { readonly region: Box; readonly turn: number },
+  photographic = false
+): Picture | null => {
   const most = MOST_ACROSS / Math.max(region.x1 - region.x0, region.y1 - region.y0)
   const fine = { region, turn, scale: Math.min(FINE, most) }
   const coarse = { region, turn, scale: Math.min(COARSE, most) }
   const pixels =
-    drawn(pdfium, open, fine, (bitmap) => fewColors(pdfium, bitmap)) ??
-    drawn(pdfium, open, coarse, (bitmap) => pixelsOf(pdfium, bitmap))
+    (photographic
+      ? undefined
+      : drawn(
+          pdfium,
+          open,
+          fine,
+          (bitmap) => fewColors(pdfium, bitmap, (color) => color) ?? fewColors(pdfium, bitmap, rounded)
+        )) ?? drawn(pdfium, open, coarse, (bitmap) => pixelsOf(pdfium, bitmap))
   return pixels === undefined ? null : asPicture(pixels)
+}
+
+/** An image as a reader sees it: the file's own JPEG, else what is drawn at its place, masks and colours applied. */
+const shownImage = (pdfium: Pdfium, open: OpenPage, objects: PageObjects, image: number): Picture | null => {
+  const object = objects.images[image]
+  const jpeg = object === undefined ? undefined : jpegOf(pdfium, open.page, object)
+  if (jpeg !== undefined) return jpeg
+  const drawing = objects.drawings.find((one) => one.kind === "image" && one.index === image)
+  return drawing === undefined ? null : pictureOf(pdfium, open, { region: drawing.box, turn: 0 })
 }
 
 /** Parts of a page as pictures, in one reading of it, null where one is empty or too large; `give` says whether to go on. */
@@ -93,20 +126,13 @@ export const partsOfPage = (
   give: (at: number, picture: Picture | null) => boolean
 ): void =>
   document.withPage(index, (open) => {
-    for (const [at, part] of parts.entries()) if (!give(at, pictureOf(document.pdfium, open, part))) return
-  })
-
-/**
- * The page's n-th image as a reader sees it: the file's own JPEG, else what is drawn at its place, masks and colours applied. Null
- * where there is none.
- */
-export const shownImage = (document: OpenDocument, index: number, image: number): Picture | null =>
-  document.withPage(index, (open) => {
     const { pdfium } = document
-    const { drawings, images } = readObjects(pdfium, open.page, open.matrix)
-    const object = images[image]
-    const jpeg = object === undefined ? undefined : jpegOf(pdfium, open.page, object)
-    if (jpeg !== undefined) return jpeg
-    const drawing = drawings.find((one) => one.kind === "image" && one.index === image)
-    return drawing === undefined ? null : pictureOf(pdfium, open, { region: drawing.box, turn: 0 })
+    const objects = readObjects(pdfium, open.page, open.matrix)
+    for (const [at, part] of parts.entries()) {
+      const picture =
+        "image" in part
+          ? shownImage(pdfium, open, objects, part.image)
+          : pictureOf(pdfium, open, part, part.turn === 0 && isPhotographic(part.region, objects))
+      if (!give(at, picture)) return
+    }
   })
