@@ -112,7 +112,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 /** The main part of `GET /sign-in`: by mail, or with a token. `next`: the page to open then. */
 export const signInMain = (reason: string | undefined, next: string | undefined): string => {
   const notice = reason === undefined ? undefined : REASONS.get(reason)
-  const goesOn = next ?? (reason === "admin" ? "/admin/jobs" : undefined)
+  const goesOn = next ?? (reason === "admin" ? "/admin" : undefined)
   const described = (help: string) => ` aria-describedby="${help}${notice === undefined ? "" : " reason"}"`
   return `<div class="narrow">
 <h1>Sign in</h1>

@@ -248,6 +248,7 @@ const open = async (screen: string) => {
 it(
   "jobs: cancelled ones have their own filter; what a row shows is text",
   async () => {
+    await open("jobs")
     await page.getByRole("table", { name: "Conversion jobs, newest first" }).waitFor()
     await tabTo(page, "Cancelled")
     await page.keyboard.press("Enter")

@@ -75,7 +75,7 @@ const expectPage = (answer: Answer, status = 200) => {
 describe("who may open a page", () => {
   it("a visitor is led to the sign-in; so is one whose session ended", async () => {
     expect(to(await open("/dashboard"))).toEqual([303, "/sign-in"])
-    expect(to(await open("/admin/jobs"))).toEqual([303, "/sign-in?reason=admin"])
+    expect(to(await open("/admin/jobs"))).toEqual([303, "/sign-in?reason=admin&next=%2Fadmin%2Fjobs"])
     expect(to(await open("/dashboard", "nobody"))).toEqual([303, "/sign-in?reason=ended"])
     const page = await open("/sign-in?reason=ended")
     expectPage(page)
