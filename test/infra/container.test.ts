@@ -48,8 +48,6 @@ describe("the image", () => {
       if (stages.has(base)) continue
       assert.strictEqual(base, `docker.io/library/node:${manifest.devDependencies["node"]}-bookworm-slim`)
     }
-    const emulator = words(of("emulators", "RUN")[0]!).find((word) => word.startsWith("fauxqs@"))
-    assert.strictEqual(emulator, `fauxqs@${manifest.devDependencies["fauxqs"]}`)
   })
 
   it("copies what is there, and what its ignore file lets in", () => {
@@ -77,8 +75,8 @@ describe("the image", () => {
       // Nothing after it needs another user.
       const after = inStage(name).slice(inStage(name).findIndex((one) => one.getKeyword() === "USER") + 1)
       assert.isFalse(after.some((one) => ["RUN", "COPY", "ADD"].includes(one.getKeyword())))
-      assert.deepStrictEqual(execForm(of(name, "ENTRYPOINT")[0]!), ["node"])
-      const [script = ""] = execForm(of(name, "CMD")[0]!)
+      const [program, script = ""] = [...execForm(of(name, "ENTRYPOINT")[0]!), ...execForm(of(name, "CMD")[0]!)]
+      assert.strictEqual(program, "node")
       assert.isTrue(existsSync(`${root}/${script}`), script)
     }
     assert.strictEqual(words(of(stage, "STOPSIGNAL")[0]!)[0], "SIGTERM")
@@ -139,7 +137,7 @@ describe("the compose file", () => {
         assert.isTrue(stages.has(service.build.target), name)
         assert.isTrue(existsSync(`${root}/${service.build.dockerfile}`), name)
       } else assert.match(service.image ?? "", /:\d+[\w.-]*$/, name)
-      for (const script of service.command ?? []) assert.isTrue(existsSync(`${root}/${script}`), script)
+      for (const command of service.command ?? []) assert.include(["serve", "migrate"], command)
       for (const other of Object.keys(service.depends_on ?? {})) assert.property(compose.services, other)
     }
     for (const [name, { environment = {} }] of ours) {
