@@ -145,6 +145,9 @@ describe("the page of a mail", () => {
     const { headers, status } = await call(server, `/admin/email-log/${ID}`, {
       headers: { accept: "text/html" }
     })
-    expect([status, headers.location]).toEqual([303, `/sign-in?reason=admin&next=%2Fadmin%2Femail-log%2F${ID}`])
+    expect([status, headers.location]).toEqual([
+      303,
+      `/sign-in?reason=admin&next=%2Fadmin%2Femail-log%2F${ID}`
+    ])
   })
 })
