@@ -157,6 +157,7 @@ const calm: HealthFacts = {
 
 let shown: MailStory = bounced()
 let facts = calm
+let hasEvents = true
 let removed: ReadonlyArray<string> = []
 let server: TestServer
 let browser: Browser
@@ -177,7 +178,13 @@ beforeAll(async () => {
     count: () => Effect.succeed(50),
     stats: Layer.succeed(EmailStats, {
       lastDay: Effect.sync(() => stats(new Date().toISOString().slice(0, 13))),
-      since: () => Effect.sync(() => ({ from: "", stats: stats(new Date().toISOString().slice(0, 10)) }))
+      since: () =>
+        Effect.sync(() => ({
+          from: "",
+          stats: stats(new Date().toISOString().slice(0, 10)).filter(
+            ({ status }) => hasEvents || status === "sent"
+          )
+        }))
     }),
     suppressions: Layer.succeed(SuppressionList, {
       page: () => Effect.succeed({ rows: [], nextCursor: null }),
@@ -300,6 +307,28 @@ it(
     await page.getByRole("table", { name: "Delivered" }).waitFor()
     expect(await page.locator("#past").getAttribute("open")).toBe("")
     await expectAccessible(page, "an overview with an alarm")
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "what is not known is no zero, and an empty filter is no empty list",
+  async () => {
+    const figure = (name: string) =>
+      page.locator("#totals div", { hasText: name }).locator("dd").textContent()
+    await page.goto(`${server.url}/admin/statistics`)
+    await page.getByRole("table").waitFor()
+    expect(await figure("Delivered")).toBe("85.6 %")
+    hasEvents = false
+    await page.reload()
+    await page.getByRole("table").waitFor()
+    expect([await figure("Delivered"), await figure("Bounced")]).toEqual(["–", "–"])
+    hasEvents = true
+    await page.goto(`${server.url}/admin/suppressions?reason=manual`)
+    await page.getByText("No suppressed address matches the filter.").waitFor()
+    await page.goto(`${server.url}/admin/suppressions`)
+    await page.getByText("No address is suppressed.").waitFor()
     expect(complaints).toEqual([])
   },
   PATIENCE
