@@ -609,6 +609,8 @@ begin
 
   delete from admins where email = p_email;
   v_found := v_found or found;
+  delete from file_shares where lower(email) = p_email;
+  v_found := v_found or found;
   delete from team_invites where email = p_email;
   v_found := v_found or found;
   delete from contact_messages where lower(email) = p_email;

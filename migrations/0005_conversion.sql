@@ -56,9 +56,22 @@ create table files (
   -- known (DOC-16, R2).
   unreadable_pages integer[] not null default '{}',
   has_text boolean,
+  -- Links to the result that were made until then are stopped (DOC-50).
+  shares_from timestamptz,
   -- The inline path: when this attempt began.
   claimed_at timestamptz
 );
+
+-- Whom a file's result is shared with, by address as it was written. The links themselves are signed, not stored (DOC-50).
+create table file_shares (
+  file_id uuid not null references files (id) on delete cascade,
+  email text not null check (email <> ''),
+  shared_at timestamptz not null,
+  expires_at timestamptz not null,
+  primary key (file_id, email)
+);
+
+create index file_shares_email on file_shares (lower(email));
 
 create index files_customer on files (customer_id, created_at desc, id desc) where deleted_at is null;
 create index files_live on files (status, updated_at) where status in ('processing', 'chunked_processing');
@@ -1019,6 +1032,7 @@ begin
   end loop;
   perform cancel_flyer_jobs_for_file(p_file_id, 'The user stopped the conversion: the file was deleted');
   perform release_hold(v_job, 'cancelled');
+  delete from file_shares where file_id = p_file_id;
   return 'deleted';
 end
 $$;
@@ -1808,7 +1822,7 @@ execute function converted_elsewhere();
 
 select secure_table(name) from unnest(array[
   'files', 'inline_turns', 'work_turns', 'convert_queue', 'large_conversion_jobs', 'chunk_jobs', 'cost_ledger', 'flyer_jobs',
-  'bulk_orders', 'bulk_items', 'share_keys', 'object_stores'
+  'bulk_orders', 'bulk_items', 'share_keys', 'file_shares', 'object_stores'
 ]::regclass[]) as name;
 
 select secure_function(name) from unnest(array[

@@ -44,6 +44,14 @@ export const subjectOf = (payload: Uint8Array): ShareSubject | undefined => {
   return { fileId: FileId.make(fileId), expiresAt }
 }
 
+/** Whether a link that was made then, seconds since 1970, works after links were stopped at `sharesFrom`, milliseconds. */
+export const isAfterStop = (madeAt: number, sharesFrom: number | null): boolean =>
+  sharesFrom === null || sharesFrom < madeAt * 1000
+
+/** The first moment from which a link works, milliseconds: links count by the second, and those until `sharesFrom` are stopped. */
+export const firstMoment = (sharesFrom: number | null): Effect.Effect<number> =>
+  Effect.map(Clock.currentTimeMillis, (now) => Math.max(now, sharesFrom === null ? 0 : sharesFrom + 1000))
+
 /**
  * Signed links to results: file id and expiry with an HMAC-SHA256 over both. The same moment gives the same link, so that a
  * mail with links can be sent again under its idempotency key.
@@ -62,12 +70,14 @@ export const makeShareLinks = Effect.fnUntraced(function* <E>(options: {
       const token = yield* tokens.write(payloadOf({ fileId, expiresAt }))
       return { url: `${baseUrl}/shared/${token}`, expiresAt: new Date(expiresAt * 1000).toISOString() }
     }),
-    /** The file of a genuine token that has not expired. */
-    fileOf: Effect.fnUntraced(function* (token: string) {
+    /** The file of a genuine token that has not expired, and when the link was made, seconds since 1970. */
+    read: Effect.fnUntraced(function* (token: string) {
       const payload = yield* tokens.read(token)
       const subject = payload === undefined ? undefined : subjectOf(payload)
       const now = yield* Clock.currentTimeMillis
-      return subject === undefined || subject.expiresAt * 1000 <= now ? undefined : subject.fileId
+      return subject === undefined || subject.expiresAt * 1000 <= now
+        ? undefined
+        : { fileId: subject.fileId, madeAt: subject.expiresAt - SHARE_SECONDS }
     })
   }
 })

@@ -19,7 +19,14 @@ interface SharedResult {
   readonly resultKey: string
 }
 
-/** Makes links to the results of files, and opens them. */
+/** Somebody whom a file was shared with. Times are ISO 8601. */
+export interface Share {
+  readonly email: string
+  readonly sharedAt: string
+  readonly expiresAt: string
+}
+
+/** Makes links to the results of files, opens them, and knows whom they were mailed to. */
 export class SharedFiles extends Context.Service<
   SharedFiles,
   {
@@ -30,7 +37,24 @@ export class SharedFiles extends Context.Service<
     }) => Effect.Effect<ShareLink | undefined, StoreUnavailable>
     /** The address of a file's link that is valid for two weeks from `from`; the same `from` gives the same address. */
     readonly urlFrom: (fileId: FileId, from: Date) => Effect.Effect<string, StoreUnavailable>
-    /** What the link shows; `undefined` for a forged or expired token, a deleted file, or one without a result. */
+    /** Writes down whom a link is mailed to. */
+    readonly note: (shared: {
+      readonly fileId: FileId
+      readonly recipients: ReadonlyArray<string>
+      /** ISO 8601. */
+      readonly expiresAt: string
+    }) => Effect.Effect<void, StoreUnavailable>
+    /** Whom a file of this customer's is shared with, newest first; links that have expired are left out. */
+    readonly shares: (file: {
+      readonly fileId: FileId
+      readonly customerId: CustomerId
+    }) => Effect.Effect<ReadonlyArray<Share>, StoreUnavailable>
+    /** Stops every link to the file that was made until now; false where there is no such file of this customer's. */
+    readonly stop: (file: {
+      readonly fileId: FileId
+      readonly customerId: CustomerId
+    }) => Effect.Effect<boolean, StoreUnavailable>
+    /** What the link shows; `undefined` for a forged, expired or stopped token, a deleted file, or one without a result. */
     readonly open: (token: string) => Effect.Effect<SharedResult | undefined, StoreUnavailable>
   }
 >()("postlane/ports/SharedFiles") {}

@@ -55,6 +55,45 @@ export const suite = (name: string, stores: Layer.Layer<SharedFiles | Conversion
       })
     )
 
+    it.effect(
+      "the owner sees whom a file is shared with, and stops every link that was made until then",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const links = yield* SharedFiles
+          const store = yield* ConversionStore
+          const [owner, stranger] = [yield* customer(10), yield* customer(10)]
+          const [fileId, other] = [yield* withResult(owner, "shared"), yield* withResult(owner, "kept")]
+          const [mine, theirs] = [
+            { fileId, customerId: owner },
+            { fileId, customerId: stranger }
+          ]
+          const { expiresAt, url } = (yield* links.link(mine))!
+          const kept = (yield* links.link({ fileId: other, customerId: owner }))!
+          yield* links.note({ fileId, recipients: ["bob@x.test", "Ann@x.test"], expiresAt })
+          yield* links.note({ fileId, recipients: ["bob@x.test"], expiresAt })
+          yield* links.note({ fileId: other, recipients: ["eve@x.test"], expiresAt: kept.expiresAt })
+          const shares = yield* links.shares(mine)
+          assert.deepStrictEqual(shares.map(({ email }) => email).toSorted(), ["Ann@x.test", "bob@x.test"])
+          assert.strictEqual(shares[0]?.expiresAt, expiresAt)
+          assert.deepStrictEqual(yield* links.shares(theirs), [])
+          assert.isFalse(yield* links.stop(theirs))
+          assert.isFalse(yield* links.stop({ fileId: anyId(), customerId: owner }))
+          assert.isDefined(yield* links.open(tokenOf(url)))
+          assert.isTrue(yield* links.stop(mine))
+          assert.isUndefined(yield* links.open(tokenOf(url)))
+          assert.deepStrictEqual(yield* links.shares(mine), [])
+          assert.isDefined(yield* links.open(tokenOf(kept.url)))
+          // In the same second as the stop.
+          const anew = (yield* links.link(mine))!
+          assert.isDefined(yield* links.open(tokenOf(anew.url)))
+          yield* links.note({ fileId, recipients: ["bob@x.test"], expiresAt: anew.expiresAt })
+          yield* store.deleteFile(fileId, owner)
+          assert.deepStrictEqual(yield* links.shares(mine), [])
+          assert.isFalse(yield* links.stop(mine))
+        })
+    )
+
     it.effect("somebody else's file has no link; a file without a result shows nothing", () =>
       Effect.gen(function* () {
         yield* clean

@@ -231,6 +231,9 @@ describe("sharing", () => {
               }
             : undefined
         ),
+      note: () => Effect.void,
+      shares: () => Effect.succeed([]),
+      stop: () => Effect.succeed(true),
       urlFrom: () => Effect.die("not here"),
       open: () => Effect.die("not here")
     })

@@ -129,7 +129,9 @@ export const ROUTES = {
     startBulk: "POST /api/v1/bulk"
   },
   sharing: {
-    shareFile: "POST /api/v1/files/{fileId}/share"
+    shareFile: "POST /api/v1/files/{fileId}/share",
+    listShares: "GET /api/v1/files/{fileId}/shares",
+    stopSharing: "DELETE /api/v1/files/{fileId}/shares none"
   },
   shared: {
     showShared: "GET /shared/{token} text"

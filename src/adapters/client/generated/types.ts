@@ -130,6 +130,12 @@ export interface CustomerRequest {
   readonly name?: string | undefined
 }
 
+export interface Share {
+  readonly email: string
+  readonly sharedAt: string
+  readonly expiresAt: string
+}
+
 export interface Shared {
   /** How many mails went out, or are queued for a retry. */ readonly recipients: number
   readonly unsentRecipients: ReadonlyArray<string>
@@ -990,6 +996,20 @@ export interface Operations {
     readonly input: { readonly fileId: string | number; readonly body: ShareRequest }
     readonly success: Shared
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Whom the result is shared with, newest first: `GET /api/v1/files/{fileId}/shares` */
+  readonly "sharing.listShares": {
+    readonly input: { readonly fileId: string | number }
+    readonly success: { readonly shares: ReadonlyArray<Share> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Stops every link to the result that was made until now: `DELETE /api/v1/files/{fileId}/shares` */
+  readonly "sharing.stopSharing": {
+    readonly input: { readonly fileId: string | number }
+    readonly success: undefined
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
   }
   /** A shared result: `GET /shared/{token}` */

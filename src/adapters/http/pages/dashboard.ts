@@ -26,6 +26,12 @@ const shareDialog = dialog(
 <label for="share-message">Message <span class="help">(may be left out)</span></label>
 <textarea id="share-message" rows="3" maxlength="5000"></textarea>
 <p id="share-problem" class="problem" role="alert" hidden></p>
+<div id="share-with" hidden>
+<h3>Shared with</h3>
+<ul id="share-list"></ul>
+<button type="button" id="share-stop" class="danger">Stop all links</button>
+<p class="help">Every link to this result stops working, also for those who had it from an answer to a mail.</p>
+</div>
 <div class="buttons">
 <button type="button" id="share-no">Not now</button>
 <button type="submit" class="primary">Share</button>

@@ -66,7 +66,8 @@ export const addFile = (db: Documents, file: NewFile): FileRow | undefined => {
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
-    purgedAt: null
+    purgedAt: null,
+    sharesFrom: null
   })
 }
 

@@ -93,6 +93,17 @@ export interface FileRow extends Leased {
   readonly updatedAt: Moment
   readonly deletedAt: Moment | null
   readonly purgedAt: Moment | null
+  /** Links that were made until then are stopped; milliseconds of the epoch. */
+  readonly sharesFrom: number | null
+}
+
+/** `file_shares`, by file and address. */
+export interface ShareRow {
+  readonly fileId: FileId
+  readonly email: string
+  readonly sharedAt: Moment
+  /** ISO 8601. */
+  readonly expiresAt: string
 }
 
 /** `inline_turns`: until when a customer has used up their share of the inline workers. */

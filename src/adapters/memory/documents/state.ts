@@ -21,6 +21,7 @@ import type {
   Moment,
   QueueRow,
   ReplyRow,
+  ShareRow,
   ServedRow,
   StrangerRow,
   TurnRow
@@ -35,6 +36,7 @@ export interface Documents {
   readonly charges: Table<ChargeRow>
   readonly ledger: Table<LedgerRow>
   readonly files: Table<FileRow>
+  readonly shares: Table<ShareRow>
   readonly turns: Table<TurnRow>
   readonly served: Table<ServedRow>
   readonly queue: Table<QueueRow>
@@ -86,6 +88,7 @@ export const makeDocuments = (linkKey = new Uint8Array(32)): Documents => {
       ({ id }) => id,
       ({ pages, sizeBytes }) => pages > 0 && sizeBytes >= 0
     ),
+    shares: new Table(journal, ({ email, fileId }) => `${fileId} ${email}`),
     turns: new Table(journal, ({ customerId }) => customerId),
     served: new Table(journal, ({ kind }) => kind),
     queue: new Table(journal, ({ jobId }) => jobId),

@@ -1,24 +1,31 @@
 import { Clock, Effect, Layer, Schema } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
-import { makeShareLinks } from "../../../domain/conversion/share-token.ts"
+import { firstMoment, makeShareLinks } from "../../../domain/conversion/share-token.ts"
 import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
-import { ReadSql } from "../client.ts"
+import { ReadSql, WriteSql } from "../client.ts"
 import { readLinkKey } from "../link-key.ts"
+import { IsoTime, storable } from "../values.ts"
 import { ask } from "./rows.ts"
 
-const FileRow = Schema.Struct({ fileName: Schema.String, sender: Schema.String })
+const FileRow = Schema.Struct({
+  fileName: Schema.String,
+  sender: Schema.String,
+  sharesFrom: Schema.NullOr(Schema.Finite)
+})
+const ShareRow = Schema.Struct({ email: Schema.String, sharedAt: IsoTime, expiresAt: IsoTime })
 const ResultRow = Schema.Struct({ fileName: Schema.String, resultKey: Schema.String })
 
 /** Links to results, keyed by a random key in the database. */
 export const layer = (options: {
   /** Without a trailing slash. */
   readonly baseUrl: string
-}): Layer.Layer<SharedFiles, never, ReadSql | Mac.Mac> =>
+}): Layer.Layer<SharedFiles, never, ReadSql | WriteSql | Mac.Mac> =>
   Layer.effect(
     SharedFiles,
     Effect.gen(function* () {
       const sql = yield* ReadSql
+      const write = yield* WriteSql
       const links = yield* makeShareLinks({ ...options, key: readLinkKey(sql, "share_keys") })
 
       return SharedFiles.of({
@@ -26,25 +33,60 @@ export const layer = (options: {
           const file = yield* ask.first(
             "linkFile",
             FileRow,
-            sql`select f.name as file_name, coalesce(c.name, c.email) as sender
+            sql`select f.name as file_name, coalesce(c.name, c.email) as sender,
+                  extract(epoch from f.shares_from)::float8 * 1000 as shares_from
                 from files f join customers c on c.id = f.customer_id
                 where f.id = ${fileId}::uuid and f.customer_id = ${customerId}::uuid and f.deleted_at is null
                   and c.deleted_at is null`
           )
           if (file === undefined) return undefined
-          const link = yield* links.from(fileId, yield* Clock.currentTimeMillis)
-          return { ...file, ...link }
+          const { fileName, sender, sharesFrom } = file
+          return { fileName, sender, ...(yield* links.from(fileId, yield* firstMoment(sharesFrom))) }
         }),
         urlFrom: (fileId, from) => Effect.map(links.from(fileId, from.getTime()), ({ url }) => url),
+        note: ({ expiresAt, fileId, recipients }) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            ask.done(
+              "noteShares",
+              write`insert into file_shares (file_id, email, shared_at, expires_at)
+                select ${fileId}::uuid, email, to_timestamp(${now}::float8 / 1000), ${expiresAt}::timestamptz
+                from unnest(${recipients.map(storable)}::text[]) as email
+                on conflict (file_id, email) do update set shared_at = excluded.shared_at, expires_at = excluded.expires_at`
+            )
+          ),
+        shares: ({ customerId, fileId }) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            ask.rows(
+              "shares",
+              ShareRow,
+              sql`select s.email, s.shared_at, s.expires_at from file_shares s join files f on f.id = s.file_id
+                where f.id = ${fileId}::uuid and f.customer_id = ${customerId}::uuid and f.deleted_at is null
+                  and s.expires_at > to_timestamp(${now}::float8 / 1000)
+                order by s.shared_at desc, s.email`
+            )
+          ),
+        stop: ({ customerId, fileId }) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            ask.answer(
+              "stopShares",
+              Schema.Boolean,
+              write`with stopped as (
+                  update files set shares_from = to_timestamp(${now}::float8 / 1000)
+                  where id = ${fileId}::uuid and customer_id = ${customerId}::uuid and deleted_at is null returning id
+                ), gone as (delete from file_shares s using stopped where s.file_id = stopped.id)
+                select exists (select from stopped) as answer`
+            )
+          ),
         open: Effect.fnUntraced(function* (token) {
-          const fileId = yield* links.fileOf(token)
-          if (fileId === undefined) return undefined
+          const link = yield* links.read(token)
+          if (link === undefined) return undefined
           return yield* ask.first(
             "openLink",
             ResultRow,
             sql`select f.name as file_name, f.result_key from files f join customers c on c.id = f.customer_id
-                where f.id = ${fileId}::uuid and f.deleted_at is null and f.result_key is not null
-                  and c.deleted_at is null`
+                where f.id = ${link.fileId}::uuid and f.deleted_at is null and f.result_key is not null
+                  and c.deleted_at is null
+                  and (f.shares_from is null or f.shares_from < to_timestamp(${link.madeAt}::float8))`
           )
         })
       })

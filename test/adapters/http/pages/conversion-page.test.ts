@@ -191,7 +191,7 @@ it(
 )
 
 it(
-  "a refusal names what was written, not a field's path",
+  "whom a result is shared with is listed and stopped; a refusal names what was written, not a field's path",
   async () => {
     const { page } = await signIn(["a.pdf"], 1)
     await page.goto(`${world.server.url}/dashboard`)
@@ -201,6 +201,15 @@ it(
     const problem = page.locator("#share-problem", { hasText: "A recipient (nobody at all)" })
     await problem.waitFor()
     expect(await problem.textContent()).not.toContain("recipients.")
+    await listen(page)
+    await page.getByLabel("Recipients").fill("ann@x.test")
+    await page.getByRole("button", { name: "Share", exact: true }).click()
+    await hears(page, "Shared with 1 person.")
+    await page.getByRole("button", { name: "Share the result of a.pdf" }).click()
+    await page.getByRole("listitem").filter({ hasText: "ann@x.test, until" }).waitFor()
+    await expectAccessible(page, "whom it is shared with")
+    await page.getByRole("button", { name: "Stop all links" }).click()
+    await hears(page, "No link to the result works any more.")
     await page.context().close()
   },
   PATIENCE

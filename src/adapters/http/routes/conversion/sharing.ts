@@ -1,6 +1,6 @@
 import { Schema, Effect, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { MAX_SHARE_RECIPIENTS, Sharing } from "../../../../domain/conversion/sharing.ts"
 import { addressKey, addressOf, parseMailbox } from "../../../../domain/mail/address.ts"
@@ -15,7 +15,7 @@ import { readJson } from "../../server/json-body.ts"
 import { bodyDecoder, InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
 import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
 import { resultResponse } from "../../server/responses.ts"
-import { fileParams, filesAway, noFile, ownFile } from "./own-file.ts"
+import { fileParams, FileNotFound, filesAway, FilesUnavailable, noFile, ownFile } from "./own-file.ts"
 
 /** Longest message sent with a shared file, characters. */
 const MAX_MESSAGE = 5000
@@ -56,6 +56,38 @@ export class SharingGroup extends HttpApiGroup.make("sharing")
         description:
           "Each recipient gets a mail of their own with a link that works for 14 days, or until the file is deleted. " +
           "`recipients` counts the mails that went out; the others are listed in `unsentRecipients`."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("listShares", "/api/v1/files/:fileId/shares", {
+      params: fileParams,
+      success: Schema.Struct({
+        shares: Schema.Array(
+          Schema.Struct({
+            email: Schema.String,
+            sharedAt: Schema.String,
+            expiresAt: Schema.String
+          }).annotate({ identifier: "Share" })
+        )
+      }),
+      error: [FileNotFound, FilesUnavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Whom the result is shared with, newest first",
+        description: "Those whose links have expired are left out."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.delete("stopSharing", "/api/v1/files/:fileId/shares", {
+      params: fileParams,
+      success: HttpApiSchema.NoContent,
+      error: [FileNotFound, FilesUnavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Stops every link to the result that was made until now",
+        description: "Those in answers to mailed documents and in messages about bulk orders among them."
       })
     )
   )
@@ -107,31 +139,45 @@ export const sharingHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const fileOf = ownFile(yield* ConversionStore)
     const sharing = yield* Sharing
+    const shared = yield* SharedFiles
     const limits = yield* RequestLimits
-    return handlers.handleRaw(
-      "shareFile",
-      Effect.fnUntraced(
-        function* ({ params, request }) {
-          const { customerId, id, resultKey } = yield* fileOf(params.fileId)
-          const body = yield* Effect.flatMap(readJson(request, MAX_BODY), decodeShare)
-          const recipients = yield* recipientsOf(body.recipients)
-          if (resultKey === null) {
-            return yield* Effect.fail(problem("RESULT_NOT_READY", "The file has no result to share yet"))
-          }
-          yield* takeOrRefuse(limits, {
-            key: `shares ${customerId}`,
-            ...MAILS_OF_A_CUSTOMER,
-            amount: recipients.length
-          })
-          const message = body.message ?? undefined
-          return yield* sharing.share({ fileId: id, customerId, recipients, message })
-        },
-        Effect.catchTags({
-          NoSuchFile: () => Effect.fail(noFile),
-          StoreUnavailable: filesAway
+    return handlers
+      .handleAll({
+        listShares: Effect.fnUntraced(function* ({ params }) {
+          const { customerId, id } = yield* fileOf(params.fileId)
+          const shares = yield* shared.shares({ fileId: id, customerId }).pipe(Effect.catch(filesAway))
+          return { shares }
+        }),
+        stopSharing: Effect.fnUntraced(function* ({ params }) {
+          const { customerId, id } = yield* fileOf(params.fileId)
+          const stopped = yield* shared.stop({ fileId: id, customerId }).pipe(Effect.catch(filesAway))
+          if (!stopped) return yield* Effect.fail(noFile)
         })
+      })
+      .handleRaw(
+        "shareFile",
+        Effect.fnUntraced(
+          function* ({ params, request }) {
+            const { customerId, id, resultKey } = yield* fileOf(params.fileId)
+            const body = yield* Effect.flatMap(readJson(request, MAX_BODY), decodeShare)
+            const recipients = yield* recipientsOf(body.recipients)
+            if (resultKey === null) {
+              return yield* Effect.fail(problem("RESULT_NOT_READY", "The file has no result to share yet"))
+            }
+            yield* takeOrRefuse(limits, {
+              key: `shares ${customerId}`,
+              ...MAILS_OF_A_CUSTOMER,
+              amount: recipients.length
+            })
+            const message = body.message ?? undefined
+            return yield* sharing.share({ fileId: id, customerId, recipients, message })
+          },
+          Effect.catchTags({
+            NoSuchFile: () => Effect.fail(noFile),
+            StoreUnavailable: filesAway
+          })
+        )
       )
-    )
   })
 )
 

@@ -51,6 +51,31 @@ const open = (path: string, headers: Record<string, string> = {}, method = "GET"
 const linkOf = (at = -1): string =>
   /\/shared\/[\w.-]+/.exec(world.post.requests.at(at)?.text ?? "")?.[0] ?? "none"
 
+describe("/api/v1/files/:fileId/shares", () => {
+  it("lists whom a file is shared with, for its owner alone, and stops every link", async () => {
+    const [owner, other] = [await world.customer(), await world.customer()]
+    const id = await withResult(owner)
+    await share(owner, id, { recipients: ["Bob <bob@x.test>"] })
+    const link = linkOf()
+    const path = `/api/v1/files/${id}/shares`
+    const { json } = await world.ask("GET", path, owner)
+    expect(json.shares).toEqual([
+      { email: "bob@x.test", sharedAt: expect.any(String), expiresAt: expect.any(String) }
+    ])
+    expect((await open(link)).status).toBe(200)
+    for (const method of ["GET", "DELETE"]) {
+      expect((await world.ask(method, path, other)).json.code).toBe("FILE_NOT_FOUND")
+      expect((await world.ask(method, "/api/v1/files/x/shares", owner)).status).toBe(404)
+    }
+    expect((await open(link)).status).toBe(200)
+    expect((await world.ask("DELETE", path, owner)).status).toBe(204)
+    expect((await open(link)).status).toBe(404)
+    expect((await world.ask("GET", path, owner)).json.shares).toEqual([])
+    await share(owner, id, { recipients: ["bob@x.test"] })
+    expect((await open(linkOf())).status).toBe(200)
+  })
+})
+
 describe("POST /api/v1/files/:fileId/share", () => {
   it("mails each recipient a link of their own mail, once; counts those that went out, lists the others", async () => {
     const owner = await world.customer()

@@ -1,6 +1,6 @@
 import { ask, explain, Refused } from "../api.js"
 import { inTurn } from "../dialogs.js"
-import { byId, show } from "../dom.js"
+import { byId, el, show, time } from "../dom.js"
 
 /** @import { FileView } from "./state.js" */
 
@@ -76,6 +76,34 @@ const put = (file) => {
       busy = false
     }
   }
+  const list = byId("share-list", HTMLElement)
+  const shown = byId("share-with", HTMLElement)
+  const sharesPath = `/api/v1/files/${encodeURIComponent(file.id)}/shares`
+  shown.hidden = true
+  const showShares = async () => {
+    /** @type {{ readonly shares: ReadonlyArray<{ readonly email: string, readonly expiresAt: string }> }} */
+    const { shares } = await ask("GET", sharesPath)
+    list.replaceChildren(
+      ...shares.map(({ email, expiresAt }) => el("li", {}, `${email}, until `, time(expiresAt)))
+    )
+    shown.hidden = shares.length === 0
+  }
+  // The dialog works without the list; a refusal shows up when it is shared.
+  showShares().catch(() => undefined)
+  const stop = async () => {
+    if (busy) return
+    busy = true
+    try {
+      await ask("DELETE", sharesPath)
+      shareOutcome = "No link to the result works any more."
+      dialog.close()
+    } catch (failure) {
+      show(problem, explain(failure))
+    } finally {
+      busy = false
+    }
+  }
+  byId("share-stop", HTMLElement).addEventListener("click", () => void stop(), { signal: over.signal })
   form.addEventListener(
     "submit",
     (event) => {
