@@ -33,6 +33,7 @@ import { fileHandlers } from "./routes/conversion/files.ts"
 import { flyerHandlers } from "./routes/conversion/flyers.ts"
 import { jobHandlers } from "./routes/conversion/jobs.ts"
 import { resultPagesHandlers } from "./routes/conversion/result-pages.ts"
+import { resultsArchiveHandlers } from "./routes/conversion/results-archive.ts"
 import { sharedHandlers, sharingHandlers } from "./routes/conversion/sharing.ts"
 import { adminHandlers } from "./routes/delivery/admin.ts"
 import { alertHandlers, notificationHandlers } from "./routes/delivery/alerts.ts"
@@ -137,7 +138,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
       customerHandlers,
       adminsHandlers,
       resultPagesHandlers,
-      adminJobHandlers
+      adminJobHandlers,
+      resultsArchiveHandlers
     ]),
     Layer.provide([
       proxySecretLayer(options.proxySecret),

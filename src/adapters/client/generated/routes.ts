@@ -156,6 +156,9 @@ export const ROUTES = {
     cancelJob: "POST /api/admin/jobs/{jobId}/cancel",
     retryJob: "POST /api/admin/jobs/{jobId}/retry"
   },
+  resultsArchive: {
+    downloadResults: "GET /api/v1/results bytes"
+  },
   embedded: {
     page: "GET /dev text",
     outbox: "GET /dev/outbox",

@@ -1103,6 +1103,13 @@ export interface Operations {
     readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_ACTIVE" | "UNAVAILABLE"
     readonly events: false
   }
+  /** The results of many files as one ZIP archive, streamed: `GET /api/v1/results` */
+  readonly "resultsArchive.downloadResults": {
+    readonly input: { readonly ids: string | number }
+    readonly success: Uint8Array
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** The local outbox as a page: `GET /dev` */
   readonly "embedded.page": {
     readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined }

@@ -69,6 +69,7 @@ export const dashboardMain = `<h1>Your documents</h1>
 <div id="chosen" class="chosen" role="group" aria-label="Selected files" hidden>
 <p id="chosen-count" class="facts"></p>
 <button type="button" id="convert-chosen" class="primary">Convert</button>
+<a id="download-chosen" class="button" download="results.zip" hidden>Download</a>
 <button type="button" id="delete-chosen" class="danger">Delete</button>
 </div>
 <p id="chosen-problem" class="problem" hidden></p>

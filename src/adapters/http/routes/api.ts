@@ -19,6 +19,7 @@ import { FileGroup } from "./conversion/files.ts"
 import { FlyerGroup } from "./conversion/flyers.ts"
 import { JobGroup } from "./conversion/jobs.ts"
 import { ResultPagesGroup } from "./conversion/result-pages.ts"
+import { ResultsArchiveGroup } from "./conversion/results-archive.ts"
 import { SharedGroup, SharingGroup } from "./conversion/sharing.ts"
 import { AdminGroup } from "./delivery/admin.ts"
 import { AlertGroup, NotificationGroup } from "./delivery/alerts.ts"
@@ -74,7 +75,8 @@ export class Api extends HttpApi.make(API_NAME)
   .add(CustomerGroup)
   .add(AdminsGroup)
   .add(ResultPagesGroup)
-  .add(AdminJobGroup) {}
+  .add(AdminJobGroup)
+  .add(ResultsArchiveGroup) {}
 
 /** What an embedded one serves in addition. */
 export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup).add(DevMessageGroup) {}

@@ -150,6 +150,9 @@ it(
 
     await page.getByLabel("Select Beta.pdf").check()
     await page.getByLabel("Select Done.pdf").check()
+    const download = page.waitForEvent("download")
+    await page.getByRole("link", { name: "Download 1 result" }).click()
+    expect((await download).suggestedFilename()).toBe("results.zip")
     await page.getByRole("button", { name: "Delete 2 files" }).click()
     await page
       .getByRole("dialog", { name: "Delete 2 files?" })

@@ -14,6 +14,9 @@ const state = byId("state", HTMLSelectElement)
 const every = byId("every", HTMLInputElement)
 const bar = byId("chosen", HTMLElement)
 
+/** Most results of one archive. */
+const MOST_RESULTS = 200
+
 /** The filter's groups of states. @type {Readonly<Record<string, ReadonlyArray<string>>>} */
 const GROUPS = { ready: ["ready"], working: ["working", "waiting"], done: ["done"], failed: ["failed"] }
 
@@ -63,6 +66,11 @@ export const startChosen = ({ changed, rows }) => {
         ? "Convert"
         : `Convert ${files(ready.length)} (${pages(sum)}, ${priceIn(total(ready))})`
     convert.disabled = ready.length === 0
+    const results = picked.filter(({ file }) => file.hasResult).slice(0, MOST_RESULTS)
+    const download = byId("download-chosen", HTMLAnchorElement)
+    download.hidden = results.length === 0
+    download.textContent = `Download ${results.length.toLocaleString("en-GB")} ${results.length === 1 ? "result" : "results"}`
+    download.href = `/api/v1/results?ids=${results.map(({ file }) => file.id).join(",")}`
     byId("delete-chosen", HTMLButtonElement).textContent = `Delete ${files(picked.length)}`
     byId("chosen-count", HTMLElement).textContent = `${files(picked.length)} selected`
   }

@@ -1,0 +1,89 @@
+import { Readable } from "node:stream"
+import { buffer } from "node:stream/consumers"
+
+import * as fc from "fast-check"
+import { assert, describe, it } from "vitest"
+import { fromBuffer, type Entry, type ZipFile } from "yauzl"
+
+import { distinctNames, zipOf, type ZipEntry } from "../../../../src/adapters/http/server/zip-stream.ts"
+
+const bodyOf = (chunks: ReadonlyArray<Uint8Array>): AsyncIterable<Uint8Array> =>
+  Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
+
+/** What another program reads in the archive: names and bytes, whose checksums it compares. */
+const read = async (entries: ReadonlyArray<ZipEntry>): Promise<ReadonlyArray<readonly [string, string]>> => {
+  const bytes = await buffer(Readable.from(zipOf(entries)))
+  const zip = await new Promise<ZipFile>((resolve, reject) =>
+    fromBuffer(bytes, { lazyEntries: true }, (error, opened) => (error ? reject(error) : resolve(opened)))
+  )
+  const found: Array<readonly [string, string]> = []
+  return new Promise((resolve, reject) => {
+    zip.on("error", reject)
+    zip.on("end", () => resolve(found))
+    zip.on("entry", (entry: Entry) =>
+      zip.openReadStream(entry, (error, stream) => {
+        if (error) return reject(error)
+        void buffer(stream).then((content) => {
+          found.push([entry.fileName, content.toString("base64")])
+          zip.readEntry()
+        }, reject)
+      })
+    )
+    zip.readEntry()
+  })
+}
+
+describe("an archive that is written while it is read", () => {
+  it("holds every file, whatever its name and bytes, as another program reads it", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            name: fc
+              .string({ minLength: 1, maxLength: 20, unit: "grapheme" })
+              .filter((name) => !/[/\\:]|^\.+$/.test(name)),
+            chunks: fc.array(fc.uint8Array({ maxLength: 3000 }), { maxLength: 4 })
+          }),
+          { maxLength: 5 }
+        ),
+        async (files) => {
+          const names = distinctNames(files.map(({ name }) => name))
+          const found = await read(
+            files.map(({ chunks }, at) => ({ name: names[at]!, body: bodyOf(chunks) }))
+          )
+          assert.deepStrictEqual(
+            found,
+            files.map(({ chunks }, at) => [names[at]!, Buffer.concat(chunks).toString("base64")])
+          )
+        }
+      ),
+      { numRuns: 30 }
+    ))
+
+  it("ends with the failure of a file that cannot be read", async () => {
+    const broken = Readable.from(
+      (async function* () {
+        yield Buffer.from("half")
+        throw new Error("the disk is gone")
+      })()
+    )
+    const failure = await read([{ name: "a.html", body: broken }]).then(
+      () => undefined,
+      (error: unknown) => String(error)
+    )
+    assert.include(failure, "the disk is gone")
+  })
+
+  it("names that are the same get numbers, in time that grows with their count alone", () => {
+    assert.deepStrictEqual(distinctNames(["a.html", "A.html", "a (2).html", "a.html", "b", "b"]), [
+      "a.html",
+      "A (2).html",
+      "a (2) (2).html",
+      "a (3).html",
+      "b",
+      "b (2)"
+    ])
+    const many = distinctNames(Array.from({ length: 20_000 }, () => "a.html"))
+    assert.strictEqual(new Set(many).size, 20_000)
+  })
+})
