@@ -24,7 +24,7 @@ const dependencies = Object.keys(manifest.dependencies)
 /** What is installed beside the package only by those who use it. */
 const optional = Object.keys(manifest.peerDependencies)
 
-const LIBRARY = ["library", "pipeline", "resend", "nodemailer"]
+const LIBRARY = ["library", "pipeline", "lambda", "resend", "nodemailer"]
 const EDGE = ["edge", "edge-email", "functions", "client", "client-effect"]
 /** The command line, and what runs in threads and processes of its own. All stand in one folder, where they find each other. */
 const PROGRAMS = [
@@ -99,15 +99,27 @@ const pruneTypes = () => {
     if (name.endsWith(".d.ts") && !kept.has(join(dist, name))) rmSync(join(dist, name))
 }
 
-const main = async () => {
-  rmSync(dist, { recursive: true, force: true })
+/** Errors 4000 to 4999: a declaration that cannot be written, which matters where the package leads to it; that is found later. */
+const UNWRITTEN = /: error TS4\d{3}: /
+
+/** Writes the declarations; the errors of the code, if it has any. */
+const writeTypes = (): ReadonlyArray<string> => {
   const compiler = join(root, "node_modules/typescript/bin/tsc")
-  const { status } = spawnSync(
+  const { stdout } = spawnSync(
     process.execPath,
     [compiler, "--project", join(root, "tsconfig.build.json"), "--outDir", dist],
-    { stdio: "inherit" }
+    { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }
   )
-  if (status !== 0) return status ?? 1
+  return stdout.split("\n").filter((line) => /error TS/.test(line) && !UNWRITTEN.test(line))
+}
+
+const main = async () => {
+  rmSync(dist, { recursive: true, force: true })
+  const errors = writeTypes()
+  if (errors.length > 0) {
+    console.error(errors.join("\n"))
+    return 1
+  }
   pruneTypes()
   const built = await Promise.all([
     // Effect's other page of an API comes along with the one that is served, 2 MB that nothing asks for.

@@ -254,6 +254,15 @@ describe("the published package", { timeout: TIME_LIMIT_MS }, () => {
     assert.sameMembers(installed, ["node_modules/effect", "node_modules/postlane"])
   })
 
+  it("has every file that its exports name, and its types", async () => {
+    const named = [
+      ...(await readFile(join(root, "package.json"), "utf8")).matchAll(/"(\.\/dist\/[^"]+)"/g)
+    ].map(([, file = ""]) => file)
+    assert.isAbove(named.length, 20)
+    for (const file of named)
+      assert.isTrue((await stat(at("app/node_modules/postlane", file))).isFile(), file)
+  })
+
   it("holds the migrations, and no source and no test", async () => {
     const files = await readdir(at("app/node_modules/postlane"))
     assert.sameMembers(files, ["LICENSE", "README.md", "dist", "migrations", "package.json"])
