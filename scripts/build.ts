@@ -102,7 +102,7 @@ const pruneTypes = () => {
 /** Errors 4000 to 4999: a declaration that cannot be written, which matters where the package leads to it; that is found later. */
 const UNWRITTEN = /: error TS4\d{3}: /
 
-/** Writes the declarations; the errors of the code, if it has any. */
+/** Writes the declarations, without checking the code (`npm run check` does); reports what else the compiler objects to. */
 const writeTypes = (): ReadonlyArray<string> => {
   const compiler = join(root, "node_modules/typescript/bin/tsc")
   const { stdout } = spawnSync(

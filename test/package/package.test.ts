@@ -43,7 +43,7 @@ const run = (
   env: NodeJS.ProcessEnv = process.env
 ): Promise<Run> =>
   new Promise((resolve) => {
-    const child = execFile(command, args, { cwd, env, timeout: 110_000 }, (_, stdout, stderr) =>
+    const child = execFile(command, args, { cwd, env, timeout: 220_000 }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode, output: stdout + stderr })
     )
   })
@@ -159,7 +159,7 @@ beforeAll(async () => {
   await writeFile(at("app/document.pdf"), numbered(3))
   await writeFile(at("app/consumer.ts"), consumer)
   await writeFile(at("app/mistaken.ts"), mistaken)
-}, TIME_LIMIT_MS)
+}, 2 * TIME_LIMIT_MS)
 
 afterAll(async () => {
   await resend.close()
