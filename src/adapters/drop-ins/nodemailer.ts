@@ -192,7 +192,7 @@ export const makeTransport = (send: Send, options: DropInOptions): PostlaneTrans
     // Called outside of the promise: what the callback throws is the caller's, not a failure of the send.
     deliver(mail, send, options).then(
       (info) => setImmediate(callback, null, info),
-      (error: unknown) => setImmediate(() => Reflect.apply(callback, undefined, [error]))
+      (error: unknown) => setImmediate(() => void Reflect.apply(callback, undefined, [error]))
     )
   },
   verify: () => Promise.resolve(true)

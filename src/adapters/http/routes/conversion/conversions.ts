@@ -43,9 +43,9 @@ export const convertFile = HttpApiEndpoint.post("convertFile", "/api/v1/files/:f
 }).annotateMerge(
   OpenApi.annotations({
     summary: "Starts the conversion",
-    transform: ({ requestBody, ...operation }) => ({
+    transform: (operation) => ({
       ...operation,
-      requestBody: { ...requestBody, required: false }
+      requestBody: { ...(operation["requestBody"] as object), required: false }
     }),
     description:
       "One credit a page, set aside now and charged when the result is stored; nothing on failure or cancel. Converting again " +
