@@ -79,8 +79,14 @@ const run = (program: string, args: ReadonlyArray<string>, owner: Owner | undefi
     )
   })
 
-/** Makes and starts a server on a free port of the loopback interface; `more`: settings that differ from those of the tests. */
-export const startTestServer = async (more: Readonly<Record<string, string>> = {}): Promise<TestServer> => {
+/**
+ * Makes and starts a server on a free port of the loopback interface; `more`: settings that differ from those of the tests. `fill`
+ * puts a backup into its data folder, where there is one.
+ */
+export const startTestServer = async (
+  more: Readonly<Record<string, string>> = {},
+  fill?: (data: string) => Promise<void>
+): Promise<TestServer> => {
   const folder = await mkdtemp(join(tmpdir(), "postlane-test-"))
   const owner = await systemUser()
   await chmod(folder, 0o755)
@@ -88,11 +94,23 @@ export const startTestServer = async (more: Readonly<Record<string, string>> = {
   const data = join(folder, "data")
   await mkdir(data, { mode: 0o700 })
   if (owner !== undefined) await chown(data, owner.uid, owner.gid)
-  await run(
-    join(bin, "initdb"),
-    [`--pgdata=${data}`, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
-    owner
-  )
+  if (fill === undefined) {
+    await run(
+      join(bin, "initdb"),
+      [
+        `--pgdata=${data}`,
+        "--username=postgres",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--no-sync"
+      ],
+      owner
+    )
+  } else {
+    await fill(data)
+    if (owner !== undefined) await run("chown", ["-R", `${owner.uid}:${owner.gid}`, data], undefined)
+  }
   const port = await freePort()
   const settings = {
     listen_addresses: "127.0.0.1",
