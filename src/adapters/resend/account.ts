@@ -1,4 +1,4 @@
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import { append } from "../../domain/lists.ts"
@@ -11,6 +11,18 @@ const Domains = Schema.Struct({
   has_more: Schema.optionalKey(Schema.Boolean)
 })
 type Page = typeof Domains.Type
+
+const Domain = Schema.Struct({
+  records: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      type: Schema.String,
+      value: Schema.String,
+      priority: Schema.optionalKey(Schema.Number)
+    })
+  )
+})
+const decodeDomain = Schema.decodeUnknownOption(Domain)
 const decodeDomains = Schema.decodeUnknownOption(Domains)
 
 /** The vendor's largest page. */
@@ -29,37 +41,79 @@ const factsOf = (error: unknown, secret: string): ProviderAFacts => {
   return kind === "unavailable" && !busy ? { _tag: "Refused", why } : { _tag: "Unknown", why }
 }
 
+/** A vendor's client, and what no message may repeat. */
+interface Reader {
+  readonly client: NonNullable<ReturnType<typeof makeClient>>
+  readonly secret: string
+}
+
+const malformed: ProviderAFacts = {
+  _tag: "Refused",
+  why: "the key is malformed: it holds blanks or other characters"
+}
+
+const readerOf = ({ apiKey, baseUrl }: ResendOptions): Effect.Effect<Reader, ProviderAFacts> => {
+  const secret = Redacted.value(apiKey)
+  const client = makeClient(secret, baseUrl ?? VENDOR_URL)
+  return client === undefined ? Effect.fail(malformed) : Effect.succeed({ client, secret })
+}
+
+/** One call, its answer decoded. */
+const ask = <A>(
+  { secret }: Reader,
+  call: (signal: AbortSignal) => Promise<{ readonly data: unknown; readonly error: unknown }>,
+  decode: (data: unknown) => Option.Option<A>,
+  what: string
+): Effect.Effect<A, ProviderAFacts> =>
+  Effect.tryPromise({ try: call, catch: (cause) => factsOf(cause, secret) }).pipe(
+    Effect.flatMap(({ data, error }) => {
+      if (error !== null) return Effect.fail(factsOf(error, secret))
+      const page = decode(data)
+      return Option.isSome(page)
+        ? Effect.succeed(page.value)
+        : Effect.fail<ProviderAFacts>({ _tag: "Unknown", why: `the answer is no ${what}` })
+    })
+  )
+
+const domainsOf = Effect.fnUntraced(function* (reader: Reader) {
+  const domains: Array<Page["data"][number]> = []
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    const after = domains.at(-1)?.id
+    const { data, has_more: more = false } = yield* ask(
+      reader,
+      (signal) =>
+        reader.client.domains.list({ limit: PAGE, ...(after === undefined ? {} : { after }) }, { signal }),
+      decodeDomains,
+      "list of domains"
+    )
+    append(domains, data)
+    if (!more || data.length === 0) break
+  }
+  return domains
+})
+
 /** Asks for the account's domains: whether the key is valid and which domains are verified. Sends nothing. */
-export const examineAccount = (options: ResendOptions): Effect.Effect<ProviderAFacts> => {
-  const apiKey = Redacted.value(options.apiKey)
-  const client = makeClient(apiKey, options.baseUrl ?? VENDOR_URL)
-  if (client === undefined) {
-    return Effect.succeed({
-      _tag: "Refused",
-      why: "the key is malformed: it holds blanks or other characters"
+export const examineAccount = (options: ResendOptions): Effect.Effect<ProviderAFacts> =>
+  Effect.flatMap(readerOf(options), domainsOf).pipe(
+    Effect.map((domains) => ({ _tag: "Domains", domains }) satisfies ProviderAFacts),
+    Effect.catch(Effect.succeed)
+  )
+
+/** The records that the vendor asks for under the sender domain; fails with why they are not known. */
+export const readDomainRecords = Effect.fnUntraced(function* (options: ResendOptions, sender: string) {
+  const reader = yield* readerOf(options)
+  const found = (yield* domainsOf(reader)).find(({ name }) => name.toLowerCase() === sender)
+  if (found === undefined) {
+    return yield* Effect.fail<ProviderAFacts>({
+      _tag: "Unknown",
+      why: `${sender} is no domain of this account: add it at resend.com/domains`
     })
   }
-  const list = (after: string | undefined) =>
-    Effect.tryPromise({
-      try: (signal) =>
-        client.domains.list({ limit: PAGE, ...(after === undefined ? {} : { after }) }, { signal }),
-      catch: (cause): ProviderAFacts => factsOf(cause, apiKey)
-    }).pipe(
-      Effect.flatMap(({ data, error }) => {
-        if (error !== null) return Effect.fail(factsOf(error, apiKey))
-        const page = decodeDomains(data)
-        return page._tag === "Some"
-          ? Effect.succeed(page.value)
-          : Effect.fail<ProviderAFacts>({ _tag: "Unknown", why: "the answer is no list of domains" })
-      })
-    )
-  return Effect.gen(function* () {
-    const domains: Array<Page["data"][number]> = []
-    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-      const { data, has_more: more = false } = yield* list(domains.at(-1)?.id)
-      append(domains, data)
-      if (!more || data.length === 0) break
-    }
-    return { _tag: "Domains", domains } satisfies ProviderAFacts
-  }).pipe(Effect.catch(Effect.succeed))
-}
+  const { records } = yield* ask(
+    reader,
+    (signal) => reader.client.domains.get(found.id, { signal }),
+    decodeDomain,
+    "domain"
+  )
+  return records
+})

@@ -24,6 +24,16 @@ const unknown = (what: string, why: string): Verdict =>
     do: "see that this machine's resolver answers, and run doctor again"
   })
 
+/** Where bounces of the MAIL FROM domain go. */
+export const feedbackHost = (region: string): string => `feedback-smtp.${region}.amazonses.com`
+
+/** The SPF record of the MAIL FROM domain. */
+export const MAIL_FROM_SPF = "v=spf1 include:amazonses.com ~all"
+
+/** A DMARC record to begin with. */
+export const firstDmarc = (sender: string): string =>
+  `v=DMARC1; p=none; rua=mailto:dmarc@${sender}; adkim=s; aspf=r`
+
 /** The record that lets Amazon SES sign with one of its three keys. */
 export const dkimVerdict = (facts: {
   readonly token: string
@@ -53,7 +63,7 @@ export const mxVerdict = (facts: {
   readonly mx: Lookup<MxRecord>
 }): Verdict => {
   const { mailFrom, mx, region } = facts
-  const host = `feedback-smtp.${region}.amazonses.com`
+  const host = feedbackHost(region)
   const publish = `publish ${mailFrom} MX 10 ${host}, and no other MX there`
   if (mx._tag === "Unknown") return unknown(`the MX record of ${mailFrom}`, mx.why)
   const found = mx.records.map(({ exchange, priority }) => `${priority} ${plainName(exchange)}`).join(", ")
@@ -85,7 +95,7 @@ export const mxVerdict = (facts: {
 export const spfVerdict = (facts: { readonly mailFrom: string; readonly txt: Lookup<string> }): Verdict => {
   const { mailFrom, txt } = facts
   if (txt._tag === "Unknown") return unknown(`the TXT record of ${mailFrom}`, txt.why)
-  const publish = `publish ${mailFrom} TXT "v=spf1 include:amazonses.com ~all"; the sender domain's own record stays as it is`
+  const publish = `publish ${mailFrom} TXT "${MAIL_FROM_SPF}"; the sender domain's own record stays as it is`
   const spf = txt.records.filter((text) => /^v=spf1(?:\s|$)/i.test(text))
   if (spf.length === 0) {
     return fail({ what: `${mailFrom} has no SPF record`, why: "SPF does not pass for it", do: publish })
@@ -129,7 +139,7 @@ export const dmarcVerdict = (facts: {
 }): Verdict => {
   const { found, sender } = facts
   if (facts.unknown !== undefined) return unknown(`the DMARC record of ${sender}`, facts.unknown)
-  const publish = `publish _dmarc.${sender} TXT "v=DMARC1; p=none; rua=mailto:dmarc@${sender}; adkim=s; aspf=r", and tighten p once the reports are clean`
+  const publish = `publish _dmarc.${sender} TXT "${firstDmarc(sender)}", and tighten p once the reports are clean`
   const records = found?.txt.filter(isDmarc) ?? []
   if (found === undefined || records.length === 0) {
     return warn({

@@ -72,6 +72,7 @@ const COMMANDS = [
   ),
   command("costs", "What models cost", async () => (await import("./costs.ts")).costs),
   command("objects", "Show and adopt object stores", async () => (await import("./objects.ts")).objects),
+  command("dns", "Print the DNS records of the sender domain", async () => (await import("./dns.ts")).dns),
   command("doctor", "Check everything, and say what to do", async () => (await import("./doctor.ts")).doctor)
 ]
 

@@ -76,7 +76,11 @@ const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | 
       )
 }
 
-const providerB = ({ credentials, settings }: Installation): Effect.Effect<ProviderBFacts> | undefined => {
+/** Account, identity and sets of `provider_b`; undefined where it is not used. */
+export const providerB = ({
+  credentials,
+  settings
+}: Installation): Effect.Effect<ProviderBFacts> | undefined => {
   if (!usesReally(settings).provider_b) return undefined
   const { configurationSet, endpoint, outreachConfigurationSet, region } = settings.providerB
   return Effect.flatMap(

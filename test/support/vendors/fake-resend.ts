@@ -34,7 +34,11 @@ export interface FakeResendOptions extends FakeOptions {
   /** Sender domains that are verified; all, where absent. */
   readonly verifiedDomains?: ReadonlyArray<string>
   /** The account's domains, in the order of the list. */
-  readonly domains?: ReadonlyArray<{ readonly name: string; readonly status: string }>
+  readonly domains?: ReadonlyArray<{
+    readonly name: string
+    readonly status: string
+    readonly records?: ReadonlyArray<object>
+  }>
   /** The key may only send. */
   readonly sendOnly?: boolean
   /** The mails of the account, newest first, as the list shows them; those that were sent, where absent. */
@@ -170,6 +174,13 @@ export const fakeResend = (options: FakeResendOptions = {}): FakeHttp => {
       if (found === undefined) return error(404, "not_found", "Email not found")
       const { html = null, text = null, tags = [] } = found.payload
       return { status: 200, body: { object: "email", ...view(id, found), html, text, tags } }
+    }
+    const domain = /^\/domains\/domain-(\d+)$/.exec(url.pathname)?.[1]
+    if (domain !== undefined) {
+      return {
+        status: 200,
+        body: { object: "domain", id: `domain-${domain}`, records: [], ...options.domains?.[Number(domain)] }
+      }
     }
     if (url.pathname === "/domains") return domainsPage(url)
     if (url.pathname !== "/emails") return undefined
