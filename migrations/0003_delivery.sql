@@ -882,9 +882,166 @@ exception
 end
 $$;
 
+-- Statistics by day, and how long the log is kept
+
+-- What `email_log` counts, by day (UTC) that is over (EVENT-63): so that a year is read in milliseconds however many rows it
+-- has. Where the day is among `email_stats_closed`; other days are counted from the log.
+create table email_stats_days (
+  day date not null,
+  category text not null,
+  provider text,
+  status text not null,
+  count bigint not null,
+  failed_over bigint not null,
+  cost_usd numeric not null,
+  unique nulls not distinct (day, category, provider, status)
+);
+
+create table email_stats_closed (day date primary key);
+
+-- What has changed since of days that are over, such as a bounce that came late: added to the day by whoever reads it, and
+-- folded into it by the leader. Rows are only ever added and taken out, so that no two events wait for each other here.
+create table email_stats_changes (
+  day date not null,
+  category text not null,
+  provider text,
+  status text not null,
+  count integer not null,
+  failed_over integer not null,
+  cost_usd numeric not null
+);
+
+-- The beginning of this day, UTC.
+create function this_midnight() returns timestamptz
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select date_trunc('day', now(), 'UTC')
+$$;
+
+create function email_log_counted() returns trigger
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if tg_op <> 'INSERT' and old.created_at < this_midnight() then
+    insert into email_stats_changes (day, category, provider, status, count, failed_over, cost_usd)
+    values ((old.created_at at time zone 'UTC')::date, old.category, old.provider, old.status, -1, -old.failed_over::integer,
+      -coalesce(old.cost_usd, 0));
+  end if;
+  if tg_op <> 'DELETE' and new.created_at < this_midnight() then
+    insert into email_stats_changes (day, category, provider, status, count, failed_over, cost_usd)
+    values ((new.created_at at time zone 'UTC')::date, new.category, new.provider, new.status, 1, new.failed_over::integer,
+      coalesce(new.cost_usd, 0));
+  end if;
+  return null;
+end
+$$;
+
+-- Today's rows, which are nearly all that sends and events write, pass them by.
+create trigger email_log_counted_insert after insert on email_log
+for each row when (new.created_at < date_trunc('day', now(), 'UTC')) execute function email_log_counted();
+
+create trigger email_log_counted_update after update on email_log
+for each row when (
+  least(old.created_at, new.created_at) < date_trunc('day', now(), 'UTC')
+  and (old.created_at, old.category, old.provider, old.status, old.failed_over, old.cost_usd)
+    is distinct from (new.created_at, new.category, new.provider, new.status, new.failed_over, new.cost_usd)
+)
+execute function email_log_counted();
+
+-- Rows that have been kept for as long as they should stay in the statistics.
+create trigger email_log_counted_delete after delete on email_log
+for each row when (
+  old.created_at < date_trunc('day', now(), 'UTC') and current_setting('postlane.pruning', true) is distinct from 'on'
+)
+execute function email_log_counted();
+
+-- Folds changes into days that are closed, and closes the newest that is over and is not: its rows are counted and the changes
+-- that they hold are dropped in one statement, so that both are seen or neither. A day is closed an hour after it is over,
+-- since a transaction that began before midnight may still write it. Returns how many days it closed (0 or 1). Called by the leader,
+-- which calls again while there is one.
+create function close_email_stats_day() returns integer
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_day date;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('close_email_stats_day', 0)) then
+    return 0;
+  end if;
+  with gone as (
+    delete from email_stats_changes where ctid = any (array(
+      select c.ctid from email_stats_changes c join email_stats_closed d on d.day = c.day limit 10000
+    ))
+    returning *
+  )
+  insert into email_stats_days as s (day, category, provider, status, count, failed_over, cost_usd)
+  select g.day, g.category, g.provider, g.status, sum(g.count), sum(g.failed_over), sum(g.cost_usd)
+  from gone g
+  group by 1, 2, 3, 4
+  having sum(g.count) <> 0 or sum(g.failed_over) <> 0 or sum(g.cost_usd) <> 0
+  on conflict (day, category, provider, status) do update set
+    count = s.count + excluded.count, failed_over = s.failed_over + excluded.failed_over,
+    cost_usd = s.cost_usd + excluded.cost_usd;
+  select d.day into v_day
+  from (
+    select g::date as day from generate_series(
+      (select date_trunc('day', min(created_at) at time zone 'UTC') from email_log),
+      date_trunc('day', (now() - interval '1 hour') at time zone 'UTC') - interval '1 day', interval '1 day'
+    ) g
+  ) d
+  where not exists (select from email_stats_closed x where x.day = d.day)
+  order by d.day desc
+  limit 1;
+  if v_day is null then
+    return 0;
+  end if;
+  with gone as (delete from email_stats_changes where day = v_day),
+  closed as (insert into email_stats_closed (day) values (v_day))
+  insert into email_stats_days (day, category, provider, status, count, failed_over, cost_usd)
+  select v_day, l.category, l.provider, l.status, count(*), count(*) filter (where l.failed_over), coalesce(sum(l.cost_usd), 0)
+  from email_log l
+  where l.created_at >= v_day::timestamp at time zone 'UTC' and l.created_at < (v_day + 1)::timestamp at time zone 'UTC'
+  group by 2, 3, 4;
+  return 1;
+end
+$$;
+
+-- Deletes rows of the log that are older than `p_keep`, the oldest first, `p_limit` at most; their statistics stay (EVENT-64). Kept
+-- are rows whose key is still bound, whose deferral has not ended, whose alert has not gone out, of which something was heard within
+-- seven days, and of days that are not closed. Returns how many; the leader calls again while it returns `p_limit`.
+create function prune_email_log(p_keep interval, p_limit integer default 5000) returns integer
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_count integer;
+begin
+  perform set_config('postlane.pruning', 'on', true);
+  with old as materialized (
+    select l.id from email_log l
+    where l.created_at < now() - p_keep and l.updated_at < now() - interval '7 days' and l.status <> 'deferred'
+      and not exists (select from email_send_claims c where c.key_hash = l.key_hash)
+      and not exists (select from email_alerts a where a.send_id = l.id and a.due_at is not null)
+      and exists (select from email_stats_closed d where d.day = (l.created_at at time zone 'UTC')::date)
+    order by l.created_at, l.id
+    limit p_limit
+    for update skip locked
+  )
+  delete from email_log l using old where l.id = old.id;
+  get diagnostics v_count = row_count;
+  perform set_config('postlane.pruning', '', true);
+  return v_count;
+end
+$$;
+
 select secure_table(name) from unnest(array[
   'event_intakes', 'email_alerts', 'admin_notification_preferences', 'event_poll_positions', 'email_alarms',
-  'email_alarm_notices', 'audit_digest_subscriptions', 'audit_digest_deliveries'
+  'email_alarm_notices', 'audit_digest_subscriptions', 'audit_digest_deliveries', 'email_stats_days', 'email_stats_closed',
+  'email_stats_changes'
 ]::regclass[]) as name;
 
 select secure_function(name) from unnest(array[
@@ -901,5 +1058,9 @@ select secure_function(name) from unnest(array[
   'settle_audit_digest(uuid, text, timestamp with time zone, text, text, boolean, text)',
   'schedule_event_poll()',
   'request_audit_digest(text)',
-  'schedule_audit_digests()'
+  'schedule_audit_digests()',
+  'this_midnight()',
+  'email_log_counted()',
+  'close_email_stats_day()',
+  'prune_email_log(interval, integer)'
 ]::regprocedure[]) as name;

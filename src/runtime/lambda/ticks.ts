@@ -1,6 +1,7 @@
 import { Clock, Effect, Exit, Layer } from "effect"
 
 import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
+import { closeStatsDays, pruneLog } from "../../adapters/postgres/delivery/email-stats.ts"
 import { keepHouse } from "../../adapters/postgres/housekeeping.ts"
 import { ContactForms } from "../../domain/accounts/contact-forms.ts"
 import { BulkMessages } from "../../domain/conversion/bulk-messages.ts"
@@ -43,7 +44,9 @@ export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings,
     "outreach-ends": CampaignBook.use(({ settle }) => settle),
     "audit-digest": digestTick,
     "provider-a-events-poll": pollWhenDue(settings),
-    housekeeping: keepHouse
+    housekeeping: keepHouse,
+    "email-stats": closeStatsDays,
+    "email-log-retention": pruneLog(settings.events.logKeepDays)
   }
   const failed = new Set(Object.keys(pieces))
   const all = Effect.forEach(

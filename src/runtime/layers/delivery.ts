@@ -96,6 +96,12 @@ export const delivery = (
     Layer.provideMerge(alerts(settings, options))
   )
 
+/** How often days that are over are closed, and late changes folded into them. */
+const STATS_INTERVAL = "1 minute"
+
+/** How often rows that were kept long enough are looked for. */
+const RETENTION_INTERVAL = "1 hour"
+
 /** The leader polls, sends digests, resends unconfirmed alerts and watches the alarms. */
 export const deliveryDuties = (settings: DeliverySettings) =>
   Layer.mergeAll(
@@ -103,6 +109,12 @@ export const deliveryDuties = (settings: DeliverySettings) =>
     AuditDigest.ticks,
     Layer.mergeAll(
       leaderTicking("alert-sweep", Alerts.ALERT_SWEEP_INTERVAL, Alerts.sweepAlerts),
+      leaderTicking("email-stats", STATS_INTERVAL, EmailStats.closeStatsDays),
+      leaderTicking(
+        "email-log-retention",
+        RETENTION_INTERVAL,
+        EmailStats.pruneLog(settings.events.logKeepDays)
+      ),
       leaderTicking("alarms", Alarms.ALARM_INTERVAL, Alarms.watchAlarms),
       // Every process that could lead shows where the alarms stand.
       ticking("alarm-metrics", Alarms.ALARM_INTERVAL, Alarms.reportAlarms)

@@ -189,7 +189,8 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
     events: {
       internalAlertUrl: events.internalAlertUrl ?? internal("email-alert"),
       internalSendEmailUrl: events.internalSendEmailUrl ?? internal("send-email"),
-      pollSeconds: events.pollSeconds
+      pollSeconds: events.pollSeconds,
+      logKeepDays: events.logKeepDays
     },
     alerts: {
       /** Bare address. */

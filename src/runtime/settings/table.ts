@@ -188,6 +188,8 @@ export const AREAS = {
       Where the customer digest posts its mails.`,
     pollSeconds: open("EVENTS_POLL_SECONDS", integer(1), { fallback: "900", unit: "seconds" })`
       How often provider_a is asked for events.`,
+    logKeepDays: open("EMAIL_LOG_KEEP_DAYS", integer(30), { otherwise: "for ever", unit: "days" })`
+      How long rows of the send log are kept, a month at least; statistics stay. Rows whose key, retry or alert is open are kept on.`,
     alertEmail: open("ALERT_EMAIL", mailbox, {
       otherwise: "alerts@{SENDER_DOMAIN} where both providers are simulated, else none"
     })`

@@ -61,7 +61,12 @@ const raised = (url: string | undefined) =>
             adminToken: undefined,
             ownerToken: undefined
           },
-          events: { internalAlertUrl: url, internalSendEmailUrl: undefined, pollSeconds: 900 },
+          events: {
+              internalAlertUrl: url,
+              internalSendEmailUrl: undefined,
+              pollSeconds: 900,
+              logKeepDays: undefined
+            },
           http: {
             host: "127.0.0.1",
             port: 8787,

@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
+import { drain } from "../../../domain/drain.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { type EmailStat, EmailStats } from "../../../ports/delivery/email-log-query.ts"
 import { WriteSql } from "../client.ts"
@@ -26,26 +27,72 @@ const Row = Schema.Union([Counted, Nothing])
 /** The first of `$1` days, the last of which is today, UTC. */
 const FIRST = `date_trunc('day', now() at time zone 'UTC') - make_interval(days => $1::int - 1)`
 
-/** What is counted: an index-only scan of `email_log_created` answers it. */
-const counts = (
-  unit: "day" | "hour",
-  first: string
-) => `select date_trunc('${unit}', created_at at time zone 'UTC') as day, category, provider, status,
-  count(*)::int as count, (count(*) filter (where failed_over))::int as failed_over,
-  coalesce(sum(cost_usd), 0)::float8 as cost_usd
-from email_log
-where created_at >= (${first}) at time zone 'UTC'
-group by 1, 2, 3, 4`
+/**
+ * Days that are closed from their roll-up and what has changed since; the others from the log, by an index-only scan of
+ * `email_log_created` each. One statement, so that a change is seen in one of them.
+ */
+const COUNTS = `select x.day, x.category, x.provider, x.status, sum(x.count)::int as count,
+  sum(x.failed_over)::int as failed_over, sum(x.cost_usd)::float8 as cost_usd
+from (
+  select s.* from email_stats_days s where s.day >= (${FIRST})::date
+  union all
+  select c.* from email_stats_changes c join email_stats_closed d on d.day = c.day where c.day >= (${FIRST})::date
+  union all
+  select o.day::date, l.category, l.provider, l.status, l.count, l.failed_over, l.cost_usd
+  from generate_series(${FIRST}, date_trunc('day', now() at time zone 'UTC'), interval '1 day') as o(day)
+  cross join lateral (
+    select category, provider, status, count(*) as count, count(*) filter (where failed_over) as failed_over,
+      coalesce(sum(cost_usd), 0) as cost_usd
+    from email_log
+    where created_at >= o.day at time zone 'UTC' and created_at < (o.day + interval '1 day') at time zone 'UTC'
+    group by 1, 2, 3
+  ) l
+  where not exists (select from email_stats_closed d where d.day = o.day::date)
+) x
+group by 1, 2, 3, 4
+having sum(x.count) <> 0`
 
 /** Returns the first day even where the log has nothing since then. */
 const STATS = `select to_char(first.day, 'YYYY-MM-DD') as first_day, to_char(c.day, 'YYYY-MM-DD') as day,
   c.category, c.provider, c.status, c.count, c.failed_over, c.cost_usd
-from (select ${FIRST} as day) as first left join (${counts("day", FIRST)}) as c on true
+from (select ${FIRST} as day) as first left join (${COUNTS}) as c on true
 order by c.day desc, c.category, c.provider, c.status`
 
 const HOURS = `select to_char(c.day, 'YYYY-MM-DD"T"HH24') as day, c.category, c.provider, c.status, c.count, c.failed_over, c.cost_usd
-from (${counts("hour", "date_trunc('hour', now() at time zone 'UTC') - interval '23 hours'")}) as c
+from (
+  select date_trunc('hour', created_at at time zone 'UTC') as day, category, provider, status, count(*)::int as count,
+    (count(*) filter (where failed_over))::int as failed_over, coalesce(sum(cost_usd), 0)::float8 as cost_usd
+  from email_log
+  where created_at >= (date_trunc('hour', now() at time zone 'UTC') - interval '23 hours') at time zone 'UTC'
+  group by 1, 2, 3, 4
+) as c
 order by c.day, c.category, c.provider, c.status`
+
+/** A day of a million rows, or a batch of old ones, takes longer than what somebody waits for. */
+const upkeep = statements({ repeatable: true, within: "1 minute" })
+
+/** Closes days that are over, one after another: what a leader that dies leaves is done by the next one. */
+export const closeStatsDays = WriteSql.use((sql) =>
+  drain(1, upkeep.answer("closeStatsDays", Schema.Int, sql`select close_email_stats_day() as answer`))
+)
+
+/** Rows deleted by one statement: few, so that its locks are held briefly. */
+const ROWS_AT_ONCE = 5_000
+
+/** Deletes rows of the log that were kept for so many days; undefined: none are. */
+export const pruneLog = (keepDays: number | undefined) =>
+  keepDays === undefined
+    ? Effect.void
+    : WriteSql.use((sql) =>
+        drain(
+          ROWS_AT_ONCE,
+          upkeep.answer(
+            "pruneLog",
+            Schema.Int,
+            sql`select prune_email_log(make_interval(days => ${keepDays}::integer), ${ROWS_AT_ONCE}::integer) as answer`
+          )
+        )
+      )
 
 /**
  * Counts in Postgres. On a connection of its own: on a shared one it would delay the look-ups that sends wait for.

@@ -62,6 +62,12 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send"],
   "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
+  "test/adapters/postgres/delivery/email-stats-days.test.ts": [
+    "close_email_stats_day",
+    "email_log_counted",
+    "prune_email_log",
+    "this_midnight"
+  ],
   "test/adapters/postgres/conversion/turns.test.ts": ["chunk_knows_its_owner"],
   "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access"],
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],

@@ -1,0 +1,162 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as fc from "fast-check"
+
+import { ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { closeStatsDays, layer, pruneLog } from "../../../../src/adapters/postgres/delivery/email-stats.ts"
+import { EmailStats } from "../../../../src/ports/delivery/email-log-query.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+
+/** What the log itself says, without any roll-up. */
+const counted = WriteSql.use(
+  (sql) => sql`select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day, category, provider, status,
+    count(*)::int as count, (count(*) filter (where failed_over))::int as "failedOver",
+    coalesce(sum(cost_usd), 0)::float8 as "costUsd"
+  from email_log group by 1, 2, 3, 4 order by 1 desc, 2, 3, 4`
+)
+
+const shown = Effect.map(
+  EmailStats.use((stats) => stats.since(366)),
+  ({ stats }) => stats
+)
+
+const clean = WriteSql.use(
+  (sql) =>
+    sql.unsafe(
+      "truncate email_log, email_alerts, email_send_claims, email_stats_days, email_stats_closed, email_stats_changes"
+    ).unprepared
+)
+
+/** A row of so many days ago. */
+const insert = (days: number, values: Record<string, unknown> = {}) =>
+  WriteSql.use(
+    (sql) =>
+      sql`insert into email_log ${sql.insert({
+        category: "transactional",
+        provider: "provider_a",
+        status: "sent",
+        cost_usd: 0.5,
+        created_at: new Date(Date.now() - days * 86_400_000),
+        ...values
+      })}`
+  )
+
+const STATUSES = ["sent", "delivered", "bounced", "failed"] as const
+
+/** What happens to the log, and the leader's work between. */
+const step = fc.oneof(
+  fc.record({
+    what: fc.constant("insert" as const),
+    days: fc.nat({ max: 6 }),
+    status: fc.constantFrom(...STATUSES)
+  }),
+  fc.record({
+    what: fc.constant("event" as const),
+    row: fc.nat({ max: 20 }),
+    status: fc.constantFrom(...STATUSES)
+  }),
+  fc.record({ what: fc.constant("move" as const), row: fc.nat({ max: 20 }), days: fc.nat({ max: 6 }) }),
+  fc.record({ what: fc.constant("delete" as const), row: fc.nat({ max: 20 }) }),
+  fc.constant({ what: "close" as const })
+)
+
+type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
+
+const take = (one: Step) =>
+  WriteSql.use((sql): Effect.Effect<unknown, unknown, WriteSql> => {
+    const row = (at: number) => sql`(select id from email_log order by id offset ${at} limit 1)`
+    switch (one.what) {
+      case "insert":
+        return insert(one.days, { status: one.status, failed_over: one.status === "failed" })
+      case "event":
+        return sql`update email_log set status = ${one.status}, cost_usd = 0.25 where id = ${row(one.row)}`
+      case "move":
+        return sql`update email_log set created_at = now() - make_interval(days => ${one.days}::int) where id = ${row(one.row)}`
+      case "delete":
+        return sql`delete from email_log where id = ${row(one.row)}`
+      case "close":
+        return closeStatsDays
+    }
+  })
+
+suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EVENT-63)", (it) => {
+  it.effect("whatever is written, changed and deleted on whatever day: they say what the log says", () =>
+    Effect.gen(function* () {
+      const context = yield* Effect.context<WriteSql | ReadSql | EmailStats>()
+      yield* Effect.promise(() =>
+        fc.assert(
+          fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), (steps) =>
+            Effect.runPromiseWith(context)(
+              Effect.gen(function* () {
+                yield* clean
+                for (const one of steps) {
+                  yield* take(one)
+                  assert.deepStrictEqual(yield* shown, (yield* counted) as never)
+                }
+              })
+            )
+          ),
+          { numRuns: 25 }
+        )
+      )
+    })
+  )
+
+  it.effect("changes while a day is being closed and folded are counted once", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      for (let day = 1; day <= 5; day++) for (let n = 0; n < 20; n++) yield* insert(day)
+      const events = Effect.forEach(
+        Array.from({ length: 60 }, (_, n) => n),
+        (n) => sql`update email_log set status = ${STATUSES[n % 4]!}
+          where id = (select id from email_log order by id offset ${n} limit 1)`,
+        { concurrency: 4 }
+      )
+      const leaders = Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => closeStatsDays, { concurrency: 2 })
+      yield* Effect.all([events, leaders, events], { concurrency: 3 })
+      assert.deepStrictEqual(yield* shown, (yield* counted) as never)
+      yield* closeStatsDays
+      assert.deepStrictEqual(yield* shown, (yield* counted) as never)
+      const [left] = yield* sql<{ readonly n: number }>`select count(*)::int as n from email_stats_changes`
+      assert.strictEqual(left?.n, 0)
+    })
+  )
+
+  it.effect(
+    "the log is kept for as long as the setting says; what is open stays, and so do the statistics (EVENT-64)",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const sql = yield* WriteSql
+        const old = { updated_at: new Date(Date.now() - 40 * 86_400_000) }
+        for (let n = 0; n < 3; n++) yield* insert(40, { ...old, subject: "goes" })
+        yield* insert(40, { ...old, subject: "deferred", status: "deferred" })
+        yield* insert(40, { ...old, subject: "bound", key_hash: "k" })
+        yield* sql`insert into email_send_claims
+        (key_hash, payload_hash, state, provider, ambiguous, owner, first_attempt_at)
+        values ('k', '', 'accepted', 'provider_a', false, 'o', now())`
+        yield* insert(40, { ...old, subject: "alert", id: "00000000-0000-0000-0000-0000000000aa" })
+        yield* sql`insert into email_alerts (send_id, due_at, details)
+        values ('00000000-0000-0000-0000-0000000000aa', now(), '{}')`
+        yield* insert(40, { subject: "heard of" })
+        yield* insert(29, { ...old, subject: "young" })
+        const subjects = Effect.map(
+          sql<{ readonly subject: string }>`select subject from email_log order by subject`,
+          (rows) => rows.map(({ subject }) => subject)
+        )
+        yield* pruneLog(30)
+        assert.lengthOf(yield* subjects, 8, "nothing goes before its day is closed")
+        yield* closeStatsDays
+        const before = yield* shown
+        yield* pruneLog(undefined)
+        assert.lengthOf(yield* subjects, 8)
+        yield* pruneLog(30)
+        assert.deepStrictEqual(yield* subjects, ["alert", "bound", "deferred", "heard of", "young"])
+        yield* closeStatsDays
+        assert.deepStrictEqual(yield* shown, before)
+        yield* sql`delete from email_log where subject = 'young'`
+        assert.notDeepEqual(yield* shown, before, "what is deleted by hand leaves the statistics")
+      })
+  )
+})
