@@ -92,3 +92,10 @@ const isLink = (node: HtmlNode): boolean => isElement(node) && node.name === "a"
 /** A row of links is a row of touch targets, which need distance; links in a text do not. */
 export const isLinksOnly = (nodes: ReadonlyArray<HtmlNode>): boolean =>
   nodes.filter(isLink).length > 1 && nodes.every((node) => isLink(node) || lineOf([node]) === "")
+
+/** The terms and definitions of a list: terms first, then their definitions; undefined where anything else is in it. */
+export const definitionsIn = (list: HtmlElement): ReadonlyArray<HtmlElement> | undefined => {
+  const parts = list.children.filter(isElement).filter(({ name }) => name === "dt" || name === "dd")
+  const whole = list.children.every((child) => isElement(child) && parts.includes(child))
+  return whole && parts[0]?.name === "dt" && parts.at(-1)?.name === "dd" ? parts : undefined
+}

@@ -1,9 +1,11 @@
 import { languageTag, pageId } from "./allowed.ts"
+import { foreign } from "./foreign.ts"
 import {
   BLOCKS,
   captionOf,
   collectIds,
   columnsOf,
+  definitionsIn,
   firstRow,
   grouped,
   holdsBlocks,
@@ -12,7 +14,7 @@ import {
 } from "./repair.ts"
 import { scanDetails } from "./scan.ts"
 import { headingId, type HeadingState, placeHeading } from "./survey.ts"
-import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
+import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, textOf } from "./tree.ts"
 import { filled, type InterfaceWords } from "./words.ts"
 
 /** The context of rewriting a page. */
@@ -32,6 +34,8 @@ interface RewriteContext {
 const NARROW = 3
 
 const HEADING = /^h[1-6]$/
+/** Elements besides paragraphs and headings that hold words. */
+const HELD: ReadonlySet<string> = new Set(["li", "td", "th", "caption", "figcaption"])
 const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math", "note"])
 
 /**
@@ -170,8 +174,20 @@ class Page {
       case "label":
         return this.#label(node, depth)
       default:
-        return [element(name, this.#attributes(node), this.#children(node.children, depth + 1))]
+        return [this.#other(node, depth)]
     }
+  }
+
+  /** Attributes of a block, with the language and direction of its words where they are in another script than the document's. */
+  #inLanguage(node: HtmlElement, children: ReadonlyArray<HtmlNode>): Record<string, string | undefined> {
+    const known = ["lang", "dir"].some((name) => node.attributes[name] !== undefined)
+    return { ...this.#attributes(node), ...(known ? {} : foreign(textOf(children), this.#context.lang)) }
+  }
+
+  #other(node: HtmlElement, depth: number): HtmlElement {
+    const children = this.#children(node.children, depth + 1)
+    const attributes = HELD.has(node.name) ? this.#inLanguage(node, children) : this.#attributes(node)
+    return element(node.name, attributes, children)
   }
 
   /** A control without a label is named by its kind. */
@@ -181,19 +197,19 @@ class Page {
     return [element(node.name, attributes, this.#children(node.children, depth + 1))]
   }
 
+  /** A label around nothing but its control names nothing. */
   #label(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
-    // A label around nothing but its control names nothing.
     const named = lineOf(node.children) !== ""
-    if (named) this.#labels += 1
+    this.#labels += named ? 1 : 0
     const children = this.#children(node.children, depth + 1)
-    if (named) this.#labels -= 1
+    this.#labels -= named ? 1 : 0
     return named ? [element("label", this.#attributes(node), children)] : children
   }
 
   #paragraph(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     const children = this.#children(node.children, depth + 1)
     if (isEmpty(children)) return []
-    const attributes = this.#attributes(node)
+    const attributes = this.#inLanguage(node, children)
     if (attributes["role"] === "doc-footnote") {
       const { role, id, ...rest } = attributes
       return [this.#note(id, [element("p", rest, children)], role)]
@@ -250,7 +266,7 @@ class Page {
 
   #heading(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     if (lineOf(node.children) === "") return this.#children(node.children, depth + 1)
-    const { id, ...attributes } = this.#attributes(node)
+    const { id, ...attributes } = this.#inLanguage(node, node.children)
     const placed = this.#place(Number(node.name.slice(1)))
     const children = this.#children(node.children, depth + 1)
     // Links of the page to the heading go to an anchor inside it: its own id is for the table of contents.
@@ -286,14 +302,9 @@ class Page {
   #image(node: HtmlElement): ReadonlyArray<HtmlNode> {
     const { alt, src, ...attributes } = this.#attributes(node)
     const description = alt?.trim()
+    const alternative = description || this.#caption || this.#context.words.undescribed
     if (src?.startsWith("data:image/") === true)
-      return [
-        element("img", {
-          ...attributes,
-          src,
-          alt: description || this.#caption || this.#context.words.undescribed
-        })
-      ]
+      return [element("img", { ...attributes, src, alt: alternative })]
     // The picture is missing: its description is kept.
     return description === undefined || description === ""
       ? []
@@ -301,32 +312,19 @@ class Page {
   }
 
   #list(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
-    const items = this.#children(node.children, depth + 1).flatMap((child): ReadonlyArray<HtmlElement> => {
-      if (isElement(child) && child.name === "li") return [child]
-      return isEmpty([child]) ? [] : [element("li", {}, [child])]
-    })
+    const items = this.#children(node.children, depth + 1).flatMap((child): ReadonlyArray<HtmlElement> =>
+      isElement(child) && child.name === "li" ? [child] : isEmpty([child]) ? [] : [element("li", {}, [child])]
+    )
     return items.length === 0 ? [] : [element(node.name, this.#attributes(node), items)]
   }
 
   #definitions(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
-    const parts = node.children.filter(
-      (child) => isElement(child) && (child.name === "dt" || child.name === "dd")
+    const parts = definitionsIn(node)
+    if (parts === undefined) return this.#children(node.children, depth + 1)
+    const rewritten = parts.map((part) =>
+      element(part.name, this.#attributes(part), this.#children(part.children, depth + 1))
     )
-    const names = parts.map((part) => (isElement(part) ? part.name : ""))
-    // Terms first, then their definitions; anything else is not a definition list.
-    const others = node.children.some((child) => isElement(child) && !parts.includes(child))
-    if (others || names[0] !== "dt" || names.at(-1) !== "dd") return this.#children(node.children, depth + 1)
-    return [
-      element(
-        "dl",
-        this.#attributes(node),
-        parts.map((part) =>
-          isElement(part)
-            ? element(part.name, this.#attributes(part), this.#children(part.children, depth + 1))
-            : part
-        )
-      )
-    ]
+    return [element("dl", this.#attributes(node), rewritten)]
   }
 
   #loose(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
@@ -341,12 +339,7 @@ class Page {
     const row = firstRow(table)
     if (row === undefined) return children
     if (columnsOf(row) <= NARROW) return [table]
-    return [
-      element(
-        "div",
-        { class: "wide", role: "group", tabindex: "0", "aria-label": this.#context.words.table },
-        [table]
-      )
-    ]
+    const frame = { class: "wide", role: "group", tabindex: "0", "aria-label": this.#context.words.table }
+    return [element("div", frame, [table])]
   }
 }

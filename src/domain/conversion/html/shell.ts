@@ -1,3 +1,4 @@
+import { isFromRight } from "./foreign.ts"
 import type { ContentsEntry, Plan } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, serialize } from "./tree.ts"
 import { filled } from "./words.ts"
@@ -123,7 +124,7 @@ export const documentStart = (plan: Plan): string => {
     // Below the document's own heading, where there is one.
     ...(ownTitle ? [] : contentsOf(plan))
   ])
-  const language = serialize([element("html", { lang, dir: rightToLeft(lang) ? "rtl" : undefined })]).replace(
+  const language = serialize([element("html", { lang, dir: isFromRight(lang) ? "rtl" : undefined })]).replace(
     "</html>",
     ""
   )
@@ -150,8 +151,6 @@ export const pageDocument = (page: {
       element("title", {}, [title])
     ])
   ])
-  const root = serialize([element("html", { lang, dir: rightToLeft(lang) ? "rtl" : undefined })])
+  const root = serialize([element("html", { lang, dir: isFromRight(lang) ? "rtl" : undefined })])
   return `<!doctype html>\n${root.replace("</html>", "")}${head.replace("</head>", () => `<style>${STYLE_SHEET}</style></head>`)}<body><main>${html}</main></body></html>\n`
 }
-
-const rightToLeft = (lang: string): boolean => /^(ar|fa|he|ur|yi|ps|sd|ug|dv)\b/.test(lang)

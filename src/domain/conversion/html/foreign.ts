@@ -1,0 +1,74 @@
+/** Passages in another script than the document's language has. */
+
+/** A script, the languages that are written in it, and which of them a text is in. */
+interface Script {
+  readonly letters: RegExp
+  readonly languages: ReadonlyArray<string>
+  readonly of: (text: string) => string
+}
+
+const one = (letters: RegExp, language: string): Script => ({
+  letters,
+  languages: [language],
+  of: () => language
+})
+
+/** Letters that tell one language of a script from the others. */
+const SCRIPTS: ReadonlyArray<Script> = [
+  one(/\p{Script=Hangul}/gu, "ko"),
+  {
+    letters: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu,
+    languages: ["zh", "ja", "ko", "yue"],
+    of: (text) => (/\p{Script=Hiragana}/u.test(text) ? "ja" : "zh")
+  },
+  one(/\p{Script=Greek}/gu, "el"),
+  { letters: /\p{Script=Hebrew}/gu, languages: ["he", "yi"], of: () => "he" },
+  {
+    letters: /\p{Script=Arabic}/gu,
+    languages: ["ar", "fa", "ur", "ps", "sd", "ug"],
+    of: (text) => (/[ٹڈڑںے]/u.test(text) ? "ur" : /[پچژگ]/u.test(text) ? "fa" : "ar")
+  },
+  {
+    letters: /\p{Script=Cyrillic}/gu,
+    languages: ["ru", "uk", "bg", "sr", "mk", "be", "kk", "ky", "mn", "tg"],
+    of: (text) => (/[іїєґ]/iu.test(text) ? "uk" : "ru")
+  },
+  one(/\p{Script=Thai}/gu, "th"),
+  one(/\p{Script=Armenian}/gu, "hy"),
+  one(/\p{Script=Georgian}/gu, "ka"),
+  { letters: /\p{Script=Devanagari}/gu, languages: ["hi", "mr", "ne", "sa"], of: () => "hi" }
+]
+
+/** Fewest letters of a passage, and the share of them in one script. */
+const MIN_LETTERS = 12
+const SHARE = 0.7
+/** Letters that are looked at. */
+const MAX_LETTERS = 400
+const BEYOND_LATIN = /[^\u0000-\u036f\u1e00-\u2bff]/
+
+const countOf = (text: string, letters: RegExp): number => text.match(letters)?.length ?? 0
+
+export const isFromRight = (lang: string): boolean => /^(ar|fa|he|ur|yi|ps|sd|ug|dv)\b/.test(lang)
+
+/** The language and direction of a passage in another script than that of the language around it; undefined where it has none. */
+export const foreign = (
+  passage: string,
+  lang: string
+): { readonly lang: string | undefined; readonly dir: "rtl" | "ltr" | undefined } | undefined => {
+  const text = passage.slice(0, MAX_LETTERS)
+  const around = lang.split("-")[0] ?? lang
+  if (!BEYOND_LATIN.test(text) && !isFromRight(around)) return undefined
+  const all = countOf(text, /\p{L}/gu)
+  if (all < MIN_LETTERS) return undefined
+  const script = SCRIPTS.find(({ letters }) => countOf(text, letters) >= SHARE * all)
+  if (script === undefined)
+    return isFromRight(around) && countOf(text, /\p{Script=Latin}/gu) >= SHARE * all
+      ? { lang: undefined, dir: "ltr" }
+      : undefined
+  if (script.languages.includes(around)) return undefined
+  const language = script.of(text)
+  return {
+    lang: language,
+    dir: isFromRight(language) === isFromRight(around) ? undefined : isFromRight(language) ? "rtl" : "ltr"
+  }
+}
