@@ -49,7 +49,9 @@ describe("a link to a place", () => {
       const surveyor = new Surveyor()
       for (const html of pages) surveyor.skips(html)
       const survey = { ...surveyor.survey(), pages: 2 }
-      const fold = new PageFold(planOf(survey, { lang: undefined, title: undefined }, { detect: () => "en", name: undefined }))
+      const fold = new PageFold(
+        planOf(survey, { lang: undefined, title: undefined }, { detect: () => "en", name: undefined })
+      )
       const link = { name: "a", attributes: { href: "#at-2-1" }, children: ["2"] }
       const target = { name: "p", attributes: { id: "at-2-1" }, children: ["Cold water."] }
       return [
