@@ -202,6 +202,19 @@ describe("a document", () => {
     assert.lengthOf(one.match(/Page 1/g) ?? [], 1)
   })
 
+  it("shows the logo of every page once, and says once that a picture has no description", async () => {
+    const image = (data: string) => `<figure><img src="data:image/png;base64,${data}"></figure>`
+    const pages = ["<p>A</p>", "<p>B</p>", "<p>C</p>"].map(
+      (words) => `${image("LOGO")}${words}${image("SIGN")}<p>D</p>`
+    )
+    const html = await assemble(pages)
+    assert.strictEqual(html.match(/base64,LOGO/g)?.length, 1)
+    assert.strictEqual(html.match(/base64,SIGN/g)?.length, 3)
+    assert.strictEqual(html.match(/Picture without a description/g)?.length, 2)
+    const described = await assemble(pages.map((page) => page.replaceAll("<img", '<img alt="A river"')))
+    assert.strictEqual(described.match(/alt="A river"/g)?.length, 6)
+  })
+
   it("names its pages as they are numbered, from the first or not", async () => {
     const pages = Stream.make(
       { index: 4, label: "iv", html: '<p data-open="">It goes</p>' },

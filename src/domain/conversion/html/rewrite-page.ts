@@ -12,6 +12,7 @@ import {
   isLinksOnly,
   MAX_DEPTH
 } from "./repair.ts"
+import { Pictures, withoutLogos } from "./repeated-pictures.ts"
 import { scanDetails } from "./scan.ts"
 import { headingId, type HeadingState, placeHeading } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, textOf } from "./tree.ts"
@@ -44,6 +45,7 @@ const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math
  */
 export class PageRewriter {
   #headings: HeadingState
+  readonly #pictures = new Pictures()
 
   constructor(headings: HeadingState) {
     this.#headings = headings
@@ -53,17 +55,17 @@ export class PageRewriter {
   rewrite(nodes: ReadonlyArray<HtmlNode>, context: RewriteContext): ReadonlyArray<HtmlElement> {
     const ids = new Set<string>()
     collectIds(nodes, ids)
-    const page = new Page(context, ids, (level) => {
+    const page = new Page({ ...context, pictures: this.#pictures }, ids, (level) => {
       const placed = placeHeading(this.#headings, level)
       this.#headings = placed.state
       return { name: `h${placed.level}`, id: headingId(placed.state.count) }
     })
-    return page.blocks(nodes)
+    return withoutLogos(page.blocks(nodes))
   }
 }
 
 class Page {
-  readonly #context: RewriteContext
+  readonly #context: RewriteContext & { readonly pictures: Pictures }
   readonly #ids: ReadonlySet<string>
   readonly #used = new Set<string>()
   readonly #references = new Map<string, string>()
@@ -74,7 +76,7 @@ class Page {
   readonly #place: (level: number) => { readonly name: string; readonly id: string }
 
   constructor(
-    context: RewriteContext,
+    context: RewriteContext & { readonly pictures: Pictures },
     ids: ReadonlySet<string>,
     place: (level: number) => { readonly name: string; readonly id: string }
   ) {
@@ -302,9 +304,12 @@ class Page {
   #image(node: HtmlElement): ReadonlyArray<HtmlNode> {
     const { alt, src, ...attributes } = this.#attributes(node)
     const description = alt?.trim()
-    const alternative = description || this.#caption || this.#context.words.undescribed
-    if (src?.startsWith("data:image/") === true)
+    const { pictures, words } = this.#context
+    if (src?.startsWith("data:image/") === true) {
+      // What is not described is not said to be so again.
+      const alternative = description || this.#caption || (pictures.repeats(src) ? "" : words.undescribed)
       return [element("img", { ...attributes, src, alt: alternative })]
+    }
     // The picture is missing: its description is kept.
     return description === undefined || description === ""
       ? []
