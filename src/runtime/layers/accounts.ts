@@ -113,5 +113,7 @@ export const accountDuties = leaderTicking(
 /** Who may call, the product's own mail to them, forms, teams, receipts and promotions. */
 export const accounts = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) =>
   Layer.merge(linkMails(settings), callers(settings, options)).pipe(
-    Layer.provideMerge(Layer.mergeAll(access(settings), AuditLog.layer, AuditNotes.layer, SharedAllowances.layer))
+    Layer.provideMerge(
+      Layer.mergeAll(access(settings), AuditLog.layer, AuditNotes.layer, SharedAllowances.layer)
+    )
   )

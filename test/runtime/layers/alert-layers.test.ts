@@ -62,11 +62,11 @@ const raised = (url: string | undefined) =>
             ownerToken: undefined
           },
           events: {
-              internalAlertUrl: url,
-              internalSendEmailUrl: undefined,
-              pollSeconds: 900,
-              logKeepDays: undefined
-            },
+            internalAlertUrl: url,
+            internalSendEmailUrl: undefined,
+            pollSeconds: 900,
+            logKeepDays: undefined
+          },
           http: {
             host: "127.0.0.1",
             port: 8787,
