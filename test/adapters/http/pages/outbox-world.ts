@@ -24,17 +24,27 @@ export const openOutbox = async (behind: Partial<Behind> = {}) => {
     )
   ).then((context) => Context.get(context, SimulatedMail))
   const { outbox } = simulated
-  const server = await startServer({
-    outbox,
-    reportEvent: simulated.report,
-    views: Layer.provide(Views.layer, ReaderProcess.layer),
-    ...behind
-  })
+  const serve = (port = 0) =>
+    startServer({
+      outbox,
+      reportEvent: simulated.report,
+      views: Layer.provide(Views.layer, ReaderProcess.layer),
+      port,
+      ...behind
+    })
+  let server = await serve()
   let sends = 0
   return {
     server,
     outbox,
     events,
+    /** Stops the server, does something, and starts it anew on its port. */
+    restart: async (meanwhile: () => Promise<unknown>): Promise<void> => {
+      const { port } = server
+      await server.stop()
+      await meanwhile()
+      server = await serve(port)
+    },
     /** Sends through the first simulated provider; returns the id in the outbox. */
     send: async (changes: Partial<Message>): Promise<string> => {
       const provider = simulated.provider("provider_a")

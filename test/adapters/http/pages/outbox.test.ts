@@ -200,6 +200,20 @@ it(
 )
 
 it(
+  "a page that outlives its server shows what came meanwhile",
+  async () => {
+    const { close, go, page } = await session()
+    await go("/dev")
+    await listen(page)
+    await world.restart(() => world.send({ subject: "While it was away" }))
+    await hears(page, "1 new mail")
+    expect(await subjects(page).first().textContent()).toBe("Unread: While it was away")
+    await close()
+  },
+  PATIENCE
+)
+
+it(
   "is read without scripts",
   async () => {
     const id = await sendHostile()

@@ -71,4 +71,7 @@ const deleteAll = async () => {
 }
 
 offer()
-new EventSource("/dev/stream").addEventListener("changed", () => void update())
+const stream = new EventSource("/dev/stream")
+stream.addEventListener("changed", () => void update())
+// The browser opens a lost stream again: what came meanwhile was not reported.
+stream.addEventListener("open", () => void update())
