@@ -43,13 +43,16 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
+/** What npm says that it runs: the script `start`, or a command of a package. */
+const STARTED_BY_NPM = new Set(["start", "npx"])
+
 /**
- * The processes that `npm start` put above this one: npm, and the shell that npm runs scripts in. Npm hands a signal to its shell
+ * The processes that `npm start` or `npx postlane start` put above this one: npm, and the shell that npm runs scripts in. Npm hands a signal to its shell
  * and not to what runs in it, so that a killed npm leaves the server behind. Empty where something else started this process:
  * that parent may exit first on purpose.
  */
 export const startersOf = (env: Env, ppid: number): ReadonlyArray<number> => {
-  if (env["npm_lifecycle_event"] !== "start") return []
+  if (!STARTED_BY_NPM.has(env["npm_lifecycle_event"] ?? "")) return []
   const parent = ancestorOf(ppid)
   return parent !== undefined && SHELL.test(parent.name) ? [ppid, parent.parent] : [ppid]
 }

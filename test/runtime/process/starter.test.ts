@@ -74,4 +74,5 @@ it("a server that something else started looks after nobody", () => {
   assert.deepStrictEqual(startersOf({ npm_lifecycle_event: "serve" }, process.pid), [])
   // Started by npm without a shell between them.
   assert.deepStrictEqual(startersOf({ npm_lifecycle_event: "start" }, process.pid), [process.pid])
+  assert.deepStrictEqual(startersOf({ npm_lifecycle_event: "npx" }, process.pid), [process.pid])
 })
