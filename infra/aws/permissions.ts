@@ -38,6 +38,12 @@ export const CALLS = {
     ListObjectsV2Command: ["s3:ListBucket"],
     HeadBucketCommand: ["s3:ListBucket"]
   },
+  bucketSettings: {
+    GetBucketEncryptionCommand: ["s3:GetEncryptionConfiguration"],
+    GetBucketLifecycleConfigurationCommand: ["s3:GetLifecycleConfiguration"],
+    GetBucketPolicyCommand: ["s3:GetBucketPolicy"],
+    GetPublicAccessBlockCommand: ["s3:GetBucketPublicAccessBlock"]
+  },
   model: { ConverseCommand: ["bedrock:InvokeModel"] },
   batchModel: {
     CreateModelInvocationJobCommand: ["bedrock:CreateModelInvocationJob"]
@@ -170,6 +176,10 @@ export const callerPolicy = (stack: Stack, used: Used): void => {
       ),
       allow(
         "buckets",
+        used.buckets.map(({ bucketArn }) => bucketArn)
+      ),
+      allow(
+        "bucketSettings",
         used.buckets.map(({ bucketArn }) => bucketArn)
       ),
       allow("model", modelArns(stack, used.modelId)),

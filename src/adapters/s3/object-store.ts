@@ -18,7 +18,8 @@ import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 import { makeLocalCopies } from "./local-copies.ts"
 
-interface S3Options {
+/** Where a bucket is, and how it is reached. */
+export interface S3Options {
   readonly bucket: string
   readonly region: string
   /** `S3_ENDPOINT`: compatible services, which are addressed by path. */

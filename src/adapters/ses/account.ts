@@ -44,7 +44,8 @@ const identityFacts = (answer: GetEmailIdentityResponse): IdentityFacts => {
       status: dkim?.Status ?? "NOT_STARTED",
       easy: dkim?.SigningAttributesOrigin !== "EXTERNAL",
       tokens: dkim?.Tokens ?? [],
-      host: dkim?.SigningHostedZone ?? DKIM_HOST
+      host: dkim?.SigningHostedZone ?? DKIM_HOST,
+      keyLength: dkim?.CurrentSigningKeyLength
     },
     mailFrom:
       mailFrom?.MailFromDomain === undefined || mailFrom.MailFromDomain === ""
@@ -115,7 +116,7 @@ const configurationSetOf = (
   outreach: boolean
 ): Effect.Effect<ConfigurationSetFacts> =>
   Effect.gen(function* () {
-    const { SendingOptions } = yield* call(reader, (abortSignal) =>
+    const { SendingOptions, SuppressionOptions } = yield* call(reader, (abortSignal) =>
       reader.client.send(new GetConfigurationSetCommand({ ConfigurationSetName }), { abortSignal })
     )
     const destinations = new GetConfigurationSetEventDestinationsCommand({ ConfigurationSetName })
@@ -125,6 +126,7 @@ const configurationSetOf = (
     return {
       _tag: "There" as const,
       sendingEnabled: SendingOptions?.SendingEnabled !== false,
+      suppresses: SuppressionOptions?.SuppressedReasons,
       published: publishedOf(EventDestinations)
     }
   }).pipe(

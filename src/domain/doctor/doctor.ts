@@ -2,6 +2,7 @@ import { Effect, Stream } from "effect"
 
 import { type Dns, Examinations } from "../../ports/doctor/examinations.ts"
 import { withDeadline } from "../deadline.ts"
+import { bucketVerdicts } from "./buckets.ts"
 import { databaseVerdicts } from "./database.ts"
 import { objectVerdicts } from "./objects.ts"
 import { providerAVerdicts } from "./provider-a.ts"
@@ -51,7 +52,7 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { database, objects, providerA, providerB, queue } = yield* Examinations
+      const { buckets, database, objects, providerA, providerB, queue } = yield* Examinations
       const { region, sender, visibilitySeconds } = options
       const asked = providerB === undefined ? undefined : yield* Effect.cached(providerB)
       const checks = [
@@ -60,6 +61,7 @@ export const examine = (
           ? Effect.succeed([])
           : bounded("database", Effect.map(database, databaseVerdicts)),
         objects === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(objects, objectVerdicts)),
+        buckets === undefined ? Effect.succeed([]) : bounded("buckets", Effect.map(buckets, bucketVerdicts)),
         queue === undefined
           ? Effect.succeed([])
           : bounded(

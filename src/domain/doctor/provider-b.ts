@@ -11,6 +11,8 @@ export interface ConfigurationSetFacts {
     | {
         readonly _tag: "There"
         readonly sendingEnabled: boolean
+        /** What puts an address on the account's list; `undefined`: as the account has it. */
+        readonly suppresses: ReadonlyArray<string> | undefined
         /** Event types that an enabled EventBridge destination publishes, as SES names them; `undefined`: there is none. */
         readonly published: ReadonlyArray<string> | undefined
       }
@@ -29,6 +31,8 @@ export interface IdentityFacts {
     readonly tokens: ReadonlyArray<string>
     /** What the records point to: `<token>.<host>`. */
     readonly host: string
+    /** `RSA_1024_BIT` or `RSA_2048_BIT`; absent where SES does not say. */
+    readonly keyLength: string | undefined
   }
   /** `undefined`: the envelope sender is on SES's own domain. */
   readonly mailFrom: { readonly domain: string; readonly status: string } | undefined
@@ -99,6 +103,13 @@ const accountVerdicts = (account: Extract<ProviderBFacts, { _tag: "Account" }>):
 ]
 
 const dkimVerdict = ({ dkim }: IdentityFacts, sender: string): Verdict => {
+  if (dkim.easy && dkim.signing && dkim.status === "SUCCESS" && dkim.keyLength === "RSA_1024_BIT") {
+    return warn({
+      what: `DKIM signs as ${sender} with a key of 1024 bits`,
+      why: "receivers begin to take such keys for none",
+      do: "switch the identity's Easy DKIM to RSA 2048; its records stay the same"
+    })
+  }
   if (dkim.easy && dkim.signing && dkim.status === "SUCCESS") return ok(`Easy DKIM signs as ${sender}`)
   if (dkim.signing && dkim.status === "SUCCESS") {
     return warn({
@@ -197,6 +208,16 @@ const setVerdict = ({ found, name, outreach }: ConfigurationSetFacts): Verdict =
       what: `the configuration set ${name} publishes nothing to EventBridge`,
       why: "bounces and complaints of its mail are never seen",
       do: "add an event destination on the default event bus to it"
+    })
+  }
+  const unsuppressed = ["BOUNCE", "COMPLAINT"].filter(
+    (reason) => found.suppresses?.includes(reason) === false
+  )
+  if (unsuppressed.length > 0) {
+    return warn({
+      what: `the configuration set ${name} does not suppress after ${unsuppressed.join(" and ")}`,
+      why: "Amazon SES goes on mailing addresses that refuse it, should this installation not know them",
+      do: "let it suppress both BOUNCE and COMPLAINT"
     })
   }
   const missing = (outreach ? OUTREACH_EVENTS : NEEDED_EVENTS).filter(

@@ -1,5 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
+import type { BucketFacts } from "../../domain/doctor/buckets.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { MxRecord } from "../../domain/doctor/dns-records.ts"
 import type { ObjectStoreFacts } from "../../domain/doctor/objects.ts"
@@ -29,6 +30,7 @@ export class Examinations extends Context.Service<
   Examinations,
   {
     readonly database: Effect.Effect<DatabaseFacts> | undefined
+    readonly buckets: Effect.Effect<ReadonlyArray<BucketFacts>> | undefined
     readonly objects: Effect.Effect<ReadonlyArray<ObjectStoreFacts>> | undefined
     readonly providerA: Effect.Effect<ProviderAFacts> | undefined
     readonly providerB: Effect.Effect<ProviderBFacts> | undefined

@@ -66,6 +66,29 @@ const objects = (here: Installation): Effect.Effect<ReadonlyArray<ObjectStoreFac
       ).pipe(Effect.provide(layer))
 }
 
+/** The buckets of the cloud account; a compatible service has settings of its own. */
+const buckets = ({ credentials, settings }: Installation) => {
+  const { batch, cloud, conversion, embedded, intake } = settings
+  const named = [
+    { bucket: conversion.filesBucket, keeps: "files" },
+    { bucket: batch.bucket, keeps: "short-lived" },
+    { bucket: intake.bucketIsSet ? intake.bucket : undefined, keeps: "short-lived" }
+  ] as const
+  const ours = named.flatMap(({ bucket, keeps }) => (bucket === undefined ? [] : [{ bucket, keeps }]))
+  const isThere = cloud.s3Endpoint === undefined && (!embedded || cloud.credentials !== undefined)
+  return isThere && ours.length > 0
+    ? Effect.flatMap(
+        Effect.promise(() => import("../../adapters/s3/bucket-examination.ts")),
+        ({ examineBucket }) =>
+          Effect.forEach(
+            ours,
+            ({ bucket, keeps }) => examineBucket({ bucket, region: cloud.region, credentials }, keeps),
+            { concurrency: "unbounded" }
+          )
+      )
+    : undefined
+}
+
 const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | undefined => {
   const { apiKey, baseUrl } = settings.providerA
   return apiKey === undefined
@@ -139,6 +162,7 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
     Examinations,
     Examinations.of({
       database: database(here),
+      buckets: buckets(here),
       objects: objects(here),
       providerA: providerA(here),
       providerB: providerB(here),

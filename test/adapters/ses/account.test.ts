@@ -90,7 +90,8 @@ describe("the account at Amazon SES, over the wire", () => {
             status: "SUCCESS",
             easy: true,
             tokens: ["a", "b", "c"],
-            host: "dkim.amazonses.com"
+            host: "dkim.amazonses.com",
+            keyLength: "RSA_2048_BIT"
           },
           mailFrom: { domain: "bounce.mail.test", status: "SUCCESS" },
           configurationSet: "transactional-set"
@@ -101,7 +102,12 @@ describe("the account at Amazon SES, over the wire", () => {
           name: "transactional-set",
           outreach: false,
           // Of the destination on the event bus that is switched on, and of no other.
-          found: { _tag: "There", sendingEnabled: true, published: ["BOUNCE", "COMPLAINT"] }
+          found: {
+            _tag: "There",
+            sendingEnabled: true,
+            suppresses: undefined,
+            published: ["BOUNCE", "COMPLAINT"]
+          }
         },
         { name: "outreach-set", outreach: true, found: { _tag: "Missing" } }
       ]
@@ -120,7 +126,14 @@ describe("the account at Amazon SES, over the wire", () => {
       _tag: "There",
       identity: {
         verified: false,
-        dkim: { signing: false, status: "NOT_STARTED", easy: true, tokens: [], host: "dkim.amazonses.com" },
+        dkim: {
+          signing: false,
+          status: "NOT_STARTED",
+          easy: true,
+          tokens: [],
+          host: "dkim.amazonses.com",
+          keyLength: undefined
+        },
         mailFrom: undefined,
         configurationSet: undefined
       }

@@ -10,7 +10,14 @@ const OPTIONS = { sender: "mail.test", region: "us-east-1", visibilitySeconds: 6
 
 const IDENTITY: IdentityFacts = {
   verified: true,
-  dkim: { signing: true, status: "SUCCESS", easy: true, tokens: ["a", "b", "c"], host: "dkim.amazonses.com" },
+  dkim: {
+    signing: true,
+    status: "SUCCESS",
+    easy: true,
+    tokens: ["a", "b", "c"],
+    host: "dkim.amazonses.com",
+    keyLength: "RSA_2048_BIT"
+  },
   mailFrom: { domain: "bounce.mail.test", status: "SUCCESS" },
   configurationSet: "transactional-set"
 }
@@ -55,6 +62,7 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
     Examinations.of({
       database: undefined,
       objects: undefined,
+      buckets: undefined,
       providerA: undefined,
       providerB: undefined,
       queue: undefined,

@@ -138,13 +138,14 @@ describe("provider_b", () => {
       status: "SUCCESS",
       easy: true,
       tokens: ["a", "b", "c"],
-      host: "dkim.amazonses.com"
+      host: "dkim.amazonses.com",
+      keyLength: "RSA_2048_BIT"
     },
     mailFrom: { domain: "bounce.mail.test", status: "SUCCESS" },
     configurationSet: "transactional-set"
   }
   const there = (published: ReadonlyArray<string> | undefined, sendingEnabled = true) =>
-    ({ _tag: "There", sendingEnabled, published }) as const
+    ({ _tag: "There", sendingEnabled, suppresses: ["BOUNCE", "COMPLAINT"], published }) as const
   const account: Extract<ProviderBFacts, { _tag: "Account" }> = {
     _tag: "Account",
     sendingEnabled: true,
@@ -188,6 +189,10 @@ describe("provider_b", () => {
     assert.deepStrictEqual(dkim({ status: "PENDING" }), ["fail: DKIM is not ready (PENDING)"])
     assert.deepStrictEqual(dkim({ signing: false }), ["fail: DKIM signing is switched off"])
     assert.match(dkim({ easy: false })[0]!, /^warn: DKIM signs as mail.test with a key of your own/)
+    assert.deepStrictEqual(dkim({ keyLength: "RSA_1024_BIT" }), [
+      "warn: DKIM signs as mail.test with a key of 1024 bits"
+    ])
+    assert.deepStrictEqual(dkim({ keyLength: undefined }), [])
     assert.deepStrictEqual(judgeIdentity({ mailFrom: undefined }), [
       "warn: there is no custom MAIL FROM domain"
     ])
@@ -208,6 +213,15 @@ describe("provider_b", () => {
       set(false, there(["SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY"])),
       ["warn: the configuration set s does not publish RENDERING_FAILURE"]
     )
+    const suppressing = (suppresses: ReadonlyArray<string> | undefined) =>
+      set(false, { ...there(NEEDED_EVENTS), suppresses })
+    assert.deepStrictEqual(suppressing(undefined), [])
+    assert.deepStrictEqual(suppressing(["BOUNCE"]), [
+      "warn: the configuration set s does not suppress after COMPLAINT"
+    ])
+    assert.deepStrictEqual(suppressing([]), [
+      "warn: the configuration set s does not suppress after BOUNCE and COMPLAINT"
+    ])
     assert.deepStrictEqual(set(true, there(NEEDED_EVENTS)), [
       "warn: the configuration set s does not publish OPEN, CLICK"
     ])
