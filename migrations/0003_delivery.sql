@@ -899,7 +899,7 @@ create table email_stats_days (
 
 create table email_stats_closed (day date primary key);
 
--- What has changed since of days that are over, such as a bounce that came late: added to the day by whoever reads it, and
+-- What has changed since of days that are over, such as a bounce that came late: added to the day by its readers, and
 -- folded into it by the leader. Rows are only ever added and taken out, so that no two events wait for each other here.
 create table email_stats_changes (
   day date not null,

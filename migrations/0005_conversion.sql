@@ -572,6 +572,9 @@ begin
   if not exists (select from chunk_jobs c where c.status = 'pending') then
     return;
   end if;
+  -- The next claim waits for this one's commit, which need not wait for the disk: a claim that a crash of the server undoes is no
+  -- claim, and its worker's next heartbeat ends it (DOC-13).
+  perform set_config('synchronous_commit', 'off', true);
   select t.customer_id into v_start from work_turns t where t.kind = 'chunk' for no key update;
   v_owner := v_start;
   for i in 1..32 loop
@@ -1397,6 +1400,7 @@ begin
     if not exists (select from flyer_jobs x where x.status = 'pending') then
       return;
     end if;
+    perform set_config('synchronous_commit', 'off', true);
     select t.customer_id into v_start from work_turns t where t.kind = 'flyer' for no key update;
     v_owner := v_start;
     for i in 1..32 loop

@@ -7,6 +7,7 @@ import { foldEvents } from "./delivery/fold-events.ts"
 import { table } from "./report.ts"
 import { ROWS } from "./rows.ts"
 import { runBench } from "./run.ts"
+import { measureScale, scaleTable } from "./scale/scale.ts"
 
 /** Many times what it takes on a quiet machine. */
 const PATIENCE_MS = 120_000
@@ -55,6 +56,23 @@ it.live(
       const { url } = yield* TestDatabase
       const fold = yield* Effect.promise(() => foldEvents({ sends: 20, databaseUrl: url }))
       assert.deepStrictEqual([fold.events, fold.samples.length], [100, 10])
+    }).pipe(Effect.provide(layerDatabase)),
+  PATIENCE_MS
+)
+
+it.live(
+  "processes of each role work beside each other, and it is said what they wait for",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const lines = yield* Effect.promise(() =>
+        measureScale({ processes: [1], round: { count: 8 }, chunks: 3_000, databaseUrl: url })
+      )
+      assert.lengthOf(lines, 4)
+      for (const line of lines) assert.isAbove(line.perSecond, 0, line.role)
+      const chunks = lines.find(({ role }) => role === "chunks")
+      assert.isAbove(chunks?.connections ?? 0, 0, JSON.stringify(lines))
+      assert.lengthOf(scaleTable(lines).split("\n"), lines.length + 2)
     }).pipe(Effect.provide(layerDatabase)),
   PATIENCE_MS
 )

@@ -18,6 +18,7 @@ import { intakeTables, measureIntake } from "./delivery/intake.ts"
 import { measureMemory, type Sample } from "./memory.ts"
 import { load, markdown, table } from "./report.ts"
 import { runBench } from "./run.ts"
+import { measureScale, scaleTable } from "./scale/scale.ts"
 import { EVENT_ROWS } from "./senders/recording.ts"
 
 /**
@@ -28,6 +29,8 @@ import { EVENT_ROWS } from "./senders/recording.ts"
  * FILE,FILE`: on these documents too), `--batch` prepares beside splitting, collects beside
  * parsing and ticks over 10,000 open rows of the batch lane, and `--batch-memory` prepares and collects batches
  * of 5,000 and of 50,000 records (or `--records N,N`; the last takes 9 GB of the folder for temporary files, for a while).
+ * `--scale` runs sends, webhooks, chunks and mails with 1, 2 and 4 processes on one PostgreSQL (`--database URL`: on this one, a migrated
+ * and empty one, where pg_stat_statements may be loaded) and says what they wait for.
  * `--intake` mails PDFs of 1, 10 and 100 pages to a server, and then 200 at once.
  */
 const { values } = parseArgs({
@@ -38,6 +41,8 @@ const { values } = parseArgs({
     admin: { type: "boolean", default: false },
     pdf: { type: "boolean", default: false },
     intake: { type: "boolean", default: false },
+    scale: { type: "boolean", default: false },
+    database: { type: "string" },
     "batch-memory": { type: "boolean", default: false },
     batch: { type: "boolean", default: false },
     records: { type: "string", default: "5000,50000" },
@@ -161,6 +166,21 @@ const runAdmin = async () => {
   await save("admin", { node: process.version, loadBefore, loadAfter: loadavg(), rows, times })
 }
 
+const runScale = async () => {
+  const loadBefore = loadavg()
+  const lines = await measureScale({
+    ...(values.quick
+      ? { processes: [1, 2], round: { count: 64 }, chunks: 6_000 }
+      : { processes: [1, 2, 4], round: { ms: Number(values.seconds) * 10_000 }, chunks: 300_000 }),
+    ...(values.database === undefined ? {} : { databaseUrl: values.database }),
+    onLine: ({ perSecond, processes, role }) =>
+      console.error(`${role}, ${processes} processes: ${Math.round(perSecond)} a second`)
+  })
+  console.log(scaleTable(lines))
+  console.log(`\nLoad averages before ${load(loadBefore)}, after ${load(loadavg())}`)
+  await save("scale", { node: process.version, loadBefore, loadAfter: loadavg(), lines })
+}
+
 const runTables = async () => {
   const report = await runBench({
     ...(values.only === undefined ? {} : { only: values.only.split(",") }),
@@ -203,4 +223,6 @@ await (values.memory
             ? runBatchMemory()
             : values.intake
               ? runIntake()
-              : runTables())
+              : values.scale
+                ? runScale()
+                : runTables())

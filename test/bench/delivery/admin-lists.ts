@@ -35,6 +35,7 @@ const fill = (rows: number) =>
   Effect.gen(function* () {
     const sql = yield* WriteSql
     const part = 250_000
+    yield* sql.unsafe("set statement_timeout = 0").unprepared
     // The year is counted by the roll-up, not row by row as it is written.
     yield* sql.unsafe("alter table email_log disable trigger user").unprepared
     for (let from = 1; from <= rows; from += part) {

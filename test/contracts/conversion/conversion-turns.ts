@@ -106,7 +106,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
             const start = order.indexOf(last)
             return [...order.slice(start + 1), ...order.slice(0, start + 1)]
           }
-          // Whoever was served last in an earlier test: the order is cyclic.
+          // An earlier test left one of its owners as the last: the order is cyclic.
           const firsts = made.slice(0, 3)
           assert.deepStrictEqual(firsts, turn(["00", "10", "20"], firsts[2]))
           assert.sameMembers(made.slice(3, 5), ["01", "11"])
