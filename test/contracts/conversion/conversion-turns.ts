@@ -146,11 +146,11 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const [first, second, third] = claims
         assert.isDefined(first)
         assert.isDefined(second)
-        assert.notStrictEqual(first!.jobId, second!.jobId)
+        assert.notStrictEqual(first.jobId, second.jobId)
         assert.isUndefined(third, "both owners have one in progress")
         assert.isDefined(yield* store.claimChunk("w", anyId(), 2), "the owner of three has room for a second")
-        yield* store.completeChunk(first!, "k", [])
-        yield* store.completeChunk(second!, "k", [])
+        yield* store.completeChunk(first, "k", [])
+        yield* store.completeChunk(second, "k", [])
         assert.isUndefined(yield* take)
         const pdfs = [yield* addFile(greedy, 1), yield* addFile(greedy, 1)]
         for (const fileId of pdfs)

@@ -2,7 +2,7 @@ import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 
-import { ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { type ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { closeStatsDays, layer, pruneLog } from "../../../../src/adapters/postgres/delivery/email-stats.ts"
 import { EmailStats } from "../../../../src/ports/delivery/email-log-query.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
