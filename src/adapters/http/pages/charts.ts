@@ -1,3 +1,4 @@
+import { greatest } from "../../../domain/lists.ts"
 import { escape } from "./html-page.ts"
 
 /** A chart of counts over the time. */
@@ -20,7 +21,7 @@ const LEAST = 2
 export const number = (count: number): string => count.toLocaleString("en-GB")
 
 const bars = (counts: ReadonlyArray<number>): string => {
-  const most = Math.max(...counts, 1)
+  const most = Math.max(greatest(counts), 1)
   const step = WIDTH / counts.length
   return counts
     .map((count, index) => {
@@ -33,7 +34,7 @@ const bars = (counts: ReadonlyArray<number>): string => {
 
 /** A chart as a drawing with its sum, and its numbers as a table behind it. */
 export const chart = ({ counts, href, id, labels, mood, title, total }: Chart): string => {
-  const most = Math.max(...counts)
+  const most = greatest(counts)
   const peak = most === 0 ? "none" : `most ${number(most)}, ${labels[counts.indexOf(most)] ?? ""}`
   const name = href === undefined ? escape(title) : `<a href="${escape(href)}">${escape(title)}</a>`
   return `<figure class="chart ${total === 0 ? "" : mood}">
