@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers"
 
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { fromBuffer, type Entry, type ZipFile } from "yauzl"
+import { fromBufferPromise } from "yauzl"
 
 import { distinctNames, zipOf, type ZipEntry } from "../../../../src/adapters/http/server/zip-stream.ts"
 
@@ -12,25 +12,11 @@ const bodyOf = (chunks: ReadonlyArray<Uint8Array>): AsyncIterable<Uint8Array> =>
 
 /** What another program reads in the archive: names and bytes, whose checksums it compares. */
 const read = async (entries: ReadonlyArray<ZipEntry>): Promise<ReadonlyArray<readonly [string, string]>> => {
-  const bytes = await buffer(Readable.from(zipOf(entries)))
-  const zip = await new Promise<ZipFile>((resolve, reject) =>
-    fromBuffer(bytes, { lazyEntries: true }, (error, opened) => (error ? reject(error) : resolve(opened)))
-  )
+  const zip = await fromBufferPromise(await buffer(Readable.from(zipOf(entries))), { lazyEntries: true })
   const found: Array<readonly [string, string]> = []
-  return new Promise((resolve, reject) => {
-    zip.on("error", reject)
-    zip.on("end", () => resolve(found))
-    zip.on("entry", (entry: Entry) =>
-      zip.openReadStream(entry, (error, stream) => {
-        if (error) return reject(error)
-        void buffer(stream).then((content) => {
-          found.push([entry.fileName, content.toString("base64")])
-          zip.readEntry()
-        }, reject)
-      })
-    )
-    zip.readEntry()
-  })
+  for await (const entry of zip.eachEntry())
+    found.push([entry.fileName, (await buffer(await zip.openReadStreamPromise(entry))).toString("base64")])
+  return found
 }
 
 describe("an archive that is written while it is read", () => {

@@ -39,9 +39,9 @@ const send = (file, { progress, signal }) =>
 /**
  * One line of the uploads under way: removed when the file has arrived, kept with the reason when it is refused.
  * @param {File} file
- * @param {{ readonly arrived: () => Promise<void>, readonly again: (run: () => Promise<void>) => void }} options
+ * @param {{ readonly arrived: () => Promise<void>, readonly queue: (run: () => Promise<void>) => void }} options
  */
-const makeLine = (file, { again, arrived }) => {
+const makeLine = (file, { arrived, queue }) => {
   let stopping = new AbortController()
   const bar = el("progress", {
     max: Math.max(1, file.size),
@@ -88,7 +88,7 @@ const makeLine = (file, { again, arrived }) => {
     status.textContent = `Waits · ${size(file.size)}`
     actions.replaceChildren(stop)
     stop.focus()
-    again(run)
+    queue(run)
   }
 
   const run = async () => {
@@ -129,7 +129,7 @@ export const startUploads = ({ arrived }) => {
   /** @param {Iterable<File>} files */
   const add = (files) => {
     for (const file of files) {
-      const { line, run } = makeLine(file, { arrived, again: (retried) => void (last = last.then(retried)) })
+      const { line, run } = makeLine(file, { arrived, queue: (retried) => void (last = last.then(retried)) })
       list.append(line)
       last = last.then(run)
     }
