@@ -65,6 +65,7 @@ it("a declared body is read by the middleware, after the caller is known; but fo
     "requestLink",
     "shareFile",
     "startBulk",
+    "uploadFile",
     "useMagicLink"
   ])
 })
