@@ -70,14 +70,14 @@ const transport = createTransport({
   secure: false,
   ignoreTLS: true
 })
-const message = {
+const mail = {
   from: values.from,
   to: values.to,
   subject: `Please convert ${basename(file)}`,
   text: "Here is a file.",
   attachments: [{ path: file }]
 }
-const sent = await transport.sendMail(message).catch((error: unknown) => {
+const sent = await transport.sendMail(mail).catch((error: unknown) => {
   const why = error instanceof Error ? error.message : String(error)
   console.error(
     `The mail was not taken at ${values.host}:${values.port}: ${why}\nIs npm start running? Its banner says where mail comes in: --host, --port`

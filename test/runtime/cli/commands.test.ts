@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it as test, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll, beforeAll, beforeEach } from "vitest"
 
@@ -296,7 +296,7 @@ describe("the command line on a database", () => {
 })
 
 describe("wrong arguments", () => {
-  it.effect("are named in a few lines on the error output, with the place of the help", () =>
+  test.effect("are named in a few lines on the error output, with the place of the help", () =>
     Effect.gen(function* () {
       for (const [args, words] of [
         [["send", "--to", "a@x.test"], /--subject/],
