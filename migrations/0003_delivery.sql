@@ -884,7 +884,7 @@ $$;
 
 -- Statistics by day, and how long the log is kept
 
--- What `email_log` counts, by day (UTC) that is over (EVENT-63): so that a year is read in milliseconds however many rows it
+-- What `email_log` counts, by day (UTC) that is over (EVENT-65): so that a year is read in milliseconds however many rows it
 -- has. Where the day is among `email_stats_closed`; other days are counted from the log.
 create table email_stats_days (
   day date not null,

@@ -79,7 +79,7 @@ const take = (one: Step) =>
     }
   })
 
-suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EVENT-63)", (it) => {
+suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EVENT-65)", (it) => {
   it.effect("whatever is written, changed and deleted on whatever day: they say what the log says", () =>
     Effect.gen(function* () {
       const context = yield* Effect.context<WriteSql | ReadSql | EmailStats>()
