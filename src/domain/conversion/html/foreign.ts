@@ -44,7 +44,7 @@ const MIN_LETTERS = 12
 const SHARE = 0.7
 /** Letters that are looked at. */
 const MAX_LETTERS = 400
-const BEYOND_LATIN = /[^\u0000-\u036f\u1e00-\u2bff]/
+const BEYOND_LATIN = /(?![\p{ASCII}])[^\u00a0-\u036f\u1e00-\u2bff]/u
 
 const countOf = (text: string, letters: RegExp): number => text.match(letters)?.length ?? 0
 

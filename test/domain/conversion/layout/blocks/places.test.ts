@@ -52,10 +52,10 @@ describe("a link to a place", () => {
       const fold = new PageFold(
         planOf(survey, { lang: undefined, title: undefined }, { detect: () => "en", name: undefined })
       )
-      const link = { name: "a", attributes: { href: "#at-2-1" }, children: ["2"] }
+      const anchor = { name: "a", attributes: { href: "#at-2-1" }, children: ["2"] }
       const target = { name: "p", attributes: { id: "at-2-1" }, children: ["Cold water."] }
       return [
-        fold.add({ index: 0, label: "1", nodes: [{ name: "p", attributes: {}, children: [link] }] }),
+        fold.add({ index: 0, label: "1", nodes: [{ name: "p", attributes: {}, children: [anchor] }] }),
         fold.add({ index: 1, label: "2", nodes: pages.length < 2 ? [] : [target] }),
         fold.end()
       ].join("")
