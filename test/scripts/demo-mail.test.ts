@@ -60,6 +60,27 @@ it.live(
       const without = yield* demo()
       assert.strictEqual(without.code, 2)
       assert.match(without.errors, /^usage: npm run demo:mail/)
+      const help = yield* demo("--help")
+      assert.deepStrictEqual([help.code, help.errors], [0, ""])
+      for (const args of [["--what"], [join(folder.path, "gone.pdf")], [file, "--wait", "soon"]]) {
+        const wrong = yield* demo(...args)
+        assert.strictEqual(wrong.code, 2, wrong.errors)
+        assert.notMatch(wrong.errors, /\n\s+at /)
+      }
+      const refused = yield* demo(
+        file,
+        "--from",
+        "stranger@elsewhere.test",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "1"
+      )
+      assert.strictEqual(refused.code, 1)
+      assert.match(
+        refused.errors,
+        /^The mail was not taken at 127\.0\.0\.1:1: .*ECONNREFUSED.*\nIs npm start running\?/
+      )
     }).pipe(Effect.provide(layerPostgres)),
   PATIENCE_MS
 )
