@@ -87,7 +87,7 @@ const finds = <S, Scene>(kind: Kind<S, Scene>, bug: Planted<Scene>) =>
       bug.scene
     )
     assert.isDefined(violation, `not found in ${worlds} worlds (MODEL_SEED=${SEED})`)
-    console.log(`${bug.function}: found after ${bursts} histories`)
+    console.log(`${[bug.function].flat().join(", ")}: found after ${bursts} histories`)
   })
 
 suiteLayer(Layer.empty, { excludeTestServices: true })(
