@@ -1,3 +1,4 @@
+import { append } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import type { Group } from "../lines/paragraphs.ts"
@@ -53,7 +54,7 @@ const parted = (lines: ReadonlyArray<Line>, fonts: ReadonlyArray<FontFace>) => {
         heading.push(segment)
         continue
       }
-      heading.push(...cut(segment, segment.pieces.slice(0, end)))
+      append(heading, cut(segment, segment.pieces.slice(0, end)))
       const rest = [...cut(segment, segment.pieces.slice(end)), ...line.segments.slice(place + 1)]
       return {
         heading: linesOf(heading, fonts),
