@@ -247,7 +247,7 @@ export const suite = (
         }
       }))
 
-    test("one person gets so many links within an hour, whoever asks", () =>
+    test("one person gets so many links within an hour, from any browser", () =>
       Effect.gen(function* () {
         const links = yield* MagicLinks
         const { pass } = yield* StoreWorld

@@ -18,6 +18,49 @@ const fileAndOwner = (
   return file?.deletedAt === null && owner?.deletedAt === null ? { file, owner } : undefined
 }
 
+/** Whom results are shared with. */
+const recipientsOf = (
+  documents: MemoryDocuments["Service"]
+): Pick<SharedFiles["Service"], "note" | "shares" | "stop"> => ({
+  note: ({ expiresAt, fileId, recipients }) =>
+    transaction(documents, (db) => {
+      for (const email of recipients) {
+        db.shares.remove(`${fileId} ${email}`)
+        db.shares.insert({ fileId, email, sharedAt: db.moment(), expiresAt })
+      }
+    }),
+  shares: ({ customerId, fileId }) =>
+    transaction(documents, (db) => {
+      const now = new Date(Math.floor(db.moment() / 1000)).toISOString()
+      const it = fileAndOwner(db, fileId)
+      if (it?.owner.id !== customerId) return []
+      return db.shares
+        .where((share) => share.fileId === fileId && share.expiresAt > now)
+        .toSorted(
+          by(
+            ({ sharedAt }) => -Math.floor(sharedAt / 1000),
+            ({ email }) => email
+          )
+        )
+        .map(({ email, expiresAt: until, sharedAt }) => ({
+          email,
+          sharedAt: new Date(Math.floor(sharedAt / 1000)).toISOString(),
+          expiresAt: until
+        }))
+    }),
+  stop: ({ customerId, fileId }) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      transaction(documents, (db) => {
+        const it = fileAndOwner(db, fileId)
+        if (it?.owner.id !== customerId) return false
+        db.files.update(fileId, { sharesFrom: now })
+        for (const { email } of db.shares.where((share) => share.fileId === fileId))
+          db.shares.remove(`${fileId} ${email}`)
+        return true
+      })
+    )
+})
+
 /** Links to results in memory. */
 export const layer = (options: {
   /** Without a trailing slash. */
@@ -41,43 +84,7 @@ export const layer = (options: {
           return { fileName: it.file.name, sender: it.owner.name ?? it.owner.email, ...link }
         }),
         urlFrom: (fileId, from) => Effect.map(links.from(fileId, from.getTime()), ({ url }) => url),
-        note: ({ expiresAt, fileId, recipients }) =>
-          transaction(documents, (db) => {
-            for (const email of recipients) {
-              db.shares.remove(`${fileId} ${email}`)
-              db.shares.insert({ fileId, email, sharedAt: db.moment(), expiresAt })
-            }
-          }),
-        shares: ({ customerId, fileId }) =>
-          transaction(documents, (db) => {
-            const now = new Date(Math.floor(db.moment() / 1000)).toISOString()
-            const it = fileAndOwner(db, fileId)
-            if (it?.owner.id !== customerId) return []
-            return db.shares
-              .where((share) => share.fileId === fileId && share.expiresAt > now)
-              .toSorted(
-                by(
-                  ({ sharedAt }) => -Math.floor(sharedAt / 1000),
-                  ({ email }) => email
-                )
-              )
-              .map(({ email, expiresAt: until, sharedAt }) => ({
-                email,
-                sharedAt: new Date(Math.floor(sharedAt / 1000)).toISOString(),
-                expiresAt: until
-              }))
-          }),
-        stop: ({ customerId, fileId }) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            transaction(documents, (db) => {
-              const it = fileAndOwner(db, fileId)
-              if (it?.owner.id !== customerId) return false
-              db.files.update(fileId, { sharesFrom: now })
-              for (const { email } of db.shares.where((share) => share.fileId === fileId))
-                db.shares.remove(`${fileId} ${email}`)
-              return true
-            })
-          ),
+        ...recipientsOf(documents),
         open: Effect.fnUntraced(function* (token) {
           const link = yield* links.read(token)
           const it = link === undefined ? undefined : yield* found(link.fileId)

@@ -16,6 +16,46 @@ const FileRow = Schema.Struct({
 const ShareRow = Schema.Struct({ email: Schema.String, sharedAt: IsoTime, expiresAt: IsoTime })
 const ResultRow = Schema.Struct({ fileName: Schema.String, resultKey: Schema.String })
 
+/** Whom results are shared with. */
+const recipientsOf = (
+  sql: ReadSql["Service"],
+  write: WriteSql["Service"]
+): Pick<SharedFiles["Service"], "note" | "shares" | "stop"> => ({
+  note: ({ expiresAt, fileId, recipients }) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      ask.done(
+        "noteShares",
+        write`insert into file_shares (file_id, email, shared_at, expires_at)
+          select ${fileId}::uuid, email, to_timestamp(${now}::float8 / 1000), ${expiresAt}::timestamptz
+          from unnest(${recipients.map(storable)}::text[]) as email
+          on conflict (file_id, email) do update set shared_at = excluded.shared_at, expires_at = excluded.expires_at`
+      )
+    ),
+  shares: ({ customerId, fileId }) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      ask.rows(
+        "shares",
+        ShareRow,
+        sql`select s.email, s.shared_at, s.expires_at from file_shares s join files f on f.id = s.file_id
+          where f.id = ${fileId}::uuid and f.customer_id = ${customerId}::uuid and f.deleted_at is null
+            and s.expires_at > to_timestamp(${now}::float8 / 1000)
+          order by s.shared_at desc, s.email`
+      )
+    ),
+  stop: ({ customerId, fileId }) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      ask.answer(
+        "stopShares",
+        Schema.Boolean,
+        write`with stopped as (
+            update files set shares_from = to_timestamp(${now}::float8 / 1000)
+            where id = ${fileId}::uuid and customer_id = ${customerId}::uuid and deleted_at is null returning id
+          ), gone as (delete from file_shares s using stopped where s.file_id = stopped.id)
+          select exists (select from stopped) as answer`
+      )
+    )
+})
+
 /** Links to results, keyed by a random key in the database. */
 export const layer = (options: {
   /** Without a trailing slash. */
@@ -44,39 +84,7 @@ export const layer = (options: {
           return { fileName, sender, ...(yield* links.from(fileId, yield* firstMoment(sharesFrom))) }
         }),
         urlFrom: (fileId, from) => Effect.map(links.from(fileId, from.getTime()), ({ url }) => url),
-        note: ({ expiresAt, fileId, recipients }) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            ask.done(
-              "noteShares",
-              write`insert into file_shares (file_id, email, shared_at, expires_at)
-                select ${fileId}::uuid, email, to_timestamp(${now}::float8 / 1000), ${expiresAt}::timestamptz
-                from unnest(${recipients.map(storable)}::text[]) as email
-                on conflict (file_id, email) do update set shared_at = excluded.shared_at, expires_at = excluded.expires_at`
-            )
-          ),
-        shares: ({ customerId, fileId }) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            ask.rows(
-              "shares",
-              ShareRow,
-              sql`select s.email, s.shared_at, s.expires_at from file_shares s join files f on f.id = s.file_id
-                where f.id = ${fileId}::uuid and f.customer_id = ${customerId}::uuid and f.deleted_at is null
-                  and s.expires_at > to_timestamp(${now}::float8 / 1000)
-                order by s.shared_at desc, s.email`
-            )
-          ),
-        stop: ({ customerId, fileId }) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            ask.answer(
-              "stopShares",
-              Schema.Boolean,
-              write`with stopped as (
-                  update files set shares_from = to_timestamp(${now}::float8 / 1000)
-                  where id = ${fileId}::uuid and customer_id = ${customerId}::uuid and deleted_at is null returning id
-                ), gone as (delete from file_shares s using stopped where s.file_id = stopped.id)
-                select exists (select from stopped) as answer`
-            )
-          ),
+        ...recipientsOf(sql, write),
         open: Effect.fnUntraced(function* (token) {
           const link = yield* links.read(token)
           if (link === undefined) return undefined

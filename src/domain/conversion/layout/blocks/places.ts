@@ -64,9 +64,9 @@ interface Candidate {
   readonly tokens: ReadonlySet<string>
 }
 
+/** Numbers, without dots at their end, and words. */
 const tokensOf = (text: string): ReadonlySet<string> =>
-  new Set(text.match(/\p{N}[\p{N}.]*|\p{L}+/gu)?.map(bare))
-const bare = (token: string): string => token.replace(/\.+$/, "")
+  new Set(text.match(/\p{N}+(?:\.+\p{N}+)*|\p{L}+/gu))
 
 const candidatesOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<Candidate> =>
   blocks
