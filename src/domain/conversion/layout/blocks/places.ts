@@ -65,8 +65,7 @@ interface Candidate {
 }
 
 /** Numbers, without dots at their end, and words. */
-const tokensOf = (text: string): ReadonlySet<string> =>
-  new Set(text.match(/\p{N}+(?:\.+\p{N}+)*|\p{L}+/gu))
+const tokensOf = (text: string): ReadonlySet<string> => new Set(text.match(/\p{N}+(?:\.+\p{N}+)*|\p{L}+/gu))
 
 const candidatesOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<Candidate> =>
   blocks

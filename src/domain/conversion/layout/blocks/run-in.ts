@@ -93,7 +93,13 @@ export const runInHeading = (group: Group, context: HeadingContext): RunIn | und
   if (parts === undefined) return undefined
   const [heading, text] = [parts.heading, parts.text].map((lines) => lines.map((line) => line.text).join(" "))
   if (heading === undefined || text === undefined) return undefined
-  if (!END.test(heading.trim()) || !/\p{L}/u.test(heading) || heading.length > MAX_CHARACTERS || text.length < MIN_TEXT) return undefined
+  if (
+    !END.test(heading.trim()) ||
+    !/\p{L}/u.test(heading) ||
+    heading.length > MAX_CHARACTERS ||
+    text.length < MIN_TEXT
+  )
+    return undefined
   const named = namedLevel(heading, context)
   if (named !== undefined) return { level: named, ...parts }
   if (!numbered || !isNumbered(heading) || STATEMENT.test(heading)) return undefined
