@@ -75,11 +75,11 @@ describe("the image", () => {
       // Nothing after it needs another user.
       const after = inStage(name).slice(inStage(name).findIndex((one) => one.getKeyword() === "USER") + 1)
       assert.isFalse(after.some((one) => ["RUN", "COPY", "ADD"].includes(one.getKeyword())))
-      const [program, script = ""] = [...execForm(of(name, "ENTRYPOINT")[0]), ...execForm(of(name, "CMD")[0])]
+      const [program, script = ""] = [...execForm(of(name, "ENTRYPOINT")[0]!), ...execForm(of(name, "CMD")[0]!)]
       assert.strictEqual(program, "node")
       assert.isTrue(existsSync(`${root}/${script}`), script)
     }
-    assert.strictEqual(words(of(stage, "STOPSIGNAL")[0])[0], "SIGTERM")
+    assert.strictEqual(words(of(stage, "STOPSIGNAL")[0]!)[0], "SIGTERM")
     assert.lengthOf(of(stage, "HEALTHCHECK"), 1)
     assert.include(read("infra/container/Containerfile"), "/health`")
   })
