@@ -75,7 +75,10 @@ describe("the image", () => {
       // Nothing after it needs another user.
       const after = inStage(name).slice(inStage(name).findIndex((one) => one.getKeyword() === "USER") + 1)
       assert.isFalse(after.some((one) => ["RUN", "COPY", "ADD"].includes(one.getKeyword())))
-      const [program, script = ""] = [...execForm(of(name, "ENTRYPOINT")[0]!), ...execForm(of(name, "CMD")[0]!)]
+      const [program, script = ""] = [
+        ...execForm(of(name, "ENTRYPOINT")[0]!),
+        ...execForm(of(name, "CMD")[0]!)
+      ]
       assert.strictEqual(program, "node")
       assert.isTrue(existsSync(`${root}/${script}`), script)
     }

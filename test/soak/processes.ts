@@ -50,7 +50,7 @@ export const makeProcesses = (
   const begin = async (slot: Slot): Promise<Postlane | undefined> => {
     slot.starts += 1
     const log = join(logs, `${slot.name}-${String(slot.starts).padStart(4, "0")}.log`)
-    const child = await startPostlane(slot.env).catch((error: unknown) => {
+    const child = await startPostlane(slot.env, true).catch((error: unknown) => {
       appendFileSync(log, `${String(error)}\n`)
       return undefined
     })
