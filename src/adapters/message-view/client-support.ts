@@ -18,16 +18,8 @@ interface Data {
   readonly data: ReadonlyArray<Feature>
 }
 
-/** A checkout has the data, the published package has not. */
-const load = async (): Promise<Data | undefined> => {
-  try {
-    return JSON.parse(
-      await readFile(new URL(import.meta.resolve("caniemail/caniemail.json")), "utf8")
-    ) as Data
-  } catch {
-    return undefined
-  }
-}
+const load = async () =>
+  JSON.parse(await readFile(new URL(import.meta.resolve("caniemail/caniemail.json")), "utf8")) as Data
 
 /** What an HTML document uses, in lower case. */
 interface Used {
@@ -164,10 +156,8 @@ const supportOf = ({ nicenames }: Data, feature: Feature): UnsupportedFeature =>
 /** What the clients that caniemail.com knows make of HTML. */
 export const clientSupport = async (html: string): Promise<ClientSupport> => {
   const data = await load()
-  if (data === undefined) return { kind: "unknown" }
   const used = usedIn(html)
   return {
-    kind: "checked",
     updated: data.last_update_date.slice(0, 10),
     features: data.data
       .filter((feature) => uses(used, feature))

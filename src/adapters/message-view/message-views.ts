@@ -27,14 +27,9 @@ const WHY: Readonly<Record<ReaderEnded["reason"], string>> = {
   unavailable: "The process that takes mails apart cannot be started now."
 }
 
-/** A checkout has it, the published package has not. */
-const accessibilityScript = Effect.promise(async () => {
-  try {
-    return await readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8")
-  } catch {
-    return undefined
-  }
-})
+const accessibilityScript = Effect.promise(() =>
+  readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8")
+)
 
 /** Takes messages apart in processes of their own. */
 export const layer: Layer.Layer<MessageViews, never, ReaderProcess> = Layer.effect(

@@ -48,15 +48,12 @@ export interface UnsupportedFeature {
   readonly partial: ReadonlyArray<string>
 }
 
-/** What clients make of a message's HTML; `unknown`: the data is not installed. */
-export type ClientSupport =
-  | {
-      readonly kind: "checked"
-      readonly features: ReadonlyArray<UnsupportedFeature>
-      /** Day of the data, as its source writes it. */
-      readonly updated: string
-    }
-  | { readonly kind: "unknown" }
+/** What clients make of a message's HTML. */
+export interface ClientSupport {
+  readonly features: ReadonlyArray<UnsupportedFeature>
+  /** Day of the data, as its source writes it. */
+  readonly updated: string
+}
 
 /** Takes messages of the outbox apart, hostile ones too, away from the main thread (H1). */
 export class MessageViews extends Context.Service<
@@ -73,7 +70,7 @@ export class MessageViews extends Context.Service<
       index: number
     ) => Effect.Effect<(MessageFile & { readonly content: Uint8Array }) | undefined, UnreadableMessage>
     readonly clients: (raw: Uint8Array) => Effect.Effect<ClientSupport, UnreadableMessage>
-    /** The script that checks the accessibility of the document that it runs in (axe-core); undefined where it is not installed. */
-    readonly accessibilityScript: Effect.Effect<string | undefined>
+    /** The script that checks the accessibility of the document that it runs in (axe-core). */
+    readonly accessibilityScript: Effect.Effect<string>
   }
 >()("postlane/ports/MessageViews") {}

@@ -49,8 +49,7 @@ export interface ShownMessage {
   readonly raw: Uint8Array
   /** Or why it cannot be taken apart. */
   readonly view: MessageView | { readonly problem: string }
-  readonly clients: ClientSupport | { readonly kind: "failed" } | undefined
-  readonly canCheck: boolean
+  readonly clients: ClientSupport | "failed" | undefined
   readonly older: string | undefined
 }
 
@@ -169,10 +168,7 @@ const featureRow = ({ none, partial, title, url }: UnsupportedFeature): string =
 }
 
 const clientsPart = (support: Exclude<ShownMessage["clients"], undefined>): string => {
-  if (support.kind === "failed") return "<p>It is too large or too deep to be looked at.</p>"
-  if (support.kind === "unknown") {
-    return "<p>Which clients support it cannot be said here: the package caniemail is not installed.</p>"
-  }
+  if (support === "failed") return "<p>It is too large or too deep to be looked at.</p>"
   const { features, updated } = support
   const about = `<p class="help">Elements, attributes, properties and picture formats that this mail uses, by the data of <a href="https://www.caniemail.com/" target="_blank" rel="noopener noreferrer">caniemail.com</a> of ${escape(updated)}. Selectors and units are not looked at.</p>`
   return features.length === 0
@@ -181,8 +177,7 @@ const clientsPart = (support: Exclude<ShownMessage["clients"], undefined>): stri
         table("What clients do not support", ["Feature", "Not in", "In part in"], features.map(featureRow))
 }
 
-const accessibilityPart = (id: string, { html, htmlBytes }: MessageView, canCheck: boolean): string => {
-  if (!canCheck) return "<p>It cannot be checked here: the package axe-core is not installed.</p>"
+const accessibilityPart = (id: string, { html, htmlBytes }: MessageView): string => {
   if (html === undefined) return "<p>There is no HTML to check.</p>"
   if (htmlBytes > MAX_CHECKED)
     return `<p>Its HTML is larger than ${sizeOf(MAX_CHECKED)} and is not checked.</p>`
@@ -192,12 +187,12 @@ const accessibilityPart = (id: string, { html, htmlBytes }: MessageView, canChec
 <div id="checked"></div>`
 }
 
-const checksPart = ({ canCheck, clients, entry }: ShownMessage, view: MessageView): string =>
+const checksPart = ({ clients, entry }: ShownMessage, view: MessageView): string =>
   `<p>${sizeOf(view.htmlBytes)} of HTML${view.htmlBytes > CLIPPED ? ": Gmail hides what comes after the first 102 KB" : ""}. ${view.text === undefined ? "It has no plain text: some readers and filters miss it." : "It has plain text, too."}</p>
 <h2>What clients do not support</h2>
 ${clients === undefined ? "<p>There is no HTML to look at.</p>" : clientsPart(clients)}
 <h2>Accessibility</h2>
-${accessibilityPart(entry.id, view, canCheck)}`
+${accessibilityPart(entry.id, view)}`
 
 const part = (shown: ShownMessage, view: MessageView, look: Look): string => {
   const { id } = shown.entry
