@@ -2,7 +2,7 @@ import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 
 import * as fc from "fast-check"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import { fromBufferPromise } from "yauzl"
 
 import { distinctNames, zipOf, type ZipEntry } from "../../../../src/adapters/http/server/zip-stream.ts"
@@ -12,7 +12,7 @@ const bodyOf = (chunks: ReadonlyArray<Uint8Array>): AsyncIterable<Uint8Array> =>
 
 /** What another program reads in the archive: names and bytes, whose checksums it compares. */
 const read = async (entries: ReadonlyArray<ZipEntry>): Promise<ReadonlyArray<readonly [string, string]>> => {
-  const zip = await fromBufferPromise(await buffer(Readable.from(zipOf(entries))), { lazyEntries: true })
+  const zip = await fromBufferPromise(await buffer(zipOf(entries)), { lazyEntries: true })
   const found: Array<readonly [string, string]> = []
   for await (const entry of zip.eachEntry())
     found.push([entry.fileName, (await buffer(await zip.openReadStreamPromise(entry))).toString("base64")])
@@ -45,6 +45,34 @@ describe("an archive that is written while it is read", () => {
       ),
       { numRuns: 30 }
     ))
+
+  it("takes a name for a name: none leads to another folder or drive", async () => {
+    const names = ["../../up.html", "C:drive.html", "/root.html", "a\\b.html", "\u0000.html"]
+    const found = await read(names.map((name) => ({ name, body: bodyOf([]) })))
+    assert.deepStrictEqual(
+      found.map(([name]) => name),
+      [".._.._up.html", "C_drive.html", "_root.html", "a_b.html", "_.html"]
+    )
+  })
+
+  it("is not read on once nobody takes it, and lets go of the file that it was reading", async () => {
+    let [chunks, isClosed] = [0, false]
+    const endless = async function* () {
+      try {
+        for (;;) {
+          chunks += 1
+          yield Buffer.from(crypto.getRandomValues(new Uint8Array(65_536)))
+        }
+      } finally {
+        isClosed = true
+      }
+    }
+    const archive = zipOf([{ name: "a.html", body: endless() }])
+    for await (const chunk of archive) if (chunk.length > 0 && chunks > 3) break
+    const then = chunks
+    await vi.waitFor(() => assert.isTrue(isClosed))
+    assert.isAtMost(chunks - then, 1)
+  })
 
   it("ends with the failure of a file that cannot be read", async () => {
     const broken = Readable.from(
