@@ -24,8 +24,8 @@ const dependencies = Object.keys(manifest.dependencies)
 /** What is installed beside the package only by those who use it. */
 const optional = Object.keys(manifest.peerDependencies)
 
-const LIBRARY = ["library", "pipeline", "lambda", "resend", "nodemailer"]
-const EDGE = ["edge", "edge-email", "functions", "client", "client-effect"]
+const LIBRARY = ["library", "pipeline", "lambda", "resend", "nodemailer", "client-effect"]
+const EDGE = ["edge", "edge-email", "functions", "client"]
 /** The command line, and what runs in threads and processes of its own. All stand in one folder, where they find each other. */
 const PROGRAMS = [
   "src/runtime/cli.ts",

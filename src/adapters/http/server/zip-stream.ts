@@ -18,7 +18,7 @@ const OPTIONS = { mtime: new Date(1980, 0, 1), mode: 0o100644, forceDosTimestamp
 const UNSAFE = /[/\\:\p{Cc}]/gu
 
 /** An archive of files, written while they are read, one after the other: memory does not grow with them. */
-export const zipOf = (entries: Iterable<ZipEntry>): Readable => {
+export const zipOf = (entries: Iterable<ZipEntry>): AsyncIterable<Uint8Array> => {
   const zip = new ZipFile()
   const archive = zip.outputStream as Readable
   let reading: Readable | undefined
