@@ -142,7 +142,7 @@ const requestOf = (email: ResendEmail, options: DropInOptions, idempotencyKey: s
   return { refused: failure("validation_error", 422, issues) }
 }
 
-/** The messages of a send that was not begun, by which they are told apart: a result has no other mark of them. */
+/** The messages of a send that was not begun, kept apart from others here: a result has no other mark of them. */
 const CONFLICT = new IdempotencyConflict({ idempotencyKey: "" }).message
 const IN_PROGRESS = new IdempotencyInProgress({ idempotencyKey: "" }).message
 

@@ -127,7 +127,7 @@ export const showHtml = (
   options: { readonly images: boolean; readonly pictures: ReadonlyMap<string, Picture> }
 ): Pick<MessageView, "html" | "remote" | "links"> => {
   const showing: Showing = { ...options, links: [], remote: 0, pictureBytes: 0 }
-  // Scripts do not run there, so that what stands in for them is shown.
+  // Scripts do not run there, so that their fallback content is shown.
   const document = parse(html, { scriptingEnabled: false })
   const pending: Array<Parent> = [document]
   for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {

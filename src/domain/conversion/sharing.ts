@@ -51,7 +51,7 @@ export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTe
         share: Effect.fnUntraced(function* ({ customerId, fileId, message, recipients }) {
           const link = yield* files.link({ fileId, customerId })
           if (link === undefined) return yield* new NoSuchFile()
-          // Before the mails go out: whoever may have the link is on the list.
+          // Before the mails go out: every address that may have the link is on the list.
           yield* files.note({ fileId, recipients: [...new Set(recipients)], expiresAt: link.expiresAt })
           const sent = yield* Effect.forEach(
             [...new Set(recipients)],

@@ -56,7 +56,7 @@ export const recordsOfA = (
     name: wholeName(name.toLowerCase().replace(/\.$/, ""), sender)
   }))
 
-/** What receivers look at, whoever sends. */
+/** What receivers look at, with any provider. */
 export const sharedRecords = (sender: string): ReadonlyArray<DnsRecord> => [
   { of: "both", type: "TXT", name: `_dmarc.${sender}`, value: firstDmarc(sender) }
 ]
