@@ -770,54 +770,11 @@ $$;
 -- Schedules of a hosted platform, where pg_cron, pg_net and a vault are available (EVENT-30, EVENT-50). Elsewhere the leader
 -- of the Node processes polls and sends the digests. Run at the end of this file, and by hand once the extensions are there.
 
--- Schedules the poll every 15 minutes; true where it did. pg_net posts to `{functions_url}/provider-a-events-fetcher`. The
--- address and the proxy secret are read from the vault at every run, under the names `functions_url` and
--- `proxy_shared_secret` (the functions' PROXY_SHARED_SECRET); the address may stand in the setting
--- `postlane.functions_url` instead. Without them a run fails, which `cron.job_run_details` shows.
-create function schedule_event_poll() returns boolean
-language plpgsql
-set search_path = pg_catalog, public, pg_temp
-as $$
-begin
-  if to_regprocedure('cron.schedule(text,text,text)') is null
-    or to_regclass('vault.decrypted_secrets') is null
-    or to_regnamespace('net') is null
-    or not exists (
-      select from pg_proc p where p.pronamespace = to_regnamespace('net') and p.proname = 'http_post')
-  then
-    return false;
-  end if;
-  -- A name that is scheduled again replaces its job.
-  execute $run$ select cron.schedule($1, $2, $3) $run$
-  using 'provider-a-events-poll', '*/15 * * * *', $job$
-    do $do$
-    declare
-      v_url text := coalesce(
-        (select s.decrypted_secret from vault.decrypted_secrets s where s.name = 'functions_url' limit 1),
-        current_setting('postlane.functions_url', true));
-      v_secret text := (
-        select s.decrypted_secret from vault.decrypted_secrets s where s.name = 'proxy_shared_secret' limit 1);
-    begin
-      if coalesce(v_url, '') = '' or coalesce(v_secret, '') = '' then
-        raise exception 'the vault holds no functions_url or no proxy_shared_secret: the poll cannot be asked for';
-      end if;
-      perform net.http_post(
-        url := rtrim(v_url, '/') || '/provider-a-events-fetcher',
-        body := '{}'::jsonb,
-        headers := jsonb_build_object('content-type', 'application/json', 'x-proxy-secret', v_secret),
-        timeout_milliseconds := 120000
-      );
-    end
-    $do$
-  $job$;
-  return true;
-end
-$$;
-
--- What the digests' cron jobs call: requests one digest from the function, without waiting for its answer. Address and
--- secret are those of the poll and are read from the vault at each run; without them the run fails, which
--- `cron.job_run_details` shows.
-create function request_audit_digest(p_cadence text) returns void
+-- Requests a function, without waiting for its answer: pg_net posts to `{functions_url}/{p_path}`. The address and the proxy
+-- secret are read from the vault at every call, under the names `functions_url` and `proxy_shared_secret` (the functions'
+-- PROXY_SHARED_SECRET); the address may stand in the setting `postlane.functions_url` instead. Without them the call fails,
+-- which `cron.job_run_details` shows.
+create function request_function(p_path text, p_timeout_ms integer) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -829,20 +786,21 @@ begin
   v_url := coalesce(v_url, current_setting('postlane.functions_url', true));
   select s.decrypted_secret into v_secret from vault.decrypted_secrets s where s.name = 'proxy_shared_secret';
   if coalesce(v_url, '') = '' or coalesce(v_secret, '') = '' then
-    raise exception 'the vault holds no functions_url or no proxy_shared_secret: the audit digest cannot be asked for'
+    raise exception 'the vault holds no functions_url or no proxy_shared_secret: % cannot be requested', p_path
       using errcode = '55000';
   end if;
   perform net.http_post(
-    url := rtrim(v_url, '/') || '/audit-digest?cadence=' || p_cadence,
+    url := rtrim(v_url, '/') || '/' || p_path,
     body := '{}'::jsonb,
     headers := jsonb_build_object('content-type', 'application/json', 'x-proxy-secret', v_secret),
-    timeout_milliseconds := 60000
+    timeout_milliseconds := p_timeout_ms
   );
 end
 $$;
 
--- Schedules both digests; true where it did. pg_cron's days begin at UTC.
-create function schedule_audit_digests() returns boolean
+-- Schedules the poll every 15 minutes and the digests; true where it did. pg_cron's days begin at UTC; a name that is
+-- scheduled again replaces its job.
+create function schedule_functions() returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -855,30 +813,22 @@ begin
   then
     return false;
   end if;
-  -- A name that is scheduled again replaces its job.
-  execute $run$ select cron.schedule($1, $2, $3) $run$
-  using 'audit-digest-daily', '0 14 * * *', $job$select public.request_audit_digest('daily')$job$;
-  execute $run$ select cron.schedule($1, $2, $3) $run$
-  using 'audit-digest-weekly', '0 14 * * 1', $job$select public.request_audit_digest('weekly')$job$;
+  perform cron.schedule(x.name, x.schedule, format('select public.request_function(%L, %s)', x.path, x.timeout_ms))
+  from (values
+    ('provider-a-events-poll', '*/15 * * * *', 'provider-a-events-fetcher', 120000),
+    ('audit-digest-daily', '0 14 * * *', 'audit-digest?cadence=daily', 60000),
+    ('audit-digest-weekly', '0 14 * * 1', 'audit-digest?cadence=weekly', 60000)
+  ) as x (name, schedule, path, timeout_ms);
   return true;
 end
 $$;
 
 do $$
 begin
-  perform schedule_event_poll();
+  perform schedule_functions();
 exception
   when insufficient_privilege then
-    raise notice 'the poll of delivery events could not be scheduled: run select schedule_event_poll() as a role that may';
-end
-$$;
-
-do $$
-begin
-  perform schedule_audit_digests();
-exception
-  when insufficient_privilege then
-    raise notice 'the digests could not be scheduled: run select schedule_audit_digests() as a role that may';
+    raise notice 'poll and digests could not be scheduled: run select schedule_functions() as a role that may';
 end
 $$;
 
@@ -1056,9 +1006,8 @@ select secure_function(name) from unnest(array[
   'claim_email_alarm_notice()',
   'claim_audit_digest(uuid, text, timestamp with time zone, text, integer, boolean, jsonb)',
   'settle_audit_digest(uuid, text, timestamp with time zone, text, text, boolean, text)',
-  'schedule_event_poll()',
-  'request_audit_digest(text)',
-  'schedule_audit_digests()',
+  'request_function(text, integer)',
+  'schedule_functions()',
   'this_midnight()',
   'email_log_counted()',
   'close_email_stats_day()',

@@ -1,17 +1,13 @@
-import { fileURLToPath } from "node:url"
-
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
-import { layerSqlClient, WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/delivery/audit-digest-store.ts"
-import { migrate } from "../../../../src/adapters/postgres/migrator.ts"
 import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { AuditDigestStore } from "../../../../src/ports/delivery/audit-digest-store.ts"
 import { DAILY, period, subscriptions, suite } from "../../../contracts/delivery/audit-digest-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres/postgres.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const iso = (at: number) => new Date(at).toISOString()
 
@@ -159,79 +155,5 @@ describe("digests on PostgreSQL", () => {
           ["refund", "failed"]
         )
       }).pipe(Effect.provide(Layer.fresh(layerStore)))
-  )
-})
-
-const MIGRATIONS = fileURLToPath(new URL("../../../../migrations", import.meta.url))
-
-/** The shape of pg_cron, pg_net and the vault, which note what they are asked. */
-const PLATFORM = [
-  `create schema cron`,
-  `create table cron.job (jobname text primary key, schedule text, command text)`,
-  `create function cron.schedule(job_name text, schedule text, command text) returns bigint language sql as
-    $$ insert into cron.job values ($1, $2, $3)
-       on conflict (jobname) do update set schedule = excluded.schedule, command = excluded.command returning 1::bigint $$`,
-  `create function cron.schedule(schedule text, command text) returns bigint language sql as $$ select 1::bigint $$`,
-  `create schema net`,
-  `create table net.called (url text, body jsonb, headers jsonb)`,
-  `create function net.http_post(url text, body jsonb default '{}', params jsonb default '{}',
-    headers jsonb default '{}', timeout_milliseconds integer default 5000) returns bigint language sql as
-    $$ insert into net.called values ($1, $2, $4) returning 1::bigint $$`,
-  `create schema vault`,
-  `create table vault.decrypted_secrets (name text, decrypted_secret text)`
-]
-
-describe("the digests' cron jobs", () => {
-  it.live(
-    "are there where pg_cron, pg_net and a vault are, and ask the function with the vault's secret",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* WriteSql
-        for (const statement of PLATFORM) yield* sql.unsafe(statement).unprepared
-        yield* migrate(MIGRATIONS)
-        assert.isTrue((yield* sql`select schedule_audit_digests() as done`)[0]!["done"])
-        const jobs = yield* sql<{
-          readonly jobname: string
-          readonly schedule: string
-          readonly command: string
-        }>`select jobname, schedule, command from cron.job where jobname like 'audit-digest%' order by 1`
-        assert.deepStrictEqual(
-          jobs.map(({ jobname, schedule }) => [jobname, schedule]),
-          [
-            ["audit-digest-daily", "0 14 * * *"],
-            ["audit-digest-weekly", "0 14 * * 1"]
-          ]
-        )
-        const unset = yield* Effect.flip(sql.unsafe(jobs[0]!.command))
-        assert.include(String(unset.reason.cause), "the vault holds no")
-        yield* sql`insert into vault.decrypted_secrets values
-        ('functions_url', 'https://f.test/functions/v1/'), ('proxy_shared_secret', 's3cret')`
-        for (const { command } of jobs) yield* sql.unsafe(command)
-        const called =
-          yield* sql`select url, body, headers ->> 'x-proxy-secret' as secret from net.called order by url`
-        const url = "https://f.test/functions/v1/audit-digest?cadence="
-        assert.deepStrictEqual(
-          [...called],
-          [
-            { url: `${url}daily`, body: {}, secret: "s3cret" },
-            { url: `${url}weekly`, body: {}, secret: "s3cret" }
-          ]
-        )
-      }).pipe(
-        Effect.provide(
-          layerSqlClient.pipe(
-            Layer.provideMerge(layerClients()),
-            Layer.provideMerge(layerEmptyDatabase),
-            Layer.provideMerge(NodeServices.layer)
-          )
-        )
-      )
-  )
-
-  it.live("are not, and the digests are, on a plain server", () =>
-    Effect.gen(function* () {
-      const sql = yield* WriteSql
-      assert.isFalse((yield* sql`select schedule_audit_digests() as done`)[0]!["done"])
-    }).pipe(Effect.provide(Layer.fresh(layerPostgres)))
   )
 })

@@ -47,11 +47,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "test/contracts/delivery/alarm-board.ts": ["change_email_alarm", "claim_email_alarm_notice"],
   "test/contracts/delivery/audit-digest-store.ts": ["claim_audit_digest", "settle_audit_digest"],
-  "test/adapters/postgres/delivery/audit-digest-store.test.ts": [
-    "request_audit_digest",
-    "schedule_audit_digests"
-  ],
-  "test/adapters/postgres/delivery/event-poll-schedule.test.ts": ["schedule_event_poll"],
+  "test/adapters/postgres/delivery/function-schedules.test.ts": ["request_function", "schedule_functions"],
   "test/contracts/delivery/delivery-log.ts": ["note_event_intake", "record_email_event"],
   "test/contracts/outreach/bulk-orders.ts": [
     "request_bulk",

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -42,24 +41,38 @@ const PLATFORM = `
 const setUp = WriteSql.use((sql) =>
   Effect.forEach(splitStatements(PLATFORM), (statement) => sql.unsafe(statement).unprepared)
 )
-const jobs = WriteSql.use((sql) => sql`select jobname, schedule from cron.job`)
+const jobs = WriteSql.use(
+  (sql) =>
+    sql<{
+      jobname: string
+      schedule: string
+      command: string
+    }>`select jobname, schedule, command from cron.job order by jobname`
+)
 const posted = WriteSql.use((sql) => sql`select * from net.posted`)
 
-/** What pg_cron does every 15 minutes. */
-const runJob = WriteSql.use((sql) =>
+/** What pg_cron does at a job's time. */
+const run = (name: string) =>
   Effect.gen(function* () {
-    const [job] = yield* sql<{ command: string }>`select command from cron.job`
+    const sql = yield* WriteSql
+    const job = (yield* jobs).find(({ jobname }) => jobname === name)
     yield* sql.unsafe(job!.command).unprepared
   })
-)
 const addSecret = (name: string, value: string) =>
   WriteSql.use((sql) => sql`insert into vault.decrypted_secrets values (${name}, ${value})`)
 
-describe("the schedule of the poll", () => {
-  it.live("is left out of a plain PostgreSQL, or one that has only a part of what it takes", () =>
+/** Job, schedule, what it posts to and how long it waits, milliseconds. */
+const JOBS = [
+  ["audit-digest-daily", "0 14 * * *", "audit-digest?cadence=daily", 60_000],
+  ["audit-digest-weekly", "0 14 * * 1", "audit-digest?cadence=weekly", 60_000],
+  ["provider-a-events-poll", "*/15 * * * *", "provider-a-events-fetcher", 120_000]
+] as const
+
+describe("the schedules of a hosted platform", () => {
+  it.live("are left out of a plain PostgreSQL, or one that has only a part of what they take", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql
-      const schedule = sql<{ done: boolean }>`select schedule_event_poll() as done`
+      const schedule = sql<{ done: boolean }>`select schedule_functions() as done`
       assert.deepStrictEqual(yield* schedule, [{ done: false }])
       for (const statement of splitStatements(PLATFORM)) {
         assert.deepStrictEqual(yield* schedule, [{ done: false }])
@@ -69,49 +82,52 @@ describe("the schedule of the poll", () => {
     }).pipe(Effect.provide(layerPostgres))
   )
 
-  it.live("is made by the migration, once, and posts with the vault's secret", () =>
+  it.live("are made by the migration, once, and post with the vault's secret, which no job holds", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql
       yield* setUp
       yield* migrate(MIGRATIONS)
-      yield* sql`select schedule_event_poll()`
-      const named = (yield* jobs).filter((job) => job["jobname"] === "provider-a-events-poll")
-      assert.deepStrictEqual(named, [{ jobname: "provider-a-events-poll", schedule: "*/15 * * * *" }])
-      yield* sql`delete from cron.job where jobname <> 'provider-a-events-poll'`
+      yield* sql`select schedule_functions()`
+      assert.deepStrictEqual(
+        (yield* jobs).map(({ jobname, schedule }) => [jobname, schedule]),
+        JOBS.map(([name, schedule]) => [name, schedule])
+      )
 
-      assert.match(String((yield* Effect.flip(runJob)).reason.cause), /the vault holds no/)
+      for (const [name] of JOBS) {
+        assert.match(String((yield* Effect.flip(run(name))).reason.cause), /the vault holds no/)
+      }
       yield* addSecret("functions_url", "https://functions.test/functions/v1/")
-      yield* Effect.flip(runJob)
+      for (const [name] of JOBS) yield* Effect.flip(run(name))
       assert.deepStrictEqual(yield* posted, [])
 
       yield* addSecret("proxy_shared_secret", `quote ' and "`)
-      yield* runJob
-      assert.deepStrictEqual(yield* posted, [
-        {
-          url: "https://functions.test/functions/v1/provider-a-events-fetcher",
+      for (const [name] of JOBS) yield* run(name)
+      assert.deepStrictEqual(
+        [...(yield* posted)],
+        JOBS.map(([, , path, timeout]) => ({
+          url: `https://functions.test/functions/v1/${path}`,
           body: {},
           headers: { "content-type": "application/json", "x-proxy-secret": `quote ' and "` },
-          timeout: 120_000
-        }
-      ])
+          timeout
+        }))
+      )
+      for (const { command } of yield* jobs) assert.notInclude(command, "quote")
     }).pipe(Effect.provide(layerEmpty))
   )
 
-  it.live("takes the address from a setting where the vault has none", () =>
+  it.live("take the address from a setting where the vault has none", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql
       yield* setUp
-      yield* sql`select schedule_event_poll()`
+      yield* sql`select schedule_functions()`
       yield* addSecret("proxy_shared_secret", "s")
       yield* sql.withTransaction(
-        Effect.andThen(sql`set local postlane.functions_url = 'https://other.test'`, runJob)
+        Effect.andThen(
+          sql`set local postlane.functions_url = 'https://other.test'`,
+          run("provider-a-events-poll")
+        )
       )
       assert.strictEqual((yield* posted)[0]?.["url"], "https://other.test/provider-a-events-fetcher")
     }).pipe(Effect.provide(layerPostgres))
   )
-
-  it("holds no secret in the job itself", () => {
-    const text = readFileSync(`${MIGRATIONS}/0003_delivery.sql`, "utf8")
-    assert.match(text, /vault\.decrypted_secrets s where s\.name = 'proxy_shared_secret'/)
-  })
 })
