@@ -7,7 +7,6 @@ import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
 import * as Accounts from "../../adapters/postgres/accounts/accounts.ts"
 import * as PostgresAdmins from "../../adapters/postgres/accounts/admins.ts"
 import * as AuditLog from "../../adapters/postgres/accounts/audit-log.ts"
-import * as AuditNotes from "../../adapters/postgres/accounts/audit-notes.ts"
 import * as ContactMessages from "../../adapters/postgres/accounts/contact-messages.ts"
 import * as Customers from "../../adapters/postgres/accounts/customers.ts"
 import * as SharedAllowances from "../../adapters/postgres/accounts/shared-allowances.ts"
@@ -114,6 +113,6 @@ export const accountDuties = leaderTicking(
 export const accounts = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) =>
   Layer.merge(linkMails(settings), callers(settings, options)).pipe(
     Layer.provideMerge(
-      Layer.mergeAll(access(settings), AuditLog.layer, AuditNotes.layer, SharedAllowances.layer)
+      Layer.mergeAll(access(settings), AuditLog.layer, AuditLog.layerNotes, SharedAllowances.layer)
     )
   )
