@@ -545,10 +545,84 @@ begin
 end
 $$;
 
--- Claims a chunk of the owner whose turn it is (DOC-12): a chunk waits for one of each other owner. An owner has at most
--- `p_per_owner` chunks in progress; null: any number. Stale ones come back by orphan recovery. The same call again
--- returns the same chunk. It looks at 32 owners, and the next claim goes on with those behind them. Claims come one after
--- another; where nothing waits they lock nothing. Lock order: turn, job, chunk, file.
+-- The next flyer job of an owner, locked: the oldest one that waits and that no other call has locked.
+create function next_flyer_of(p_customer_id uuid) returns uuid
+language sql
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select x.id from flyer_jobs x
+  where x.status = 'pending' and x.customer_id = p_customer_id
+  order by x.created_at
+  limit 1
+  for no key update skip locked
+$$;
+
+-- The first owner behind `p_owner`, in the order of ids, of whom work of a kind waits.
+create function next_owner_waiting(p_kind text, p_owner uuid default '00000000-0000-0000-0000-000000000000') returns uuid
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select case p_kind
+    when 'chunk' then (
+      select c.customer_id from chunk_jobs c where c.status = 'pending' and c.customer_id > p_owner order by c.customer_id limit 1
+    )
+    when 'flyer' then (
+      select x.customer_id from flyer_jobs x where x.status = 'pending' and x.customer_id > p_owner order by x.customer_id limit 1
+    )
+  end
+$$;
+
+-- The walk over owners for each kind of leased work (DOC-12): owners take turns, and one has at most `p_per_owner` pieces of
+-- the kind in progress; null: any number. A chunk comes back claimed, a flyer job locked; null where nothing can be claimed.
+-- It looks at 32 owners, and the next claim goes on with those behind them. Claims of a kind come one after another, those of
+-- two kinds do not meet; where nothing waits they lock nothing. Lock order: the kind's turn, then what it claims: job, chunk,
+-- file, or the flyer job.
+create function claim_in_turn(p_kind text, p_lease uuid, p_worker text, p_per_owner integer) returns uuid
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_start uuid;
+  v_owner uuid;
+  v_work uuid;
+  v_wrapped boolean := false;
+begin
+  if next_owner_waiting(p_kind) is null then
+    return null;
+  end if;
+  -- The next claim waits for this one's commit, which need not wait for the disk: a claim that a crash of the server undoes is no
+  -- claim, and its worker's next heartbeat ends it (DOC-13).
+  perform set_config('synchronous_commit', 'off', true);
+  select t.customer_id into v_start from work_turns t where t.kind = p_kind for no key update;
+  v_owner := v_start;
+  for i in 1..32 loop
+    v_owner := next_owner_waiting(p_kind, v_owner);
+    if v_owner is null and not v_wrapped then
+      v_wrapped := true;
+      v_owner := next_owner_waiting(p_kind);
+    end if;
+    -- All that wait were looked at.
+    if v_owner is null or (v_wrapped and v_owner > v_start) then
+      return null;
+    end if;
+    continue when p_per_owner <= case p_kind
+      when 'chunk' then (select count(*) from chunk_jobs c where c.status = 'processing' and c.customer_id = v_owner)
+      when 'flyer' then (select count(*) from flyer_jobs x where x.status = 'processing' and x.customer_id = v_owner)
+    end;
+    v_work := case p_kind
+      when 'chunk' then claim_chunk_of(v_owner, p_lease, p_worker)
+      when 'flyer' then next_flyer_of(v_owner)
+    end;
+    exit when v_work is not null;
+  end loop;
+  update work_turns t set customer_id = v_owner where t.kind = p_kind;
+  return v_work;
+end
+$$;
+
+-- Claims a chunk (`claim_in_turn`). Stale ones come back by orphan recovery. The same call again returns the same chunk. Lock
+-- order: turn, job, chunk, file.
 create function claim_chunk(p_lease uuid, p_worker text, p_per_owner integer default null)
 returns table (
   id uuid, job_id uuid, chunk_index integer, first_page integer, last_page integer, attempts integer, file_id uuid,
@@ -559,44 +633,10 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_start uuid;
-  v_owner uuid;
   v_chunk uuid;
-  v_wrapped boolean := false;
 begin
   select c.id into v_chunk from chunk_jobs c where c.status = 'processing' and c.lease = p_lease;
-  if found then
-    return query select * from claimed_chunk(v_chunk);
-    return;
-  end if;
-  if not exists (select from chunk_jobs c where c.status = 'pending') then
-    return;
-  end if;
-  -- The next claim waits for this one's commit, which need not wait for the disk: a claim that a crash of the server undoes is no
-  -- claim, and its worker's next heartbeat ends it (DOC-13).
-  perform set_config('synchronous_commit', 'off', true);
-  select t.customer_id into v_start from work_turns t where t.kind = 'chunk' for no key update;
-  v_owner := v_start;
-  for i in 1..32 loop
-    select c.customer_id into v_owner from chunk_jobs c
-    where c.status = 'pending' and c.customer_id > v_owner
-    order by c.customer_id
-    limit 1;
-    if not found and not v_wrapped then
-      v_wrapped := true;
-      select c.customer_id into v_owner from chunk_jobs c where c.status = 'pending' order by c.customer_id limit 1;
-    end if;
-    -- All that wait were looked at.
-    if v_owner is null or (v_wrapped and v_owner > v_start) then
-      return;
-    end if;
-    continue when p_per_owner <= (
-      select count(*) from chunk_jobs c where c.status = 'processing' and c.customer_id = v_owner
-    );
-    v_chunk := claim_chunk_of(v_owner, p_lease, p_worker);
-    exit when v_chunk is not null;
-  end loop;
-  update work_turns t set customer_id = v_owner where t.kind = 'chunk';
+  v_chunk := coalesce(v_chunk, claim_in_turn('chunk', p_lease, p_worker, p_per_owner));
   return query select * from claimed_chunk(v_chunk) where v_chunk is not null;
 end
 $$;
@@ -1377,8 +1417,8 @@ begin
 end
 $$;
 
--- Claims the oldest flyer job of the owner whose turn it is, of whom at most `p_per_owner` are in progress (null: any number);
--- before them one whose worker has been silent. As `claim_chunk`. Lock order: turn, flyer job.
+-- Claims a flyer job (`claim_in_turn`); before those that wait one whose worker has been silent. The same call again returns the
+-- same job. Lock order: turn, flyer job.
 create function claim_flyer(p_lease uuid, p_stale interval, p_per_owner integer default null)
 returns table (id uuid, file_id uuid, name text, object_key text, pages integer, attempts integer)
 language plpgsql
@@ -1386,46 +1426,14 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_start uuid;
-  v_owner uuid;
   v_flyer uuid;
-  v_wrapped boolean := false;
 begin
   select x.id into v_flyer from flyer_jobs x
   where x.status = 'processing' and (x.lease = p_lease or x.heartbeat_at < clock_timestamp() - p_stale)
   order by x.lease is not distinct from p_lease desc, x.created_at
   limit 1
   for no key update skip locked;
-  if v_flyer is null then
-    if not exists (select from flyer_jobs x where x.status = 'pending') then
-      return;
-    end if;
-    perform set_config('synchronous_commit', 'off', true);
-    select t.customer_id into v_start from work_turns t where t.kind = 'flyer' for no key update;
-    v_owner := v_start;
-    for i in 1..32 loop
-      select x.customer_id into v_owner from flyer_jobs x
-      where x.status = 'pending' and x.customer_id > v_owner
-      order by x.customer_id
-      limit 1;
-      if not found and not v_wrapped then
-        v_wrapped := true;
-        select x.customer_id into v_owner from flyer_jobs x where x.status = 'pending' order by x.customer_id limit 1;
-      end if;
-      if v_owner is null or (v_wrapped and v_owner > v_start) then
-        return;
-      end if;
-      continue when p_per_owner <= (
-        select count(*) from flyer_jobs x where x.status = 'processing' and x.customer_id = v_owner
-      );
-      select x.id into v_flyer from flyer_jobs x
-      where x.status = 'pending' and x.customer_id = v_owner
-      order by x.created_at
-      limit 1
-      for no key update skip locked;
-      exit when v_flyer is not null;
-    end loop;
-  end if;
+  v_flyer := coalesce(v_flyer, claim_in_turn('flyer', p_lease, null, p_per_owner));
   return query
   update flyer_jobs j set
     status = 'processing', lease = p_lease, heartbeat_at = clock_timestamp(), attempts = j.attempts + 1,
@@ -1433,7 +1441,6 @@ begin
   from files f
   where j.id = v_flyer and f.id = j.file_id
   returning j.id, j.file_id, f.name, f.object_key, f.pages, j.attempts;
-  update work_turns t set customer_id = v_owner where t.kind = 'flyer' and v_owner is not null;
 end
 $$;
 
@@ -1839,6 +1846,9 @@ select secure_function(name) from unnest(array[
   'fail_conversion_job(uuid, text, uuid)',
   'claimed_chunk(uuid)',
   'claim_chunk_of(uuid, uuid, text)',
+  'next_flyer_of(uuid)',
+  'next_owner_waiting(text, uuid)',
+  'claim_in_turn(text, uuid, text, integer)',
   'claim_chunk(uuid, text, integer)',
   'heartbeat_chunk(uuid, uuid, interval, integer)',
   'complete_chunk(uuid, uuid, text, jsonb)',

@@ -1,5 +1,5 @@
 import { assert, layer as suiteLayer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Latch, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import * as Conversions from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
@@ -127,6 +127,46 @@ suiteLayer(filled(WAITING))("ten thousand owners with a file each", (it) => {
       const first = yield* store.nextQueued
       yield* store.createJob(first!.jobId, { status: "pending", options: {}, chunkPages: 20 })
       assert.notStrictEqual((yield* store.nextQueued)?.fileId, first?.fileId)
+    })
+  )
+
+  it.effect("claims of both kinds at once walk past each other: each piece of work is given out once", () =>
+    Effect.gen(function* () {
+      const [store, sql] = [yield* ConversionStore, yield* WriteSql]
+      yield* sql`update chunk_jobs set status = 'pending', lease = null where status = 'processing'`
+      yield* sql`update flyer_jobs set status = 'pending', lease = null where status = 'processing'`
+      const claims = Array.from({ length: 24 }, (_, n) =>
+        n % 2 === 0 ? store.claimChunk("w", anyId(), 1) : store.claimFlyer(anyId(), "1 minute", 1)
+      )
+      const claimed = yield* Effect.all(claims, { concurrency: "unbounded" })
+      assert.lengthOf(new Set(claimed.map((work) => work?.id)), 24)
+      // No owner is asked twice while others wait.
+      const [most] = yield* sql<{ readonly chunks: number; readonly flyers: number }>`select
+        (select max(n)::int from (
+          select count(*) as n from chunk_jobs where status = 'processing' group by customer_id) x) as chunks,
+        (select max(n)::int from (
+          select count(*) as n from flyer_jobs where status = 'processing' group by customer_id) x) as flyers`
+      assert.deepStrictEqual(most, { chunks: 1, flyers: 1 })
+    })
+  )
+
+  it.effect("a claim of a chunk whose transaction is open keeps no flyer back", () =>
+    Effect.gen(function* () {
+      const [store, sql] = [yield* ConversionStore, yield* WriteSql]
+      const [open, done] = [yield* Latch.make(false), yield* Latch.make(false)]
+      const holder = yield* Effect.forkChild(
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`select * from claim_chunk(${anyId()}::uuid, 'w')`
+            yield* open.open
+            yield* done.await
+          })
+        )
+      )
+      yield* open.await
+      assert.isDefined(yield* store.claimFlyer(anyId(), "1 minute"))
+      yield* done.open
+      yield* Fiber.join(holder)
     })
   )
 })

@@ -29,7 +29,7 @@ const withoutLocks = <Scene>(
 })
 
 export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>> = [
-  withoutLocks("waiting", ["claim_chunk", "claim_chunk_of"], "two workers claim one chunk"),
+  withoutLocks("waiting", ["claim_in_turn", "claim_chunk_of"], "two workers claim one chunk"),
   withoutLocks("assembling", "claim_assembly", "two workers assemble one job"),
   {
     about: "a chunk is completed under a lease that was taken away",
