@@ -18,10 +18,23 @@ export interface Client {
 /** How long a call waits for its answer. */
 const PATIENCE_MS = 20_000
 
+/** The route of a path, without ids and queries. */
+const routeOf = (path: string): string =>
+  path.split("?", 1)[0]!.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "{id}")
+
 /** A stopping process turns requests away; what else a server cannot do now is no matter of restarts. */
-const noteRefusal = async (journal: Journal, response: Response, askedAt: number): Promise<void> => {
-  const code = /"code":"([A-Z_]+)"/.exec(await response.text())?.[1] ?? "without a code"
-  count(journal.counts, `answers ${response.status} ${code}`)
+const noteRefusal = async (
+  journal: Journal,
+  response: Response,
+  path: string,
+  askedAt: number
+): Promise<void> => {
+  const text = await response.text()
+  const code = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? "without a code"
+  const at = code === "INTERNAL" ? ` ${routeOf(path)}` : ""
+  count(journal.counts, `answers ${response.status} ${code}${at}`)
+  if (code === "INTERNAL" && !text.includes('"retryable":true'))
+    journal.internal.push(`${new Date(askedAt).toISOString()} ${routeOf(path)}: ${text.slice(0, 300)}`)
   if (code === "SHUTTING_DOWN") journal.refused.push(askedAt)
 }
 
@@ -38,7 +51,7 @@ export const call = async (
     const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), givesUp])
     const response = await fetch(`${url}${path}`, { ...init, signal })
     journal.answered.push([askedAt, Date.now()])
-    if (response.status >= 500) await noteRefusal(journal, response.clone(), askedAt)
+    if (response.status >= 500) await noteRefusal(journal, response.clone(), path, askedAt)
     return response
   } catch (cause) {
     const isLate = cause instanceof Error && cause.name === "TimeoutError"

@@ -39,6 +39,8 @@ export interface Journal {
   readonly answered: Array<readonly [askedAt: number, at: number]>
   /** When a request got none. */
   readonly refused: Array<number>
+  /** Answers of 500 that say nothing about trying again. */
+  readonly internal: Array<string>
 }
 
 export const makeJournal = (): Journal => ({
@@ -49,7 +51,8 @@ export const makeJournal = (): Journal => ({
   mailed: [],
   counts: {},
   answered: [],
-  refused: []
+  refused: [],
+  internal: []
 })
 
 export const count = (counts: Record<string, number>, what: string, by = 1): void => {

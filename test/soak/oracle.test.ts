@@ -110,6 +110,11 @@ describe("the soak's oracle", () => {
       "a charge for what was cancelled",
       evidence({ jobs: [{ ...job, status: "cancelled", hold: "released" }] }),
       "untrue: F2"
+    ],
+    [
+      "a fault that passes, answered as a failure of our own",
+      evidence({ journal: { ...evidence().journal, internal: ["/api/v1/files: INTERNAL"] } }),
+      "untrue: HT"
     ]
   ]
   it.each(lost)("finds %s", (_, given, promise) => assert.include(found(given), promise))
