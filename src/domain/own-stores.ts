@@ -36,10 +36,7 @@ export const examineStore = Effect.fnUntraced(function* (store: OwnStore) {
   return { stored, known, standing: standingOf(stored, store.place, known) }
 })
 
-/**
- * Writes an identity; of several writers at once, one wins. Returns the identity that the store has then: read back, since some
- * S3-compatible services let every writer win.
- */
+/** Writes an identity; of several writers at once, one wins. Returns the identity that the store has then. */
 const writeIdentity = Effect.fnUntraced(function* (store: OwnStore, identity: string) {
   const bytes = new TextEncoder().encode(identity)
   yield* store.objects.create(IDENTITY_KEY, bytes, { contentType: "text/plain" })
@@ -48,20 +45,26 @@ const writeIdentity = Effect.fnUntraced(function* (store: OwnStore, identity: st
 
 const newIdentity = Effect.flatMap(SecureRandom, (random) => random.uuidV7())
 
+/**
+ * How a store that the database did not know stands, once it knows one. A folder's identity is written first: one of several writers
+ * wins. A bucket's is chosen by the database, since some S3-compatible services let every writer win: all of them write the same.
+ */
+const claimStore = Effect.fnUntraced(function* (store: OwnStore, stored: string | undefined) {
+  const { name, place } = store
+  const written =
+    stored ?? (place === undefined ? yield* writeIdentity(store, yield* newIdentity) : undefined)
+  const identity = written ?? (yield* newIdentity)
+  const known = yield* (yield* StoreIdentities).claim(name, { identity, place })
+  return { known, standing: standingOf(written, place, known) }
+})
+
 /** How a store stands, after the first process to come has made its store the known one. */
 const enterStore = Effect.fnUntraced(function* (store: OwnStore) {
-  const { known, standing, stored } = yield* examineStore(store)
-  if (standing === "expired" && known !== undefined) {
-    return standingOf(yield* writeIdentity(store, known.identity), store.place, known)
-  }
-  if (standing !== "new") return standing
-  const identity = stored ?? (yield* writeIdentity(store, yield* newIdentity))
-  const identities = yield* StoreIdentities
-  return standingOf(
-    identity,
-    store.place,
-    yield* identities.claim(store.name, { identity, place: store.place })
-  )
+  const found = yield* examineStore(store)
+  const { known, standing } = found.standing === "new" ? yield* claimStore(store, found.stored) : found
+  return standing === "expired" && known !== undefined
+    ? standingOf(yield* writeIdentity(store, known.identity), store.place, known)
+    : standing
 })
 
 /** Makes a store the one that the database knows. Running processes on the one before stop working on files. */

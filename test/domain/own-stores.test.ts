@@ -78,6 +78,27 @@ describe("object stores of processes on one database (DOC-6)", () => {
   )
 
   test(
+    "so do those on a bucket of a service that lets every writer win",
+    Effect.gen(function* () {
+      const { kept, store } = storeOf("s3.test/files", "s3.test/files")
+      const create = (key: string, bytes: Uint8Array) =>
+        Effect.as(
+          Effect.andThen(
+            Effect.yieldNow,
+            Effect.sync(() => kept.set(key, bytes))
+          ),
+          true
+        )
+      const lax = { ...store, objects: { ...store.objects, create } }
+      const all = yield* Effect.forEach(Array.from({ length: 6 }), () => start(lax), {
+        concurrency: "unbounded"
+      })
+      assert.isTrue((yield* Effect.forEach(all, ({ worked }) => worked)).every((worked) => worked))
+      assert.isTrue(yield* (yield* start(lax)).worked)
+    })
+  )
+
+  test(
     "of two that start at once on folders of their own, one works on files; the other answers nothing, and says why once",
     Effect.gen(function* () {
       const places = ["/one", "/two"].map((shown) => storeOf(shown))
