@@ -31,6 +31,23 @@ create table email_alerts (
 
 create index email_alerts_due on email_alerts (due_at) where due_at is not null;
 
+-- The events of a mail as they came (EVENT-15), numbered in the order of their arrival. Written and deleted with the row, in
+-- whose lock they are: no foreign key has to check it.
+create table email_events (
+  -- `email_log.id`.
+  send_id uuid not null,
+  number integer not null,
+  event text not null,
+  -- When it arrived, where the event has no time.
+  occurred_at timestamptz not null,
+  -- The poll found it in the provider's list.
+  listed boolean not null,
+  -- Null also where it is too large, or its recipient was erased.
+  raw jsonb,
+  raw_bytes integer not null,
+  primary key (send_id, number)
+);
+
 -- Which alerts admins want, and where (EVENT-21); a row that is missing counts as on.
 create table admin_notification_preferences (
   alert_type text not null check (alert_type <> ''),
@@ -151,6 +168,33 @@ begin
 end
 $$;
 
+-- Keeps an event of a row that its caller has locked: the first 50 and the last 50, so that a link that is clicked a million
+-- times costs no more. One that comes again is kept once: the same event of the same time with the same body, and of the
+-- list, which has no times, the same event.
+create function keep_email_event(p_send_id uuid, p_event text, p_at timestamptz, p_listed boolean, p_raw jsonb) returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_bytes integer := coalesce(pg_column_size(p_raw), 0);
+  v_number integer;
+begin
+  insert into email_events (send_id, number, event, occurred_at, listed, raw, raw_bytes)
+  select p_send_id, coalesce(max(x.number), 0) + 1, p_event, coalesce(p_at, clock_timestamp()), p_listed,
+    case when v_bytes <= 32768 then p_raw end, v_bytes
+  from email_events x
+  where x.send_id = p_send_id
+  having bool_or(
+    x.event = p_event and x.listed = p_listed
+      and (p_listed or (p_at is null or x.occurred_at = p_at) and (x.raw is null or x.raw = p_raw))
+  ) is not true
+  returning number into v_number;
+  if v_number > 100 then
+    delete from email_events x where x.send_id = p_send_id and x.number > 50 and x.number <= v_number - 50;
+  end if;
+end
+$$;
+
 -- Folds delivery events into the send log, several in one call (EVENT-10 to EVENT-14); `ordinal` counts the events from 1.
 -- Called by `DeliveryLog`, for webhooks and the poll. Keys of an event are the parameters of `record_email_event` without
 -- `p_`, `category` (from the event's tags) and `listed` (the event is what the provider's list says of the mail, seen at
@@ -173,7 +217,7 @@ $$;
 --   and waits for the row, since the event alone may not know of Cc and Bcc; of mail that was sent outside the library the
 --   event's `recipients` are all that will ever be known. Each event does so once, so that one that comes again does not
 --   bring back a suppression that was lifted (P1).
--- * An event that comes again changes nothing (L3).
+-- * An event that comes again changes nothing (L3). Each other one is kept as it came (`keep_email_event`).
 --
 -- Lock order: keys, rows by (provider, provider_message_id), suppressions.
 create function record_email_events(p_events jsonb)
@@ -429,6 +473,7 @@ begin
         exit;
       end if;
     end loop;
+    perform keep_email_event(r.id, e.event, e.occurred_at, e.listed, e.raw);
 
     category := coalesce(nullif(r.category, 'unknown'), e.category);
     source := r.source;
@@ -980,7 +1025,7 @@ begin
     order by l.created_at, l.id
     limit p_limit
     for update skip locked
-  )
+  ), events as (delete from email_events x using old where x.send_id = old.id)
   delete from email_log l using old where l.id = old.id;
   get diagnostics v_count = row_count;
   perform set_config('postlane.pruning', '', true);
@@ -989,7 +1034,7 @@ end
 $$;
 
 select secure_table(name) from unnest(array[
-  'event_intakes', 'email_alerts', 'admin_notification_preferences', 'event_poll_positions', 'email_alarms',
+  'event_intakes', 'email_alerts', 'email_events', 'admin_notification_preferences', 'event_poll_positions', 'email_alarms',
   'email_alarm_notices', 'audit_digest_subscriptions', 'audit_digest_deliveries', 'email_stats_days', 'email_stats_closed',
   'email_stats_changes'
 ]::regclass[]) as name;
@@ -997,6 +1042,7 @@ select secure_table(name) from unnest(array[
 select secure_function(name) from unnest(array[
   'note_event_intake(text)',
   'email_alert_lease()',
+  'keep_email_event(uuid, text, timestamp with time zone, boolean, jsonb)',
   'record_email_events(jsonb)',
   'record_email_event(text, text, text, timestamp with time zone, text[], text, text, text, jsonb, text, text, text[], boolean, boolean)',
   'release_email_alert(uuid)',

@@ -10,14 +10,19 @@ import type { EmailLogRow } from "./email-log-query.ts"
 /** Most rows of one story: a key that is used every day has no end. */
 export const MAX_STORY_ROWS = 50
 
-/** What the log keeps of a delivery event. */
+/** A delivery event as it came (EVENT-15). */
 export interface LoggedEvent {
+  /** 1 for the first of its row that arrived; numbers that are missing in between were not kept. */
+  readonly number: number
   readonly event: string
-  /** ISO 8601 in UTC. */
-  readonly at: string | null
+  /** ISO 8601 in UTC; when it arrived, where the provider gave no time. */
+  readonly at: string
   /** How it was learned: a webhook (or the event bus) brought it, or the poll found it in the provider's list. */
   readonly by: "webhook" | "poll"
+  /** Null where it has no body, or one that is too large or erased, or the bodies before it are large enough. */
   readonly raw: Schema.Json
+  /** The size of its body as it came. */
+  readonly bytes: number
 }
 
 /** A row of the log with what belongs to it. Times are ISO 8601 in UTC. */
@@ -25,7 +30,7 @@ export interface StoryRow extends Omit<EmailLogRow, "raw"> {
   readonly attempts: ReadonlyArray<Attempt>
   /** When the retry of a deferral is due. */
   readonly retry_at: string | null
-  /** The events that are kept, in the order of their occurrence. */
+  /** In the order of their arrival. */
   readonly events: ReadonlyArray<LoggedEvent>
   /** `reason:address` for each suppression that the row's events asked for. */
   readonly suppression_marks: ReadonlyArray<string>

@@ -205,6 +205,78 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
       )
     })
 
+    describe("the events of a row (EVENT-15)", () => {
+      const keeping = Effect.fnUntraced(function* (one: Mail, entries: ReadonlyArray<Partial<EventEntry>>) {
+        const providerMessageId = `events-${one.details.keyHash}`
+        yield* world.store.record(attempt(one, "sent", { providerMessageId }))
+        yield* world.recordEvents(
+          entries.map((entry) => ({ provider: "provider_a", providerMessageId, event: "clicked", ...entry }))
+        )
+        return (yield* oneRow(one)).events
+      })
+
+      it.live("are kept as they came, each once", () =>
+        Effect.gen(function* () {
+          const [one, two] = [
+            { occurredAt: 2_000, raw: { link: 1 } },
+            { occurredAt: 1_000, raw: { link: 2 } }
+          ]
+          const late = { event: "delivered", raw: "x".repeat(40_000) }
+          const listed = { event: "clicked", listed: true }
+          const events = yield* keeping(mail(), [
+            ...[one, one, two, { ...one, raw: { link: 3 } }, one],
+            ...[late, late, { ...listed, occurredAt: 3_000 }, { ...listed, occurredAt: 4_000 }]
+          ])
+          assert.deepStrictEqual(
+            events.map(({ at, event, listed: isListed, number, raw }) => [
+              number,
+              event,
+              event === "delivered" || at,
+              isListed,
+              raw
+            ]),
+            [
+              [1, "clicked", 2_000, false, { link: 1 }],
+              [2, "clicked", 1_000, false, { link: 2 }],
+              [3, "clicked", 2_000, false, { link: 3 }],
+              [4, "delivered", true, false, null],
+              [5, "clicked", 3_000, true, null]
+            ]
+          )
+        })
+      )
+
+      it.live("are the first fifty and the last fifty, however many come", () =>
+        Effect.gen(function* () {
+          const clicks = Array.from({ length: 230 }, (_, index) => ({ occurredAt: index * 1_000 }))
+          const events = yield* keeping(mail(), clicks)
+          const numbers = Array.from({ length: 230 }, (_, index) => index + 1)
+          assert.deepStrictEqual(
+            events.map(({ number }) => number),
+            [...numbers.slice(0, 50), ...numbers.slice(180)]
+          )
+          assert.deepStrictEqual(
+            events.map(({ at }) => at),
+            events.map(({ number }) => (number - 1) * 1_000)
+          )
+        })
+      )
+
+      it.live("lose their bodies with an erased recipient, and come again without being kept twice", () =>
+        Effect.gen(function* () {
+          const one = mail()
+          const event = { occurredAt: 1_000, raw: { to: one.details.to[0] } }
+          assert.lengthOf(yield* keeping(one, [event]), 1)
+          yield* world.erase(one.details.to[0]!)
+          const events = yield* keeping(one, [event])
+          assert.deepStrictEqual(
+            events.map(({ number, raw }) => [number, raw]),
+            [[1, null]]
+          )
+        })
+      )
+    })
+
     describe("claims (S9)", () => {
       it.live("holds a new key, with its suppressions", () =>
         Effect.gen(function* () {
@@ -846,10 +918,15 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
               const messageId = fresh("m")
               const steps = [
                 world.store.record(attempt(one, "deferred")),
-                world.recordEvent(event(messageId, "delivered", { keyHash: one.details.keyHash }))
+                world.recordEvent(
+                  event(messageId, "delivered", {
+                    keyHash: one.details.keyHash,
+                    occurredAt: 1_700_000_000_000
+                  })
+                )
               ]
               yield* Effect.all(eventFirst ? steps.reverse() : steps)
-              const { id: _, entryId: __, createdAt: ___, lastEventAt: ____, ...row } = yield* oneRow(one)
+              const { id: _, entryId: __, createdAt: ___, ...row } = yield* oneRow(one)
               assert.strictEqual(row.providerMessageId, messageId)
               ends.push({
                 ...row,

@@ -109,6 +109,7 @@ const Row = Schema.Struct({
   accounts: Schema.NullOr(Schema.Struct({ received: Schema.NullOr(Account), listed: Account })),
   retryAt: Schema.NullOr(Schema.Number),
   attempts: Schema.Array(Attempt),
+  events: Schema.Array(Schema.Struct({ ...Account.fields, number: Schema.Int, listed: Schema.Boolean })),
   createdAt: Schema.Number
 })
 const account = (
@@ -206,6 +207,9 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
           jsonb_build_object('received', ${account("told")}, 'listed', ${account("listed")}) end as accounts,
         extract(epoch from retry_at)::float8 * 1000 as "retryAt",
         coalesce(attempts, '[]') as attempts,
+        coalesce((select jsonb_agg(jsonb_build_object('number', e.number, 'event', e.event,
+          'at', extract(epoch from e.occurred_at)::float8 * 1000, 'listed', e.listed, 'raw', e.raw) order by e.number)
+          from email_events e where e.send_id = email_log.id), '[]') as events,
         extract(epoch from created_at)::float8 * 1000 as "createdAt"
       from email_log order by created_at, id`)
         .pipe(Effect.flatMap(decodeRows), Effect.orDie),

@@ -1,6 +1,6 @@
 import { adviceOn, standingRow, type Step } from "../../../domain/delivery/mail-advice.ts"
 import type { Attempt } from "../../../domain/mail/trace.ts"
-import type { MailStory, StoryRow } from "../../../ports/delivery/mail-stories.ts"
+import type { LoggedEvent, MailStory, StoryRow } from "../../../ports/delivery/mail-stories.ts"
 import { confirmDialog } from "./dashboard.ts"
 import { escape } from "./html-page.ts"
 
@@ -78,13 +78,22 @@ const MOODS: Readonly<Record<string, string>> = {
   suppressed: "bad"
 }
 
-const eventLines = ({ created_at, events, provider }: StoryRow): ReadonlyArray<Line> =>
-  events.map(({ at, by, event, raw }) => ({
-    at: at ?? created_at,
-    html:
+const bodyOf = ({ bytes, raw }: LoggedEvent): string => {
+  if (raw !== null) return rawBody(raw)
+  return bytes === 0 ? "" : `<p class="help">Its body (${bytes.toLocaleString("en")} bytes) is not shown.</p>`
+}
+
+/** An event, after a line on those before it that were not kept. */
+const eventLines = ({ events, provider }: StoryRow): ReadonlyArray<Line> =>
+  events.flatMap((one, index) => {
+    const { at, by, event, number } = one
+    const leftOut = number - 1 - (events[index - 1]?.number ?? 0)
+    const gap = `<p class="help">${leftOut.toLocaleString("en")} more events, which are not kept.</p>`
+    const html =
       `<p>${tag(event, MOODS[event] ?? "")} reported by <strong>${escape(provider ?? "the provider")}</strong>` +
-      `${by === "poll" ? ", found in its list" : ""}.</p>${raw === null ? "" : rawBody(raw)}`
-  }))
+      `${by === "poll" ? ", found in its list" : ""}.</p>${bodyOf(one)}`
+    return [...(leftOut > 0 ? [{ at, html: gap }] : []), { at, html }]
+  })
 
 const markLines = ({ last_event_at, suppression_marks }: StoryRow): ReadonlyArray<Line> =>
   suppression_marks.flatMap((mark) => {

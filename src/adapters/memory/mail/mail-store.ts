@@ -105,7 +105,8 @@ const erasePerson = (tables: MailTables, email: string): void => {
         suppressionMarks: [],
         subject: null,
         raw: null,
-        accounts: null
+        accounts: null,
+        events: row.events.map((event) => ({ ...event, raw: null }))
       })
   append(tables.erased, takeOut(tables, email))
   for (const [sendId, { dueAt, failed }] of tables.alerts)

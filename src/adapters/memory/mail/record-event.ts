@@ -6,6 +6,7 @@ import {
   distinct,
   EMPTY_ROW,
   type EventEntry,
+  type KeptEvent,
   type LogRow,
   type MailTables,
   newestRow,
@@ -32,6 +33,7 @@ export const recordEvent = (tables: MailTables, entry: EventEntry, now: number):
     status,
     error: errorOf(before, entry, status),
     ...accountOf(before, entry, now),
+    events: eventsWith(before.events, entry, now),
     alertedAt: alert ? now : before.alertedAt,
     suppressionMarks: [...before.suppressionMarks, ...marks]
   })
@@ -131,6 +133,33 @@ const accountOf = (row: LogRow, entry: EventEntry, now: number): Partial<LogRow>
     lastEventAt: last.at,
     raw: last.raw
   }
+}
+
+/** Most events of a mail that are kept of its beginning, and as many of its end. */
+const KEPT = 50
+
+/** Largest body that is kept, characters. */
+const MAX_RAW = 32_768
+
+/** The events with this one, by the rules of `keep_email_event` (EVENT-15). */
+const eventsWith = (
+  events: ReadonlyArray<KeptEvent>,
+  { event, listed = false, occurredAt, raw = null }: EventEntry,
+  now: number
+): ReadonlyArray<KeptEvent> => {
+  const body = JSON.stringify(raw)
+  const isKnown = events.some(
+    (known) =>
+      known.event === event &&
+      known.listed === listed &&
+      (listed ||
+        ((occurredAt === undefined || known.at === occurredAt) &&
+          (known.raw === null || JSON.stringify(known.raw) === body)))
+  )
+  if (isKnown) return events
+  const number = (events.at(-1)?.number ?? 0) + 1
+  const kept = { number, event, at: occurredAt ?? now, listed, raw: body.length > MAX_RAW ? null : raw }
+  return [...events, kept].filter((one) => one.number <= KEPT || one.number > number - KEPT)
 }
 
 /** The reason of the failure that is the row's status, also where only a later event of the same type brings it. */

@@ -121,6 +121,7 @@ const complete = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow =>
     suppressionMarks: [...row.suppressionMarks, ...marks],
     // An attempt that was accepted as two messages completed the row of the other one before.
     entryId: tables.rows.some(({ entryId }) => entryId === entry.rowId) ? row.entryId : entry.rowId,
-    accounts: row.accounts
+    accounts: row.accounts,
+    events: row.events
   })
 }

@@ -19,7 +19,14 @@ export interface Account {
   readonly raw: unknown
 }
 
-/** A row of `email_log`. Times are milliseconds since the epoch. */
+/** A row of `email_events`. */
+export interface KeptEvent extends Account {
+  /** 1 for the first that arrived. */
+  readonly number: number
+  readonly listed: boolean
+}
+
+/** A row of `email_log`, with its events. Times are milliseconds since the epoch. */
 export interface LogRow {
   readonly id: LogRowId
   readonly category: Category | typeof UNKNOWN_CATEGORY
@@ -58,6 +65,7 @@ export interface LogRow {
   /** When the retry of a deferral is due. */
   readonly retryAt: number | null
   readonly attempts: ReadonlyArray<Attempt>
+  readonly events: ReadonlyArray<KeptEvent>
   readonly createdAt: number
 }
 
@@ -164,7 +172,8 @@ export const EMPTY_ROW: Omit<LogRow, "id" | "category" | "status" | "createdAt">
   entryId: null,
   accounts: null,
   retryAt: null,
-  attempts: []
+  attempts: [],
+  events: []
 }
 
 /** Inserts the row, or replaces the one of its id. */

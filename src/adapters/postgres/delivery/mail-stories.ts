@@ -26,46 +26,39 @@ mine as (
   (select l.id from one join email_log l on l.key_hash = one.key_hash
   order by l.created_at desc, l.id desc limit ${MAX_STORY_ROWS})
 )
-select ${COLUMNS}, key_hash, suppression_marks, ${timeColumn("retry_at")}, coalesce(attempts, '[]') as attempts,
-  nullif(accounts -> 'told', 'null') as told, accounts -> 'listed' as listed
+select ${COLUMNS}, key_hash, suppression_marks, ${timeColumn("retry_at")}, coalesce(attempts, '[]') as attempts
 from email_log where id in (select id from mine)
 order by email_log.created_at, email_log.id`
 
-/** An `email_account`. */
-interface Account {
-  readonly event: string | null
-  readonly moment: string | null
-  readonly raw: Schema.Json
-}
+/** Most of the events' bodies in one story, bytes. */
+const MAX_BODIES = 1_000_000
+
+/** The events of rows: each kept, with its body until there are enough. */
+const EVENTS = `select send_id, number, event, ${timeColumn("at", "occurred_at")},
+  case when listed then 'poll' else 'webhook' end as by,
+  case when sum(raw_bytes) over (order by occurred_at, send_id, number) <= ${MAX_BODIES} then raw end as raw,
+  raw_bytes as bytes
+from email_events where send_id = any($1::uuid[])
+order by number`
 
 type Stored = EmailLogRow & {
   readonly key_hash: string | null
   readonly suppression_marks: ReadonlyArray<string>
   readonly retry_at: string | null
   readonly attempts: unknown
-  readonly told: Account | null
-  readonly listed: Account | null
 }
+
+type StoredEvent = LoggedEvent & { readonly send_id: string }
 
 const decodeAttempts = Schema.decodeUnknownEffect(Schema.Array(Attempt))
 
-const eventOf = (by: LoggedEvent["by"], account: Account | null): ReadonlyArray<LoggedEvent> =>
-  account?.event === null || account?.event === undefined
-    ? []
-    : [{ event: account.event, at: account.moment, by, raw: account.raw }]
-
-/** The events that a row keeps: the latest that a webhook brought, and the latest that the poll listed. */
-const eventsOf = ({ last_event, last_event_at, listed, raw, told }: Stored): ReadonlyArray<LoggedEvent> =>
-  listed === null
-    ? eventOf("webhook", { event: last_event, moment: last_event_at, raw })
-    : [...eventOf("webhook", told), ...eventOf("poll", listed)].sort(
-        (one, other) => Date.parse(one.at ?? "") - Date.parse(other.at ?? "")
-      )
-
-const toRow = Effect.fnUntraced(function* (stored: Stored) {
+const toRow = Effect.fnUntraced(function* (stored: Stored, all: ReadonlyArray<StoredEvent>) {
   const attempts = yield* decodeAttempts(stored.attempts).pipe(Effect.mapError(storeUnavailable("mailStory")))
-  const { key_hash: _, listed: _listed, raw: _raw, told: _told, ...row } = stored
-  return { ...row, attempts, events: eventsOf(stored) } satisfies StoryRow
+  const { key_hash: _, raw: _raw, ...row } = stored
+  const events = all
+    .filter(({ send_id }) => send_id === row.id)
+    .map(({ send_id: _, ...event }): LoggedEvent => event)
+  return { ...row, attempts, events } satisfies StoryRow
 })
 
 const Claim = Schema.Struct({
@@ -127,7 +120,9 @@ export const layer: Layer.Layer<MailStories, never, ReadSql> = Layer.effect(
           Around,
           sql.unsafe(AROUND, [keyHash, ids, [...new Set(people)]])
         )
-        return { rows: yield* Effect.forEach(stored, toRow), ...around } satisfies MailStory
+        const events = yield* ask.stored("mailStory", sql.unsafe<StoredEvent>(EVENTS, [ids]))
+        const rows = yield* Effect.forEach(stored, (row) => toRow(row, events))
+        return { rows, ...around } satisfies MailStory
       })
     })
   )

@@ -74,7 +74,15 @@ const bounced = (): MailStory => {
           }
         ],
         events: [
-          { event: "bounced", at: ago(60_000), by: "webhook", raw: { html: HOSTILE, long: "x".repeat(3000) } }
+          { number: 1, event: "delivered", at: ago(70_000), by: "webhook", raw: null, bytes: 0 },
+          {
+            number: 95,
+            event: "bounced",
+            at: ago(60_000),
+            by: "webhook",
+            raw: { html: HOSTILE, long: "x".repeat(3000) },
+            bytes: 3100
+          }
         ],
         last_event_at: ago(60_000),
         suppression_marks: [`hard_bounce:${ADDRESS}`],

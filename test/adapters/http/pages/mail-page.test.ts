@@ -66,7 +66,17 @@ describe("the page of a mail", () => {
               durationMs: 1840
             }
           ],
-          events: [{ event: HOSTILE, at: AT, by: "webhook", raw: { [HOSTILE]: "x".repeat(200_000) } }],
+          events: [
+            {
+              number: 1,
+              event: HOSTILE,
+              at: AT,
+              by: "webhook",
+              raw: { [HOSTILE]: "x".repeat(200_000) },
+              bytes: 200_100
+            },
+            { number: 1_000_000, event: "clicked", at: AT, by: "webhook", raw: null, bytes: 40_000 }
+          ],
           last_event_at: AT,
           suppression_marks: ["hard_bounce:ann@x.test"],
           alerted_at: AT
@@ -92,6 +102,8 @@ describe("the page of a mail", () => {
       "accepted it, after 1.8 s",
       "Recorded as sent. It went to the fallback.",
       "more characters",
+      "999,998 more events, which are not kept",
+      "Its body (40,000 bytes) is not shown",
       "ann@x.test went onto the suppression list: hard bounce",
       "The alert about it went out."
     ].map((part) => body.indexOf(part))

@@ -141,6 +141,7 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EV
         values ('00000000-0000-0000-0000-0000000000aa', now(), '{}')`
         yield* insert(40, { subject: "heard of" })
         yield* insert(29, { ...old, subject: "young" })
+        yield* sql`insert into email_events select id, 1, 'sent', now(), false, null, 0 from email_log`
         const subjects = Effect.map(
           sql<{ readonly subject: string }>`select subject from email_log order by subject`,
           (rows) => rows.map(({ subject }) => subject)
@@ -153,6 +154,7 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EV
         assert.lengthOf(yield* subjects, 8)
         yield* pruneLog(30)
         assert.deepStrictEqual(yield* subjects, ["alert", "bound", "deferred", "heard of", "young"])
+        assert.lengthOf(yield* sql`select from email_events`, 5, "events go with their rows")
         yield* closeStatsDays
         assert.deepStrictEqual(yield* shown, before)
         yield* sql`delete from email_log where subject = 'young'`

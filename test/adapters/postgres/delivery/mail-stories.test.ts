@@ -45,6 +45,14 @@ suiteLayer(layers)("MailStories on Postgres", (it) => {
         listed: true,
         occurredAt: Date.UTC(2026, 0, 1)
       })
+      for (const size of [10, 40_000, 1])
+        yield* world.recordEvent({
+          provider: "provider_a",
+          providerMessageId: messageId,
+          event: "opened",
+          occurredAt: Date.UTC(2026, 0, 1, 1, size),
+          raw: "x".repeat(size)
+        })
       yield* world.recordEvent({
         provider: "provider_a",
         providerMessageId: messageId,
@@ -64,10 +72,19 @@ suiteLayer(layers)("MailStories on Postgres", (it) => {
       )
       assert.strictEqual(story.rows[0]?.retry_at, "1970-01-01T00:02:01.000000Z")
       assert.deepStrictEqual(
-        story.rows[1]?.events.map(({ by, event, raw }) => [event, by, raw]),
+        story.rows[1]?.events.map(({ bytes, by, event, number, raw }) => [
+          number,
+          event,
+          by,
+          raw,
+          bytes > 40_000
+        ]),
         [
-          ["sent", "poll", null],
-          ["bounced", "webhook", { why: "<gone>" }]
+          [1, "sent", "poll", null, false],
+          [2, "opened", "webhook", "xxxxxxxxxx", false],
+          [3, "opened", "webhook", null, true],
+          [4, "opened", "webhook", "x", false],
+          [5, "bounced", "webhook", { why: "<gone>" }, false]
         ]
       )
       assert.deepStrictEqual(story.rows[1]?.suppression_marks, [`hard_bounce:${to[0]}`])
@@ -84,6 +101,33 @@ suiteLayer(layers)("MailStories on Postgres", (it) => {
         ]
       )
       assert.strictEqual(story.rows[0]?.idempotency_key, idempotencyKey)
+    })
+  )
+
+  it.effect("a story holds no more than a megabyte of bodies, the earliest", () =>
+    Effect.gen(function* () {
+      const world = yield* makePostgresWorld
+      const message = {
+        provider: "provider_a",
+        providerMessageId: "clicked-often",
+        event: "clicked"
+      } as const
+      yield* world.recordEvents(
+        Array.from({ length: 90 }, (_, minute) => ({
+          ...message,
+          occurredAt: minute * 60_000,
+          raw: "y".repeat(30_000)
+        }))
+      )
+      const [row] = (yield* world.rows).filter(
+        ({ providerMessageId }) => providerMessageId === "clicked-often"
+      )
+      const events = (yield* storyOf(row!.id))?.rows[0]?.events ?? []
+      assert.lengthOf(events, 90)
+      assert.deepStrictEqual(
+        events.map(({ raw }) => raw !== null),
+        events.map((_, index) => index < 33)
+      )
     })
   )
 

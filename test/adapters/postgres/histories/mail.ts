@@ -86,6 +86,7 @@ const event = (changes: Partial<Event>): Step => ({
   alertable: true,
   backfill: undefined,
   listed: undefined,
+  part: undefined,
   ...changes
 })
 const begin = (owner: 0 | 1): Step => ({
@@ -182,7 +183,7 @@ const passesUnseen = (lines: Lines, isClaimed: boolean): boolean => {
 }
 
 const CLEAN = `with a as (delete from email_log), b as (delete from email_suppressions), c as (delete from email_alerts),
-  d as (delete from erased_suppressions) delete from email_send_claims`
+  d as (delete from erased_suppressions), e as (delete from email_events) delete from email_send_claims`
 
 /** An attempt is one provider's: what is recorded again under its id names no other. */
 const ofOneAttempt = (one: Step): Step =>

@@ -47,7 +47,7 @@ describe("the in-memory model and the SQL functions", () => {
             const memory = yield* makeMemoryWorld
             // What earlier runs left has no part in this one, and the clock of all rows moves with each run.
             yield* Effect.orDie(
-              sql`truncate email_log, email_suppressions, email_send_claims, email_alerts, erased_suppressions`
+              sql`truncate email_log, email_events, email_suppressions, email_send_claims, email_alerts, erased_suppressions`
             )
             for (const one of steps) {
               const before = yield* memory.rows

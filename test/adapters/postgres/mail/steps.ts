@@ -51,7 +51,8 @@ const eventStep = fc.record({
   suppress: fc.option(recipients, { nil: undefined, freq: 5 }),
   alertable: fc.constantFrom(undefined, true, false),
   backfill: fc.constantFrom(undefined, undefined, true),
-  listed: fc.constantFrom(undefined, undefined, true)
+  listed: fc.constantFrom(undefined, undefined, true),
+  part: fc.constantFrom(undefined, undefined, 1)
 })
 const recordStep = fc.record({
   _tag: fc.constant("record" as const),
@@ -112,7 +113,7 @@ const toEvent = (name: Names, one: EventStep): EventEntry => ({
   occurredAt: one.minute === undefined ? undefined : BASE + one.minute * 60_000,
   recipients: one.recipients?.map(name.address),
   reason: `reason of ${one.event}`,
-  raw: { event: one.event, minute: one.minute ?? null },
+  raw: { event: one.event, minute: one.minute ?? null, part: one.part ?? null },
   keyHash: one.key === undefined ? undefined : name.hash(one.key),
   bounceType: one.bounceType,
   suppress: one.suppress?.map(name.address),
@@ -199,7 +200,7 @@ export const canonicalRows = (rows: ReadonlyArray<LogRow>, name: Names) =>
         idempotencyKey === name.key(1) ||
         [0, 1, 2].some((index) => providerMessageId === name.message(index))
     )
-    .map(({ accounts, alertedAt, id, lastEventAt, ...row }) => ({
+    .map(({ accounts, alertedAt, events, id, lastEventAt, ...row }) => ({
       ...row,
       to: row.to.map(canonicalAddress(name)),
       others: row.others.map(canonicalAddress(name)),
@@ -209,6 +210,7 @@ export const canonicalRows = (rows: ReadonlyArray<LogRow>, name: Names) =>
       suppressionMarks: row.suppressionMarks.map(canonicalAddress(name)).sort(),
       alerted: alertedAt !== null,
       lastEventAt: canonicalTime(lastEventAt),
+      events: events.map(({ at, ...event }) => ({ ...event, at: canonicalTime(at) })),
       accounts:
         accounts === null
           ? null
