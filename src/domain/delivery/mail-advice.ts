@@ -16,7 +16,7 @@ export interface Advice {
 }
 
 /** What the advice goes by, beside the story. */
-interface Known {
+export interface Known {
   /** The dead letter that holds the mail's retry. */
   readonly deadLetter: string | undefined
   /** Milliseconds since the epoch. */

@@ -19,6 +19,7 @@ export const ROUTES = {
     emailLog: "GET /api/admin/email-log",
     emailLogCount: "GET /api/admin/email-log/count",
     emailLogCsv: "GET /api/admin/email-log.csv text",
+    mailStory: "GET /api/admin/email-log/{sendId}",
     deadLetters: "GET /api/admin/dead-letters",
     redrive: "POST /api/admin/dead-letters/{id}/redrive"
   },

@@ -455,6 +455,62 @@ export interface AuditLogRow {
   readonly created_at: string
 }
 
+export interface MailStory {
+  readonly standing: { readonly status: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained"; readonly title: string; readonly why: string; readonly steps: ReadonlyArray<{ readonly text: string; readonly command: string | null; readonly unsuppress: string | null; readonly redrive: string | null }> }
+  readonly rows: ReadonlyArray<MailStoryRow>
+  readonly claim: { readonly state: "held" | "accepted" | "deferred" | "refused" | "ambiguous"; readonly provider: "provider_a" | "provider_b"; readonly firstAttemptAt: string; readonly leaseUntil: string | null } | null
+  readonly alerts: ReadonlyArray<{ readonly sendId: string; readonly claimedAt: string; readonly attempts: number; readonly confirmedAt: string | null; readonly dueAt: string | null }>
+  readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual"; readonly note: string | null; readonly since: string }>
+  readonly deadLetter: string | null
+}
+
+export interface MailStoryRow {
+  readonly id: string
+  readonly created_at: string
+  readonly updated_at: string
+  readonly category: string
+  readonly source: string | null
+  readonly from_address: string | null
+  readonly to_addresses: ReadonlyArray<string>
+  readonly other_addresses: ReadonlyArray<string>
+  readonly dropped_addresses: ReadonlyArray<string>
+  readonly subject: string | null
+  readonly outcome: "sent" | "deferred" | "suppressed" | "failed" | null
+  readonly status: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained"
+  readonly last_event: string | null
+  readonly last_event_at: string | null
+  readonly error: string | null
+  readonly error_kind: "rejected" | "unavailable" | "ambiguous" | null
+  readonly failed_over: boolean
+  readonly cost_usd: number | null
+  readonly idempotency_key: string | null
+  readonly provider: string | null
+  readonly provider_message_id: string | null
+  readonly alerted_at: string | null
+  readonly attempts: ReadonlyArray<SendAttempt>
+  readonly retry_at: string | null
+  readonly events: ReadonlyArray<LoggedEvent>
+  readonly suppression_marks: ReadonlyArray<string>
+}
+
+export interface LoggedEvent {
+  /** 1 for the first of its row that arrived; numbers that are missing in between were not kept */ readonly number: number
+  readonly event: string
+  readonly at: string
+  readonly by: "webhook" | "poll"
+  /** The body as it came; null where there is none, or it is too large or erased */ readonly raw: unknown
+  readonly bytes: number
+}
+
+export interface SendAttempt {
+  readonly provider: "provider_a" | "provider_b"
+  readonly outcome: "accepted" | "rejected" | "unavailable" | "ambiguous"
+  readonly reason: string | null
+  readonly code: string | null
+  readonly startedAt: number
+  readonly durationMs: number
+}
+
 export interface EmailLogRow {
   readonly id: string
   readonly created_at: string
@@ -597,6 +653,13 @@ export interface Operations {
     readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The story of one mail: where it stands, what to do, its attempts and events: `GET /api/admin/email-log/{sendId}` */
+  readonly "admin.mailStory": {
+    readonly input: { readonly sendId: string | number }
+    readonly success: MailStory
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
   }
   /** Queued retries that were received three times without an end: `GET /api/admin/dead-letters` */

@@ -1,12 +1,8 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 
-import { type MailStory, MailStories } from "../../../ports/delivery/mail-stories.ts"
-import { DeferQueue } from "../../../ports/mail/defer-queue.ts"
+import { makeStoryReader } from "../../../domain/delivery/mail-story.ts"
 import { isUuid } from "../server/endpoint.ts"
 import { mailPage } from "./mail-page.ts"
-
-/** How many dead letters are looked through for the one of a mail. */
-const LETTERS = 200
 
 const noMail = {
   title: "No such mail",
@@ -22,36 +18,13 @@ const away = {
   status: 503
 }
 
-/** The dead letter that holds the mail's retry; none where the queue does not answer. */
-const letterOf = (queue: DeferQueue["Service"], { rows }: MailStory) => {
-  const last = rows.at(-1)
-  if (last?.status !== "deferred" || !queue.configured) return Effect.succeed(undefined)
-  return queue.deadLetters({ limit: LETTERS }).pipe(
-    Effect.map(
-      (letters) =>
-        letters.find(
-          ({ message }) =>
-            message?.details.idempotencyKey !== undefined &&
-            message.details.idempotencyKey === last.idempotency_key
-        )?.id
-    ),
-    Effect.catch((error) =>
-      Effect.as(Effect.logWarning("the dead letters are not known to a mail's page", error), undefined)
-    )
-  )
-}
-
 /** Makes the page of the mail that the row of an id is part of. */
 export const makeMailPages = Effect.gen(function* () {
-  const stories = yield* MailStories
-  const queue = yield* DeferQueue
+  const read = yield* makeStoryReader
   return Effect.fnUntraced(
     function* (id: string) {
-      const story = isUuid(id) ? yield* stories.of(id) : undefined
-      if (story === undefined) return noMail
-      const deadLetter = yield* letterOf(queue, story)
-      const now = yield* Clock.currentTimeMillis
-      return { ...mailPage(story, { deadLetter, now }), script: "admin/mail.js" }
+      const found = isUuid(id) ? yield* read(id) : undefined
+      return found === undefined ? noMail : { ...mailPage(found.story, found.known), script: "admin/mail.js" }
     },
     Effect.catch((error) => Effect.as(Effect.logWarning("a mail's page cannot be made", error), away))
   )

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
+import type { MailStory as ShownStory } from "../../../../src/adapters/client/generated/types.ts"
 import type { MailStory } from "../../../../src/ports/delivery/mail-stories.ts"
 import { story, storyRow } from "../../../support/worlds/mail-story.ts"
 import { storeDown } from "../../../support/worlds/store-down.ts"
@@ -113,6 +114,32 @@ describe("the page of a mail", () => {
     expect(body).toMatch(/out@x\.test <span class="help">manual since/)
     expect(body).toContain('old@x.test <span class="help">suppressed then, not any more')
     expect(body).toContain("the same call gets the first result again")
+  })
+
+  it("is there for machines, with the same advice, and nothing of what is secret", async () => {
+    const { json, status } = await call(server, `/api/admin/email-log/${ID}`, { headers: admin })
+    expect(status).toBe(200)
+    const { alerts, claim, deadLetter, rows, standing, suppressions } = json as ShownStory
+    expect(standing).toMatchObject({ status: "bounced", title: "Bounced" })
+    expect(standing.steps.at(-1)).toMatchObject({ unsuppress: "ann@x.test", redrive: null })
+    expect(rows).toEqual(shown!.rows)
+    expect([alerts, claim, deadLetter, suppressions]).toEqual([
+      shown!.alerts,
+      shown!.claim,
+      null,
+      shown!.suppressions
+    ])
+    shown = story([storyRow({ status: "deferred", outcome: "deferred", idempotency_key: "order-18" })])
+    const waiting = await call(server, `/api/admin/email-log/${ID}`, { headers: admin })
+    expect(waiting.json).toMatchObject({ claim: null, standing: { steps: [{ command: null }] } })
+    for (const id of ["x", `${ID}%00`, "0".repeat(900)])
+      expect((await call(server, `/api/admin/email-log/${id}`, { headers: admin })).status).toBe(404)
+    down = true
+    const away = await call(server, `/api/admin/email-log/${ID}`, { headers: admin })
+    down = false
+    expect([away.status, away.json]).toMatchObject([503, { code: "UNAVAILABLE", retryable: true }])
+    expect(away.text).not.toContain("hunter2")
+    expect((await call(server, `/api/admin/email-log/${ID}`)).status).toBe(401)
   })
 
   it("says when the next retry is due, and has nothing else to offer", async () => {

@@ -45,6 +45,7 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/email-log",
       "GET /api/admin/email-log.csv",
       "GET /api/admin/email-log/count",
+      "GET /api/admin/email-log/{sendId}",
       "GET /api/admin/email-stats",
       "GET /api/admin/email-suppressions",
       "GET /api/admin/job-counts",

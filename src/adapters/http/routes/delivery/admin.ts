@@ -1,8 +1,7 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
-import { FailureKind, Provider } from "../../../../domain/mail/failover.ts"
-import { SendStatus } from "../../../../domain/mail/send-result.ts"
+import { Provider } from "../../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression-policy.ts"
 import {
@@ -16,40 +15,8 @@ import { type DeadLetter, DeferQueue } from "../../../../ports/mail/defer-queue.
 import { AdminAccess } from "../../server/access.ts"
 import { type CsvColumns, csvResponse } from "../../server/csv.ts"
 import { apiOf, cursor, DEFAULT_PAGE, filter, page, Text } from "../../server/endpoint.ts"
-import {
-  invalidCursor,
-  InvalidRequest,
-  problem,
-  problemSchema,
-  Unavailable,
-  unavailable
-} from "../../server/problem.ts"
-
-const EmailLogRow = Schema.Struct({
-  id: Schema.String,
-  created_at: Schema.String,
-  updated_at: Schema.String,
-  category: Schema.String,
-  source: Schema.NullOr(Schema.String),
-  from_address: Schema.NullOr(Schema.String),
-  to_addresses: Schema.Array(Schema.String),
-  other_addresses: Schema.Array(Schema.String),
-  dropped_addresses: Schema.Array(Schema.String),
-  subject: Schema.NullOr(Schema.String),
-  outcome: Schema.NullOr(SendStatus),
-  status: EmailStatus,
-  last_event: Schema.NullOr(Schema.String),
-  last_event_at: Schema.NullOr(Schema.String),
-  error: Schema.NullOr(Schema.String),
-  error_kind: Schema.NullOr(FailureKind),
-  failed_over: Schema.Boolean,
-  cost_usd: Schema.NullOr(Schema.Finite),
-  idempotency_key: Schema.NullOr(Schema.String),
-  provider: Schema.NullOr(Schema.String),
-  provider_message_id: Schema.NullOr(Schema.String),
-  alerted_at: Schema.NullOr(Schema.String),
-  raw: Schema.Json
-}).annotate({ identifier: "EmailLogRow" })
+import { invalidCursor, InvalidRequest, problem, Unavailable, unavailable } from "../../server/problem.ts"
+import { EmailLogRow, logAway, mailStory, makeMailStoryHandler, NoSuchThing } from "./mail-story.ts"
 
 /** A day, UTC. */
 const Day = Schema.String.check(
@@ -153,7 +120,7 @@ const deadLetters = HttpApiEndpoint.get("deadLetters", "/api/admin/dead-letters"
 const redrive = HttpApiEndpoint.post("redrive", "/api/admin/dead-letters/:id/redrive", {
   params: { id: Schema.String },
   success: Schema.Struct({ id: Schema.String, redriven: Schema.Literal(true) }),
-  error: [problemSchema("NOT_FOUND", {}), Unavailable]
+  error: [NoSuchThing, Unavailable]
 }).annotate(OpenApi.Summary, "Puts a dead letter back into the queue, due now")
 
 const LOG_COLUMNS: CsvColumns<PortRow> = {
@@ -183,6 +150,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
   .add(emailLog)
   .add(emailLogCount)
   .add(emailLogCsv)
+  .add(mailStory)
   .add(deadLetters)
   .add(redrive)
   .middleware(AdminAccess) {}
@@ -199,7 +167,6 @@ const shown = ({ id, diedAt, receives, reason, message }: DeadLetter) => ({
   subject: message?.details.subject ?? null
 })
 
-const logAway = unavailable("the send log does not answer", "The send log does not answer now")
 const queueAway = unavailable("the retry queue does not answer", "The retry queue does not answer now")
 
 /** The rows of a search as CSV: the first page is read before the answer begins, so that a log that is away is a 503. */
@@ -230,6 +197,7 @@ export const adminHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const log = yield* EmailLogQuery
     const queue = yield* DeferQueue
+    const storyOf = yield* makeMailStoryHandler
     return handlers.handleAll({
       emailLog: ({ query }) =>
         log
@@ -250,6 +218,7 @@ export const adminHandlers = HttpApiBuilder.group(
           Effect.catch(logAway)
         ),
       emailLogCsv: ({ query }) => csvOf(log, searchOf(query)),
+      mailStory: ({ params: { sendId } }) => storyOf(sendId),
       deadLetters: ({ query }) =>
         queue.deadLetters({ limit: query.limit || DEFAULT_PAGE }).pipe(
           Effect.map((letters) => ({ deadLetters: letters.map(shown) })),

@@ -107,6 +107,7 @@ describe("who may", () => {
     ["GET", "/api/admin/email-log"],
     ["GET", "/api/admin/email-log.csv"],
     ["GET", "/api/admin/email-log/count"],
+    ["GET", `/api/admin/email-log/${row.id}`],
     ["GET", "/api/admin/dead-letters"],
     ["POST", "/api/admin/dead-letters/d-1/redrive"]
   ] as const
