@@ -327,6 +327,7 @@ create function email_suppressions_of(p_addresses text[]) returns jsonb
 language plpgsql
 stable
 set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 begin
@@ -445,6 +446,7 @@ returns table (
 )
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -459,6 +461,7 @@ declare
   v_fresh boolean;
   v_since timestamptz;
   v_new bigint[];
+  v_suppressions jsonb;
 begin
   -- Keys that neither a claim nor a row of the log knows are claimed, in the order of the loop below; the keys of other
   -- entries are locked at their place in it (the update that never happens), so that all callers lock in one order.
@@ -490,10 +493,13 @@ begin
   select array_agg(x.ord) into v_new from entry x where (x.key_hash in (select claimed.key_hash from claimed)) is true;
 
   if v_new is not null then
+    -- One look-up for all of them: few batches hold an address that is suppressed.
+    v_suppressions := email_suppressions_of(
+      array(select unnest(email_addresses(x.addresses)) from jsonb_to_recordset(p_entries) as x(addresses jsonb)));
     return query
     select
       x.ord::integer, 'Claimed', null::text, false, (extract(epoch from v_now) * 1000)::float8, null::jsonb, null::text,
-      email_suppressions_of(email_addresses(x.addresses))
+      case v_suppressions when '[]' then v_suppressions else email_suppressions_of(email_addresses(x.addresses)) end
     from rows from (jsonb_to_recordset(p_entries) as (addresses jsonb)) with ordinality as x(addresses, ord)
     where x.ord = any (v_new);
     if cardinality(v_new) = jsonb_array_length(p_entries) then
@@ -656,6 +662,7 @@ create function record_email_sends(p_entries jsonb)
 returns table (ordinal integer, send_id uuid, status text, provider_message_id text)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 #variable_conflict use_column
