@@ -1,5 +1,5 @@
 import { assert, layer as suiteLayer } from "@effect/vitest"
-import { Effect, Fiber, Latch, Layer } from "effect"
+import { Duration, Effect, Fiber, Latch, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import * as Conversions from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
@@ -136,7 +136,7 @@ suiteLayer(filled(WAITING))("ten thousand owners with a file each", (it) => {
       yield* sql`update chunk_jobs set status = 'pending', lease = null where status = 'processing'`
       yield* sql`update flyer_jobs set status = 'pending', lease = null where status = 'processing'`
       const claims = Array.from({ length: 24 }, (_, n) =>
-        n % 2 === 0 ? store.claimChunk("w", anyId(), 1) : store.claimFlyer(anyId(), "1 minute", 1)
+        n % 2 === 0 ? store.claimChunk("w", anyId(), 1) : store.claimFlyer(anyId(), Duration.minutes(1), 1)
       )
       const claimed = yield* Effect.all(claims, { concurrency: "unbounded" })
       assert.lengthOf(new Set(claimed.map((work) => work?.id)), 24)
@@ -164,7 +164,7 @@ suiteLayer(filled(WAITING))("ten thousand owners with a file each", (it) => {
         )
       )
       yield* open.await
-      assert.isDefined(yield* store.claimFlyer(anyId(), "1 minute"))
+      assert.isDefined(yield* store.claimFlyer(anyId(), Duration.minutes(1)))
       yield* done.open
       yield* Fiber.join(holder)
     })
