@@ -12,7 +12,6 @@ import {
   symlink,
   writeFile
 } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -22,6 +21,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { bundleForEdge } from "../support/processes/edge-bundle.ts"
 import { withEdgeWorker } from "../support/processes/edge-worker.ts"
+import { TEMPORARY } from "../support/temporary.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -134,7 +134,7 @@ const link = async (name: string) => {
 /** Packs the library as it would be published, and unpacks it beside its dependencies and nothing else. */
 beforeAll(async () => {
   await resend.listen()
-  folder = await realpath(await mkdtemp(join(tmpdir(), "postlane-package-")))
+  folder = await realpath(await mkdtemp(join(TEMPORARY, "postlane-package-")))
   await mkdir(at("house"))
   for (const name of ["package.json", "README.md", "LICENSE", "migrations"])
     await cp(join(root, name), at("house", name), { recursive: true })

@@ -1,5 +1,4 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
@@ -17,6 +16,7 @@ import { cloudCredentials } from "../../src/runtime/layers/mail.ts"
 import { close, sendEmail } from "../../src/runtime/library.ts"
 import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
 import { startTestServer } from "../support/postgres/postgres-server.ts"
+import { TEMPORARY } from "../support/temporary.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 import { jsonOf, run } from "./cli/harness.ts"
 
@@ -90,7 +90,7 @@ describe("a restore", () => {
     "of a backup that was taken under work sends nothing twice, and belongs to its files",
     { timeout: TIME_LIMIT_MS },
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), "postlane-restore-"))
+      const folder = await mkdtemp(join(TEMPORARY, "postlane-restore-"))
       const resend = fakeResend()
       await resend.listen()
       const original = await startTestServer(RECOVERABLE)

@@ -2,7 +2,6 @@ import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -14,13 +13,14 @@ import {
   layer,
   type ServerState
 } from "../../../src/adapters/embedded-postgres/embedded-postgres.ts"
+import { TEMPORARY } from "../../support/temporary.ts"
 
 export const isRoot = process.getuid?.() === 0
 
 /** A new folder that is removed with the scope. PostgreSQL's system user can enter it where we are root. */
 export const temporaryFolder = Effect.acquireRelease(
   Effect.promise(async () => {
-    const folder = await mkdtemp(join(tmpdir(), "postlane-embedded-"))
+    const folder = await mkdtemp(join(TEMPORARY, "postlane-embedded-"))
     await chmod(folder, 0o755)
     return folder
   }),

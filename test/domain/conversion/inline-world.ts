@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { Duration, Effect, Layer, Stream } from "effect"
@@ -14,6 +13,7 @@ import { FileObjects } from "../../../src/ports/object-store.ts"
 import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
 import { anyId } from "../../support/any-id.ts"
 import { layerPostgres } from "../../support/postgres/postgres.ts"
+import { TEMPORARY } from "../../support/temporary.ts"
 
 /** Long beside what a test takes: a heartbeat comes when the test's clock is moved. */
 export const HEARTBEAT = Duration.seconds(10)
@@ -23,7 +23,7 @@ const layerFolder: Layer.Layer<FileObjects> = Layer.effect(
   FileObjects,
   Effect.map(
     Effect.acquireRelease(
-      Effect.promise(() => mkdtemp(join(tmpdir(), "postlane-files-"))),
+      Effect.promise(() => mkdtemp(join(TEMPORARY, "postlane-files-"))),
       (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
     ),
     makeDiskObjects

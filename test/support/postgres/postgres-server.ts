@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process"
-import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, stat, statfs } from "node:fs/promises"
+import { chmod, chown, cp, mkdtemp, readFile, rm, stat } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
+
+import { TEMPORARY } from "../temporary.ts"
 
 /** A server of its own in a temporary folder, in memory where there is room, without durability, gone after the run. */
 export interface TestServer {
@@ -43,16 +45,6 @@ const binaries = async (folder: string, owner: Owner | undefined): Promise<strin
   await cp(dirname(bin), copy, { recursive: true, verbatimSymlinks: true })
   return join(copy, basename(bin))
 }
-
-const MEMORY = "/dev/shm"
-const ROOM_BYTES = 4e9
-
-/** Where data stands: a database is copied in a tenth of the processor time where no disk's file system keeps its books. */
-const roomyFolder = () =>
-  statfs(MEMORY).then(
-    ({ bavail, bsize }) => (bavail * bsize > ROOM_BYTES ? MEMORY : tmpdir()),
-    () => tmpdir()
-  )
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -101,7 +93,7 @@ export const startTestServer = async (
   const owner = await systemUser()
   await chmod(folder, 0o755)
   const bin = await binaries(folder, owner)
-  const data = await mkdtemp(join(await roomyFolder(), "postlane-test-data-"))
+  const data = await mkdtemp(join(TEMPORARY, "postlane-test-data-"))
   if (owner !== undefined) await chown(data, owner.uid, owner.gid)
   if (fill === undefined) {
     await run(

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+
+import { TEMPORARY } from "../temporary.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -157,6 +158,6 @@ export const startFake = async (
 
 /** A new folder, and its removal. */
 export const makeFolder = async () => {
-  const path = await mkdtemp(join(tmpdir(), "postlane-crash-"))
+  const path = await mkdtemp(join(TEMPORARY, "postlane-crash-"))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
@@ -40,6 +39,7 @@ import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
 import { FileObjects, MailObjects } from "../../../src/ports/object-store.ts"
 import { layerPostgres } from "../postgres/postgres.ts"
+import { TEMPORARY } from "../temporary.ts"
 
 export const CONVERT = "convert@legacy.test"
 
@@ -159,7 +159,7 @@ const CustomerFunds = Schema.Struct({
 
 /** Convert-by-email as one process runs it: a real SMTP server, PostgreSQL, objects on disk, the mailer on providers in memory. */
 export const startIntake = async (options: WorldOptions = {}) => {
-  const folder = await mkdtemp(join(tmpdir(), "postlane-intake-"))
+  const folder = await mkdtemp(join(TEMPORARY, "postlane-intake-"))
   const scope = Scope.makeUnsafe()
   const interfere: Interfere = options.interfere ?? ((_, call) => call)
   const rules = options.rules ?? RULES

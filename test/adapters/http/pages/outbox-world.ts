@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { Context, Effect, Exit, Layer, Scope } from "effect"
@@ -10,11 +9,12 @@ import * as Simulated from "../../../../src/adapters/simulated/simulated-mail.ts
 import type { Message } from "../../../../src/domain/mail/message.ts"
 import { type SimulatedEvent, SimulatedMail } from "../../../../src/ports/mail/simulated-mail.ts"
 import { box, keyOf, mail } from "../../../support/files/mail-message.ts"
+import { TEMPORARY } from "../../../support/temporary.ts"
 import { type Behind, startServer } from "../harness.ts"
 
 /** A server whose outbox is real, with the events that its providers report. */
 export const openOutbox = async (behind: Partial<Behind> = {}) => {
-  const dataDir = await mkdtemp(join(tmpdir(), "postlane-outbox-"))
+  const dataDir = await mkdtemp(join(TEMPORARY, "postlane-outbox-"))
   const events: Array<SimulatedEvent> = []
   const scope = Scope.makeUnsafe()
   const simulated = await Effect.runPromise(

@@ -1,5 +1,4 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
@@ -48,6 +47,7 @@ import { ConversionStore } from "../../../../../src/ports/conversion/conversion-
 import { FileObjects } from "../../../../../src/ports/object-store.ts"
 import { anyId } from "../../../../support/any-id.ts"
 import { layerPostgres } from "../../../../support/postgres/postgres.ts"
+import { TEMPORARY } from "../../../../support/temporary.ts"
 import { type Answer, call, sent, startServer } from "../../harness.ts"
 
 export const LEASE = Duration.minutes(1)
@@ -141,7 +141,7 @@ const access = Layer.merge(
 
 /** Files and conversions behind real routes: PostgreSQL, objects on disk, the real readers; `servers` processes' worth of routes. */
 export const startFiles = async (servers = 1, times?: ListenerTimes) => {
-  const folder = await mkdtemp(join(tmpdir(), "postlane-files-"))
+  const folder = await mkdtemp(join(TEMPORARY, "postlane-files-"))
   const scope = Scope.makeUnsafe()
   const post: Post = { requests: [], send: () => Effect.succeed(sent) }
   const context: Context.Context<World> = await Effect.runPromise(
