@@ -61,7 +61,7 @@ export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): Reado
   const counted = new Set(others.indexes)
   const uncounted = analyses.filter(({ page }) => !counted.has(page.index))
   const profile = profileOf(mergeStatistics([others, ...uncounted.map(countPage)]))
-  const context = { fonts, profile, outline: outlineOf(facts.outline, analyses) }
+  const context = { fonts, profile, outline: outlineOf(facts.outline, analyses, profile) }
   const contents = new Set(analyses.filter(isContentsPage))
   const targets = contents.size === 0 ? undefined : contentsTargets(facts.pageCount, facts.outline, profile)
   const laidOut = analyses.map((analysis) => {

@@ -50,7 +50,12 @@ export const untaggedBlocks = (
     bars: barsOf(page),
     contents
   }
-  const running = new Set([...runningLines(profile, analysis)].flatMap(({ segments }) => segments))
+  const repeated = runningLines(profile, analysis)
+  const running = new Set(
+    analysis.rows
+      .filter((row) => repeated.has(row) || outline.running.has(row))
+      .flatMap(({ segments }) => segments)
+  )
   const kept =
     running.size === 0 ? analysis.segments : analysis.segments.filter((segment) => !running.has(segment))
   const figures = drawnFigures(page, kept, profile.bodySize)

@@ -134,6 +134,44 @@ describe("headings of manuals", () => {
     }
   })
 
+  it("are no kinds of notes, however large, nor a chapter's number in words above its title", () => {
+    const large = { ...bold, size: 13 }
+    const html = htmlOf([
+      run("CHAPTER", 460, 60, bold),
+      run("NINE", 470, 84, { ...bold, size: 14 }),
+      run("Questions", 400, 130, { ...bold, size: 14 }),
+      ...text(170, 1),
+      run("Note", 60, 245, large),
+      ...text(270, 2),
+      run("Note on rivers", 60, 345, large),
+      ...text(370, 3),
+      run("Notes", 60, 445, large),
+      ...text(470, 4)
+    ])
+    assert.deepStrictEqual(
+      [...html.matchAll(/<h\d>(.*?)<\/h\d>/g)].map(([, words]) => words),
+      ["Questions", "Note on rivers", "Notes"]
+    )
+    assert.match(html, /CHAPTER[^]*NINE[^]*Questions/)
+  })
+
+  it("are no prototypes of functions, set larger than the text", () => {
+    const code = { font: FONT.code, size: 12 }
+    const html = htmlOf([
+      run("Functions", 60, 60, { ...bold, size: 14 }),
+      ...text(90, 1),
+      run("OM_uint32", 60, 165, code),
+      run("release (name_t name)", 130, 165, { size: 12 }),
+      ...text(190, 2),
+      run("The", 60, 265, { size: 12 }),
+      run("release", 90, 265, code),
+      run("of names and of buffers", 145, 265, { size: 12 }),
+      ...text(290, 3)
+    ])
+    assert.notMatch(html, /<h\d>[^<]*(<code>)?OM_uint32/)
+    assert.match(html, /<h\d>The <code>release/)
+  })
+
   it("are not repeated by the bar of navigation above them", () => {
     const html = htmlOf([
       run("17.4. Builders", 200, 60, bold),

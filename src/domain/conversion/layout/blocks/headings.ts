@@ -1,3 +1,4 @@
+import { greatest } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import type { Line } from "../lines/line.ts"
 import { endsInPageNumber, CAPTION } from "../lines/markers.ts"
@@ -29,6 +30,20 @@ const UNLISTED =
 const EXAMPLE =
   /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|示例|例)\s*(?:\d+|[A-Z])(?:[.-]\d+)*[.:]?(?:\s|$)/iu
 
+/** A chapter's label above its title: its word alone, or its number in words. */
+const CHAPTER_LABEL =
+  /^(?:(?:chapter|kapitel|chapitre|cap[ií]tulo|capitolo|hoofdstuk|rozdział|kapitola|глава)|(?:(?:chapter|appendix|part)\s+)?(?:(?:twenty|thirty)[ -]?(?:one|two|three|four|five|six|seven|eight|nine)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen))$/iu
+
+/** "Notes" is a section of its own where it is larger than the text. */
+const SECTION_NOTES = /^notes$/i
+
+const isBoxLabel = (text: string): boolean => BOX.test(text.trim().replace(/(?<![\s!.])[\s!.]+$/u, ""))
+
+/** Words of a function that is explained, larger than the text but not bold: its parameters in brackets, its types. */
+const PROTOTYPE = /[()[\]{}<>*;=]|\p{L}_\p{L}/u
+/** Share of typewriter that such a line has at least. */
+const TYPED = 0.2
+
 /**
  * Whether the words of a bold line of the text's size are not a section's heading: a letter of an index, a note's kind, the
  * contents, an example.
@@ -37,7 +52,7 @@ export const isLabel = (text: string): boolean => {
   const words = text.trim()
   return (
     /^\p{L}$/u.test(words) ||
-    BOX.test(words.replace(/(?<![\s!.])[\s!.]+$/u, "")) ||
+    isBoxLabel(words) ||
     CONTENTS.test(words) ||
     EXAMPLE.test(words)
   )
@@ -170,6 +185,34 @@ export const namedLevel = (text: string, { titles }: HeadingContext): number | u
   return level === undefined ? undefined : level + 1
 }
 
+/** The level of a kind of number, by that of the nearest kind above or below it that the outline names. */
+const kindLevel = (kind: string | undefined, { kinds }: Outline): number | undefined => {
+  if (kind === undefined || kinds.size === 0) return undefined
+  const exact = kinds.get(kind)
+  if (exact !== undefined || !kind.startsWith("parts")) return exact
+  const parts = Number(kind.slice("parts".length))
+  for (let away = 1; away < parts; away++) {
+    const above = kinds.get(parts - away === 1 ? "figure" : `parts${parts - away}`)
+    if (above !== undefined) return above + away
+  }
+  return undefined
+}
+
+/** Where a heading that the outline leaves out stands: beside those that look like it, else below those that are larger. */
+const unnamedLevel = (
+  key: string,
+  kind: string | undefined,
+  looks: number,
+  { outline, profile }: HeadingContext
+): number | undefined => {
+  const level = kindLevel(kind, outline) ?? outline.styles.get(key)
+  if (level !== undefined) return level + 1
+  const above = [...outline.styles].flatMap(([style, one]) =>
+    (profile.levels.get(style) ?? looks) < looks ? [one + 2] : []
+  )
+  return above.length === 0 ? undefined : greatest(above)
+}
+
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
 export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
   const { outline, profile } = context
@@ -196,6 +239,9 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
   const section = number !== undefined && group.lines.every(isBoldLine)
   if (typewritten > 0.5 * letters && !alone && !section) return undefined
+  if (typewritten > TYPED * letters && PROTOTYPE.test(text) && !group.lines.every(isBoldLine)) return undefined
+  if (CHAPTER_LABEL.test(text.trim())) return undefined
+  if (isBoxLabel(text) && !SECTION_NOTES.test(text.trim())) return undefined
   const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
   if (bulleted && !isBulleted(group)) return undefined
   const size = textSizeOf(profile, first)
@@ -209,8 +255,13 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
   } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined
-  if (outlined && styleKey(first.size, isBoldLine(first), first.typewriter) === profile.title) return 1
-  return outlined ? Math.max(2, looks + (larger || number !== undefined ? 0 : 1)) : looks
+  if (!outlined) return looks
+  const key = styleKey(first.size, isBoldLine(first), first.typewriter)
+  if (key === profile.title) return 1
+  return (
+    unnamedLevel(key, number, looks, context) ??
+    Math.max(2, looks + (larger || number !== undefined ? 0 : 1))
+  )
 }
 
 const LABEL_ALONE =

@@ -1,16 +1,32 @@
 /** What a document's outline (its bookmarks) says of its headings. */
 import type { OutlineEntry } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
+import type { Line } from "../lines/line.ts"
+import { type DocumentProfile, levelOf } from "../profile.ts"
+import { numberKind } from "../sections.ts"
+import { isBoldLine, styleKey } from "../statistics.ts"
 
 /** A document's outline, as far as it names something on the pages that are laid out together. */
 export interface Outline {
   /** By page: levels by the letters of titles. */
   readonly titles: ReadonlyMap<number, ReadonlyMap<string, number>>
+  /** Levels that most of the named lines of a style have, by `styleKey`; */
+  readonly styles: ReadonlyMap<string, number>
+  /** and of a kind of number, by `numberKind`. */
+  readonly kinds: ReadonlyMap<string, number>
+  /** Lines at the head of a page that repeat the title of a section that began before. */
+  readonly running: ReadonlySet<Line>
   /** How deep it goes: `sections` where it names what stands below chapters, so that bold words it does not name are no headings. */
   readonly reach: "none" | "chapters" | "sections"
 }
 
-export const NO_OUTLINE: Outline = { titles: new Map(), reach: "none" }
+const NO_OUTLINE: Outline = {
+  titles: new Map(),
+  styles: new Map(),
+  kinds: new Map(),
+  running: new Set(),
+  reach: "none"
+}
 
 /** A title's letters and digits, by which titles are compared. */
 export const lettersOf = (text: string): string =>
@@ -31,13 +47,21 @@ const keysOf = (text: string): ReadonlyArray<string> => [lettersOf(text), letter
 /** An entry also counts on the page before and after: targets are set a little above what they mean. */
 const titlesByPage = (outline: ReadonlyArray<OutlineEntry>): Outline["titles"] => {
   const index = new Map<number, Map<string, number>>()
+  const here = new Map<number, Set<string>>()
   for (const { level, page, title } of outline) {
     if (page === undefined) continue
     for (const near of [page, page + 1]) {
       const titles = index.get(near) ?? new Map<string, number>()
       index.set(near, titles)
-      for (const key of keysOf(title))
-        if (key !== "" && (near === page || !titles.has(key))) titles.set(key, level)
+      for (const key of keysOf(title)) {
+        if (key === "") continue
+        const known = here.get(near)?.has(key) === true
+        // Of a title that is listed twice the higher level counts: one of the lists may be torn.
+        if (near === page) {
+          titles.set(key, known ? Math.min(level, titles.get(key) ?? level) : level)
+          here.set(near, (here.get(near) ?? new Set()).add(key))
+        } else if (!titles.has(key)) titles.set(key, level)
+      }
     }
   }
   return index
@@ -60,10 +84,93 @@ const isPrinted = (entries: ReadonlyArray<OutlineEntry>, analyses: ReadonlyArray
   return shown.length > 0 && shown.length >= PRINTED * entries.length
 }
 
+/** How often values are met. */
+type Tally = Map<string, Map<number, number>>
+
+const tally = (of: Tally, key: string, level: number): void => {
+  const levels = of.get(key) ?? new Map<number, number>()
+  levels.set(level, (levels.get(level) ?? 0) + 1)
+  of.set(key, levels)
+}
+
+/** The value that is met most by key, and `least` times; of two the smaller one. */
+const usual = (of: Tally, least: number): ReadonlyMap<string, number> =>
+  new Map(
+    [...of].flatMap(([key, levels]) => {
+      const [most] = [...levels].sort(([a, one], [b, other]) => other - one || a - b)
+      return most === undefined || most[1] < least ? [] : [[key, most[0]]]
+    })
+  )
+
+/** Named lines of a style that say what others of it are; one number is enough for its kind. */
+const ALIKE = 2
+
+/** What the lines that the outline names say of others that look like them or are numbered like them. */
+const namedLines = (
+  titles: Outline["titles"],
+  analyses: ReadonlyArray<PageAnalysis>,
+  profile: DocumentProfile
+): Pick<Outline, "styles" | "kinds"> => {
+  const [styles, kinds]: [Tally, Tally] = [new Map(), new Map()]
+  for (const { page, rows } of analyses) {
+    const here = titles.get(page.index)
+    if (here === undefined) continue
+    for (const row of rows) {
+      if (levelOf(profile, row) === undefined) continue
+      const [whole, bare] = keysOf(row.text)
+      const level = here.get(whole ?? "") ?? here.get(bare ?? "")
+      if (level === undefined) continue
+      tally(styles, styleKey(row.size, isBoldLine(row), row.typewriter), level)
+      const kind = numberKind(row.text)
+      if (kind !== undefined) tally(kinds, kind, level)
+    }
+  }
+  return { styles: usual(styles, ALIKE), kinds: usual(kinds, 1) }
+}
+
+/** Part of a page's height that a running title stands in, and how much larger than text it is at most. */
+const HEAD = 0.16
+const MAX_RUNNING = 1.25
+/** Pages that a section has to have begun before, where its own title is not at hand. */
+const LONG_BEFORE = 2
+
+/** Lines at the head of a page that say which section it is in: its title stands on an earlier page, or below on this one. */
+const runningTitles = (
+  entries: ReadonlyArray<OutlineEntry>,
+  analyses: ReadonlyArray<PageAnalysis>,
+  bodySize: number
+): ReadonlySet<Line> => {
+  const running = new Set<Line>()
+  const began = new Map<string, number>()
+  for (const { page, title } of entries)
+    if (page !== undefined)
+      for (const key of keysOf(title))
+        if (key !== "") began.set(key, Math.min(page, began.get(key) ?? Infinity))
+  const printed = new Set<string>()
+  for (const { page, rows } of analyses) {
+    const [head, ...below] = rows.map((row) => ({ row, keys: keysOf(row.text).filter((key) => key !== "") }))
+    const under = new Set(below.flatMap(({ keys }) => keys))
+    if (head !== undefined) {
+      const { keys, row } = head
+      const key = keys.find((one) => (began.get(one) ?? Infinity) <= page.index)
+      const repeats =
+        key !== undefined &&
+        row.baseline < HEAD * page.height &&
+        row.size < MAX_RUNNING * bodySize &&
+        (under.has(key) || printed.has(key) || page.index - (began.get(key) ?? 0) >= LONG_BEFORE)
+      if (repeats) running.add(row)
+      else for (const one of keys) printed.add(one)
+    }
+    for (const one of under) if (began.has(one)) printed.add(one)
+  }
+  return running
+}
+
 /** What the outline says of pages. */
 export const outlineOf = (
   entries: ReadonlyArray<OutlineEntry>,
-  analyses: ReadonlyArray<PageAnalysis>
+  analyses: ReadonlyArray<PageAnalysis>,
+  profile: DocumentProfile
 ): Outline => {
   if (entries.length === 0) return NO_OUTLINE
   const indexes = new Set(analyses.map(({ page }) => page.index))
@@ -72,5 +179,11 @@ export const outlineOf = (
   )
   const here = near.filter(({ page = -1 }) => indexes.has(page))
   const deep = entries.some(({ level }) => level > 1)
-  return { titles: titlesByPage(near), reach: deep && isPrinted(here, analyses) ? "sections" : "chapters" }
+  const titles = titlesByPage(near)
+  return {
+    titles,
+    ...namedLines(titles, analyses, profile),
+    running: runningTitles(entries, analyses, profile.bodySize),
+    reach: deep && isPrinted(here, analyses) ? "sections" : "chapters"
+  }
 }

@@ -40,6 +40,78 @@ describe("bookmarks", () => {
   })
 })
 
+describe("what bookmarks leave out", () => {
+  const large = { ...bold, size: 14 }
+  const section = (words: string, y: number, set: object) => [run(words, 60, y, set), ...text(y + 25, y)]
+  const runs = [
+    ...section("1 Rivers", 60, { ...bold, size: 18 }),
+    ...section("1.1 Cold water", 170, large),
+    ...section("1.2 Warm water", 270, large),
+    ...section("Stones", 370, large),
+    ...section("1.2.1 Round stones", 470, { ...bold, size: 12 })
+  ]
+
+  it("ranks with what looks like it, and by its number below what it is a part of", () => {
+    const outline = [entry("Rivers", 1), entry("Cold water", 2), entry("Warm water", 2)]
+    assert.deepStrictEqual(headings(runs, outline), [
+      "2 1 Rivers",
+      "3 1.1 Cold water",
+      "3 1.2 Warm water",
+      "3 Stones",
+      "4 1.2.1 Round stones"
+    ])
+  })
+
+  it("is not moved by a second, torn list of the same titles", () => {
+    const torn = [entry("Cold water", 7), entry("Warm water", 8)]
+    const outline = [entry("Rivers", 1), entry("Cold water", 2), entry("Warm water", 2), ...torn]
+    assert.strictEqual(headings(runs, outline)[2], "3 1.2 Warm water")
+  })
+})
+
+describe("a title at the head of a page", () => {
+  const outline = [
+    { title: "Rivers", level: 1, page: 0 },
+    { title: "Cold water", level: 2, page: 0 },
+    { title: "Stones", level: 2, page: 1 }
+  ]
+  const of = (pages: ReadonlyArray<ReadonlyArray<TextRun>>) =>
+    layoutPages({
+      facts: { ...FACTS, pageCount: 2, outline },
+      fonts: FONTS,
+      pages: pages.map((runs, index) => page(runs, index)),
+      others: NO_STATISTICS
+    })
+      .flatMap(({ html }) => [...html.matchAll(/<h(\d)>(.*?)<\/h\d>/g)])
+      .map(([, , words = ""]) => words)
+  const first = [run("Rivers", 60, 90, { ...bold, size: 18 }), ...text(120, 1)]
+  const cold = [run("Cold water", 60, 200, { ...bold, size: 14 }), ...text(225, 2)]
+
+  it("that says which section the page is in is no heading again", () => {
+    const second = [run("Cold water", 300, 50), ...text(90, 3), run("Stones", 60, 200, { ...bold, size: 14 })]
+    assert.deepStrictEqual(of([[...first, ...cold], [...second, ...text(225, 4)]]), [
+      "Rivers",
+      "Cold water",
+      "Stones"
+    ])
+    // Its own section begins below on the same page.
+    const below = [run("Stones", 300, 50), ...text(90, 3), run("Stones", 60, 200, { ...bold, size: 14 })]
+    assert.deepStrictEqual(of([[...first, ...cold], [...below, ...text(225, 4)]]), [
+      "Rivers",
+      "Cold water",
+      "Stones"
+    ])
+  })
+
+  it("is the section's heading where the section begins there", () => {
+    const second = [run("Stones", 60, 60, bold), ...text(85, 3)]
+    assert.deepStrictEqual(of([[...first, ...cold], second]), ["Rivers", "Cold water", "Stones"])
+    // A bookmark may stand a little above what it names: on the page before.
+    const moved = [run("Cold water", 60, 60, bold), ...text(85, 3)]
+    assert.deepStrictEqual(of([first, moved]), ["Rivers", "Cold water"])
+  })
+})
+
 describe("a heading of two lines", () => {
   const two = (first: string, second: string, x: number) =>
     headings(
