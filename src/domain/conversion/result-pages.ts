@@ -4,6 +4,7 @@ import { ConversionStore, type StoredFile } from "../../ports/conversion/convers
 import { Pdf, type PdfError, type Picture } from "../../ports/conversion/pdf.ts"
 import { FileObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { type ResultCheck, ResultChecker } from "./html/result-check.ts"
 import { pageDocument } from "./html/shell.ts"
 import { PageLine } from "./page-line.ts"
 import { jobOfResult } from "./stored-files.ts"
@@ -73,6 +74,8 @@ export class ResultPages extends Context.Service<
     readonly outline: (file: StoredFile) => Asked<ReadonlyArray<OutlinePage>>
     /** A page of the result as a document; `page` from 1. Undefined: there is no such page. */
     readonly html: (file: StoredFile, page: number) => Asked<string>
+    /** What can be said of the accessibility of the newest result, pages or not; undefined: there is none. */
+    readonly check: (file: StoredFile) => Asked<ResultCheck>
     /** The page of the uploaded PDF as a picture; undefined for other files. */
     readonly picture: (
       file: StoredFile,
@@ -143,6 +146,20 @@ export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObject
         if (found === undefined) return undefined
         const lang = yield* languageOf(file.resultKey)
         return pageDocument({ lang, title: `Page ${page} of ${file.name}`, html: found.html })
+      }),
+      check: Effect.fnUntraced(function* ({ name, resultKey }) {
+        if (resultKey === null) return undefined
+        const checker = new ResultChecker()
+        yield* objects.get(resultKey).pipe(
+          Stream.decodeText(),
+          Stream.runForEach((text) =>
+            Effect.andThen(
+              Effect.sync(() => checker.add(text)),
+              Effect.yieldNow
+            )
+          )
+        )
+        return checker.report(name.replace(/\.\w{1,5}$/, ""))
       }),
       picture: Effect.fnUntraced(
         function* (file, page) {

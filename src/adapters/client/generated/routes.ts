@@ -150,7 +150,8 @@ export const ROUTES = {
   resultPages: {
     listPages: "GET /api/v1/files/{fileId}/pages",
     showPage: "GET /api/v1/files/{fileId}/pages/{page}/result text",
-    drawPage: "GET /api/v1/files/{fileId}/pages/{page}/picture bytes"
+    drawPage: "GET /api/v1/files/{fileId}/pages/{page}/picture bytes",
+    checkResult: "GET /api/v1/files/{fileId}/accessibility"
   },
   adminJobs: {
     countJobs: "GET /api/admin/job-counts",

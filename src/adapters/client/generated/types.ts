@@ -74,6 +74,12 @@ export interface SimulationScript {
 
 export type JobStatus = "pending" | "waiting_batch" | "processing" | "paused_budget" | "assembling" | "completed" | "failed" | "cancelled"
 
+export interface ResultCheck {
+  readonly lang: string
+  readonly title: string
+  readonly checks: ReadonlyArray<{ readonly check: "title" | "headings" | "pictures" | "tables" | "fields" | "formulas" | "links"; readonly count: number; readonly flagged: number; readonly pages: ReadonlyArray<number> }>
+}
+
 export interface ResultPage {
   /** From 1. */ readonly page: number
   readonly label: string
@@ -1143,6 +1149,13 @@ export interface Operations {
     readonly input: { readonly fileId: string | number; readonly page: string | number }
     readonly success: Uint8Array
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "UNREADABLE_FILE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The accessibility of the newest result, and where a person has to look: `GET /api/v1/files/{fileId}/accessibility` */
+  readonly "resultPages.checkResult": {
+    readonly input: { readonly fileId: string | number }
+    readonly success: ResultCheck
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** How many conversion jobs have each status: `GET /api/admin/job-counts` */

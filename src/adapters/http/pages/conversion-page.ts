@@ -36,6 +36,12 @@ export const conversionMain = (fileId: string): string => `<div id="conversion" 
 <figure><figcaption>Result</figcaption><iframe id="result" sandbox title="Result"></iframe></figure>
 </div>
 </section>
+<section id="report" class="card" aria-labelledby="report-title" hidden>
+<h2 id="report-title">Accessibility of the result</h2>
+<p class="facts" id="report-facts"></p>
+<ul id="report-looks"></ul>
+<p class="help">What no machine can judge is left to you: whether descriptions say what matters, and whether the order makes sense.</p>
+</section>
 <form id="again" class="card">
 <h2>The whole result</h2>
 <p><a id="open" class="button">Open result</a></p>

@@ -69,6 +69,9 @@ it(
     await isDrawn(page)
     await page.frameLocator("#result").getByText("1", { exact: false }).first().waitFor()
     expect(await page.textContent("#looks-title")).toBe("No page is known to need a look")
+    const report = page.getByRole("region", { name: "Accessibility of the result" })
+    await report.waitFor()
+    expect(await report.textContent()).toContain(`Its title is the file’s name, “<b>"Report'”`)
     // axe does not reach into a sandboxed frame; its document is looked at below.
     await expectAccessible(page, "a conversion", ["frame-tested"])
 

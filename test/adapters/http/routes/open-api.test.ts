@@ -55,6 +55,7 @@ describe("the OpenAPI document", () => {
       "GET /api/files",
       "GET /api/v1/account",
       "GET /api/v1/files/{fileId}",
+      "GET /api/v1/files/{fileId}/accessibility",
       "GET /api/v1/files/{fileId}/flyer-jobs",
       "GET /api/v1/files/{fileId}/pages",
       "GET /api/v1/files/{fileId}/pages/{page}/picture",

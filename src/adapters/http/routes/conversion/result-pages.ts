@@ -2,6 +2,7 @@ import { Schema, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
+import { ResultCheck } from "../../../../domain/conversion/html/result-check.ts"
 import { PageLine } from "../../../../domain/conversion/page-line.ts"
 import { Look, ResultPages } from "../../../../domain/conversion/result-pages.ts"
 import type { FileId } from "../../../../domain/ids.ts"
@@ -24,7 +25,15 @@ const refusals = [
   FilesUnavailable
 ] as const
 
-/** The pages of a result, each beside the page that it was made of. */
+/** Why nothing is said of a result. */
+const noResultYet = [
+  FileNotFound,
+  problemSchema("RESULT_NOT_READY", {}),
+  problemSchema("RATE_LIMITED", {}),
+  FilesUnavailable
+] as const
+
+/** The pages of a result, each beside the page that it was made of, and what can be said of the whole. */
 export class ResultPagesGroup extends HttpApiGroup.make("resultPages")
   .add(
     HttpApiEndpoint.get("listPages", "/api/v1/files/:fileId/pages", {
@@ -42,12 +51,7 @@ export class ResultPagesGroup extends HttpApiGroup.make("resultPages")
           }).annotate({ identifier: "ResultPage" })
         )
       }),
-      error: [
-        FileNotFound,
-        problemSchema("RESULT_NOT_READY", {}),
-        problemSchema("RATE_LIMITED", {}),
-        FilesUnavailable
-      ]
+      error: noResultYet
     }).annotateMerge(
       OpenApi.annotations({
         summary: "The pages of the newest result, and which of them need a look",
@@ -70,12 +74,27 @@ export class ResultPagesGroup extends HttpApiGroup.make("resultPages")
       error: [...refusals, problemSchema("UNREADABLE_FILE", {})]
     }).annotate(OpenApi.Summary, "One page of the uploaded PDF, drawn")
   )
+  .add(
+    HttpApiEndpoint.get("checkResult", "/api/v1/files/:fileId/accessibility", {
+      params: fileParams,
+      success: ResultCheck,
+      error: noResultYet
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The accessibility of the newest result, and where a person has to look",
+        description:
+          "`flagged`: a title that is the file's name; no headings to find one's way by; pictures and form fields that the document does not describe; " +
+          "tables without header cells. Contrast, language, the order of headings and names of controls hold in every result."
+      })
+    )
+  )
   .middleware(OwnerAccess) {}
 
 /** Pages that one owner may have read or drawn at once, in one process. */
 const MOST_AT_ONCE = 4
 
 const noPages = problem("RESULT_NOT_READY", "There is no result that has pages")
+const noResult = problem("RESULT_NOT_READY", "There is no result yet")
 const noPage = problem("NOT_FOUND", "There is no such page")
 
 /** The number in a path; 0, which is no page, for anything else. */
@@ -99,6 +118,11 @@ export const resultPagesHandlers = HttpApiBuilder.group(
         const file = yield* owned(params.fileId)
         const outline = yield* pages.outline(file).pipe(Effect.catch(filesAway))
         return outline === undefined ? yield* Effect.fail(noPages) : { pages: outline }
+      }),
+      checkResult: Effect.fnUntraced(function* ({ params }) {
+        const file = yield* owned(params.fileId)
+        const check = yield* pages.check(file).pipe(Effect.catch(filesAway))
+        return check ?? (yield* Effect.fail(noResult))
       }),
       showPage: Effect.fnUntraced(function* ({ params }) {
         const file = yield* owned(params.fileId)

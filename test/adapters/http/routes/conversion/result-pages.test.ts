@@ -56,6 +56,8 @@ describe("the pages of a result", () => {
     const path = `/api/v1/files/${id}/pages`
     const before = await world.ask("GET", path, owner)
     expect([before.status, before.json.code]).toEqual([404, "RESULT_NOT_READY"])
+    const unchecked = await world.ask("GET", `/api/v1/files/${id}/accessibility`, owner)
+    expect([unchecked.status, unchecked.json.code]).toEqual([404, "RESULT_NOT_READY"])
     await world.ask("POST", `/api/v1/files/${id}/convert`, owner)
     await world.work()
     const { json } = await world.ask("GET", path, owner)
@@ -72,6 +74,17 @@ describe("the pages of a result", () => {
     const picture = await world.ask("GET", `${path}/22/picture`, owner)
     expect([picture.status, picture.headers["content-type"]]).toEqual([200, "image/png"])
     expect(picture.headers["cache-control"]).toBe("private, max-age=3600")
+
+    const checked = `/api/v1/files/${id}/accessibility`
+    const check = await world.ask("GET", checked, owner)
+    expect([check.status, check.json.lang, check.json.title]).toEqual([
+      200,
+      expect.stringMatching(/^[a-z]{2}/),
+      "Report"
+    ])
+    expect(check.json.checks).toContainEqual({ check: "title", count: 1, flagged: 1, pages: [] })
+    const strange = await world.ask("GET", checked, other)
+    expect([strange.status, strange.json.code]).toEqual([404, "FILE_NOT_FOUND"])
 
     for (const wrong of ["0", "23", "-1", "1.5", "1e1", "01", "999999999999", "x", "%00", "%2e%2e"]) {
       for (const what of ["result", "picture"]) {

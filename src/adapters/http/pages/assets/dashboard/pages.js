@@ -2,6 +2,7 @@ import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, el, say, show, warn } from "../dom.js"
 import { priceIn, showFunds } from "./funds.js"
+import { showReport } from "./report.js"
 import { pages as inPages } from "./state.js"
 
 /** @import { FileView } from "./state.js" */
@@ -173,6 +174,8 @@ try {
   byId("number", HTMLInputElement).max = String(outline.length)
   drawOutline()
   draw()
+  byId("loading", HTMLElement).hidden = true
+  await showReport(path)
 } catch (failure) {
   show(byId("problem", HTMLElement), explain(failure))
 }
