@@ -62,10 +62,12 @@ create table files (
   claimed_at timestamptz
 );
 
--- Whom a file's result is shared with, by address as it was written. The links themselves are signed, not stored (DOC-50).
+-- Whom a file's result is shared with, by address as it was written. The links themselves are signed, not stored; each names its
+-- share, and works for as long as that is here (DOC-50).
 create table file_shares (
   file_id uuid not null references files (id) on delete cascade,
   email text not null check (email <> ''),
+  id uuid not null default gen_random_uuid(),
   shared_at timestamptz not null,
   expires_at timestamptz not null,
   primary key (file_id, email)

@@ -52,13 +52,17 @@ export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTe
           const link = yield* files.link({ fileId, customerId })
           if (link === undefined) return yield* new NoSuchFile()
           // Before the mails go out: every address that may have the link is on the list.
-          yield* files.note({ fileId, recipients: [...new Set(recipients)], expiresAt: link.expiresAt })
+          const links = yield* files.note({
+            fileId,
+            recipients: [...new Set(recipients)],
+            expiresAt: link.expiresAt
+          })
           const sent = yield* Effect.forEach(
-            [...new Set(recipients)],
-            (to) =>
+            links,
+            ({ email: to, url }) =>
               Effect.map(
                 sendMail(
-                  { kind: "share", message, ...link },
+                  { kind: "share", message, ...link, url },
                   { to, category: "transactional", source: "api:share" }
                 ),
                 (result) => ({ to, ok: isOk(result) })

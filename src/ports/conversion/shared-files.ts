@@ -37,13 +37,13 @@ export class SharedFiles extends Context.Service<
     }) => Effect.Effect<ShareLink | undefined, StoreUnavailable>
     /** The address of a file's link that is valid for two weeks from `from`; the same `from` gives the same address. */
     readonly urlFrom: (fileId: FileId, from: Date) => Effect.Effect<string, StoreUnavailable>
-    /** Writes down whom a link is mailed to. */
+    /** Writes down whom a file is shared with, and makes each a link of their own; the same address keeps those that it has. */
     readonly note: (shared: {
       readonly fileId: FileId
       readonly recipients: ReadonlyArray<string>
       /** ISO 8601. */
       readonly expiresAt: string
-    }) => Effect.Effect<void, StoreUnavailable>
+    }) => Effect.Effect<ReadonlyArray<{ readonly email: string; readonly url: string }>, StoreUnavailable>
     /** Whom a file of this customer's is shared with, newest first; links that have expired are left out. */
     readonly shares: (file: {
       readonly fileId: FileId
@@ -53,6 +53,12 @@ export class SharedFiles extends Context.Service<
     readonly stop: (file: {
       readonly fileId: FileId
       readonly customerId: CustomerId
+    }) => Effect.Effect<boolean, StoreUnavailable>
+    /** Stops the links of one address, as it was written; false where this customer's file is not shared with it. */
+    readonly revoke: (file: {
+      readonly fileId: FileId
+      readonly customerId: CustomerId
+      readonly email: string
     }) => Effect.Effect<boolean, StoreUnavailable>
     /** What the link shows; `undefined` for a forged, expired or stopped token, a deleted file, or one without a result. */
     readonly open: (token: string) => Effect.Effect<SharedResult | undefined, StoreUnavailable>

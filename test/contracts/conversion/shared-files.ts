@@ -94,6 +94,43 @@ export const suite = (name: string, stores: Layer.Layer<SharedFiles | Conversion
         })
     )
 
+    it.effect("each whom a file is shared with has a link of their own, which the owner may stop alone", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const links = yield* SharedFiles
+        const [owner, stranger] = [yield* customer(10), yield* customer(10)]
+        const fileId = yield* withResult(owner, "shared")
+        const mine = { fileId, customerId: owner }
+        const { expiresAt, url } = (yield* links.link(mine))!
+        const noting = (...recipients: ReadonlyArray<string>) =>
+          Effect.map(links.note({ fileId, recipients, expiresAt }), (noted) =>
+            Object.fromEntries(noted.map((one) => [one.email, tokenOf(one.url)]))
+          )
+        const tokens = yield* noting("Ann@x.test", "bob@x.test")
+        const [ann, bob] = [tokens["Ann@x.test"]!, tokens["bob@x.test"]!]
+        assert.notStrictEqual(ann, bob)
+        assert.deepStrictEqual(yield* noting("bob@x.test"), { "bob@x.test": bob })
+        const opens = (...all: ReadonlyArray<string>) =>
+          Effect.forEach(all, (token) => Effect.map(links.open(token), (found) => found?.resultKey))
+        assert.deepStrictEqual(yield* opens(ann, bob), ["shared", "shared"])
+        assert.isFalse(yield* links.revoke({ fileId, customerId: stranger, email: "bob@x.test" }))
+        assert.isFalse(yield* links.revoke({ ...mine, email: "BOB@x.test" }))
+        assert.isTrue(yield* links.revoke({ ...mine, email: "bob@x.test" }))
+        assert.isFalse(yield* links.revoke({ ...mine, email: "bob@x.test" }))
+        assert.deepStrictEqual(yield* opens(ann, bob, tokenOf(url)), ["shared", undefined, "shared"])
+        assert.deepStrictEqual(
+          (yield* links.shares(mine)).map(({ email }) => email),
+          ["Ann@x.test"]
+        )
+        const again = (yield* noting("bob@x.test"))["bob@x.test"]!
+        assert.deepStrictEqual(yield* opens(again, bob), ["shared", undefined])
+        for (const text of [`${ann}A`, ann.slice(1), ann.replace(".", ""), ann.toUpperCase()])
+          assert.deepStrictEqual(yield* opens(text), [undefined])
+        assert.isTrue(yield* links.stop(mine))
+        assert.deepStrictEqual(yield* opens(ann, again), [undefined, undefined])
+      })
+    )
+
     it.effect("somebody else's file has no link; a file without a result shows nothing", () =>
       Effect.gen(function* () {
         yield* clean

@@ -231,7 +231,9 @@ describe("sharing", () => {
               }
             : undefined
         ),
-      note: () => Effect.void,
+      note: ({ recipients }) =>
+        Effect.succeed(recipients.map((email) => ({ email, url: "https://x.test/s/1" }))),
+      revoke: () => Effect.die("not here"),
       shares: () => Effect.succeed([]),
       stop: () => Effect.succeed(true),
       urlFrom: () => Effect.die("not here"),

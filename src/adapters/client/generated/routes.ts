@@ -132,7 +132,8 @@ export const ROUTES = {
   sharing: {
     shareFile: "POST /api/v1/files/{fileId}/share",
     listShares: "GET /api/v1/files/{fileId}/shares",
-    stopSharing: "DELETE /api/v1/files/{fileId}/shares none"
+    stopSharing: "DELETE /api/v1/files/{fileId}/shares none",
+    revokeShare: "DELETE /api/v1/files/{fileId}/shares/{email} none"
   },
   shared: {
     showShared: "GET /shared/{token} text"

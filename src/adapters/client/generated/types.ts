@@ -1081,6 +1081,13 @@ export interface Operations {
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
   }
+  /** Stops the links that were mailed to one address: `DELETE /api/v1/files/{fileId}/shares/{email}` */
+  readonly "sharing.revokeShare": {
+    readonly input: { readonly fileId: string | number; readonly email: string | number }
+    readonly success: undefined
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** A shared result: `GET /shared/{token}` */
   readonly "shared.showShared": {
     readonly input: { readonly token: string | number }

@@ -18,16 +18,33 @@ const fileAndOwner = (
   return file?.deletedAt === null && owner?.deletedAt === null ? { file, owner } : undefined
 }
 
+type LinkOfShare = (fileId: FileId, shareId: string, until: string) => Effect.Effect<string>
+
 /** Whom results are shared with. */
 const recipientsOf = (
-  documents: MemoryDocuments["Service"]
-): Pick<SharedFiles["Service"], "note" | "shares" | "stop"> => ({
-  note: ({ expiresAt, fileId, recipients }) =>
+  documents: MemoryDocuments["Service"],
+  links: { readonly ofShare: LinkOfShare }
+): Pick<SharedFiles["Service"], "note" | "shares" | "stop" | "revoke"> => ({
+  note: Effect.fnUntraced(function* ({ expiresAt, fileId, recipients }) {
+    const noted = yield* transaction(documents, (db) =>
+      recipients.map((email) => {
+        const key = `${fileId} ${email}`
+        const id = db.shares.get(key)?.id ?? db.newId()
+        db.shares.remove(key)
+        db.shares.insert({ id, fileId, email, sharedAt: db.moment(), expiresAt })
+        return { id, email }
+      })
+    )
+    return yield* Effect.forEach(noted, ({ email, id }) =>
+      Effect.map(links.ofShare(fileId, id, expiresAt), (url) => ({ email, url }))
+    )
+  }),
+  revoke: ({ customerId, email, fileId }) =>
     transaction(documents, (db) => {
-      for (const email of recipients) {
-        db.shares.remove(`${fileId} ${email}`)
-        db.shares.insert({ fileId, email, sharedAt: db.moment(), expiresAt })
-      }
+      const key = `${fileId} ${email}`
+      const isOurs = fileAndOwner(db, fileId)?.owner.id === customerId && db.shares.get(key) !== undefined
+      if (isOurs) db.shares.remove(key)
+      return isOurs
     }),
   shares: ({ customerId, fileId }) =>
     transaction(documents, (db) => {
@@ -74,6 +91,10 @@ export const layer = (options: {
         ...options,
         key: Effect.succeed(Redacted.make(documents.linkKey))
       })
+      const isShare = (fileId: FileId, id: string) =>
+        transaction(documents, (db) =>
+          db.shares.where((share) => share.fileId === fileId).some((share) => share.id === id)
+        )
       const found = (fileId: FileId) => transaction(documents, (db) => fileAndOwner(db, fileId))
 
       return SharedFiles.of({
@@ -84,10 +105,11 @@ export const layer = (options: {
           return { fileName: it.file.name, sender: it.owner.name ?? it.owner.email, ...link }
         }),
         urlFrom: (fileId, from) => Effect.map(links.from(fileId, from.getTime()), ({ url }) => url),
-        ...recipientsOf(documents),
+        ...recipientsOf(documents, links),
         open: Effect.fnUntraced(function* (token) {
           const link = yield* links.read(token)
           const it = link === undefined ? undefined : yield* found(link.fileId)
+          if (link?.shareId !== undefined && !(yield* isShare(link.fileId, link.shareId))) return undefined
           return link === undefined ||
             it === undefined ||
             it.file.resultKey === null ||

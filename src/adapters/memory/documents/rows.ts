@@ -99,6 +99,8 @@ export interface FileRow extends Leased {
 
 /** `file_shares`, by file and address. */
 export interface ShareRow {
+  /** Links name it. */
+  readonly id: string
   readonly fileId: FileId
   readonly email: string
   readonly sharedAt: Moment

@@ -2,7 +2,9 @@ import { Clock, Effect, Layer, Schema } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
 import { firstMoment, makeShareLinks } from "../../../domain/conversion/share-token.ts"
+import type { FileId } from "../../../domain/ids.ts"
 import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { readLinkKey } from "../link-key.ts"
 import { IsoTime, storable } from "../values.ts"
@@ -14,22 +16,41 @@ const FileRow = Schema.Struct({
   sharesFrom: Schema.NullOr(Schema.Finite)
 })
 const ShareRow = Schema.Struct({ email: Schema.String, sharedAt: IsoTime, expiresAt: IsoTime })
+const NotedRow = Schema.Struct({ id: Schema.String, email: Schema.String })
 const ResultRow = Schema.Struct({ fileName: Schema.String, resultKey: Schema.String })
+
+type LinkOfShare = (fileId: FileId, shareId: string, until: string) => Effect.Effect<string, StoreUnavailable>
 
 /** Whom results are shared with. */
 const recipientsOf = (
   sql: ReadSql["Service"],
-  write: WriteSql["Service"]
-): Pick<SharedFiles["Service"], "note" | "shares" | "stop"> => ({
-  note: ({ expiresAt, fileId, recipients }) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      ask.done(
-        "noteShares",
-        write`insert into file_shares (file_id, email, shared_at, expires_at)
+  write: WriteSql["Service"],
+  links: { readonly ofShare: LinkOfShare }
+): Pick<SharedFiles["Service"], "note" | "shares" | "stop" | "revoke"> => ({
+  note: Effect.fnUntraced(function* ({ expiresAt, fileId, recipients }) {
+    const now = yield* Clock.currentTimeMillis
+    const noted = yield* ask.rows(
+      "noteShares",
+      NotedRow,
+      write`insert into file_shares (file_id, email, shared_at, expires_at)
           select ${fileId}::uuid, email, to_timestamp(${now}::float8 / 1000), ${expiresAt}::timestamptz
           from unnest(${recipients.map(storable)}::text[]) as email
-          on conflict (file_id, email) do update set shared_at = excluded.shared_at, expires_at = excluded.expires_at`
-      )
+          on conflict (file_id, email) do update set shared_at = excluded.shared_at, expires_at = excluded.expires_at
+          returning id, email`
+    )
+    return yield* Effect.forEach(noted, ({ email, id }) =>
+      Effect.map(links.ofShare(fileId, id, expiresAt), (url) => ({ email, url }))
+    )
+  }),
+  revoke: ({ customerId, email, fileId }) =>
+    ask.answer(
+      "revokeShare",
+      Schema.Boolean,
+      write`with gone as (
+          delete from file_shares s using files f
+          where f.id = ${fileId}::uuid and f.customer_id = ${customerId}::uuid and f.deleted_at is null
+            and s.file_id = f.id and s.email = ${storable(email)} returning s.id
+        ) select exists (select from gone) as answer`
     ),
   shares: ({ customerId, fileId }) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -84,7 +105,7 @@ export const layer = (options: {
           return { fileName, sender, ...(yield* links.from(fileId, yield* firstMoment(sharesFrom))) }
         }),
         urlFrom: (fileId, from) => Effect.map(links.from(fileId, from.getTime()), ({ url }) => url),
-        ...recipientsOf(sql, write),
+        ...recipientsOf(sql, write, links),
         open: Effect.fnUntraced(function* (token) {
           const link = yield* links.read(token)
           if (link === undefined) return undefined
@@ -94,7 +115,9 @@ export const layer = (options: {
             sql`select f.name as file_name, f.result_key from files f join customers c on c.id = f.customer_id
                 where f.id = ${link.fileId}::uuid and f.deleted_at is null and f.result_key is not null
                   and c.deleted_at is null
-                  and (f.shares_from is null or f.shares_from < to_timestamp(${link.madeAt}::float8))`
+                  and (f.shares_from is null or f.shares_from < to_timestamp(${link.madeAt}::float8))
+                  and (${link.shareId ?? null}::uuid is null or exists (
+                    select from file_shares s where s.file_id = f.id and s.id = ${link.shareId ?? null}::uuid))`
           )
         })
       })

@@ -34,6 +34,7 @@ describe("the OpenAPI document", () => {
       "DELETE /api/v1/account",
       "DELETE /api/v1/files/{fileId}",
       "DELETE /api/v1/files/{fileId}/shares",
+      "DELETE /api/v1/files/{fileId}/shares/{email}",
       "DELETE /dev/outbox",
       "DELETE /dev/outbox/{id}",
       "GET /api/admin/admins",

@@ -29,6 +29,8 @@ const ShareRequest = Schema.Struct({
   message: Schema.optionalKey(Schema.NullOr(Schema.String.check(Schema.isMaxLength(MAX_MESSAGE))))
 }).annotate({ identifier: "ShareRequest" })
 
+const NotShared = problemSchema("NOT_FOUND", {})
+
 /** Sharing of results by mail. */
 export class SharingGroup extends HttpApiGroup.make("sharing")
   .add(
@@ -91,6 +93,18 @@ export class SharingGroup extends HttpApiGroup.make("sharing")
       })
     )
   )
+  .add(
+    HttpApiEndpoint.delete("revokeShare", "/api/v1/files/:fileId/shares/:email", {
+      params: { ...fileParams, email: Schema.String },
+      success: HttpApiSchema.NoContent,
+      error: [FileNotFound, NotShared, FilesUnavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Stops the links that were mailed to one address",
+        description: "The address as `listShares` names it. The links of all others go on working."
+      })
+    )
+  )
   .middleware(OwnerAccess) {}
 
 /** The pages behind shared links. There is no sign-in; the token authorises the caller. */
@@ -99,7 +113,7 @@ export class SharedGroup extends HttpApiGroup.make("shared")
     HttpApiEndpoint.get("showShared", "/shared/:token", {
       params: { token: Schema.String },
       success: Page,
-      error: [problemSchema("NOT_FOUND", {}), problemSchema("UNAVAILABLE", {})]
+      error: [NotShared, problemSchema("UNAVAILABLE", {})]
     })
       .annotate(RequestsPerMinute, 120)
       .annotateMerge(
@@ -118,6 +132,8 @@ const MAX_BODY = 64 * 1024
 const MAILS_OF_A_CUSTOMER = { limit: 200, window: "1 day" } as const
 
 const decodeShare = bodyDecoder(ShareRequest)
+
+const notShared = problem("NOT_FOUND", "The file is not shared with this address")
 
 /** The addresses as written, without duplicates, or the errors of the invalid ones. */
 const recipientsOf = (texts: ReadonlyArray<string>) => {
@@ -152,6 +168,13 @@ export const sharingHandlers = HttpApiBuilder.group(
           const { customerId, id } = yield* fileOf(params.fileId)
           const stopped = yield* shared.stop({ fileId: id, customerId }).pipe(Effect.catch(filesAway))
           if (!stopped) return yield* Effect.fail(noFile)
+        }),
+        revokeShare: Effect.fnUntraced(function* ({ params: { email, fileId } }) {
+          const { customerId, id } = yield* fileOf(fileId)
+          const revoked = yield* shared
+            .revoke({ fileId: id, customerId, email })
+            .pipe(Effect.catch(filesAway))
+          if (!revoked) return yield* Effect.fail(notShared)
         })
       })
       .handleRaw(

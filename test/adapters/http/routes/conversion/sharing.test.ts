@@ -76,6 +76,26 @@ describe("/api/v1/files/:fileId/shares", () => {
   })
 })
 
+describe("DELETE /api/v1/files/:fileId/shares/:email", () => {
+  it("stops one recipient's link alone, for the owner of the file", async () => {
+    const [owner, other] = [await world.customer(), await world.customer()]
+    const id = await withResult(owner)
+    await share(owner, id, { recipients: ["ann+x@x.test", "bob@x.test"] })
+    const linkTo = (to: string) => linkOf(world.post.requests.findIndex((request) => request.to === to))
+    const [ann, bob] = [linkTo("ann+x@x.test"), linkTo("bob@x.test")]
+    const path = `/api/v1/files/${id}/shares/${encodeURIComponent("ann+x@x.test")}`
+    expect((await world.ask("DELETE", path, other)).json.code).toBe("FILE_NOT_FOUND")
+    for (const wrong of ["nobody@x.test", "%00", "x".repeat(900)])
+      expect((await world.ask("DELETE", `/api/v1/files/${id}/shares/${wrong}`, owner)).json.code).toBe(
+        "NOT_FOUND"
+      )
+    expect([(await open(ann)).status, (await open(bob)).status]).toEqual([200, 200])
+    expect((await world.ask("DELETE", path, owner)).status).toBe(204)
+    expect([(await open(ann)).status, (await open(bob)).status]).toEqual([404, 200])
+    expect((await world.ask("DELETE", path, owner)).status).toBe(404)
+  })
+})
+
 describe("POST /api/v1/files/:fileId/share", () => {
   it("mails each recipient a link of their own mail, once; counts those that went out, lists the others", async () => {
     const owner = await world.customer()

@@ -1,5 +1,5 @@
 import { ask, explain } from "../api.js"
-import { inTurn } from "../dialogs.js"
+import { filled } from "../dialogs.js"
 import { button, byId, el, say, show, warn } from "../dom.js"
 import { count, mayWrite, NOTHING, showList, tag, time } from "./list.js"
 
@@ -48,62 +48,28 @@ const add = async () => {
   }
 }
 
-/** Asks how many credits for what, and gives them. @param {Customer} customer @returns {Promise<void>} */
-const give = (customer) => {
-  const dialog = byId("credits", HTMLDialogElement)
-  const form = byId("credits-form", HTMLFormElement)
+/** Asks how many credits for what, and gives them. @param {Customer} customer */
+const give = async (customer) => {
   const number = byId("credits-number", HTMLInputElement)
   const reference = byId("credits-reference", HTMLInputElement)
   const note = byId("credits-note", HTMLInputElement)
-  const problem = byId("credits-problem", HTMLElement)
-  byId("credits-title", HTMLElement).textContent = `Give credits to ${customer.email}`
-  form.reset()
-  show(problem, undefined)
-  const over = new AbortController()
-  let busy = false
-  const submit = async () => {
-    if (busy) return
-    busy = true
-    try {
-      /** @type {{ readonly answer: "granted" | "repeated" }} */
-      const { answer } = await ask("POST", `${PATH}/${encodeURIComponent(customer.id)}/credits`, {
+  /** @type {{ readonly answer: "granted" | "repeated" } | undefined} */
+  const given = await filled("credits", {
+    title: `Give credits to ${customer.email}`,
+    first: number,
+    submit: () =>
+      ask("POST", `${PATH}/${encodeURIComponent(customer.id)}/credits`, {
         credits: Number(number.value),
         reference: reference.value.trim(),
         ...(note.value.trim() === "" ? {} : { note: note.value.trim() })
       })
-      dialog.close()
-      await read()
-      say(
-        answer === "granted"
-          ? `${customer.email} has ${counted(Number(number.value), "credit")} more.`
-          : `${customer.email} was given these credits before, under this reference. Nothing was changed.`
-      )
-    } catch (failure) {
-      show(problem, explain(failure))
-      number.focus()
-    } finally {
-      busy = false
-    }
-  }
-  form.addEventListener(
-    "submit",
-    (event) => {
-      event.preventDefault()
-      void submit()
-    },
-    { signal: over.signal }
-  )
-  byId("credits-no", HTMLElement).addEventListener("click", () => dialog.close(), { signal: over.signal })
-  dialog.showModal()
-  return new Promise((resolve) =>
-    dialog.addEventListener(
-      "close",
-      () => {
-        over.abort()
-        resolve()
-      },
-      { once: true }
-    )
+  })
+  if (given === undefined) return
+  await read()
+  say(
+    given.answer === "granted"
+      ? `${customer.email} has ${counted(Number(number.value), "credit")} more.`
+      : `${customer.email} was given these credits before, under this reference. Nothing was changed.`
   )
 }
 
@@ -124,7 +90,7 @@ const credits = {
   head: "Change",
   cell: (row) =>
     row.closedAt === null
-      ? button("Give credits", { about: `to ${row.email}`, press: () => void inTurn(() => give(row)) })
+      ? button("Give credits", { about: `to ${row.email}`, press: () => void give(row) })
       : NOTHING
 }
 

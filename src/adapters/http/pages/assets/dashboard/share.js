@@ -1,6 +1,6 @@
 import { ask, explain, Refused } from "../api.js"
-import { inTurn } from "../dialogs.js"
-import { byId, el, show, time } from "../dom.js"
+import { filled } from "../dialogs.js"
+import { button, byId, el, say, show, time } from "../dom.js"
 
 /** @import { FileView } from "./state.js" */
 
@@ -36,92 +36,70 @@ const outcome = ({ recipients, unsentRecipients }) => {
   return unsentRecipients.length === 0 ? went : `${went} Not sent to: ${unsentRecipients.join(", ")}.`
 }
 
+/** @typedef {{ readonly email: string, readonly expiresAt: string }} Share */
+
+/**
+ * Lists whom a result is shared with, each with a button that stops their links alone. The dialog works without the list; a
+ * refusal shows up when it is shared.
+ * @param {string} path
+ */
+const showShares = async (path) => {
+  /** @type {{ readonly shares: ReadonlyArray<Share> }} */
+  const { shares } = await ask("GET", path)
+  const list = byId("share-list", HTMLElement)
+  list.replaceChildren(...shares.map((share) => shareItem(path, share)))
+  byId("share-with", HTMLElement).hidden = shares.length === 0
+}
+
+/** @param {string} path @param {Share} share */
+const shareItem = (path, { email, expiresAt }) =>
+  el(
+    "li",
+    {},
+    el("span", {}, `${email}, until `, time(expiresAt)),
+    " ",
+    button("Stop", { about: `sharing with ${email}`, kind: "quiet", press: () => void revoke(path, email) })
+  )
+
+/** @param {string} path @param {string} email */
+const revoke = async (path, email) => {
+  try {
+    await ask("DELETE", `${path}/${encodeURIComponent(email)}`)
+    await showShares(path)
+    say(`${email} cannot open the result any more.`)
+    byId("share-recipients", HTMLElement).focus()
+  } catch (failure) {
+    show(byId("share-problem", HTMLElement), explain(failure))
+  }
+}
+
 /**
  * Asks with whom to share a result, and shares it. Resolves to the outcome in words, or undefined where it was cancelled.
  * @param {FileView} file
  * @returns {Promise<string | undefined>}
  */
-export const share = (file) => inTurn(() => put(file))
-
-/** @param {FileView} file @returns {Promise<string | undefined>} */
-const put = (file) => {
-  const dialog = byId("share", HTMLDialogElement)
-  const form = byId("share-form", HTMLFormElement)
+export const share = (file) => {
+  const path = `/api/v1/files/${encodeURIComponent(file.id)}`
   const recipients = byId("share-recipients", HTMLTextAreaElement)
   const message = byId("share-message", HTMLTextAreaElement)
-  const problem = byId("share-problem", HTMLElement)
-  byId("share-title", HTMLElement).textContent = `Share the result of ${file.name}`
-  form.reset()
-  show(problem, undefined)
-  const over = new AbortController()
-  /** @type {string | undefined} */
-  let shareOutcome
-  let busy = false
-
-  const submit = async () => {
-    if (busy) return
-    busy = true
-    try {
-      /** @type {Shared} */
-      const shared = await ask("POST", `/api/v1/files/${encodeURIComponent(file.id)}/share`, {
-        recipients: addressesIn(recipients.value),
-        message: message.value.trim() === "" ? null : message.value
-      })
-      shareOutcome = outcome(shared)
-      dialog.close()
-    } catch (failure) {
-      show(problem, explain(named(failure)))
-      recipients.focus()
-    } finally {
-      busy = false
+  byId("share-with", HTMLElement).hidden = true
+  showShares(`${path}/shares`).catch(() => undefined)
+  return filled("share", {
+    title: `Share the result of ${file.name}`,
+    first: recipients,
+    failure: named,
+    submit: async () =>
+      outcome(
+        await ask("POST", `${path}/share`, {
+          recipients: addressesIn(recipients.value),
+          message: message.value.trim() === "" ? null : message.value
+        })
+      ),
+    acts: {
+      "share-stop": async () => {
+        await ask("DELETE", `${path}/shares`)
+        return "No link to the result works any more."
+      }
     }
-  }
-  const list = byId("share-list", HTMLElement)
-  const shown = byId("share-with", HTMLElement)
-  const sharesPath = `/api/v1/files/${encodeURIComponent(file.id)}/shares`
-  shown.hidden = true
-  const showShares = async () => {
-    /** @type {{ readonly shares: ReadonlyArray<{ readonly email: string, readonly expiresAt: string }> }} */
-    const { shares } = await ask("GET", sharesPath)
-    list.replaceChildren(
-      ...shares.map(({ email, expiresAt }) => el("li", {}, `${email}, until `, time(expiresAt)))
-    )
-    shown.hidden = shares.length === 0
-  }
-  // The dialog works without the list; a refusal shows up when it is shared.
-  showShares().catch(() => undefined)
-  const stop = async () => {
-    if (busy) return
-    busy = true
-    try {
-      await ask("DELETE", sharesPath)
-      shareOutcome = "No link to the result works any more."
-      dialog.close()
-    } catch (failure) {
-      show(problem, explain(failure))
-    } finally {
-      busy = false
-    }
-  }
-  byId("share-stop", HTMLElement).addEventListener("click", () => void stop(), { signal: over.signal })
-  form.addEventListener(
-    "submit",
-    (event) => {
-      event.preventDefault()
-      void submit()
-    },
-    { signal: over.signal }
-  )
-  byId("share-no", HTMLElement).addEventListener("click", () => dialog.close(), { signal: over.signal })
-  dialog.showModal()
-  return new Promise((resolve) =>
-    dialog.addEventListener(
-      "close",
-      () => {
-        over.abort()
-        resolve(shareOutcome)
-      },
-      { once: true }
-    )
-  )
+  })
 }
