@@ -44,8 +44,13 @@ const namesHost = ({ source }: HttpServerRequest.HttpServerRequest): boolean => 
 const isComplete = (contentType: string | undefined): boolean =>
   contentType === PROBLEM_MEDIA_TYPE || contentType === PAGE_MEDIA_TYPE
 
-const completed = (response: HttpServerResponse.HttpServerResponse) =>
-  isComplete(response.headers["content-type"]) ? response : asProblem(response)
+const completed = (
+  request: HttpServerRequest.HttpServerRequest,
+  response: HttpServerResponse.HttpServerResponse
+) =>
+  response.status < 400 || isComplete(response.headers["content-type"])
+    ? Effect.succeed(response)
+    : asProblem(request, response)
 
 const noHost = Effect.succeed(
   problemResponse(invalidRequest([{ path: "", message: "there must be one Host header" }]))
@@ -68,8 +73,9 @@ export const envelope =
       const annotations = { ...Context.get(context, References.CurrentLogAnnotations), requestId }
       return (namesHost(request) ? handler : noHost).pipe(
         Effect.catchCause((cause) => failureResponse(request, cause, methodsOf)),
+        Effect.flatMap((response) => completed(request, response)),
         Effect.map((response) => {
-          const answered = response.status < 400 ? response : pageForPeople(request, completed(response))
+          const answered = response.status < 400 ? response : pageForPeople(request, response)
           return HttpServerResponse.setHeaders(answered, {
             ...SECURITY_HEADERS,
             ...(baseUrl?.startsWith("https:") === true ? ONLY_HTTPS : undefined),

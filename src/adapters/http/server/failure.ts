@@ -29,6 +29,13 @@ const requestProblem = (reason: HttpServerError.RequestParseError): Problem =>
     ? problem("PAYLOAD_TOO_LARGE", "The body is larger than this route takes")
     : invalidRequest([{ path: "", message: "the request cannot be read" }])
 
+/** The 500, with its cause in the log. */
+const failedInside = (request: HttpServerRequest.HttpServerRequest, cause: unknown) =>
+  Effect.logError("a request failed inside", cause).pipe(
+    Effect.annotateLogs({ method: request.method, path: withoutLinkTokens(request.url.split("?", 1)[0]!) }),
+    Effect.as(problemResponse(problem("INTERNAL", "Something failed inside; the log knows more")))
+  )
+
 /**
  * The answer to a request whose handler failed without one. Only our own failures are logged, with the cause; the answer
  * never shows it.
@@ -54,10 +61,7 @@ export const failureResponse = (
         return Effect.succeed(problemResponse(requestProblem(error.reason)))
       }
     }
-    return Effect.logError("a request failed inside", cause).pipe(
-      Effect.annotateLogs({ method: request.method, path: withoutLinkTokens(request.url.split("?", 1)[0]!) }),
-      Effect.as(problemResponse(problem("INTERNAL", "Something failed inside; the log knows more")))
-    )
+    return failedInside(request, cause)
   }
   return Effect.succeed(
     problemResponse(
@@ -68,18 +72,20 @@ export const failureResponse = (
 
 /** Replaces an answer outside 2xx and 3xx that the server itself made, not a handler, by a problem. */
 export const asProblem = (
-  response: HttpServerResponse.HttpServerResponse
-): HttpServerResponse.HttpServerResponse => {
-  switch (response.status) {
+  request: HttpServerRequest.HttpServerRequest,
+  { status }: HttpServerResponse.HttpServerResponse
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const answer = (body: Problem) => Effect.succeed(problemResponse(body))
+  switch (status) {
     case 413:
-      return problemResponse(problem("PAYLOAD_TOO_LARGE", "The body is larger than this route takes"))
+      return answer(problem("PAYLOAD_TOO_LARGE", "The body is larger than this route takes"))
     case 415:
-      return problemResponse(problem("UNSUPPORTED_MEDIA_TYPE", "The body must be application/json"))
+      return answer(problem("UNSUPPORTED_MEDIA_TYPE", "The body must be application/json"))
     case 503:
-      return problemResponse(problem("UNAVAILABLE", "This does not answer now"))
+      return answer(problem("UNAVAILABLE", "This does not answer now"))
     default:
-      return response.status < 500
-        ? problemResponse(invalidRequest([{ path: "", message: "the request cannot be taken" }]))
-        : problemResponse(problem("INTERNAL", "Something failed inside; the log knows more"))
+      return status < 500
+        ? answer(invalidRequest([{ path: "", message: "the request cannot be taken" }]))
+        : failedInside(request, `the route made no answer of its own, and the server one of ${status}`)
   }
 }

@@ -1,6 +1,8 @@
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
+import { envelope } from "../../../../src/adapters/http/server/envelope.ts"
 import { PROBLEMS } from "../../../../src/adapters/http/server/problem.ts"
 import { admin, type Answer, call, mail, raw, relay, sent, startServer, type TestServer } from "../harness.ts"
 
@@ -58,6 +60,25 @@ describe("routes that are not there", () => {
   it("a HEAD is answered like a GET, without the body", async () => {
     const answer = await call(server, "/health", { method: "HEAD" })
     expect([answer.status, answer.text]).toEqual([200, ""])
+  })
+})
+
+describe("a failure of our own", () => {
+  it.each([
+    ["a handler's", Effect.die(new Error("broken"))],
+    ["one that the server answered by itself", Effect.succeed(HttpServerResponse.empty({ status: 500 }))]
+  ])("%s is logged", async (_, handler) => {
+    const logged: Array<string> = []
+    const log = Logger.make(({ message }) => void logged.push(JSON.stringify(message)))
+    const request = HttpServerRequest.fromWeb(new Request("http://x.test/health?token=secret"))
+    const answer = await Effect.runPromise(
+      envelope(() => [])(handler).pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+        Effect.provide(Logger.layer([log]))
+      )
+    )
+    expect(answer.status).toBe(500)
+    expect(logged.join()).toMatch(/^\["a request failed inside"/)
   })
 })
 
