@@ -363,7 +363,7 @@ $$;
 
 -- Uses a magic link up and begins a session; no row for a link that is unknown, used or too old. `other_browser`: it was
 -- asked for in another browser, and is not used up. The reader of a closed account's mail may open it again by the link of a
--- promotion; closing an account deletes its other links. Called by `MagicLinks`.
+-- promotion; closing an account deletes its other links. Called by `MagicLinks`. Lock order: admin, link, customer.
 create function redeem_magic_link(
   p_link_hash bytea, p_browser_hash bytea, p_session_hash bytea, p_lifetime_seconds integer
 )
@@ -378,6 +378,11 @@ declare
   v_rights text[];
   v_expires_at timestamptz := now() + make_interval(secs => p_lifetime_seconds);
 begin
+  -- First, and until the session is there: a change of their rights ends the sessions that it sees.
+  select a.email, a.rights into v_actor, v_rights
+  from magic_links l join admins a on a.email = l.admin_email
+  where l.token_hash = p_link_hash
+  for share of a;
   select * into v_link from magic_links
   where token_hash = p_link_hash and used_at is null and expires_at > now()
   for update;
@@ -387,7 +392,6 @@ begin
     return;
   end if;
   update magic_links set used_at = now() where id = v_link.id;
-  select a.email, a.rights into v_actor, v_rights from admins a where a.email = v_link.admin_email;
   if v_link.customer_id is not null then
     update customers set deleted_at = null where id = v_link.customer_id returning email into strict v_actor;
     v_rights := array['owner'] || v_rights;
@@ -405,15 +409,16 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  v_answer text := 'invited';
+  v_is_new boolean;
+  v_answer text;
 begin
-  insert into admins (email, rights, invited_by) values (p_email, p_rights, p_actor) on conflict (email) do nothing;
-  if not found then
-    update admins set rights = p_rights where email = p_email and rights <> p_rights;
-    if not found then return 'exists'; end if;
-    delete from sessions where admin_email = p_email;
-    v_answer := 'changed';
-  end if;
+  insert into admins as a (email, rights, invited_by) values (p_email, p_rights, p_actor)
+  on conflict (email) do update set rights = excluded.rights where a.rights <> excluded.rights
+  -- A row that was there is locked before it is updated, and says so.
+  returning a.xmax = 0 into v_is_new;
+  if not found then return 'exists'; end if;
+  v_answer := case when v_is_new then 'invited' else 'changed' end;
+  delete from sessions where admin_email = p_email;
   insert into admin_audit_log (action, actor, target, details)
   values ('admin_' || v_answer, p_actor, p_email, jsonb_build_object('rights', p_rights));
   return v_answer;

@@ -69,17 +69,18 @@ const erase = (db: Documents, email: string): boolean => {
 }
 
 /** Accounts in memory: their funds, and what closing and erasing do to documents. Sign-ins and the send log are elsewhere. */
+export const makeAccounts = (documents: Documents): Accounts["Service"] =>
+  Accounts.of({
+    funds: (customerId) =>
+      transaction(documents, (db) => {
+        const customer = db.customers.get(customerId)
+        return customer?.deletedAt === null ? fundsOf(db, customer) : undefined
+      }),
+    close: (customerId) => transaction(documents, (db) => close(db, customerId)),
+    erase: ({ email }) => transaction(documents, (db) => erase(db, email))
+  })
+
 export const layer: Layer.Layer<Accounts, never, MemoryDocuments> = Layer.effect(
   Accounts,
-  Effect.map(MemoryDocuments, (documents) =>
-    Accounts.of({
-      funds: (customerId) =>
-        transaction(documents, (db) => {
-          const customer = db.customers.get(customerId)
-          return customer?.deletedAt === null ? fundsOf(db, customer) : undefined
-        }),
-      close: (customerId) => transaction(documents, (db) => close(db, customerId)),
-      erase: ({ email }) => transaction(documents, (db) => erase(db, email))
-    })
-  )
+  Effect.map(MemoryDocuments, makeAccounts)
 )

@@ -118,13 +118,14 @@ const confirmMessage = (db: Documents, bulkId: string): boolean => {
 }
 
 /** Bulk orders in memory, by the same rules as the functions of PostgreSQL. */
+export const makeBulkOrders = (documents: Documents): BulkOrders["Service"] =>
+  BulkOrders.of({
+    request: (order) => transaction(documents, (db) => requestBulk(db, order)),
+    claimMessage: (claim) => transaction(documents, (db) => claimMessage(db, claim)),
+    confirmMessage: (bulkId) => transaction(documents, (db) => confirmMessage(db, bulkId))
+  })
+
 export const layer: Layer.Layer<BulkOrders, never, MemoryDocuments> = Layer.effect(
   BulkOrders,
-  Effect.map(MemoryDocuments, (documents) =>
-    BulkOrders.of({
-      request: (order) => transaction(documents, (db) => requestBulk(db, order)),
-      claimMessage: (claim) => transaction(documents, (db) => claimMessage(db, claim)),
-      confirmMessage: (bulkId) => transaction(documents, (db) => confirmMessage(db, bulkId))
-    })
-  )
+  Effect.map(MemoryDocuments, makeBulkOrders)
 )

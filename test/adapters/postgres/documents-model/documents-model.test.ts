@@ -4,6 +4,8 @@ import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 
+import * as PostgresAccounts from "../../../../src/adapters/postgres/accounts/accounts.ts"
+import * as PostgresBulk from "../../../../src/adapters/postgres/conversion/bulk-orders.ts"
 import * as PostgresIntake from "../../../../src/adapters/postgres/inbound/intake-store.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
 import { FIRST, STEPS } from "./steps.ts"
@@ -81,7 +83,9 @@ const play = Effect.fnUntraced(function* (
   }
 })
 
-suiteLayer(Layer.provideMerge(PostgresIntake.layer, postgres), { excludeTestServices: true })(
+const stores = Layer.mergeAll(PostgresAccounts.layer, PostgresBulk.layer, PostgresIntake.layer)
+
+suiteLayer(Layer.provideMerge(stores, postgres), { excludeTestServices: true })(
   "the stores in memory are models of PostgreSQL",
   (it) => {
     it.effect(

@@ -9,7 +9,13 @@ export interface Ids {
 export const makeIds = (): Ids => ({ toModel: new Map(), toReal: new Map() })
 
 /** Moments and what follows from them; the two clocks are not one. */
-const MOMENTS: ReadonlySet<string> = new Set(["createdAt", "convertedAt", "expiresAt", "endedAt"])
+const MOMENTS: ReadonlySet<string> = new Set([
+  "createdAt",
+  "convertedAt",
+  "expiresAt",
+  "endedAt",
+  "deletedAt"
+])
 
 /** The same value with other ids. */
 export const translated = (value: unknown, ids: ReadonlyMap<string, string>): unknown => {

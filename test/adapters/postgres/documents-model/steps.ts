@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 
 import { Duration, Effect } from "effect"
 
-import type { WorkId, JobId, LeaseId } from "../../../../src/domain/ids.ts"
+import type { JobId, LeaseId, WorkId } from "../../../../src/domain/ids.ts"
 import type { BatchEnd } from "../../../../src/ports/batch/batch-store.ts"
 import type { FileKind } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
@@ -103,6 +103,22 @@ const files: Record<string, Step> = {
     ({ conversions }, { id, owner }, b) =>
       b % 3 === 0 ? conversions.deleteFile(anyId(id), owner) : conversions.file(anyId(id), owner)
   ),
+  order: ({ bulk, files: all, jobs, orders, owners }, a, b) => {
+    const customerId = anyId(owners[a % 4 === 0 ? 1 : 0])
+    const chosen = all.filter(({ owner }) => owner === customerId).slice(-1 - (b % 3))
+    const items = chosen.map(({ id }) => ({ jobId: anyId(), fileId: anyId(id), options: {} }))
+    const bulkId = anyId()
+    orders.push(bulkId)
+    jobs.push(...items.map(({ jobId }) => jobId))
+    return items.length === 0 ? Effect.void : bulk.request({ bulkId, customerId, items, window: WINDOW })
+  },
+  claimMessage: ({ bulk }) => bulk.claimMessage({ lease: Duration.minutes(10), maxAttempts: 3 }),
+  confirmMessage: on(
+    (world) => world.orders,
+    ({ bulk }, bulkId) => bulk.confirmMessage(bulkId)
+  ),
+  close: ({ accounts, owners }, a, b) =>
+    b % 3 === 0 ? accounts.close(anyId(owners[a % 2]!)) : accounts.funds(anyId(owners[a % 2]!)),
   lists: ({ conversions, files: all, owners }) =>
     Effect.andThen(
       Effect.forEach(owners, (owner) =>

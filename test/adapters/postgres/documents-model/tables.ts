@@ -6,7 +6,8 @@ import type { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 
 /** Rows as both have them, without moments and drawn ids; the keys are the model's. */
 const REAL = {
-  customers: `select id, credits_remaining as credits, lifetime_free_pages_used as "freePagesUsed" from customers`,
+  customers: `select id, credits_remaining as credits, lifetime_free_pages_used as "freePagesUsed",
+    deleted_at is not null as deleted from customers`,
   holds: `select job_id as "jobId", customer_id as "customerId", credits, free_pages as "freePages", state, outcome
     from funds_holds`,
   charges: `select job_id as "jobId", customer_id as "customerId", credits, free_pages as "freePages" from credit_charges`,
@@ -14,6 +15,9 @@ const REAL = {
   files: `select id, name, status, phase, pages, result_key as "resultKey", unreadable_pages as "unreadablePages",
     has_text as "hasText", job_id as "jobId", done, total, error, lease, attempts, deleted_at is not null as deleted from files`,
   queue: `select job_id as "jobId", file_id as "fileId", bulk_id as "bulkId" from convert_queue`,
+  bulkOrders: `select id, customer_id as "customerId", attempts, ended_at is not null as ended, notified_at is not null as notified
+    from bulk_orders`,
+  bulkItems: `select bulk_id as "bulkId", place, file_id as "fileId", job_id as "jobId" from bulk_items`,
   jobs: `select id, file_id as "fileId", customer_id as "customerId", bulk_id as "bulkId", status, options,
     total_pages as "totalPages", total_chunks as "totalChunks", done_chunks as "doneChunks",
     total_cost_usd::float8 as "totalCostUsd", error, lease, attempts, finished_at is not null as finished
@@ -42,7 +46,10 @@ export const NAMES = Object.keys(REAL).filter((name): name is Name => name in RE
 const seen = (row: object): object => ({
   ...row,
   ...("deletedAt" in row ? { deleted: row.deletedAt !== null } : {}),
-  ...("finishedAt" in row ? { finished: row.finishedAt !== null } : {})
+  ...("finishedAt" in row ? { finished: row.finishedAt !== null } : {}),
+  ...("notifiedAt" in row && "endedAt" in row
+    ? { ended: row.endedAt !== null, notified: row.notifiedAt !== null }
+    : {})
 })
 
 const textOf = (row: object, keys: ReadonlyArray<string>): string =>

@@ -1,9 +1,10 @@
 import { Clock, Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-import { addCustomer } from "../../../../src/adapters/memory/accounts/accounts.ts"
+import { addCustomer, makeAccounts } from "../../../../src/adapters/memory/accounts/accounts.ts"
 import { makeBatchStore } from "../../../../src/adapters/memory/batch/batch-store.ts"
 import { resumeJob } from "../../../../src/adapters/memory/batch/resume.ts"
+import { makeBulkOrders } from "../../../../src/adapters/memory/conversion/bulk-orders.ts"
 import { makeConversionStore } from "../../../../src/adapters/memory/conversion/conversion-store.ts"
 import { type Documents, makeDocuments, micros } from "../../../../src/adapters/memory/documents/state.ts"
 import type { Table } from "../../../../src/adapters/memory/documents/table.ts"
@@ -11,8 +12,10 @@ import { makeIntakeStore } from "../../../../src/adapters/memory/inbound/intake-
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { HOLD_WINDOW } from "../../../../src/domain/conversion/job.ts"
 import type { CustomerId, JobId } from "../../../../src/domain/ids.ts"
+import { Accounts } from "../../../../src/ports/accounts/accounts.ts"
 import type { ClaimedBatch } from "../../../../src/ports/batch/batch-store.ts"
 import { BatchStore } from "../../../../src/ports/batch/batch-store.ts"
+import { BulkOrders } from "../../../../src/ports/conversion/bulk-orders.ts"
 import {
   type ClaimedAssembly,
   type ClaimedChunk,
@@ -42,6 +45,8 @@ export interface Stores {
   readonly conversions: ConversionStore["Service"]
   readonly batches: BatchStore["Service"]
   readonly intake: IntakeStore["Service"]
+  readonly bulk: BulkOrders["Service"]
+  readonly accounts: Accounts["Service"]
   readonly hand: Hand
 }
 
@@ -50,6 +55,7 @@ export interface World extends Stores {
   readonly owners: ReadonlyArray<string>
   readonly files: Array<{ readonly id: string; readonly owner: CustomerId }>
   readonly jobs: Array<string>
+  readonly orders: Array<string>
   readonly flyers: Array<{ readonly id: string; readonly owner: CustomerId }>
   readonly chunks: Array<ClaimedChunk>
   readonly assemblies: Array<ClaimedAssembly>
@@ -66,6 +72,7 @@ export const worldOf = (stores: Stores, owners: ReadonlyArray<string>): World =>
   owners,
   files: [],
   jobs: [],
+  orders: [],
   flyers: [],
   chunks: [],
   assemblies: [],
@@ -91,6 +98,8 @@ export const realStores = Effect.gen(function* () {
     conversions: yield* ConversionStore,
     batches: yield* BatchStore,
     intake: yield* IntakeStore,
+    bulk: yield* BulkOrders,
+    accounts: yield* Accounts,
     hand: {
       pass: (hours) => passHours(sql, hours),
       topUp: (owner, credits) =>
@@ -108,6 +117,8 @@ export const modelStores = (db: Documents): Stores => ({
   conversions: makeConversionStore(db),
   batches: makeBatchStore(db),
   intake: makeIntakeStore(db),
+  bulk: makeBulkOrders(db),
+  accounts: makeAccounts(db),
   hand: {
     pass: (hours) => byHand(db, () => passModelHours(db, hours)),
     topUp: (owner, credits) =>
@@ -156,6 +167,8 @@ export const makePair = Effect.fnUntraced(function* (counts: Map<string, number>
       conversions: both(real.conversions, model.conversions),
       batches: both(real.batches, model.batches),
       intake: both(real.intake, model.intake),
+      bulk: both(real.bulk, model.bulk),
+      accounts: both(real.accounts, model.accounts),
       hand: both(real.hand, model.hand)
     },
     owners
@@ -171,6 +184,7 @@ const MOMENTS = [
   ["large_conversion_jobs", "jobs", { created_at: "createdAt", heartbeat_at: "heartbeatAt" }],
   ["files", "files", { heartbeat_at: "heartbeatAt", updated_at: "updatedAt" }],
   ["flyer_jobs", "flyers", { heartbeat_at: "heartbeatAt" }],
+  ["bulk_orders", "bulkOrders", { created_at: "createdAt", notifying_until: "notifyingUntil" }],
   ["funds_holds", "holds", { expires_at: "expiresAt" }],
   [
     "conversion_batch_jobs",

@@ -3,7 +3,9 @@ import * as fc from "fast-check"
 
 import type { Documents } from "../../../../src/adapters/memory/documents/state.ts"
 import type { Table } from "../../../../src/adapters/memory/documents/table.ts"
+import * as PostgresAccounts from "../../../../src/adapters/postgres/accounts/accounts.ts"
 import * as PostgresBatch from "../../../../src/adapters/postgres/batch/batch-store.ts"
+import * as PostgresBulk from "../../../../src/adapters/postgres/conversion/bulk-orders.ts"
 import * as PostgresConversion from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import * as PostgresIntake from "../../../../src/adapters/postgres/inbound/intake-store.ts"
 import { anyId } from "../../../support/any-id.ts"
@@ -26,7 +28,13 @@ import { type Connection, held, type Lane, makeLane, makeTicks, OPEN, timed } fr
 import { type Model, overlapsAny, type Timed, unexplained } from "./serial-order.ts"
 
 export const documentsLane = makeLane(
-  Layer.mergeAll(PostgresConversion.layer, PostgresBatch.layer, PostgresIntake.layer),
+  Layer.mergeAll(
+    PostgresConversion.layer,
+    PostgresBatch.layer,
+    PostgresIntake.layer,
+    PostgresBulk.layer,
+    PostgresAccounts.layer
+  ),
   realStores
 )
 
@@ -54,6 +62,7 @@ const PASSING_OVER: ReadonlyMap<string, keyof Documents | undefined> = new Map([
   ["batches.claim", "batches"],
   ["batches.claimPolls", "batches"],
   ["batches.releaseOverdue", undefined],
+  ["bulk.claimMessage", "bulkOrders"],
   ["intake.claim", "mails"],
   ["intake.claimReply", "replies"]
 ])
@@ -132,8 +141,11 @@ const makeModel = (owners: ReadonlyArray<string>, crowded: (call: Call) => boole
 const keyIn =
   (table: keyof Documents | undefined) =>
   (claimed: unknown): string => {
-    const { content, fileId, id, jobId, mailId } = Object(claimed) as Readonly<Record<string, unknown>>
+    const { bulkId, content, fileId, id, jobId, mailId } = Object(claimed) as Readonly<
+      Record<string, unknown>
+    >
     if (table === "replies") return `${String(mailId)} ${String(Object(content).kind)}`
+    if (table === "bulkOrders") return String(bulkId)
     return String(table === "files" ? fileId : table === "batches" ? jobId : id)
   }
 
@@ -179,11 +191,13 @@ const recorded = (
               )
       }
     })
-  const { batches, conversions, hand, intake } = connection.stores
+  const { accounts, batches, bulk, conversions, hand, intake } = connection.stores
   return {
     conversions: watch("conversions", conversions),
     batches: watch("batches", batches),
     intake: watch("intake", intake),
+    bulk: watch("bulk", bulk),
+    accounts: watch("accounts", accounts),
     hand: watch("hand", hand)
   }
 }
@@ -227,6 +241,13 @@ const SCARCE: ReadonlyArray<Step> = [
   ["request", 0, 1],
   ["addFile", 0, 4],
   ["addFile", 0, 4]
+]
+const ORDERED: ReadonlyArray<Step> = [
+  ["addFile", 1, 2],
+  ["addFile", 1, 0],
+  ["order", 1, 1],
+  ["createJob", 0, 1],
+  ["claimChunk", 0, 0]
 ]
 const RECEIVED: ReadonlyArray<Step> = [
   ["receive", 0, 0],
@@ -285,6 +306,21 @@ export const SCENARIOS = {
   "flyer done": {
     before: [...FLYER, ["finishFlyer", 0, 1]],
     at: ["reflow", "reflow", "cancelFlyer", "deleteFile", "createJob", "cancel"]
+  },
+  ordering: {
+    before: [
+      ["addFile", 1, 2],
+      ["addFile", 1, 0]
+    ],
+    at: ["order", "order", "request", "deleteFile", "close"]
+  },
+  ordered: {
+    before: ORDERED,
+    at: ["claimMessage", "cancel", "failJob", "completeChunk", "createJob", "deleteFile", "close"]
+  },
+  "order done": {
+    before: [...ORDERED, ["cancel", 0, 0], ["cancel", 1, 0]],
+    at: ["claimMessage", "claimMessage", "confirmMessage", "confirmMessage", "order", "close"]
   },
   parked: { before: PARKED, at: ["claimRow", "claimRow", "processNow", "processNow", "cancel", "release"] },
   preparing: {
@@ -390,6 +426,8 @@ const textOfCall = (call: Call): string =>
 
 /** Empties what a world writes to: for few rows faster than `truncate`. */
 const CLEAN = `with ${[
+  "bulk_items",
+  "bulk_orders",
   "conversion_batch_jobs",
   "cost_ledger",
   "credit_charges",

@@ -5,10 +5,11 @@ import { Effect, Layer, type Scope } from "effect"
 
 import type { MailWorld } from "../../../support/worlds/mail-world.ts"
 import type { Stores } from "../documents-model/world.ts"
+import { type Desk, deskLane, playDesk, type SCENARIOS as DESK_SCENARIOS } from "./desk.ts"
 import { documentsLane, playDocuments, type SCENARIOS } from "./documents.ts"
 import type { Lane } from "./lane.ts"
 import { mailLane, playMail, type SCENARIOS as MAIL_SCENARIOS } from "./mail.ts"
-import { plant, type Planted, PLANTED_IN_DOCUMENTS, PLANTED_IN_MAIL } from "./planted.ts"
+import { plant, type Planted, PLANTED_AT_THE_DESK, PLANTED_IN_DOCUMENTS, PLANTED_IN_MAIL } from "./planted.ts"
 
 /** How long each world goes on, milliseconds. Longer by hand: `MODEL_MS=300000`; again: `MODEL_SEED=…`. */
 const TIME_MS = Number(process.env["MODEL_MS"] ?? 4_000)
@@ -66,6 +67,8 @@ const documents: Kind<Stores, keyof typeof SCENARIOS> = {
 
 const mail: Kind<MailWorld, keyof typeof MAIL_SCENARIOS> = { lane: mailLane, play: playMail }
 
+const desk: Kind<Desk, keyof typeof DESK_SCENARIOS> = { lane: deskLane, play: playDesk }
+
 const holds = <S, Scene>(kind: Kind<S, Scene>) =>
   Effect.gen(function* () {
     const until = performance.now() + TIME_MS
@@ -97,9 +100,13 @@ suiteLayer(Layer.empty, { excludeTestServices: true })(
 
     it.effect("mail", () => holds(mail), TIME_MS * 10 + 60_000)
 
+    it.effect("sign-ins, alarms, digests, campaigns", () => holds(desk), TIME_MS * 10 + 60_000)
+
     for (const bug of PLANTED_IN_MAIL)
       it.effect(`and it is found where ${bug.about}`, () => finds(mail, bug), 300_000)
     for (const bug of PLANTED_IN_DOCUMENTS)
       it.effect(`and it is found where ${bug.about}`, () => finds(documents, bug), 300_000)
+    for (const bug of PLANTED_AT_THE_DESK)
+      it.effect(`and it is found where ${bug.about}`, () => finds(desk, bug), 300_000)
   }
 )

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 
 import type { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import type { SCENARIOS as DESK_SCENARIOS } from "./desk.ts"
 import type { SCENARIOS } from "./documents.ts"
 import type { SCENARIOS as MAIL_SCENARIOS } from "./mail.ts"
 
@@ -41,6 +42,13 @@ export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>
   withoutLocks("scarce", "place_hold", "funds are set aside twice"),
   withoutLocks("asking", "request_conversion", "a file is converted twice at once"),
   withoutLocks("inline", "claim_inline", "two files of one owner are converted at once"),
+  {
+    about: "the message of one order is sent by two",
+    scene: "order done",
+    function: "claim_bulk_message",
+    from: "for no key update of b skip locked",
+    to: ""
+  },
   withoutLocks("received", "claim_mail", "two workers claim one mail"),
   withoutLocks("admitted", "claim_reply", "two workers claim one reply"),
   {
@@ -92,6 +100,18 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
     from: "and a.confirmed_at is not null",
     to: "and false"
   }
+]
+
+export const PLANTED_AT_THE_DESK: ReadonlyArray<Planted<keyof typeof DESK_SCENARIOS>> = [
+  {
+    about: "a session begins with rights that were changed meanwhile",
+    scene: "an admin's link",
+    function: "redeem_magic_link",
+    from: "for share of a",
+    to: ""
+  },
+  withoutLocks("a link", "redeem_magic_link", "a link signs in twice"),
+  withoutLocks("digest claimed", "claim_audit_digest", "a digest is sent by two")
 ]
 
 /** Replaces the function by the one with the bug. */
