@@ -120,6 +120,14 @@ create table email_log (
   constraint email_log_words check (email_log_words_are_known(category, outcome, status, error_kind))
 );
 
+-- What the library says of one attempt, ready for its row: an entry of `record_email_sends`.
+create type email_log_row as (
+  ordinal integer, id uuid, category text, source text, from_address text, to_addresses text[], other_addresses text[],
+  dropped_addresses text[], subject text, outcome text, error text, error_kind text, failed_over boolean, cost_usd numeric,
+  accepted_cost_usd numeric, idempotency_key text, key_hash text, provider text, provider_message_id text,
+  retry_at timestamptz, attempts jsonb
+);
+
 -- What an event says of a mail, and when: the shape of the two accounts.
 create type email_account as (event text, moment timestamptz, raw jsonb);
 
@@ -629,6 +637,30 @@ begin
 end
 $$;
 
+-- Writes the rows of entries in their order, but for those that have a row already; returns the ids of what it wrote.
+-- Called by `record_email_sends`.
+create function insert_email_rows(p_entries email_log_row[]) returns setof uuid
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query insert into email_log as l (
+    id, category, source, from_address, to_addresses, other_addresses, dropped_addresses, recipient_count, subject,
+    outcome, status, provider, provider_message_id, error, error_kind, failed_over, cost_usd, accepted_cost_usd,
+    idempotency_key, key_hash, retry_at, attempts
+  )
+  select
+    e.id, e.category, e.source, e.from_address, e.to_addresses, e.other_addresses, e.dropped_addresses,
+    email_distinct_count(e.to_addresses || e.other_addresses), e.subject,
+    e.outcome, e.outcome, e.provider, e.provider_message_id, e.error, e.error_kind, e.failed_over, e.cost_usd,
+    e.accepted_cost_usd, e.idempotency_key, e.key_hash, e.retry_at, e.attempts
+  from unnest(p_entries) as e
+  on conflict do nothing
+  returning l.id;
+end
+$$;
+
 -- Writes rows of the library, several in one call (MAIL-70, MAIL-71); `ordinal` counts the entries from 1. Called by
 -- `MailStore`. Keys of an entry:
 --
@@ -667,17 +699,21 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  e record;
+  e email_log_row;
   r email_log;
+  v_entries email_log_row[];
+  v_settle record;
+  v_unproven boolean;
   v_found boolean;
-  v_row_id uuid;
+  v_row email_log_row;
   v_lock bigint;
   v_marks text[];
   v_suppress text[] := '{}';
   -- What the kept result says other than the entry, by entry: the row's own id, and an acceptance that was proven.
   v_told jsonb := '{}';
 begin
-  if p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))' then
+  v_unproven := p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))';
+  if v_unproven then
     for v_lock in
       select distinct email_key_lock(x.provider, coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')))
       from jsonb_to_recordset(p_entries) as x(
@@ -690,33 +726,33 @@ begin
     end loop;
   end if;
 
-  for e in
-    select
+  v_entries := array(
+    select row(
       x.ord,
-      coalesce(x.id, gen_random_uuid()) as id,
-      coalesce(x.category, 'unknown') as category,
+      coalesce(x.id, gen_random_uuid()),
+      coalesce(x.category, 'unknown'),
       x.source,
       case
         when position('<' in coalesce(x."from", x.from_address)) = 0 then lower(btrim(coalesce(x."from", x.from_address)))
         else email_bare_address(coalesce(x."from", x.from_address))
-      end as from_address,
-      email_addresses(coalesce(x."to", x.to_addresses)) as to_addresses,
-      email_addresses(coalesce(x.others, x.other_addresses)) as other_addresses,
-      email_addresses(coalesce(x.dropped, x.dropped_addresses)) as dropped_addresses,
+      end,
+      email_addresses(coalesce(x."to", x.to_addresses)),
+      email_addresses(coalesce(x.others, x.other_addresses)),
+      email_addresses(coalesce(x.dropped, x.dropped_addresses)),
       x.subject,
-      coalesce(x.outcome, x.status) as outcome,
+      coalesce(x.outcome, x.status),
       x.error,
       x.error_kind,
-      coalesce(x.failed_over, false) as failed_over,
+      coalesce(x.failed_over, false),
       x.cost_usd,
       x.accepted_cost_usd,
       x.idempotency_key,
-      coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')) as key_hash,
+      coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')),
       x.provider,
       x.provider_message_id,
       x.retry_at,
-      nullif(x.attempts, '[]') as attempts,
-      x.settle
+      nullif(x.attempts, '[]')
+    )::email_log_row
     from rows from (jsonb_to_recordset(p_entries) as (
       id uuid, category text, source text, "from" text, from_address text, "to" jsonb, to_addresses jsonb,
       others jsonb, other_addresses jsonb, dropped jsonb, dropped_addresses jsonb, subject text, outcome text, status text,
@@ -744,6 +780,22 @@ begin
         ) end
       ) collate "C" nulls last,
       x.id, x.ord
+  );
+
+  -- Acceptances that nothing is known of are written at once. If one has a row, none is written here: each takes its place below.
+  if not v_unproven then
+    begin
+      select count(*) = cardinality(v_entries) into strict v_found from insert_email_rows(v_entries);
+      if not v_found then
+        raise unique_violation;
+      end if;
+      return query select x.ordinal, x.id, x.outcome, x.provider_message_id from unnest(v_entries) as x;
+      v_entries := '{}';
+    exception when unique_violation then null;
+    end;
+  end if;
+
+  foreach e in array v_entries
   loop
     v_found := false;
 
@@ -768,21 +820,15 @@ begin
       v_found := found;
     end if;
 
-    v_row_id := e.id;
+    v_row := e;
     while not v_found loop
-      insert into email_log as l (
-        id, category, source, from_address, to_addresses, other_addresses, dropped_addresses, recipient_count, subject,
-        outcome, status, provider, provider_message_id, error, error_kind, failed_over, cost_usd, accepted_cost_usd,
-        idempotency_key, key_hash, retry_at, attempts
-      ) values (
-        v_row_id, e.category, e.source, e.from_address, e.to_addresses, e.other_addresses, e.dropped_addresses,
-        email_distinct_count(e.to_addresses || e.other_addresses), e.subject,
-        e.outcome, e.outcome, e.provider, e.provider_message_id, e.error, e.error_kind, e.failed_over, e.cost_usd,
-        e.accepted_cost_usd, e.idempotency_key, e.key_hash, e.retry_at, e.attempts
-      )
-      on conflict do nothing
-      returning l.id, l.status, l.provider_message_id into send_id, status, provider_message_id;
-      exit when found;
+      perform insert_email_rows(array[v_row]);
+      if found then
+        send_id := v_row.id;
+        status := e.outcome;
+        provider_message_id := e.provider_message_id;
+        exit;
+      end if;
       select * into r from email_log l
       where l.provider = e.provider and l.provider_message_id = e.provider_message_id
       for update;
@@ -802,7 +848,7 @@ begin
           end;
         end if;
         -- The row ended otherwise, or as another message: this acceptance is proof, and gets a row of its own (MAIL-58).
-        v_row_id := gen_random_uuid();
+        v_row.id := gen_random_uuid();
       end if;
     end loop;
 
@@ -873,7 +919,7 @@ begin
         else '{}' end);
     end if;
 
-    ordinal := e.ord;
+    ordinal := e.ordinal;
     return next;
   end loop;
 
@@ -882,7 +928,7 @@ begin
   end if;
 
   if p_entries @? '$[*].settle ? (@ != null)' then
-    for e in
+    for v_settle in
       select
         coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')) as key_hash,
         x.settle ->> 'owner' as owner,
@@ -893,16 +939,16 @@ begin
       where jsonb_typeof(x.settle) = 'object'
       order by key_hash
     loop
-      if jsonb_typeof(e.result) = 'object' then
+      if jsonb_typeof(v_settle.result) = 'object' then
         -- A caller that does not know of an earlier ambiguous attempt cannot free its key (S2).
         update email_send_claims c set
-          state = case when c.ambiguous and e.state = 'refused' then 'ambiguous' else e.state end,
-          ambiguous = c.ambiguous or e.ambiguous, result = e.result, lease_until = null, updated_at = now()
-        where c.key_hash = e.key_hash and c.owner = e.owner and c.state = 'held';
+          state = case when c.ambiguous and v_settle.state = 'refused' then 'ambiguous' else v_settle.state end,
+          ambiguous = c.ambiguous or v_settle.ambiguous, result = v_settle.result, lease_until = null, updated_at = now()
+        where c.key_hash = v_settle.key_hash and c.owner = v_settle.owner and c.state = 'held';
       else
         update email_send_claims c set
-          ambiguous = c.ambiguous or e.ambiguous, lease_until = null, updated_at = now()
-        where c.key_hash = e.key_hash and c.owner = e.owner and c.lease_until is not null;
+          ambiguous = c.ambiguous or v_settle.ambiguous, lease_until = null, updated_at = now()
+        where c.key_hash = v_settle.key_hash and c.owner = v_settle.owner and c.lease_until is not null;
       end if;
     end loop;
   end if;
@@ -1084,6 +1130,7 @@ select secure_function(name) from unnest(array[
   'find_email_trail(text)',
   'begin_email_sends(jsonb)',
   'move_email_claim(text, text, text)',
+  'insert_email_rows(email_log_row[])',
   'record_email_sends(jsonb)',
   'record_email_send(jsonb)',
   'begin_email_retry(jsonb)',

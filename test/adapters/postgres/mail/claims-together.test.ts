@@ -7,8 +7,9 @@ import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 /**
- * `begin_email_sends` claims what nobody has claimed in one statement. However a batch is mixed, it has to end as its entries would
- * one by one, and batches that meet may not lock each other out.
+ * `begin_email_sends` claims what nobody has claimed, and `record_email_sends` writes acceptances that nothing is known of, in one
+ * statement. However a batch is mixed, it has to end as its entries would one by one, and batches that meet may not lock each other
+ * out.
  */
 
 const scope = Scope.makeUnsafe()
@@ -47,13 +48,20 @@ interface World {
   readonly entries: ReadonlyArray<object>
 }
 
+/** Ids that the database made differ from run to run: the message says which row it is. */
+const given = (id: unknown): unknown => (/^[12]0000000-0000-4000-/.test(String(id)) ? id : "made here")
+
 /** Answers by ordinal, and the table after it. */
 const ends = ({ state }: World, answers: Effect.Effect<Rows, unknown>) =>
   Effect.gen(function* () {
     const rows = yield* answers
     return {
       answers: rows
-        .map((row): Rows[number] => ({ ...row, first_attempt_at: roughly(row["first_attempt_at"]) }))
+        .map((row): Rows[number] => ({
+          ...row,
+          send_id: given(row["send_id"]),
+          first_attempt_at: roughly(row["first_attempt_at"])
+        }))
         .toSorted((a, b) => Number(a["ordinal"]) - Number(b["ordinal"])),
       table: yield* sql.unsafe<object>(state)
     }
@@ -118,6 +126,23 @@ const sendEntry = fc
     provider_message_id: outcome !== "sent" ? null : misnamed && id < 2 ? `m-9${id}` : `m-${id % 6}`
   }))
 
+const eventEntry = fc
+  .record({
+    message: fc.integer({ min: 0, max: 5 }),
+    event: fc.constantFrom("sent", "delivered", "bounced"),
+    key: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined })
+  })
+  .map(({ event, key, message }) => ({
+    provider: "provider_a",
+    provider_message_id: `m-${message}`,
+    event,
+    occurred_at: "2026-11-01T00:00:00.000Z",
+    recipients: [],
+    bounce_type: event === "bounced" ? "Permanent" : undefined,
+    key_hash: key === undefined ? undefined : keyHash(key),
+    raw: {}
+  }))
+
 const claimEntry = fc
   .record({
     key: fc.integer({ min: 0, max: 4 }),
@@ -144,6 +169,36 @@ const claimState = fc.record({
 const some = { numRuns: 60 }
 
 describe("batches end as their entries would one by one", () => {
+  it(
+    "rows of the library",
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(sendEntry, { minLength: 2, maxLength: 8 }),
+          fc.array(sendEntry, { maxLength: 2 }),
+          fc.array(eventEntry, { maxLength: 4 }),
+          (entries, earlier, events) =>
+            togetherAsInTurn({
+              name: "record_email_sends",
+              state: `select to_jsonb(l) - '{created_at,updated_at}'::text[]
+                || jsonb_build_object('id', coalesce(substring(l.id::text from '^[12]0000000-0000-4000-.*'), 'made here')) as row
+                from email_log l order by l.provider, l.provider_message_id, l.id`,
+              prepare: Effect.andThen(
+                call("record_email_events", events),
+                Effect.forEach(earlier, (entry) => call("record_email_sends", [entry]))
+              ),
+              inTurn: (a, b) =>
+                byText(entries[a]!.provider, entries[b]!.provider) ||
+                byText(entries[a]!.provider_message_id, entries[b]!.provider_message_id) ||
+                byText(entries[a]!.id, entries[b]!.id),
+              entries
+            })
+        ),
+        some
+      ),
+    120_000
+  )
+
   it(
     "claims",
     () =>
@@ -222,6 +277,52 @@ describe("batches that meet", () => {
       assert.strictEqual(claimed.length, SIZE)
       assert.strictEqual(new Set(claimed.map(({ key }) => key)).size, SIZE)
       assert.strictEqual(answers.flat().length, CALLERS * ((SIZE * 2) / 3))
+    }
+  }, 120_000)
+
+  it("write one row a message, beside its events (L1)", async () => {
+    for (let round = 0; round < 6; round++) {
+      const messageOf = (n: number) => `meet-${round}-${n}`
+      const deliver = (numbers: ReadonlyArray<number>) =>
+        call(
+          "record_email_events",
+          numbers.map((n) => ({
+            provider: "provider_a",
+            provider_message_id: messageOf(n),
+            event: "delivered",
+            occurred_at: "2026-11-01T00:00:00.000Z",
+            recipients: ["a@x.test"],
+            raw: {}
+          }))
+        )
+      // Half of the rows are there: who wrote the other half first and locked these then would meet who takes turns.
+      await Effect.runPromise(deliver(shuffled(0).filter((n) => n % 2 === 0)))
+      await atOnce((caller) =>
+        caller % 2 === 0
+          ? deliver(shuffled(caller))
+          : call(
+              "record_email_sends",
+              shuffled(caller).map((n) => ({
+                id: crypto.randomUUID(),
+                category: "transactional",
+                source: "test",
+                from: "noreply@postlane.test",
+                to: ["a@x.test"],
+                others: [],
+                subject: "Subject",
+                outcome: "sent",
+                key_hash: "k",
+                provider: "provider_a",
+                provider_message_id: messageOf(n)
+              }))
+            )
+      )
+      const rows = await Effect.runPromise(
+        sql<{ readonly outcome: string; readonly status: string }>`select outcome, status from email_log
+          where provider_message_id like ${`meet-${round}-%`}`
+      )
+      assert.strictEqual(rows.length, SIZE)
+      assert.isTrue(rows.every(({ outcome, status }) => outcome === "sent" && status === "delivered"))
     }
   }, 120_000)
 })
