@@ -37,25 +37,24 @@ export const makeChance = (seed: number): Chance => {
 
 /** A clock that also wakes plain functions: no fiber and no effect for a simulated wait. */
 export interface SimClock extends Clock.Clock {
-  /** Runs `wake` after so many milliseconds, as a task of its own; returns what cancels it. */
-  readonly after: (millis: number, wake: () => void) => () => void
+  /** Runs `wake` after so many milliseconds, as a task of its own. */
+  readonly after: (millis: number, wake: () => void) => void
 }
 
-/** A clock's sleep on its `after`. */
+/** A clock's sleep on its `after`. A fiber that was interrupted ignores its wake-up: to cancel that would cost more. */
 export const sleepOn =
   (after: SimClock["after"]) =>
   (duration: Duration.Duration): Effect.Effect<void> => {
     const millis = Duration.toMillis(duration)
     if (millis <= 0) return Effect.yieldNow
     if (!Number.isFinite(millis)) return Effect.never
-    return Effect.callback<void>((resume) => Effect.sync(after(millis, () => resume(Effect.void))))
+    return Effect.callback<void>((resume) => after(millis, () => resume(Effect.void)))
   }
 
 /** Somebody who sleeps until a moment. */
 interface Sleeper {
   readonly at: number
   readonly wake: () => void
-  gone: boolean
 }
 
 /** The sleepers, the earliest first (a binary heap). */
@@ -75,9 +74,8 @@ class Sleepers {
     heap[at] = sleeper
   }
 
-  /** The earliest who still sleeps. */
+  /** The earliest. */
   first(): Sleeper | undefined {
-    while (this.heap[0]?.gone === true) this.take()
     return this.heap[0]
   }
 
@@ -149,12 +147,8 @@ class Kernel implements Scheduler.Scheduler {
     this.ended = true
   }
 
-  private after(millis: number, wake: () => void): () => void {
-    const sleeper = { at: this.now + millis, wake, gone: false }
-    this.sleepers.add(sleeper)
-    return () => {
-      sleeper.gone = true
-    }
+  private after(millis: number, wake: () => void): void {
+    this.sleepers.add({ at: this.now + millis, wake })
   }
 
   private run() {
@@ -193,13 +187,17 @@ export const runSeeded = <A, E>(
   program: (clock: SimClock) => Effect.Effect<A, E>
 ): Promise<A> => {
   const kernel = new Kernel(makeChance(seed))
+  const random = makeChance(seed + 9_000_011)
   return Effect.runPromise(
     program(kernel.clock).pipe(
       Effect.ensuring(Effect.sync(() => kernel.end())),
       Effect.provideService(Clock.Clock, kernel.clock),
       Effect.provideService(Scheduler.Scheduler, kernel),
       Effect.provideService(References.MinimumLogLevel, "None"),
-      Random.withSeed(String(seed))
+      Effect.provideService(Random.Random, {
+        nextDoubleUnsafe: random.next,
+        nextIntUnsafe: () => random.int(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+      })
     ),
     { scheduler: kernel }
   )

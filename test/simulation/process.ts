@@ -18,11 +18,10 @@ export const makeProcess = (id: string, base: SimClock): SimProcess => {
     const fire = () => {
       if (process.dead) return
       const left = process.frozenUntil - base.currentTimeMillisUnsafe()
-      if (left > 0) cancel = base.after(left, fire)
+      if (left > 0) base.after(left, fire)
       else wake()
     }
-    let cancel = base.after(millis, fire)
-    return () => cancel()
+    base.after(millis, fire)
   }
   const process: SimProcess = {
     id,
@@ -94,7 +93,7 @@ const wait = <A, E>(
   next: () => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   Number.isFinite(millis)
-    ? Effect.callback<A, E>((resume) => Effect.sync(clock.after(millis, () => resume(next()))))
+    ? Effect.callback<A, E>((resume) => clock.after(millis, () => resume(next())))
     : Effect.never
 
 /**
@@ -110,10 +109,11 @@ export const repeatedly = <A, E, R>(
   const untilDue = Effect.callback<void>((resume) => {
     const look = () => {
       if (isDue()) resume(Effect.void)
-      else cancel = process.clock.after(pause(), look)
+      else if (!over) process.clock.after(pause(), look)
     }
-    let cancel = process.clock.after(pause(), look)
-    return Effect.sync(() => cancel())
+    let over = false
+    process.clock.after(pause(), look)
+    return Effect.sync(() => void (over = true))
   })
   return Effect.forever(Effect.andThen(untilDue, Effect.exit(work)))
 }
@@ -133,7 +133,12 @@ export const call = <A, E, L>(
   const answered = (answer: Effect.Effect<A, E>): Effect.Effect<A, E | L> =>
     wait<A, E | L>(process, chance.int(1, 20), () => (chance.bool(road.responseLost) ? hang() : answer))
   const arrived = (): Effect.Effect<A, E | L> =>
-    chance.bool(road.requestLost) ? hang() : Effect.flatMap(Effect.exit(apply), answered)
+    chance.bool(road.requestLost)
+      ? hang()
+      : Effect.matchCauseEffect(apply, {
+          onFailure: (cause) => answered(Effect.failCause(cause)),
+          onSuccess: (answer) => answered(Effect.succeed(answer))
+        })
   const request = () =>
     wait(process, chance.bool(road.slow) ? chance.int(1, road.slowMs) : chance.int(1, 30), arrived)
   return Effect.suspend(() => {

@@ -1,25 +1,32 @@
+import { hash } from "node:crypto"
+
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Effect, Layer, Random } from "effect"
-import type { Digest } from "effect/crypto/Digest"
+import { Context, Effect, Layer } from "effect"
+import { Digest } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-const hex = (chance: number, digits: number) =>
-  Math.floor(chance * 16 ** digits)
+import type { Chance } from "./kernel.ts"
+
+const built = Effect.runSync(
+  Effect.scoped(Layer.build(Layer.merge(NodeCrypto.layerDigest, NodeCrypto.layerSecureRandom)))
+)
+const real = { digest: Context.get(built, Digest), random: Context.get(built, SecureRandom) }
+
+const hex = ({ int }: Chance, digits: number) =>
+  int(0, 16 ** digits)
     .toString(16)
     .padStart(digits, "0")
 
 /** Real digests; ids from the seed. */
-export const layerSimCrypto: Layer.Layer<Digest | SecureRandom> = Layer.mergeAll(
-  NodeCrypto.layerDigest,
-  Layer.effect(
-    SecureRandom,
-    Effect.gen(function* () {
-      const real = Context.get(yield* Layer.build(NodeCrypto.layerSecureRandom), SecureRandom)
-      const uuid = Effect.zipWith(Random.next, Random.next, (one, other) => {
-        const digits = hex(one, 12) + hex(other, 12)
-        return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-7${digits.slice(12, 15)}-8${digits.slice(15, 18)}-${digits.slice(18)}000000`
-      })
-      return SecureRandom.of({ ...real, uuidV4: () => uuid, uuidV7: () => uuid })
+export const simCrypto = (chance: Chance): Context.Context<Digest | SecureRandom> => {
+  const uuid = Effect.sync(() => {
+    const variable = hex(chance, 12)
+    return `${hex(chance, 8)}-${hex(chance, 4)}-7${variable.slice(0, 3)}-8${variable.slice(3, 6)}-${variable.slice(6)}000000`
+  })
+  return Context.make(SecureRandom, { ...real.random, uuidV4: () => uuid, uuidV7: () => uuid }).pipe(
+    Context.add(Digest, {
+      ...real.digest,
+      digestHex: ({ name }, data) => Effect.sync(() => hash(name, data))
     })
   )
-)
+}

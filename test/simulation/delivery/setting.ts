@@ -26,7 +26,7 @@ import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts
 import { layer as layerRetry, RetryHandler } from "../../../src/domain/mail/retry.ts"
 import { MailerConfig } from "../../../src/domain/mail/sending.ts"
 import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
-import { Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
+import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import { ListFailure, PollLog, SentMails } from "../../../src/ports/delivery/event-poll.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
@@ -46,7 +46,7 @@ import {
   type SimProcess,
   traced
 } from "../process.ts"
-import { layerSimCrypto } from "../sim-crypto.ts"
+import { simCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import {
   breakAlerts,
@@ -270,10 +270,18 @@ export const makeWorld = (
     ...database,
     recordEvent: (entry: EventEntry) => database.recordEvent(breakEvent(planted, entry))
   }
-  const logs = Effect.runSync(
-    Effect.scoped(Layer.build(Layer.mergeAll(MemoryDeliveryLog.layer(broken), MemoryPoll.layer(database))))
+  const shared = Effect.runSync(
+    Effect.scoped(
+      Layer.build(
+        Layer.mergeAll(
+          MemoryDeliveryLog.layer(broken),
+          MemoryPoll.layer(database),
+          MemoryPreferences.layer
+        )
+      )
+    )
   )
-  const [deliveryLog, pollLog] = [Context.get(logs, DeliveryLog), Context.get(logs, PollLog)]
+  const [deliveryLog, pollLog] = [Context.get(shared, DeliveryLog), Context.get(shared, PollLog)]
   const deferrals = breakDeferrals(planted, makeDeferrals(database))
 
   /** What a process sees of the outside, each on a road of its own. */
@@ -292,10 +300,10 @@ export const makeWorld = (
       provider_b: providers.provider_b.connect(process)
     }
     const log = breakDeliveryLog(planted, deliveryLog)
-    return Layer.mergeAll(
-      Layer.succeed(MailerConfig, settings),
-      Layer.succeed(AlertConfig, { email: ALERT_INBOX }),
-      Layer.succeed(
+    return simCrypto(chance).pipe(
+      Context.add(MailerConfig, settings),
+      Context.add(AlertConfig, { email: ALERT_INBOX }),
+      Context.add(
         MailStore,
         MailStore.of({
           configured: true,
@@ -306,7 +314,7 @@ export const makeWorld = (
           record: (entry) => road("record", store.record(entry))
         })
       ),
-      Layer.succeed(
+      Context.add(
         DeliveryLog,
         DeliveryLog.of({
           record: (event, options) => road("record event", log.record(event, options)),
@@ -316,7 +324,7 @@ export const makeWorld = (
           claimDueAlert: road("claim alert", log.claimDueAlert)
         })
       ),
-      Layer.succeed(
+      Context.add(
         PollLog,
         PollLog.of({
           known: (ids) => road("poll's look-up", pollLog.known(ids)),
@@ -325,7 +333,7 @@ export const makeWorld = (
             road("poll's position", pollLog.savePosition(position, version))
         })
       ),
-      Layer.succeed(SentMails, {
+      Context.add(SentMails, {
         page: (after) =>
           call(
             process,
@@ -335,7 +343,7 @@ export const makeWorld = (
             () => new ListFailure({ kind: "unavailable", message: "connection lost" })
           )
       }),
-      Layer.succeed(Chat, {
+      Context.add(Chat, {
         configured: true,
         post: (text) =>
           call(
@@ -359,7 +367,7 @@ export const makeWorld = (
             }
           )
       }),
-      Layer.succeed(
+      Context.add(
         AlarmBoard,
         AlarmBoard.of({
           measure: road("measure", board.measure),
@@ -380,7 +388,7 @@ export const makeWorld = (
           releaseNotice: (notice) => road("release notice", board.releaseNotice(notice))
         })
       ),
-      Layer.succeed(DeferQueue, {
+      Context.add(DeferQueue, {
         ...queue,
         enqueue: (message, delay) =>
           call(process, chance, roadToStore(), queue.enqueue(message, delay), () => {
@@ -388,30 +396,29 @@ export const makeWorld = (
             return lost("enqueue")
           })
       }),
-      Layer.succeed(MailProviders, { get: (name) => connected[name] }),
-      MemoryPreferences.layer,
-      Layer.succeed(Deferrals, deferrals),
-      layerSimCrypto
+      Context.add(MailProviders, { get: (name) => connected[name] }),
+      Context.add(AlertPreferences, Context.get(shared, AlertPreferences)),
+      Context.add(Deferrals, deferrals)
     )
   }
+
+  const alerts = Layer.effect(
+    Alerts,
+    Effect.map(Alerts, (one) => breakAlerts(planted, one))
+  ).pipe(Layer.provide(layerAlerts))
+  const programs = Layer.mergeAll(layerRetry, layerAlarms, layerPoll({ pause: "600 millis" })).pipe(
+    Layer.provideMerge(layerRecording),
+    Layer.provideMerge(alerts),
+    Layer.provideMerge(layerMailer)
+  )
 
   const spawn = Effect.gen(function* () {
     const process = makeProcess(`P${serial++}`, kernelClock)
     const attached = broker.attach()
     yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
-    const outside = outsideOf(process, attached.queue)
-    const alerts = Layer.effect(
-      Alerts,
-      Effect.map(Alerts, (one) => breakAlerts(planted, one))
-    ).pipe(Layer.provide(layerAlerts))
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(
-      Layer.mergeAll(layerRetry, layerAlarms, layerPoll({ pause: "600 millis" })).pipe(
-        Layer.provideMerge(layerRecording),
-        Layer.provideMerge(alerts),
-        Layer.provideMerge(layerMailer),
-        Layer.provideMerge(outside)
-      ),
+      programs.pipe(Layer.provideMerge(Layer.succeedContext(outsideOf(process, attached.queue)))),
       scope
     )
     const here = <A, E>(work: Effect.Effect<A, E>) =>

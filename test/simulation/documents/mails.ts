@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Stream } from "effect"
 import * as Mac from "effect/crypto/Mac"
 
 import type { Documents } from "../../../src/adapters/memory/documents/state.ts"
@@ -73,7 +73,7 @@ interface Taken {
 }
 
 /** Signs at once: nobody forges links here. */
-const simMac = Layer.succeed(Mac.Mac, {
+const simMac = Mac.Mac.of({
   generateKey: () => Effect.die(new Error("not used here")),
   sign: (_, data) => Effect.succeed(data.slice(0, 32)),
   verify: () => Effect.succeed(true)
@@ -188,16 +188,15 @@ export const makeMailSurroundings = (options: {
     /** Keys of replies that went out, each of them once. */
     delivered: () =>
       [...taken].flatMap(([key, { deferred }]) => (deferred === undefined || deferred.sent ? [key] : [])),
-    layer: (process: SimProcess, objects: ObjectStoreService, heartbeat: Duration.Duration) =>
-      Layer.mergeAll(
-        Layer.succeed(ReplyChannel, broken(channelOf(process))),
-        simMac,
-        Layer.succeed(ConvertPipeline, pipelineOf(process, objects)),
-        Layer.succeed(MailReader, { read: (raw) => Effect.sync(() => read(raw)) }),
-        Layer.succeed(MailTemplates, {
+    servicesOf: (process: SimProcess, objects: ObjectStoreService, heartbeat: Duration.Duration) =>
+      Context.make(ReplyChannel, broken(channelOf(process))).pipe(
+        Context.add(Mac.Mac, simMac),
+        Context.add(ConvertPipeline, pipelineOf(process, objects)),
+        Context.add(MailReader, { read: (raw) => Effect.sync(() => read(raw)) }),
+        Context.add(MailTemplates, {
           render: () => Effect.succeed({ subject: "s", html: "h", text: "t" })
         }),
-        Layer.succeed(IntakeConfig, {
+        Context.add(IntakeConfig, {
           convertAddress: CONVERT,
           convertAddresses: new Set([CONVERT]),
           ownAddresses: new Set([CONVERT]),

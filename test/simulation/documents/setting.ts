@@ -35,7 +35,7 @@ import { BatchObjects, FileObjects, MailObjects, ObjectStoreError } from "../../
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import { alive, call, makeProcess, repeatedly, type Road, type SimProcess } from "../process.ts"
-import { layerSimCrypto } from "../sim-crypto.ts"
+import { simCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import { makeVendor, type VendorJob } from "./batch-vendor.ts"
 import {
@@ -284,6 +284,14 @@ export const makeWorld = (
     }),
     broken: (channel) => breakChannel(planted, channel, () => String(serial++))
   })
+  const logger = Effect.runSync(Effect.scoped(Layer.build(branchLogger(saw))))
+  const programs = Layer.mergeAll(
+    Uploads.layer,
+    Conversions.layer,
+    BatchControls.layer,
+    BatchReplay.layer,
+    layerConvertByEmail
+  ).pipe(Layer.provideMerge(layerPapers(objects)))
   const leases = makeLeases()
   const intakeStore = watchedIntake(breakIntake(planted, db), db, objects, ledger)
   const conversionStore = watchedConversions(breakConversions(planted, db), db, ledger, objects)
@@ -349,21 +357,20 @@ export const makeWorld = (
         ) as Effect.Effect<A, E, R>
     )
     const stores = overRoad(conversionStore, toDatabase)
-    return Layer.mergeAll(
-      Layer.succeed(ConversionStore, {
+    return Context.mergeAll(
+      simCrypto(chance), logger, mails.servicesOf(process, files, HEARTBEAT)
+    ).pipe(
+      Context.add(ConversionStore, {
         ...stores,
         createJob: (jobId, job) => stores.createJob(jobId, { ...job, chunkPages: CHUNK_PAGES })
       }),
-      Layer.succeed(BatchStore, overRoad(batchStore, toDatabase)),
-      Layer.succeed(FileObjects, early),
-      Layer.succeed(BatchObjects, files),
-      Layer.succeed(MailObjects, files),
-      Layer.succeed(IntakeStore, overRoad(intakeStore, toDatabase)),
-      mails.layer(process, files, HEARTBEAT),
-      Layer.succeed(BatchService, service),
-      Layer.succeed(VisionModel, model.connect(process)),
-      layerSimCrypto,
-      branchLogger(saw)
+      Context.add(BatchStore, overRoad(batchStore, toDatabase)),
+      Context.add(FileObjects, early),
+      Context.add(BatchObjects, files),
+      Context.add(MailObjects, files),
+      Context.add(IntakeStore, overRoad(intakeStore, toDatabase)),
+      Context.add(BatchService, service),
+      Context.add(VisionModel, model.connect(process))
     )
   }
 
@@ -390,13 +397,7 @@ export const makeWorld = (
   const spawn = (role: Role): Effect.Effect<DocumentsProcess> =>
     Effect.gen(function* () {
       const process = makeProcess(`${role}-${serial++}`, kernelClock)
-      const layer = Layer.mergeAll(
-        Uploads.layer,
-        Conversions.layer,
-        BatchControls.layer,
-        BatchReplay.layer,
-        layerConvertByEmail
-      ).pipe(Layer.provideMerge(layerPapers(objects)), Layer.provideMerge(outsideOf(process, role)))
+      const layer = programs.pipe(Layer.provideMerge(Layer.succeedContext(outsideOf(process, role))))
       const context = yield* Layer.build(layer)
       const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
       const run = <A, E>(work: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>

@@ -14,7 +14,7 @@ import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import { alive, call, makeProcess, noted, type Road, type SimProcess, traced } from "../process.ts"
-import { layerSimCrypto } from "../sim-crypto.ts"
+import { simCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import { breakHandler, breakMailer, breakProvider, breakStore, type Bug, BUGS } from "./bugs.ts"
 import { makeProviderModel, type Mood, type ProviderModel } from "./provider-model.ts"
@@ -72,6 +72,8 @@ const config = (chance: Chance) => ({
   deferDelaysSeconds: [120, 600, 900] as const,
   costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
 })
+
+const programs = Layer.mergeAll(layerMailer, layerRetry)
 
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
 export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kernelClock: SimClock): World => {
@@ -244,16 +246,15 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
       provider_a: breakProvider(planted, providers.provider_a.connect(process)),
       provider_b: breakProvider(planted, providers.provider_b.connect(process))
     }
-    const outside = Layer.mergeAll(
-      Layer.succeed(MailerConfig, settings),
-      Layer.succeed(MailStore, storeOf(process)),
-      Layer.succeed(DeferQueue, queue),
-      Layer.succeed(MailProviders, { get: (name) => connected[name] }),
-      layerSimCrypto
+    const outside = simCrypto(chance).pipe(
+      Context.add(MailerConfig, settings),
+      Context.add(MailStore, storeOf(process)),
+      Context.add(DeferQueue, queue),
+      Context.add(MailProviders, { get: (name) => connected[name] })
     )
     const scope = yield* Scope.make()
     const context: Context.Context<Mailer | RetryHandler> = yield* Layer.buildWithScope(
-      Layer.mergeAll(layerMailer, layerRetry).pipe(Layer.provide(outside)),
+      programs.pipe(Layer.provide(Layer.succeedContext(outside))),
       scope
     )
     const handler = breakHandler(planted, Context.get(context, RetryHandler))

@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
@@ -142,18 +142,16 @@ export const transaction = <A>(
   db: Documents,
   body: (db: Documents) => A
 ): Effect.Effect<A, StoreUnavailable> =>
-  Effect.flatMap(Clock.currentTimeMillis, (ms) =>
-    Effect.suspend(() => {
-      db.setTime(ms)
-      try {
-        return Effect.succeed(db.atomically(() => body(db)))
-      } catch (error) {
-        if (!(error instanceof Refused)) return Effect.die(error)
-        const { message: reason } = error
-        return Effect.fail(new StoreUnavailable({ operation: "documents", reason, isRetryable: false }))
-      }
-    })
-  )
+  Effect.clockWith((clock) => {
+    db.setTime(clock.currentTimeMillisUnsafe())
+    try {
+      return Effect.succeed(db.atomically(() => body(db)))
+    } catch (error) {
+      if (!(error instanceof Refused)) return Effect.die(error)
+      const { message: reason } = error
+      return Effect.fail(new StoreUnavailable({ operation: "documents", reason, isRetryable: false }))
+    }
+  })
 
 /** A duration in the unit of {@link Moment}. */
 export const micros = (duration: Duration.Duration): number => Duration.toMillis(duration) * 1000

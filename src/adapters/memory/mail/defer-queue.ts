@@ -27,6 +27,8 @@ import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 interface Entry {
   readonly id: string
   readonly body: string
+  /** What the body says; none where it cannot be read. */
+  readonly message: Option.Option<DeferredSend>
   /** Due from this time on (milliseconds): the end of its delay, or of its holder's visibility time. */
   visibleAt: number
   receives: number
@@ -71,7 +73,7 @@ const toDeadLetter = ({ entry, diedAt, reason }: Dead): DeadLetter => ({
   diedAt: DateTime.formatIso(DateTime.makeUnsafe(diedAt)),
   receives: entry.receives,
   reason,
-  message: Option.getOrNull(decodeDeferredSend(entry.body))
+  message: Option.getOrNull(entry.message)
 })
 
 /** A handler that interrupts itself has failed; only an interruption by a shutdown returns its message to the queue. */
@@ -103,17 +105,22 @@ const notify = (messages: Messages): void => {
   messages.changed = Latch.makeUnsafe(false)
 }
 
+const nextDue = ({ entries }: Messages): number => least(Array.from(entries, (entry) => entry.visibleAt))
+
 const add = (messages: Messages, body: string, visibleAt: number): void => {
+  // A consumer that waits for an earlier message looks again when that is due.
+  const isFirst = visibleAt < nextDue(messages)
   messages.serial += 1
   messages.entries.add({
     id: String(messages.serial),
     body,
+    message: decodeDeferredSend(body),
     visibleAt,
     receives: 0,
     receipt: 0,
     held: false
   })
-  notify(messages)
+  if (isFirst) notify(messages)
 }
 
 const bury = ({ dead, entries }: Messages, entry: Entry, diedAt: number, reason: string): void => {
@@ -157,8 +164,9 @@ const claim = (messages: Messages, now: number): Entry | undefined => {
   return first
 }
 
-const untilDue = ({ changed, entries }: Messages, now: number): Effect.Effect<void> => {
-  const next = least(Array.from(entries, (entry) => entry.visibleAt))
+const untilDue = (messages: Messages, now: number): Effect.Effect<void> => {
+  const { changed } = messages
+  const next = nextDue(messages)
   return Number.isFinite(next)
     ? withDeadline(changed.await, { duration: next - now, onTimeout: () => Effect.void })
     : changed.await
@@ -220,9 +228,8 @@ const startNext = <E, R>(
       const entry = claim(messages, now)
       const again = () => startNext(connection, handler, slots)
       if (entry === undefined) return restore(Effect.flatMap(untilDue(messages, now), again))
-      const message = decodeDeferredSend(entry.body)
-      if (Option.isSome(message))
-        return work(connection, entry, handler(message.value)).pipe(
+      if (Option.isSome(entry.message))
+        return work(connection, entry, handler(entry.message.value)).pipe(
           Effect.ensuring(slots.release(1)),
           Effect.forkChild({ startImmediately: true })
         )
@@ -280,8 +287,8 @@ const attach = (messages: Messages): DeferProcess => {
 
 const duplicate = (messages: Messages, rowId: LogRowId, now: number): number => {
   sweep(messages, now)
-  const copies = Array.from(messages.entries).filter((entry) =>
-    Option.exists(decodeDeferredSend(entry.body), (message) => message.rowId === rowId)
+  const copies = Array.from(messages.entries).filter(({ message }) =>
+    Option.exists(message, (one) => one.rowId === rowId)
   )
   for (const copy of copies) add(messages, copy.body, Math.max(now, copy.held ? now : copy.visibleAt))
   return copies.length
