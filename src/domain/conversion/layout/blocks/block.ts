@@ -115,6 +115,8 @@ export interface Figure extends Placed {
   /** The words that a drawn figure holds, line by line. */
   readonly labels: ReadonlyArray<string>
   readonly caption: ReadonlyArray<Span>
+  /** What its caption begins with, where that was found beside the drawing. */
+  readonly captionStart?: string | undefined
 }
 
 export interface Code extends Placed {

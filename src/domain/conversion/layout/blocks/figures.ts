@@ -1,7 +1,7 @@
 import type { PageContent } from "../../page-content.ts"
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
 import type { Placed } from "../reading-order.ts"
-import { type Block, textOfSpans } from "./block.ts"
+import { type Block, type Paragraph, plain, type Span, textOfSpans } from "./block.ts"
 
 /** Smaller ones are decoration, points. */
 const MIN_SIDE = 18
@@ -43,25 +43,44 @@ export const figuresOf = (page: PageContent, hasText: boolean): ReadonlyArray<Pl
 
 /** Longest caption, characters; what is longer is a paragraph that begins with "Table 3 shows". */
 const MAX_CAPTION = 700
+/** The same of a caption whose number ends with a mark. */
+const MAX_MARKED = 2000
+/** Longest title below a number that stands alone. */
+const MAX_TITLE = 200
+/** Blocks between a drawing and the caption that was found beside it, at most. */
+const APART = 3
 
-const captionOf = (block: Block | undefined): { readonly table: boolean } | undefined => {
+interface Caption {
+  readonly table: boolean
+  /** Its number stands alone, its title in the paragraph below. */
+  readonly bare: boolean
+}
+
+const captionOf = (block: Block | undefined): Caption | undefined => {
   if (block?.kind !== "paragraph") return undefined
   const text = textOfSpans(block.spans)
   const match = CAPTION.exec(text)
-  if (match === null || match.groups?.["number"] === undefined || text.length > MAX_CAPTION) return undefined
+  if (match === null || match.groups?.["number"] === undefined) return undefined
   // "Table 3 shows …" is prose: a caption continues with a mark, a capital letter, or not at all.
   const rest = text.slice(match[0].length)
   const marked = /[.:–-]\s*$/.test(match[0])
+  if (text.length > (marked ? MAX_MARKED : MAX_CAPTION)) return undefined
   if (!marked && rest !== "" && !/^[\p{Lu}\p{N}(“"]/u.test(rest)) return undefined
-  return { table: isTableCaption(text) }
+  return { table: isTableCaption(text), bare: rest === "" && !marked }
 }
 
 const isBare = (block: Block | undefined): boolean =>
   (block?.kind === "table" || block?.kind === "figure") && block.caption.length === 0
 
+/** Whether a paragraph is the title below a number that stands alone. */
+const isTitle = (block: Block | undefined): block is Paragraph =>
+  block?.kind === "paragraph" &&
+  captionOf(block) === undefined &&
+  textOfSpans(block.spans).length <= MAX_TITLE
+
 /** Attaches to tables and figures the captions above or below them. */
 export const withCaptions = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
-  const done: Array<Block> = []
+  const done: Array<Block | undefined> = []
   const skip = new Set<number>()
   const take = (at: number, block: Block): Block => {
     if (block.kind !== "table" && block.kind !== "figure") return block
@@ -69,27 +88,46 @@ export const withCaptions = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block>
       const caption = skip.has(other) ? undefined : captionOf(blocks[other])
       return caption !== undefined && (block.kind === "figure" ? !caption.table : caption.table)
     }
+    const isNext = (other: number): boolean =>
+      other > at &&
+      isBare(blocks[other + 1]) &&
+      blocks[other + 1]?.kind === block.kind &&
+      (block.kind === "table" || fits(at - 1))
+    const claim = (...places: ReadonlyArray<number>): ReadonlyArray<Span> =>
+      places.flatMap((place, nth) => {
+        skip.add(place)
+        if (place < at) done[place] = undefined
+        const caption = blocks[place]
+        return caption?.kind === "paragraph" ? [...(nth === 0 ? [] : [plain(" ")]), ...caption.spans] : []
+      })
+    const found = block.kind === "figure" ? captionBeside(blocks, at, block.captionStart, fits) : undefined
     // A table's caption stands above it as a rule, a figure's below.
     const places = block.kind === "table" ? [at - 1, at + 1] : [at + 1, at - 1]
-    const place = places.find(
-      (other) =>
-        fits(other) &&
-        !(
-          other > at &&
-          isBare(blocks[other + 1]) &&
-          blocks[other + 1]?.kind === block.kind &&
-          block.kind === "table"
-        )
-    )
-    const caption = place === undefined ? undefined : blocks[place]
-    if (place === undefined || caption?.kind !== "paragraph") return block
-    skip.add(place)
-    if (place < at) done.pop()
-    return { ...block, caption: caption.spans }
+    const place = found ?? places.find((other) => fits(other) && !isNext(other))
+    if (place !== undefined) {
+      const title = place + 1
+      const titled = captionOf(blocks[place])?.bare === true && title === at - 1 && isTitle(blocks[title])
+      return { ...block, caption: titled ? claim(place, title) : claim(place) }
+    }
+    const titled = isTitle(blocks[at - 1]) && fits(at - 2) && captionOf(blocks[at - 2])?.bare === true
+    return titled && !skip.has(at - 1) ? { ...block, caption: claim(at - 2, at - 1) } : block
   }
-  for (const [at, block] of blocks.entries()) {
-    if (skip.has(at)) continue
-    done.push(take(at, block))
-  }
-  return done
+  for (const [at, block] of blocks.entries()) done.push(skip.has(at) ? undefined : take(at, block))
+  return done.flatMap((block) => block ?? [])
+}
+
+/** The caption that was found beside a drawing: words of the drawing may have come between. */
+const captionBeside = (
+  blocks: ReadonlyArray<Block>,
+  at: number,
+  start: string | undefined,
+  fits: (place: number) => boolean
+): number | undefined => {
+  if (start === undefined) return undefined
+  for (let away = 1; away <= APART; away++)
+    for (const place of [at + away, at - away]) {
+      const block = blocks[place]
+      if (block?.kind === "paragraph" && fits(place) && textOfSpans(block.spans).startsWith(start)) return place
+    }
+  return undefined
 }

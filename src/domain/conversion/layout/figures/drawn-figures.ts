@@ -4,6 +4,7 @@ import { linesOf } from "../lines/line.ts"
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
 import type { Placed } from "../reading-order.ts"
+import { framesOf } from "./frames.ts"
 import { joined, joinRegions, liesIn, type Region, regionsOf } from "./regions.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
@@ -26,6 +27,10 @@ const NEAR = 36
 const NEAR_BY_LABELS = 96
 /** How far the panels of a figure may stand from each other, points. */
 const PANELS = 84
+/** Lines from a caption's number to its title below, in font sizes. */
+const TITLE_STEP = 3
+/** Words of what is only framed, at most. */
+const MOST_FRAMED = 6
 /** Labels are short; a figure may hold a few longer ones, and one that was placed as a whole some more. */
 const LONG = 55
 const MAX_LONG = 3
@@ -40,6 +45,9 @@ const MOSTLY_RULES = 0.75
 /** Labels beside a drawing: how far they stand from it, points, and their longest. */
 const BESIDE = 10
 const LABEL = 40
+/** How far they reach beyond it, points: further where a caption says that it is a figure. */
+const REACH = 25
+const REACH_CAPTIONED = 90
 const ROUNDS = 3
 /** Room around a figure, and least room above its caption, points. */
 const MARGIN = 2
@@ -61,6 +69,17 @@ const isCaption = (segment: Segment): boolean => {
   const rest = text.slice(match[0].length)
   return /[.:–-]\s*$/.test(match[0]) || rest === "" || /^[\p{Lu}\p{N}(“"]/u.test(rest)
 }
+
+/** The line of a title below a caption's number that stands alone. */
+const titleOf = (caption: Segment, segments: ReadonlyArray<Segment>): Segment | undefined =>
+  CAPTION.exec(segmentText(caption))?.[0].trimEnd() === segmentText(caption).trimEnd()
+    ? segments.find(
+        ({ baseline, x0 }) =>
+          baseline > caption.baseline + 0.5 * caption.size &&
+          baseline < caption.baseline + TITLE_STEP * caption.size &&
+          Math.abs(x0 - caption.x0) < caption.size
+      )
+    : undefined
 
 const centreIn = ({ x0, x1, y0, y1 }: Box, box: Box, slack: number): boolean => {
   const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
@@ -104,7 +123,8 @@ const nearCaption = (caption: Segment, scene: Scene): Region | undefined => {
   const below = (): ReadonlyArray<Region> =>
     regions.filter((region) => {
       const gap = region.y0 - caption.y1
-      return region.placed && overlapsAcross(region, caption) && gap > -4 && gap < NEAR
+      const drawn = region.placed || (region.curves > 0 && under.get(region)?.length === 0)
+      return drawn && overlapsAcross(region, caption) && gap > -4 && gap < NEAR
     })
   const parts = above.length > 0 ? [...above] : [...below()]
   let whole = joinRegions(parts)
@@ -175,7 +195,8 @@ const withLabels = (
   box: Box,
   { prose, segments }: Scene,
   captions: ReadonlySet<Segment>,
-  bodySize: number
+  bodySize: number,
+  reach: number
 ): { readonly box: Box; readonly labels: ReadonlyArray<Segment> } => {
   const labels = new Set(segments.filter((segment) => centreIn(segment, box, 3) && !captions.has(segment)))
   let whole = [...labels].reduce<Box>(joined, box)
@@ -187,7 +208,7 @@ const withLabels = (
         segment.characters <= LABEL &&
         segment.size <= 1.02 * bodySize &&
         touches(segment, whole, BESIDE) &&
-        (liesIn(segment, whole, 2.5 * BESIDE) || segment.characters < LABEL / 4) &&
+        (liesIn(segment, whole, reach) || segment.characters < LABEL / 4) &&
         !prose.some(
           (other) =>
             !labels.has(other) &&
@@ -221,6 +242,17 @@ const turnedLabels = (box: Box, turned: ReadonlyArray<TextRun>): ReadonlyArray<T
   return [...found]
 }
 
+/** Whether one of few drawings may be a figure: a picture, or the side of a frame. */
+const mayFrame = ({ box, kind }: PageContent["drawings"][number]): boolean =>
+  kind === "image" || box.y1 - box.y0 >= MIN_SIDE
+
+/** Whether a frame holds a few short words at most. */
+const isEmpty = (frame: Box, { regions, segments }: Scene): boolean => {
+  const inside = segments.filter((segment) => centreIn(segment, frame, 3))
+  const drawn = regions.some((region) => region.drawings >= MIN_DRAWINGS && centreIn(region, frame, 0))
+  return !drawn && inside.length <= MOST_FRAMED && inside.every(({ characters }) => characters <= LONG)
+}
+
 /** More turned words on a page are its text. */
 const MOST_TURNED = 500
 
@@ -238,14 +270,14 @@ export const drawnFigures = (
 ): DrawnFigures => {
   const { drawings, groups } = page
   if (segments.length > MOST_SEGMENTS) return NO_FIGURES
-  if (groups.length === 0 && drawings.length < MIN_DRAWINGS && !drawings.some(({ kind }) => kind === "image"))
-    return NO_FIGURES
+  if (groups.length === 0 && drawings.length < MIN_DRAWINGS && !drawings.some(mayFrame)) return NO_FIGURES
   const regions = regionsOf(page).filter(
     ({ x0, x1, y0, y1 }) => (x1 - x0) * (y1 - y0) > MIN_SIDE && x1 > x0 && y1 > y0
   )
-  if (regions.length === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
+  const frames = framesOf(page)
+  if (regions.length + frames.length === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
   const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
-  const isCaptionLine = new Set(captions)
+  const isCaptionLine = new Set(captions.flatMap((caption) => [caption, titleOf(caption, segments) ?? caption]))
   const placed: Array<Placed> = []
   const taken = new Set<Segment>()
   const turned = new Set<TextRun>()
@@ -255,11 +287,13 @@ export const drawnFigures = (
     regions.map((region) => [region, captions.filter((caption) => isAbove(region, caption, prose))])
   )
   const scene: Scene = { regions, segments, captions, prose, under }
-  const add = (region: Region, captioned: boolean): void => {
+  const add = (region: Region, caption: Segment | undefined, sure = false): void => {
     if (placed.some((other) => touches(other, region))) return
+    const captioned = caption !== undefined
     const inside = segments.filter((segment) => centreIn(segment, region, 3) && !isCaptionLine.has(segment))
-    if (!isFigure(region, captioned, { page, inside })) return
-    const { box: level, labels } = withLabels(region, scene, isCaptionLine, bodySize)
+    if (!sure && !isFigure(region, captioned, { page, inside })) return
+    const reach = captioned ? REACH_CAPTIONED : REACH
+    const { box: level, labels } = withLabels(region, scene, isCaptionLine, bodySize, reach)
     const upwards = turnedLabels(level, askew.length > MOST_TURNED ? [] : askew)
     const box = upwards.reduce<Box>((sum, run) => joined(sum, run.box), level)
     const shown: Box = {
@@ -275,7 +309,8 @@ export const drawnFigures = (
         region: shown,
         alt: undefined,
         labels: [...linesOf(labels, []), ...upwards].map(({ text }) => text.trim()),
-        caption: []
+        caption: [],
+        captionStart: caption === undefined ? undefined : segmentText(caption).trim()
       },
       ...shown
     })
@@ -284,8 +319,12 @@ export const drawnFigures = (
   }
   for (const caption of captions) {
     const region = nearCaption(caption, scene)
-    if (region !== undefined) add(region, true)
+    if (region !== undefined) add(region, caption)
   }
-  for (const region of regions) add(region, false)
+  for (const caption of captions) {
+    const frame = frames.find((one) => isAbove(one, caption, prose) && isEmpty(one, scene))
+    if (frame !== undefined) add(frame, caption, true)
+  }
+  for (const region of regions) add(region, undefined)
   return { placed, taken, turned }
 }
