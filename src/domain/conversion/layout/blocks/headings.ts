@@ -198,6 +198,13 @@ const kindLevel = (kind: string | undefined, { kinds }: Outline): number | undef
   return undefined
 }
 
+/** Whether a number has more parts than all that the outline names: it does not go that deep. */
+const isBeyond = (kind: string | undefined, outline: Outline): boolean =>
+  kind !== undefined &&
+  kind.startsWith("parts") &&
+  kindLevel(kind, outline) !== undefined &&
+  ![...outline.kinds.keys()].some((named) => named.startsWith("parts") && named >= kind)
+
 /** Where a heading that the outline leaves out stands: beside those that look like it, else below those that are larger. */
 const unnamedLevel = (
   key: string,
@@ -248,7 +255,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const larger = size >= profile.bodySize * 1.06
   if (bulleted && !larger) return undefined
   if (!larger) {
-    if (outline.reach === "sections" && !UNLISTED.test(text)) return undefined
+    if (outline.reach === "sections" && !UNLISTED.test(text) && !isBeyond(number, outline)) return undefined
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
     if (size < profile.bodySize * SMALL && !isNumbered(text)) return undefined
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined

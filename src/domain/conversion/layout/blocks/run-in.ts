@@ -1,11 +1,11 @@
-import { append } from "../../../lists.ts"
+import { append, greatest } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
 import { isBold, type Piece, type Segment } from "../lines/segment.ts"
 import { numberKind } from "../sections.ts"
-import { type HeadingContext, namedLevel } from "./headings.ts"
+import { type HeadingContext, isLabel, namedLevel } from "./headings.ts"
 
 /** A heading that stands in the first line of its paragraph, and the paragraph without it. */
 interface RunIn {
@@ -75,33 +75,67 @@ const partLevel = (kind: string, { profile }: HeadingContext): number => {
   return parts + 1
 }
 
+/** White space behind a heading without a number, in font sizes: words of a line stand nearer. */
+const QUAD = 0.75
+/** Step from the paragraph above, in font sizes, and how far its lines stand apart from one edge. */
+const ABOVE = 1.7
+const FLUSH = 0.3
+/** Longest one without a number, characters. */
+const MAX_PLAIN = 80
+
 /**
- * The heading in a paragraph's first line ("2.1. Titles. Each of them …"): bold or italic words with a section's number in parts, or
- * named by the outline, that end like a sentence before plain text.
+ * Whether bold words open a paragraph without a number, as a fourth level is set: apart from the text above, and by a quad from the
+ * words behind. Terms of a list have their text indented.
+ */
+const isSpaced = (group: Group, heading: ReadonlyArray<Line>, text: ReadonlyArray<Line>): boolean => {
+  const [only, more] = heading
+  const [first, second] = text
+  const line = group.lines[0]
+  if (only === undefined || more !== undefined || first === undefined || second === undefined) return false
+  return (
+    line !== undefined &&
+    group.gap > ABOVE &&
+    group.marker === undefined &&
+    only.bold > 0.95 &&
+    only.text.length <= MAX_PLAIN &&
+    /^[\p{Lu}\p{Lo}“"¿¡]/u.test(only.text) &&
+    !isLabel(only.text) &&
+    !STATEMENT.test(`1 ${only.text}`) &&
+    Math.abs(first.baseline - only.baseline) < 0.2 * only.size &&
+    first.x0 - only.x1 > QUAD * only.size &&
+    Math.abs(second.x0 - line.x0) < FLUSH * line.size &&
+    first.bold < 0.5
+  )
+}
+
+/** The level below all sections that are numbered. */
+const lowestLevel = ({ outline, profile }: HeadingContext): number => {
+  const outlined = [...outline.kinds.values()].map((level) => level + 1)
+  return 1 + Math.max(2, greatest([...profile.sections.numbered.values(), ...outlined]))
+}
+
+/**
+ * The heading in a paragraph's first line: bold or italic words with a section's number in parts ("2.1. Titles. Each of them …"), or
+ * named by the outline, that end like a sentence before plain text; or bold words with a quad behind them.
  */
 export const runInHeading = (group: Group, context: HeadingContext): RunIn | undefined => {
   const start = group.lines[0]?.segments[0]?.pieces[0]
   if (start === undefined || context.profile.bodyBold) return undefined
   const number = numberKind(group.lines[0]?.text ?? "")
   const numbered = number?.startsWith("parts") === true && context.outline.reach !== "sections"
-  if (
-    !numbered &&
-    (context.titles === undefined || !(isDistinct(start, context.fonts) || number !== undefined))
-  )
-    return undefined
+  const distinct = isDistinct(start, context.fonts)
+  if (!numbered && !distinct && (context.titles === undefined || number === undefined)) return undefined
   const parts = parted(group.lines, context.fonts)
   if (parts === undefined) return undefined
   const [heading, text] = [parts.heading, parts.text].map((lines) => lines.map((line) => line.text).join(" "))
   if (heading === undefined || text === undefined) return undefined
-  if (
-    !END.test(heading.trim()) ||
-    !/\p{L}/u.test(heading) ||
-    heading.length > MAX_CHARACTERS ||
-    text.length < MIN_TEXT
-  )
-    return undefined
-  const named = namedLevel(heading, context)
-  if (named !== undefined) return { level: named, ...parts }
-  if (!numbered || !isNumbered(heading) || STATEMENT.test(heading)) return undefined
-  return { level: partLevel(number, context), ...parts }
+  if (!/\p{L}/u.test(heading) || heading.length > MAX_CHARACTERS || text.length < MIN_TEXT) return undefined
+  if (END.test(heading.trim())) {
+    const named = namedLevel(heading, context)
+    if (named !== undefined) return { level: named, ...parts }
+    if (numbered && isNumbered(heading) && !STATEMENT.test(heading))
+      return { level: partLevel(number, context), ...parts }
+  }
+  if (number !== undefined || !isSpaced(group, parts.heading, parts.text)) return undefined
+  return { level: lowestLevel(context), ...parts }
 }

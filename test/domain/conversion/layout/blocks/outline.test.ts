@@ -62,6 +62,15 @@ describe("what bookmarks leave out", () => {
     ])
   })
 
+  it("is a heading at the text's size where its number goes deeper than the outline does", () => {
+    const deep = [...runs.slice(0, -1 - text(0, 1).length), ...section("1.2.1 Round stones", 470, bold)]
+    const outline = [entry("Rivers", 1), entry("Cold water", 2), entry("Warm water", 2)]
+    assert.include(headings(deep, outline), "4 1.2.1 Round stones")
+    const third = { title: "1.1.1 Flat stones", level: 3, page: 0 }
+    const flat = [...section("1.1.1 Flat stones", 570, bold), ...section("1.2.1 Round stones", 670, bold)]
+    assert.notInclude(headings([...runs.slice(0, -1 - text(0, 1).length), ...flat], [...outline, third]).join(), "Round")
+  })
+
   it("is not moved by a second, torn list of the same titles", () => {
     const torn = [entry("Cold water", 7), entry("Warm water", 8)]
     const outline = [entry("Rivers", 1), entry("Cold water", 2), entry("Warm water", 2), ...torn]

@@ -43,4 +43,24 @@ describe("a run-in heading", () => {
     ] as const)
       assert.lengthOf(htmlOf(PAGE(words, font)).match(/<h\d>/g) ?? [], 1, words)
   })
+
+  it("needs no number where it is bold, apart from the text above and by a quad from its own text", () => {
+    const spaced = (words: string, gap: number, indent = 0, y = 160, font: number = FONT.bold) => [
+      run("1 Rivers", 60, 60, { font: FONT.bold, size: 14 }),
+      ...lines(prose(30), 60, 90, 80),
+      run(words, 60, y, { font }),
+      run("and river stones go on in the same line", 60 + words.length * 5 + gap, y),
+      ...lines(prose(30, y), 60 + indent, y + 12, 80)
+    ]
+    assert.match(htmlOf(spaced("Cold water", 10)), /<h3>Cold water<\/h3><p>and river stones/)
+    for (const none of [
+      spaced("Cold water", 3),
+      spaced("Cold water", 10, 24),
+      spaced("Cold water", 10, 0, 126),
+      spaced("Cold water", 10, 0, 160, FONT.italic),
+      spaced("Warning", 10),
+      spaced("cold water", 10)
+    ])
+      assert.lengthOf(htmlOf(none).match(/<h\d>/g) ?? [], 1)
+  })
 })
