@@ -1,4 +1,4 @@
-import { Context, type Duration, type Effect } from "effect"
+import { Context, type Duration, type Effect, Schema } from "effect"
 
 import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
@@ -9,10 +9,18 @@ import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** What a file is, by its content. */
-export type FileKind = "pdf" | "docx" | "png" | "jpeg"
+export const FileKind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
+export type FileKind = typeof FileKind.Type
 
 /** Statuses of a file; `processing` is the inline path (DOCX, images). */
-export type FileStatus = "uploaded" | "processing" | "chunked_processing" | "completed" | "failed"
+export const FileStatus = Schema.Literals([
+  "uploaded",
+  "processing",
+  "chunked_processing",
+  "completed",
+  "failed"
+])
+export type FileStatus = typeof FileStatus.Type
 
 /** A file as its owner sees it. Times are ISO 8601. */
 export interface StoredFile {

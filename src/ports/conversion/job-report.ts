@@ -1,10 +1,11 @@
 import { Context, type Effect } from "effect"
 
 import type { BatchOutcome, BatchRowState } from "../../domain/batch/row.ts"
-import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
+import type { ChunkStatus, JobStatus, JobOptions } from "../../domain/conversion/job.ts"
 import type { CustomerId, FileId, JobId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
+import type { FileKind, FileStatus } from "./conversion-store.ts"
 
 /** Most jobs of one page, and days of one cost report. */
 export const MAX_JOBS_PAGE = 200
@@ -45,6 +46,41 @@ export interface JobRow {
     readonly submittedAt: string | null
     readonly closedAt: string | null
   } | null
+}
+
+/** Most jobs, and most chunks, of one document's report. */
+export const MAX_DOCUMENT_ROWS = 50
+
+/** A document as admins see it, without its words. Times are ISO 8601 in UTC. */
+export interface DocumentReport {
+  readonly id: FileId
+  readonly name: string
+  readonly kind: FileKind
+  readonly sizeBytes: number
+  readonly pages: number
+  readonly status: FileStatus
+  readonly error: string | null
+  readonly customerId: CustomerId
+  /** Null where the owner was erased. */
+  readonly customerEmail: string | null
+  readonly createdAt: string
+  readonly deletedAt: string | null
+  readonly hasResult: boolean
+  /** Of the result: pages from 1 that could not be read. */
+  readonly unreadablePages: ReadonlyArray<number>
+  /** With how many addresses it is shared. */
+  readonly shares: number
+  /** Its conversions, newest first. */
+  readonly jobs: ReadonlyArray<JobRow>
+  /** Of the newest conversion: chunks that are not completed, and those that took several attempts, by their pages. */
+  readonly chunks: ReadonlyArray<{
+    /** From 1, the last one included. */
+    readonly firstPage: number
+    readonly lastPage: number
+    readonly status: ChunkStatus
+    readonly attempts: number
+    readonly error: string | null
+  }>
 }
 
 /** Costs of the models over some days, by source, and the savings of the batch lane. USD. */
@@ -102,6 +138,8 @@ export class JobReport extends Context.Service<
       | undefined,
       StoreUnavailable
     >
+    /** A document, deleted or not, as long as its row is kept; `undefined`: there is none. */
+    readonly document: (fileId: FileId) => Effect.Effect<DocumentReport | undefined, StoreUnavailable>
     /** Today and the `days` − 1 days before it, UTC; 1 to {@link MAX_COST_DAYS}. */
     readonly costs: (days: number) => Effect.Effect<CostReport, StoreUnavailable>
   }

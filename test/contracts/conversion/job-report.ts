@@ -4,6 +4,7 @@ import { Effect, type Layer } from "effect"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../../src/ports/conversion/job-report.ts"
+import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { anyId } from "../../support/any-id.ts"
 import { claimAs, endWith, JOB, PRICE } from "../batch/batch-store.ts"
 import { clean, cost, customer, DocumentsWorld, job, parked, pdf } from "./documents-world.ts"
@@ -11,7 +12,7 @@ import { clean, cost, customer, DocumentsWorld, job, parked, pdf } from "./docum
 /** What every report on jobs and costs shows to admins. */
 export const suite = (
   name: string,
-  stores: Layer.Layer<JobReport | ConversionStore | BatchStore | DocumentsWorld>
+  stores: Layer.Layer<JobReport | SharedFiles | ConversionStore | BatchStore | DocumentsWorld>
 ) =>
   suiteLayer(stores, { timeout: 60_000 })(`jobs and costs for admins: ${name}`, (it) => {
     it.effect("jobs, newest first, page by page, by status, with what they cost", () =>
@@ -75,6 +76,73 @@ export const suite = (
         assert.isUndefined(yield* jobs.jobOf(anyId(ids[1])))
         assert.strictEqual((yield* Effect.flip(jobs.jobs({ limit: 1, cursor: "x" })))._tag, "InvalidCursor")
       })
+    )
+
+    it.effect(
+      "a document with its conversions, what of the newest is left, and with how many it is shared",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const jobs = yield* JobReport
+          const conversions = yield* ConversionStore
+          const owner = yield* customer(100)
+          const fileId = yield* pdf(owner, 5)
+          const fresh = (yield* jobs.document(fileId))!
+          assert.deepInclude(fresh, {
+            id: fileId,
+            name: "a.pdf",
+            kind: "pdf",
+            pages: 5,
+            status: "uploaded",
+            customerId: owner,
+            customerEmail: `${owner}@x.test`,
+            deletedAt: null,
+            hasResult: false,
+            unreadablePages: [],
+            shares: 0,
+            jobs: [],
+            chunks: []
+          })
+          const first = yield* job(owner, fileId)
+          yield* conversions.bookCosts([cost(first, 0.25)])
+          yield* conversions.cancel(first)
+          const second = yield* job(owner, fileId)
+          const links = yield* SharedFiles
+          const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+          yield* links.note({ fileId, recipients: ["ann@x.test", "bob@x.test"], expiresAt })
+          const other = yield* pdf(owner, 1)
+          yield* job(owner, other)
+          const report = (yield* jobs.document(fileId))!
+          assert.deepStrictEqual([report.status, report.shares], ["chunked_processing", 2])
+          assert.deepStrictEqual(
+            report.jobs.map(({ id, status, totalCostUsd }) => [id, status, totalCostUsd]),
+            [
+              [second, "pending", 0],
+              [first, "cancelled", 0.25]
+            ]
+          )
+          assert.deepStrictEqual(
+            report.jobs,
+            (yield* jobs.jobs({ limit: 10 })).rows.filter((one) => one.fileId === fileId)
+          )
+          assert.deepStrictEqual(
+            report.chunks.map(({ attempts, error, firstPage, lastPage, status }) => [
+              firstPage,
+              lastPage,
+              status,
+              attempts,
+              error
+            ]),
+            [
+              [1, 2, "pending", 0, null],
+              [3, 4, "pending", 0, null],
+              [5, 5, "pending", 0, null]
+            ]
+          )
+          yield* conversions.deleteFile(other, owner)
+          assert.isNotNull((yield* jobs.document(other))?.deletedAt)
+          assert.isUndefined(yield* jobs.document(anyId()))
+        })
     )
 
     it.effect("the batch row of a job", () =>

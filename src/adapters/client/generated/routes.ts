@@ -124,6 +124,7 @@ export const ROUTES = {
   },
   jobs: {
     jobs: "GET /api/admin/jobs",
+    document: "GET /api/admin/files/{fileId}",
     costs: "GET /api/admin/costs"
   },
   bulk: {

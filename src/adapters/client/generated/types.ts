@@ -176,6 +176,25 @@ export interface CostReport {
   readonly batch: { readonly jobs: number; readonly accepted: number; readonly fallback: number; readonly costUsd: number; readonly onDemandUsd: number; readonly savedUsd: number }
 }
 
+export interface DocumentReport {
+  readonly id: string
+  readonly name: string
+  readonly kind: "pdf" | "docx" | "png" | "jpeg"
+  readonly sizeBytes: number
+  readonly pages: number
+  readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed"
+  readonly error: string | null
+  readonly customerId: string
+  readonly customerEmail: string | null
+  readonly createdAt: string
+  readonly deletedAt: string | null
+  readonly hasResult: boolean
+  readonly unreadablePages: ReadonlyArray<number>
+  readonly shares: number
+  readonly jobs: ReadonlyArray<ConversionJobRow>
+  readonly chunks: ReadonlyArray<{ readonly firstPage: number; readonly lastPage: number; readonly status: "pending" | "waiting_batch" | "processing" | "completed" | "failed" | "cancelled"; readonly attempts: number; readonly error: string | null }>
+}
+
 export interface ConversionJobRow {
   readonly id: string
   readonly fileId: string
@@ -1044,6 +1063,13 @@ export interface Operations {
     readonly input: { readonly status?: JobStatus | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<ConversionJobRow>; readonly nextCursor: string | null }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** A customer's document and its conversions, without its words: `GET /api/admin/files/{fileId}` */
+  readonly "jobs.document": {
+    readonly input: { readonly fileId: string | number }
+    readonly success: DocumentReport
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
   }
   /** What models cost, and what the batch lane saved: `GET /api/admin/costs` */

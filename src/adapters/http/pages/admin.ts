@@ -27,7 +27,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The label of a value of a closed set: `hard_bounce` as “Hard bounce”. */
-const words = (value: string): string =>
+export const words = (value: string): string =>
   WORDS.get(value) ?? value.charAt(0).toUpperCase() + value.slice(1).replaceAll("_", " ")
 
 const select = (name: string, label: string, values: ReadonlyArray<string>, any: string): string =>

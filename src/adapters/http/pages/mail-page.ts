@@ -11,7 +11,7 @@ const MAX_RAW = 20_000
 export const moment = (iso: string): string =>
   `<time datetime="${escape(iso)}">${escape(iso.slice(0, 19).replace("T", " "))} UTC</time>`
 
-const tag = (text: string, mood: string): string =>
+export const tag = (text: string, mood: string): string =>
   `<span class="tag ${mood}">${escape(text.replaceAll("_", " "))}</span>`
 
 /** A line of the story: when, and what happened. */
@@ -160,7 +160,7 @@ const CLAIMS: Readonly<Record<string, string>> = {
 const list = (addresses: ReadonlyArray<string>): string =>
   `<ul>${addresses.map((address) => `<li>${escape(address)}</li>`).join("")}</ul>`
 
-const fact = (name: string, html: string | undefined): string =>
+export const fact = (name: string, html: string | undefined): string =>
   html === undefined ? "" : `<div><dt>${name}</dt><dd>${html}</dd></div>`
 
 const text = (value: string | null): string | undefined => (value === null ? undefined : escape(value))

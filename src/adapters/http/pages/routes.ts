@@ -9,6 +9,7 @@ import { adminScreen } from "./admin.ts"
 import { type Assets, assetRoutes, readAssets } from "./assets.ts"
 import { CONVERSION_POLICY, conversionMain } from "./conversion-page.ts"
 import { dashboardMain } from "./dashboard.ts"
+import { makeDocumentPages } from "./document-page.ts"
 import { healthQueryOf, makeHealthPages } from "./health-pages.ts"
 import { acceptsPages, escape, pageResponse } from "./html-page.ts"
 import { makeMailPages } from "./mail-pages.ts"
@@ -37,6 +38,7 @@ interface Pages {
   readonly caller: Effect.Success<ReturnType<typeof makeCaller>>
   readonly mail: Effect.Success<typeof makeMailPages>
   readonly health: Effect.Success<typeof makeHealthPages>
+  readonly document: Effect.Success<typeof makeDocumentPages>
 }
 
 const respond = ({ assets }: Pages, content: ShellPage, status = 200) =>
@@ -174,9 +176,22 @@ const mail = (pages: Pages) =>
     )
   )
 
+/** `GET /admin/jobs/documents/:fileId`. */
+const document = (pages: Pages) =>
+  Effect.flatMap(HttpRouter.params, ({ fileId = "" }) =>
+    guarded(pages, "admin:read", `/admin/jobs/documents/${encodeURIComponent(fileId)}`, () =>
+      Effect.map(pages.document(fileId), (content) => ({
+        ...content,
+        script: "admin/times.js",
+        style: "admin/admin.css",
+        complete: true
+      }))
+    )
+  )
+
 /**
  * The pages for people: the dashboard, the admin screens, the sign-in, and their assets. A page holds no user data: its
- * script reads the JSON API, with the same session; the overview and a mail's page
+ * script reads the JSON API, with the same session; the overview, a mail's page and a document's
  * alone are complete as they are served. None of them is in the OpenAPI document.
  */
 export const pageRoutes = (addresses: PublicAddresses) =>
@@ -186,7 +201,8 @@ export const pageRoutes = (addresses: PublicAddresses) =>
         assets: readAssets(),
         caller: yield* makeCaller(addresses),
         mail: yield* makeMailPages,
-        health: yield* makeHealthPages
+        health: yield* makeHealthPages,
+        document: yield* makeDocumentPages
       }
       yield* assetRoutes(router, pages.assets)
       yield* router.add("GET", "/", home)
@@ -197,5 +213,6 @@ export const pageRoutes = (addresses: PublicAddresses) =>
       yield* router.add("GET", "/admin/stream", overviewStream(pages))
       yield* router.add("GET", "/admin/:screen", admin(pages))
       yield* router.add("GET", "/admin/email-log/:id", mail(pages))
+      yield* router.add("GET", "/admin/jobs/documents/:fileId", document(pages))
     })
   )

@@ -1,9 +1,12 @@
 import { Duration, Effect, Layer } from "effect"
 
+import type { FileId } from "../../../domain/ids.ts"
 import {
   type CostReport,
+  type DocumentReport,
   JobReport,
-  type JobRow as ReportedJob
+  type JobRow as ReportedJob,
+  MAX_DOCUMENT_ROWS
 } from "../../../ports/conversion/job-report.ts"
 import { newestFirst } from "../documents/page.ts"
 import type { BatchRow, JobRow, LedgerRow } from "../documents/rows.ts"
@@ -46,6 +49,37 @@ const reported = (db: Documents, job: JobRow): ReportedJob => {
     createdAt: isoOf(job.createdAt),
     finishedAt: isoOrNull(job.finishedAt),
     batch: batch === undefined ? null : batchOf(batch)
+  }
+}
+
+const documentOf = (db: Documents, fileId: FileId): DocumentReport | undefined => {
+  const file = db.files.get(fileId)
+  if (file === undefined) return undefined
+  const { customerId, error, id, kind, name, pages, sizeBytes, status, unreadablePages } = file
+  const now = isoOf(db.moment())
+  const jobs = db.jobs
+    .where((job) => job.fileId === fileId)
+    .toSorted(by((job) => -job.createdAt))
+    .slice(0, MAX_DOCUMENT_ROWS)
+  const chunks = db.chunks
+    .where((one) => one.jobId === jobs[0]?.id && (one.status !== "completed" || one.attempts > 1))
+    .toSorted(by(({ chunkIndex }) => chunkIndex))
+    .slice(0, MAX_DOCUMENT_ROWS)
+  return {
+    ...{ id, name, kind, sizeBytes, pages, status, error, customerId, unreadablePages },
+    customerEmail: db.customers.get(customerId)?.email ?? null,
+    createdAt: isoOf(file.createdAt),
+    deletedAt: isoOrNull(file.deletedAt),
+    hasResult: file.resultKey !== null,
+    shares: db.shares.where((share) => share.fileId === fileId && share.expiresAt > now).length,
+    jobs: jobs.map((job) => reported(db, job)),
+    chunks: chunks.map((one) => ({
+      firstPage: one.firstPage + 1,
+      lastPage: one.lastPage + 1,
+      status: one.status,
+      attempts: one.attempts,
+      error: one.error
+    }))
   }
 }
 
@@ -120,6 +154,7 @@ export const layer: Layer.Layer<JobReport, never, MemoryDocuments> = Layer.effec
           const { options, status } = job
           return { fileId: file.id, customerId: file.customerId, status, options }
         }),
+      document: (fileId) => run((db) => documentOf(db, fileId)),
       costs: (days) => run((db) => costs(db, days))
     })
   })

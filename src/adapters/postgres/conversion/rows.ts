@@ -3,14 +3,12 @@ import { Option, Schema, SchemaTransformation } from "effect"
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { JobStatus, JobOptions } from "../../../domain/conversion/job.ts"
 import { CustomerId, FileId, JobId, ChunkId, FlyerId, type LeaseId } from "../../../domain/ids.ts"
-import type { StoredFile } from "../../../ports/conversion/conversion-store.ts"
+import { FileKind, FileStatus, type StoredFile } from "../../../ports/conversion/conversion-store.ts"
 import { statements } from "../statement.ts"
 import { TextOrNull, timeColumn, toJsonText } from "../values.ts"
 
 /** Every function is idempotent by its ids. */
 export const ask = statements({ within: "10 seconds", repeatable: true })
-
-const Kind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
 
 const decodeOptions = Schema.decodeUnknownOption(JobOptions)
 
@@ -35,10 +33,10 @@ export const FileRow = Schema.Struct({
   id: FileId,
   customerId: CustomerId,
   name: Schema.String,
-  kind: Kind,
+  kind: FileKind,
   sizeBytes: Schema.Number,
   pages: Schema.Int,
-  status: Schema.Literals(["uploaded", "processing", "chunked_processing", "completed", "failed"]),
+  status: FileStatus,
   phase: TextOrNull,
   jobId: Schema.NullOr(JobId),
   jobStatus: Schema.NullOr(JobStatus),
@@ -106,7 +104,7 @@ export const InlineRow = Schema.Struct({
   fileId: FileId,
   jobId: JobId,
   name: Schema.String,
-  kind: Kind,
+  kind: FileKind,
   objectKey: Schema.String,
   attempts: Schema.Int,
   options: StoredOptions

@@ -8,7 +8,7 @@ import {
   ContactMessages
 } from "../../../../src/ports/accounts/accounts.ts"
 import { AuditLog, type AuditLogFilter, type AuditLogRow } from "../../../../src/ports/accounts/audit-log.ts"
-import { JobReport, type JobRow } from "../../../../src/ports/conversion/job-report.ts"
+import { type DocumentReport, JobReport, type JobRow } from "../../../../src/ports/conversion/job-report.ts"
 import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../../src/ports/delivery/alert-channels.ts"
 import {
   type EmailLogFilter,
@@ -111,6 +111,25 @@ const jobOf = (status: JobRow["status"]): JobRow => ({
   }
 })
 
+const documentOf = (job: JobRow): DocumentReport => ({
+  id: job.fileId,
+  name: `${HOSTILE}.pdf`,
+  kind: "pdf",
+  sizeBytes: 1_234_567,
+  pages: 1200,
+  status: "failed",
+  error: HOSTILE,
+  customerId: job.customerId!,
+  customerEmail: "ann@x.test",
+  createdAt: AT,
+  deletedAt: null,
+  hasResult: true,
+  unreadablePages: Array.from({ length: 40 }, (_, at) => at + 1),
+  shares: 3,
+  jobs: [job],
+  chunks: [{ firstPage: 21, lastPage: 40, status: "failed", attempts: 3, error: HOSTILE }]
+})
+
 let suppressed: Array<SuppressionRow> = []
 let preferences = DEFAULT_PREFERENCES
 let dead = [HOSTILE]
@@ -128,6 +147,8 @@ beforeAll(async () => {
     jobs: Layer.succeed(JobReport, {
       jobCounts: Effect.succeed([{ status: "cancelled" as const, jobs: 1234 }]),
       jobOf: () => Effect.succeed(undefined),
+      document: (fileId) =>
+        Effect.succeed(fileId === jobOf("failed").fileId ? documentOf(jobOf("failed")) : undefined),
       jobs: ({ status }) =>
         Effect.sync(() => {
           asked.status = status
@@ -267,6 +288,16 @@ it(
     await page.getByText("Cancelled by user").waitFor()
     await page.getByText(HOSTILE, { exact: true }).first().waitFor()
     await expectAccessible(page, "cancelled jobs")
+    await page.getByRole("link", { name: `${HOSTILE}.pdf` }).press("Enter")
+    await page.getByRole("heading", { name: `${HOSTILE}.pdf` }).waitFor()
+    await page.getByRole("row", { name: "21–40 Failed 3" }).waitFor()
+    expect(await page.locator("main img").count()).toBe(0)
+    await expectAccessible(page, "a customer's document")
+    await page.setViewportSize({ width: 320, height: 640 })
+    await expectAccessible(page, "a customer's document at 320 px")
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.getByRole("link", { name: "Jobs", exact: true }).first().press("Enter")
+    await page.waitForURL("**/admin/jobs")
     await open("jobs?status=failed")
     await page.getByText("No job of the status “Failed”.").waitFor()
     expect(complaints).toEqual([])

@@ -49,6 +49,7 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/email-log/{sendId}",
       "GET /api/admin/email-stats",
       "GET /api/admin/email-suppressions",
+      "GET /api/admin/files/{fileId}",
       "GET /api/admin/job-counts",
       "GET /api/admin/jobs",
       "GET /api/admin/notifications",

@@ -10,12 +10,10 @@ import * as Links from "../../../contracts/conversion/shared-files.ts"
 import * as Orders from "../../../contracts/outreach/bulk-orders.ts"
 import { memory } from "../../../support/worlds/documents-memory.ts"
 
-Orders.suite("memory", Layer.provideMerge(BulkOrders.layer, memory))
-Jobs.suite("memory", Layer.provideMerge(JobReport.layer, memory))
-Links.suite(
-  "memory",
-  SharedFiles.layer({ baseUrl: Links.BASE_URL }).pipe(
-    Layer.provide(Layer.provide(Mac.layerWebCrypto, NodeCrypto.layer)),
-    Layer.provideMerge(memory)
-  )
+const links = SharedFiles.layer({ baseUrl: Links.BASE_URL }).pipe(
+  Layer.provide(Layer.provide(Mac.layerWebCrypto, NodeCrypto.layer))
 )
+
+Orders.suite("memory", Layer.provideMerge(BulkOrders.layer, memory))
+Jobs.suite("memory", Layer.provideMerge(Layer.merge(JobReport.layer, links), memory))
+Links.suite("memory", Layer.provideMerge(links, memory))

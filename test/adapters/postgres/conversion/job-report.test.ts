@@ -1,9 +1,12 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import * as Mac from "effect/crypto/Mac"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer as store } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { layer as report } from "../../../../src/adapters/postgres/conversion/job-report.ts"
+import * as SharedFiles from "../../../../src/adapters/postgres/conversion/shared-files.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../../../src/ports/conversion/job-report.ts"
 import * as Jobs from "../../../contracts/conversion/job-report.ts"
@@ -14,7 +17,11 @@ import { clean, cost, customer, job, pdf } from "./world.ts"
 
 const suite = Layer.provideMerge(Layer.mergeAll(store, report), layerPostgres)
 
-Jobs.suite("PostgreSQL", Layer.provideMerge(report, postgres))
+const links = SharedFiles.layer({ baseUrl: "https://p.test" }).pipe(
+  Layer.provide(Layer.provide(Mac.layerWebCrypto, NodeCrypto.layer))
+)
+
+Jobs.suite("PostgreSQL", Layer.provideMerge(Layer.merge(report, links), postgres))
 
 layer(suite, { timeout: 60_000 })("jobs and costs for admins", (it) => {
   it.effect("jobs, newest first, page by page, by status, with their batch rows", () =>

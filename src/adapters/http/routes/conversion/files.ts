@@ -10,6 +10,7 @@ import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.t
 import type { CustomerId } from "../../../../domain/ids.ts"
 import {
   ConversionStore,
+  FileStatus,
   MAX_FILES_PAGE,
   type StoredFile
 } from "../../../../ports/conversion/conversion-store.ts"
@@ -54,7 +55,7 @@ const FileView = Schema.Struct({
   name: Schema.String,
   sizeBytes: Schema.Number,
   pages: Schema.Int,
-  status: Schema.Literals(["uploaded", "processing", "chunked_processing", "completed", "failed"]),
+  status: FileStatus,
   phase: Schema.NullOr(Schema.String).annotate({ description: "What is going on, in words." }),
   batchWaiting: Schema.Boolean.annotate({ description: "Its job is `waiting_batch`." }),
   jobId: Schema.NullOr(Schema.String),

@@ -2,11 +2,19 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { BatchOutcome, BatchRowState } from "../../../../domain/batch/row.ts"
-import { JobStatus, JobOptions } from "../../../../domain/conversion/job.ts"
-import { MAX_COST_DAYS, MAX_JOBS_PAGE, JobReport } from "../../../../ports/conversion/job-report.ts"
+import { ChunkStatus, JobStatus, JobOptions } from "../../../../domain/conversion/job.ts"
+import { FileId } from "../../../../domain/ids.ts"
+import { FileKind, FileStatus } from "../../../../ports/conversion/conversion-store.ts"
+import {
+  JobReport,
+  MAX_COST_DAYS,
+  MAX_DOCUMENT_ROWS,
+  MAX_JOBS_PAGE
+} from "../../../../ports/conversion/job-report.ts"
 import { AdminAccess } from "../../server/access.ts"
-import { apiOf, cursor, DEFAULT_PAGE, filter, page } from "../../server/endpoint.ts"
-import { invalidCursor, InvalidRequest, Unavailable, unavailable } from "../../server/problem.ts"
+import { apiOf, cursor, DEFAULT_PAGE, filter, isUuid, page } from "../../server/endpoint.ts"
+import { invalidCursor, InvalidRequest, problem, Unavailable, unavailable } from "../../server/problem.ts"
+import { FileNotFound } from "./own-file.ts"
 
 /** Days of the cost report where the query names no number. */
 const DEFAULT_COST_DAYS = 30
@@ -50,6 +58,33 @@ const JobRow = Schema.Struct({
   batch: Schema.NullOr(Batch)
 }).annotate({ identifier: "ConversionJobRow" })
 
+const DocumentReport = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  kind: FileKind,
+  sizeBytes: Schema.Finite,
+  pages: Schema.Int,
+  status: FileStatus,
+  error: TextOrNull,
+  customerId: Schema.String,
+  customerEmail: TextOrNull,
+  createdAt: Schema.String,
+  deletedAt: TextOrNull,
+  hasResult: Schema.Boolean,
+  unreadablePages: Schema.Array(Schema.Int),
+  shares: Schema.Int,
+  jobs: Schema.Array(JobRow),
+  chunks: Schema.Array(
+    Schema.Struct({
+      firstPage: Schema.Int,
+      lastPage: Schema.Int,
+      status: ChunkStatus,
+      attempts: Schema.Int,
+      error: TextOrNull
+    })
+  )
+}).annotate({ identifier: "DocumentReport" })
+
 const CostReport = Schema.Struct({
   days: Schema.Int,
   from: Schema.String,
@@ -85,6 +120,18 @@ export class JobGroup extends HttpApiGroup.make("jobs")
       success: Schema.Struct({ rows: Schema.Array(JobRow), nextCursor: TextOrNull }),
       error: [InvalidRequest, Unavailable]
     }).annotate(OpenApi.Summary, "Conversion jobs with their batch rows, newest first")
+  )
+  .add(
+    HttpApiEndpoint.get("document", "/api/admin/files/:fileId", {
+      params: { fileId: FileId },
+      success: DocumentReport,
+      error: [FileNotFound, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "A customer's document and its conversions, without its words",
+        description: `The newest ${MAX_DOCUMENT_ROWS} jobs; of the newest, up to ${MAX_DOCUMENT_ROWS} chunks that are not completed or took several attempts.`
+      })
+    )
   )
   .add(
     HttpApiEndpoint.get("costs", "/api/admin/costs", {
@@ -124,6 +171,10 @@ export const jobHandlers = HttpApiBuilder.group(
               InvalidCursor: () => invalidCursor("list")
             })
           ),
+      document: Effect.fnUntraced(function* ({ params: { fileId } }) {
+        const found = isUuid(fileId) ? yield* Effect.catch(report.document(fileId), away) : undefined
+        return found ?? (yield* Effect.fail(problem("FILE_NOT_FOUND", "There is no such document")))
+      }),
       costs: ({ query }) => report.costs(query.days || DEFAULT_COST_DAYS).pipe(Effect.catch(away))
     })
   })

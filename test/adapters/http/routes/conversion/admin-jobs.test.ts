@@ -6,10 +6,10 @@ import { Conversions } from "../../../../../src/domain/conversion/conversions.ts
 import { FileWatch } from "../../../../../src/domain/conversion/file-watch.ts"
 import type { JobStatus } from "../../../../../src/domain/conversion/job.ts"
 import { Uploads } from "../../../../../src/domain/conversion/uploads.ts"
-import type { JobId } from "../../../../../src/domain/ids.ts"
+import type { CustomerId, FileId, JobId } from "../../../../../src/domain/ids.ts"
 import { AuditNotes } from "../../../../../src/ports/accounts/audit-log.ts"
 import { ConversionStore } from "../../../../../src/ports/conversion/conversion-store.ts"
-import { JobReport } from "../../../../../src/ports/conversion/job-report.ts"
+import { type DocumentReport, JobReport } from "../../../../../src/ports/conversion/job-report.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"
 import { storedFile } from "../../../../domain/conversion/stored-file.ts"
 import { anyId } from "../../../../support/any-id.ts"
@@ -18,13 +18,32 @@ import { accessWith, admin, ADMIN_TOKEN, call, startServer, type TestServer } fr
 
 const JOB: JobId = anyId("0199a000-0000-7000-8000-000000000001")
 const NEXT: JobId = anyId("0199a000-0000-7000-8000-000000000002")
-const [fileId, customerId] = [anyId("f"), anyId("c")]
+const [fileId, customerId]: [FileId, CustomerId] = [anyId("0199a000-0000-7000-8000-00000000000f"), anyId("c")]
+const REPORT: DocumentReport = {
+  id: fileId,
+  name: `<b>"Report.pdf`,
+  kind: "docx",
+  sizeBytes: 1200,
+  pages: 1,
+  status: "failed",
+  error: "No page could be read",
+  customerId,
+  customerEmail: "ann@x.test",
+  createdAt: "2026-11-20T10:11:12.000000Z",
+  deletedAt: null,
+  hasResult: false,
+  unreadablePages: [],
+  shares: 0,
+  jobs: [],
+  chunks: []
+}
 
 let status: JobStatus
 let newest: JobId
 let started: "queued" | "insufficient" | "active" | "not_found"
 let noted: Array<string>
 let asked: Array<unknown>
+let documentsDown = false
 let auditDown: boolean
 let server: TestServer
 let reader: TestServer
@@ -33,6 +52,10 @@ beforeAll(async () => {
   const behind = {
     jobs: Layer.mock(JobReport, {
       jobCounts: Effect.succeed([{ status: "failed" as const, jobs: 3 }]),
+      document: (id) =>
+        documentsDown
+          ? Effect.fail(storeDown("hunter2"))
+          : Effect.succeed(id === fileId ? REPORT : undefined),
       jobOf: (jobId) =>
         Effect.succeed(
           jobId === JOB
@@ -88,6 +111,36 @@ beforeEach(() => {
 
 const post = (what: string, id: string = JOB, to = server) =>
   call(to, `/api/admin/jobs/${id}/${what}`, { method: "POST", headers: admin })
+
+describe("a customer's document", () => {
+  const get = (path: string, to = reader, headers: Record<string, string> = admin) =>
+    call(to, path, {
+      headers: { accept: path.startsWith("/api/") ? "*/*" : "text/html", ...headers }
+    })
+
+  it("is there for all admins, as JSON and as a page, without its words; made-up ids reach no store", async () => {
+    const { json, status: found } = await get(`/api/admin/files/${fileId}`)
+    expect([found, json]).toEqual([200, REPORT])
+    const page = await get(`/admin/jobs/documents/${fileId}`)
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining("&lt;b&gt;&quot;Report.pdf")])
+    for (const part of ["ann@x.test", "No page could be read", "converted in one go, without a job", "$0.00"])
+      expect(page.text).toContain(part)
+    for (const id of [NEXT, "x", "%00", "%3Cscript%3E", "0".repeat(900)]) {
+      expect((await get(`/api/admin/files/${id}`)).json.code).toBe("FILE_NOT_FOUND")
+      const none = await get(`/admin/jobs/documents/${id}`)
+      expect([none.status, none.text]).toEqual([404, expect.stringContaining("There is no such document")])
+      expect(none.text).not.toContain("<script>")
+    }
+    expect((await get(`/api/admin/files/${fileId}`, reader, {})).status).toBe(401)
+    expect((await get(`/admin/jobs/documents/${fileId}`, reader, {})).status).toBe(303)
+    documentsDown = true
+    const away = await get(`/admin/jobs/documents/${fileId}`)
+    const problem = await get(`/api/admin/files/${fileId}`)
+    documentsDown = false
+    expect([away.status, problem.status]).toEqual([503, 503])
+    expect(away.text + problem.text).not.toContain("hunter2")
+  })
+})
 
 describe("conversion jobs of admins", () => {
   it("are counted by status", async () => {

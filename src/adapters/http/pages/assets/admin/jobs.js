@@ -123,7 +123,11 @@ const columns = [
       el(
         "div",
         {},
-        el("p", {}, nameOf(job)),
+        el(
+          "p",
+          {},
+          el("a", { href: `/admin/jobs/documents/${encodeURIComponent(job.fileId)}` }, nameOf(job))
+        ),
         job.customerEmail === null ? undefined : el("p", { class: "facts" }, job.customerEmail),
         el(
           "details",

@@ -1,10 +1,8 @@
 import { ask } from "../api.js"
 import { confirmed } from "../dialogs.js"
-import { byId, moment, say } from "../dom.js"
+import { byId, say } from "../dom.js"
 import { leadBack, mayWrite, showProblem } from "./list.js"
-
-for (const time of document.querySelectorAll("main time"))
-  time.textContent = moment(time.getAttribute("datetime") ?? "")
+import "./times.js"
 
 leadBack(byId("back", HTMLAnchorElement))
 
