@@ -9,34 +9,24 @@ import { fileURLToPath } from "node:url"
 
 import { build, type BuildOptions } from "esbuild"
 
+import {
+  bundlePrograms,
+  common,
+  copyAssets,
+  dependencies,
+  onNode,
+  optional,
+  root,
+  withParts
+} from "./bundle.ts"
 import { importsOf } from "./imports.ts"
 import { noticesOf, packageFolder } from "./notices.ts"
 
-const root = fileURLToPath(new URL("..", import.meta.url))
 const dist = resolve(process.argv[2] ?? join(root, "dist"))
 const outdir = join(dist, "runtime")
 
-const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-  readonly dependencies: Readonly<Record<string, string>>
-  readonly peerDependencies: Readonly<Record<string, string>>
-}
-const dependencies = Object.keys(manifest.dependencies)
-/** What is installed beside the package only by those who use it. */
-const optional = Object.keys(manifest.peerDependencies)
-
 const LIBRARY = ["library", "pipeline", "lambda", "resend", "nodemailer", "client-effect"]
 const EDGE = ["edge", "edge-email", "functions", "client"]
-/** The command line, and what runs in threads and processes of its own. All stand in one folder, where they find each other. */
-const PROGRAMS = [
-  "src/runtime/cli.ts",
-  "src/adapters/pdf/pdf-worker.ts",
-  "src/adapters/html/html-worker.ts",
-  "src/adapters/tesseract/tesseract-worker.ts",
-  "src/adapters/reader-process/reader-child.ts",
-  "src/adapters/docx/docx-reader.ts",
-  "src/adapters/postal-mime/mail-reader-program.ts",
-  "src/adapters/message-view/message-view-program.ts"
-]
 /** Files that the code reads beside its modules. */
 const FILES = [
   "axe-core/axe.min.js",
@@ -47,31 +37,6 @@ const FILES = [
   "@neslinesli93/qpdf-wasm/dist/qpdf.wasm"
 ]
 
-const common: BuildOptions = {
-  absWorkingDir: root,
-  outdir,
-  entryNames: "[name]",
-  chunkNames: "[name]-[hash]",
-  bundle: true,
-  splitting: true,
-  format: "esm",
-  metafile: true,
-  legalComments: "none",
-  minifySyntax: true,
-  minifyWhitespace: true,
-  logLevel: "error"
-}
-const onNode: BuildOptions = {
-  ...common,
-  platform: "node",
-  target: "node22",
-  // Packages that were written as CommonJS ask for Node's modules by `require`.
-  banner: {
-    js: 'import{createRequire as makeRequire}from"node:module";const require=makeRequire(import.meta.url);'
-  },
-  define: { "import.meta.resolve": "resolveFile" },
-  inject: [join(root, "scripts/bundled-files.ts")]
-}
 /** The conditions and fields that Cloudflare's own bundler chooses by. */
 const onEdge: BuildOptions = {
   ...common,
@@ -81,7 +46,6 @@ const onEdge: BuildOptions = {
   conditions: ["workerd", "worker", "browser"]
 }
 const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/${name}.ts`)
-const withParts = (names: ReadonlyArray<string>) => names.flatMap((name) => [name, `${name}/*`])
 
 /** The declarations that the entries lead to, and no others. */
 const pruneTypes = () => {
@@ -122,19 +86,16 @@ const main = async () => {
   }
   pruneTypes()
   const built = await Promise.all([
-    // Effect's other page of an API comes along with the one that is served, 2 MB that nothing asks for.
+    bundlePrograms(outdir),
     build({
       ...onNode,
-      entryPoints: PROGRAMS,
-      external: ["*/httpApiSwagger.js", ...withParts(optional)]
-    }),
-    build({
-      ...onNode,
+      outdir,
       entryPoints: runtimeFiles(LIBRARY),
       external: withParts([...optional, ...dependencies])
     }),
     build({
       ...onEdge,
+      outdir,
       entryPoints: runtimeFiles(EDGE),
       external: ["node:*", "cloudflare:*", ...withParts(dependencies)]
     })
@@ -145,10 +106,7 @@ const main = async () => {
     mkdirSync(dirname(copy), { recursive: true })
     cpSync(fileURLToPath(import.meta.resolve(file)), copy)
   }
-  cpSync(join(root, "src/adapters/http/pages/assets"), join(outdir, "assets"), {
-    recursive: true,
-    filter: (source) => !source.endsWith(".json")
-  })
+  copyAssets(outdir)
   const inputs = built.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}))
   const copied = FILES.map((file) => join("node_modules", file))
   writeFileSync(join(dist, "NOTICES.txt"), noticesOf(root, [...inputs, ...copied].map(packageFolder)))

@@ -9,7 +9,7 @@ import { afterAll, assert, beforeAll, describe, expect, it, vi } from "vitest"
 import { ALARMS } from "../../src/domain/delivery/alarm-rules.ts"
 import { run } from "../runtime/cli/harness.ts"
 import { codeOf, type Snippet, snippetsOf } from "../support/files/snippets.ts"
-import { type Child, makeFolder, runChild } from "../support/processes/child.ts"
+import { type Child, makeFolder, programOf, runChild } from "../support/processes/child.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -26,7 +26,7 @@ let api = ""
 /** What the pages' shells have: `npm run postlane` is run by this Node, on the instance of this test. */
 const PRELUDE = `
 set -u
-npm() { shift; [ "$1" = -s ] && shift; shift; [ "$1" = -- ] && shift; "$NODE" src/runtime/cli.ts "$@"; }
+npm() { shift; [ "$1" = -s ] && shift; shift; [ "$1" = -- ] && shift; "$NODE" "$CLI" "$@"; }
 export API=$TEST_API SECRET=${SECRET}
 `
 
@@ -37,6 +37,7 @@ const shell = (script: string): Promise<{ readonly code: number | null; readonly
       env: {
         PATH: process.env["PATH"],
         NODE: process.execPath,
+        CLI: programOf("src/runtime/cli.ts"),
         TEST_API: api,
         POSTLANE_DATA_DIR: folder.path,
         PROXY_SHARED_SECRET: SECRET

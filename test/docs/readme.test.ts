@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { numbered } from "../support/files/pdf-samples.ts"
-import { type Child, makeFolder, runChild } from "../support/processes/child.ts"
+import { type Child, makeFolder, programOf, runChild } from "../support/processes/child.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const PATIENCE_MS = 180_000
@@ -32,7 +32,7 @@ beforeAll(async () => {
   })
   await writeFile(join(folder.path, "report.pdf"), numbered(2))
   const scripts = {
-    postlane: `node ${join(root, "src/runtime/cli.ts")}`,
+    postlane: `node ${programOf("src/runtime/cli.ts")}`,
     "demo:mail": `node ${join(root, "scripts/demo-mail.ts")}`
   }
   await writeFile(join(folder.path, "package.json"), JSON.stringify({ scripts }))

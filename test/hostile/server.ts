@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-import { makeFolder } from "../support/processes/child.ts"
+import { makeFolder, programOf } from "../support/processes/child.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 
@@ -44,7 +43,7 @@ const asked = (child: ChildProcess): Promise<Measured> =>
 export const startAttacked = async (env: Readonly<Record<string, string>> = {}): Promise<Attacked> => {
   const folder = await makeFolder()
   const probe = new URL("./stall-probe.ts", import.meta.url).href
-  const child = spawn(process.execPath, ["--import", probe, join(root, "src/runtime/start.ts")], {
+  const child = spawn(process.execPath, ["--import", probe, programOf("src/runtime/start.ts")], {
     cwd: root,
     env: { PATH: process.env["PATH"], PORT: "0", SMTP_PORT: "0", POSTLANE_DATA_DIR: folder.path, ...env },
     stdio: ["ignore", "pipe", "inherit", "ipc"]

@@ -7,9 +7,13 @@ import { type Child, makeFolder, runChild } from "../support/processes/child.ts"
 const PATIENCE = 120_000
 
 /** A command in a process of its own, which is killed with the scope. */
-const command = (name: "start" | "serve" | "migrate", env: Readonly<Record<string, string>>) =>
+const command = (
+  name: "start" | "serve" | "migrate",
+  env: Readonly<Record<string, string>>,
+  folder = "src/runtime"
+) =>
   Effect.acquireRelease(
-    Effect.sync(() => runChild(`src/runtime/${name}.ts`, [], { PORT: "0", SMTP_PORT: "0", ...env })),
+    Effect.sync(() => runChild(`${folder}/${name}.ts`, [], { PORT: "0", SMTP_PORT: "0", ...env })),
     ({ destroy }) => Effect.promise(destroy)
   )
 
@@ -73,8 +77,8 @@ describe.concurrent("the start", () => {
       Effect.gen(function* () {
         const { url } = yield* TestDatabase
         const dataDir = yield* folder
-        const serve = yield* command("serve", { ...COMPLETE, DB_URL: url })
-        const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir })
+        const serve = yield* command("serve", { ...COMPLETE, DB_URL: url }, "./src/runtime")
+        const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir }, "./src/runtime")
         for (const child of [serve, start]) {
           assert.match(
             yield* refusalOf(child),

@@ -1,3 +1,5 @@
+import { mkdir, rm, symlink } from "node:fs/promises"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -5,6 +7,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
 
+import { bundlePrograms, copyAssets, root } from "../../scripts/bundle.ts"
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
 import { startTestServer } from "./postgres/postgres-server.ts"
@@ -19,6 +22,22 @@ declare module "vitest" {
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
 const compiled = fileURLToPath(new URL("../../node_modules/.cache/postlane-tests", import.meta.url))
+
+/** Where what tests start as processes is bundled, which then start in half of the processor time; laid out as the package is. */
+const bundled = join(compiled, "package")
+
+const bundle = async () => {
+  const runtime = join(bundled, "dist/runtime")
+  await rm(bundled, { recursive: true, force: true })
+  await mkdir(runtime, { recursive: true })
+  for (const name of ["package.json", "migrations"]) await symlink(join(root, name), join(bundled, name))
+  copyAssets(runtime)
+  await bundlePrograms(
+    runtime,
+    ["start", "serve", "migrate"].map((name) => `src/runtime/${name}.ts`)
+  )
+  process.env["POSTLANE_TEST_PROGRAMS"] = runtime
+}
 
 const client = (url: string) => layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url) })))
 
@@ -38,11 +57,12 @@ export default async function setup(project: TestProject) {
   process.env["NODE_COMPILE_CACHE"] ??= compiled
   const server = await startTestServer()
   try {
-    await makeTemplate(server.url)
+    await Promise.all([makeTemplate(server.url), bundle()])
   } catch (error) {
     await server.stop()
     throw error
   }
   project.provide("postgresUrl", server.url)
+  project.onTestsRerun(bundle)
   return server.stop
 }

@@ -8,9 +8,13 @@ import { makeFolder, runChild } from "../../support/processes/child.ts"
 const PATIENCE = 120_000
 
 /** `postlane` in a process of its own, to its end. */
-const postlane = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+const postlane = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {},
+  file = "src/runtime/cli.ts"
+) =>
   Effect.acquireUseRelease(
-    Effect.sync(() => runChild("src/runtime/cli.ts", args, env)),
+    Effect.sync(() => runChild(file, args, env)),
     (child) =>
       Effect.map(
         Effect.promise(() => child.ended),
@@ -120,7 +124,7 @@ describe.concurrent("the process postlane", () => {
         server.signal("SIGTERM")
         yield* Effect.promise(() => server.ended)
         for (const args of [["log"], ["send", ...MAIL, ...KIND], ["doctor"]]) {
-          const refused = yield* postlane(args, env)
+          const refused = yield* postlane(args, env, "./src/runtime/cli.ts")
           assert.strictEqual(refused.code, 1, args[0])
           assert.include(refused.err + refused.out, "is not running. Start it with: npm start")
         }

@@ -34,6 +34,18 @@ process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL")
 })
 
+/** Where the global setup bundled the entry points; elsewhere they run as they are. */
+const PROGRAMS = process.env["POSTLANE_TEST_PROGRAMS"]
+
+/**
+ * What Node runs for a TypeScript file of this project: a bundle starts in half of the processor time. A path that begins with `./`
+ * is run as it stands: a program's advice names other commands in a checkout than in a package.
+ */
+export const programOf = (file: string): string => {
+  const name = /^src\/runtime\/(\w+)\.ts$/.exec(file)?.[1]
+  return PROGRAMS === undefined || name === undefined ? join(root, file) : join(PROGRAMS, `${name}.js`)
+}
+
 /**
  * Runs a TypeScript file of this project in a Node process of its own, in an environment of exactly `env`. Compiled code is
  * kept from one start to the next, which makes a start three times as fast.
@@ -43,7 +55,7 @@ export const runChild = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>>
 ): Child => {
-  const child = spawn(process.execPath, [join(root, file), ...args], {
+  const child = spawn(process.execPath, [programOf(file), ...args], {
     cwd: root,
     env: {
       PATH: process.env["PATH"],

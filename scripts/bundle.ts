@@ -1,0 +1,71 @@
+import { cpSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+import { build, type BuildOptions } from "esbuild"
+
+export const root = fileURLToPath(new URL("..", import.meta.url))
+
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+}
+export const dependencies = Object.keys(manifest.dependencies)
+/** What is installed beside the package only by those who use it. */
+export const optional = Object.keys(manifest.peerDependencies)
+
+/** The command line, and what runs in threads and processes of its own. All stand in one folder, where they find each other. */
+const PROGRAMS = [
+  "src/runtime/cli.ts",
+  "src/adapters/pdf/pdf-worker.ts",
+  "src/adapters/html/html-worker.ts",
+  "src/adapters/tesseract/tesseract-worker.ts",
+  "src/adapters/reader-process/reader-child.ts",
+  "src/adapters/docx/docx-reader.ts",
+  "src/adapters/postal-mime/mail-reader-program.ts",
+  "src/adapters/message-view/message-view-program.ts"
+]
+
+export const common: BuildOptions = {
+  absWorkingDir: root,
+  entryNames: "[name]",
+  chunkNames: "[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  metafile: true,
+  legalComments: "none",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  logLevel: "error"
+}
+export const onNode: BuildOptions = {
+  ...common,
+  platform: "node",
+  target: "node22",
+  // Packages that were written as CommonJS ask for Node's modules by `require`.
+  banner: {
+    js: 'import{createRequire as makeRequire}from"node:module";const require=makeRequire(import.meta.url);'
+  },
+  define: { "import.meta.resolve": "resolveFile" },
+  inject: [join(root, "scripts/bundled-files.ts")]
+}
+
+export const withParts = (names: ReadonlyArray<string>) => names.flatMap((name) => [name, `${name}/*`])
+
+/** Bundles the programs, and others that are to stand beside them. */
+export const bundlePrograms = (outdir: string, others: ReadonlyArray<string> = []) =>
+  build({
+    ...onNode,
+    outdir,
+    entryPoints: [...PROGRAMS, ...others],
+    // Effect's other page of an API comes along with the one that is served, 2 MB that nothing asks for.
+    external: ["*/httpApiSwagger.js", ...withParts(optional)]
+  })
+
+/** The files of the pages, which the server reads beside its bundle. */
+export const copyAssets = (outdir: string) =>
+  cpSync(join(root, "src/adapters/http/pages/assets"), join(outdir, "assets"), {
+    recursive: true,
+    filter: (source) => !source.endsWith(".json")
+  })
