@@ -118,6 +118,12 @@ export const repeatedly = <A, E, R>(
   return Effect.forever(Effect.andThen(untilDue, Effect.exit(work)))
 }
 
+/** Where something is due, and each tenth time anyway: not all that may be due is seen from outside. */
+export const orNowAndThen = (isDue: () => boolean): (() => boolean) => {
+  let looks = 0
+  return () => isDue() || ++looks % 10 === 0
+}
+
 /**
  * One call from a process to the outside: latency, loss before and after it takes effect, death and freezing at each point.
  * `apply` runs at once and as a whole, as a transaction does.

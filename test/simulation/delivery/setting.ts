@@ -41,6 +41,7 @@ import {
   call,
   makeProcess,
   noted,
+  orNowAndThen,
   repeatedly,
   type Road,
   type SimProcess,
@@ -117,12 +118,6 @@ const CALM: Road = { requestLost: 0, responseLost: 0, slow: 0, slowMs: 2, lostAf
 
 const lost = (operation: string) =>
   new StoreUnavailable({ operation, reason: "connection lost", isRetryable: true, cause: undefined })
-
-/** Where something is due, and each tenth time anyway: not all that may be due is seen from outside. */
-const orNowAndThen = (isDue: () => boolean) => {
-  let looks = 0
-  return () => isDue() || ++looks % 10 === 0
-}
 
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
 export const makeWorld = (
@@ -273,11 +268,7 @@ export const makeWorld = (
   const shared = Effect.runSync(
     Effect.scoped(
       Layer.build(
-        Layer.mergeAll(
-          MemoryDeliveryLog.layer(broken),
-          MemoryPoll.layer(database),
-          MemoryPreferences.layer
-        )
+        Layer.mergeAll(MemoryDeliveryLog.layer(broken), MemoryPoll.layer(database), MemoryPreferences.layer)
       )
     )
   )

@@ -48,6 +48,7 @@ export const makeLedger = (
   const holds = new Map<string, string>()
   const results = new Map<string, string>()
   const resumed = new Map<string, number>()
+  let seen = -1
   const wrong = (text: string) => {
     if (!violations.includes(text)) violations.push(text)
   }
@@ -154,10 +155,14 @@ export const makeLedger = (
     resumed,
     grant: (customerId, credits) => void granted.set(customerId, (granted.get(customerId) ?? 0) + credits),
     look: () => {
-      lookAtJobs()
-      lookAtFunds()
+      if (db.changes() !== seen) {
+        seen = db.changes()
+        lookAtJobs()
+        lookAtFunds()
+        lookAtLane()
+      }
+      // An object may be gone without any change in the database.
       lookAtFiles()
-      lookAtLane()
     }
   }
 }

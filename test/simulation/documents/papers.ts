@@ -1,4 +1,4 @@
-import { Effect, Layer, Stream } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 
 import type { ModelCall } from "../../../src/domain/conversion/cascade/model-call.ts"
 import type { LayoutPage } from "../../../src/domain/conversion/layout/layout-pages.ts"
@@ -166,12 +166,11 @@ const documentOf = (paper: Paper): PdfDocument => ({
 /** The readers of documents, on the files of this machine by their keys. */
 const readersOf = (files: ReadonlyMap<string, Uint8Array>) => {
   const read = (path: string) => Effect.sync(() => paperOf(files.get(path) ?? new Uint8Array()))
-  return Layer.mergeAll(
-    Layer.succeed(Pdf, { open: (path) => Effect.map(read(path), documentOf) }),
-    Layer.succeed(DocumentInspector, {
+  return Context.make(Pdf, { open: (path) => Effect.map(read(path), documentOf) }).pipe(
+    Context.add(DocumentInspector, {
       inspect: (path) => Effect.map(read(path), ({ kind, pages }) => ({ kind, pages: pages.length }))
     }),
-    Layer.succeed(DocxConverter, {
+    Context.add(DocxConverter, {
       inspect: () => Effect.succeed({ pages: 1 }),
       convert: (path) =>
         Effect.map(read(path), ({ name }) => ({
@@ -185,7 +184,7 @@ const readersOf = (files: ReadonlyMap<string, Uint8Array>) => {
 }
 
 /** A line for each page of a result: from 0, and what is on it. */
-const assembly = Layer.succeed(HtmlAssembly, {
+const assembly = HtmlAssembly.of({
   clean: (html) => Effect.succeed(html),
   assemble: ({ pages }) => Stream.map(pages, ({ html, index }) => `${index}:${html}\n`)
 })
@@ -193,7 +192,7 @@ const assembly = Layer.succeed(HtmlAssembly, {
 /** Tokens of a model's answer. */
 export const USAGE = { inputTokens: 100, outputTokens: 10 }
 
-const batchLines = Layer.succeed(BatchLines, {
+const batchLines = BatchLines.of({
   makeWriter: () => (recordId, call) =>
     encoder.encode(`${JSON.stringify({ recordId, ...askedPage(call) } satisfies BatchRecordLine)}\n`),
   read: (line) => {
@@ -211,12 +210,15 @@ const batchLines = Layer.succeed(BatchLines, {
 
 /** All that conversions read and write documents with. `files`: what is on this machine. */
 export const layerPapers = (files: ReadonlyMap<string, Uint8Array>) =>
-  Layer.mergeAll(
+  Layer.merge(
     pageSources,
-    readersOf(files),
-    assembly,
-    batchLines,
-    Layer.succeed(LanguageDetector, { detect: () => undefined })
+    Layer.succeedContext(
+      readersOf(files).pipe(
+        Context.add(HtmlAssembly, assembly),
+        Context.add(BatchLines, batchLines),
+        Context.add(LanguageDetector, { detect: () => undefined })
+      )
+    )
   )
 
 /** What a result shows: the number of each page in it, and its HTML. */

@@ -14,13 +14,14 @@ import {
 } from "effect"
 
 import { addCustomer } from "../../../src/adapters/memory/accounts/accounts.ts"
-import { type Documents, makeDocuments } from "../../../src/adapters/memory/documents/state.ts"
+import type { ChunkRow } from "../../../src/adapters/memory/documents/rows.ts"
+import { type Documents, makeDocuments, micros } from "../../../src/adapters/memory/documents/state.ts"
 import { makeLeases } from "../../../src/adapters/memory/leadership.ts"
 import { BatchControls } from "../../../src/domain/batch/controls.ts"
 import { pollTick, prepareTick, purgeBatches, releaseTick } from "../../../src/domain/batch/driver.ts"
 import { BatchReplay } from "../../../src/domain/batch/replay.ts"
 import { Conversions, createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
-import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
+import { HOLD_WINDOW, isTerminal, MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
 import { purgeFiles, Uploads } from "../../../src/domain/conversion/uploads.ts"
 import { workOnce } from "../../../src/domain/conversion/work/worker.ts"
 import { CustomerId } from "../../../src/domain/ids.ts"
@@ -34,7 +35,7 @@ import { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { BatchObjects, FileObjects, MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
-import { alive, call, makeProcess, repeatedly, type Road, type SimProcess } from "../process.ts"
+import { alive, call, makeProcess, orNowAndThen, repeatedly, type Road, type SimProcess } from "../process.ts"
 import { simCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import { makeVendor, type VendorJob } from "./batch-vendor.ts"
@@ -178,20 +179,53 @@ const branchLogger = (saw: Chronicle["saw"]) =>
  * Whether there is anything for a kind of work. Where there is nothing it is not asked for: the answer would change nothing, and
  * most of a run would be such answers.
  */
-const somethingFor = (db: Documents) => ({
-  workers: () =>
-    db.jobs.find(
-      ({ status }) => status === "pending" || status === "processing" || status === "assembling"
-    ) !== undefined ||
-    db.files.find(({ deletedAt, status }) => status === "processing" && deletedAt === null) !== undefined ||
-    db.flyers.find(({ status }) => status === "pending" || status === "processing") !== undefined,
-  mails: (at: "received" | "converting") => () => db.mails.find(({ step }) => step === at) !== undefined,
-  replies: () => db.replies.find(({ status }) => status === "queued") !== undefined,
-  executor: () => db.queue.find(() => true) !== undefined,
-  lane: () =>
-    db.jobs.find(({ status }) => status === "waiting_batch") !== undefined ||
-    db.batches.find(({ state }) => state !== "closed") !== undefined
-})
+const somethingFor = (db: Documents, clock: SimClock) => {
+  const now = () => clock.currentTimeMillisUnsafe() * 1000
+  /** Nobody holds it, or somebody who went silent. */
+  const isFree = ({
+    heartbeatAt,
+    lease
+  }: {
+    readonly heartbeatAt: number | null
+    readonly lease: string | null
+  }) => lease === null || (heartbeatAt ?? 0) < now() - micros(STALE)
+  const isSilent = (chunk: ChunkRow) => chunk.status === "processing" && isFree(chunk)
+  const isOver = (jobId: string | null) => {
+    const job = db.jobs.get(jobId)
+    return job !== undefined && isTerminal(job.status)
+  }
+  const isToWork = (chunk: ChunkRow) =>
+    (chunk.status === "pending" && chunk.notBefore <= now()) || isSilent(chunk)
+  return {
+    workers: () =>
+      db.jobs.find((job) => job.status === "assembling" && isFree(job)) !== undefined ||
+      db.chunks.find(isToWork) !== undefined ||
+      db.files.find((file) => file.status === "processing" && file.deletedAt === null && isFree(file)) !==
+        undefined ||
+      db.flyers.find(
+        (flyer) => (flyer.status === "pending" || flyer.status === "processing") && isFree(flyer)
+      ) !== undefined,
+    upkeep: () =>
+      db.chunks.find(isSilent) !== undefined ||
+      db.jobs.find(({ status }) => status === "paused_budget") !== undefined ||
+      db.files.find(
+        ({ deletedAt, jobId, purgedAt, status }) =>
+          (deletedAt !== null && purgedAt === null) || (status === "chunked_processing" && isOver(jobId))
+      ) !== undefined ||
+      db.holds.find(
+        ({ expiresAt, jobId, state }) =>
+          state === "held" && (isOver(jobId) || expiresAt < now() + micros(HOLD_WINDOW) / 2)
+      ) !== undefined,
+    mails: (at: "received" | "converting") => () =>
+      db.mails.find((mail) => mail.step === at && mail.notBefore <= now() && isFree(mail)) !== undefined,
+    replies: () =>
+      db.replies.find(({ notBefore, status }) => status === "queued" && notBefore <= now()) !== undefined,
+    executor: () => db.queue.find(() => true) !== undefined,
+    lane: () =>
+      db.jobs.find(({ status }) => status === "waiting_batch") !== undefined ||
+      db.batches.find(({ state }) => state !== "closed") !== undefined
+  }
+}
 
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
 export const makeWorld = (
@@ -227,7 +261,7 @@ export const makeWorld = (
   }
   let serial = 0
 
-  const due = somethingFor(db)
+  const due = somethingFor(db, kernelClock)
   /** Once nothing fails any more, everything is done less often: it only has to happen. */
   const pace = () => (calm.now ? 5 : 1)
   const roadToDatabase = (): Road =>
@@ -357,9 +391,7 @@ export const makeWorld = (
         ) as Effect.Effect<A, E, R>
     )
     const stores = overRoad(conversionStore, toDatabase)
-    return Context.mergeAll(
-      simCrypto(chance), logger, mails.servicesOf(process, files, HEARTBEAT)
-    ).pipe(
+    return Context.mergeAll(simCrypto(chance), logger, mails.servicesOf(process, files, HEARTBEAT)).pipe(
       Context.add(ConversionStore, {
         ...stores,
         createJob: (jobId, job) => stores.createJob(jobId, { ...job, chunkPages: CHUNK_PAGES })
@@ -449,7 +481,8 @@ export const makeWorld = (
           yield* every(20_000, createQueuedJobs(LANE), due.executor)
           yield* every(
             40_000,
-            leading(() => upkeep)
+            leading(() => upkeep),
+            orNowAndThen(() => budget.usd !== undefined || due.upkeep())
           )
           yield* every(
             60_000,

@@ -59,6 +59,8 @@ export interface Documents {
   readonly newId: () => string
   /** Runs a part of a transaction: all of it, or, where it throws, nothing. */
   readonly atomically: <A>(body: () => A) => A
+  /** How many transactions have changed something. */
+  readonly changes: () => number
   /** Sets the clock, milliseconds of the epoch. */
   readonly setTime: (ms: number) => void
 }
@@ -67,6 +69,7 @@ export interface Documents {
 export const makeDocuments = (linkKey = new Uint8Array(32)): Documents => {
   const journal: Journal = []
   let depth = 0
+  let changes = 0
   let now: Moment = 0
   let ids = 0
   const hasFunds = ({ credits, freePagesUsed }: CustomerRow) =>
@@ -110,6 +113,7 @@ export const makeDocuments = (linkKey = new Uint8Array(32)): Documents => {
     linkKey,
     moment: () => (now += 1),
     newId: () => `00000000-0000-4000-8000-${(ids += 1).toString(16).padStart(12, "0")}`,
+    changes: () => changes,
     setTime: (ms) => {
       now = Math.max(now, ms * 1000)
     },
@@ -123,7 +127,10 @@ export const makeDocuments = (linkKey = new Uint8Array(32)): Documents => {
         throw error
       } finally {
         depth -= 1
-        if (depth === 0) journal.length = 0
+        if (depth === 0 && journal.length > 0) {
+          journal.length = 0
+          changes += 1
+        }
       }
     }
   }
