@@ -64,6 +64,11 @@ const COMMANDS = [
     "Register customers, list them, and give them credits",
     async () => (await import("./customers.ts")).customers
   ),
+  command(
+    "admins",
+    "List, invite and remove the admins who sign in by mail",
+    async () => (await import("./admins.ts")).admins
+  ),
   command("token", "Make, list and revoke bearer tokens", async () => (await import("./token.ts")).token),
   command(
     "convert",

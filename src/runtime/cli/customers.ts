@@ -29,12 +29,15 @@ const unavailable = (error: StoreUnavailable) =>
 const onCustomers = <A, E, R>(use: (customers: Customers["Service"]) => Effect.Effect<A, E, R>) =>
   onDatabase(() => Effect.provide(Customers.use(use), PostgresCustomers.layer))
 
-const keyOf = (text: string) => {
+/** A public mailbox that was typed. */
+export const mailboxOf = (text: string) => {
   const parsed = parsePublicMailbox(text.trim())
   return Result.isSuccess(parsed)
-    ? Effect.succeed(addressKey(parsed.success))
+    ? Effect.succeed(parsed.success)
     : Effect.fail(new CommandFailed({ message: `${visible(text)}: ${parsed.failure}` }))
 }
+
+const keyOf = (text: string) => Effect.map(mailboxOf(text), addressKey)
 
 /** The customer of an address, whose account is open. */
 export const customerOf = Effect.fnUntraced(function* (customers: Customers["Service"], address: string) {

@@ -5,7 +5,7 @@ import { type DeadLetter, DeferQueue } from "../../ports/mail/defer-queue.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { deferQueue } from "../layers/mail.ts"
 import { onDatabase } from "./installation.ts"
-import { CommandFailed, EndedBadly, print, telling, Shell } from "./shell.ts"
+import { CommandFailed, print, telling, Shell } from "./shell.ts"
 import { type Column, layoutTable, counted, visible } from "./table.ts"
 
 /** How many are read at once by `redrive --all`. */
@@ -117,11 +117,10 @@ const redrive = Command.make(
           )
           yield* print({
             json: { redriven: found ? [id.value] : [] },
-            text: found
-              ? `${visible(id.value)} is queued again, due now.`
-              : `There is no dead letter ${visible(id.value)}.`
+            text: found ? `${visible(id.value)} is queued again, due now.` : "",
+            problem: found ? undefined : `There is no dead letter ${visible(id.value)}.`
           })
-          return yield* found ? Effect.void : new EndedBadly()
+          return
         }
         const redriven = yield* onQueue(redriveAll)
         yield* print({

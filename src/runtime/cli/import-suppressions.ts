@@ -7,7 +7,7 @@ import { suppressionReader } from "../../domain/mail/suppression-import.ts"
 import { type Suppression, SuppressionReason } from "../../domain/mail/suppression-policy.ts"
 import { SuppressionList } from "../../ports/mail/suppression-list.ts"
 import { onDatabase } from "./installation.ts"
-import { CommandFailed, EndedBadly, print, telling, Shell } from "./shell.ts"
+import { CommandFailed, print, telling, Shell } from "./shell.ts"
 import { counted, visible } from "./table.ts"
 
 /** Entries that go to the database in one statement. */
@@ -67,21 +67,25 @@ const importFile = Effect.fnUntraced(function* (
 const total = ({ found }: Outcome) => found.hard_bounce + found.complaint + found.manual
 
 const textOf = (outcome: Outcome, dryRun: boolean): string => {
-  const { added, bad, badLines, found } = outcome
+  const { added, found } = outcome
   const known = total(outcome) - added
-  const lines = [
+  return [
     `${counted(total(outcome), "suppression")} in the file: ${found.hard_bounce} hard bounces, ${found.complaint} complaints, ${found.manual} manual.`,
     dryRun
       ? "Nothing was imported (--dry-run)."
       : `${added} added; ${known} stood on the list already, or twice in the file.`
-  ]
-  if (bad > 0) {
-    lines.push(`${counted(bad, "line")} could not be read:`)
-    for (const { line, problem } of badLines) lines.push(`  line ${line}: ${visible(problem)}`)
-    if (bad > badLines.length) lines.push(`  and ${bad - badLines.length} more`)
-  }
-  return lines.join("\n")
+  ].join("\n")
 }
+
+/** The lines that could not be read, and why. */
+const problemOf = ({ bad, badLines }: Outcome): string | undefined =>
+  bad === 0
+    ? undefined
+    : [
+        `${counted(bad, "line")} could not be read:`,
+        ...badLines.map(({ line, problem }) => `  line ${line}: ${visible(problem)}`),
+        ...(bad > badLines.length ? [`  and ${bad - badLines.length} more`] : [])
+      ].join("\n")
 
 const suppressions = Command.make(
   "suppressions",
@@ -125,8 +129,11 @@ const suppressions = Command.make(
         if (total(outcome) === 0 && outcome.bad === 0) {
           return yield* new CommandFailed({ message: `${visible(file)} holds no suppressions` })
         }
-        yield* print({ json: { ok: outcome.bad === 0, dryRun, ...outcome }, text: textOf(outcome, dryRun) })
-        if (outcome.bad > 0) return yield* new EndedBadly()
+        yield* print({
+          json: { ok: outcome.bad === 0, dryRun, ...outcome },
+          text: textOf(outcome, dryRun),
+          problem: problemOf(outcome)
+        })
       })
     )
 ).pipe(

@@ -17,7 +17,7 @@ import { embeddedProviders } from "../layers/simulated-mail.ts"
 import { typed } from "../package.ts"
 import type { Settings } from "../settings/settings.ts"
 import { clients, type Installation, installation, missingDatabase } from "./installation.ts"
-import { CommandFailed, EndedBadly, print, telling, whyNot } from "./shell.ts"
+import { CommandFailed, print, telling, whyNot } from "./shell.ts"
 import { counted, visible } from "./table.ts"
 
 const many = (name: string, description: string) =>
@@ -148,7 +148,7 @@ const requestOf = Effect.fnUntraced(function* (input: Input) {
 })
 
 /** The installation's mailer: the one that `npm start` or `npm run serve` would run, simulated providers included. */
-const mailerOf = (here: Installation): Layer.Layer<Mailer> => {
+export const mailerOf = (here: Installation): Layer.Layer<Mailer> => {
   const { credentials, settings } = here
   const outbox = Layer.orDie(Simulated.layer({ dataDir: resolve(settings.dataDir) }))
   const providers = settings.embedded
@@ -167,10 +167,13 @@ const ADVICE = {
 const byWhom = ({ error, provider }: Extract<SendResult, { readonly status: "failed" }>): string =>
   provider === null || error.includes(provider) ? error : `${provider}: ${error}`
 
-/** What became of a send, in words. */
-const resultText = (result: SendResult, settings: Pick<Settings, "retryQueue">): string => {
+/** What became of a send, in words, and what is wrong where it was not sent. */
+const wordsOf = (
+  result: SendResult,
+  settings: Pick<Settings, "retryQueue">
+): { readonly text: ReadonlyArray<string>; readonly problem?: ReadonlyArray<string> } => {
   const dropped = result.suppressedRecipients
-  const lines = [
+  const text = [
     ...(dropped.length > 0 && result.status !== "suppressed"
       ? [`Left out, since suppressed: ${dropped.join(", ")}`]
       : []),
@@ -179,24 +182,30 @@ const resultText = (result: SendResult, settings: Pick<Settings, "retryQueue">):
   switch (result.status) {
     case "sent": {
       const over = result.failedOver ? ", after the primary was unavailable" : ""
-      return [
-        `Sent by ${result.provider}${over}; its id: ${result.providerMessageId ?? "not known"}`,
-        ...lines
-      ].join("\n")
+      return {
+        text: [
+          `Sent by ${result.provider}${over}; its id: ${result.providerMessageId ?? "not known"}`,
+          ...text
+        ]
+      }
     }
     case "deferred": {
       const [seconds] = settings.retryQueue.delaysSeconds
-      return [
-        `Deferred: ${result.provider} may have accepted it. It is tried again on the same key in ${counted(Math.round(seconds / 60), "minute")}, unless an event proves it before.`,
-        ...lines
-      ].join("\n")
+      return {
+        text: [
+          `Deferred: ${result.provider} may have accepted it. It is tried again on the same key in ${counted(Math.round(seconds / 60), "minute")}, unless an event proves it before.`,
+          ...text
+        ]
+      }
     }
     case "suppressed":
-      return [`Not sent. ${result.error}`, ...lines].join("\n")
+      return { text, problem: [`Not sent. ${result.error}`] }
     case "failed":
-      return [`Failed (${result.kind}): ${byWhom(result)}`, ADVICE[result.kind], ...lines].join("\n")
+      return { text, problem: [`Failed (${result.kind}): ${byWhom(result)}`, ADVICE[result.kind]] }
   }
 }
+
+const linesOf = (lines: ReadonlyArray<string>): string => lines.map(visible).join("\n")
 
 const run = Effect.fnUntraced(function* (input: Input) {
   const request = yield* requestOf(input)
@@ -210,10 +219,12 @@ const run = Effect.fnUntraced(function* (input: Input) {
     Effect.mapError(({ message }) => new CommandFailed({ message }))
   )
   const hints = here.settings.warnings.filter(({ setting }) => setting === "PROVIDERA_API_KEY")
-  const hint = result.ok ? "" : hints.map(({ message, setting }) => `\n${setting} ${message}`).join("")
-  const text = resultText(result, here.settings).split("\n").map(visible).join("\n")
-  yield* print({ json: result, text: text + hint })
-  if (!result.ok) return yield* new EndedBadly()
+  const { problem, text } = wordsOf(result, here.settings)
+  yield* print({
+    json: result,
+    text: linesOf(text),
+    problem: problem && linesOf([...problem, ...hints.map(({ message, setting }) => `${setting} ${message}`)])
+  })
 })
 
 /** `postlane send`. */

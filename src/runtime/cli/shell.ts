@@ -56,9 +56,21 @@ export class EndedBadly extends Data.TaggedError("EndedBadly")<Readonly<Record<n
 /** What every command may end in. */
 type CommandError = CommandFailed | EndedBadly
 
-/** Prints a result: the document under `--json`, else the text. */
-export const print = Effect.fnUntraced(function* (result: { readonly json: unknown; readonly text: string }) {
-  yield* Console.log((yield* Json) ? JSON.stringify(result.json, null, 2) : result.text)
+/**
+ * Prints a result: the document under `--json`, else the text. With a `problem` the result is negative: the problem goes to the error
+ * output, unless the document says it, and the command ends badly.
+ */
+export const print = Effect.fnUntraced(function* (result: {
+  readonly json: unknown
+  readonly text: string
+  readonly problem?: string | undefined
+}) {
+  const json = yield* Json
+  if (json) yield* Console.log(JSON.stringify(result.json, null, 2))
+  else if (result.text !== "") yield* Console.log(result.text)
+  if (result.problem === undefined) return
+  if (!json) yield* Console.error(result.problem)
+  return yield* new EndedBadly()
 })
 
 /** Prints a failure: under `--json` as the one document on the output, else on the error output. */

@@ -11,7 +11,7 @@ import { Customers } from "../../ports/accounts/customers.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { customerOf } from "./customers.ts"
 import { onDatabase } from "./installation.ts"
-import { CommandFailed, EndedBadly, print, telling, Shell } from "./shell.ts"
+import { CommandFailed, print, telling, Shell } from "./shell.ts"
 import { type Column, layoutTable, visible } from "./table.ts"
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -156,11 +156,9 @@ const revoke = Command.make(
         )
         yield* print({
           json: { id, revoked },
-          text: revoked
-            ? `${id} is revoked, and the sessions that it began with it.`
-            : `No token of the id ${visible(id)} is in force.`
+          text: revoked ? `${id} is revoked, and the sessions that it began with it.` : "",
+          problem: revoked ? undefined : `No token of the id ${visible(id)} is in force.`
         })
-        if (!revoked) return yield* new EndedBadly()
       })
     )
 ).pipe(Command.withDescription("Revoke a token: it stops working at once, in every process."))

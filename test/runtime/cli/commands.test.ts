@@ -68,7 +68,8 @@ describe("the command line on a database", () => {
         yield* Effect.promise(() => resend.always("422"))
         const refused = yield* postlane(...to("refused@x.test"))
         assert.strictEqual(refused.code, 1)
-        assert.match(refused.out, /^Failed \(rejected\): .*\nThe message is at fault/)
+        assert.match(refused.err, /^Failed \(rejected\): .*\nThe message is at fault/)
+        assert.match(refused.out, /^Row [^\n]*, key [^\n]*$/)
         const json = jsonOf<SendResult>(yield* postlane(...to("refused@x.test"), "--json"))
         assert.isFalse(json.ok)
       })
@@ -117,6 +118,83 @@ describe("the command line on a database", () => {
       })
     )
 
+    it.effect("admins: invites, lists and removes; what could not be done goes to the error output", () =>
+      Effect.gen(function* () {
+        assert.match((yield* postlane("admins", "list")).out, /^Nobody signs in as an admin by mail\. /)
+        const invited = yield* postlane("admins", "invite", "Ann <Ann@X.test>")
+        assert.deepStrictEqual([invited.code, invited.err], [0, ""])
+        assert.match(
+          invited.out,
+          /^ann@x\.test may sign in as an admin now, at http.*\/sign-in\?reason=admin$/
+        )
+        const mails = jsonOf<EmailLogPage>(yield* postlane("log", "--recipient", "ann@x.test", "--json"))
+        assert.deepStrictEqual(
+          mails.rows.map(({ source, status }) => [source, status]),
+          [["api:admin-invite", "sent"]]
+        )
+        const reader = yield* postlane("admins", "invite", "ann@x.test", "--right", "admin:read", "--json")
+        assert.deepInclude(jsonOf<object>(reader), { answer: "changed", inviteSent: true })
+        const { admins } = jsonOf<{ readonly admins: ReadonlyArray<object> }>(
+          yield* postlane("admins", "list", "--json")
+        )
+        assert.strictEqual(admins.length, 1)
+        assert.deepInclude(admins[0], {
+          email: "ann@x.test",
+          rights: ["admin:read"],
+          invitedBy: "cli:tester"
+        })
+        assert.match(
+          (yield* onTerminal(80, "admins", "list")).out,
+          /RIGHT.*\n.*ann@x\.test +admin:read +cli:tester$/
+        )
+        yield* Effect.promise(() => resend.always("422"))
+        const unheard = yield* postlane("admins", "invite", "bob@x.test")
+        assert.match(unheard.out, /^bob@x\.test may sign in/)
+        assert.match(unheard.err, /^The mail that tells them did not go out/)
+        assert.strictEqual(unheard.code, 1)
+        for (const [wrong, said] of [
+          [["remove", "nobody@x.test"], "Nobody of the address nobody@x.test"],
+          [["invite", "no address"], "no address: "],
+          [["invite", "a@x.test", "--right", "owner"], "admin:read"]
+        ] as const) {
+          const refused = yield* postlane("admins", ...wrong)
+          assert.deepStrictEqual([refused.code, refused.out], [1, ""])
+          assert.include(refused.err, said)
+        }
+        const removed = yield* postlane("admins", "remove", "ANN@x.test ")
+        assert.match(removed.out, /^ann@x\.test is no admin any more/)
+        yield* postlane("admins", "remove", "bob@x.test")
+        assert.deepStrictEqual(
+          yield* WriteSql.use(
+            (sql) => sql`select action, actor, target from admin_audit_log
+            where target = 'ann@x.test' order by created_at`
+          ),
+          ["admin_invited", "admin_changed", "admin_removed"].map((action) => ({
+            action,
+            actor: "cli:tester",
+            target: "ann@x.test"
+          }))
+        )
+      })
+    )
+
+    it.effect("what is not there: nothing on the output, the problem on the error output, code 1", () =>
+      Effect.gen(function* () {
+        for (const command of [
+          ["dead-letters", "redrive", "none"],
+          ["token", "revoke", "none"],
+          ["unsuppress", "nobody@x.test"]
+        ]) {
+          const { code, err, out } = yield* postlane(...command)
+          assert.deepStrictEqual([code, out], [1, ""], command.join(" "))
+          assert.match(err, /no dead letter|No token|not suppressed/i)
+          const json = yield* postlane(...command, "--json")
+          assert.deepStrictEqual([json.code, json.err], [1, ""])
+          jsonOf(json)
+        }
+      })
+    )
+
     it.effect(
       "import suppressions: counts, bad lines by number, nothing twice, and a dry run that writes nothing",
       () =>
@@ -129,7 +207,7 @@ describe("the command line on a database", () => {
             dry.out,
             /^1200 suppressions in the file: 1200 hard bounces, 0 complaints, 0 manual\.\nNothing/
           )
-          assert.match(dry.out, /1 line could not be read:\n {2}line 1202: /)
+          assert.match(dry.err, /^1 line could not be read:\n {2}line 1202: /)
           assert.strictEqual(dry.code, 1)
           const first = yield* postlane("import", "suppressions", file, "--json")
           assert.deepInclude(jsonOf<Record<string, unknown>>(first), { ok: false, added: 1200, bad: 1 })
@@ -158,7 +236,8 @@ describe("the command line on a database", () => {
           })
           const blocked = yield* postlane(...to("quiet@x.test"))
           assert.strictEqual(blocked.code, 1)
-          assert.match(blocked.out, /^Not sent\. Recipient suppressed: /)
+          assert.match(blocked.err, /^Not sent\. Recipient suppressed: /)
+          assert.match(blocked.out, /^Row [^\n]*$/)
           const listed = yield* onTerminal(80, "suppressions", "--email", "QUIET@x.test")
           assert.match(listed.out, /ADDRESS.*\n.*manual +quiet@x\.test +asked$/)
 
