@@ -7,6 +7,8 @@ export interface Round {
   readonly p99: number
   /** Processor time of the sending process (of the server, for the relay), microseconds a send. */
   readonly cpuMicros: number
+  /** That of the database; undefined where it cannot be read. */
+  readonly databaseMicros?: number | undefined
 }
 
 /** How much one round does: for so long, or so many sends. */

@@ -1,5 +1,6 @@
 import { cpus, loadavg } from "node:os"
 
+import { databaseCpu } from "./database-cpu.ts"
 import { median, type Load, type Round } from "./measure.ts"
 import { type Peer, startPeer } from "./process.ts"
 import { INTAKE, RECORDING_EVENTS, RECORDING_SENDS, type Row, ROWS, SENDING } from "./rows.ts"
@@ -32,9 +33,12 @@ export interface Line {
   readonly p50: number
   readonly p99: number
   readonly cpuMicros: number
+  readonly databaseMicros: number | undefined
   readonly baseline: string | undefined
   /** Median of each round's rate by that of the baseline in the same round. */
   readonly ratio: number | undefined
+  /** The same by the rate of what a user would write by hand. */
+  readonly overHand: number | undefined
   readonly target: number | undefined
   /** Milliseconds that the median send takes longer than the baseline's. */
   readonly addedMs: number | undefined
@@ -60,6 +64,7 @@ const linesOf = (
     row.concurrencies.map((concurrency): Line => {
       const rounds = taken.get(`${row.name} ${concurrency}`) ?? []
       const base = taken.get(`${row.baseline} ${row.baselineConcurrency ?? concurrency}`)
+      const hand = taken.get(`${row.byHand} ${concurrency}`)
       const rate = ({ sends, seconds }: Round) => sends / seconds
       const middle = (of: (round: Round, index: number) => number) => median(rounds.map(of))
       return {
@@ -69,8 +74,12 @@ const linesOf = (
         p50: middle(({ p50 }) => p50),
         p99: middle(({ p99 }) => p99),
         cpuMicros: middle(({ cpuMicros }) => cpuMicros),
+        databaseMicros: rounds.some(({ databaseMicros }) => databaseMicros === undefined)
+          ? undefined
+          : middle(({ databaseMicros = 0 }) => databaseMicros),
         baseline: base === undefined ? undefined : row.baseline,
         ratio: base && middle((round, index) => rate(round) / rate(base[index]!)),
+        overHand: hand && middle((round, index) => rate(round) / rate(hand[index]!)),
         target: row.targets?.[concurrency],
         addedMs: base && middle(({ p50 }, index) => p50 - base[index]!.p50),
         maxAddedMs: concurrency === 1 ? row.maxAddedMs : undefined
@@ -88,8 +97,13 @@ const takeRounds = async (rows: ReadonlyArray<Row>, targets: Targets, options: B
     processes.set(key, peer)
     return peer
   }
-  const ask = async (row: Row, load: Load) =>
-    (await (await processOf(row)).ask({ row: row.name, load, targets })) as Round
+  const cpu = await databaseCpu(targets.databaseUrl)
+  const ask = async (row: Row, load: Load): Promise<Round> => {
+    const peer = await processOf(row)
+    const before = cpu?.()
+    const round = (await peer.ask({ row: row.name, load, targets })) as Round
+    return { ...round, databaseMicros: before && cpu && (cpu() - before) / round.sends }
+  }
   try {
     // Code that is compiled only after some thousand sends would make one caller look slower than it is.
     for (const row of rows) await ask(row, { ...options.warmUp, concurrency: Math.max(...row.concurrencies) })

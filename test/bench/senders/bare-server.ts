@@ -1,25 +1,41 @@
-import { Context, Effect, Exit, Layer, Schema, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Redacted, Result, Schema, Scope } from "effect"
 import { HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 
 import { serveRoutes } from "../../../src/adapters/http/http-layer.ts"
+import { decodeWebhookEvent } from "../../../src/adapters/resend/webhook-event.ts"
+import { makeSignatureCheck } from "../../../src/adapters/resend/webhook-signature.ts"
 import { servePeer } from "../process.ts"
+import { SECRET, WEBHOOK } from "./intake.ts"
 
-/** The HTTP stack that Postlane serves on, with one route that reads its body and answers: what intake is measured by. */
+/**
+ * The HTTP stack that Postlane serves on, with one route that reads an event, verifies its signature, decodes it and answers: what
+ * intake is measured by.
+ */
 class BareApi extends HttpApi.make("bare").add(
   HttpApiGroup.make("bare").add(
-    HttpApiEndpoint.post("post", "/functions/v1/provider-a-webhook", {
+    HttpApiEndpoint.post("post", WEBHOOK, {
       success: Schema.Struct({ ok: Schema.Boolean })
     })
   )
 ) {}
 
+const check = makeSignatureCheck([Redacted.make(`whsec_${SECRET.toString("base64")}`)])
+
+const taken = (bytes: Uint8Array, headers: Readonly<Record<string, unknown>>) => {
+  const body = new TextDecoder().decode(bytes)
+  const checked = check(body, headers)
+  if (Result.isFailure(checked)) throw checked.failure
+  const event = decodeWebhookEvent(JSON.parse(body))
+  if (event._tag !== "Event") throw new Error("not an event")
+}
+
 const handlers = HttpApiBuilder.group(BareApi, "bare", (group) =>
   group.handleRaw("post", ({ request }) =>
-    Effect.as(
-      Effect.orDie(request.arrayBuffer),
-      HttpServerResponse.text('{"ok":true}', { contentType: "application/json" })
-    )
+    Effect.map(Effect.orDie(request.arrayBuffer), (bytes) => {
+      taken(new Uint8Array(bytes), request.headers)
+      return HttpServerResponse.text('{"ok":true}', { contentType: "application/json" })
+    })
   )
 )
 

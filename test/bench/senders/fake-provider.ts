@@ -16,7 +16,7 @@ const server = createServer((request, response) => {
       request.url === "/emails"
         ? `{"id":"m-${(accepted.resend += 1)}-${process.pid}"}`
         : request.url === "/v2/email/outbound-emails"
-          ? `{"MessageId":"m-${(accepted.ses += 1)}-${process.pid}"}`
+          ? `{"MessageId":"s-${(accepted.ses += 1)}-${process.pid}"}`
           : undefined
     response.writeHead(body === undefined ? 404 : 200, {
       "content-type": "application/json",

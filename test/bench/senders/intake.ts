@@ -5,8 +5,8 @@ import { makeHttpClient } from "../http-client.ts"
 import { type Peer, startPeer } from "../process.ts"
 import { FROM, next, type OpenSender, recipient, type Sender, SUBJECT } from "./sender.ts"
 
-const PATH = "/functions/v1/provider-a-webhook"
-const SECRET = Buffer.from("a secret that has 24 byt")
+export const WEBHOOK = "/functions/v1/provider-a-webhook"
+export const SECRET = Buffer.from("a secret that has 24 byt")
 const EVENTS = ["sent", "delivered"] as const
 
 /** Two events a mail, as most mails have. */
@@ -30,8 +30,9 @@ const signed = (n: number, text: string): Readonly<Record<string, string>> => {
   return { "svix-id": id, "svix-timestamp": at, "svix-signature": `v1,${signature}` }
 }
 
-const poster = (port: number, server: Peer<unknown>): Sender => {
-  const client = makeHttpClient(port, PATH, {})
+/** Posts signed events to a server's webhook. */
+export const poster = (port: number, server: Peer<unknown>): Sender => {
+  const client = makeHttpClient(port, WEBHOOK, {})
   return {
     send: () => {
       const n = next()
@@ -46,8 +47,8 @@ const poster = (port: number, server: Peer<unknown>): Sender => {
   }
 }
 
-/** The same requests to the bare HTTP stack. */
-export const bareHttp: OpenSender = async () => {
+/** The same requests to the HTTP stack that reads, verifies and decodes them, and does nothing else. */
+export const decodingHttp: OpenSender = async () => {
   const server = await startPeer<{ readonly port: number }>("senders/bare-server.ts")
   return poster(server.ready.port, server)
 }

@@ -8,60 +8,86 @@ import { FROM, HTML, next, type OpenSender, recipient, SUBJECT } from "./sender.
 
 const KEY_TAG = "postlane_key"
 
-/** The vendor's client of Resend, called as our adapter calls it. */
-export const rawResend: OpenSender = ({ providerUrl }) => {
+/** A vendor's SDK, called as our adapter calls it. */
+export interface VendorClient {
+  /** Gives the message's id. */
+  readonly send: (mail: VendorMail, key: string) => Promise<string>
+  readonly close: () => void
+}
+
+interface VendorMail {
+  readonly n: number
+  readonly to: string
+  readonly subject: string
+  readonly html: string
+}
+
+export const resendClient = (providerUrl: string): VendorClient => {
   const client = new Resend("re_bench", { baseUrl: providerUrl })
-  return Promise.resolve({
-    send: async () => {
-      const n = next()
+  return {
+    send: async ({ html, n, subject, to }, idempotencyKey) => {
       const { data, error } = await client.emails.send(
         {
           from: FROM,
-          to: [recipient(n)],
-          subject: SUBJECT,
-          html: HTML,
+          to: [to],
+          subject,
+          html,
           tags: [{ name: KEY_TAG, value: String(n).padStart(64, "0") }]
         },
-        { idempotencyKey: `raw-${process.pid}-${n}` }
+        { idempotencyKey }
       )
       if (data === null) throw new Error(error.message)
+      return data.id
     },
-    close: () => Promise.resolve()
-  })
+    close: () => undefined
+  }
 }
 
-/** The vendor's client of Amazon SES, with its retries off as in our adapter. */
-export const rawSes: OpenSender = ({ providerUrl }) => {
+/** With its retries off as in our adapter. */
+export const sesClient = (providerUrl: string): VendorClient => {
   const client = new SESv2Client({
     region: "us-east-1",
     endpoint: providerUrl,
     credentials: { accessKeyId: "AKIABENCH", secretAccessKey: "bench" },
     maxAttempts: 1
   })
-  return Promise.resolve({
-    send: async () => {
-      const n = next()
+  return {
+    send: async ({ html, n, subject, to }) => {
       const { MessageId } = await client.send(
         new SendEmailCommand({
           FromEmailAddress: FROM,
-          Destination: { ToAddresses: [recipient(n)] },
+          Destination: { ToAddresses: [to] },
           Content: {
             Simple: {
-              Subject: { Data: SUBJECT, Charset: "UTF-8" },
-              Body: { Html: { Data: HTML, Charset: "UTF-8" } }
+              Subject: { Data: subject, Charset: "UTF-8" },
+              Body: { Html: { Data: html, Charset: "UTF-8" } }
             }
           },
           EmailTags: [{ Name: KEY_TAG, Value: String(n).padStart(64, "0") }]
         })
       )
       if (MessageId === undefined) throw new Error("no message id")
+      return MessageId
     },
-    close: () => {
-      client.destroy()
-      return Promise.resolve()
-    }
-  })
+    close: () => client.destroy()
+  }
 }
+
+/** A vendor's SDK and nothing else. */
+const raw =
+  (open: (providerUrl: string) => VendorClient): OpenSender =>
+  ({ providerUrl }) => {
+    const client = open(providerUrl)
+    return Promise.resolve({
+      send: () => {
+        const n = next()
+        return client.send({ n, to: recipient(n), subject: SUBJECT, html: HTML }, `raw-${process.pid}-${n}`)
+      },
+      close: () => Promise.resolve(client.close())
+    })
+  }
+export const rawResend = raw(resendClient)
+export const rawSes = raw(sesClient)
 
 /** nodemailer's SMTP pool, one connection a caller. */
 export const smtpPool: OpenSender = ({ smtpPort }, concurrency) => {
