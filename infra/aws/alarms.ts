@@ -17,7 +17,7 @@ import {
 const NAMESPACE = "Postlane"
 
 /** Where the processes' log lines have to go: those with the role `api` (and the serverless entry), and the anchor. */
-const LOG_GROUPS = { api: "/postlane/api", anchor: "/postlane/anchor" } as const
+export const LOG_GROUPS = { api: "/postlane/api", anchor: "/postlane/anchor" } as const
 
 /** The lines that are counted, by their `message`; `*` is any text. */
 const LINES = { Failovers: "EMAIL_FAILOVER", Alarms: "EMAIL_ALARM *" } as const

@@ -1,6 +1,7 @@
 import { App, BootstraplessSynthesizer, Stack } from "aws-cdk-lib"
 
 import { alarmTopic, logAlarms } from "./alarms.ts"
+import { functionResources } from "./function.ts"
 import { mailResources } from "./mail.ts"
 import { batchRole, callerPolicy } from "./permissions.ts"
 import type { Plan } from "./plan.ts"
@@ -33,7 +34,7 @@ export const cloudApp = (plan: Plan, outdir?: string): App => {
   const { batch, files, mails } = buckets(home, plan)
   logAlarms(home, add)
   const modelId = conversion.model.id
-  callerPolicy(home, {
+  const policy = callerPolicy(home, {
     mailRegion: providerB.region,
     sender: domains.sender,
     configurationSets: [plan.configurationSet, providerB.outreachConfigurationSet],
@@ -43,5 +44,14 @@ export const cloudApp = (plan: Plan, outdir?: string): App => {
     modelId,
     batchRole: batch === undefined ? undefined : batchRole(home, batch, modelId)
   })
+  if (plan.code !== undefined) {
+    const stack = stackIn(
+      app,
+      "postlane-function",
+      cloud.region,
+      "Postlane: requests and retries as a function"
+    )
+    functionResources(stack, { code: plan.code, env: plan.env }, { queue, policy })
+  }
   return app
 }

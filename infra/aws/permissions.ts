@@ -155,7 +155,7 @@ const batchStatements = (
 ]
 
 /** The policy of the identity that signs the processes' calls: attach it to the instance role, or to the user of the keys. */
-export const callerPolicy = (stack: Stack, used: Used): void => {
+export const callerPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
   const ses = (resource: string, resourceName: string) =>
     stack.formatArn({ service: "ses", region: used.mailRegion, resource, resourceName })
   const identity = ses("identity", used.sender)
@@ -187,4 +187,5 @@ export const callerPolicy = (stack: Stack, used: Used): void => {
     ]
   })
   new CfnOutput(stack, "CallerPolicyArn", { value: policy.managedPolicyArn })
+  return policy
 }

@@ -3,6 +3,7 @@ import * as s3 from "aws-cdk-lib/aws-s3"
 import * as sqs from "aws-cdk-lib/aws-sqs"
 
 import { type AddAlarm, deadLetterAlarm } from "./alarms.ts"
+import { FUNCTION_SECONDS } from "./function.ts"
 import type { Plan } from "./plan.ts"
 
 /** Receives before a message is a dead letter (MAIL-54). */
@@ -17,6 +18,10 @@ const KEPT_DAYS = 14
 /** The parts of an upload that broke off. */
 const UNFINISHED_DAYS = 1
 
+/** A function needs six times its own time: as long may its messages wait in it. */
+const visibilityOf = ({ code, settings }: Plan): number =>
+  Math.max(settings.retryQueue.visibilitySeconds, code === undefined ? 0 : 6 * FUNCTION_SECONDS)
+
 /** The delayed retry queue and its dead letters. */
 export const deferQueue = (stack: Stack, plan: Plan, add: AddAlarm) => {
   const sealed = { encryption: sqs.QueueEncryption.SQS_MANAGED, enforceSSL: true }
@@ -29,7 +34,7 @@ export const deferQueue = (stack: Stack, plan: Plan, add: AddAlarm) => {
     ...sealed,
     queueName: "postlane-email-defer",
     retentionPeriod: Duration.days(QUEUE_DAYS),
-    visibilityTimeout: Duration.seconds(plan.settings.retryQueue.visibilitySeconds),
+    visibilityTimeout: Duration.seconds(visibilityOf(plan)),
     deadLetterQueue: { queue: dead, maxReceiveCount: RECEIVES }
   })
   deadLetterAlarm(

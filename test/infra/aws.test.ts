@@ -98,7 +98,78 @@ describe("the templates", () => {
   })
 })
 
+describe("the function", () => {
+  const [home, own] = stacksOf({
+    FUNCTION_CODE: "s3://example-code/postlane-1.zip",
+    DB_URL: "postgres://postlane@db.example.com/postlane",
+    DB_SECRET_KEY: "a secret key",
+    CLOUD_ACCESS_KEY_ID: "AKIDEXAMPLE",
+    CLOUD_SECRET_ACCESS_KEY: "a secret access key",
+    POSTLANE_ROLES: "leader"
+  })
+  const function_ = Template.fromStack(own!)
+
+  it("is as it was reviewed, in a stack of its own, and holds no secret", async () => {
+    assert.strictEqual(own?.stackName, "postlane-function")
+    const text = `${JSON.stringify(function_.toJSON(), null, 1)}\n`
+    await expect(text).toMatchFileSnapshot("templates/postlane-function.template.json")
+    assert.notMatch(text, /a secret|AKIDEXAMPLE|postgres:|\b\d{12}\b/)
+  })
+
+  it("gets the settings; secrets by reference, keys from its role, and roles of its own", () => {
+    const [found] = Object.values(function_.findResources("AWS::Lambda::Function"))
+    const variables: Readonly<Record<string, string>> = found!["Properties"].Environment.Variables
+    assert.strictEqual(variables["BASE_URL"], "https://api.example.com")
+    for (const name of ["DB_URL", "DB_SECRET_KEY"])
+      assert.strictEqual(variables[name], `{{resolve:secretsmanager:postlane/settings:SecretString:${name}}}`)
+    assert.notInclude(Object.keys(variables).join(), "CLOUD_")
+    assert.isDefined(variables["EMAIL_DEFER_QUEUE_URL"])
+    assert.notProperty(variables, "POSTLANE_ROLES")
+  })
+
+  it("answers every request, retries with reports for each message, and does what is due each minute", () => {
+    function_.hasResourceProperties("AWS::ApiGatewayV2::Route", { RouteKey: "$default" })
+    function_.hasResourceProperties("AWS::ApiGatewayV2::Integration", { PayloadFormatVersion: "2.0" })
+    function_.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
+      BatchSize: 10,
+      FunctionResponseTypes: ["ReportBatchItemFailures"]
+    })
+    function_.hasResourceProperties("AWS::Scheduler::Schedule", { ScheduleExpression: "rate(1 minute)" })
+    Template.fromStack(home!).hasResourceProperties("AWS::SQS::Queue", {
+      QueueName: "postlane-email-defer",
+      VisibilityTimeout: 180
+    })
+  })
+
+  it("may call what every process calls, write lines, and nothing else; the schedule may call it, and nothing else", () => {
+    const roles = Object.values(function_.findResources("AWS::IAM::Role")).map(({ Properties }) => Properties)
+    assert.lengthOf(
+      roles.flatMap(
+        ({ ManagedPolicyArns }) => (ManagedPolicyArns as ReadonlyArray<unknown> | undefined) ?? []
+      ),
+      1
+    )
+    const statements = Object.values(function_.findResources("AWS::IAM::Policy")).flatMap(
+      ({ Properties }) => Properties.PolicyDocument.Statement as ReadonlyArray<Statement>
+    )
+    assert.deepStrictEqual(statements.map(({ Action }) => listed(Action)).sort(), [
+      ["lambda:InvokeFunction"],
+      ["logs:CreateLogStream", "logs:PutLogEvents"]
+    ])
+    for (const { Resource } of statements) assert.notStrictEqual(Resource, "*")
+    const callers = Object.values(function_.findResources("AWS::Lambda::Permission"))
+    assert.deepStrictEqual(
+      callers.map(({ Properties }) => Properties.Principal),
+      ["apigateway.amazonaws.com"]
+    )
+  })
+})
+
 describe("the plan", () => {
+  it("takes code from a bucket only", () => {
+    assert.throws(() => readPlan({ ...ENV, FUNCTION_CODE: "https://x.test/a.zip" }), /FUNCTION_CODE must be/)
+  })
+
   it("names everything that is missing at once", () => {
     assert.throws(() => readPlan({}), /SENDER_DOMAIN[^]*BASE_URL[^]*ALERT_EMAIL[^]*FILES_BUCKET/)
     assert.throws(() => readPlan({ ...ENV, BASE_URL: "http://api.example.com" }), /https/)

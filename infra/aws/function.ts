@@ -1,0 +1,118 @@
+import { ArnFormat, CfnOutput, Duration, type Stack } from "aws-cdk-lib"
+import * as api from "aws-cdk-lib/aws-apigatewayv2"
+import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations"
+import * as iam from "aws-cdk-lib/aws-iam"
+import * as lambda from "aws-cdk-lib/aws-lambda"
+import * as logs from "aws-cdk-lib/aws-logs"
+import { Bucket } from "aws-cdk-lib/aws-s3"
+import { Schedule, ScheduleExpression } from "aws-cdk-lib/aws-scheduler"
+import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets"
+import type * as sqs from "aws-cdk-lib/aws-sqs"
+
+import type { Env } from "../../src/runtime/settings/settings.ts"
+import { SETTINGS } from "../../src/runtime/settings/table.ts"
+import { LOG_GROUPS } from "./alarms.ts"
+import type { FunctionCode } from "./plan.ts"
+
+/** A gateway waits for 29 seconds. */
+export const FUNCTION_SECONDS = 30
+const MEMORY_MB = 1_024
+/** Messages of the retry queue that one invocation gets: each may take an attempt's whole time. */
+const BATCH_SIZE = 10
+/** An invocation of this age says nothing new any more. */
+const SCHEDULE_RETRY = { maxEventAge: Duration.minutes(1), retryAttempts: 0 }
+
+/** Keys that sign calls: in a function its role signs them. */
+const KEYS = ["CLOUD_ACCESS_KEY_ID", "CLOUD_SECRET_ACCESS_KEY", "CLOUD_SESSION_TOKEN"]
+/** What the function decides by itself. */
+const OWN = ["POSTLANE_DATA_DIR", "POSTLANE_EMBEDDED", "POSTLANE_ROLES", "HOST", "PORT"]
+
+/**
+ * The settings of the environment that the stack is made in. Values that must not be shown stand in no template: they come from
+ * `secretName`, whose JSON has the settings' names as keys.
+ */
+const environmentOf = (env: Env, secretName: string): Record<string, string> =>
+  Object.fromEntries(
+    SETTINGS.filter(({ name }) => !KEYS.includes(name) && !OWN.includes(name)).flatMap(({ name, secret }) => {
+      const value = env[name]
+      if (value === undefined || value === "") return []
+      return [[name, secret ? `{{resolve:secretsmanager:${secretName}:SecretString:${name}}}` : value]]
+    })
+  )
+
+/** What the function works with of the other stack. */
+interface Beside {
+  readonly queue: sqs.IQueue
+  readonly policy: iam.IManagedPolicy
+}
+
+/** The function, with its own policy for its log lines; what it calls beside is what every process calls. */
+const makeFunction = (
+  stack: Stack,
+  { code, env }: { code: FunctionCode; env: Env },
+  { policy, queue }: Beside
+) => {
+  const logGroup = logs.LogGroup.fromLogGroupName(stack, "Logs", LOG_GROUPS.api)
+  const role = new iam.Role(stack, "FunctionRole", {
+    description: "Postlane as a function: what its processes call, and log lines",
+    assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
+    managedPolicies: [policy]
+  })
+  role.addToPolicy(
+    new iam.PolicyStatement({
+      sid: "Lines",
+      actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+      resources: [
+        stack.formatArn({
+          service: "logs",
+          resource: "log-group",
+          resourceName: `${LOG_GROUPS.api}:*`,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME
+        })
+      ]
+    })
+  )
+  return new lambda.Function(stack, "Function", {
+    functionName: "postlane",
+    description: "Postlane: requests, retries and what is due",
+    runtime: lambda.Runtime.NODEJS_24_X,
+    handler: "index.handler",
+    code: lambda.Code.fromBucket(Bucket.fromBucketName(stack, "Code", code.bucket), code.key),
+    memorySize: MEMORY_MB,
+    timeout: Duration.seconds(FUNCTION_SECONDS),
+    environment: {
+      EMAIL_DEFER_QUEUE_URL: queue.queueUrl,
+      ...environmentOf(env, code.secretName)
+    },
+    role: role.withoutPolicyUpdates(),
+    logGroup
+  })
+}
+
+/** The serverless entry: one function behind an HTTP API, on the retry queue and once a minute. */
+export const functionResources = (
+  stack: Stack,
+  plan: { readonly code: FunctionCode; readonly env: Env },
+  beside: Beside
+): void => {
+  const handler = makeFunction(stack, plan, beside)
+  const gateway = new api.HttpApi(stack, "Api", {
+    apiName: "postlane",
+    defaultIntegration: new HttpLambdaIntegration("Requests", handler)
+  })
+  new CfnOutput(stack, "ApiUrl", {
+    description: "Where the HTTP API answers: lead the host of BASE_URL there",
+    value: gateway.apiEndpoint
+  })
+  new lambda.EventSourceMapping(stack, "Retries", {
+    target: handler,
+    eventSourceArn: beside.queue.queueArn,
+    batchSize: BATCH_SIZE,
+    reportBatchItemFailures: true
+  })
+  new Schedule(stack, "Due", {
+    description: "Alarms, alerts, digests, the poll and housekeeping",
+    schedule: ScheduleExpression.rate(Duration.minutes(1)),
+    target: new LambdaInvoke(handler, SCHEDULE_RETRY)
+  })
+}
