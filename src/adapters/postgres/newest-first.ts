@@ -3,7 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { InvalidCursor } from "../../ports/cursor.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { decodeRows } from "./statement.ts"
-import { isMoment } from "./values.ts"
+import { isMoment, timeColumn } from "./values.ts"
 
 /** Where a page ended: its last row's `created_at` and `id`. */
 const Cursor = Schema.fromJsonString(
@@ -56,17 +56,12 @@ export const decodedPage =
       nextCursor
     }))
 
-/** One page of a table, newest first, and the cursor of the next one. Rows keep the names of their columns. */
-export const newestFirst = Effect.fnUntraced(function* <Row extends StoredRow>(
-  run: (
-    text: string,
-    parameters: ReadonlyArray<unknown>
-  ) => Effect.Effect<ReadonlyArray<Row>, StoreUnavailable>,
-  { columns, conditions, cursor, from, limit, name }: PageWanted
-): Effect.fn.Return<Page<Row>, InvalidCursor | StoreUnavailable> {
+/** The rows' conditions with the place where the page begins, and their order; `bind` returns the placeholder of a value. */
+const placed = Effect.fnUntraced(function* (
+  { conditions, cursor, name }: Pick<PageWanted, "conditions" | "cursor" | "name">,
+  bind: (value: unknown) => string
+) {
   const after = cursor === undefined ? undefined : yield* readCursor(cursor)
-  const parameters: Array<unknown> = []
-  const bind = (value: unknown) => `$${parameters.push(value)}`
   const place = `(${name}.created_at, ${name}.id)`
   const all = [
     ...conditions(bind),
@@ -74,16 +69,74 @@ export const newestFirst = Effect.fnUntraced(function* <Row extends StoredRow>(
       ? []
       : [`${place} < (${bind(after[0])}::text::timestamptz, ${bind(after[1])}::text::uuid)`])
   ]
-  const where = all.length === 0 ? "" : `where ${all.join(" and ")} `
-  // One row more than asked for shows whether there is a next page.
-  const found = yield* run(
-    `select ${columns} from ${from} ${where}order by ${name}.created_at desc, ${name}.id desc limit ${limit + 1}`,
-    parameters
-  )
+  return `${all.length === 0 ? "" : `where ${all.join(" and ")} `}order by ${name}.created_at desc, ${name}.id desc`
+})
+
+/** The rows of a page, of which one more than asked for was read: it shows whether there is a next page. */
+const pageOf = <Row extends StoredRow>(found: ReadonlyArray<Row>, limit: number): Page<Row> => {
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
   return {
     rows,
     nextCursor: found.length > limit && last !== undefined ? cursorOf(last.created_at, last.id) : null
   }
+}
+
+/** Runs a statement. */
+type Run<Row> = (
+  text: string,
+  parameters: ReadonlyArray<unknown>
+) => Effect.Effect<ReadonlyArray<Row>, StoreUnavailable>
+
+/** One page of a table, newest first, and the cursor of the next one. Rows keep the names of their columns. */
+export const newestFirst = Effect.fnUntraced(function* <Row extends StoredRow>(
+  run: Run<Row>,
+  wanted: PageWanted
+): Effect.fn.Return<Page<Row>, InvalidCursor | StoreUnavailable> {
+  const { columns, from, limit } = wanted
+  const parameters: Array<unknown> = []
+  const rows = yield* placed(wanted, (value) => `$${parameters.push(value)}`)
+  return pageOf(yield* run(`select ${columns} from ${from} ${rows} limit ${limit + 1}`, parameters), limit)
+})
+
+/** What {@link readNewestFirst} reads from the database. */
+interface ReadRows<Row> {
+  readonly rows: ReadonlyArray<Row>
+  /** `created_at` and `id` of the last row that was read, where it stopped. */
+  readonly last: readonly [createdAt: string, id: string] | null
+}
+
+/**
+ * The same with a condition that no index answers: it is asked of the `most` newest rows of the others, in one statement. Where it stops
+ * there, the cursor leads on, however few rows were found.
+ */
+export const readNewestFirst = Effect.fnUntraced(function* <Row extends StoredRow>(
+  run: Run<ReadRows<Row>>,
+  wanted: PageWanted,
+  {
+    condition,
+    most
+  }: { readonly condition: (bind: (value: unknown) => string) => string; readonly most: number }
+): Effect.fn.Return<Page<Row> & { readonly stoppedAfter?: number }, InvalidCursor | StoreUnavailable> {
+  const { columns, from, limit, name } = wanted
+  const parameters: Array<unknown> = []
+  const bind = (value: unknown) => `$${parameters.push(value)}`
+  const rows = yield* placed(wanted, bind)
+  const [answer] = yield* run(
+    `with found as materialized (
+      select ${columns} from (select * from ${from} ${rows} limit ${most}) as ${name}
+      where ${condition(bind)} order by ${name}.created_at desc, ${name}.id desc limit ${limit + 1}
+    )
+    select
+      (select coalesce(jsonb_agg(to_jsonb(f) order by f.created_at desc, f.id desc), '[]') from found f) as rows,
+      case when (select count(*) from found) <= ${limit} then (
+        select jsonb_build_array(x.created_at, x.id)
+        from (select ${timeColumn("created_at")}, ${name}.id from ${from} ${rows} offset ${most - 1} limit 1) as x
+      ) end as last`,
+    parameters
+  )
+  const { last, rows: found } = answer!
+  return last === null
+    ? pageOf(found, limit)
+    : { rows: found, nextCursor: cursorOf(...last), stoppedAfter: most }
 })

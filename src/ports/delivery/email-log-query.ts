@@ -72,6 +72,8 @@ export interface EmailLogFilter extends EmailLogSearch {
 export interface EmailLogPage {
   readonly rows: ReadonlyArray<EmailLogRow>
   readonly nextCursor: string | null
+  /** So many rows were read for a part of the subject, which no index answers: `nextCursor` leads on behind them. */
+  readonly stoppedAfter?: number
 }
 
 /**
@@ -82,7 +84,7 @@ export class EmailLogQuery extends Context.Service<
   EmailLogQuery,
   {
     readonly page: (filter: EmailLogFilter) => Effect.Effect<EmailLogPage, StoreUnavailable | InvalidCursor>
-    /** How many rows there are; of more than `most`, `most`. */
+    /** How many rows there are; of more than `most`, `most`. Where a page would stop reading, the count does. */
     readonly count: (search: EmailLogSearch, most: number) => Effect.Effect<number, StoreUnavailable>
   }
 >()("postlane/ports/EmailLogQuery") {}

@@ -111,8 +111,12 @@ const printRows = Effect.fnUntraced(function* (
 const onePage = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   const found = yield* page(filter)
   if (yield* Json) return yield* print({ json: found, text: "" })
-  if (found.rows.length === 0) return yield* Console.error("No mail.")
-  yield* printRows(found.rows, undefined)
+  if (found.rows.length > 0) yield* printRows(found.rows, undefined)
+  else if (found.stoppedAfter === undefined) return yield* Console.error("No mail.")
+  if (found.stoppedAfter !== undefined)
+    yield* Console.error(
+      `\nStopped after ${counted(found.stoppedAfter, "mail")}: no index answers a part of a subject.`
+    )
   if (found.nextCursor !== null) yield* Console.error(`\nMore: --cursor ${found.nextCursor}`)
 })
 

@@ -98,7 +98,7 @@ ${filters("/admin/email-log", [
   input("since", "First day (UTC)", "date"),
   input("until", "Last day (UTC)", "date")
 ])}
-<div class="above"><p id="total" class="help"></p><a id="export" class="button" hidden download>Export as CSV</a></div>
+<div class="above"><p id="total" class="help"></p><p id="stopped" class="help" role="status" hidden></p><a id="export" class="button" hidden download>Export as CSV</a></div>
 ${table("Sends, newest first")}
 ${pager}`
 }

@@ -3,12 +3,13 @@ import { Effect, Layer, Result, Schema } from "effect"
 import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import {
-  type EmailLogSearch,
+  type EmailLogFilter,
   EmailLogQuery,
+  type EmailLogSearch,
   type EmailLogRow
 } from "../../../ports/delivery/email-log-query.ts"
 import { ReadSql } from "../client.ts"
-import { newestFirst } from "../newest-first.ts"
+import { newestFirst, readNewestFirst } from "../newest-first.ts"
 import { statements } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 
@@ -59,9 +60,6 @@ const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => stri
   if (filter.recipient !== undefined) {
     conditions.push(`${ALL_RECIPIENTS} @> array[${bind(recipientKey(filter.recipient))}::text]`)
   }
-  if (filter.subject !== undefined) {
-    conditions.push(`subject ilike ${bind(`%${escapeLike(filter.subject)}%`)}`)
-  }
   if (filter.key !== undefined) {
     conditions.push(`key_hash = encode(sha256(convert_to(${bind(filter.key)}::text, 'UTF8')), 'hex')`)
   }
@@ -78,35 +76,80 @@ const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => stri
   return conditions
 }
 
+/** A part of the subject. */
+const subjectHas = (part: string) => (bind: (value: unknown) => string) =>
+  `subject ilike ${bind(`%${escapeLike(part)}%`)}`
+
+/** Trigrams answer parts of so many characters. */
+const TRIGRAM = 3
+
+/** Rows that a search for a part of the subject reads where no trigrams answer it. */
+const MOST_READ = 250_000
+
 const ask = statements({ within: "10 seconds" })
 
-/** The send log in Postgres. */
-export const layer: Layer.Layer<EmailLogQuery, never, ReadSql> = Layer.effect(
-  EmailLogQuery,
-  Effect.map(ReadSql, (sql) =>
-    EmailLogQuery.of({
-      page: (filter) =>
-        newestFirst((text, parameters) => ask.stored("emailLog", sql.unsafe<EmailLogRow>(text, parameters)), {
-          from: "email_log",
-          name: "email_log",
-          columns: COLUMNS,
-          conditions: conditionsOf(filter),
-          limit: filter.limit,
-          cursor: filter.cursor
-        }),
-      count: (search, most) => {
-        const parameters: Array<unknown> = []
-        const conditions = conditionsOf(search)((value) => `$${parameters.push(value)}`)
-        const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`
-        return ask.answer(
-          "emailLogCount",
-          Schema.Int,
-          sql.unsafe(
-            `select count(*)::int as answer from (select from email_log ${where} limit ${most}) as x`,
-            parameters
-          )
+/** Whether the index on trigrams answers a part of a subject. */
+const isIndexed = (sql: ReadSql["Service"], part: string) =>
+  part.length < TRIGRAM
+    ? Effect.succeed(false)
+    : ask.answer(
+        "subjectIndex",
+        Schema.Boolean,
+        sql`select to_regclass('public.email_log_subject') is not null as answer`
+      )
+
+/** One page of the log. */
+const pageOf = (sql: ReadSql["Service"], mostRead: number) =>
+  Effect.fnUntraced(function* (filter: EmailLogFilter) {
+    const { cursor, limit, subject } = filter
+    const conditions = conditionsOf(filter)
+    const wanted = { from: "email_log", name: "email_log", columns: COLUMNS, limit, cursor }
+    const run = <Row>(text: string, parameters: ReadonlyArray<unknown>) =>
+      ask.stored("emailLog", sql.unsafe<Row & object>(text, parameters))
+    if (subject !== undefined && !(yield* isIndexed(sql, subject)))
+      return yield* readNewestFirst<EmailLogRow>(
+        run,
+        { ...wanted, conditions },
+        { condition: subjectHas(subject), most: mostRead }
+      )
+    const all = (bind: (value: unknown) => string) => [
+      ...conditions(bind),
+      ...(subject === undefined ? [] : [subjectHas(subject)(bind)])
+    ]
+    return yield* newestFirst<EmailLogRow>(run, { ...wanted, conditions: all })
+  })
+
+/** How many rows there are, of those that a page reads. */
+const countOf = (sql: ReadSql["Service"], mostRead: number) =>
+  Effect.fnUntraced(function* (search: EmailLogSearch, most: number) {
+    const { subject } = search
+    const parameters: Array<unknown> = []
+    const bind = (value: unknown) => `$${parameters.push(value)}`
+    const conditions = conditionsOf(search)(bind)
+    const whereOf = (all: ReadonlyArray<string>) => (all.length === 0 ? "" : `where ${all.join(" and ")}`)
+    const count = (from: string) =>
+      ask.answer(
+        "emailLogCount",
+        Schema.Int,
+        sql.unsafe(`select count(*)::int as answer from (select from ${from} limit ${most}) as x`, parameters)
+      )
+    if (subject === undefined) return yield* count(`email_log ${whereOf(conditions)}`)
+    const has = subjectHas(subject)(bind)
+    return yield* (yield* isIndexed(sql, subject))
+      ? count(`email_log ${whereOf([...conditions, has])}`)
+      : count(
+          `(select subject from email_log ${whereOf(conditions)} order by created_at desc, id desc limit ${mostRead}) as read
+          where ${has}`
         )
-      }
-    })
+  })
+
+/** The send log in Postgres; `mostRead`: for tests. */
+export const layerReading = (mostRead: number): Layer.Layer<EmailLogQuery, never, ReadSql> =>
+  Layer.effect(
+    EmailLogQuery,
+    Effect.map(ReadSql, (sql) =>
+      EmailLogQuery.of({ page: pageOf(sql, mostRead), count: countOf(sql, mostRead) })
+    )
   )
-)
+
+export const layer = layerReading(MOST_READ)

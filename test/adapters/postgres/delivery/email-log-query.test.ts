@@ -4,7 +4,7 @@ import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { layer } from "../../../../src/adapters/postgres/delivery/email-log-query.ts"
+import { layer, layerReading } from "../../../../src/adapters/postgres/delivery/email-log-query.ts"
 import { EmailLogQuery, type EmailLogFilter } from "../../../../src/ports/delivery/email-log-query.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
@@ -170,3 +170,75 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
     })
   )
 })
+
+suiteLayer(layerReading(10).pipe(Layer.provideMerge(layerPostgres)))(
+  "a part of a subject that no index answers (EVENT-60)",
+  (it) => {
+    const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()
+    const fill = Effect.gen(function* () {
+      yield* clean
+      yield* WriteSql.use((sql) => sql`drop index if exists email_log_subject`)
+      // Every fifth has it, from the oldest on.
+      yield* insert(
+        Array.from({ length: 25 }, (_, n) => ({
+          subject: n % 5 === 0 ? `Receipt ${n}` : `Order ${n}`,
+          status: n % 2 === 0 ? "sent" : "failed",
+          created_at: at(n)
+        }))
+      )
+    })
+
+    it.effect("is looked for in so many rows, and the cursor leads on behind them to the end", () =>
+      Effect.gen(function* () {
+        yield* fill
+        const pages: Array<readonly [ReadonlyArray<string | null>, number | undefined]> = []
+        let cursor: string | undefined
+        do {
+          const read = yield* page({ subject: "receipt", cursor })
+          pages.push([read.rows.map(({ subject }) => subject), read.stoppedAfter])
+          cursor = read.nextCursor ?? undefined
+        } while (cursor !== undefined)
+        assert.deepStrictEqual(pages, [
+          [["Receipt 20", "Receipt 15"], 10],
+          [["Receipt 10", "Receipt 5"], 10],
+          [["Receipt 0"], undefined]
+        ])
+        const log = yield* EmailLogQuery
+        assert.strictEqual(yield* log.count({ subject: "receipt" }, 100), 2)
+        assert.strictEqual(yield* log.count({}, 100), 25)
+      })
+    )
+
+    it.effect("is a page like any other where it is full, with the rows as they are", () =>
+      Effect.gen(function* () {
+        yield* fill
+        const first = yield* page({ subject: "order", limit: 2 })
+        assert.deepStrictEqual(
+          first.rows.map(({ subject }) => subject),
+          ["Order 24", "Order 23"]
+        )
+        assert.isUndefined(first.stoppedAfter)
+        const second = yield* page({ subject: "order", limit: 2, cursor: first.nextCursor! })
+        assert.deepStrictEqual(
+          second.rows.map(({ subject }) => subject),
+          ["Order 22", "Order 21"]
+        )
+        // The same row by another way.
+        const [plain] = (yield* page({ limit: 1 })).rows
+        assert.deepStrictEqual(first.rows[0], plain)
+      })
+    )
+
+    it.effect("reads only rows that the other filters leave", () =>
+      Effect.gen(function* () {
+        yield* fill
+        const { rows, stoppedAfter } = yield* page({ subject: "receipt", status: "failed" })
+        assert.deepStrictEqual(
+          [rows.map(({ subject }) => subject), stoppedAfter],
+          [["Receipt 15", "Receipt 5"], 10]
+        )
+        assert.deepStrictEqual((yield* page({ subject: "receipt", since: "2027-01-01" })).rows, [])
+      })
+    )
+  }
+)

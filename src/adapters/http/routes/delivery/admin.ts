@@ -60,14 +60,19 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
     limit: page(DEFAULT_PAGE, MAX_EMAIL_LOG_PAGE),
     cursor
   },
-  success: Schema.Struct({ rows: Schema.Array(EmailLogRow), nextCursor: Schema.NullOr(Schema.String) }),
+  success: Schema.Struct({
+    rows: Schema.Array(EmailLogRow),
+    nextCursor: Schema.NullOr(Schema.String),
+    stoppedAfter: Schema.optionalKey(Schema.Int)
+  }),
   error: [InvalidRequest, Unavailable]
 }).annotateMerge(
   OpenApi.annotations({
     summary: "The send log, newest first",
     description:
       "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `key` (the idempotency key) and `messageId` (the provider's id) match exactly; " +
-      "`since` and `until` are the first and the last day, UTC. An empty filter counts as missing."
+      "`since` and `until` are the first and the last day, UTC. An empty filter counts as missing. " +
+      "`stoppedAfter`: so many rows were read for a part of the subject, which no index answers; `nextCursor` leads on behind them."
   })
 )
 
@@ -81,7 +86,7 @@ const emailLogCount = HttpApiEndpoint.get("emailLogCount", "/api/admin/email-log
 }).annotateMerge(
   OpenApi.annotations({
     summary: "How many rows of the send log match",
-    description: `\`more\`: there are more than the ${MOST_COUNTED} that were counted.`
+    description: `\`more\`: there are more than the ${MOST_COUNTED} that were counted. Where a page stops reading (\`stoppedAfter\`), the count does.`
   })
 )
 

@@ -96,6 +96,15 @@ const drawPager = (wanted, nextCursor) => {
   pager.hidden = !wanted.has("cursor") && nextCursor === null
 }
 
+/** Says that a search read so many rows and no further. @param {number | undefined} stoppedAfter */
+const drawStop = (stoppedAfter) => {
+  const note = document.getElementById("stopped")
+  if (note === null) return
+  note.hidden = stoppedAfter === undefined
+  note.textContent =
+    stoppedAfter === undefined ? "" : `Stopped after ${count(stoppedAfter)} mails. “Next page” reads on.`
+}
+
 /** Shows a refusal of the API in the page's place for problems. @param {unknown} failure */
 export const showProblem = (failure) => {
   const text = explain(failure)
@@ -156,11 +165,12 @@ export const showList = ({ columns, names, noMatch, none, path }) => {
   const toPlace = keepPlace()
   const read = async () => {
     try {
-      /** @type {{ readonly rows: ReadonlyArray<R>, readonly nextCursor: string | null }} */
-      const { nextCursor, rows } = await ask("GET", `${path}?${wanted}`)
+      /** @type {{ readonly rows: ReadonlyArray<R>, readonly nextCursor: string | null, readonly stoppedAfter?: number }} */
+      const { nextCursor, rows, stoppedAfter } = await ask("GET", `${path}?${wanted}`)
       show(byId("problem", HTMLElement), undefined)
-      fillTable(columns, rows, nothing)
+      fillTable(columns, rows, stoppedAfter === undefined ? nothing : "Nothing among these.")
       drawPager(wanted, nextCursor)
+      drawStop(stoppedAfter)
     } catch (failure) {
       showProblem(failure)
     }
