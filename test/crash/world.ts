@@ -1,4 +1,4 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 
 import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
 import { claimLeaseMs } from "../../src/domain/mail/sending.ts"
@@ -56,11 +56,19 @@ export const makeWorld = async (databaseUrl: string): Promise<World> => {
   }
 }
 
+/** How often a connection is tried, a second apart: the server may be just starting again, or its machine be busy. */
+const CONNECTS = 30
+
 /** Runs a statement on a connection of its own. */
 export const query = <Row extends object>(url: string, statement: string): Promise<ReadonlyArray<Row>> =>
   Effect.runPromise(
     WriteSql.use((sql) => sql.unsafe<Row>(statement).unprepared).pipe(
-      Effect.provide(layerSingle({ url: Redacted.make(url) }))
+      Effect.provide(layerSingle({ url: Redacted.make(url) })),
+      Effect.retry({
+        times: CONNECTS,
+        schedule: Schedule.spaced("1 second"),
+        while: (error) => /Connection timed out|ECONNREFUSED|starting up/.test(String(error))
+      })
     )
   )
 

@@ -166,6 +166,7 @@ beforeAll(async () => {
     page: (filter) =>
       Effect.sync(() => {
         asked.mails = filter
+        if (filter.subject === "seldom") return { rows: [], nextCursor: "next-2", stoppedAfter: 250_000 }
         return filter.cursor === undefined
           ? { rows: [mailOf(1)], nextCursor: "next-1" }
           : { rows: [mailOf(2)], nextCursor: null }
@@ -335,6 +336,13 @@ it(
     await page.getByText("you2@x.test").waitFor()
     await page.getByRole("link", { name: "First page" }).press("Enter")
     await page.getByText("you1@x.test").waitFor()
+    expect(await page.locator("#stopped").isVisible()).toBe(false)
+    await open("email-log?subject=seldom")
+    await page.getByText("Stopped after 250,000 mails. “Next page” reads on.").waitFor()
+    await page.getByText("Nothing among these.").waitFor()
+    expect(await page.getByRole("link", { name: "Next page" }).getAttribute("href")).toContain(
+      "cursor=next-2"
+    )
     expect(complaints).toEqual([])
   },
   PATIENCE
