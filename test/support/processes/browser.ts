@@ -11,7 +11,9 @@ const LEFT_OUT = new Set([
   "--disable-web-security",
   "--allow-running-insecure-content"
 ])
-const ARGS = chromium.args.filter((arg) => !LEFT_OUT.has(arg))
+/** Nothing here is drawn by a graphics card's language: to emulate one takes half of a page's processor time. */
+const GRAPHICS = /swiftshader|angle|gpu/
+const ARGS = [...chromium.args.filter((arg) => !LEFT_OUT.has(arg) && !GRAPHICS.test(arg)), "--disable-gpu"]
 
 /** A headless Chromium from npm: nothing else has to be installed. Close it. */
 export const openBrowser = async (): Promise<Browser> =>

@@ -11,13 +11,17 @@ const COLOUR_RULES = ["color-contrast", "link-in-text-block"]
 const runOf = (
   runOnly: ReadonlyArray<string>,
   off: ReadonlyArray<string>
-) => `axe.run({ include: [document], exclude: [["iframe"]] }, { runOnly: ${JSON.stringify(runOnly)}, rules: ${JSON.stringify(Object.fromEntries(off.map((rule) => [rule, { enabled: false }])))} }).then(({ violations, incomplete }) => {
+) => `axe.run({ include: [document], exclude: [["iframe"]] }, { resultTypes: ["violations", "incomplete"], runOnly: ${JSON.stringify(runOnly)}, rules: ${JSON.stringify(Object.fromEntries(off.map((rule) => [rule, { enabled: false }])))} }).then(({ violations, incomplete }) => {
   const listed = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
   return { violations: listed(violations), undecided: listed(incomplete) }
 })`
 
 const BROAD = { width: 1280, height: 900 }
 const NARROW = { width: 320, height: 640 }
+
+/** Ends the pages of a test: one that is left open goes on asking its server. */
+export const closePages = (browser: Browser) =>
+  Promise.all(browser.contexts().map((context) => context.close()))
 
 export interface Found {
   readonly violations: ReadonlyArray<string>
@@ -57,7 +61,7 @@ export const expectAccessible = async (
 
 /** A page of a new session; `complaints` is what it should not have done: load from elsewhere, break its policy, fail. */
 export const openPage = async (browser: Browser, url: string) => {
-  const context = await browser.newContext({ viewport: BROAD })
+  const context = await browser.newContext({ viewport: BROAD, reducedMotion: "reduce" })
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)
   const complaints: Array<string> = []

@@ -1,10 +1,11 @@
 import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 
 import { numbered } from "../../../support/files/pdf-samples.ts"
 import { openBrowser } from "../../../support/processes/browser.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
 import {
+  closePages,
   expectAccessible,
   expectFocus,
   findings,
@@ -26,6 +27,7 @@ beforeAll(async () => {
   world = files
   browser = opened
 }, PATIENCE)
+afterEach(() => closePages(browser))
 afterAll(async () => {
   await browser.close()
   await world.stop()

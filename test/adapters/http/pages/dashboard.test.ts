@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { numbered } from "../../../support/files/pdf-samples.ts"
@@ -8,6 +8,7 @@ import { openBrowser } from "../../../support/processes/browser.ts"
 import { sent } from "../harness.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
 import {
+  closePages,
   expectAccessible,
   expectFocus,
   findings,
@@ -29,6 +30,7 @@ beforeAll(async () => {
   world = files
   browser = opened
 }, PATIENCE)
+afterEach(() => closePages(browser))
 afterAll(async () => {
   await browser.close()
   await world.stop()

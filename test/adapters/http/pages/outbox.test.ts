@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 
 import { box } from "../../../support/files/mail-message.ts"
 import { openBrowser } from "../../../support/processes/browser.ts"
-import { expectAccessible, hears, listen, openPage, tabTo } from "./browse.ts"
+import { closePages, expectAccessible, hears, listen, openPage, tabTo } from "./browse.ts"
 import { openOutbox } from "./outbox-world.ts"
 
 const PATIENCE = 120_000
@@ -25,6 +25,7 @@ beforeAll(async () => {
   world = await openOutbox()
   browser = await openBrowser()
 })
+afterEach(() => closePages(browser))
 afterAll(async () => {
   await browser.close()
   await world.stop()
