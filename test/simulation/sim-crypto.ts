@@ -12,16 +12,16 @@ const built = Effect.runSync(
 )
 const real = { digest: Context.get(built, Digest), random: Context.get(built, SecureRandom) }
 
-const hex = ({ int }: Chance, digits: number) =>
-  int(0, 16 ** digits)
+const hex = ({ int }: Chance) =>
+  int(0, 2 ** 48)
     .toString(16)
-    .padStart(digits, "0")
+    .padStart(12, "0")
 
 /** Real digests; ids from the seed. */
 export const simCrypto = (chance: Chance): Context.Context<Digest | SecureRandom> => {
   const uuid = Effect.sync(() => {
-    const variable = hex(chance, 12)
-    return `${hex(chance, 8)}-${hex(chance, 4)}-7${variable.slice(0, 3)}-8${variable.slice(3, 6)}-${variable.slice(6)}000000`
+    const [one, other] = [hex(chance), hex(chance)]
+    return `${one.slice(0, 8)}-${one.slice(8)}-7${other.slice(0, 3)}-8${other.slice(3, 6)}-${other.slice(6)}000000`
   })
   return Context.make(SecureRandom, { ...real.random, uuidV4: () => uuid, uuidV7: () => uuid }).pipe(
     Context.add(Digest, {
