@@ -15,7 +15,9 @@ import { LinkIndex } from "./lines/inline.ts"
 import { readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
 import { type DocumentProfile, isRunningAside, runningLines } from "./profile.ts"
 import { type Placed, readingOrder } from "./reading-order.ts"
+import { drawnTables } from "./tables/drawn-table.ts"
 import { ruledTables } from "./tables/ruled-table.ts"
+import { tableOf } from "./tables/table-cells.ts"
 
 /** What a page is laid out with. */
 export interface PageContext {
@@ -61,12 +63,21 @@ export const untaggedBlocks = (
   const figures = drawnFigures(page, kept, profile.bodySize)
   const undrawn = without(kept, figures.taken)
   const tables = ruledTables(page, undrawn, flow.inline)
-  const untabled = without(undrawn, tables.taken)
+  const unruled = without(undrawn, tables.taken)
+  const drawn = contents ? [] : drawnTables(unruled, fonts)
+  const untabled = without(unruled, new Set(drawn.flatMap(({ segments }) => segments)))
   const fields = fieldsOf(page, analysis.rows, new Set(untabled))
   const loose = without(untabled, fields.taken)
   const pictures = figuresOf(page, analysis.segments.length > 3)
   const placed = [
     ...tables.placed,
+    ...drawn.map(({ rows, x0, x1, y0, y1 }): Placed => ({
+      block: tableOf(rows, flow.inline, undefined),
+      x0,
+      x1,
+      y0,
+      y1
+    })),
     ...figures.placed,
     ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
     ...fields.placed

@@ -1,9 +1,18 @@
 import { append, greatest, least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
-import { markerOf } from "../lines/markers.ts"
 import type { Segment } from "../lines/segment.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
-import { boundsOf, cellsOf, type Column, type Row, type RawCell } from "./table-cells.ts"
+import {
+  areMarkers,
+  boundsOf,
+  cellsOf,
+  type Column,
+  columnsOf,
+  overlaps,
+  type RawCell,
+  type Row,
+  usualCount
+} from "./table-cells.ts"
 import { endOf, lastRows, OVERLAPPING } from "./table-extent.ts"
 
 /** Rows of a table that is recognised by its alignment alone, and the lines that they take up. */
@@ -49,27 +58,6 @@ const isJustified = (
     most - least(gaps) < Math.max(1, 0.15 * most) &&
     !near.some((other) => areAligned(line, other))
   )
-}
-
-/** What is left of the width when all cells are laid over one another. */
-const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> => {
-  const columns: Array<{ x0: number; x1: number }> = []
-  for (const { x0, x1 } of [...cells].sort((a, b) => a.x0 - b.x0)) {
-    const last = columns.at(-1)
-    if (last === undefined || x0 > last.x1 + 1) columns.push({ x0, x1 })
-    else last.x1 = Math.max(last.x1, x1)
-  }
-  return columns
-}
-
-const overlaps = (column: Column, { x0, x1 }: Column): boolean => column.x0 < x1 - 0.5 && column.x1 > x0 + 0.5
-
-/** The number of cells that most rows have; the larger of two. */
-const usualCount = (rows: ReadonlyArray<Row>): number => {
-  const counts = new Map<number, number>()
-  for (const { cells } of rows)
-    if (cells.length > 1) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1)
-  return [...counts].sort(([a, x], [b, y]) => y - x || b - a)[0]?.[0] ?? 0
 }
 
 /** Steps of lines in one cell may differ by this factor. */
@@ -228,13 +216,7 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
     if (stop === -1) break
     kept = kept.slice(0, stop)
   }
-  const inFirst = kept.map(({ cells }) => cells[0] ?? [])
-  const markers = inFirst.filter((cell) => {
-    const text = cell.map(({ pieces }) => pieces.map((piece) => piece.text).join("")).join(" ")
-    const marker = markerOf(`${text} `)
-    return marker !== undefined && marker.length >= text.length
-  })
-  if (columns.length === 2 && markers.length > 0.5 * kept.length) return undefined
+  if (columns.length === 2 && areMarkers(kept.map(({ cells }) => cells[0] ?? []))) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]

@@ -20,7 +20,7 @@ interface Looks {
   readonly numeric: boolean
 }
 
-const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE]*$/
+export const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE]*$/
 
 const looksOf = ({ segments }: RawCell, context: InlineContext): Looks => {
   const lines = linesOf(segments, context.fonts)
@@ -113,7 +113,7 @@ export interface Row {
 export const ROW_STEP = 3.6
 
 /** Gap between cells, in font sizes: wider than justified text sets its words. */
-const CELL_GAP = 1.1
+export const CELL_GAP = 1.1
 
 /** Cuts a segment where columns begin. */
 const cutAt = (segment: Segment, starts: ReadonlyArray<number>): ReadonlyArray<Segment> => {
@@ -156,3 +156,35 @@ export const boundsOf = (cell: ReadonlyArray<Segment>): Column =>
     x0: Infinity,
     x1: -Infinity
   })
+
+/** What is left of the width when all cells are laid over one another. */
+export const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> => {
+  const columns: Array<{ x0: number; x1: number }> = []
+  for (const { x0, x1 } of [...cells].sort((a, b) => a.x0 - b.x0)) {
+    const last = columns.at(-1)
+    if (last === undefined || x0 > last.x1 + 1) columns.push({ x0, x1 })
+    else last.x1 = Math.max(last.x1, x1)
+  }
+  return columns
+}
+
+export const overlaps = (column: Column, { x0, x1 }: Column): boolean =>
+  column.x0 < x1 - 0.5 && column.x1 > x0 + 0.5
+
+/** The number of cells that most rows have; the larger of two. */
+export const usualCount = (rows: ReadonlyArray<{ readonly cells: ReadonlyArray<unknown> }>): number => {
+  const counts = new Map<number, number>()
+  for (const { cells } of rows)
+    if (cells.length > 1) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1)
+  return [...counts].sort(([a, x], [b, y]) => y - x || b - a)[0]?.[0] ?? 0
+}
+
+/** Whether most of these cells are nothing but the markers of a list's items. */
+export const areMarkers = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
+  const markers = cells.filter((cell) => {
+    const text = cell.map(({ pieces }) => pieces.map((piece) => piece.text).join("")).join(" ")
+    const marker = markerOf(`${text} `)
+    return marker !== undefined && marker.length >= text.length
+  })
+  return markers.length > 0.5 * cells.length
+}

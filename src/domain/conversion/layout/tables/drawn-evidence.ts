@@ -1,0 +1,165 @@
+import type { FontFace } from "../../page-content.ts"
+import { isMathFace } from "../formulas/mathematical.ts"
+import { LEADER_LINE } from "../lines/markers.ts"
+import { isBold, isTypewriter, type Piece, segmentText } from "../lines/segment.ts"
+import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
+import { areMarkers, type Column, columnsOf, NUMERIC, overlaps, usualCount } from "./table-cells.ts"
+
+/** How far edges of one column's cells may differ, points. */
+export const ALIGNED = 1.5
+/** Part of a column's cells that stand below one another. */
+const MOSTLY = 0.7
+/** More columns are a drawing's. */
+const MAX_COLUMNS = 40
+/** Part of the rows that fill all columns of a table whose columns have no names. */
+const FULL = 0.15
+/** Part of mathematics from which on rows are lines of formulas, and part of code from which on they are a listing. */
+const FORMULAS = 0.15
+const LISTING = 0.9
+/** Longest line of cells that are lines of prose beside one another, and the part of the column that those fill. */
+const PROSE = 24
+const FILLED = 0.8
+
+const piecesOf = ({ segments }: Drawn): ReadonlyArray<Piece> => segments.flatMap(({ pieces }) => pieces)
+export const textOf = ({ segments }: Drawn): string => segments.map(segmentText).join(" ")
+
+/** What may stand before the title of a section. */
+const SECTION = /^(?:\d{1,2}|[A-Z]|[IVXLC]{1,5})?(?:\.\d{1,2}){0,4}\.?$/
+
+/** Signs that stand in numbers and in text as well. */
+const NEUTRAL = /[\s−±×·<>∗*†‡()]/gu
+
+/** Part of the letters of cells that are set in faces of a kind. */
+export const share = (
+  cells: ReadonlyArray<Drawn>,
+  fonts: ReadonlyArray<FontFace>,
+  is: (face: FontFace | undefined) => boolean
+): number => {
+  let [found, all] = [0, 0]
+  for (const { run, text } of cells.flatMap(piecesOf)) {
+    const letters = text.replaceAll(NEUTRAL, "").length
+    all += letters
+    if (is(fonts[run.font])) found += letters
+  }
+  return found / Math.max(1, all)
+}
+
+/** Whether most cells of each column begin, end or are centred below one another. */
+const areAligned = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column>): boolean =>
+  columns.every((_, at) => {
+    const cells = rows.flatMap(({ cells: of }) => (of.length === columns.length ? [of[at]] : []))
+    // Numbers may stand below one another by their points.
+    const numbers = cells.filter((cell) => cell !== undefined && NUMERIC.test(textOf(cell))).length
+    if (numbers >= MOSTLY * (cells.length - 1) && numbers > 1) return true
+    return [
+      (cell: Drawn) => cell.x0,
+      (cell: Drawn) => cell.x1,
+      (cell: Drawn) => (cell.x0 + cell.x1) / 2
+    ].some((edge) => {
+      const places = cells.flatMap((cell) => (cell === undefined ? [] : [edge(cell)])).sort((a, b) => a - b)
+      let most = 0
+      for (let from = 0, to = 0; to < places.length; to++) {
+        while ((places[to] ?? 0) - (places[from] ?? 0) > ALIGNED) from += 1
+        most = Math.max(most, to - from + 1)
+      }
+      // The names of columns are often centred above cells that are not.
+      return most >= MOSTLY * (cells.length - 1) && (most > 1 || cells.length <= 2)
+    })
+  })
+
+/** Lines of prose that are drawn across two columns fill both. */
+const isProse = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column>): boolean => {
+  const cells = rows.flatMap(({ cells: of }) => of)
+  const long = cells.filter((cell) => {
+    const column = columns.find((one) => overlaps(one, cell))
+    return (
+      column !== undefined &&
+      cell.first === cell.last &&
+      textOf(cell).length > PROSE &&
+      cell.x1 - cell.x0 > FILLED * (column.x1 - column.x0)
+    )
+  })
+  return columns.length <= 3 && long.length > 0.6 * cells.length
+}
+
+/** Whether a row is the heading of a section: a number, and white before its words. */
+export const isSection = ({ cells }: DrawnRow): boolean => {
+  const [number, title] = cells
+  return (
+    cells.length === 2 && number !== undefined && title !== undefined && SECTION.test(textOf(number).trim())
+  )
+}
+
+/** What shows that rows of two cells are a table's: bold names of columns, or cells set in the middle of their row. */
+export const hasNames = ([head, ...rest]: ReadonlyArray<DrawnRow>, fonts: ReadonlyArray<FontFace>): boolean =>
+  head !== undefined &&
+  head.cells.length > 1 &&
+  !isSection(head) &&
+  share(head.cells, fonts, isBold) === 1 &&
+  share(
+    rest.flatMap(({ cells }) => cells),
+    fonts,
+    isBold
+  ) < 0.9
+
+const hasMiddles = (rows: ReadonlyArray<DrawnRow>): boolean =>
+  rows.some(
+    ({ cells: [first, second] }) =>
+      first !== undefined &&
+      second !== undefined &&
+      first.first - second.first > 0.4 * first.size &&
+      second.last - first.last > 0.4 * first.size
+  )
+
+/** The columns of rows that make up a table; undefined where they do not. */
+export const columnsIn = (
+  rows: ReadonlyArray<DrawnRow>,
+  fonts: ReadonlyArray<FontFace>
+): ReadonlyArray<Column> | undefined => {
+  const usual = usualCount(rows)
+  const named = hasNames(rows, fonts)
+  const most = named ? Math.max(usual, rows[0]?.cells.length ?? 0) : usual
+  const full = rows.filter(({ cells }) => cells.length === most)
+  const several = rows.filter(({ cells }) => cells.length > 1)
+  const together = columnsOf(several.flatMap(({ cells }) => cells))
+  const columns = together.length >= most ? together : columnsOf(full.flatMap(({ cells }) => cells))
+  if (columns.length < Math.max(2, most) || columns.length > MAX_COLUMNS || several.length < 2)
+    return undefined
+  if (
+    !named &&
+    full.filter(({ cells }) => cells.length === columns.length).length < Math.max(2, FULL * several.length)
+  )
+    return undefined
+  if (columns.length === 2 && (rows.length < 3 || (!named && !hasMiddles(rows)))) return undefined
+  return columns
+}
+
+/**
+ * Whether lines of first cells may as well be rows of their own: as far apart as rows, nothing beside them but beside the last.
+ * Their columns tell more then than the order of drawing.
+ */
+const isAmbiguous = (rows: ReadonlyArray<DrawnRow>): boolean =>
+  rows.some(({ cells: [cell, ...others], top }, at) => {
+    const above = rows[at - 1]
+    if (above === undefined || cell === undefined || others.length === 0) return false
+    const apart = top - above.bottom
+    const lines = cell.last - cell.first
+    return (
+      lines > SAME_LINE * cell.size &&
+      others.every(({ first }) => first > cell.last - SAME_LINE * cell.size) &&
+      apart < FIRST_STEP * Math.min(lines, LINE_STEP * cell.size)
+    )
+  })
+
+export const isTable = (
+  rows: ReadonlyArray<DrawnRow>,
+  columns: ReadonlyArray<Column>,
+  fonts: ReadonlyArray<FontFace>
+): boolean => {
+  const cells = rows.flatMap(({ cells: of }) => of)
+  if (!areAligned(rows, columns) || isProse(rows, columns) || isAmbiguous(rows)) return false
+  if (share(cells, fonts, isMathFace) > FORMULAS || share(cells, fonts, isTypewriter) > LISTING) return false
+  if (columns.length === 2 && areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? [])))
+    return false
+  return !cells.some((cell) => LEADER_LINE.test(textOf(cell)))
+}

@@ -1,0 +1,119 @@
+/** Tables that the order of drawing shows: all lines of a cell together, cell after cell, row after row. */
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
+import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, run, type Set as Look } from "../page-builder.ts"
+
+const htmlOf = (runs: ReadonlyArray<TextRun>): string =>
+  layoutPages({ facts: FACTS, fonts: FONTS, pages: [page(runs)], others: NO_STATISTICS })
+    .map(({ html }) => html.replaceAll(/ data-(open|cut)=""| scope="\w+"/g, ""))
+    .join("")
+
+/** Lines of a cell, 18 points apart, in the middle of a row. */
+const cell = (words: ReadonlyArray<string>, x: number, middle: number, look: Look = {}) =>
+  words.map((line, at) => run(line, x, middle + 18 * (at - (words.length - 1) / 2), look))
+
+const count = (html: string, tag: string): number => html.split(`<${tag}`).length - 1
+const text = lines(prose(60), 60, 60, 90)
+const BOLD = { font: FONT.bold }
+
+const head = [run("Code", 70, 200, BOLD), run("Meaning", 150, 200, BOLD), run("Cure", 290, 200, BOLD)]
+const row = (code: string, middle: number, meaning: ReadonlyArray<string>, cure: ReadonlyArray<string>) => [
+  ...cell([code], 60, middle),
+  ...cell(meaning, 130, middle),
+  ...cell(cure, 274, middle)
+]
+
+describe("tables by the order of drawing", () => {
+  const rows = [
+    ...head,
+    ...row(
+      "W-001",
+      260,
+      ["The schema of a route that", "is served is missing or", "not well defined."],
+      ["Check it."]
+    ),
+    ...row(
+      "W-002",
+      350,
+      ["Two styles are mixed that", "cannot both be used."],
+      ["Use one of", "them only,", "or none"]
+    ),
+    ...row("W-003", 440, ["A handler is set twice."], ["Set it once", "in a scope."])
+  ]
+
+  it("have the lines of wrapped cells together, wherever in their row they stand", () => {
+    const html = htmlOf([...text, ...rows])
+    assert.strictEqual(count(html, "tr"), 4)
+    assert.include(html, "The schema of a route that is served is missing or not well defined.")
+    assert.include(
+      html,
+      "<td>Two styles are mixed that cannot both be used.</td><td>Use one of them only, or none</td>"
+    )
+  })
+
+  it("are found by the names of their columns above a single row", () => {
+    const html = htmlOf([...text, ...rows.slice(0, head.length + 5)])
+    assert.strictEqual(count(html, "tr"), 2)
+    assert.include(html, "<th>Code</th><th>Meaning</th><th>Cure</th>")
+  })
+
+  it("keep columns apart that stand as near as words", () => {
+    // "Manual" begins a word's width behind "Self-managed", and far from the shorter cells of other rows.
+    const near = [
+      run("Provider", 60, 200, BOLD),
+      run("Type", 120, 200, BOLD),
+      run("Errors", 196, 200, BOLD),
+      ...["Queue", "Topic", "Function"].flatMap((name, at) => [
+        run(name, 60, 230 + 30 * at),
+        run(["Self-managed", "Self-managed", "Both"][at] ?? "", 120, 230 + 30 * at),
+        run("Manual", 183.5, 230 + 30 * at)
+      ])
+    ]
+    const html = htmlOf([...text, ...near])
+    assert.include(html, "<td>Self-managed</td><td>Manual</td>")
+    assert.include(html, "<td>Both</td><td>Manual</td>")
+  })
+
+  it("end where names of columns begin another", () => {
+    const below = rows.map((one) => ({
+      ...one,
+      baseline: one.baseline + 300,
+      box: { ...one.box, y0: one.box.y0 + 300, y1: one.box.y1 + 300 }
+    }))
+    assert.strictEqual(count(htmlOf([...text, ...rows, ...below]), "table"), 2)
+  })
+
+  it("are not made of the headings of sections, nor of a term and its text", () => {
+    const sections = ["1", "2"].flatMap((number, at) => [
+      run(number, 60, 200 + 100 * at, BOLD),
+      run("General information", 80, 200 + 100 * at, BOLD),
+      ...lines(prose(30, at), 60, 220 + 100 * at, 90)
+    ])
+    assert.strictEqual(count(htmlOf([...text, ...sections]), "table"), 0)
+    const terms = ["alpha", "beta"].flatMap((term, at) => [
+      run(term, 60, 200 + 60 * at, BOLD),
+      ...lines(prose(30, at), 130, 200 + 60 * at, 70)
+    ])
+    assert.strictEqual(count(htmlOf([...text, ...terms]), "table"), 0)
+  })
+
+  it("are not made of columns of text, of items, nor of a listing", () => {
+    const columns = [60, 320].flatMap((x, at) => lines(prose(150, at), x, 200, 44))
+    assert.strictEqual(count(htmlOf([...text, ...columns]), "table"), 0)
+    const items = ["name", "code", "option"].flatMap((name, at) => [
+      run("•", 70, 200 + 14 * at),
+      run(name, 84, 200 + 14 * at, { font: FONT.code }),
+      run(`is ${prose(4, at)}`, 84 + 6 * (name.length + 1), 200 + 14 * at)
+    ])
+    assert.strictEqual(count(htmlOf([...text, ...items]), "table"), 0)
+    const listing = [0, 1, 2].flatMap((at) =>
+      ["put", "set", "value"].map((word, column) =>
+        run(word, 60 + 80 * column, 200 + 12 * at, { font: FONT.code })
+      )
+    )
+    assert.strictEqual(count(htmlOf([...text, ...listing]), "table"), 0)
+  })
+})
