@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
@@ -168,8 +168,9 @@ export const startFake = async (
   }
 }
 
-/** A new folder, and its removal. */
+/** A new folder, and its removal. PostgreSQL's system user can enter it where we are root: else its data would stand elsewhere. */
 export const makeFolder = async () => {
   const path = await mkdtemp(join(TEMPORARY, "postlane-crash-"))
+  await chmod(path, 0o755)
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
