@@ -158,20 +158,23 @@ const matcher = ({ address, search = "" }: OutboxFilter): ((entry: OutboxEntry) 
   }
 }
 
+const isBetween = (id: string, { after, before }: OutboxFilter): boolean =>
+  (before === undefined || id < before) && (after === undefined || id > after)
+
 const list = async (folder: Folder, filter: OutboxFilter): Promise<ReadonlyArray<OutboxEntry>> => {
-  const { address, before, limit = Number.POSITIVE_INFINITY, search } = filter
+  const { address, after, limit = Number.POSITIVE_INFINITY, search } = filter
   const isFiltered = address !== undefined || search !== undefined
   const matches = matcher(filter)
   const files = [...(await scan(folder))]
-    .filter(([id, kinds]) => kinds.has("json") && (before === undefined || id < before))
-    .sort(([one], [other]) => (one < other ? 1 : -1))
+    .filter(([id, kinds]) => kinds.has("json") && isBetween(id, filter))
+    .sort(([one], [other]) => (one < other ? 1 : -1) * (after === undefined ? 1 : -1))
   const entries: Array<OutboxEntry> = []
   for (const [id, kinds] of isFiltered ? files.slice(0, MAX_SEARCHED) : files) {
     if (entries.length >= limit) break
     const entry = await readEntry(folder, id)
     if (entry !== undefined && matches(entry)) entries.push(withNotes(entry, kinds))
   }
-  return entries
+  return after === undefined ? entries : entries.reverse()
 }
 
 const note = (folder: Folder, id: string, kind: Kind): Promise<void> =>

@@ -83,6 +83,8 @@ export interface OutboxFilter {
   readonly limit?: number | undefined
   /** Only those older than the message of this id. */
   readonly before?: string | undefined
+  /** Only those newer than the message of this id: of more than `limit`, the ones next to it. */
+  readonly after?: string | undefined
   /** Words that the subject, an address or the text has, whatever their case. */
   readonly search?: string | undefined
   /** A bare address, in lower case, that is sender or recipient. */

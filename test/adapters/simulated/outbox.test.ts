@@ -82,6 +82,9 @@ describe("what is looked for", () => {
       assert.deepStrictEqual(yield* found({ address: "ann@x.test" }), [two, one])
       assert.deepStrictEqual(yield* found({ before: three }), [two, one])
       assert.deepStrictEqual(yield* found({ before: three, limit: 1, search: "hello" }), [two])
+      assert.deepStrictEqual(yield* found({ after: one }), [three, two])
+      assert.deepStrictEqual(yield* found({ after: one, limit: 1 }), [two])
+      assert.deepStrictEqual(yield* found({ after: one, before: three }), [two])
     })
   )
 

@@ -1221,14 +1221,14 @@ export interface Operations {
   }
   /** The local outbox as a page: `GET /dev` */
   readonly "embedded.page": {
-    readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined }
+    readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined; readonly after?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
   /** The messages that the simulated providers delivered, newest first: `GET /dev/outbox` */
   readonly "embedded.outbox": {
-    readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined }
+    readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined; readonly after?: string | number | undefined }
     readonly success: { readonly messages: ReadonlyArray<{ readonly id: string; readonly via: string; readonly from: string; readonly to: ReadonlyArray<string>; readonly subject: string; readonly at: string }> }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false

@@ -51,6 +51,7 @@ export interface ShownMessage {
   readonly view: MessageView | { readonly problem: string }
   readonly clients: ClientSupport | "failed" | undefined
   readonly older: string | undefined
+  readonly newer: string | undefined
 }
 
 const pathOf = (id: string): string => `/dev/messages/${encodeURIComponent(id)}`
@@ -247,7 +248,7 @@ const fact = (name: string, boxes: ReadonlyArray<string>): string =>
 
 /** One mail, looked at in one way. */
 export const messagePage = (shown: ShownMessage, look: Look): ShellPage => {
-  const { entry, older, raw, view } = shown
+  const { entry, newer, older, raw, view } = shown
   const { bcc, cc, from, id, to } = entry
   const readable = "problem" in view ? undefined : view
   return {
@@ -256,7 +257,7 @@ export const messagePage = (shown: ShownMessage, look: Look): ShellPage => {
     script: "dev/message.js",
     style: "dev/dev.css",
     complete: true,
-    main: `<nav class="way" aria-label="Mails"><a href="/dev">Back to the outbox</a>${older === undefined ? "" : ` <a href="${pathOf(older)}">Older mail</a>`}</nav>
+    main: `<nav class="way" aria-label="Mails"><a href="/dev">Back to the outbox</a>${newer === undefined ? "" : ` <a href="${pathOf(newer)}">Newer mail</a>`}${older === undefined ? "" : ` <a href="${pathOf(older)}">Older mail</a>`}</nav>
 <div class="title"><h1>${subjectOf(entry)}</h1>
 <button type="button" id="delete" class="danger" data-id="${escape(id)}" hidden>Delete</button></div>
 <dl class="facts-list">${fact("From", [from])}${fact("To", to)}${fact("Cc", cc)}${fact("Bcc", bcc)}<dt>When</dt><dd>${moment(entry.at)}, by ${escape(entry.via)}</dd></dl>

@@ -65,11 +65,12 @@ export interface Asked {
   readonly search: string | undefined
   readonly address: string | undefined
   readonly before: string | undefined
+  readonly after: string | undefined
 }
 
 const queryOf = (asked: Partial<Asked>): string => {
-  const { address = "", before = "", search = "" } = asked
-  const given = Object.entries({ q: search, address, before }).filter(([, value]) => value !== "")
+  const { address = "", after = "", before = "", search = "" } = asked
+  const given = Object.entries({ q: search, address, before, after }).filter(([, value]) => value !== "")
   return given.length === 0 ? "/dev" : `/dev?${new URLSearchParams(given).toString()}`
 }
 
@@ -97,16 +98,33 @@ const nothing = ({ address, before, search }: Asked): string => {
 }
 
 /** Whether it is the beginning of all mails. */
-const isWhole = ({ address, before, search }: Asked): boolean =>
-  address === undefined && before === undefined && search === undefined
+const isWhole = ({ address, after, before, search }: Asked): boolean =>
+  address === undefined && after === undefined && before === undefined && search === undefined
+
+/** The ways to the pages beside this one. `more`: there are more mails on the side that was asked for. */
+const pager = (
+  shown: ReadonlyArray<OutboxEntry>,
+  { after, before, ...asked }: Asked,
+  more: boolean
+): string => {
+  const [first, last] = [shown[0]?.id, shown.at(-1)?.id]
+  const newer =
+    before === undefined && !(after !== undefined && more)
+      ? undefined
+      : queryOf({ ...asked, ...(first === undefined ? {} : { after: first }) })
+  const older =
+    last !== undefined && (more || after !== undefined) ? queryOf({ ...asked, before: last }) : undefined
+  const link = (href: string | undefined, text: string) =>
+    href === undefined ? "" : `<a class="button" href="${escape(href)}">${text}</a>`
+  const links = [link(newer, "Newer mails"), link(older, "Older mails")].filter((one) => one !== "")
+  return links.length === 0 ? "" : `<nav class="pager" aria-label="Pages">${links.join(" ")}</nav>`
+}
 
 /** The outbox as a page: newest first, each subject a link to its mail. */
 export const outboxPage = (messages: ReadonlyArray<OutboxEntry>, asked: Asked): ShellPage => {
-  const shown = messages.slice(0, MAX_MESSAGES)
-  const older =
-    messages.length > MAX_MESSAGES
-      ? `<nav class="pager" aria-label="Pages"><a class="button" href="${escape(queryOf({ ...asked, before: shown.at(-1)!.id }))}">Older mails</a></nav>`
-      : ""
+  // Of one more than are shown, the farthest is left out.
+  const more = messages.length > MAX_MESSAGES
+  const shown = asked.after !== undefined && more ? messages.slice(1) : messages.slice(0, MAX_MESSAGES)
   return {
     title: "Outbox",
     path: "/dev",
@@ -121,7 +139,7 @@ ${searchForm(asked)}
 <div id="list" data-newest="${escape(isWhole(asked) ? (messages[0]?.id ?? "") : "")}">
 ${about(asked)}
 ${shown.length === 0 ? `<p class="empty">${nothing(asked)}</p>` : `<ol class="mails" aria-label="Mails, newest first">\n${shown.map(row).join("\n")}\n</ol>`}
-${older}
+${pager(shown, asked, more)}
 </div>
 ${confirmDialog}`
   }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 
 import { Clock, Effect, Stream } from "effect"
-import type { HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { bucketsOf, PERIODS, seriesOf } from "../../../domain/delivery/health.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
@@ -77,12 +77,16 @@ export const makeHealthPages = Effect.gen(function* () {
   })
 
   /** An event with the page's version, at once and whenever it changes. */
-  const stream = (query: HealthQuery): HttpServerResponse.HttpServerResponse => {
+  const stream = (
+    request: HttpServerRequest.HttpServerRequest,
+    query: HealthQuery
+  ): HttpServerResponse.HttpServerResponse => {
     const version = Effect.map(now, ({ facts, report }) => versionOf(query, facts, report))
     const later = Stream.fromEffectRepeat(Effect.andThen(Effect.sleep(LOOK_EVERY), version)).pipe(
       Stream.take(LOOKS)
     )
     return eventStream(
+      request,
       Stream.concat(Stream.fromEffect(version), later).pipe(
         Stream.changes,
         Stream.map((data) => ({ event: "version", data }))

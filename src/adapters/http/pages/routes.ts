@@ -154,10 +154,12 @@ const notForAll = problem("FORBIDDEN", "This is for admins")
 
 /** `GET /admin/stream`: when the overview changes, as server-sent events. */
 const overviewStream = (pages: Pages) =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     pages.caller(unknownCaller).pipe(
       Effect.map((principal) =>
-        may(principal, "admin:read") ? pages.health.stream(healthQueryOf(url)) : problemResponse(notForAll)
+        may(principal, "admin:read")
+          ? pages.health.stream(request, healthQueryOf(request.url))
+          : problemResponse(notForAll)
       ),
       Effect.catch((failure) => Effect.succeed(problemResponse(failure)))
     )

@@ -141,9 +141,10 @@ const makePage = Effect.gen(function* () {
       ? yield* views.clients(raw).pipe(Effect.catch(() => Effect.succeed("failed" as const)))
       : undefined
     const [older] = yield* outbox.list({ before: id, limit: 1 }).pipe(Effect.catch(outboxAway))
+    const [newer] = yield* outbox.list({ after: id, limit: 1 }).pipe(Effect.catch(outboxAway))
     return page(
       messagePage(
-        { entry, raw, view, clients, older: older?.id },
+        { entry, raw, view, clients, older: older?.id, newer: newer?.id },
         { way, phone: query.width === "phone", images: showsImages }
       )
     )

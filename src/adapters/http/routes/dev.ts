@@ -4,13 +4,14 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 
 import { Provider } from "../../../domain/mail/failover.ts"
 import {
+  MAX_SEARCHED,
   type OutboxEntry,
   SimulatedEventType,
   SimulatedMail,
   SimulatedOutcome
 } from "../../../ports/mail/simulated-mail.ts"
 import { readAssets } from "../pages/assets.ts"
-import { MAX_MESSAGES, outboxPage, READER_POLICY } from "../pages/dev-page.ts"
+import { type Asked, MAX_MESSAGES, outboxPage, READER_POLICY } from "../pages/dev-page.ts"
 import { pageResponse } from "../pages/html-page.ts"
 import { shell, type ShellPage } from "../pages/shell.ts"
 import { DevAccess } from "../server/access.ts"
@@ -30,7 +31,8 @@ const idParam = { id: MessageId }
 const listQuery = {
   q: filter(Text.check(Schema.isMaxLength(200))),
   address: filter(Text.check(Schema.isMaxLength(400))),
-  before: filter(MessageId)
+  before: filter(MessageId),
+  after: filter(MessageId)
 }
 
 /** The body of `POST /dev/simulate`. */
@@ -166,15 +168,21 @@ interface ListQuery {
   readonly q?: string
   readonly address?: string
   readonly before?: string
+  readonly after?: string
 }
 
-const askedIn = ({ address = "", before = "", q = "" }: ListQuery) => ({
+const askedIn = ({ address = "", after = "", before = "", q = "" }: ListQuery) => ({
   search: q.trim() === "" ? undefined : q.trim(),
   address: address === "" ? undefined : address.normalize("NFC").toLowerCase(),
-  before: before === "" ? undefined : before
+  before: before === "" ? undefined : before,
+  after: after === "" ? undefined : after
 })
 
 const summaryOf = ({ at, from, id, subject, to, via }: OutboxEntry) => ({ id, via, from, to, subject, at })
+
+/** What a list shows, as one text. */
+const stateOf = (entries: ReadonlyArray<OutboxEntry>): string =>
+  entries.map(({ id, marks = [], read }) => [id, read === true, ...marks].join(" ")).join("\n")
 
 /** A message for download, which no browser shows. */
 const download = (id: string, raw: Uint8Array) =>
@@ -200,10 +208,19 @@ export const devHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       page: ({ query }) => {
         const asked = askedIn(query)
-        // One more than are shown says whether there are older ones.
-        return outbox.list({ ...asked, limit: MAX_MESSAGES + 1 }).pipe(
+        // One more than are shown says whether there are more of them on that side.
+        const list = (wanted: Asked) => outbox.list({ ...wanted, limit: MAX_MESSAGES + 1 })
+        return list(asked).pipe(
+          // The newest ones are a page of their own, however few are newer.
+          Effect.flatMap((messages) =>
+            asked.after !== undefined && messages.length <= MAX_MESSAGES
+              ? Effect.map(list({ ...asked, after: undefined }), (newest) =>
+                  outboxPage(newest, { ...asked, after: undefined })
+                )
+              : Effect.succeed(outboxPage(messages, asked))
+          ),
           Effect.catch(outboxAway),
-          Effect.map((messages) => page(outboxPage(messages, asked)))
+          Effect.map(page)
         )
       },
       outbox: ({ query }) =>
@@ -229,12 +246,18 @@ export const devHandlers = HttpApiBuilder.group(
         const reported = yield* report(entry, payload.type, payload.recipients).pipe(Effect.catch(outboxAway))
         return reported ? payload : yield* noProvider
       }),
-      outboxChanges: () =>
+      outboxChanges: ({ request }) =>
         Effect.succeed(
           eventStream(
-            outbox.changes.pipe(
-              Stream.debounce(CALM),
-              Stream.map(() => ({ event: "changed", data: {} })),
+            request,
+            // The state at once where a stream is opened again.
+            Stream.merge(
+              Stream.debounce(outbox.changes, CALM),
+              request.headers["last-event-id"] === undefined ? Stream.empty : Stream.make(undefined)
+            ).pipe(
+              Stream.mapEffect(() => outbox.list({ limit: MAX_SEARCHED })),
+              Stream.map((entries) => ({ event: "changed", data: {}, state: stateOf(entries) })),
+              Stream.changesWith((one, other) => one.state === other.state),
               Stream.catch((error) =>
                 Stream.fromEffectDrain(Effect.logWarning("the outbox cannot be watched", error))
               )

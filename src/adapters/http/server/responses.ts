@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto"
+
 import { Effect, Stream } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import type { ObjectStoreError, ObjectStoreService } from "../../../ports/object-store.ts"
 import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
@@ -9,19 +11,43 @@ const KEEP_OPEN_EVERY = "15 seconds"
 
 const encoder = new TextEncoder()
 
-/** What one event reports. */
+/** What one event reports: a state, not a message. */
 interface Moment {
   readonly event: string
   readonly data: unknown
+  /** Names the state, where the data do not say it. */
+  readonly state?: string
 }
 
-/** An event in the format of server-sent events; the data is one line of JSON. */
-const eventText = ({ data, event }: Moment): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+/** The id of an event: that of its state, whichever process sends it. */
+const eventId = ({ data, event, state }: Moment): string =>
+  createHash("sha256")
+    .update(JSON.stringify([event, state ?? data]))
+    .digest("base64url")
+    .slice(0, 16)
 
-/** Moments as a response that ends with the last of them. */
-export const eventStream = (moments: Stream.Stream<Moment>): HttpServerResponse.HttpServerResponse => {
+/** An event in the format of server-sent events; the data is one line of JSON. */
+const eventText = (moment: Moment): string =>
+  `event: ${moment.event}\ndata: ${JSON.stringify(moment.data)}\nid: ${eventId(moment)}\n\n`
+
+/** A request for a stream, which may have broken off before. */
+type Reopened = Pick<HttpServerRequest.HttpServerRequest, "headers">
+
+/** Whether the request comes from a stream that broke off after this event. */
+export const hasSeen = ({ headers }: Reopened, moment: Moment): boolean =>
+  headers["last-event-id"] === eventId(moment)
+
+/**
+ * Moments as a response that ends with the last of them. A stream that broke off and is opened again (`Last-Event-ID`) gets the state
+ * where it has changed meanwhile, and not again what it had.
+ */
+export const eventStream = (
+  request: Reopened,
+  moments: Stream.Stream<Moment>
+): HttpServerResponse.HttpServerResponse => {
   const comments = Stream.fromEffectRepeat(Effect.as(Effect.sleep(KEEP_OPEN_EVERY), ": still here\n\n"))
-  const lines = Stream.merge(Stream.map(moments, eventText), comments, { haltStrategy: "left" })
+  const unseen = Stream.dropWhile(moments, (moment) => hasSeen(request, moment))
+  const lines = Stream.merge(Stream.map(unseen, eventText), comments, { haltStrategy: "left" })
   return HttpServerResponse.stream(
     Stream.map(lines, (text) => encoder.encode(text)),
     {

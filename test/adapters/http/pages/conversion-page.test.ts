@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { numbered } from "../../../support/files/pdf-samples.ts"
 import { openBrowser } from "../../../support/processes/browser.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
@@ -193,6 +194,35 @@ it(
     await notice.waitFor()
     await page.evaluate("scrollTo(0, document.body.scrollHeight)")
     expect((await notice.boundingBox())!.y).toBeGreaterThanOrEqual(0)
+    await page.context().close()
+  },
+  PATIENCE
+)
+
+it(
+  "a conversion that stands still says what it may wait for, until it goes on",
+  async () => {
+    const { customer, page } = await signIn([])
+    const id: string = (await world.upload(customer, numbered(3), "Slow.pdf")).json.file.id
+    await world.ask("POST", `/api/v1/files/${id}/convert`, customer)
+    const reach = (done: number) =>
+      world.run(
+        WriteSql.use(
+          (sql) =>
+            sql`update files set done = ${done}, phase = 'Converting: 0/1 chunks' where id = ${id}::uuid`
+        )
+      )
+    await reach(1)
+    await page.clock.install()
+    await page.goto(`${world.server.url}/dashboard`)
+    await page.getByText("Converting: 1 of 3 pages").waitFor()
+    const still = page.getByText("No page was finished for a while.")
+    expect(await still.isHidden()).toBe(true)
+    await page.clock.fastForward(16_000)
+    await still.waitFor()
+    await reach(2)
+    await page.getByText("Converting: 2 of 3 pages").waitFor()
+    expect(await still.isHidden()).toBe(true)
     await page.context().close()
   },
   PATIENCE

@@ -141,15 +141,18 @@ describe("a message's page", () => {
     expect(clipped.text).toContain("It has no plain text")
   })
 
-  it("is unread until it was opened, and leads to the one before it", async () => {
+  it("is unread until it was opened, and leads to the ones before and after it", async () => {
     const first = await world.send({ subject: "First of two" })
     const second = await world.send({ subject: "Second of two" })
     const row = async (one: string) =>
       (await open("/dev")).text.split(/<li[ >]/).find((li) => li.includes(`/dev/messages/${one}`))!
     expect(await row(second)).toContain("Unread")
-    expect((await open(`/dev/messages/${second}`)).text).toMatch(/href="\/dev\/messages\/[^"]+">Older mail/)
+    const { text } = await open(`/dev/messages/${second}`)
+    expect(text).toMatch(/href="\/dev\/messages\/[^"]+">Older mail/)
+    expect(text).not.toContain("Newer mail")
     expect(await row(second)).not.toContain("Unread")
     expect(await row(first)).toContain("Unread")
+    expect((await open(`/dev/messages/${first}`)).text).toContain(`href="/dev/messages/${second}">Newer mail`)
   })
 
   it("400 for a way or an id that there is none of, 404 for a message that is gone", async () => {

@@ -156,6 +156,27 @@ describe("the page", () => {
     }
   })
 
+  it("leads to newer mails, the newest of which are a page of their own", async () => {
+    messages = Array.from({ length: 101 }, (_, at) => ({ ...entry, id: `id-${100 + at}` }))
+    try {
+      filters.length = 0
+      const middle = await call(server, "/dev?after=id-300")
+      expect(filters).toEqual([{ after: "id-300", limit: 101 }])
+      expect(middle.text).not.toContain("messages/id-100")
+      expect(middle.text).toContain('href="/dev?after=id-101">Newer mails')
+      expect(middle.text).toContain('href="/dev?before=id-200">Older mails')
+      const older = await call(server, "/dev?before=id-1")
+      expect(older.text).toContain('href="/dev?after=id-100">Newer mails')
+      messages = messages.slice(0, 100)
+      filters.length = 0
+      const newest = await call(server, "/dev?after=id-300")
+      expect(filters).toEqual([{ after: "id-300", limit: 101 }, { limit: 101 }])
+      expect(newest.text).not.toMatch(/Newer mails|Older mails/)
+    } finally {
+      messages = [entry]
+    }
+  })
+
   it("asks for what its query says, and leads to older mails", async () => {
     messages = Array.from({ length: 101 }, (_, at) => ({ ...entry, id: `id-${at}` }))
     try {
@@ -253,13 +274,29 @@ describe("what can be done with a message", () => {
   })
 })
 
-it("reports changes as server-sent events, those of one moment as one", async () => {
-  const stream = await fetch(`${server.url}/dev/stream`)
-  expect(stream.headers.get("content-type")).toBe("text/event-stream")
-  const reader = stream.body!.getReader()
-  const { value } = await reader.read()
-  expect(new TextDecoder().decode(value)).toBe("event: changed\ndata: {}\n\n")
-  await reader.cancel()
+it("reports changes as server-sent events, those of one moment as one, and goes on where it broke off", async () => {
+  const firstOf = async (lastId?: string) => {
+    const stream = await fetch(`${server.url}/dev/stream`, {
+      headers: lastId === undefined ? {} : { "last-event-id": lastId }
+    })
+    expect(stream.headers.get("content-type")).toBe("text/event-stream")
+    const reader = stream.body!.getReader()
+    const { value } = await reader.read()
+    await reader.cancel()
+    const [, id] =
+      /^event: changed\ndata: \{\}\nid: ([\w-]{16})\n\n$/.exec(new TextDecoder().decode(value)) ?? []
+    return id
+  }
+  const id = await firstOf()
+  expect(id).toBeDefined()
+  expect(await firstOf("of another time")).toBe(id)
+  messages = [{ ...entry, read: true }]
+  try {
+    const next = await firstOf(id)
+    expect([next, next === id]).toEqual([expect.any(String), false])
+  } finally {
+    messages = [entry]
+  }
 })
 
 describe("who may", () => {

@@ -1,10 +1,11 @@
 import { Schema, Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { BatchControls } from "../../../../domain/batch/controls.ts"
 import { Conversions } from "../../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
+import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.ts"
 import type { CustomerId } from "../../../../domain/ids.ts"
@@ -25,7 +26,7 @@ import {
   problemSchema
 } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
-import { eventStream, resultResponse } from "../../server/responses.ts"
+import { eventStream, hasSeen, resultResponse } from "../../server/responses.ts"
 import { withUpload } from "../../server/upload-body.ts"
 import {
   cancel,
@@ -301,10 +302,13 @@ export const fileHandlers = HttpApiBuilder.group(
         cancelConversion: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => cancel(conversions, batch, file)),
         processNow: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => convertNow(batch, file)),
-        streamConversion: Effect.fnUntraced(function* ({ params }) {
+        streamConversion: Effect.fnUntraced(function* ({ params, request }) {
           const file = yield* fileOf(params.fileId)
+          const moment = momentOf(file)
+          // What a browser takes for the end; it would open a stream that ended again and again.
+          if (moment.event !== "progress" && hasSeen(request, moment)) return HttpServerResponse.empty()
           yield* takePlace(streaming, file.customerId)
-          return eventStream(watching.watch(file))
+          return eventStream(request, watching.watch(file))
         }),
         preserveFormatting: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => orderFlyer(conversions, file)),

@@ -2,6 +2,7 @@ import { type ClientRequest, request } from "node:http"
 
 import { assert, it as effectIt } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
+import { Headers } from "effect/http"
 import { TestClock } from "effect/testing"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
 
@@ -30,14 +31,17 @@ afterEach(() => {
 
 interface Watching {
   readonly events: ReadonlyArray<{ readonly event: string; readonly data: Json }>
+  /** Of the events. */
+  readonly ids: ReadonlyArray<string>
   readonly headers: () => Json
   readonly closed: () => boolean
   readonly leave: () => void
 }
 
 /** Watches a file on one of the servers. */
-const watch = (fileId: FileId, owner: CustomerId, server = 0): Watching => {
+const watch = (fileId: FileId, owner: CustomerId, server = 0, lastId = "7"): Watching => {
   const events: Array<{ event: string; data: Json }> = []
+  const ids: Array<string> = []
   let headers: Json
   let closed = false
   let text = ""
@@ -46,7 +50,7 @@ const watch = (fileId: FileId, owner: CustomerId, server = 0): Watching => {
     port: world.servers[server]!.port,
     path: `/api/convert/${fileId}/stream`,
     agent: false,
-    headers: { ...world.as(owner), accept: "text/event-stream", "last-event-id": "7" }
+    headers: { ...world.as(owner), accept: "text/event-stream", "last-event-id": lastId }
   })
   open.push(outgoing)
   outgoing.on("error", () => undefined)
@@ -58,14 +62,16 @@ const watch = (fileId: FileId, owner: CustomerId, server = 0): Watching => {
       const blocks = text.split("\n\n")
       text = blocks.pop() ?? ""
       for (const block of blocks) {
-        const found = /^event: (\w+)\ndata: (.*)$/.exec(block)
-        if (found !== null) events.push({ event: found[1]!, data: JSON.parse(found[2]!) })
+        const found = /^event: (\w+)\ndata: (.*)\nid: ([\w-]{16})$/.exec(block)
+        if (found === null) continue
+        events.push({ event: found[1]!, data: JSON.parse(found[2]!) })
+        ids.push(found[3]!)
       }
     })
     incoming.on("end", () => (closed = true))
   })
   outgoing.end()
-  return { events, headers: () => headers, closed: () => closed, leave: () => outgoing.destroy() }
+  return { events, ids, headers: () => headers, closed: () => closed, leave: () => outgoing.destroy() }
 }
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: PATIENCE, interval: 20 })
@@ -114,6 +120,34 @@ describe("GET /api/convert/:fileId/stream", () => {
       const again = watch(anyId(id), owner)
       await until(() => expect(again.closed()).toBe(true))
       expect(again.events.map(({ event }) => event)).toEqual(["completed"])
+      expect(again.ids).toEqual(watching.ids.slice(-1))
+      // One that had the end gets none again, from whichever server.
+      const over = watch(anyId(id), owner, 1, again.ids[0])
+      await until(() => expect(over.closed()).toBe(true))
+      expect([over.headers()["content-type"], over.events]).toEqual([undefined, []])
+    },
+    PATIENCE
+  )
+
+  it(
+    "goes on where it broke off, without loss, nothing twice",
+    async () => {
+      const { id, owner } = await uploaded()
+      await convert(owner, id)
+      const first = watch(anyId(id), owner)
+      await until(() => expect(first.events.length).toBe(1))
+      first.leave()
+      const second = watch(anyId(id), owner, 1, first.ids[0])
+      await until(() => expect(second.headers()).toBeDefined())
+      await world.work()
+      await until(() => expect(second.closed()).toBe(true))
+      expect(second.events.at(-1)?.event).toBe("completed")
+      expect(second.ids).not.toContain(first.ids[0])
+      expect(new Set(second.ids).size).toBe(second.ids.length)
+      // What changed while it was away comes at once.
+      const third = watch(anyId(id), owner, 0, first.ids[0])
+      await until(() => expect(third.closed()).toBe(true))
+      expect(third.events.map(({ event }) => event)).toEqual(["completed"])
     },
     PATIENCE
   )
@@ -265,6 +299,7 @@ effectIt.effect("a quiet stream has a comment line every 15 s, and none holds it
       data: { fileId: anyId("f"), jobId: null, status: "uploaded", phase: null, done: 0, total: 0 }
     } as const
     const { body } = eventStream(
+      { headers: Headers.empty },
       Stream.concat(
         Stream.make(moment),
         Stream.fromEffect(Effect.as(Effect.sleep("40 seconds"), { ...moment, event: "completed" as const }))

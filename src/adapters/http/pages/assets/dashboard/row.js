@@ -31,6 +31,9 @@ export const hasLayout = (name) => ["pdf", "file"].includes(kindOf(name))
 /** @param {string} name */
 const resultName = (name) => `${name.replace(/\.(?:pdf|docx|png|jpe?g)$/i, "")}.html`
 
+/** A conversion that has stood still for so long says what it may wait for, milliseconds. */
+const STILL_AFTER = 15_000
+
 /** One file in the list. Its elements are kept while only their text changes, so that the focus is not lost. */
 export class Row {
   /** @type {FileView} */
@@ -43,6 +46,11 @@ export class Row {
   #offers = ""
   /** @type {Way} */
   #way = "standard"
+  /** How far it was, and what is to be said unless it moves on. */
+  #reached = ""
+  #still = false
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #waiting = undefined
 
   /** @param {FileView} file @param {Commands} commands */
   constructor(file, commands) {
@@ -121,7 +129,8 @@ export class Row {
 
   draw() {
     const { file } = this
-    const state = stateOf(file, this.live)
+    this.#watch()
+    const state = stateOf(file, this.live, this.#still)
     this.facts.replaceChildren(
       `${file.pages > 0 ? `${pages(file.pages)} · ` : ""}${size(file.sizeBytes)} · `,
       time(file.createdAt)
@@ -139,6 +148,21 @@ export class Row {
     const able = state.kind === "waiting" || state.kind === "working" ? state.kind : "convert"
     const offers = `${able}${file.hasResult ? " result" : ""}`
     if (offers !== this.#offers) this.#offer(offers)
+  }
+
+  /** Notices whether it stands still. */
+  #watch() {
+    const { kind, progress, text } = stateOf(this.file, this.live)
+    const reached = `${kind} ${text} ${progress?.done}`
+    if (reached === this.#reached) return
+    this.#reached = reached
+    this.#still = false
+    clearTimeout(this.#waiting)
+    if (kind !== "working") return
+    this.#waiting = setTimeout(() => {
+      this.#still = true
+      this.draw()
+    }, STILL_AFTER)
   }
 
   /** @param {string} offers */

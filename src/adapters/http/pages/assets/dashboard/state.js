@@ -43,8 +43,12 @@ export const size = (bytes) => {
   return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit}`
 }
 
-/** @param {FileView} file @param {Progress | undefined} live @returns {State} */
-const running = (file, live) => {
+/** What is said where no page was finished for a while. */
+const STILL =
+  "No page was finished for a while. Some take long; and after a restart of the server, those that it worked on are taken over within a minute."
+
+/** @param {FileView} file @param {Progress | undefined} live @param {boolean} still @returns {State} */
+const running = (file, live, still) => {
   const { done, total } = live ?? file.progress
   const phase = live?.phase ?? file.phase ?? ""
   if (live === undefined ? file.batchWaiting : live.status === "waiting_batch") {
@@ -69,7 +73,7 @@ const running = (file, live) => {
   }
   const queued = done === 0 && (live?.status === "pending" || phase.startsWith("Queued"))
   const text = queued ? "Queued" : total > 0 ? `Converting: ${done} of ${pages(total)}` : "Converting"
-  return { kind: "working", text, more: undefined, progress }
+  return { kind: "working", text, more: still && !queued ? STILL : undefined, progress }
 }
 
 /** Most page numbers that are written out. */
@@ -91,9 +95,10 @@ const shortcomings = ({ hasText, unreadablePages }) => {
  * The state of a file: from the list, or newer from its stream.
  * @param {FileView} file
  * @param {Progress | undefined} live
+ * @param {boolean} [still] No page was finished for a while.
  * @returns {State}
  */
-export const stateOf = (file, live) => {
+export const stateOf = (file, live, still = false) => {
   switch (file.status) {
     case "uploaded":
       return {
@@ -107,6 +112,6 @@ export const stateOf = (file, live) => {
     case "failed":
       return { kind: "failed", text: "Failed", more: file.error ?? undefined, progress: undefined }
     default:
-      return running(file, live)
+      return running(file, live, still)
   }
 }
