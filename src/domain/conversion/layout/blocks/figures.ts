@@ -127,7 +127,8 @@ const captionBeside = (
   for (let away = 1; away <= APART; away++)
     for (const place of [at + away, at - away]) {
       const block = blocks[place]
-      if (block?.kind === "paragraph" && fits(place) && textOfSpans(block.spans).startsWith(start)) return place
+      if (block?.kind === "paragraph" && fits(place) && textOfSpans(block.spans).startsWith(start))
+        return place
     }
   return undefined
 }

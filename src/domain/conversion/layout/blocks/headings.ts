@@ -50,12 +50,7 @@ const TYPED = 0.2
  */
 export const isLabel = (text: string): boolean => {
   const words = text.trim()
-  return (
-    /^\p{L}$/u.test(words) ||
-    isBoxLabel(words) ||
-    CONTENTS.test(words) ||
-    EXAMPLE.test(words)
-  )
+  return /^\p{L}$/u.test(words) || isBoxLabel(words) || CONTENTS.test(words) || EXAMPLE.test(words)
 }
 
 /** Longest heading, characters and lines. */
@@ -246,7 +241,8 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
   const section = number !== undefined && group.lines.every(isBoldLine)
   if (typewritten > 0.5 * letters && !alone && !section) return undefined
-  if (typewritten > TYPED * letters && PROTOTYPE.test(text) && !group.lines.every(isBoldLine)) return undefined
+  if (typewritten > TYPED * letters && PROTOTYPE.test(text) && !group.lines.every(isBoldLine))
+    return undefined
   if (CHAPTER_LABEL.test(text.trim())) return undefined
   if (isBoxLabel(text) && !SECTION_NOTES.test(text.trim())) return undefined
   const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
@@ -266,8 +262,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const key = styleKey(first.size, isBoldLine(first), first.typewriter)
   if (key === profile.title) return 1
   return (
-    unnamedLevel(key, number, looks, context) ??
-    Math.max(2, looks + (larger || number !== undefined ? 0 : 1))
+    unnamedLevel(key, number, looks, context) ?? Math.max(2, looks + (larger || number !== undefined ? 0 : 1))
   )
 }
 

@@ -277,7 +277,9 @@ export const drawnFigures = (
   const frames = framesOf(page)
   if (regions.length + frames.length === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
   const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
-  const isCaptionLine = new Set(captions.flatMap((caption) => [caption, titleOf(caption, segments) ?? caption]))
+  const isCaptionLine = new Set(
+    captions.flatMap((caption) => [caption, titleOf(caption, segments) ?? caption])
+  )
   const placed: Array<Placed> = []
   const taken = new Set<Segment>()
   const turned = new Set<TextRun>()

@@ -68,7 +68,10 @@ describe("what bookmarks leave out", () => {
     assert.include(headings(deep, outline), "4 1.2.1 Round stones")
     const third = { title: "1.1.1 Flat stones", level: 3, page: 0 }
     const flat = [...section("1.1.1 Flat stones", 570, bold), ...section("1.2.1 Round stones", 670, bold)]
-    assert.notInclude(headings([...runs.slice(0, -1 - text(0, 1).length), ...flat], [...outline, third]).join(), "Round")
+    assert.notInclude(
+      headings([...runs.slice(0, -1 - text(0, 1).length), ...flat], [...outline, third]).join(),
+      "Round"
+    )
   })
 
   it("is not moved by a second, torn list of the same titles", () => {
@@ -98,18 +101,22 @@ describe("a title at the head of a page", () => {
 
   it("that says which section the page is in is no heading again", () => {
     const second = [run("Cold water", 300, 50), ...text(90, 3), run("Stones", 60, 200, { ...bold, size: 14 })]
-    assert.deepStrictEqual(of([[...first, ...cold], [...second, ...text(225, 4)]]), [
-      "Rivers",
-      "Cold water",
-      "Stones"
-    ])
+    assert.deepStrictEqual(
+      of([
+        [...first, ...cold],
+        [...second, ...text(225, 4)]
+      ]),
+      ["Rivers", "Cold water", "Stones"]
+    )
     // Its own section begins below on the same page.
     const below = [run("Stones", 300, 50), ...text(90, 3), run("Stones", 60, 200, { ...bold, size: 14 })]
-    assert.deepStrictEqual(of([[...first, ...cold], [...below, ...text(225, 4)]]), [
-      "Rivers",
-      "Cold water",
-      "Stones"
-    ])
+    assert.deepStrictEqual(
+      of([
+        [...first, ...cold],
+        [...below, ...text(225, 4)]
+      ]),
+      ["Rivers", "Cold water", "Stones"]
+    )
   })
 
   it("is the section's heading where the section begins there", () => {
