@@ -133,12 +133,18 @@ const HEAD = 0.16
 const MAX_RUNNING = 1.25
 /** Pages that a section has to have begun before, where its own title is not at hand. */
 const LONG_BEFORE = 2
+/** Lines of this factor are of another size. */
+const LARGER = 1.06
+
+/** Whether a line stands out more than another with the same words does: it is the heading of the two. */
+const standsOut = (line: Line, other: Line): boolean =>
+  line.size > LARGER * other.size || (isBoldLine(line) && !isBoldLine(other) && line.size >= other.size)
 
 /** Lines at the head of a page that say which section it is in: its title stands on an earlier page, or below on this one. */
 const runningTitles = (
   entries: ReadonlyArray<OutlineEntry>,
   analyses: ReadonlyArray<PageAnalysis>,
-  bodySize: number
+  profile: DocumentProfile
 ): ReadonlySet<Line> => {
   const running = new Set<Line>()
   const began = new Map<string, number>()
@@ -146,22 +152,24 @@ const runningTitles = (
     if (page !== undefined)
       for (const key of keysOf(title))
         if (key !== "") began.set(key, Math.min(page, began.get(key) ?? Infinity))
-  const printed = new Set<string>()
+  const printed = new Map<string, Line>()
   for (const { page, rows } of analyses) {
-    const [head, ...below] = rows.map((row) => ({ row, keys: keysOf(row.text).filter((key) => key !== "") }))
-    const under = new Set(below.flatMap(({ keys }) => keys))
-    if (head !== undefined) {
-      const { keys, row } = head
-      const key = keys.find((one) => (began.get(one) ?? Infinity) <= page.index)
-      const repeats =
-        key !== undefined &&
-        row.baseline < HEAD * page.height &&
-        row.size < MAX_RUNNING * bodySize &&
-        (under.has(key) || printed.has(key) || page.index - (began.get(key) ?? 0) >= LONG_BEFORE)
-      if (repeats) running.add(row)
-      else for (const one of keys) printed.add(one)
-    }
-    for (const one of under) if (began.has(one)) printed.add(one)
+    for (const row of rows)
+      for (const key of keysOf(row.text)) {
+        const first = began.get(key)
+        const known = printed.get(key)
+        if (first !== undefined && (known === undefined || standsOut(row, known))) printed.set(key, row)
+      }
+    const [head] = rows
+    if (head === undefined || head.baseline > HEAD * page.height || head.size > MAX_RUNNING * profile.bodySize)
+      continue
+    const repeats = keysOf(head.text).some((key) => {
+      const title = printed.get(key)
+      const since = page.index - (began.get(key) ?? Infinity)
+      if (title === undefined || since < 0) return false
+      return standsOut(title, head) || (since >= LONG_BEFORE && levelOf(profile, head) === undefined)
+    })
+    if (repeats) running.add(head)
   }
   return running
 }
@@ -183,7 +191,7 @@ export const outlineOf = (
   return {
     titles,
     ...namedLines(titles, analyses, profile),
-    running: runningTitles(entries, analyses, profile.bodySize),
+    running: runningTitles(entries, analyses, profile),
     reach: deep && isPrinted(here, analyses) ? "sections" : "chapters"
   }
 }

@@ -1,6 +1,7 @@
 import { append, greatest } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { type Line, linesOf } from "../lines/line.ts"
+import { CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
 import { isBold, type Piece, type Segment } from "../lines/segment.ts"
@@ -100,6 +101,7 @@ const isSpaced = (group: Group, heading: ReadonlyArray<Line>, text: ReadonlyArra
     only.text.length <= MAX_PLAIN &&
     /^[\p{Lu}\p{Lo}“"¿¡]/u.test(only.text) &&
     !isLabel(only.text) &&
+    !CAPTION.test(only.text) &&
     !STATEMENT.test(`1 ${only.text}`) &&
     Math.abs(first.baseline - only.baseline) < 0.2 * only.size &&
     first.x0 - only.x1 > QUAD * only.size &&

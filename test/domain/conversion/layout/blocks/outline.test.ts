@@ -122,6 +122,9 @@ describe("a title at the head of a page", () => {
   it("is the section's heading where the section begins there", () => {
     const second = [run("Stones", 60, 60, bold), ...text(85, 3)]
     assert.deepStrictEqual(of([[...first, ...cold], second]), ["Rivers", "Cold water", "Stones"])
+    // What lists the sections, and what repeats the heading's words below it, is no heading.
+    const listed = [...first, run("Stones", 60, 300), run("Cold water", 60, 312), ...text(340, 4)]
+    assert.include(of([listed, [...second, run("Stones", 60, 300), ...text(325, 5)]]), "Stones")
     // A bookmark may stand a little above what it names: on the page before.
     const moved = [run("Cold water", 60, 60, bold), ...text(85, 3)]
     assert.deepStrictEqual(of([first, moved]), ["Rivers", "Cold water"])
