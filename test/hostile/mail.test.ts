@@ -71,7 +71,7 @@ describe("H1: no mail keeps the event loop from answering", () => {
 })
 
 describe("H1: what kills its reader", () => {
-  const [, deadly] = hostileMails().find(([name]) => name.startsWith("30 MB"))!
+  const [, deadly] = hostileMails().find(([name]) => name.startsWith("10 MB"))!
 
   it.each([
     ["by its memory", { residentMb: 120 }, "needs too much memory"],
