@@ -3,8 +3,15 @@ import { basename, dirname } from "node:path"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { type Qpdf, QPDF_INPUT } from "../engine/qpdf.ts"
 
-/** qpdf reads the cross-reference table anew for each range, and keeps a range's pages in memory until they are taken. */
+/** qpdf reads the whole page tree anew for each range, and keeps a range's pages in memory until they are taken. */
 const MAX_RANGE = 500
+/** Passes over a long document, where its pages are small. */
+const PASSES = 20
+/**
+ * From so many pages on, pages are added to an empty document: left to itself, qpdf removes all others from the document one by
+ * one, in quadratic time. Pages with comments come out a little larger so.
+ */
+const LONG = 2_000
 /** Bytes that a range should come to. */
 const RANGE_BYTES = 32 * 1024 * 1024
 /** The first range is this long, or shorter where the file is large: no page is larger than its file. */
@@ -26,6 +33,8 @@ export class Splitter {
   readonly #qpdf: Qpdf
   readonly #path: string
   readonly #pageCount: number
+  /** The document, as qpdf finds it. */
+  readonly #input: string
   readonly #folder = `/out${folders++}`
   #range: number
   #failures = 0
@@ -38,16 +47,17 @@ export class Splitter {
     this.#qpdf = qpdf
     this.#path = path
     this.#pageCount = pageCount
+    this.#input = `${QPDF_INPUT}/${basename(path)}`
     this.#range = Math.max(1, Math.min(FIRST_RANGE, Math.floor(FIRST_RANGE_BYTES / size)))
     qpdf.FS.mkdir(this.#folder)
   }
 
-  /** Runs qpdf on the document. */
+  /** Runs qpdf with the document at hand. */
   #run(args: ReadonlyArray<string>): number {
     const { callMain, FS, NODEFS } = this.#qpdf
     FS.mount(NODEFS, { root: dirname(this.#path) }, QPDF_INPUT)
     try {
-      return callMain([`${QPDF_INPUT}/${basename(this.#path)}`, "--no-warn", ...args])
+      return callMain(["--no-warn", ...args])
     } finally {
       FS.unmount(QPDF_INPUT)
     }
@@ -56,7 +66,7 @@ export class Splitter {
   /** pdfium counted the pages; where qpdf repairs a file differently, its n-th page may be another one. */
   #countsTheSame(): boolean {
     this.#sameCount ??=
-      this.#run(["--show-npages"]) !== FAILURE && Number(this.#qpdf.output()) === this.#pageCount
+      this.#run([this.#input, "--show-npages"]) !== FAILURE && Number(this.#qpdf.output()) === this.#pageCount
     return this.#sameCount
   }
 
@@ -76,7 +86,9 @@ export class Splitter {
     this.#clear()
     // The same page gives the same bytes each time it is split, hence the deterministic id.
     const options = ["--split-pages", "--decrypt", "--deterministic-id", `${this.#folder}/%d.pdf`]
-    const code = this.#run(["--pages", ".", pages.map((page) => page + 1).join(","), "--", ...options])
+    const range = pages.map((page) => page + 1).join(",")
+    const start = this.#pageCount < LONG ? this.#input : "--empty"
+    const code = this.#run([start, "--pages", this.#input, range, "--", ...options])
     const files = this.#files()
     const whole = (code === SUCCESS || code === WARNINGS) && files.length === pages.length
     if (!whole || (code === WARNINGS && !this.#countsTheSame())) {
@@ -122,7 +134,8 @@ export class Splitter {
     this.#failures = 0
     const sizes = this.#readySizes()
     const average = sizes.reduce((sum, size) => sum + size, 0) / sizes.length
-    this.#range = Math.max(1, Math.min(MAX_RANGE, sizes.length * 4, Math.floor(RANGE_BYTES / average)))
+    const most = Math.max(MAX_RANGE, Math.ceil(this.#pageCount / PASSES))
+    this.#range = Math.max(1, Math.min(most, sizes.length * 4, Math.floor(RANGE_BYTES / average)))
     return this.#take(index)
   }
 
