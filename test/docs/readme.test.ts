@@ -1,11 +1,13 @@
-import { spawn } from "node:child_process"
-import { readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { type ChildProcessByStdio, spawn } from "node:child_process"
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
 
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { numbered } from "../support/files/pdf-samples.ts"
+import { snippetsOf } from "../support/files/snippets.ts"
 import { type Child, makeFolder, programOf, runChild } from "../support/processes/child.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -45,6 +47,38 @@ afterAll(async () => {
   await folder.remove()
 }, PATIENCE_MS)
 
+const outputOf = (child: ChildProcessByStdio<null, Readable, Readable>) => {
+  let output = ""
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (bytes: Buffer) => (output += bytes.toString()))
+  return new Promise<{ readonly code: number | null; readonly output: string }>((resolve) =>
+    child.once("close", (code) => resolve({ code, output }))
+  )
+}
+
+/** Runs the block of TypeScript with these words, beside the document, with the owner's token. */
+const runSnippet = async (words: string) => {
+  const found = snippetsOf(new URL("../../README.md", import.meta.url)).filter(
+    ({ language, text }) => language === "ts" && text.includes(words)
+  )
+  assert.lengthOf(found, 1, words)
+  const file = join(root, ".postlane", `readme-${process.pid}.ts`)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, (found[0]?.text ?? "").replaceAll("http://127.0.0.1:8787", url))
+  const secrets = JSON.parse(await readFile(join(folder.path, ".postlane/secrets.json"), "utf8")) as {
+    readonly OWNER_TOKEN: string
+  }
+  const hook = join(root, "test/support/processes/postlane-by-name.ts")
+  const child = spawn(process.execPath, ["--import", hook, file], {
+    cwd: folder.path,
+    env: { PATH: process.env["PATH"], OWNER_TOKEN: secrets.OWNER_TOKEN },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  const ended = await outputOf(child)
+  await rm(file)
+  return ended
+}
+
 /** Runs blocks in one shell, as a reader would, one after the other; the first command that fails ends it. */
 const paste = (...texts: ReadonlyArray<string>) => {
   const script = ["set -eu", ...texts].join("\n").replaceAll("http://127.0.0.1:8787", url)
@@ -58,12 +92,7 @@ const paste = (...texts: ReadonlyArray<string>) => {
     },
     stdio: ["ignore", "pipe", "pipe"]
   })
-  let output = ""
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (bytes: Buffer) => (output += bytes.toString()))
-  return new Promise<{ readonly code: number | null; readonly output: string }>((resolve) =>
-    child.once("close", (code) => resolve({ code, output }))
-  )
+  return outputOf(child)
 }
 
 const blockWith = async (...words: ReadonlyArray<string>) => {
@@ -96,6 +125,12 @@ describe("the commands of README.md, as they are", { timeout: PATIENCE_MS }, () 
     assert.include(output, '"status":"completed"')
     assert.include(output, '{"recipients":1,"unsentRecipients":[]}')
     assert.include(await readFile(join(folder.path, "report.html"), "utf8"), "Page number 2")
+  })
+
+  it("convert a document through the client, and follow it to its end", async () => {
+    const { code, output } = await runSnippet("postlane/client")
+    assert.strictEqual(code, 0, output)
+    assert.match(output, /^2 2$/m)
   })
 
   it("mail a document, and name the answer", async () => {

@@ -19,11 +19,13 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { numbered } from "../support/files/pdf-samples.ts"
+import { codeOf, snippetsOf } from "../support/files/snippets.ts"
 import { bundleForEdge } from "../support/processes/edge-bundle.ts"
 import { withEdgeWorker } from "../support/processes/edge-worker.ts"
 import { TEMPORARY } from "../support/temporary.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 
+const GUIDES = ["resend", "ses", "nodemailer"].map((name) => `docs/guides/from-${name}.md`)
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const compiler = join(root, "node_modules/typescript/bin/tsc")
 const resend = fakeResend()
@@ -66,6 +68,8 @@ import mailWorker from "postlane/edge-email"
 import { auditDigest, type EdgeFunction, providerAEventsFetcher, providerAWebhook } from "postlane/functions"
 import { createClient, unwrap } from "postlane/client"
 import { makeClient } from "postlane/client/effect"
+import { postlaneTransport } from "postlane/nodemailer"
+import { Resend } from "postlane/resend"
 import { handler } from "postlane/lambda"
 import { openPipeline } from "postlane/pipeline"
 
@@ -75,6 +79,7 @@ export const answer: string = result.ok ? result.status : result.error
 export const both: ReadonlyArray<typeof sendOnEdge> = [sendEmail, sendOnEdge]
 export const functions: ReadonlyArray<EdgeFunction> = [providerAWebhook, providerAEventsFetcher, auditDigest]
 export const routes: EdgeFunction = mailWorker.fetch
+export const dropIns = [new Resend("re_key"), postlaneTransport()]
 const client = createClient({ baseUrl: "https://mail.example.com", secret: "s" })
 export const accepted: string = unwrap(await client.sending.api({ body: request })).status
 export const effectClient = makeClient({ baseUrl: "https://mail.example.com" })
@@ -87,6 +92,28 @@ const mistaken = `
 import { sendEmail } from "postlane"
 await sendEmail({ to: "a@x.test", text: "t", category: "transactional", source: "api:test" })
 `
+
+/** The drop-ins, in code that was written for Resend's SDK and for nodemailer. */
+const dropIns = `
+import { createTransport } from "nodemailer"
+import { PostlaneSendError, postlaneTransport } from "postlane/nodemailer"
+import { Resend } from "postlane/resend"
+const mail = { from: "s@x.test", to: "a@x.test", subject: "s", text: "t" }
+const { data, error } = await new Resend("re_key", { source: "api:test" }).emails.send(mail)
+const info = await createTransport(postlaneTransport({ source: "api:test" })).sendMail(mail)
+const refused = await createTransport(postlaneTransport()).sendMail({ ...mail, raw: "x" }).catch((failure) => failure)
+console.log(JSON.stringify([error, data.id, info.accepted, refused instanceof PostlaneSendError]))
+`
+
+/** What the pages show of TypeScript, by page and line. */
+const snippets = ["README.md", ...GUIDES].flatMap((page) =>
+  snippetsOf(new URL(`../../${page}`, import.meta.url))
+    .filter(({ language }) => language === "ts" || language === "diff")
+    .map((snippet) => ({
+      file: `${page.replaceAll(/\W/g, "-")}-${snippet.line}.ts`,
+      text: `${codeOf(snippet)}\nexport {}\n`
+    }))
+)
 
 /** A PDF is read in a thread of its own, whose file nothing imports. */
 const conversion = `
@@ -151,7 +178,9 @@ beforeAll(async () => {
   }
   await writeFile(at("app/package.json"), JSON.stringify({ type: "module", dependencies }))
   await succeeds("npm", ["install", "--offline", "--no-audit", "--no-fund"], at("app"))
-  await link("@types/node")
+  for (const name of ["@types/node", "nodemailer", "@types/nodemailer"]) await link(name)
+  await writeFile(at("app/drop-ins.js"), dropIns)
+  for (const { file, text } of snippets) await writeFile(at("app", file), text)
   await writeFile(at("app/main.js"), script)
   await writeFile(at("app/main.cjs"), commonJs)
   await writeFile(at("app/worker.js"), worker)
@@ -180,13 +209,30 @@ describe("the published package", { timeout: TIME_LIMIT_MS }, () => {
   ])(
     "type-checks in a project of its own, but for a request without a subject: %s",
     async (module, resolution) => {
-      const { code, output } = await typeCheck(module, resolution, "consumer.ts", "mistaken.ts")
+      const pages = module === "NodeNext" ? snippets.map(({ file }) => file) : []
+      const files = ["consumer.ts", "mistaken.ts", ...pages]
+      const { code, output } = await typeCheck(module, resolution, ...files)
       assert.notStrictEqual(code, 0)
       const errors = output.split("\n").filter((line) => line.includes("error TS"))
       assert.isTrue(errors.length > 0 && errors.every((line) => line.startsWith("mistaken.ts(")), output)
       assert.match(output, /'subject' is missing/)
     }
   )
+
+  it("takes the place of Resend's SDK and of nodemailer's transports", async () => {
+    const before = resend.accepted.length
+    const output = await succeeds(process.execPath, ["drop-ins.js"], at("app"), {
+      PATH: process.env["PATH"],
+      PROVIDERA_API_KEY: "re_key",
+      PROVIDERA_BASE_URL: resend.url
+    })
+    const answer = output.split("\n").find((line) => line.startsWith("[")) ?? "[]"
+    const [error, id, ...rest] = JSON.parse(answer) as ReadonlyArray<unknown>
+    assert.isNull(error, output)
+    assert.match(String(id), /^[\da-f-]{36}$/)
+    assert.deepStrictEqual(rest, [["a@x.test"], true])
+    assert.strictEqual(resend.accepted.length - before, 2)
+  })
 
   it.each(["main.js", "main.cjs"])("sends: %s", async (file) => {
     const { PATH } = process.env
