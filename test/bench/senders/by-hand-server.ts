@@ -15,13 +15,13 @@ const webhook = new Webhook(SECRET.toString("base64"))
 const app = express()
 app.disable("x-powered-by")
 
-app.post("/send-email", express.json(), async (request, response) => {
+app.post("/send-email", express.json(), (request, response, next) => {
   if (request.headers["x-proxy-secret"] !== "bench-secret") return void response.sendStatus(403)
   const mail = request.body as HandMail
-  response.json({ ok: true, messageId: await sendByHand(pool, vendor, mail) })
+  sendByHand(pool, vendor, mail).then((messageId) => response.json({ ok: true, messageId }), next)
 })
 
-app.post(WEBHOOK, express.raw({ type: "application/json" }), async (request, response) => {
+app.post(WEBHOOK, express.raw({ type: "application/json" }), (request, response, next) => {
   const { headers } = request
   const body = String(request.body)
   webhook.verify(body, {
@@ -34,8 +34,8 @@ app.post(WEBHOOK, express.raw({ type: "application/json" }), async (request, res
     readonly created_at: string
     readonly data: { readonly email_id: string }
   }
-  await noteByHand(pool, { type: event.type, at: event.created_at, messageId: event.data.email_id })
-  response.json({ ok: true })
+  const noted = { type: event.type, at: event.created_at, messageId: event.data.email_id }
+  noteByHand(pool, noted).then(() => response.json({ ok: true }), next)
 })
 
 const server = app.listen(Number(port), "127.0.0.1", () => {
