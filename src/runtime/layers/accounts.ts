@@ -11,6 +11,7 @@ import * as ContactMessages from "../../adapters/postgres/accounts/contact-messa
 import * as Customers from "../../adapters/postgres/accounts/customers.ts"
 import * as SharedAllowances from "../../adapters/postgres/accounts/shared-allowances.ts"
 import * as TeamInvites from "../../adapters/postgres/accounts/team-invites.ts"
+import * as RedisAllowances from "../../adapters/redis/shared-allowances.ts"
 import * as AccountClosing from "../../domain/accounts/account-closing.ts"
 import * as AdminInvitations from "../../domain/accounts/admin-invitations.ts"
 import * as ContactForms from "../../domain/accounts/contact-forms.ts"
@@ -109,10 +110,14 @@ export const accountDuties = leaderTicking(
   ContactForms.ContactForms.use(({ sweep }) => sweep)
 )
 
+/** What limits of all processes are counted in. */
+const allowances = ({ access: { redisUrl } }: AccountSettings) =>
+  redisUrl === undefined ? SharedAllowances.layer : RedisAllowances.layer(redisUrl)
+
 /** Who may call, the product's own mail to them, forms, teams, receipts and promotions. */
 export const accounts = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) =>
   Layer.merge(linkMails(settings), callers(settings, options)).pipe(
     Layer.provideMerge(
-      Layer.mergeAll(access(settings), AuditLog.layer, AuditLog.layerNotes, SharedAllowances.layer)
+      Layer.mergeAll(access(settings), AuditLog.layer, AuditLog.layerNotes, allowances(settings))
     )
   )

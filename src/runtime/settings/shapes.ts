@@ -169,6 +169,12 @@ export const databaseUrl = parsed("must look like postgres://user@host:5432/data
   return isComplete ? value : undefined
 })
 
+/** A `redis:` or `rediss:` URL with a host; it may hold a password. */
+export const redisUrl = parsed("must look like redis://host:6379 or rediss://host:6379", (value) => {
+  const url = urlOf(value)
+  return url !== undefined && /^rediss?:$/.test(url.protocol) && url.hostname !== "" ? value : undefined
+})
+
 const decodeHttpUrl = Schema.decodeUnknownResult(httpUrl)
 
 /** Several of them. */

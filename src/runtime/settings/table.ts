@@ -21,6 +21,7 @@ import {
   port,
   proxies,
   queueAddress,
+  redisUrl,
   region,
   roles,
   serviceAccountKey,
@@ -71,7 +72,9 @@ export const AREAS = {
     adminToken: secret("ADMIN_TOKEN", text, { generated: true })`
       Embedded only: bearer token of the dev admin.`,
     ownerToken: secret("OWNER_TOKEN", text, { generated: true })`
-      Embedded only: bearer token of the dev owner.`
+      Embedded only: bearer token of the dev owner.`,
+    redisUrl: secret("REDIS_URL", redisUrl)`
+      redis://host:6379 or rediss://host:6379: Redis or Valkey counts the rate limits of all processes. Unset, PostgreSQL does.`
   }),
 
   domains: area("Domains and senders", {

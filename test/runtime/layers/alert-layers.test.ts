@@ -59,7 +59,8 @@ const raised = (url: string | undefined) =>
           access: {
             proxySharedSecret: Redacted.make("secret"),
             adminToken: undefined,
-            ownerToken: undefined
+            ownerToken: undefined,
+            redisUrl: undefined
           },
           events: {
             internalAlertUrl: url,

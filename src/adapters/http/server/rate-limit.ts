@@ -87,7 +87,7 @@ const withFallback = (
       if (isAway) return Effect.void
       isAway = true
       return Effect.logWarning(
-        "the database does not answer for rate limits: each process counts alone",
+        "the shared store does not answer for rate limits: each process counts alone",
         error
       )
     })
