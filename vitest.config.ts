@@ -2,9 +2,9 @@ import { fileURLToPath } from "node:url"
 
 import { defineConfig } from "vitest/config"
 
-/** Each of these files has a worker of its own: tests of processes, stalls and memory, one that mocks a module, one that counts metrics. */
+/** Each of these files has a worker of its own: tests of stalls, one that mocks a module, one that counts metrics. */
 const ALONE = [
-  ...["crash", "hostile", "bench", "edge", "package"].map((folder) => `test/${folder}/**/*.test.ts`),
+  "test/hostile/**/*.test.ts",
   "test/adapters/smtp/peer-names.test.ts",
   "test/inbound/metrics.test.ts"
 ]
