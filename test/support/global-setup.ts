@@ -11,6 +11,7 @@ import { bundlePrograms, copyAssets, root } from "../../scripts/bundle.ts"
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
 import { startTestServer } from "./postgres/postgres-server.ts"
+import { BUNDLED } from "./processes/child.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -34,7 +35,7 @@ const bundle = async () => {
   copyAssets(runtime)
   await bundlePrograms(
     runtime,
-    ["start", "serve", "migrate"].map((name) => `src/runtime/${name}.ts`)
+    BUNDLED.filter((file) => file !== "src/runtime/cli.ts")
   )
   process.env["POSTLANE_TEST_PROGRAMS"] = runtime
 }
