@@ -13,7 +13,7 @@ import { differencesOf, tablesOf } from "./tables.ts"
 import { alignTurns, makePair } from "./world.ts"
 
 /** How long it goes on, milliseconds. Longer by hand: `MODEL_MS=300000`; again: `MODEL_SEED=…`. */
-const TIME_MS = Number(process.env["MODEL_MS"] ?? 8_000)
+const TIME_MS = Number(process.env["MODEL_MS"] ?? 2_000)
 const SEED = Number(process.env["MODEL_SEED"] ?? randomInt(1, 2 ** 31 - 1))
 
 /** Drawn more often than the others: without them, little comes to its end. */
@@ -111,7 +111,7 @@ suiteLayer(Layer.provideMerge(stores, postgres), { excludeTestServices: true })(
           )
           console.log(`${runs} runs: ${JSON.stringify(Object.fromEntries(counts))} (MODEL_SEED=${SEED})`)
         }),
-      TIME_MS * 10 + 60_000
+      TIME_MS * 10 + 120_000
     )
   }
 )
