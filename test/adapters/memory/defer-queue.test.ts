@@ -62,6 +62,30 @@ it.effect(
     })
 )
 
+it.effect(
+  "a consumer that waits takes a message that comes later and is due earlier, and then the other",
+  () =>
+    Effect.gen(function* () {
+      const { queue } = makeDeferBroker({ visibilitySeconds: 10 }).attach()
+      const taken: Array<string> = []
+      yield* Effect.forkChild(
+        queue.consume(({ rowId }) => Effect.sync(() => void taken.push(rowId)), { concurrency: 1 })
+      )
+      for (const [rowId, delay] of [
+        ["third", 30],
+        ["first", 10],
+        ["second", 20]
+      ] as const) {
+        yield* queue.enqueue(deferredSend(rowId), delay)
+        yield* TestClock.adjust("1 second")
+      }
+      for (const seen of [[], ["first"], ["first", "second"], ["first", "second", "third"]]) {
+        assert.deepStrictEqual(taken, seen)
+        yield* TestClock.adjust("10 seconds")
+      }
+    })
+)
+
 it.effect("no queue: nothing can be deferred, and nothing is ill", () =>
   Effect.gen(function* () {
     const queue = yield* DeferQueue
