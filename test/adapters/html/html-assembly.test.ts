@@ -125,6 +125,30 @@ describe("joining over a page's border", () => {
       "[1]<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>[2]<table><thead><tr><th>A</th><th>C</th></tr></thead><tbody><tr><td>3</td><td>4</td></tr></tbody></table>"
     ],
     [
+      "in tables, a head that is a guess kept as a row",
+      [
+        "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>",
+        '<table data-open=""><thead><tr><th scope="col">x</th><th scope="col">y</th></tr></thead><tbody><tr><td>3</td><td>4</td></tr></tbody></table>'
+      ],
+      "[1]<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr><tr><td>[2]x</td><td>y</td></tr><tr><td>3</td><td>4</td></tr></tbody></table>"
+    ],
+    [
+      "in a table's row that goes on",
+      [
+        "<table><tbody><tr><td>1</td><td>words that go</td></tr></tbody></table>",
+        "<table><tbody><tr><td></td><td>on below</td></tr><tr><td>2</td><td>b</td></tr></tbody></table>"
+      ],
+      "[1]<table><tbody><tr><td>[2]1</td><td>words that go on below</td></tr><tr><td>2</td><td>b</td></tr></tbody></table>"
+    ],
+    [
+      "not in rows that have a first cell in common",
+      [
+        "<table><tbody><tr><td>Month</td><td>M</td></tr></tbody></table>",
+        "<table><tbody><tr><td></td><td>MM</td></tr><tr><td>Day</td><td>D</td></tr></tbody></table>"
+      ],
+      "[1]<table><tbody><tr><td>Month</td><td>M</td></tr><tr><td>[2]</td><td>MM</td></tr><tr><td>Day</td><td>D</td></tr></tbody></table>"
+    ],
+    [
       "not in tables of another width",
       [
         "<table><tbody><tr><td>1</td></tr></tbody></table>",

@@ -92,6 +92,41 @@ const width = (row: HtmlNode | undefined): number =>
       )
     : 0
 
+const asBody = (node: HtmlNode): HtmlNode =>
+  !isElement(node)
+    ? node
+    : node.name === "th"
+      ? element("td", { ...node.attributes, scope: undefined }, node.children)
+      : element(node.name, node.attributes, node.children.map(asBody))
+
+const cellsOf = (row: HtmlNode | undefined): ReadonlyArray<HtmlElement> =>
+  isElement(row) ? row.children.filter(isElement) : []
+
+/**
+ * A row that goes on over the page: its first cell is on the page before, no cell is new, and words continue in small letters.
+ * Undefined where the rows are two.
+ */
+const rowsOfOne = (above: HtmlNode | undefined, below: HtmlElement): HtmlElement | undefined => {
+  const [cells, more] = [cellsOf(above), cellsOf(below)]
+  if (!isElement(above) || cells.length !== more.length || cells.length < 2) return undefined
+  const pairs = more.flatMap((cell, at) => {
+    const [text, before] = [lineOf(cell.children).trim(), lineOf(cells[at]?.children ?? []).trim()]
+    return text === "" ? [] : [{ at, before, text }]
+  })
+  const isNew = pairs.some(({ at, before }) => at === 0 || before === "")
+  const goesOn = pairs.some(({ before, text }) => BEGINS_LOW.test(text) && !SENTENCE_END.test(before))
+  if (isNew || !goesOn) return undefined
+  return element(
+    above.name,
+    above.attributes,
+    cells.map((cell, at) =>
+      pairs.some((pair) => pair.at === at)
+        ? element(cell.name, cell.attributes, [...cell.children, " ", ...(more[at]?.children ?? [])])
+        : cell
+    )
+  )
+}
+
 const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
   const [one, other] = [tableIn(a), tableIn(b)]
   if (one === undefined || other === undefined) return undefined
@@ -101,13 +136,23 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
   if (body === undefined || more === undefined) return undefined
   if (width(body.children[0]) !== width(more.children[0])) return undefined
   const [head, again] = [partOf(one, "thead"), partOf(other, "thead")]
-  // A repeated head is dropped; a different one makes it another table.
-  if (again !== undefined && (head === undefined || lineOf([again]) !== lineOf([head]))) return undefined
-  const [first, ...rest] = more.children
+  // A repeated head is dropped; a different one makes it another table, unless it is a guess: a row like others.
+  const repeated = again !== undefined && head !== undefined && lineOf([again]) === lineOf([head])
+  const guessed = other.attributes["data-open"] !== undefined
+  if (again !== undefined && !repeated && !guessed) return undefined
+  const rows =
+    again === undefined || repeated ? more.children : [...again.children.map(asBody), ...more.children]
+  const [first, ...rest] = rows
   if (!isElement(first)) return undefined
+  const whole = rowsOfOne(body.children.at(-1), first)
   const joined = element("table", one.attributes, [
     ...one.children.filter((child) => child !== body),
-    element("tbody", {}, [...body.children, marked(first, mark), ...rest])
+    element("tbody", {}, [
+      ...(whole === undefined
+        ? [...body.children, marked(first, mark)]
+        : [...body.children.slice(0, -1), marked(whole, mark)]),
+      ...rest
+    ])
   ])
   return a === one ? joined : element(a.name, a.attributes, [joined])
 }

@@ -127,7 +127,7 @@ export const columnsIn = (
     return undefined
   if (
     !named &&
-    full.filter(({ cells }) => cells.length === columns.length).length < Math.max(2, FULL * several.length)
+    several.filter(({ cells }) => cells.length === columns.length).length < Math.max(2, FULL * several.length)
   )
     return undefined
   if (columns.length === 2 && (rows.length < 3 || (!named && !hasMiddles(rows)))) return undefined

@@ -112,6 +112,30 @@ const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
   return { across, down: [...down, { at: width, from: least(ats), to: greatest(ats) }] }
 }
 
+/** How far upright rules go on over the last level one where a row is cut by a page's end, points. */
+const GOES_ON = 6
+
+/** A row that goes on over a page has no border where the page ends: the ends of its upright rules close it. */
+const closedByEnds = ({ across, down }: Rules): Rules => {
+  const [left, right] = [least(down.map(({ at }) => at)), greatest(down.map(({ at }) => at))]
+  const [top, bottom] = [least(across.map(({ at }) => at)), greatest(across.map(({ at }) => at))]
+  const closing = (over: ReadonlyArray<Rule>, at: number): ReadonlyArray<Rule> => {
+    const isClosed = [left, right].every((x) => over.some((rule) => Math.abs(rule.at - x) < NEAR))
+    return isClosed ? [{ at, from: left, to: right }] : []
+  }
+  const above = down.filter(({ from }) => from < top - GOES_ON)
+  const below = down.filter(({ to }) => to > bottom + GOES_ON)
+  if (across.length === 0 || above.length + below.length === 0) return { across, down }
+  return {
+    across: [
+      ...across,
+      ...closing(above, least(above.map(({ from }) => from))),
+      ...closing(below, greatest(below.map(({ to }) => to)))
+    ],
+    down
+  }
+}
+
 /** Positions of rules, those that nearly agree merged into one. */
 const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
   const places: Array<number> = []
@@ -306,7 +330,7 @@ export const ruledTables = (
     for (const segment of found.taken) taken.add(segment)
   }
   for (const network of networks(rules))
-    accept(gridTable(borders(closedByEdge(network, page.width)), segments, context))
+    accept(gridTable(borders(closedByEnds(closedByEdge(network, page.width))), segments, context))
   for (const found of openTables(rules.across, segments, context)) accept(found)
   return { placed, taken }
 }

@@ -78,6 +78,8 @@ export const tableOf = (
 ): Table => {
   const looks = rows.map((row) => row.map((cell) => looksOf(cell, context)))
   const head = headRows ?? (namesColumns(looks) ? 1 : 0)
+  const guessed =
+    headRows === undefined && head > 0 && !looks[0]?.every(({ bold, text }) => bold || text === "")
   const rowHeaders = namesRows(looks.slice(head))
   const cells = rows.map((row, at) =>
     row.map((cell, column): Cell => {
@@ -91,7 +93,7 @@ export const tableOf = (
       }
     })
   )
-  return { kind: "table", caption: [], rows: cells, headRows: head, seam: NO_SEAM }
+  return { kind: "table", caption: [], rows: cells, headRows: head, seam: { ...NO_SEAM, open: guessed } }
 }
 
 /** From where to where something reaches along the width, points. */

@@ -3,11 +3,11 @@ import { assert, describe, it } from "vitest"
 
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
-import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONT, FONTS, lines, page, prose, run, type Set as Look } from "../page-builder.ts"
+import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, rule, run, type Set as Look } from "../page-builder.ts"
 
-const htmlOf = (runs: ReadonlyArray<TextRun>): string =>
-  layoutPages({ facts: FACTS, fonts: FONTS, pages: [page(runs)], others: NO_STATISTICS })
+const htmlOf = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing> = []): string =>
+  layoutPages({ facts: FACTS, fonts: FONTS, pages: [page(runs, 0, { drawings })], others: NO_STATISTICS })
     .map(({ html }) => html.replaceAll(/ data-(open|cut)=""| scope="\w+"/g, ""))
     .join("")
 
@@ -115,5 +115,49 @@ describe("tables by the order of drawing", () => {
       )
     )
     assert.strictEqual(count(htmlOf([...text, ...listing]), "table"), 0)
+  })
+})
+
+describe("rules that a page's end leaves open", () => {
+  it("are closed by the ends of the upright ones", () => {
+    const level = [200, 230].map((y) => rule(60, y, 360, y))
+    const upright = [60, 160, 260, 360].map((x) => rule(x, 200, x, 290))
+    const cells = ["Name", "Kind", "Use"].flatMap((name, column) => [
+      run(name, 66 + 100 * column, 220),
+      run(`${name} one`, 66 + 100 * column, 246),
+      run("goes on", 66 + 100 * column, 266)
+    ])
+    const html = htmlOf([...text, ...cells], [...level, ...upright])
+    assert.include(html, "<td>Name one goes on</td><td>Kind one goes on</td>")
+    // Lines that only hang from a rule close nothing.
+    const loose = htmlOf([...text, ...cells], [...level, rule(160, 200, 160, 290)])
+    assert.notInclude(loose, "Name one goes on</td>")
+  })
+})
+
+describe("a line on top of every page", () => {
+  it("is no running header where it names the columns of the table below", () => {
+    const onPage = (index: number, font: number) =>
+      page(
+        [
+          ...["Name", "Kind", "Use"].map((name, column) => run(name, 60 + 100 * column, 40, { font })),
+          ...[0, 1, 2].flatMap((at) =>
+            ["a", "b", "c"].map((name, column) =>
+              run(`${name}${at} ${index}`, 60 + 100 * column, 60 + 20 * at)
+            )
+          ),
+          ...lines(prose(80, index), 60, 200, 90)
+        ],
+        index
+      )
+    const all = (font: number) =>
+      layoutPages({
+        facts: { ...FACTS, pageCount: 3 },
+        fonts: FONTS,
+        pages: [0, 1, 2].map((index) => onPage(index, font)),
+        others: NO_STATISTICS
+      }).map(({ html }) => html)
+    for (const html of all(FONT.bold)) assert.include(html, '<th scope="col">Kind</th>')
+    for (const html of all(FONT.plain)) assert.notInclude(html, "Kind")
   })
 })
