@@ -42,7 +42,10 @@ export const unnumbered = (text: string): string =>
     ""
   )
 
-const keysOf = (text: string): ReadonlyArray<string> => [lettersOf(text), lettersOf(unnumbered(text))]
+const keysOf = (text: string): ReadonlyArray<string> => {
+  const bare = unnumbered(text)
+  return bare === text ? [lettersOf(text)] : [lettersOf(text), lettersOf(bare)]
+}
 
 /** An entry also counts on the page before and after: targets are set a little above what they mean. */
 const titlesByPage = (outline: ReadonlyArray<OutlineEntry>): Outline["titles"] => {
@@ -154,13 +157,14 @@ const runningTitles = (
         if (key !== "") began.set(key, Math.min(page, began.get(key) ?? Infinity))
   const printed = new Map<string, Line>()
   for (const { page, rows } of analyses) {
-    for (const row of rows)
-      for (const key of keysOf(row.text)) {
-        const first = began.get(key)
-        const known = printed.get(key)
-        if (first !== undefined && (known === undefined || standsOut(row, known))) printed.set(key, row)
-      }
     const [head] = rows
+    for (const row of rows) {
+      if (row !== head && levelOf(profile, row) === undefined) continue
+      for (const key of keysOf(row.text)) {
+        const known = printed.get(key)
+        if (began.has(key) && (known === undefined || standsOut(row, known))) printed.set(key, row)
+      }
+    }
     if (head === undefined || head.baseline > HEAD * page.height || head.size > MAX_RUNNING * profile.bodySize)
       continue
     const repeats = keysOf(head.text).some((key) => {

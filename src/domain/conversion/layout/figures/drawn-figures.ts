@@ -246,6 +246,16 @@ const turnedLabels = (box: Box, turned: ReadonlyArray<TextRun>): ReadonlyArray<T
 const mayFrame = ({ box, kind }: PageContent["drawings"][number]): boolean =>
   kind === "image" || box.y1 - box.y0 >= MIN_SIDE
 
+/** Whether a page without captions may have figures: what was placed as a whole, bends, pictures beside each other. */
+const mayStandAlone = ({ drawings, groups }: PageContent): boolean => {
+  let [curves, pictures] = [0, 0]
+  for (const drawing of drawings) {
+    if (drawing.kind === "image") pictures += 1
+    else if (drawing.curved) curves += 1
+  }
+  return groups.length > 0 || curves >= MIN_CURVES || pictures > 1
+}
+
 /** Whether a frame holds a few short words at most. */
 const isEmpty = (frame: Box, { regions, segments }: Scene): boolean => {
   const inside = segments.filter((segment) => centreIn(segment, frame, 3))
@@ -271,12 +281,13 @@ export const drawnFigures = (
   const { drawings, groups } = page
   if (segments.length > MOST_SEGMENTS) return NO_FIGURES
   if (groups.length === 0 && drawings.length < MIN_DRAWINGS && !drawings.some(mayFrame)) return NO_FIGURES
+  const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
+  if (captions.length === 0 && !mayStandAlone(page)) return NO_FIGURES
   const regions = regionsOf(page).filter(
     ({ x0, x1, y0, y1 }) => (x1 - x0) * (y1 - y0) > MIN_SIDE && x1 > x0 && y1 > y0
   )
-  const frames = framesOf(page)
+  const frames = captions.length === 0 ? [] : framesOf(page)
   if (regions.length + frames.length === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
-  const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
   const isCaptionLine = new Set(
     captions.flatMap((caption) => [caption, titleOf(caption, segments) ?? caption])
   )
