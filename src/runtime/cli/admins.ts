@@ -38,7 +38,7 @@ const list = Command.make("list", {}, () =>
   telling(
     Effect.gen(function* () {
       const rows = yield* onDatabase(() =>
-        Admins.use((admins) => Effect.catch(admins.list, unavailable)).pipe(
+        Admins.use((stored) => stored.list.pipe(Effect.catch(unavailable))).pipe(
           Effect.provide(PostgresAdmins.layer)
         )
       )
@@ -122,8 +122,8 @@ const remove = Command.make("remove", { email }, (input) =>
       const { user } = yield* Shell
       const key = input.email.trim().toLowerCase()
       const removed = yield* onDatabase(() =>
-        Admins.use((admins) =>
-          Effect.catch(admins.remove({ email: key, actor: `cli:${user}` }), unavailable)
+        Admins.use((stored) =>
+          stored.remove({ email: key, actor: `cli:${user}` }).pipe(Effect.catch(unavailable))
         ).pipe(Effect.provide(PostgresAdmins.layer))
       )
       yield* print({

@@ -224,14 +224,21 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
           const late = { event: "delivered", raw: "x".repeat(40_000) }
           const listed = { event: "clicked", listed: true }
           const events = yield* keeping(mail(), [
-            ...[one, one, two, { ...one, raw: { link: 3 } }, one],
-            ...[late, late, { ...listed, occurredAt: 3_000 }, { ...listed, occurredAt: 4_000 }]
+            one,
+            one,
+            two,
+            { ...one, raw: { link: 3 } },
+            one,
+            late,
+            late,
+            { ...listed, occurredAt: 3_000 },
+            { ...listed, occurredAt: 4_000 }
           ])
           assert.deepStrictEqual(
-            events.map(({ at, event, listed: isListed, number, raw }) => [
+            events.map(({ at, event: kind, listed: isListed, number, raw }) => [
               number,
-              event,
-              event === "delivered" || at,
+              kind,
+              kind === "delivered" || at,
               isListed,
               raw
             ]),
@@ -265,10 +272,10 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
       it.live("lose their bodies with an erased recipient, and come again without being kept twice", () =>
         Effect.gen(function* () {
           const one = mail()
-          const event = { occurredAt: 1_000, raw: { to: one.details.to[0] } }
-          assert.lengthOf(yield* keeping(one, [event]), 1)
+          const opened = { occurredAt: 1_000, raw: { to: one.details.to[0] } }
+          assert.lengthOf(yield* keeping(one, [opened]), 1)
           yield* world.erase(one.details.to[0]!)
-          const events = yield* keeping(one, [event])
+          const events = yield* keeping(one, [opened])
           assert.deepStrictEqual(
             events.map(({ number, raw }) => [number, raw]),
             [[1, null]]

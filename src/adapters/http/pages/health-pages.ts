@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 
 import { Clock, Effect, Stream } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { bucketsOf, PERIODS, seriesOf } from "../../../domain/delivery/health.ts"
 import { Provider } from "../../../domain/mail/failover.ts"

@@ -184,7 +184,7 @@ const document = (pages: Pages) =>
     guarded(pages, "admin:read", `/admin/jobs/documents/${encodeURIComponent(fileId)}`, () =>
       Effect.map(pages.document(fileId), (content) => ({
         ...content,
-        script: "admin/times.js",
+        script: "admin/document.js",
         style: "admin/admin.css",
         complete: true
       }))

@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto"
-
-import { Effect, Stream } from "effect"
+import { Effect, Hash, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import type { ObjectStoreError, ObjectStoreService } from "../../../ports/object-store.ts"
@@ -20,11 +18,10 @@ interface Moment {
 }
 
 /** The id of an event: that of its state, whichever process sends it. */
-const eventId = ({ data, event, state }: Moment): string =>
-  createHash("sha256")
-    .update(JSON.stringify([event, state ?? data]))
-    .digest("base64url")
-    .slice(0, 16)
+const eventId = ({ data, event, state }: Moment): string => {
+  const text = JSON.stringify([event, state ?? data])
+  return `${text.length.toString(36)}-${(Hash.string(text) >>> 0).toString(36)}`
+}
 
 /** An event in the format of server-sent events; the data is one line of JSON. */
 const eventText = (moment: Moment): string =>

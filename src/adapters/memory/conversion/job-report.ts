@@ -66,7 +66,15 @@ const documentOf = (db: Documents, fileId: FileId): DocumentReport | undefined =
     .toSorted(by(({ chunkIndex }) => chunkIndex))
     .slice(0, MAX_DOCUMENT_ROWS)
   return {
-    ...{ id, name, kind, sizeBytes, pages, status, error, customerId, unreadablePages },
+    id,
+    name,
+    kind,
+    sizeBytes,
+    pages,
+    status,
+    error,
+    customerId,
+    unreadablePages,
     customerEmail: db.customers.get(customerId)?.email ?? null,
     createdAt: isoOf(file.createdAt),
     deletedAt: isoOrNull(file.deletedAt),

@@ -57,7 +57,7 @@ const toRow = Effect.fnUntraced(function* (stored: Stored, all: ReadonlyArray<St
   const { key_hash: _, raw: _raw, ...row } = stored
   const events = all
     .filter(({ send_id }) => send_id === row.id)
-    .map(({ send_id: _, ...event }): LoggedEvent => event)
+    .map(({ send_id: _sendId, ...event }): LoggedEvent => event)
   return { ...row, attempts, events } satisfies StoryRow
 })
 

@@ -119,9 +119,7 @@ suiteLayer(layers)("MailStories on Postgres", (it) => {
           raw: "y".repeat(30_000)
         }))
       )
-      const [row] = (yield* world.rows).filter(
-        ({ providerMessageId }) => providerMessageId === "clicked-often"
-      )
+      const row = (yield* world.rows).find(({ providerMessageId }) => providerMessageId === "clicked-often")
       const events = (yield* storyOf(row!.id))?.rows[0]?.events ?? []
       assert.lengthOf(events, 90)
       assert.deepStrictEqual(

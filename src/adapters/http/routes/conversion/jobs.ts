@@ -172,7 +172,7 @@ export const jobHandlers = HttpApiBuilder.group(
             })
           ),
       document: Effect.fnUntraced(function* ({ params: { fileId } }) {
-        const found = isUuid(fileId) ? yield* Effect.catch(report.document(fileId), away) : undefined
+        const found = isUuid(fileId) ? yield* report.document(fileId).pipe(Effect.catch(away)) : undefined
         return found ?? (yield* Effect.fail(problem("FILE_NOT_FOUND", "There is no such document")))
       }),
       costs: ({ query }) => report.costs(query.days || DEFAULT_COST_DAYS).pipe(Effect.catch(away))

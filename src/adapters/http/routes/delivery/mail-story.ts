@@ -152,7 +152,7 @@ export const logAway = unavailable("the send log does not answer", "The send log
 /** The story that a row of the log is part of. */
 export const makeMailStoryHandler = Effect.map(makeStoryReader, (read) =>
   Effect.fnUntraced(function* (sendId: string) {
-    const found = isUuid(sendId) ? yield* Effect.catch(read(sendId), logAway) : undefined
+    const found = isUuid(sendId) ? yield* read(sendId).pipe(Effect.catch(logAway)) : undefined
     return found === undefined
       ? yield* Effect.fail(problem("NOT_FOUND", "The send log has no row of this id"))
       : shownStory(found.story, found.known)

@@ -62,7 +62,7 @@ const watch = (fileId: FileId, owner: CustomerId, server = 0, lastId = "7"): Wat
       const blocks = text.split("\n\n")
       text = blocks.pop() ?? ""
       for (const block of blocks) {
-        const found = /^event: (\w+)\ndata: (.*)\nid: ([\w-]{16})$/.exec(block)
+        const found = /^event: (\w+)\ndata: (.*)\nid: ([\w-]{3,20})$/.exec(block)
         if (found === null) continue
         events.push({ event: found[1]!, data: JSON.parse(found[2]!) })
         ids.push(found[3]!)

@@ -1,5 +1,5 @@
 import { ask, explain } from "../api.js"
-import { byId, el, NOTHING, show, time, warn } from "../dom.js"
+import { byId, el, moment, NOTHING, show, time, warn } from "../dom.js"
 
 /**
  * A column: its heading, and its cell for a row. The first column is the heading of the row.
@@ -46,6 +46,12 @@ export const fillTable = (columns, rows, none) => {
   byId("table-box", HTMLElement).hidden = rows.length === 0
   byId("loading", HTMLElement).hidden = true
   show(byId("empty", HTMLElement), rows.length === 0 ? none : undefined)
+}
+
+/** Shows the times that the server wrote in UTC in the reader's zone. */
+export const showTimes = () => {
+  for (const one of document.querySelectorAll("main time"))
+    one.textContent = moment(one.getAttribute("datetime") ?? "")
 }
 
 /** The parameters of the page's own address that the API knows. @param {ReadonlyArray<string>} names */

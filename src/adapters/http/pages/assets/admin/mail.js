@@ -1,8 +1,9 @@
 import { ask } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, say } from "../dom.js"
-import { leadBack, mayWrite, showProblem } from "./list.js"
-import "./times.js"
+import { leadBack, mayWrite, showProblem, showTimes } from "./list.js"
+
+showTimes()
 
 leadBack(byId("back", HTMLAnchorElement))
 

@@ -1,0 +1,3 @@
+import { showTimes } from "./list.js"
+
+showTimes()
