@@ -144,7 +144,8 @@ export const makeBatchWorld = async (url: string) => {
     return leader
   }
   const leaders = await Promise.all([start(), start()])
-  const worker = await startBatchWorker("worker", env)
+  // Leaders alone are hurt: nobody starts the worker again.
+  const worker = await startBatchWorker("worker", { ...env, ARM: "" })
   let arms = 0
 
   const arm = ({ how, nth, step, when }: Hurt) => {
