@@ -397,6 +397,7 @@ describe("secrets", () => {
   /** A value of the right shape around a text that stands nowhere else. */
   const valueOf = (name: SettingName, secret: string): string => {
     if (name === "DB_URL") return `postgres://u:${secret}@h/d`
+    if (name === "REDIS_URL") return `rediss://u:${secret}@h`
     if (name === "PROVIDERA_WEBHOOK_SECRET") return `whsec_${base64Of(secret)}`
     if (name === "MAILAPI_SERVICE_ACCOUNT_KEY")
       return JSON.stringify({ client_email: "a@b.test", private_key: secret })
