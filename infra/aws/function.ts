@@ -27,13 +27,15 @@ const KEYS = ["CLOUD_ACCESS_KEY_ID", "CLOUD_SECRET_ACCESS_KEY", "CLOUD_SESSION_T
 /** What the function decides by itself. */
 const OWN = ["POSTLANE_DATA_DIR", "POSTLANE_EMBEDDED", "POSTLANE_ROLES", "HOST", "PORT"]
 
+const LEFT_OUT: ReadonlySet<string> = new Set([...KEYS, ...OWN])
+
 /**
  * The settings of the environment that the stack is made in. Values that must not be shown stand in no template: they come from
  * `secretName`, whose JSON has the settings' names as keys.
  */
 const environmentOf = (env: Env, secretName: string): Record<string, string> =>
   Object.fromEntries(
-    SETTINGS.filter(({ name }) => !KEYS.includes(name) && !OWN.includes(name)).flatMap(({ name, secret }) => {
+    SETTINGS.filter(({ name }) => !LEFT_OUT.has(name)).flatMap(({ name, secret }) => {
       const value = env[name]
       if (value === undefined || value === "") return []
       return [[name, secret ? `{{resolve:secretsmanager:${secretName}:SecretString:${name}}}` : value]]

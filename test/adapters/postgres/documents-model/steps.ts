@@ -118,7 +118,7 @@ const files: Record<string, Step> = {
     ({ bulk }, bulkId) => bulk.confirmMessage(bulkId)
   ),
   close: ({ accounts, owners }, a, b) =>
-    b % 3 === 0 ? accounts.close(anyId(owners[a % 2]!)) : accounts.funds(anyId(owners[a % 2]!)),
+    b % 3 === 0 ? accounts.close(anyId(owners[a % 2])) : accounts.funds(anyId(owners[a % 2])),
   lists: ({ conversions, files: all, owners }) =>
     Effect.andThen(
       Effect.forEach(owners, (owner) =>
