@@ -81,8 +81,8 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
     about: "a call settles a claim that has passed to another",
     scene: "left open",
     function: "record_email_sends",
-    from: " and c.owner = e.owner",
-    to: ""
+    from: "and c.owner = v_settle.owner and c.state = 'held'",
+    to: "and c.state = 'held'"
   },
   {
     about: "an early event and the deferral of its key make two rows",
