@@ -135,18 +135,18 @@ describe("joining over a page's border", () => {
     [
       "in a table's row that goes on",
       [
-        "<table><tbody><tr><td>1</td><td>words that go</td></tr></tbody></table>",
+        "<table><tbody><tr><td>1</td><td>a few more words that go</td></tr></tbody></table>",
         "<table><tbody><tr><td></td><td>on below</td></tr><tr><td>2</td><td>b</td></tr></tbody></table>"
       ],
-      "[1]<table><tbody><tr><td>[2]1</td><td>words that go on below</td></tr><tr><td>2</td><td>b</td></tr></tbody></table>"
+      "[1]<table><tbody><tr><td>[2]1</td><td>a few more words that go on below</td></tr><tr><td>2</td><td>b</td></tr></tbody></table>"
     ],
     [
       "not in rows that have a first cell in common",
       [
-        "<table><tbody><tr><td>Month</td><td>M</td></tr></tbody></table>",
-        "<table><tbody><tr><td></td><td>MM</td></tr><tr><td>Day</td><td>D</td></tr></tbody></table>"
+        "<table><tbody><tr><td>Month</td><td>m</td></tr></tbody></table>",
+        "<table><tbody><tr><td></td><td>mm</td></tr><tr><td>Day</td><td>D</td></tr></tbody></table>"
       ],
-      "[1]<table><tbody><tr><td>Month</td><td>M</td></tr><tr><td>[2]</td><td>MM</td></tr><tr><td>Day</td><td>D</td></tr></tbody></table>"
+      "[1]<table><tbody><tr><td>Month</td><td>m</td></tr><tr><td>[2]</td><td>mm</td></tr><tr><td>Day</td><td>D</td></tr></tbody></table>"
     ],
     [
       "not in tables of another width",

@@ -5,6 +5,9 @@ const SENTENCE_END = /[.!?:;…]["'”’»)\]]*$/
 const BEGINS_LOW = /^[\p{Ll}\p{N}(,;)–—]/u
 const CUT = /[\p{L}]-$/u
 
+/** Characters of a cell that is more than a name. */
+const WORDS = 20
+
 /** The table of a block, in its frame or bare. */
 const tableIn = (block: HtmlElement): HtmlElement | undefined => {
   if (block.name === "table") return block
@@ -114,7 +117,9 @@ const rowsOfOne = (above: HtmlNode | undefined, below: HtmlElement): HtmlElement
     return text === "" ? [] : [{ at, before, text }]
   })
   const isNew = pairs.some(({ at, before }) => at === 0 || before === "")
-  const goesOn = pairs.some(({ before, text }) => BEGINS_LOW.test(text) && !SENTENCE_END.test(before))
+  const goesOn = pairs.some(
+    ({ before, text }) => before.length > WORDS && /^\p{Ll}/u.test(text) && !SENTENCE_END.test(before)
+  )
   if (isNew || !goesOn) return undefined
   return element(
     above.name,

@@ -159,7 +159,6 @@ export const isTable = (
   const cells = rows.flatMap(({ cells: of }) => of)
   if (!areAligned(rows, columns) || isProse(rows, columns) || isAmbiguous(rows)) return false
   if (share(cells, fonts, isMathFace) > FORMULAS || share(cells, fonts, isTypewriter) > LISTING) return false
-  if (columns.length === 2 && areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? [])))
-    return false
+  if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false
   return !cells.some((cell) => LEADER_LINE.test(textOf(cell)))
 }

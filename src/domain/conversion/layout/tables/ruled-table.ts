@@ -5,6 +5,7 @@ import { linesOf } from "../lines/line.ts"
 import type { Segment } from "../lines/segment.ts"
 import type { Placed } from "../reading-order.ts"
 import { alignedTables } from "./aligned-table.ts"
+import { drawnTables } from "./drawn-table.ts"
 import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
 import { type RawCell, tableOf } from "./table-cells.ts"
 
@@ -258,6 +259,9 @@ const gridTable = (
   return { placed: { block: tableOf(tableRows, context, undefined), ...box }, taken }
 }
 
+const topOf = (row: ReadonlyArray<RawCell>): number =>
+  least(row.flatMap(({ segments }) => segments.map(({ baseline }) => baseline)))
+
 /** Tables with rules above, below and under their head, and none between columns. */
 const openTables = (
   across: ReadonlyArray<Rule>,
@@ -282,6 +286,14 @@ const openTables = (
       ({ baseline, x0, x1 }) =>
         baseline > top && baseline < bottom && x0 > first.from - 12 && x1 < first.to + 12
     )
+    const box = { x0: first.from, y0: top, x1: first.to, y1: bottom }
+    const drawn = drawnTables(taken, context.fonts).find(({ segments: of }) => of.length === taken.length)
+    if (drawn !== undefined) {
+      const head = ys.length > 2 ? drawn.rows.filter((row) => topOf(row) < second).length : undefined
+      const headRows = head === 0 || head === drawn.rows.length ? undefined : head
+      found.push({ placed: { block: tableOf(drawn.rows, context, headRows), ...box }, taken })
+      continue
+    }
     const lines = linesOf(taken, context.fonts)
     const [table] = alignedTables(lines)
     if (table === undefined || table.to - table.from < 0.8 * lines.length || table.from > 1) continue
@@ -304,10 +316,7 @@ const openTables = (
     found.push({
       placed: {
         block: tableOf([...rows, ...table.rows, ...rest], context, headRows),
-        x0: first.from,
-        y0: top,
-        x1: first.to,
-        y1: bottom
+        ...box
       },
       taken
     })
