@@ -8,6 +8,7 @@ import { endsInPageNumber, LEADER_LINE, type Marker } from "../lines/markers.ts"
 import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs.ts"
 import type { Segment } from "../lines/segment.ts"
 import { alignedTables } from "../tables/aligned-table.ts"
+import { columnList } from "../tables/column-list.ts"
 import { tableOf } from "../tables/table-cells.ts"
 import {
   type Block,
@@ -332,7 +333,8 @@ const tablesAndText = (
   let from = 0
   for (const table of alignedTables(lines)) {
     append(blocks, textBlocks(lines.slice(from, table.from), right, context))
-    blocks.push({ ...tableOf(table.rows, context.inline, undefined), top: lines[table.from]?.y0 })
+    const block = columnList(table.rows, context.inline) ?? tableOf(table.rows, context.inline, undefined)
+    blocks.push({ ...block, top: lines[table.from]?.y0 })
     from = table.to
   }
   append(blocks, textBlocks(lines.slice(from), right, context))

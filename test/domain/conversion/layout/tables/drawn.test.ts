@@ -161,3 +161,20 @@ describe("a line on top of every page", () => {
     for (const html of all(FONT.plain)) assert.notInclude(html, "Kind")
   })
 })
+
+describe("names in columns", () => {
+  const names = ["Abel", "Beth", "Cain", "Dora", "Egon", "Finn", "Gerd", "Hans", "Ivan", "Jens"]
+  const inColumns = (of: ReadonlyArray<readonly [string, string]>) =>
+    htmlOf([...text, ...of.flatMap(([a, b], at) => [run(a, 60, 200 + 14 * at), run(b, 300, 200 + 14 * at)])])
+
+  it("are a list where they are sorted down the columns", () => {
+    const html = inColumns(names.slice(0, 5).map((name, at) => [`${name} One`, `${names[at + 5]} Two`]))
+    assert.include(html, "<li>Abel One</li><li>Finn Two</li><li>Beth One</li>")
+    assert.notInclude(html, "<table")
+  })
+
+  it("are a table where the columns have to do with one another", () => {
+    const html = inColumns(names.slice(0, 5).map((name, at) => [`${name} One`, `${names[9 - at]} Two`]))
+    assert.include(html, "<table")
+  })
+})
