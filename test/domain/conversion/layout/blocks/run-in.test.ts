@@ -59,6 +59,7 @@ describe("a run-in heading", () => {
       spaced("Cold water", 10, 0, 126),
       spaced("Cold water", 10, 0, 160, FONT.italic),
       spaced("Warning", 10),
+      spaced("Note:", 10),
       spaced("Figure 5.", 10),
       spaced("cold water", 10)
     ])
