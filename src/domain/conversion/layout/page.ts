@@ -1,4 +1,4 @@
-import type { FontFace } from "../page-content.ts"
+import type { FontFace, PageContent } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { type Block, NO_SEAM } from "./blocks/block.ts"
 import { fieldsOf } from "./blocks/fields.ts"
@@ -36,6 +36,25 @@ const MAX_STAMP = 300
 const holds = (figure: Placed, { x0, x1, y0, y1 }: Placed): boolean =>
   x0 > figure.x0 - 2 && x1 < figure.x1 + 2 && y0 > figure.y0 - 2 && y1 < figure.y1 + 2
 
+/** The tables that stand apart from the text: by their rules, else by the order of drawing; and the segments that are in none. */
+const tablesOn = (
+  page: PageContent,
+  segments: ReadonlyArray<Segment>,
+  { contents, inline }: FlowContext
+): { readonly placed: ReadonlyArray<Placed>; readonly rest: ReadonlyArray<Segment> } => {
+  const ruled = ruledTables(page, segments, inline)
+  const unruled = without(segments, ruled.taken)
+  const drawn = contents ? [] : drawnTables(unruled, inline.fonts)
+  const placed = drawn.map(({ rows, segments: _, ...box }): Placed => ({
+    block: tableOf(rows, inline, undefined),
+    ...box
+  }))
+  return {
+    placed: [...ruled.placed, ...placed],
+    rest: without(unruled, new Set(drawn.flatMap(({ segments: taken }) => taken)))
+  }
+}
+
 /** The blocks of a page that says nothing of its structure, by geometry alone. `contents`: it is a table of contents. */
 export const untaggedBlocks = (
   analysis: PageAnalysis,
@@ -62,22 +81,12 @@ export const untaggedBlocks = (
     running.size === 0 ? analysis.segments : analysis.segments.filter((segment) => !running.has(segment))
   const figures = drawnFigures(page, kept, profile.bodySize)
   const undrawn = without(kept, figures.taken)
-  const tables = ruledTables(page, undrawn, flow.inline)
-  const unruled = without(undrawn, tables.taken)
-  const drawn = contents ? [] : drawnTables(unruled, fonts)
-  const untabled = without(unruled, new Set(drawn.flatMap(({ segments }) => segments)))
+  const { placed: tables, rest: untabled } = tablesOn(page, undrawn, flow)
   const fields = fieldsOf(page, analysis.rows, new Set(untabled))
   const loose = without(untabled, fields.taken)
   const pictures = figuresOf(page, analysis.segments.length > 3)
   const placed = [
-    ...tables.placed,
-    ...drawn.map(({ rows, x0, x1, y0, y1 }): Placed => ({
-      block: tableOf(rows, flow.inline, undefined),
-      x0,
-      x1,
-      y0,
-      y1
-    })),
+    ...tables,
     ...figures.placed,
     ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
     ...fields.placed

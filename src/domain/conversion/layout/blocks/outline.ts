@@ -165,7 +165,11 @@ const runningTitles = (
         if (began.has(key) && (known === undefined || standsOut(row, known))) printed.set(key, row)
       }
     }
-    if (head === undefined || head.baseline > HEAD * page.height || head.size > MAX_RUNNING * profile.bodySize)
+    if (
+      head === undefined ||
+      head.baseline > HEAD * page.height ||
+      head.size > MAX_RUNNING * profile.bodySize
+    )
       continue
     const repeats = keysOf(head.text).some((key) => {
       const title = printed.get(key)
