@@ -100,7 +100,7 @@ const isSpaced = (group: Group, heading: ReadonlyArray<Line>, text: ReadonlyArra
     only.bold > 0.95 &&
     only.text.length <= MAX_PLAIN &&
     /^[\p{Lu}\p{Lo}“"¿¡]/u.test(only.text) &&
-    !isLabel(only.text.replace(/\s*[:：]\s*$/u, "")) &&
+    !isLabel(only.text.trim().replace(/[:：]$/u, "")) &&
     !CAPTION.test(only.text) &&
     !STATEMENT.test(`1 ${only.text}`) &&
     Math.abs(first.baseline - only.baseline) < 0.2 * only.size &&
