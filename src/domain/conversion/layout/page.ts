@@ -45,9 +45,12 @@ const tablesOn = (
   const ruled = ruledTables(page, segments, inline)
   const unruled = without(segments, ruled.taken)
   const drawn = contents ? [] : drawnTables(unruled, inline.fonts)
-  const placed = drawn.map(({ rows, segments: _, ...box }): Placed => ({
+  const placed = drawn.map(({ rows, x0, x1, y0, y1 }): Placed => ({
     block: tableOf(rows, inline, undefined),
-    ...box
+    x0,
+    x1,
+    y0,
+    y1
   }))
   return {
     placed: [...ruled.placed, ...placed],
