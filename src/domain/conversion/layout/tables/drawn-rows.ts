@@ -33,6 +33,8 @@ const OTHER_SIZE = 1.15
 /** White before a word, in font sizes, where another cell may begin, and how many begin there. */
 const LEAST_GAP = 0.2
 const BEGINNINGS = 2
+/** More cells in a row are no names of columns. */
+const MOST_NAMES = 60
 
 export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment => ({
   ...segment,
@@ -174,7 +176,11 @@ export const rowsOf = (
   let drawn: Drawn | undefined
   for (const segment of segments) {
     const { baseline, size, x0, x1 } = segment
-    const isNamed = row !== undefined && row.cells.length > 1 && isBoldRow(row, looks.fonts)
+    const isNamed =
+      row !== undefined &&
+      row.cells.length > 1 &&
+      row.cells.length < MOST_NAMES &&
+      isBoldRow(row, looks.fonts)
     const isNext = isNamed && !isBoldSegment(segment, looks.fonts)
     if (row !== undefined && drawn !== undefined && !isNext && continues(drawn, segment, left, looks)) {
       extend(drawn, segment)
