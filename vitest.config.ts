@@ -2,9 +2,10 @@ import { fileURLToPath } from "node:url"
 
 import { defineConfig } from "vitest/config"
 
-/** Each of these files has a worker of its own: tests of stalls, one that mocks a module, one that counts metrics. */
+/** Each of these files has a worker of its own: tests of stalls and memory, one that mocks a module, one that counts metrics. */
 const ALONE = [
   "test/hostile/**/*.test.ts",
+  "test/fuzz/**/*.test.ts",
   "test/adapters/smtp/peer-names.test.ts",
   "test/inbound/metrics.test.ts"
 ]
@@ -24,7 +25,7 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/property-seed.ts"],
     // Most tests wait for a database, a process or a clock: more of them at once than there are cores.
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
