@@ -65,7 +65,8 @@ export const measureStarts = async (rounds: number): Promise<StartTimes> => {
       fresh.push(await startOnce(folder))
       warm.push(await startOnce(folder))
     } finally {
-      await rm(folder, { recursive: true, force: true })
+      // PostgreSQL, whose supervisor has ended, may still be writing its last files.
+      await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
     }
   }
   return { newFolder: median(fresh), warmFolder: median(warm) }
