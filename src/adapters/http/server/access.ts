@@ -19,6 +19,9 @@ import {
 } from "./credentials.ts"
 import { Forbidden, problem, type Problem, problemResponse, problemSchema, unavailable } from "./problem.ts"
 
+/** In lower case, as generators of clients look for it; what callers write may be in any. */
+const bearer = HttpApiSecurity.http({ scheme: "bearer" })
+
 /** Lets only callers with the shared secret pass; others get 403 before the body is read. */
 export class ProxySecret extends HttpApiMiddleware.Service<ProxySecret>()("postlane/http/ProxySecret", {
   security: { proxySecret: HttpApiSecurity.apiKey({ key: "x-proxy-secret", in: "header" }) },
@@ -57,7 +60,7 @@ const refusals = [
  */
 export class AdminAccess extends HttpApiMiddleware.Service<AdminAccess, { provides: CurrentPrincipal }>()(
   "postlane/http/AdminAccess",
-  { security: { adminToken: HttpApiSecurity.bearer, sessionCookie }, error: refusals }
+  { security: { adminToken: bearer, sessionCookie }, error: refusals }
 ) {}
 
 /**
@@ -66,7 +69,7 @@ export class AdminAccess extends HttpApiMiddleware.Service<AdminAccess, { provid
  */
 export class OwnerAccess extends HttpApiMiddleware.Service<OwnerAccess, { provides: CurrentOwner }>()(
   "postlane/http/OwnerAccess",
-  { security: { ownerToken: HttpApiSecurity.bearer, sessionCookie }, error: refusals }
+  { security: { ownerToken: bearer, sessionCookie }, error: refusals }
 ) {}
 
 /** How long a token last seen as an admin's still counts as one while the database does not answer. */
