@@ -13,7 +13,7 @@ interface ShareSubject {
   readonly expiresAt: number
 }
 
-/** The purposes that signatures of links to shared files are bound to: for whoever has the link, and of one share. */
+/** The purposes that signatures of links to shared files are bound to: for anyone who has the link, and of one share. */
 const SHARE_LABEL = "postlane share 1"
 const OWN_SHARE_LABEL = "postlane share 2"
 

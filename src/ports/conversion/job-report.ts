@@ -1,11 +1,11 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 
 import type { BatchOutcome, BatchRowState } from "../../domain/batch/row.ts"
-import type { ChunkStatus, JobStatus, JobOptions } from "../../domain/conversion/job.ts"
-import type { CustomerId, FileId, JobId } from "../../domain/ids.ts"
+import { ChunkStatus, type JobStatus, type JobOptions } from "../../domain/conversion/job.ts"
+import { CustomerId, FileId, type JobId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
-import type { FileKind, FileStatus } from "./conversion-store.ts"
+import { FileKind, FileStatus } from "./conversion-store.ts"
 
 /** Most jobs of one page, and days of one cost report. */
 export const MAX_JOBS_PAGE = 200
@@ -51,36 +51,43 @@ export interface JobRow {
 /** Most jobs, and most chunks, of one document's report. */
 export const MAX_DOCUMENT_ROWS = 50
 
-/** A document as admins see it, without its words. Times are ISO 8601 in UTC. */
-export interface DocumentReport {
-  readonly id: FileId
-  readonly name: string
-  readonly kind: FileKind
-  readonly sizeBytes: number
-  readonly pages: number
-  readonly status: FileStatus
-  readonly error: string | null
-  readonly customerId: CustomerId
+/** A chunk of a document's newest conversion that is not completed, or took several attempts. */
+export const ReportedChunk = Schema.Struct({
+  /** Pages from 1, the last one included. */
+  firstPage: Schema.Int,
+  lastPage: Schema.Int,
+  status: ChunkStatus,
+  attempts: Schema.Int,
+  error: Schema.NullOr(Schema.String)
+})
+
+/** What a document says of itself to admins, without its words. Times are ISO 8601 in UTC. */
+export const DocumentFacts = Schema.Struct({
+  id: FileId,
+  name: Schema.String,
+  kind: FileKind,
+  sizeBytes: Schema.Finite,
+  pages: Schema.Int,
+  status: FileStatus,
+  error: Schema.NullOr(Schema.String),
+  customerId: CustomerId,
   /** Null where the owner was erased. */
-  readonly customerEmail: string | null
-  readonly createdAt: string
-  readonly deletedAt: string | null
-  readonly hasResult: boolean
+  customerEmail: Schema.NullOr(Schema.String),
+  createdAt: Schema.String,
+  deletedAt: Schema.NullOr(Schema.String),
+  hasResult: Schema.Boolean,
   /** Of the result: pages from 1 that could not be read. */
-  readonly unreadablePages: ReadonlyArray<number>
+  unreadablePages: Schema.Array(Schema.Int),
   /** With how many addresses it is shared. */
-  readonly shares: number
-  /** Its conversions, newest first. */
+  shares: Schema.Int
+})
+
+/** The same with its conversions. */
+export interface DocumentReport extends Schema.Schema.Type<typeof DocumentFacts> {
+  /** Newest first. */
   readonly jobs: ReadonlyArray<JobRow>
-  /** Of the newest conversion: chunks that are not completed, and those that took several attempts, by their pages. */
-  readonly chunks: ReadonlyArray<{
-    /** From 1, the last one included. */
-    readonly firstPage: number
-    readonly lastPage: number
-    readonly status: ChunkStatus
-    readonly attempts: number
-    readonly error: string | null
-  }>
+  /** Of the newest conversion, by their pages. */
+  readonly chunks: ReadonlyArray<typeof ReportedChunk.Type>
 }
 
 /** Costs of the models over some days, by source, and the savings of the batch lane. USD. */

@@ -1,10 +1,15 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
-import { ChunkStatus, JobStatus } from "../../../domain/conversion/job.ts"
+import { JobStatus } from "../../../domain/conversion/job.ts"
 import { CustomerId, FileId, JobId } from "../../../domain/ids.ts"
-import { FileKind, FileStatus } from "../../../ports/conversion/conversion-store.ts"
-import { JobReport, type JobRow, MAX_DOCUMENT_ROWS } from "../../../ports/conversion/job-report.ts"
+import {
+  DocumentFacts,
+  JobReport,
+  type JobRow,
+  MAX_DOCUMENT_ROWS,
+  ReportedChunk
+} from "../../../ports/conversion/job-report.ts"
 import { ReadSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
 import { TextOrNull, timeColumn } from "../values.ts"
@@ -87,36 +92,11 @@ const toRow = ({
         }
 })
 
-const Document = Schema.Struct({
-  id: FileId,
-  name: Schema.String,
-  kind: FileKind,
-  sizeBytes: Schema.Finite,
-  pages: Schema.Int,
-  status: FileStatus,
-  error: TextOrNull,
-  customerId: CustomerId,
-  customerEmail: TextOrNull,
-  createdAt: Schema.String,
-  deletedAt: TextOrNull,
-  hasResult: Schema.Boolean,
-  unreadablePages: Schema.Array(Schema.Int),
-  shares: Schema.Int
-})
-
 const DOCUMENT = `select f.id, f.name, f.kind, f.size_bytes::float8 as size_bytes, f.pages, f.status, f.error, f.customer_id,
   c.email as customer_email, ${timeColumn("created_at", "f.created_at")}, ${timeColumn("deleted_at", "f.deleted_at")},
   f.result_key is not null as has_result, f.unreadable_pages,
   (select count(*)::int from file_shares s where s.file_id = f.id and s.expires_at > now()) as shares
 from files f left join customers c on c.id = f.customer_id where f.id = $1::uuid`
-
-const Chunk = Schema.Struct({
-  firstPage: Schema.Int,
-  lastPage: Schema.Int,
-  status: ChunkStatus,
-  attempts: Schema.Int,
-  error: TextOrNull
-})
 
 const CHUNKS = `select first_page + 1 as first_page, last_page + 1 as last_page, status, attempts, error
 from chunk_jobs where job_id = $1::uuid and (status <> 'completed' or attempts > 1)
@@ -127,7 +107,7 @@ const documentIn =
   (sql: ReadSql["Service"]): JobReport["Service"]["document"] =>
   (fileId) =>
     Effect.gen(function* () {
-      const found = yield* ask.first("document", Document, sql.unsafe(DOCUMENT, [fileId]))
+      const found = yield* ask.first("document", DocumentFacts, sql.unsafe(DOCUMENT, [fileId]))
       if (found === undefined) return undefined
       const rows = yield* ask.rows(
         "document",
@@ -139,7 +119,7 @@ const documentIn =
       )
       const newest = rows[0]?.id
       const chunks =
-        newest === undefined ? [] : yield* ask.rows("document", Chunk, sql.unsafe(CHUNKS, [newest]))
+        newest === undefined ? [] : yield* ask.rows("document", ReportedChunk, sql.unsafe(CHUNKS, [newest]))
       return { ...found, jobs: rows.map(toRow), chunks }
     })
 

@@ -2,14 +2,15 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { BatchOutcome, BatchRowState } from "../../../../domain/batch/row.ts"
-import { ChunkStatus, JobStatus, JobOptions } from "../../../../domain/conversion/job.ts"
+import { JobStatus, JobOptions } from "../../../../domain/conversion/job.ts"
 import { FileId } from "../../../../domain/ids.ts"
-import { FileKind, FileStatus } from "../../../../ports/conversion/conversion-store.ts"
 import {
+  DocumentFacts,
   JobReport,
   MAX_COST_DAYS,
   MAX_DOCUMENT_ROWS,
-  MAX_JOBS_PAGE
+  MAX_JOBS_PAGE,
+  ReportedChunk
 } from "../../../../ports/conversion/job-report.ts"
 import { AdminAccess } from "../../server/access.ts"
 import { apiOf, cursor, DEFAULT_PAGE, filter, isUuid, page } from "../../server/endpoint.ts"
@@ -59,30 +60,11 @@ const JobRow = Schema.Struct({
 }).annotate({ identifier: "ConversionJobRow" })
 
 const DocumentReport = Schema.Struct({
+  ...DocumentFacts.fields,
   id: Schema.String,
-  name: Schema.String,
-  kind: FileKind,
-  sizeBytes: Schema.Finite,
-  pages: Schema.Int,
-  status: FileStatus,
-  error: TextOrNull,
   customerId: Schema.String,
-  customerEmail: TextOrNull,
-  createdAt: Schema.String,
-  deletedAt: TextOrNull,
-  hasResult: Schema.Boolean,
-  unreadablePages: Schema.Array(Schema.Int),
-  shares: Schema.Int,
   jobs: Schema.Array(JobRow),
-  chunks: Schema.Array(
-    Schema.Struct({
-      firstPage: Schema.Int,
-      lastPage: Schema.Int,
-      status: ChunkStatus,
-      attempts: Schema.Int,
-      error: TextOrNull
-    })
-  )
+  chunks: Schema.Array(ReportedChunk)
 }).annotate({ identifier: "DocumentReport" })
 
 const CostReport = Schema.Struct({

@@ -101,7 +101,7 @@ export interface Table extends Placed {
   readonly rows: ReadonlyArray<ReadonlyArray<Cell>>
   /** How many of the first rows are its head. */
   readonly headRows: number
-  /** Open where the head is told by its words alone: it may be a row of the table that ends on the page before. */
+  /** Open where the head is recognised by its words alone: it may be a row of the table that ends on the page before. */
   readonly seam: Seam
 }
 
