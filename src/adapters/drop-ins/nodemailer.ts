@@ -1,6 +1,6 @@
 import type { SendRequest } from "../../domain/mail/message.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
-import type { Category } from "../../domain/mail/suppression-policy.ts"
+import type { Category } from "../../domain/mail/suppression/policy.ts"
 import type { DropInOptions, Send } from "./send.ts"
 
 /** An address as nodemailer hands it to its transports. */

@@ -1,6 +1,6 @@
 import { decodeSendRequest, type SendRequest } from "../../domain/mail/message.ts"
 import { IdempotencyConflict, IdempotencyInProgress, type SendResult } from "../../domain/mail/send-result.ts"
-import type { Category } from "../../domain/mail/suppression-policy.ts"
+import type { Category } from "../../domain/mail/suppression/policy.ts"
 import type { DropInOptions, Send } from "./send.ts"
 
 /** An attachment as Resend's SDK takes it. */

@@ -1,6 +1,6 @@
 import type { SendRequest } from "../../domain/mail/message.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
-import type { Category } from "../../domain/mail/suppression-policy.ts"
+import type { Category } from "../../domain/mail/suppression/policy.ts"
 
 /** Sends one mail: `sendEmail`, or anything that keeps its promise (MAIL-2). */
 export type Send = (

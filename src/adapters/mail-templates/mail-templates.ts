@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import type { MailTemplate, RenderedMail } from "../../domain/mail/template.ts"
+import type { MailTemplate, RenderedMail } from "../../domain/mail/templates/template.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { cleanLine, clip, MAX_SUBJECT } from "./clean.ts"
 import {

@@ -6,7 +6,7 @@ import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import type { SentOnce } from "../mail/send-once.ts"
-import type { MailTemplate } from "../mail/template.ts"
+import type { MailTemplate } from "../mail/templates/template.ts"
 import { isOk, makeProductMail } from "./product-mail.ts"
 
 /** How often messages that wait for their notification are looked for, in one process at a time. */

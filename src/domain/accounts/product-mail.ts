@@ -4,8 +4,8 @@ import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { Mailer } from "../mail/mailer.ts"
 import { makeSendOnce, type SentOnce, sentOnce } from "../mail/send-once.ts"
-import type { Category } from "../mail/suppression-policy.ts"
-import type { MailTemplate } from "../mail/template.ts"
+import type { Category } from "../mail/suppression/policy.ts"
+import type { MailTemplate } from "../mail/templates/template.ts"
 
 /** The envelope of a mail of the product: all but its text. */
 interface Addressed {

@@ -1,5 +1,5 @@
 import type { DigestActivity, DigestEntry, MailCounts } from "../../ports/delivery/audit-digest-store.ts"
-import type { DigestCount, DigestEvent, MailTemplate, TemplateLink } from "../mail/template.ts"
+import type { DigestCount, DigestEvent, MailTemplate, TemplateLink } from "../mail/templates/template.ts"
 import type { DigestPeriod } from "./audit-digest-period.ts"
 
 /** Most entries that one digest lists. */

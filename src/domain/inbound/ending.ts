@@ -10,7 +10,7 @@ import {
 import { ReplyChannel } from "../../ports/inbound/mails.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { CustomerId } from "../ids.ts"
-import { blocks, suppressedError } from "../mail/suppression-policy.ts"
+import { blocks, suppressedError } from "../mail/suppression/policy.ts"
 import { IntakeConfig } from "./intake-config.ts"
 import { countEnded } from "./metrics.ts"
 import { creditsFor } from "./page-class.ts"

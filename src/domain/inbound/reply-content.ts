@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-import type { MailTemplate } from "../mail/template.ts"
+import type { MailTemplate } from "../mail/templates/template.ts"
 
 const Names = Schema.Array(Schema.String)
 

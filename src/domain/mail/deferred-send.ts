@@ -2,7 +2,7 @@ import { Schema, Option } from "effect"
 
 import { IdempotencyKey, KeyHash, LogRowId } from "../ids.ts"
 import { Provider, IDEMPOTENCY_WINDOW_MS } from "./failover.ts"
-import { Category } from "./suppression-policy.ts"
+import { Category } from "./suppression/policy.ts"
 
 /**
  * The vendor's request as it goes over the wire, as JSON. Only the adapter that made it reads it; it is queued unchanged,

@@ -46,7 +46,7 @@ import {
 } from "./sending.ts"
 import { statusRank } from "./status.ts"
 import { begin, findEvidence, moveClaim, record, rowOf } from "./store-access.ts"
-import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression-policy.ts"
+import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 
 /**

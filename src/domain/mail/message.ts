@@ -4,7 +4,7 @@ import { type FieldIssue, fieldIssues } from "../field-issues.ts"
 import { append } from "../lists.ts"
 import { addressKey, type Mailbox, parseMailbox, rewriteSender, type SenderDomains } from "./address.ts"
 import { Provider } from "./failover.ts"
-import { Category } from "./suppression-policy.ts"
+import { Category } from "./suppression/policy.ts"
 import { tagFaults } from "./tag.ts"
 
 /** Most recipients of one mail, To, Cc and Bcc together: both providers' limit. */

@@ -4,7 +4,7 @@ import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { MailStore } from "../../ports/mail/mail-store.ts"
 import { FailureKind, Provider } from "./failover.ts"
 import { SendStatus } from "./send-result.ts"
-import { Category } from "./suppression-policy.ts"
+import { Category } from "./suppression/policy.ts"
 
 /** How one attempt at a provider ended; `interrupted` where its caller stopped waiting. */
 const ATTEMPT_OUTCOMES = ["accepted", ...FailureKind.literals, "interrupted"] as const

@@ -12,7 +12,7 @@ import {
   InvalidRequest,
   type SendResult
 } from "../mail/send-result.ts"
-import type { TemplateLink } from "../mail/template.ts"
+import type { TemplateLink } from "../mail/templates/template.ts"
 import { CAMPAIGN_TAG, SEND_TAG } from "./campaign-events.ts"
 import type { CampaignSendStatus } from "./campaign-status.ts"
 import { CAMPAIGN, Unsubscribing } from "./unsubscribe.ts"

@@ -2,7 +2,7 @@ import { Context, type Effect, type Schema } from "effect"
 
 import type { ClaimState } from "../../domain/mail/claim.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
-import type { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
+import type { SuppressionReason } from "../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../domain/mail/trace.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 import type { EmailLogRow } from "./email-log-query.ts"

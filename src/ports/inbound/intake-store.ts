@@ -3,7 +3,7 @@ import { Context, type Duration, type Effect, type Redacted } from "effect"
 import type { CustomerId, LeaseId, MailId } from "../../domain/ids.ts"
 import type { MailOutcome } from "../../domain/inbound/intake-config.ts"
 import type { ReplyContent } from "../../domain/inbound/reply-content.ts"
-import type { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
+import type { SuppressionReason } from "../../domain/mail/suppression/policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** An accepted mail; its raw form is stored. */

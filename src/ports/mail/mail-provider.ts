@@ -4,7 +4,7 @@ import type { SendKey } from "../../domain/ids.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { Message } from "../../domain/mail/message.ts"
-import type { MailTemplate, RenderedMail } from "../../domain/mail/template.ts"
+import type { MailTemplate, RenderedMail } from "../../domain/mail/templates/template.ts"
 
 /** A provider did not answer with an accepted message id. */
 export class ProviderFailure extends Data.TaggedError("ProviderFailure")<{

@@ -6,7 +6,7 @@ import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { SendResult, SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
-import type { Suppression } from "../../domain/mail/suppression-policy.ts"
+import type { Suppression } from "../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../domain/mail/trace.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 

@@ -1,6 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
-import type { Suppression, SuppressionReason } from "../../domain/mail/suppression-policy.ts"
+import type { Suppression, SuppressionReason } from "../../domain/mail/suppression/policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most rows of one page. */

@@ -5,7 +5,7 @@ import * as EmailLog from "../../adapters/postgres/delivery/email-log-query.ts"
 import { append } from "../../domain/lists.ts"
 import { Provider } from "../../domain/mail/failover.ts"
 import { EmailStatus } from "../../domain/mail/status.ts"
-import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/suppression-policy.ts"
+import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/suppression/policy.ts"
 import {
   type EmailLogFilter,
   EmailLogQuery,

@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 
 import * as Suppressions from "../../adapters/postgres/mail/suppression-list.ts"
 import { addressKey, parseMailbox, parsePublicMailbox } from "../../domain/mail/address.ts"
-import { SuppressionReason } from "../../domain/mail/suppression-policy.ts"
+import { SuppressionReason } from "../../domain/mail/suppression/policy.ts"
 import {
   MAX_SUPPRESSION_PAGE,
   SuppressionList,

@@ -5,8 +5,8 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
-import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/template-samples.ts"
-import type { MailTemplate } from "../../../src/domain/mail/template.ts"
+import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/templates/samples.ts"
+import type { MailTemplate } from "../../../src/domain/mail/templates/template.ts"
 import { openBrowser } from "../../support/processes/browser.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest"
 
 import { renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
-import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/template-samples.ts"
-import type { MailTemplate } from "../../../src/domain/mail/template.ts"
+import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/templates/samples.ts"
+import type { MailTemplate } from "../../../src/domain/mail/templates/template.ts"
 import { bundleForEdge } from "../../support/processes/edge-bundle.ts"
 import { withEdgeWorker } from "../../support/processes/edge-worker.ts"
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest"
 
 import { cleanLine, clip, MAX_SUBJECT, safeUrl } from "../../../src/adapters/mail-templates/clean.ts"
 import { layer, MAX_HTML_BYTES, renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
-import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/template-samples.ts"
-import type { MailTemplate } from "../../../src/domain/mail/template.ts"
+import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/templates/samples.ts"
+import type { MailTemplate } from "../../../src/domain/mail/templates/template.ts"
 import { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
 import { elementsOf, named, shapeOf } from "./parsed.ts"
 

@@ -1,5 +1,5 @@
 import { renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
-import type { MailTemplate } from "../../../src/domain/mail/template.ts"
+import type { MailTemplate } from "../../../src/domain/mail/templates/template.ts"
 
 /** A worker that writes the mails that it is posted. */
 export default {

@@ -15,7 +15,7 @@ import {
   Category,
   type Suppression,
   type SuppressionReason
-} from "../../../src/domain/mail/suppression-policy.ts"
+} from "../../../src/domain/mail/suppression/policy.ts"
 import type { AlarmNotice } from "../../../src/ports/delivery/alarm-board.ts"
 import type { Attempt } from "../mail/provider-model.ts"
 import type { VendorMail } from "./vendor.ts"

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 
-import type { MailTemplate } from "../../../src/domain/mail/template.ts"
+import type { MailTemplate } from "../../../src/domain/mail/templates/template.ts"
 import { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
 
 /** Mails that show the data they are made from, and nothing else. */

@@ -2,7 +2,7 @@ import { Schema, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../domain/mail/template-samples.ts"
+import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../domain/mail/templates/samples.ts"
 import { MailTemplates } from "../../../ports/mail/mail-provider.ts"
 import { PAGE_POLICY, templatesPage } from "../pages/dev-page.ts"
 import { pageResponse } from "../pages/html-page.ts"

@@ -1,4 +1,4 @@
-import type { MailTemplate, MailTemplateKind } from "../../../domain/mail/template.ts"
+import type { MailTemplate, MailTemplateKind } from "../../../domain/mail/templates/template.ts"
 import { cleanLine, cleanText, clip, mailtoUrl, safeUrl } from "../clean.ts"
 import type { Block, Limits, Words, MailContent } from "../mail-content.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Layer, Redacted } from "effect"
 
 import type { CustomerId } from "../../../domain/ids.ts"
-import type { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
+import type { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
 import { IntakeStore } from "../../../ports/inbound/intake-store.ts"
 import { amountOf, availableFunds } from "../accounts/funds.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"

@@ -8,7 +8,7 @@ import {
 } from "../../../domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../domain/mail/failover.ts"
 import type { SendResult } from "../../../domain/mail/send-result.ts"
-import type { Suppression } from "../../../domain/mail/suppression-policy.ts"
+import type { Suppression } from "../../../domain/mail/suppression/policy.ts"
 import type {
   BeganRetry,
   BeganSend,

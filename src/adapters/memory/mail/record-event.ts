@@ -1,5 +1,5 @@
 import { advance, type EmailStatus, isProviderFailure, statusOfEvent } from "../../../domain/mail/status.ts"
-import { type SuppressionReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression-policy.ts"
+import { type SuppressionReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
 import { claimAlert, failedSendOf } from "./alerts.ts"
 import {
   type Account,

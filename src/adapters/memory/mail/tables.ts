@@ -9,7 +9,7 @@ import type {
   Suppression,
   SuppressionReason,
   UNKNOWN_CATEGORY
-} from "../../../domain/mail/suppression-policy.ts"
+} from "../../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../../domain/mail/trace.ts"
 
 /** What an event says of a mail, and when. */

@@ -1,7 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { Provider } from "../../../domain/mail/failover.ts"
-import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
+import { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
 import { Attempt } from "../../../domain/mail/trace.ts"
 import { type EmailLogRow } from "../../../ports/delivery/email-log-query.ts"
 import {

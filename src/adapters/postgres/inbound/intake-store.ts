@@ -1,7 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { MailId } from "../../../domain/ids.ts"
-import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
+import { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
 import { IntakeStore, type Shortage } from "../../../ports/inbound/intake-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { ReadSql, WriteSql } from "../client.ts"

@@ -4,7 +4,7 @@ import { LogRowId } from "../../../domain/ids.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { type Suppression, SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
+import { type Suppression, SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
 import {
   type BeganRetry,
   type BeganSend,

@@ -1,6 +1,6 @@
 import { Effect, Layer, Option, Schema } from "effect"
 
-import { SuppressionReason } from "../../../domain/mail/suppression-policy.ts"
+import { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
 import {
   InvalidSuppressionCursor,
   type SuppressionFilter,

@@ -3,7 +3,7 @@ import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi }
 
 import { Provider } from "../../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
-import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression-policy.ts"
+import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression/policy.ts"
 import {
   type EmailLogPage,
   EmailLogQuery,

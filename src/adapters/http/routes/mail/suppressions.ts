@@ -2,7 +2,7 @@ import { Schema, Effect, Result } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { addressKey, parseMailbox, parsePublicMailbox } from "../../../../domain/mail/address.ts"
-import { SuppressionReason } from "../../../../domain/mail/suppression-policy.ts"
+import { SuppressionReason } from "../../../../domain/mail/suppression/policy.ts"
 import { MAX_SUPPRESSION_PAGE, SuppressionList } from "../../../../ports/mail/suppression-list.ts"
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
 import { apiOf, DEFAULT_PAGE, filter, mailboxIn, page, Text } from "../../server/endpoint.ts"

@@ -10,7 +10,7 @@ import {
   NoSuchTeam,
   TeamInvitations
 } from "../../../../../src/domain/accounts/team-invitations.ts"
-import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../../../src/domain/mail/template-samples.ts"
+import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../../../src/domain/mail/templates/samples.ts"
 import { Access, MagicLinks } from "../../../../../src/ports/accounts/access.ts"
 import {
   type AccountFunds,

@@ -7,7 +7,7 @@ import {
   blocks,
   suppressedError,
   SuppressionReason
-} from "../../../src/domain/mail/suppression-policy.ts"
+} from "../../../../src/domain/mail/suppression/policy.ts"
 
 const categories = Category.literals
 const reasons = SuppressionReason.literals

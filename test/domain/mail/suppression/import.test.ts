@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
-import { suppressionReader } from "../../../src/domain/mail/suppression-import.ts"
-import type { SuppressionReason } from "../../../src/domain/mail/suppression-policy.ts"
+import { suppressionReader } from "../../../../src/domain/mail/suppression/import.ts"
+import type { SuppressionReason } from "../../../../src/domain/mail/suppression/policy.ts"
 
 const read = (text: string, reason?: SuppressionReason, width = text.length + 1) => {
   const reader = suppressionReader(reason)

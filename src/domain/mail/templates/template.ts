@@ -1,6 +1,6 @@
 /**
  * The mails that Postlane writes itself: what each says, as data. The renderer (`MailTemplates` in
- * `../../ports/mail/mail-provider.ts`) decides how they look. Every value here may come from strangers; the renderer
+ * `../../../ports/mail/mail-provider.ts`) decides how they look. Every value here may come from strangers; the renderer
  * escapes it.
  */
 

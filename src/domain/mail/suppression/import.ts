@@ -1,8 +1,8 @@
 import { Result } from "effect"
 
-import { addressKey, parsePublicMailbox } from "./address.ts"
-import { type BadRecord, type ExportRecord, recordReader } from "./export-records.ts"
-import type { Suppression, SuppressionReason } from "./suppression-policy.ts"
+import { addressKey, parsePublicMailbox } from "../address.ts"
+import { type BadRecord, type ExportRecord, recordReader } from "../export-records.ts"
+import type { Suppression, SuppressionReason } from "./policy.ts"
 
 /** Names of the field that holds the address, in the exports of Resend, Amazon SES, Postmark and SendGrid. */
 const ADDRESS_FIELDS = ["email", "emailaddress", "recipient", "address"]
