@@ -1,9 +1,10 @@
-import { Clock, Duration, Effect, Result, Schedule } from "effect"
+import { Duration, Effect, Result, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import type { StoreUnavailable } from "../ports/store-unavailable.ts"
 import { withDeadline } from "./deadline.ts"
 import { LeaseId } from "./ids.ts"
+import { uptime } from "./uptime.ts"
 
 /**
  * Work that one process does at a time: chunks, assemblies, inline conversions, flyers, and the steps of a mail. A worker claims a
@@ -53,11 +54,11 @@ const untilLost = Effect.fnUntraced(function* (
 ) {
   const every = Duration.toMillis(interval)
   const trusted = every * (LEASE_HEARTBEATS - 1)
-  let confirmed = yield* Clock.currentTimeMillis
+  let confirmed = yield* uptime
   let rest = trusted
   while (true) {
     yield* Effect.sleep(Math.min(every, rest))
-    const asked = yield* Clock.currentTimeMillis
+    const asked = yield* uptime
     // After an overlong sleep one more heartbeat is sent, with a time-out within the lease.
     const patience = Math.min(every, Math.max(confirmed + trusted - asked, every / 2))
     const answer = yield* Effect.result(
@@ -65,7 +66,7 @@ const untilLost = Effect.fnUntraced(function* (
     )
     if (Result.isSuccess(answer)) confirmed = asked
     if (Result.isSuccess(answer) ? !answer.success : asked - confirmed >= trusted) return
-    rest = Math.max(0, confirmed + trusted - (yield* Clock.currentTimeMillis))
+    rest = Math.max(0, confirmed + trusted - (yield* uptime))
   }
 })
 

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Fiber } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
 import { type Lease, staleAfter, underLease } from "../../src/domain/leased-work.ts"
 import { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
+import { clockAhead } from "../support/later.ts"
 
 const INTERVAL = Duration.seconds(10)
 
@@ -54,6 +55,27 @@ describe("work under a lease", () => {
         const fiber = yield* Effect.forkChild(underLease(Effect.never, lease, INTERVAL))
         assert.isTrue(yield* pass(fiber, Duration.toSeconds(staleAfter(INTERVAL)) - 1))
         assert.deepStrictEqual(asked, ["lost"])
+      }
+    })
+  )
+
+  it.effect("is neither kept nor lost by a step of the machine's clock", () =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      for (const stepMs of [-3_600_000, 3_600_000]) {
+        let aheadMs = 0
+        const stepped = Effect.provideService(Clock.Clock, clockAhead(clock, () => aheadMs))
+        const silent = leaseOf({ heartbeat: () => Effect.never })
+        const late = leaseOf({ heartbeat: () => Effect.delay(Effect.succeed(true), "4 seconds") })
+        const [ends, lasts] = yield* Effect.forEach([silent, late], ({ lease }) =>
+          Effect.forkChild(stepped(underLease(Effect.never, lease, INTERVAL)))
+        )
+        yield* pass(ends!, 12)
+        aheadMs = stepMs
+        assert.isTrue(yield* pass(ends!, Duration.toSeconds(staleAfter(INTERVAL)) - 13))
+        assert.isFalse(yield* pass(lasts!, 60))
+        assert.deepStrictEqual([silent.asked, late.asked], [["lost"], []])
+        yield* Fiber.interrupt(lasts!)
       }
     })
   )

@@ -214,13 +214,14 @@ export const serveSmtp = Effect.fnUntraced(function* (
 ): Effect.fn.Return<{ readonly port: number }, SmtpListenError, ConvertByEmail | Scope.Scope> {
   const intake = yield* ConvertByEmail
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  const trust = makePeerTrust(options.peers, Date.now)
+  const now = () => performance.now()
+  const trust = makePeerTrust(options.peers, now)
   const gate = makeGate({
     name: options.name,
     isKnown: trust.isKnown,
     connectionMs: options.connectionMs ?? CONNECTION_MS,
     onRefused: () => void run(countRefused("connections")),
-    now: Date.now
+    now
   })
   const server = makeServer(options, { intake, trust, gate, run })
   yield* Effect.acquireRelease(Effect.succeed(server), closed)

@@ -5,6 +5,7 @@ import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/inbo
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { MailObjects } from "../../ports/object-store.ts"
 import { withDeadline } from "../deadline.ts"
+import { uptime } from "../uptime.ts"
 import { OUTLASTED, retryAfter } from "./ending.ts"
 import { IntakeConfig } from "./intake-config.ts"
 import { replySubject } from "./mail-headers.ts"
@@ -116,7 +117,7 @@ export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
   Effect.gen(function* () {
     const store = yield* IntakeStore
     const channel = yield* ReplyChannel
-    const begun = yield* Clock.currentTimeMillis
+    const begun = yield* uptime
     const composed = yield* Effect.result(
       withDeadline(compose(reply, links), {
         duration: COMPOSE_LIMIT,
@@ -135,7 +136,7 @@ export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
       )
     }
     // After a long pause another process may hold the reply.
-    if ((yield* Clock.currentTimeMillis) - begun > Duration.toMillis(COMPOSE_LIMIT)) {
+    if ((yield* uptime) - begun > Duration.toMillis(COMPOSE_LIMIT)) {
       return yield* afterFailure(reply, new ReplyFailure({ reason: "later", message: TOO_SLOW }), false)
     }
     const sent = yield* Effect.result(channel.send(composed.success))

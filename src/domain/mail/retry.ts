@@ -4,6 +4,7 @@ import type { BeganRetry } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import { LogRowId } from "../ids.ts"
+import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
 import { type DeferredSend, delayBefore, hasExpired, withinWindow, withoutDropped } from "./deferred-send.ts"
 import { dedupes } from "./failover.ts"
@@ -104,11 +105,11 @@ const begin = Effect.fnUntraced(function* (
         : Effect.fail(error)
     )
   )
-  const deadline = (yield* Clock.currentTimeMillis) + 2 * leaseMs
+  const deadline = (yield* uptime) + 2 * leaseMs
   while (true) {
     const began = yield* ask
     if (began._tag !== "Busy") return began
-    if ((yield* Clock.currentTimeMillis) >= deadline) return yield* new KeyStaysBusy({ rowId })
+    if ((yield* uptime) >= deadline) return yield* new KeyStaysBusy({ rowId })
     yield* Effect.sleep(BUSY_WAIT)
   }
 })

@@ -1,7 +1,8 @@
-import { Clock, Context, Effect, Exit, Layer, Logger, Result, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Result, Scope } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
+import { uptime } from "../../domain/uptime.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Settings } from "../settings/settings.ts"
 import { type Bindings, readBindings } from "./bindings.ts"
@@ -63,14 +64,14 @@ export const openIntake = async (env: Bindings): Promise<OpenIntake> => {
 export const work = (milliseconds: number): Effect.Effect<void, StoreUnavailable, ConvertByEmail> =>
   Effect.gen(function* () {
     const { admitNext, convertNext, replyNext } = yield* ConvertByEmail
-    const until = (yield* Clock.currentTimeMillis) + milliseconds
+    const until = (yield* uptime) + milliseconds
     // The acknowledgement goes out before the conversion.
     const steps = [admitNext, replyNext, convertNext]
     let worked = true
     while (worked) {
       worked = false
       for (const step of steps) {
-        if ((yield* Clock.currentTimeMillis) >= until) return
+        if ((yield* uptime) >= until) return
         if (yield* step) worked = true
       }
     }

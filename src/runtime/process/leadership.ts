@@ -1,7 +1,8 @@
-import { Clock, Deferred, Effect, Layer, type Duration, type Scope } from "effect"
+import { Deferred, Effect, Layer, type Duration, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { withDeadline } from "../../domain/deadline.ts"
+import { uptime } from "../../domain/uptime.ts"
 import { Leadership, type LeaseClaim, LeaseStore } from "../../ports/leadership.ts"
 import { type StoreUnavailable, noAnswer } from "../../ports/store-unavailable.ts"
 import { supervise, type Supervisors, superviseTicksWithin } from "./supervisor.ts"
@@ -37,9 +38,6 @@ interface Held {
   trustedUntil: number
   readonly lost: Deferred.Deferred<void>
 }
-
-/** Milliseconds on a monotonic clock that runs on while the process is frozen. */
-const uptime = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
 /** This process as an applicant for the lease: where it asks, and what it holds. */
 interface Candidate {

@@ -13,6 +13,7 @@ import {
 } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
+import { uptime } from "../../domain/uptime.ts"
 import { describeCrash } from "./run-program.ts"
 
 /** What a supervised fiber is doing: not yet run, at work, waiting to run again after a crash, or ended with its scope. */
@@ -105,10 +106,8 @@ const backoff = (crashes: number): Effect.Effect<Duration.Duration> =>
     return Duration.times(full, 1 - JITTER * chance)
   })
 
-/** Time on a monotonic clock. */
-const uptime: Effect.Effect<Duration.Duration> = Effect.map(Clock.monotonicTimeNanos, Duration.nanos)
-
-const since = (start: Duration.Duration) => Effect.map(uptime, (now) => Duration.subtract(now, start))
+/** The time since a moment of the monotonic clock. */
+const since = (start: number) => Effect.map(uptime, (now) => Duration.millis(now - start))
 
 const beginRun = (entry: Entry) =>
   Effect.map(Clock.currentTimeMillis, (now) => {

@@ -1,9 +1,10 @@
-import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import { Context, Duration, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 
 import { networkOf } from "../../../domain/networks.ts"
+import { uptime } from "../../../domain/uptime.ts"
 import {
   type Allowance,
   SharedAllowances,
@@ -92,7 +93,7 @@ const withFallback = (
       )
     })
   return Effect.fnUntraced(function* (allowance: Allowance) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* uptime
     if (now < aloneUntil) return yield* own(allowance)
     return yield* shared.take(allowance).pipe(
       Effect.tap(answered),

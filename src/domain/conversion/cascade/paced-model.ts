@@ -1,6 +1,7 @@
-import { Clock, Duration, Effect, Latch, Random } from "effect"
+import { Duration, Effect, Latch, Random } from "effect"
 
 import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
+import { uptime } from "../../uptime.ts"
 
 /** Most concurrent calls. */
 const MAX_AT_ONCE = 16
@@ -61,7 +62,7 @@ export const pacedModel = (
         freed.openUnsafe()
       }
     })
-    const lower = Effect.map(Clock.currentTimeMillis, (now) => {
+    const lower = Effect.map(uptime, (now) => {
       if (now - pace.loweredAt < Duration.toMillis(LOWER_ONCE_IN)) return
       pace.limit = Math.max(1, Math.floor(pace.limit / 2))
       pace.answers = 0
