@@ -12,15 +12,7 @@ import {
   FAILOVER_WINDOW_MINUTES,
   FAILOVERS
 } from "../../src/domain/delivery/alarm-rules.ts"
-
-/** Our own metrics, which the filters on log lines count. */
-const NAMESPACE = "Postlane"
-
-/** Where the processes' log lines have to go: those with the role `api` (and the serverless entry), and the anchor. */
-export const LOG_GROUPS = { api: "/postlane/api", anchor: "/postlane/anchor" } as const
-
-/** The lines that are counted, by their `message`; `*` is any text. */
-const LINES = { Failovers: "EMAIL_FAILOVER", Alarms: "EMAIL_ALARM *" } as const
+import { type CountedLine, LOG_GROUPS, NAMESPACE, patternOf } from "../../src/domain/doctor/cloud-side.ts"
 
 type AlarmOptions = Pick<
   cloudwatch.AlarmProps,
@@ -97,10 +89,10 @@ export const logAlarms = (stack: Stack, add: AddAlarm): void => {
       })
   )
   /** The lines of all groups together. */
-  const count = (metricName: keyof typeof LINES, period: Duration) => {
+  const count = (metricName: CountedLine, period: Duration) => {
     for (const group of groups) {
       group.addMetricFilter(metricName, {
-        filterPattern: logs.FilterPattern.stringValue("$.message", "=", LINES[metricName]),
+        filterPattern: logs.FilterPattern.literal(patternOf(metricName)),
         metricNamespace: NAMESPACE,
         metricName,
         metricValue: "1"

@@ -9,9 +9,9 @@ import { Schedule, ScheduleExpression } from "aws-cdk-lib/aws-scheduler"
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets"
 import type * as sqs from "aws-cdk-lib/aws-sqs"
 
+import { LOG_GROUPS } from "../../src/domain/doctor/cloud-side.ts"
 import type { Env } from "../../src/runtime/settings/settings.ts"
 import { SETTINGS } from "../../src/runtime/settings/table.ts"
-import { LOG_GROUPS } from "./alarms.ts"
 import type { FunctionCode } from "./plan.ts"
 
 /** A gateway waits for 29 seconds. */

@@ -5,6 +5,7 @@ import * as secrets from "aws-cdk-lib/aws-secretsmanager"
 import * as ses from "aws-cdk-lib/aws-ses"
 import * as sqs from "aws-cdk-lib/aws-sqs"
 
+import { DELIVERY, DETAIL_TYPES, EVENT_SOURCE, webhookOf } from "../../src/domain/doctor/cloud-side.ts"
 import { type AddAlarm, deadLetterAlarm, reputationAlarms } from "./alarms.ts"
 import type { Plan } from "./plan.ts"
 
@@ -21,22 +22,6 @@ const MAIL_EVENTS = [
 
 /** Publishing these switches tracking on: outreach mail only. */
 const TRACKED_EVENTS = [ses.EmailSendingEvent.OPEN, ses.EmailSendingEvent.CLICK]
-
-const DETAIL_TYPES = [
-  "Email Sent",
-  "Email Delivered",
-  "Email Delivery Delayed",
-  "Email Bounced",
-  "Email Complaint Received",
-  "Email Rejected",
-  "Email Rendering Failed",
-  "Email Opened",
-  "Email Clicked"
-]
-
-/** The most that the bus allows. */
-const RETRY_HOURS = 24
-const RETRY_ATTEMPTS = 185
 
 /** Where events that could not be delivered in time are kept. */
 const DEAD_LETTER_DAYS = 14
@@ -77,7 +62,7 @@ const deliverEvents = (stack: Stack, baseUrl: string, add: AddAlarm) => {
   })
   const destination = new events.ApiDestination(stack, "Webhook", {
     connection,
-    endpoint: `${baseUrl.replace(/\/$/, "")}/api/webhooks/providerb-events`,
+    endpoint: webhookOf(baseUrl),
     httpMethod: events.HttpMethod.POST
   })
   const deadLetterQueue = new sqs.Queue(stack, "EventDeadLetters", {
@@ -88,12 +73,12 @@ const deliverEvents = (stack: Stack, baseUrl: string, add: AddAlarm) => {
   })
   new events.Rule(stack, "MailEvents", {
     description: "Delivery events of Amazon SES to Postlane's webhook",
-    eventPattern: { source: ["aws.ses"], detailType: DETAIL_TYPES },
+    eventPattern: { source: [EVENT_SOURCE], detailType: [...DETAIL_TYPES] },
     targets: [
       new ApiDestinationTarget(destination, {
         deadLetterQueue,
-        maxEventAge: Duration.hours(RETRY_HOURS),
-        retryAttempts: RETRY_ATTEMPTS
+        maxEventAge: Duration.hours(DELIVERY.hours),
+        retryAttempts: DELIVERY.attempts
       })
     ]
   })

@@ -1,7 +1,9 @@
-import { Aws, CfnOutput, type Stack } from "aws-cdk-lib"
+import { ArnFormat, Aws, CfnOutput, type Stack } from "aws-cdk-lib"
 import * as iam from "aws-cdk-lib/aws-iam"
 import type * as s3 from "aws-cdk-lib/aws-s3"
 import type * as sqs from "aws-cdk-lib/aws-sqs"
+
+import { LOG_GROUPS } from "../../src/domain/doctor/cloud-side.ts"
 
 /** What the code calls, by the name of the SDK's command in src, and the actions that IAM checks for it. */
 type Calls = Readonly<Record<string, ReadonlyArray<string>>>
@@ -44,6 +46,15 @@ export const CALLS = {
     GetBucketPolicyCommand: ["s3:GetBucketPolicy"],
     GetPublicAccessBlockCommand: ["s3:GetBucketPublicAccessBlock"]
   },
+  rules: { ListRulesCommand: ["events:ListRules"] },
+  eventDelivery: {
+    ListTargetsByRuleCommand: ["events:ListTargetsByRule"],
+    DescribeApiDestinationCommand: ["events:DescribeApiDestination"],
+    DescribeConnectionCommand: ["events:DescribeConnection"]
+  },
+  alarms: { DescribeAlarmsForMetricCommand: ["cloudwatch:DescribeAlarmsForMetric"] },
+  lines: { DescribeMetricFiltersCommand: ["logs:DescribeMetricFilters"] },
+  topics: { ListSubscriptionsByTopicCommand: ["sns:ListSubscriptionsByTopic"] },
   model: { ConverseCommand: ["bedrock:InvokeModel"] },
   batchModel: {
     CreateModelInvocationJobCommand: ["bedrock:CreateModelInvocationJob"]
@@ -154,6 +165,34 @@ const batchStatements = (
   })
 ]
 
+/** What `doctor` reads of the event bus, the alarms, the log groups and the topics. */
+const examinedStatements = (stack: Stack, mailRegion: string): ReadonlyArray<iam.PolicyStatement> => {
+  const events = (resource: string) =>
+    stack.formatArn({ service: "events", region: mailRegion, resource, resourceName: "*" })
+  const regions = [...new Set([stack.region, mailRegion])]
+  return [
+    // These two name no resource.
+    allow("rules", ["*"]),
+    allow("alarms", ["*"]),
+    allow("eventDelivery", [events("rule"), events("api-destination"), events("connection")]),
+    allow(
+      "lines",
+      Object.values(LOG_GROUPS).map((name) =>
+        stack.formatArn({
+          service: "logs",
+          resource: "log-group",
+          resourceName: `${name}:*`,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME
+        })
+      )
+    ),
+    allow(
+      "topics",
+      regions.map((region) => stack.formatArn({ service: "sns", region, resource: "postlane-*" }))
+    )
+  ]
+}
+
 /** The policy of the identity that signs the processes' calls: attach it to the instance role, or to the user of the keys. */
 export const callerPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
   const ses = (resource: string, resourceName: string) =>
@@ -182,6 +221,7 @@ export const callerPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
         "bucketSettings",
         used.buckets.map(({ bucketArn }) => bucketArn)
       ),
+      ...examinedStatements(stack, used.mailRegion),
       allow("model", modelArns(stack, used.modelId)),
       ...(used.batchRole === undefined ? [] : batchStatements(stack, used.modelId, used.batchRole))
     ]

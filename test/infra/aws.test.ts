@@ -310,7 +310,12 @@ describe("permissions", () => {
     const open = statementsOf("AWS::IAM::ManagedPolicy").filter(({ Resource }) => Resource === "*")
     assert.sameMembers(
       open.flatMap(({ Action }) => listed(Action)),
-      ["ses:GetAccount", "bedrock:ListModelInvocationJobs"]
+      [
+        "ses:GetAccount",
+        "events:ListRules",
+        "cloudwatch:DescribeAlarmsForMetric",
+        "bedrock:ListModelInvocationJobs"
+      ]
     )
   })
 

@@ -3,11 +3,14 @@ import { Effect, Stream } from "effect"
 import { type Dns, Examinations } from "../../ports/doctor/examinations.ts"
 import { withDeadline } from "../deadline.ts"
 import { bucketVerdicts } from "./buckets.ts"
+import { alarmVerdicts } from "./cloud-alarms.ts"
+import { type Found, seen, webhookOf } from "./cloud-side.ts"
 import { databaseVerdicts } from "./database.ts"
+import { eventDeadLetters, type EventFacts, eventVerdicts } from "./event-delivery.ts"
 import { objectVerdicts } from "./objects.ts"
 import { providerAVerdicts } from "./provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "./provider-b.ts"
-import { queueVerdicts } from "./queue.ts"
+import { type QueueFacts, queueVerdicts } from "./queue.ts"
 import { senderDnsVerdicts } from "./sender-dns.ts"
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
@@ -21,10 +24,17 @@ interface DoctorOptions {
   /** Region of `provider_b`. */
   readonly region: string
   readonly visibilitySeconds: number
+  /** Where this installation is reached. */
+  readonly baseUrl: string
 }
 
 const identityOf = (facts: ProviderBFacts) =>
   facts._tag === "Account" && facts.identity._tag === "There" ? facts.identity.identity : undefined
+
+const deadLettersOf = (facts: QueueFacts | undefined): string | undefined =>
+  facts?._tag === "Sqs" ? facts.redrive?.deadLetterQueue : undefined
+
+const NO_EVENTS: Found<EventFacts> = seen({ routes: [], elsewhere: [] })
 
 const bounded = <R>(check: string, run: Effect.Effect<ReadonlyArray<Verdict>, never, R>) =>
   withDeadline(run, {
@@ -45,16 +55,21 @@ const unused = (check: string, what: string) =>
 /**
  * Runs all checks at once, each within its time limit, and emits the verdicts of each as soon as they are known. A part
  * that is simulated or not used is reported as such. DNS waits for `provider_b`, which alone knows the names of the DKIM
- * records.
+ * records, and alarms for the queues that they watch.
  */
 export const examine = (
   options: DoctorOptions
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { buckets, database, objects, providerA, providerB, queue } = yield* Examinations
-      const { region, sender, visibilitySeconds } = options
-      const asked = providerB === undefined ? undefined : yield* Effect.cached(providerB)
+      const { alarms, buckets, database, objects, providerA, ...asked } = yield* Examinations
+      const { baseUrl, region, sender, visibilitySeconds } = options
+      // Two checks wait for each of these.
+      const once = <A>(part: Effect.Effect<A> | undefined) =>
+        part === undefined ? Effect.succeed(undefined) : Effect.cached(part)
+      const providerB = yield* once(asked.providerB)
+      const queue = yield* once(asked.queue)
+      const events = yield* once(asked.events)
       const checks = [
         // Where there is none, the verdicts on the settings report it.
         database === undefined
@@ -74,17 +89,35 @@ export const examine = (
               "provider_a",
               Effect.map(providerA, (facts) => providerAVerdicts(facts, sender))
             ),
-        asked === undefined
+        providerB === undefined
           ? unused("provider_b", "provider_b is simulated or not used")
           : bounded(
               "provider_b",
-              Effect.map(asked, (facts) => providerBVerdicts(facts, sender))
+              Effect.map(providerB, (facts) => providerBVerdicts(facts, sender))
             ),
-        asked === undefined
+        events === undefined
+          ? Effect.succeed([])
+          : bounded(
+              "events",
+              Effect.map(events, (facts) => eventVerdicts(facts, webhookOf(baseUrl)))
+            ),
+        alarms === undefined
+          ? Effect.succeed([])
+          : bounded(
+              "alarms",
+              Effect.flatMap(
+                Effect.all([queue ?? Effect.undefined, events ?? Effect.succeed(NO_EVENTS)], {
+                  concurrency: "unbounded"
+                }),
+                ([deferred, bus]) =>
+                  alarmVerdicts(alarms, { deferred: deadLettersOf(deferred), events: eventDeadLetters(bus) })
+              )
+            ),
+        providerB === undefined
           ? unused("dns", "DNS is not looked at while provider_b is simulated or not used")
           : bounded(
               "dns",
-              Effect.flatMap(asked, (facts) =>
+              Effect.flatMap(providerB, (facts) =>
                 senderDnsVerdicts({ sender, region, identity: identityOf(facts) })
               )
             )

@@ -1,8 +1,11 @@
 import { Context, Data, type Effect } from "effect"
 
 import type { BucketFacts } from "../../domain/doctor/buckets.ts"
+import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
+import type { Found } from "../../domain/doctor/cloud-side.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { MxRecord } from "../../domain/doctor/dns-records.ts"
+import type { EventFacts } from "../../domain/doctor/event-delivery.ts"
 import type { ObjectStoreFacts } from "../../domain/doctor/objects.ts"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
@@ -29,8 +32,10 @@ export class Dns extends Context.Service<
 export class Examinations extends Context.Service<
   Examinations,
   {
+    readonly alarms: CloudAlarms | undefined
     readonly database: Effect.Effect<DatabaseFacts> | undefined
     readonly buckets: Effect.Effect<ReadonlyArray<BucketFacts>> | undefined
+    readonly events: Effect.Effect<Found<EventFacts>> | undefined
     readonly objects: Effect.Effect<ReadonlyArray<ObjectStoreFacts>> | undefined
     readonly providerA: Effect.Effect<ProviderAFacts> | undefined
     readonly providerB: Effect.Effect<ProviderBFacts> | undefined

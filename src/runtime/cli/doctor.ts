@@ -108,13 +108,14 @@ const verdicts = (env: Env) =>
         return { stream: Stream.succeed(unusable(found.failure)), scrub: (text: string) => text }
       }
       const here = found.success
-      const { domains, providerB, retryQueue } = here.settings
+      const { domains, http, providerB, retryQueue } = here.settings
       const stream = Stream.concat(
         Stream.fromIterable([readable(here, yield* Clock.currentTimeMillis), webhooks(here)]),
         examine({
           sender: domains.sender,
           region: providerB.region,
-          visibilitySeconds: retryQueue.visibilitySeconds
+          visibilitySeconds: retryQueue.visibilitySeconds,
+          baseUrl: http.baseUrl
         })
       )
       return { stream: Stream.provide(stream, layerExaminations(here)), scrub: scrubOf(here.settings) }
@@ -171,7 +172,7 @@ export const doctor = Command.make(
     telling(Effect.provide(run, Resolver.layer(dnsServer.length === 0 ? {} : { servers: dnsServer })))
 ).pipe(
   Command.withDescription(
-    "Check settings, database, migrations, clock, object stores, retry queue, both providers' credentials, webhook secrets and the sender domain's DNS. Sends nothing and changes nothing; prints no secret. Says what to do about whatever is not as it should be, and ends with code 1 where something is broken."
+    "Check settings, database, migrations, clock, object stores, retry queue, both providers' credentials, the cloud side's event delivery and alarms, webhook secrets and the sender domain's DNS. Sends nothing and changes nothing; prints no secret. Says what to do about whatever is not as it should be, and ends with code 1 where something is broken."
   ),
   Command.withExamples([
     { command: "postlane doctor", description: "Check everything" },

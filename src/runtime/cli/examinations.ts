@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 
 import * as Postgres from "../../adapters/postgres/client.ts"
 import { examineDatabase } from "../../adapters/postgres/examination.ts"
+import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { ObjectStoreFacts } from "../../domain/doctor/objects.ts"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
@@ -156,12 +157,42 @@ const queue = (here: Installation): Effect.Effect<QueueFacts> | undefined => {
   }
 }
 
+/** Whether the cloud side is one that can be looked at: an emulator of Amazon SES has neither bus nor alarms. */
+const hasCloudSide = ({ settings }: Installation): boolean =>
+  usesReally(settings).provider_b && settings.providerB.endpoint === undefined
+
+const events = (here: Installation) =>
+  hasCloudSide(here)
+    ? Effect.flatMap(
+        Effect.promise(() => import("../../adapters/eventbridge/examination.ts")),
+        ({ examineEvents }) =>
+          examineEvents({ region: here.settings.providerB.region, credentials: here.credentials })
+      )
+    : undefined
+
+const alarms = (here: Installation): CloudAlarms | undefined => {
+  if (!hasCloudSide(here)) return undefined
+  const { credentials, settings } = here
+  const loaded = Effect.map(
+    Effect.promise(() => import("../../adapters/cloudwatch/alarms.ts")),
+    ({ cloudAlarms }) =>
+      cloudAlarms({ home: settings.cloud.region, mail: settings.providerB.region, credentials })
+  )
+  return {
+    alarmsOn: (watched) => Effect.flatMap(loaded, ({ alarmsOn }) => alarmsOn(watched)),
+    filtersOf: (group) => Effect.flatMap(loaded, ({ filtersOf }) => filtersOf(group)),
+    subscriptionsOf: (topic) => Effect.flatMap(loaded, ({ subscriptionsOf }) => subscriptionsOf(topic))
+  }
+}
+
 /** What the doctor asks of an installation's parts. */
 export const layerExaminations = (here: Installation): Layer.Layer<Examinations> =>
   Layer.succeed(
     Examinations,
     Examinations.of({
+      alarms: alarms(here),
       database: database(here),
+      events: events(here),
       buckets: buckets(here),
       objects: objects(here),
       providerA: providerA(here),

@@ -6,7 +6,12 @@ import { examine } from "../../../src/domain/doctor/doctor.ts"
 import type { IdentityFacts, ProviderBFacts } from "../../../src/domain/doctor/provider-b.ts"
 import { Dns, DnsFailure, Examinations } from "../../../src/ports/doctor/examinations.ts"
 
-const OPTIONS = { sender: "mail.test", region: "us-east-1", visibilitySeconds: 60 }
+const OPTIONS = {
+  sender: "mail.test",
+  region: "us-east-1",
+  visibilitySeconds: 60,
+  baseUrl: "https://api.mail.test"
+}
 
 const IDENTITY: IdentityFacts = {
   verified: true,
@@ -60,7 +65,9 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
   Layer.succeed(
     Examinations,
     Examinations.of({
+      alarms: undefined,
       database: undefined,
+      events: undefined,
       objects: undefined,
       buckets: undefined,
       providerA: undefined,

@@ -1,0 +1,106 @@
+import { CloudWatchClient, DescribeAlarmsForMetricCommand } from "@aws-sdk/client-cloudwatch"
+import {
+  CloudWatchLogsClient,
+  type CloudWatchLogsClientConfig,
+  DescribeMetricFiltersCommand,
+  ResourceNotFoundException
+} from "@aws-sdk/client-cloudwatch-logs"
+import { ListSubscriptionsByTopicCommand, SNSClient } from "@aws-sdk/client-sns"
+import { Effect } from "effect"
+
+import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
+import { type Found, NAMESPACE, seen } from "../../domain/doctor/cloud-side.ts"
+import { failureText } from "../../domain/mail/failover.ts"
+
+/** Where alarms are looked for. */
+export interface CloudAlarmsOptions {
+  readonly home: string
+  /** Region of Amazon SES. */
+  readonly mail: string
+  readonly credentials: NonNullable<CloudWatchLogsClientConfig["credentials"]>
+  readonly endpoint?: string
+}
+
+interface Client {
+  readonly destroy: () => void
+}
+
+const wordsOf = (cause: unknown): string =>
+  cause instanceof Error ? failureText(`${cause.name}: ${cause.message}`) : "the SDK threw no error"
+
+/** One call on a client of its own: there are ten or so, and the process ends after them. */
+const ask = <C extends Client, A, B>(
+  open: () => C,
+  call: (client: C, abortSignal: AbortSignal) => Promise<A>,
+  read: (answer: A) => B
+): Effect.Effect<Found<B>> =>
+  Effect.acquireUseRelease(
+    Effect.sync(open),
+    (client) =>
+      Effect.tryPromise({ try: (signal) => call(client, signal), catch: wordsOf }).pipe(
+        Effect.map((answer): Found<B> => seen(read(answer))),
+        Effect.catch((why) => Effect.succeed<Found<B>>({ _tag: "Unseen", why }))
+      ),
+    (client) => Effect.sync(() => client.destroy())
+  )
+
+const regionOf = (topic: string): string | undefined => topic.split(":")[3]
+
+/** Reads alarms, filters of log groups and subscriptions. Changes nothing. */
+export const cloudAlarms = ({ credentials, endpoint, home, mail }: CloudAlarmsOptions): CloudAlarms => {
+  const config = (region: string) => ({
+    region,
+    credentials,
+    maxAttempts: 2,
+    ...(endpoint === undefined ? {} : { endpoint })
+  })
+  return {
+    alarmsOn: ({ metric, namespace, place, queueName }) =>
+      ask(
+        () => new CloudWatchClient(config(place === "home" ? home : mail)),
+        (client, abortSignal) =>
+          client.send(
+            new DescribeAlarmsForMetricCommand({
+              Namespace: namespace,
+              MetricName: metric,
+              ...(queueName === undefined ? {} : { Dimensions: [{ Name: "QueueName", Value: queueName }] })
+            }),
+            { abortSignal }
+          ),
+        ({ MetricAlarms = [] }) =>
+          MetricAlarms.map(({ ActionsEnabled, AlarmActions = [], AlarmName = "", Threshold = 0 }) => ({
+            name: AlarmName,
+            threshold: Threshold,
+            actions: ActionsEnabled === false ? [] : AlarmActions
+          }))
+      ),
+    filtersOf: (logGroupName) =>
+      ask(
+        () => new CloudWatchLogsClient(config(home)),
+        (client, abortSignal) =>
+          client.send(new DescribeMetricFiltersCommand({ logGroupName }), { abortSignal }).catch((cause) => {
+            if (cause instanceof ResourceNotFoundException) return undefined
+            throw cause
+          }),
+        (answer) =>
+          answer &&
+          (answer.metricFilters ?? []).flatMap(({ filterPattern = "", metricTransformations = [] }) =>
+            metricTransformations.flatMap(({ metricName = "", metricNamespace }) =>
+              metricNamespace === NAMESPACE ? [{ metric: metricName, pattern: filterPattern }] : []
+            )
+          )
+      ),
+    subscriptionsOf: (TopicArn) =>
+      ask(
+        () => new SNSClient(config(regionOf(TopicArn) ?? home)),
+        (client, abortSignal) =>
+          client.send(new ListSubscriptionsByTopicCommand({ TopicArn }), { abortSignal }),
+        ({ Subscriptions = [] }) => {
+          const pending = Subscriptions.filter(
+            ({ SubscriptionArn }) => SubscriptionArn === "PendingConfirmation"
+          ).length
+          return { confirmed: Subscriptions.length - pending, pending }
+        }
+      )
+  }
+}
