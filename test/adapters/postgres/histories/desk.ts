@@ -1,6 +1,5 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Cause, Context, Effect, Layer, Redacted } from "effect"
-import * as fc from "fast-check"
+import { Context, Effect, Layer, Redacted } from "effect"
 
 import { layer as memoryAccess, makeAccessDatabase } from "../../../../src/adapters/memory/accounts/access.ts"
 import { makeAlarmBoard, NOTHING } from "../../../../src/adapters/memory/delivery/alarm-board.ts"
@@ -27,8 +26,8 @@ import { AuditDigestStore } from "../../../../src/ports/delivery/audit-digest-st
 import { CampaignBook, Unsubscribes } from "../../../../src/ports/outreach/campaign-book.ts"
 import { DAILY, period, subscriptions } from "../../../contracts/delivery/audit-digest-store.ts"
 import { campaignEvent } from "../../../contracts/outreach/campaign-book.ts"
-import { type Connection, held, type Lane, makeLane, makeTicks, OPEN, timed } from "./lane.ts"
-import { type Model, overlapsAny, type Timed, unexplained } from "./serial-order.ts"
+import { makeLane } from "./lane.ts"
+import { type Named, playScenes, type Scenario, type SceneStep } from "./scenes.ts"
 
 /** The stores of people at a desk: who may sign in, alarms, digests, campaigns. */
 export interface Desk {
@@ -140,8 +139,7 @@ interface Made {
   readonly sends: Array<string>
 }
 
-/** One thing that somebody does; `n` chooses. The answer holds nothing that is drawn. */
-type Step = (desk: Desk, n: number, made: Made) => Effect.Effect<unknown, unknown>
+type Step = SceneStep<Desk, Made>
 
 const ONE = "one@desk.test"
 const ADMIN = "admin@desk.test"
@@ -302,14 +300,6 @@ const rest: Step = (desk, n, made) =>
     desk.rows
   ])
 
-type Named = readonly [name: string, n: number]
-
-/** What is there, and steps that then meet each other in the same rows. */
-interface Scenario {
-  readonly before: ReadonlyArray<Named>
-  readonly at: ReadonlyArray<string>
-}
-
 const INVITED: ReadonlyArray<Named> = [
   ["invite", 0],
   ["request", 0]
@@ -358,37 +348,6 @@ export const SCENARIOS = {
   }
 } as const satisfies Record<string, Scenario>
 
-interface Call extends Timed {
-  readonly step: Named | "rest"
-  /** Before the burst: what it makes is used by later steps. */
-  readonly makes: boolean
-  readonly answer: string
-}
-
-const textOf = (answer: unknown): string => JSON.stringify(answer) ?? "nothing"
-
-const none = (): Made => ({ links: [], cookies: [], tokens: [], sends: [] })
-
-const run = (desk: Desk, { makes, step }: Pick<Call, "makes" | "step">, made: Made) => {
-  // What a burst makes is used by nobody: which of several came first is not known yet.
-  const into = makes ? made : structuredClone(made)
-  const asked =
-    step === "rest" ? rest(desk, 0, into) : Effect.suspend(() => STEPS[step[0]]!(desk, step[1], into))
-  return Effect.map(asked, textOf)
-}
-
-/** The in-memory stores, which answer the steps in an order; the one notice that is due may be locked by another call. */
-const makeModel = (crowded: (call: Call) => boolean): Model<Call> => {
-  const [desk, made] = [memoryDesk(), none()]
-  return {
-    apply: (call) => {
-      if (call.step[0] === "claimNotice" && call.answer === "nothing" && crowded(call)) return undefined
-      const answer = Effect.runSync(run(desk, call, made))
-      return answer === call.answer ? undefined : `PostgreSQL: ${call.answer}\nthe model: ${answer}`
-    }
-  }
-}
-
 const CLEAN = `with ${[
   "email_alarm_notices",
   "email_alarms",
@@ -406,53 +365,13 @@ const CLEAN = `with ${[
   .map((table, at) => `t${at} as (delete from ${table})`)
   .join(", ")} delete from customers`
 
-const planOf = ({ at, before }: Scenario) =>
-  fc
-    .array(
-      fc.array(fc.tuple(fc.tuple(fc.constantFrom(...at), fc.nat(11)), OPEN), { minLength: 1, maxLength: 2 }),
-      { minLength: 2, maxLength: 3 }
-    )
-    .filter((lines) => lines.flat().length >= 3)
-    .map((lines) => ({ before, lines }))
-
-/** Plays a world of a seed, any or one of a scene: one burst on what is just there, and what no serial order explains. */
-export const playDesk = (lane: Lane<Desk>, seed: number, scene?: keyof typeof SCENARIOS) =>
-  Effect.gen(function* () {
-    const scenes: ReadonlyArray<Scenario> =
-      scene === undefined ? Object.values(SCENARIOS) : [SCENARIOS[scene]]
-    const [plan] = fc.sample(fc.constantFrom(...scenes).chain(planOf), { seed, numRuns: 1 })
-    const [first] = lane.connections
-    yield* first!.sql.unsafe(CLEAN)
-    const [calls, made, tick] = [[] as Array<Call>, none(), makeTicks()]
-    const ask = (connection: Connection<Desk>, call: Pick<Call, "makes" | "step">, open: number) =>
-      Effect.gen(function* () {
-        const {
-          begun: from,
-          end,
-          ended
-        } = yield* timed(tick, held(connection, open, run(connection.stores, call, made)))
-        calls.push({ ...call, answer: yield* Effect.fromResult(end), begun: from, ended })
-      })
-    for (const step of plan!.before) yield* ask(first!, { step, makes: true }, 0)
-    yield* Effect.forEach(
-      plan!.lines,
-      (steps, at) =>
-        Effect.forEach(steps, ([step, open]) => ask(lane.connections[at]!, { step, makes: false }, open)),
-      { concurrency: "unbounded" }
-    )
-    yield* ask(first!, { step: "rest", makes: false }, 0)
-    const crowded = new Set(calls.filter((call) => overlapsAny(call, calls)))
-    const found = unexplained(calls, () => makeModel((call) => crowded.has(call)))
-    const line = (call: Call) => `${call.begun}-${call.ended} ${textOf(call.step)} = ${call.answer}`
-    const why = found && [
-      `seed ${seed}: no serial order gives these answers`,
-      ...found.order.map(line),
-      "then none of",
-      ...found.next.map((one) => `${line(one.call)}: ${one.why}`)
-    ]
-    return { bursts: 1, violation: why?.join("\n") }
-  }).pipe(
-    Effect.catchCause((cause) =>
-      Effect.succeed({ bursts: 1, violation: `seed ${seed}: ${Cause.pretty(cause)}` })
-    )
-  )
+export const playDesk = playScenes({
+  steps: STEPS,
+  rest,
+  scenarios: SCENARIOS,
+  memory: memoryDesk,
+  none: (): Made => ({ links: [], cookies: [], tokens: [], sends: [] }),
+  clean: CLEAN,
+  // The one notice that is due may be locked by another call.
+  passesOver: { claimNotice: "nothing" }
+})

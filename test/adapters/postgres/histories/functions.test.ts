@@ -9,15 +9,10 @@ import { deskLane, playDesk, SCENARIOS as DESK } from "./desk.ts"
 import { documentsLane, playDocuments, SCENARIOS as DOCUMENTS } from "./documents.ts"
 import type { Lane } from "./lane.ts"
 import { mailLane, playMail, SCENARIOS as MAIL } from "./mail.ts"
+import { playUpkeep, SCENARIOS as UPKEEP, upkeepLane } from "./upkeep.ts"
 
 /** Functions that histories do not reach, by the test that holds them to a rule or a model, one call after another. */
 const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "test/adapters/postgres/accounts/accounts.test.ts": [
-    "begin_team_invite",
-    "end_team_invite",
-    "accept_team_invite",
-    "claim_contact_message"
-  ],
   "test/contracts/accounts/customers.ts": ["add_customer", "grant_credits"],
   "test/adapters/postgres/accounts/account-funds.test.ts": ["deduct_credits", "use_free_pages"],
   "test/contracts/mail/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],
@@ -28,12 +23,6 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send"],
   "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
-  "test/adapters/postgres/delivery/email-stats-days.test.ts": [
-    "close_email_stats_day",
-    "email_log_counted",
-    "prune_email_log",
-    "this_midnight"
-  ],
   "test/adapters/postgres/conversion/turns.test.ts": ["chunk_knows_its_owner"],
   "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access"],
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
@@ -75,7 +64,8 @@ it.live(
         )
         const all = yield* Effect.provide(Effect.flatMap(WriteSql, functions), layerPostgres)
         const [documents, mail, desk] = [yield* documentsLane, yield* mailLane, yield* deskLane]
-        for (const count of [counted(documents), counted(mail), counted(desk)]) yield* count
+        const upkeep = yield* upkeepLane
+        for (const count of [counted(documents), counted(mail), counted(desk), counted(upkeep)]) yield* count
         const reached = new Set<string>()
         const missing = () => all.filter((name) => !reached.has(name) && !named.has(name)).toSorted()
         for (let round = 0; round < 15 && (round === 0 || missing().length > 0); round++) {
@@ -85,8 +75,10 @@ it.live(
             yield* playMail(mail, round, scene)
           for (const scene of Object.keys(DESK) as Array<keyof typeof DESK>)
             yield* playDesk(desk, round, scene)
+          for (const scene of Object.keys(UPKEEP) as Array<keyof typeof UPKEEP>)
+            yield* playUpkeep(upkeep, round, scene)
           for (let seed = 0; seed < 6; seed++) yield* playDocuments(documents, round * 6 + seed, "any")
-          for (const lane of [documents, mail, desk])
+          for (const lane of [documents, mail, desk, upkeep])
             for (const { sql } of lane.connections) for (const name of yield* called(sql)) reached.add(name)
         }
         assert.deepStrictEqual(missing(), [])

@@ -9,7 +9,15 @@ import { type Desk, deskLane, playDesk, type SCENARIOS as DESK_SCENARIOS } from 
 import { documentsLane, playDocuments, type SCENARIOS } from "./documents.ts"
 import type { Lane } from "./lane.ts"
 import { mailLane, playMail, type SCENARIOS as MAIL_SCENARIOS } from "./mail.ts"
-import { plant, type Planted, PLANTED_AT_THE_DESK, PLANTED_IN_DOCUMENTS, PLANTED_IN_MAIL } from "./planted.ts"
+import {
+  plant,
+  type Planted,
+  PLANTED_AT_THE_DESK,
+  PLANTED_IN_DOCUMENTS,
+  PLANTED_IN_MAIL,
+  PLANTED_IN_UPKEEP
+} from "./planted.ts"
+import { playUpkeep, type SCENARIOS as UPKEEP_SCENARIOS, type Upkeep, upkeepLane } from "./upkeep.ts"
 
 /** How long each world goes on, milliseconds. Longer by hand: `MODEL_MS=300000`; again: `MODEL_SEED=…`. */
 const TIME_MS = Number(process.env["MODEL_MS"] ?? 2_000)
@@ -69,6 +77,8 @@ const mail: Kind<MailWorld, keyof typeof MAIL_SCENARIOS> = { lane: mailLane, pla
 
 const desk: Kind<Desk, keyof typeof DESK_SCENARIOS> = { lane: deskLane, play: playDesk }
 
+const upkeep: Kind<Upkeep, keyof typeof UPKEEP_SCENARIOS> = { lane: upkeepLane, play: playUpkeep }
+
 const holds = <S, Scene>(kind: Kind<S, Scene>) =>
   Effect.gen(function* () {
     const until = performance.now() + TIME_MS
@@ -102,11 +112,15 @@ suiteLayer(Layer.empty, { excludeTestServices: true })(
 
     it.effect("sign-ins, alarms, digests, campaigns", () => holds(desk), TIME_MS * 10 + 120_000)
 
+    it.effect("invitations, forms, days of the log", () => holds(upkeep), TIME_MS * 10 + 120_000)
+
     for (const bug of PLANTED_IN_MAIL)
       it.effect(`and it is found where ${bug.about}`, () => finds(mail, bug), 300_000)
     for (const bug of PLANTED_IN_DOCUMENTS)
       it.effect(`and it is found where ${bug.about}`, () => finds(documents, bug), 300_000)
     for (const bug of PLANTED_AT_THE_DESK)
       it.effect(`and it is found where ${bug.about}`, () => finds(desk, bug), 300_000)
+    for (const bug of PLANTED_IN_UPKEEP)
+      it.effect(`and it is found where ${bug.about}`, () => finds(upkeep, bug), 300_000)
   }
 )

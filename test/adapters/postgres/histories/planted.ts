@@ -4,6 +4,7 @@ import type { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import type { SCENARIOS as DESK_SCENARIOS } from "./desk.ts"
 import type { SCENARIOS } from "./documents.ts"
 import type { SCENARIOS as MAIL_SCENARIOS } from "./mail.ts"
+import type { SCENARIOS as UPKEEP_SCENARIOS } from "./upkeep.ts"
 
 /** A bug in a function of the migrations, and in those that guard the same: `from` becomes `to`, wherever it stands in them. */
 export interface Planted<Scene> {
@@ -112,6 +113,39 @@ export const PLANTED_AT_THE_DESK: ReadonlyArray<Planted<keyof typeof DESK_SCENAR
   },
   withoutLocks("a link", "redeem_magic_link", "a link signs in twice"),
   withoutLocks("digest claimed", "claim_audit_digest", "a digest is sent by two")
+]
+
+export const PLANTED_IN_UPKEEP: ReadonlyArray<Planted<keyof typeof UPKEEP_SCENARIOS>> = [
+  {
+    about: "an account is closed while it invites somebody",
+    scene: "invitation",
+    function: "begin_team_invite",
+    from: " for share;",
+    to: ";"
+  },
+  {
+    about: "an invitation is sent by two",
+    scene: "invitation",
+    function: "begin_team_invite",
+    from: "and (i.sending_until is null or i.sending_until <= clock_timestamp())",
+    to: ""
+  },
+  withoutLocks("message of a form", "claim_contact_message", "a message of a form is claimed by two"),
+  {
+    about: "a day is closed by two",
+    scene: "day over",
+    function: "close_email_stats_day",
+    from: /not pg_try_advisory_xact_lock\([^;]*\)(?= then)/g,
+    to: "false"
+  },
+  {
+    about: "what a day's rows already say is added to it",
+    scene: "day over",
+    function: "close_email_stats_day",
+    from: "delete from email_stats_changes where day = v_day",
+    to: "select"
+  },
+  withoutLocks("row kept", "prune_email_log", "a row goes of which something is heard just then")
 ]
 
 /** Replaces the function by the one with the bug. */
