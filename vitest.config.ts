@@ -2,6 +2,8 @@ import { fileURLToPath } from "node:url"
 
 import { defineConfig } from "vitest/config"
 
+import { bundledThreads } from "./test/support/processes/bundled-programs.ts"
+
 /** Each of these files has a worker of its own: tests of stalls and memory, one that mocks a module, one that counts metrics. */
 const ALONE = [
   "test/hostile/**/*.test.ts",
@@ -13,6 +15,7 @@ const ALONE = [
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 export default defineConfig({
+  plugins: [bundledThreads],
   resolve: {
     // The examples import the package by its name, as its users do.
     alias: [

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
-import { fileURLToPath } from "node:url"
+
+import { programOf } from "../support/processes/child.ts"
 
 /** A process of the benchmark: it says `ready` once, then answers one question at a time. */
 export interface Peer<Ready> {
@@ -36,10 +37,9 @@ export const startPeer = async <Ready>(
   args: ReadonlyArray<string> = [],
   options: { readonly execArgv?: ReadonlyArray<string>; readonly env?: NodeJS.ProcessEnv } = {}
 ): Promise<Peer<Ready>> => {
-  const path = fileURLToPath(new URL(module, import.meta.url))
-  const child = fork(path, args, {
+  const child = fork(programOf(`test/bench/${module}`), args, {
     execArgv: [...(options.execArgv ?? [])],
-    env: options.env ?? process.env,
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...(options.env ?? process.env) },
     stdio: ["ignore", "ignore", "inherit", "ipc"]
   })
   const stop = async () => {

@@ -175,6 +175,7 @@ describe("the guides", () => {
             cwd: root,
             env: {
               PATH: process.env["PATH"],
+              POSTLANE_TEST_PROGRAMS: process.env["POSTLANE_TEST_PROGRAMS"],
               RESEND_API_KEY: "re_key",
               PROVIDERA_API_KEY: "re_key",
               PROVIDERA_BASE_URL: provider.url

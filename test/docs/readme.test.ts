@@ -71,7 +71,11 @@ const runSnippet = async (words: string) => {
   const hook = join(root, "test/support/processes/postlane-by-name.ts")
   const child = spawn(process.execPath, ["--import", hook, file], {
     cwd: folder.path,
-    env: { PATH: process.env["PATH"], OWNER_TOKEN: secrets.OWNER_TOKEN },
+    env: {
+      PATH: process.env["PATH"],
+      POSTLANE_TEST_PROGRAMS: process.env["POSTLANE_TEST_PROGRAMS"],
+      OWNER_TOKEN: secrets.OWNER_TOKEN
+    },
     stdio: ["ignore", "pipe", "pipe"]
   })
   const ended = await outputOf(child)

@@ -11,6 +11,7 @@ import { bundlePrograms, copyAssets, root } from "../../scripts/bundle.ts"
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
 import { startTestServer } from "./postgres/postgres-server.ts"
+import { COMPILED, PACKAGE, PROGRAMS } from "./processes/bundled-programs.ts"
 import { BUNDLED } from "./processes/child.ts"
 
 declare module "vitest" {
@@ -22,22 +23,17 @@ declare module "vitest" {
 
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
-const compiled = fileURLToPath(new URL("../../node_modules/.cache/postlane-tests", import.meta.url))
-
-/** Where what tests start as processes is bundled, which then start in half of the processor time; laid out as the package is. */
-const bundled = join(compiled, "package")
-
+/** Bundles what tests start as processes and threads, which then start in half of the processor time. */
 const bundle = async () => {
-  const runtime = join(bundled, "dist/runtime")
-  await rm(bundled, { recursive: true, force: true })
-  await mkdir(runtime, { recursive: true })
-  for (const name of ["package.json", "migrations"]) await symlink(join(root, name), join(bundled, name))
-  copyAssets(runtime)
+  await rm(PACKAGE, { recursive: true, force: true })
+  await mkdir(PROGRAMS, { recursive: true })
+  for (const name of ["package.json", "migrations"]) await symlink(join(root, name), join(PACKAGE, name))
+  copyAssets(PROGRAMS)
   await bundlePrograms(
-    runtime,
+    PROGRAMS,
     BUNDLED.filter((file) => file !== "src/runtime/cli.ts")
   )
-  process.env["POSTLANE_TEST_PROGRAMS"] = runtime
+  process.env["POSTLANE_TEST_PROGRAMS"] = PROGRAMS
 }
 
 const client = (url: string) => layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url) })))
@@ -55,7 +51,7 @@ const makeTemplate = async (url: string) => {
 /** Starts one server for the whole run, and ends it after. */
 export default async function setup(project: TestProject) {
   // Workers, and the processes that tests start, compile what they import once.
-  process.env["NODE_COMPILE_CACHE"] ??= compiled
+  process.env["NODE_COMPILE_CACHE"] ??= COMPILED
   const server = await startTestServer()
   try {
     await Promise.all([makeTemplate(server.url), bundle()])

@@ -3,7 +3,6 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Option, Stream } from "effect"
@@ -13,6 +12,7 @@ import {
   layer,
   type ServerState
 } from "../../../src/adapters/embedded-postgres/embedded-postgres.ts"
+import { programOf } from "../../support/processes/child.ts"
 import { TEMPORARY } from "../../support/temporary.ts"
 
 export const isRoot = process.getuid?.() === 0
@@ -63,7 +63,7 @@ export const isAlive = (pid: number): boolean => {
 export const startProgram = (folder: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const path = fileURLToPath(new URL("./program.ts", import.meta.url))
+      const path = programOf("test/adapters/embedded-postgres/program.ts")
       const child = spawn(process.execPath, [path, folder], { stdio: ["ignore", "pipe", "inherit"] })
       let seen = ""
       for await (const text of child.stdout.setEncoding("utf8")) {

@@ -2,12 +2,10 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 
+import { programOf } from "../../support/processes/child.ts"
 import { markdown } from "../report.ts"
 import type { BatchFigures } from "./batch-memory-process.ts"
-
-const PROCESS = fileURLToPath(new URL("batch-memory-process.ts", import.meta.url))
 
 /** Input and output of a record together, with room to spare. */
 const BYTES_A_RECORD = 200_000
@@ -26,7 +24,7 @@ export const measureBatchMemory = (sizes: ReadonlyArray<number>): ReadonlyArray<
       if (bavail * bsize < records * BYTES_A_RECORD) throw new Error(`${folder} has too little room`)
       const take = (step: string) =>
         JSON.parse(
-          execFileSync(process.execPath, [PROCESS, step, folder, String(records)], { encoding: "utf8" })
+          execFileSync(process.execPath, [programOf("test/bench/batch/batch-memory-process.ts"), step, folder, String(records)], { encoding: "utf8" })
         ) as BatchFigures
       const prepared = take("prepare")
       take("answer")

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 
+import { programOf } from "../../support/processes/child.ts"
 import { watched } from "../watched.ts"
 
 /** What converting one document came to. */
@@ -46,8 +46,7 @@ const onNode = (name: string, script: string, passes: number): Converter => ({
   name,
   convert: async (path, out) => {
     const target = join(out, "document.html")
-    const program = fileURLToPath(new URL(script, import.meta.url))
-    const done = await watched(process.execPath, [program, path, target, String(passes)])
+    const done = await watched(process.execPath, [programOf(`test/bench/conversion/${script}`), path, target, String(passes)])
     if (done === undefined) return undefined
     const { cpuSeconds, seconds } = JSON.parse(done.output) as {
       readonly seconds: number

@@ -2,14 +2,13 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
-import { fileURLToPath } from "node:url"
 
 import { foreignPdfs } from "../../support/files/pdf-files.ts"
 import { writeLargePdf } from "../../support/files/pdf-large.ts"
+import { programOf } from "../../support/processes/child.ts"
 import { markdown } from "../report.ts"
 import type { PdfFigures } from "./pdf-process.ts"
 
-const PROCESS = fileURLToPath(new URL("pdf-process.ts", import.meta.url))
 const OPERATIONS = ["pages", "split", "blank"]
 
 /** Commands of other projects that do the same, where the machine has them; `{}` is the file, `{out}` a folder. */
@@ -59,7 +58,7 @@ export const measurePdf = (
     return [...made, ...others].flatMap((path) =>
       OPERATIONS.map((operation) => {
         const figures = JSON.parse(
-          execFileSync(process.execPath, [PROCESS, path, operation], { encoding: "utf8" })
+          execFileSync(process.execPath, [programOf("test/bench/conversion/pdf-process.ts"), path, operation], { encoding: "utf8" })
         ) as PdfFigures
         const peer = peerSeconds(operation, path)
         return {

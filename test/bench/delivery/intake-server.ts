@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
+import { programOf } from "../../support/processes/child.ts"
+
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url))
 
 /** A process of `npm run serve` on a database, with an outbox. */
@@ -21,11 +23,12 @@ const TICKS = 100
 
 /** Starts it, and waits until it takes mail. */
 export const startIntakeServer = async (databaseUrl: string, folder: string): Promise<IntakeServer> => {
-  const child = spawn(process.execPath, ["src/runtime/serve.ts"], {
+  const child = spawn(process.execPath, [programOf("src/runtime/serve.ts")], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
     env: {
       PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       PORT: "0",
       SMTP_PORT: "0",
       POSTLANE_EMBEDDED: "1",

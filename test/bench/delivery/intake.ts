@@ -3,20 +3,19 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 
 import { ManagedRuntime, Redacted } from "effect"
 import { createTransport } from "nodemailer"
 
 import { layerSingle, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { writeLargePdf } from "../../support/files/pdf-large.ts"
+import { programOf } from "../../support/processes/child.ts"
 import { median } from "../measure.ts"
 import { startPeer } from "../process.ts"
 import { markdown } from "../report.ts"
 import type { ConvertFigures } from "./convert-process.ts"
 import { type IntakeServer, startIntakeServer } from "./intake-server.ts"
 
-const CONVERT_PROCESS = fileURLToPath(new URL("convert-process.ts", import.meta.url))
 const POLL_MS = 50
 
 /** One mail after the other: medians, in seconds. */
@@ -124,7 +123,7 @@ export const measureIntake = async (options: {
   const server = await startIntakeServer(url, join(folder, "data"))
   try {
     const alone = (path: string): { readonly seconds: number; readonly cpu: number } => {
-      const printed = execFileSync(process.execPath, [CONVERT_PROCESS, path, String(options.rounds + 1)])
+      const printed = execFileSync(process.execPath, [programOf("test/bench/delivery/convert-process.ts"), path, String(options.rounds + 1)])
       const { cpuSeconds, seconds } = JSON.parse(printed.toString()) as ConvertFigures
       return {
         seconds: median(seconds),

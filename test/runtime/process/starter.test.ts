@@ -8,7 +8,7 @@ import { afterAll, assert, describe, it, onTestFinished } from "vitest"
 
 import { startersOf } from "../../../src/runtime/process/starter.ts"
 import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
-import { makeFolder } from "../../support/processes/child.ts"
+import { makeFolder, programOf } from "../../support/processes/child.ts"
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -30,7 +30,7 @@ describe("a server that npm start started", { timeout: 120_000 }, () => {
     const npm = spawn(
       process.execPath,
       // The shell stays above the server: it has something left to do.
-      ["-e", NPM, `"${process.execPath}" src/runtime/start.ts; exit $?`],
+      ["-e", NPM, `"${process.execPath}" ${programOf("src/runtime/start.ts")}; exit $?`],
       {
         cwd: ROOT,
         env: {

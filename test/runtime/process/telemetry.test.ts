@@ -8,6 +8,7 @@ import { Deferred, Effect, Layer, Redacted, Result } from "effect"
 
 import { layerTelemetry } from "../../../src/runtime/process/telemetry.ts"
 import { type Env, decodeSettings } from "../../../src/runtime/settings/settings.ts"
+import { programOf } from "../../support/processes/child.ts"
 
 const SECRET = "re_SuperSecret123"
 
@@ -112,7 +113,7 @@ describe("logs", () => {
     Effect.promise(async () => {
       const child = spawn(
         process.execPath,
-        [new URL("../closed-output-child.ts", import.meta.url).pathname],
+        [programOf("test/runtime/closed-output-child.ts")],
         {
           stdio: ["ignore", "pipe", "pipe"]
         }

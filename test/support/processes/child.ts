@@ -34,12 +34,26 @@ process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL")
 })
 
-/** What the global setup bundles. */
+/** What the global setup bundles. No two of the same name: the bundles stand in one folder. */
 export const BUNDLED = [
-  ...["cli", "serve", "start", "migrate"].map((name) => `src/runtime/${name}.ts`),
+  ...["cli", "serve", "start", "migrate", "library", "client", "resend", "nodemailer"].map(
+    (name) => `src/runtime/${name}.ts`
+  ),
+  ...["bare-server", "by-hand-server", "fake-provider", "fake-smtp", "relay-server", "sender-process"].map(
+    (name) => `test/bench/senders/${name}.ts`
+  ),
+  "test/bench/batch/batch-memory-process.ts",
+  "test/bench/conversion/layout-process.ts",
+  "test/bench/conversion/pdf-process.ts",
+  "test/bench/database.ts",
+  "test/bench/delivery/convert-process.ts",
   "test/crash/batch-worker.ts",
   "test/crash/conversion-worker.ts",
-  "test/adapters/postgres/lease-holder.ts"
+  "test/adapters/embedded-postgres/program.ts",
+  "test/adapters/postgres/lease-holder.ts",
+  "test/runtime/closed-output-child.ts",
+  "test/support/vendors/fake-resend.ts",
+  "test/support/vendors/fake-ses.ts"
 ]
 
 /**

@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { fileURLToPath } from "node:url"
 
-const library = fileURLToPath(new URL("../../../src/runtime/library.ts", import.meta.url))
+import { programOf } from "./child.ts"
 
 /** How a script ended. */
 export interface Ended {
@@ -17,7 +16,7 @@ export interface Ended {
  * environment is exactly `env`. One that does not end by itself is killed after a minute, which the signal tells.
  */
 export const runScript = async (source: string, env: Readonly<Record<string, string>>): Promise<Ended> => {
-  const module = `import { close, sendEmail } from ${JSON.stringify(library)}\n${source}`
+  const module = `import { close, sendEmail } from ${JSON.stringify(programOf("src/runtime/library.ts"))}\n${source}`
   const child = spawn(process.execPath, ["--input-type=module", "--eval", module], {
     env,
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,7 +1,10 @@
-/** Loaded by `--import`: the package's own name leads to its source, as in an installation it leads to its build. */
+/** Loaded by `--import`: the package's own name leads to its source or that one's bundle, as in an installation to its build. */
 import { registerHooks } from "node:module"
+import { pathToFileURL } from "node:url"
 
-const source = (name: string) => new URL(`../../../src/runtime/${name}.ts`, import.meta.url).href
+import { programOf } from "./child.ts"
+
+const source = (name: string) => pathToFileURL(programOf(`src/runtime/${name}.ts`)).href
 
 registerHooks({
   resolve: (specifier, context, next) => {
