@@ -24,7 +24,11 @@ export const measureBatchMemory = (sizes: ReadonlyArray<number>): ReadonlyArray<
       if (bavail * bsize < records * BYTES_A_RECORD) throw new Error(`${folder} has too little room`)
       const take = (step: string) =>
         JSON.parse(
-          execFileSync(process.execPath, [programOf("test/bench/batch/batch-memory-process.ts"), step, folder, String(records)], { encoding: "utf8" })
+          execFileSync(
+            process.execPath,
+            [programOf("test/bench/batch/batch-memory-process.ts"), step, folder, String(records)],
+            { encoding: "utf8" }
+          )
         ) as BatchFigures
       const prepared = take("prepare")
       take("answer")

@@ -46,7 +46,12 @@ const onNode = (name: string, script: string, passes: number): Converter => ({
   name,
   convert: async (path, out) => {
     const target = join(out, "document.html")
-    const done = await watched(process.execPath, [programOf(`test/bench/conversion/${script}`), path, target, String(passes)])
+    const done = await watched(process.execPath, [
+      programOf(`test/bench/conversion/${script}`),
+      path,
+      target,
+      String(passes)
+    ])
     if (done === undefined) return undefined
     const { cpuSeconds, seconds } = JSON.parse(done.output) as {
       readonly seconds: number

@@ -58,7 +58,11 @@ export const measurePdf = (
     return [...made, ...others].flatMap((path) =>
       OPERATIONS.map((operation) => {
         const figures = JSON.parse(
-          execFileSync(process.execPath, [programOf("test/bench/conversion/pdf-process.ts"), path, operation], { encoding: "utf8" })
+          execFileSync(
+            process.execPath,
+            [programOf("test/bench/conversion/pdf-process.ts"), path, operation],
+            { encoding: "utf8" }
+          )
         ) as PdfFigures
         const peer = peerSeconds(operation, path)
         return {

@@ -123,7 +123,11 @@ export const measureIntake = async (options: {
   const server = await startIntakeServer(url, join(folder, "data"))
   try {
     const alone = (path: string): { readonly seconds: number; readonly cpu: number } => {
-      const printed = execFileSync(process.execPath, [programOf("test/bench/delivery/convert-process.ts"), path, String(options.rounds + 1)])
+      const printed = execFileSync(process.execPath, [
+        programOf("test/bench/delivery/convert-process.ts"),
+        path,
+        String(options.rounds + 1)
+      ])
       const { cpuSeconds, seconds } = JSON.parse(printed.toString()) as ConvertFigures
       return {
         seconds: median(seconds),

@@ -111,13 +111,9 @@ describe("logs", () => {
 
   it.live("a closed stdout does not end the process", () =>
     Effect.promise(async () => {
-      const child = spawn(
-        process.execPath,
-        [programOf("test/runtime/closed-output-child.ts")],
-        {
-          stdio: ["ignore", "pipe", "pipe"]
-        }
-      )
+      const child = spawn(process.execPath, [programOf("test/runtime/closed-output-child.ts")], {
+        stdio: ["ignore", "pipe", "pipe"]
+      })
       const errors = text(child.stderr)
       await once(child.stdout, "data")
       child.stdout.destroy()
