@@ -55,10 +55,24 @@ const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
   }
   const key = manifestKey(prepared)
   const entries = new Map<string, ManifestEntry>()
+  // Nearly all records share their prompt and model: one text of each is kept.
+  const texts = new Map<string, string>()
+  const once = (text: string): string => {
+    const known = texts.get(text) ?? text
+    texts.set(known, known)
+    return known
+  }
   yield* eachLine(objects.get(key, { passing: true }), (line) =>
     decodeManifestLine(decoder.decode(line)).pipe(
       Effect.mapError((cause) => new ObjectStoreError({ reason: "unavailable", key, cause })),
-      Effect.map((entry) => void entries.set(entry.recordId, entry))
+      Effect.map(
+        (entry) =>
+          void entries.set(entry.recordId, {
+            ...entry,
+            promptHash: once(entry.promptHash),
+            model: once(entry.model)
+          })
+      )
     )
   )
   return entries

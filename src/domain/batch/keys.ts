@@ -32,9 +32,9 @@ export const shardKey = (prepared: string, shard: number): string =>
 export const resultsKey = (jobId: JobId, chunkIndex: number): string =>
   `${batchPrefix(jobId)}results/chunk-${chunkIndex}.json`
 
-/** Answers of a chunk that one collect parks until the rest arrive. */
-export const heldKey = (jobId: JobId, attempt: number, chunkIndex: number): string =>
-  `${batchPrefix(jobId)}held-${attempt}/chunk-${chunkIndex}.json`
+/** Answers of a group of chunks that one collect sets aside until the rest arrive. */
+export const heldKey = (jobId: JobId, attempt: number, group: number, part: number): string =>
+  `${batchPrefix(jobId)}held-${attempt}/group-${group}-${part}.json`
 
 /** A batch job's name, and its idempotency token: both follow from the job's id, whichever process creates it (BATCH-13). */
 export const batchJobName = (jobId: JobId): string => `postlane-${jobId}`

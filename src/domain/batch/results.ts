@@ -2,6 +2,7 @@ import { Effect, Fiber, Schema, Stream } from "effect"
 
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 import type { JobId } from "../ids.ts"
+import { append } from "../lists.ts"
 import { heldKey, resultsKey, type ManifestEntry } from "./keys.ts"
 import type { ReturnedRecord } from "./record.ts"
 
@@ -22,8 +23,14 @@ const ChunkResults = Schema.Struct({ chunkIndex: Schema.Natural, pages: Schema.A
 
 const decodeResults = Schema.decodeUnknownEffect(Schema.fromJsonString(ChunkResults))
 
+/** Of one group, what arrived until the buffer was full. */
+const decodeParts = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(ChunkResults)))
+
 /** Answers that are buffered before they are written, characters; each takes two bytes at most. */
-const MAX_HELD = 64 * 1024 * 1024
+const MAX_HELD = 4 * 1024 * 1024
+
+/** Groups of neighbouring chunks: at the end memory holds one group's answers. */
+const GROUPS = 64
 
 /** Files that are written concurrently: each waits for the disk, or for the network. */
 const WRITES_AT_ONCE = 16
@@ -55,19 +62,16 @@ const textOf = (objects: ObjectStoreService, key: string) =>
     )
   )
 
-const readAnswers = (
+const readJson = <A>(
   objects: ObjectStoreService,
-  key: string
-): Effect.Effect<ReadonlyArray<PageAnswer>, ObjectStoreError> =>
-  textOf(objects, key).pipe(
-    Effect.flatMap((text) =>
-      Effect.mapError(
-        decodeResults(text),
-        (cause) => new ObjectStoreError({ reason: "unavailable", key, cause })
-      )
-    ),
-    Effect.map(({ pages }) => pages)
+  key: string,
+  decode: (text: string) => Effect.Effect<A, Schema.SchemaError>
+): Effect.Effect<A, ObjectStoreError> =>
+  Effect.flatMap(textOf(objects, key), (text) =>
+    Effect.mapError(decode(text), (cause) => new ObjectStoreError({ reason: "unavailable", key, cause }))
   )
+
+const readParts = (objects: ObjectStoreService, key: string) => readJson(objects, key, decodeParts)
 
 /** A chunk's accepted answers. Fails with `missing` where there is no file, `unavailable` where it cannot be read. */
 export const readResults = (
@@ -75,15 +79,16 @@ export const readResults = (
   jobId: JobId,
   chunkIndex: number
 ): Effect.Effect<ReadonlyArray<PageAnswer>, ObjectStoreError> =>
-  readAnswers(objects, resultsKey(jobId, chunkIndex))
+  Effect.map(readJson(objects, resultsKey(jobId, chunkIndex), decodeResults), ({ pages }) => pages)
 
 interface Held {
+  readonly group: number
   /** Records that the chunk still waits for. */
   missing: number
   size: number
   pages: Array<PageAnswer>
-  /** Some of it is parked beside its file until the rest arrives. */
-  parked: boolean
+  /** Some of it is set aside until the end. */
+  aside: boolean
   /** Its file is written. */
   written: boolean
 }
@@ -93,47 +98,90 @@ interface Buffer {
   readonly objects: ObjectStoreService
   readonly collect: { readonly jobId: JobId; readonly attempt: number }
   readonly encoder: ReturnType<typeof makeEncoder>
-  readonly chunks: Map<number, Held>
+  readonly chunks: ReadonlyMap<number, Held>
+  /** Keys of what is set aside, by group. */
+  readonly aside: Map<number, Array<string>>
   /** Characters of all of them. */
   total: number
 }
 
 type Waiting = ReadonlyArray<readonly [number, Held]>
 
-const chunksOf = (entries: Iterable<ManifestEntry>): Map<number, Held> => {
-  const chunks = new Map<number, Held>()
-  for (const { chunkIndex } of entries) {
-    const held = chunks.get(chunkIndex) ?? { missing: 0, size: 0, pages: [], parked: false, written: false }
-    held.missing += 1
-    chunks.set(chunkIndex, held)
-  }
-  return chunks
+const chunksOf = (entries: Iterable<ManifestEntry>): ReadonlyMap<number, Held> => {
+  const missing = new Map<number, number>()
+  for (const { chunkIndex } of entries) missing.set(chunkIndex, (missing.get(chunkIndex) ?? 0) + 1)
+  const each = Math.ceil(missing.size / GROUPS)
+  return new Map(
+    [...missing].map(([chunkIndex, records], at) => [
+      chunkIndex,
+      {
+        group: Math.floor(at / each),
+        missing: records,
+        size: 0,
+        pages: [],
+        aside: false,
+        written: false
+      }
+    ])
+  )
 }
 
-/** Writes a chunk's file with all of its answers, or parks those that are there beside it. */
-const write = Effect.fnUntraced(function* (buffer: Buffer, chunkIndex: number, held: Held, whole: boolean) {
-  const { collect, encoder, objects } = buffer
-  const beside = heldKey(collect.jobId, collect.attempt, chunkIndex)
-  const before = held.parked ? yield* readAnswers(objects, beside) : []
-  const pages = [...before, ...held.pages].sort((a, b) => a.page - b.page)
-  const { bytes, place } = encoder.encode(JSON.stringify({ chunkIndex, pages }))
-  yield* objects.put(whole ? resultsKey(collect.jobId, chunkIndex) : beside, Stream.make(bytes), {
-    contentType: "application/json"
-  })
-  encoder.release(place)
-  if (whole && held.parked) yield* objects.remove([beside])
+/** What the chunk holds leaves the buffer. */
+const empty = (buffer: Buffer, held: Held): void => {
   buffer.total -= held.size
   held.size = 0
   held.pages = []
-  held.parked = !whole
-  held.written = whole
+}
+
+/** Writes a chunk's file with all of its answers. */
+const write = Effect.fnUntraced(function* (buffer: Buffer, chunkIndex: number, held: Held) {
+  const { collect, encoder, objects } = buffer
+  const pages = held.pages.sort((a, b) => a.page - b.page)
+  const { bytes, place } = encoder.encode(JSON.stringify({ chunkIndex, pages }))
+  yield* objects.put(resultsKey(collect.jobId, chunkIndex), Stream.make(bytes), {
+    contentType: "application/json"
+  })
+  encoder.release(place)
+  empty(buffer, held)
+  held.written = true
 })
 
-const writeAll = (buffer: Buffer, some: Waiting, ended = false) =>
-  Effect.forEach(some, ([index, held]) => write(buffer, index, held, ended || held.missing === 0), {
+const writeAll = (buffer: Buffer, some: Waiting) =>
+  Effect.forEach(some, ([index, held]) => write(buffer, index, held), {
     concurrency: WRITES_AT_ONCE,
     discard: true
   })
+
+const byGroup = (some: Waiting): ReadonlyMap<number, Waiting> => Map.groupBy(some, ([, { group }]) => group)
+
+/** Sets a group's answers aside, in one object. */
+const setAside = Effect.fnUntraced(function* (buffer: Buffer, group: number, some: Waiting) {
+  const { aside, collect, encoder, objects } = buffer
+  const keys = aside.get(group) ?? []
+  aside.set(group, keys)
+  const key = heldKey(collect.jobId, collect.attempt, group, keys.length)
+  keys.push(key)
+  const parts = some.map(([chunkIndex, { pages }]) => ({ chunkIndex, pages }))
+  const { bytes, place } = encoder.encode(JSON.stringify(parts))
+  yield* objects.put(key, Stream.make(bytes), { contentType: "application/json" })
+  encoder.release(place)
+  for (const [, held] of some) {
+    empty(buffer, held)
+    held.aside = true
+  }
+})
+
+/** Writes the files of a group with what was set aside of them, and removes that. */
+const writeGroup = Effect.fnUntraced(function* (buffer: Buffer, group: number, some: Waiting) {
+  const keys = buffer.aside.get(group) ?? []
+  for (const key of keys) {
+    for (const { chunkIndex, pages } of yield* readParts(buffer.objects, key))
+      append(buffer.chunks.get(chunkIndex)?.pages ?? [], pages)
+  }
+  yield* writeAll(buffer, some)
+  if (keys.length > 0) yield* buffer.objects.remove(keys)
+  buffer.aside.delete(group)
+})
 
 /** Adds a record to its chunk; one that was not accepted adds no answer. */
 const hold = (buffer: Buffer, held: Held, entry: ManifestEntry, record: ReturnedRecord): void => {
@@ -153,9 +201,9 @@ const hold = (buffer: Buffer, held: Held, entry: ManifestEntry, record: Returned
 }
 
 /**
- * Writes one results file a chunk from records in any order: a chunk is written once all of its records are there; when the
- * buffer is full, all of it is parked in a folder of this collect's own until the rest of its chunk arrives. Every collect writes
- * complete files: a stale one that wakes up only writes what is there.
+ * Writes one results file a chunk from records in any order: a chunk is written once all of its records are there. When the
+ * buffer is full, all of it is set aside in a folder of this collect's own; chunks of which some is there are written at the end,
+ * group by group. Every collect writes complete files: a stale one that wakes up only writes what is there.
  */
 export const makeResultsWriter = (
   objects: ObjectStoreService,
@@ -163,7 +211,14 @@ export const makeResultsWriter = (
   entries: Iterable<ManifestEntry>,
   maxHeld: number = MAX_HELD
 ) => {
-  const buffer: Buffer = { objects, collect, encoder: makeEncoder(), chunks: chunksOf(entries), total: 0 }
+  const buffer: Buffer = {
+    objects,
+    collect,
+    encoder: makeEncoder(),
+    chunks: chunksOf(entries),
+    aside: new Map(),
+    total: 0
+  }
   let complete: Array<readonly [number, Held]> = []
   let underWay: Fiber.Fiber<void, ObjectStoreError> | undefined
 
@@ -176,17 +231,16 @@ export const makeResultsWriter = (
       underWay = yield* Effect.forkChild(writeAll(buffer, some))
     })
 
-  const writeNow = (isDue: (held: Held) => boolean, ended: boolean) =>
-    Effect.andThen(
-      written,
-      Effect.suspend(() =>
-        writeAll(
-          buffer,
-          [...buffer.chunks].filter(([, held]) => isDue(held)),
-          ended
-        )
-      )
-    )
+  const emptyAll = Effect.gen(function* () {
+    yield* written
+    yield* writeAll(buffer, complete)
+    complete = []
+    const rest = byGroup([...buffer.chunks].filter(([, { size }]) => size > 0))
+    yield* Effect.forEach(rest, ([group, some]) => setAside(buffer, group, some), {
+      concurrency: WRITES_AT_ONCE,
+      discard: true
+    })
+  })
 
   return {
     /** Adds a record, once. */
@@ -195,17 +249,19 @@ export const makeResultsWriter = (
         const held = buffer.chunks.get(entry.chunkIndex)
         if (held === undefined) return Effect.void
         hold(buffer, held, entry, record)
-        if (held.missing === 0) complete.push([entry.chunkIndex, held])
+        if (held.missing === 0 && !held.aside) complete.push([entry.chunkIndex, held])
         if (complete.length >= WRITES_AT_ONCE) {
           const some = complete
           complete = []
           return writeBeside(some)
         }
-        if (buffer.total <= maxHeld) return Effect.void
-        complete = []
-        return writeNow(({ size }) => size > 0, false)
+        return buffer.total <= maxHeld ? Effect.void : emptyAll
       }),
     /** Writes what is left, including chunks without any answer. */
-    finish: writeNow((held) => !held.written, true)
+    finish: Effect.gen(function* () {
+      yield* written
+      const rest = byGroup([...buffer.chunks].filter(([, held]) => !held.written))
+      yield* Effect.forEach(rest, ([group, some]) => writeGroup(buffer, group, some), { discard: true })
+    })
   }
 }

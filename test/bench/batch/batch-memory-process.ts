@@ -26,6 +26,8 @@ export interface BatchFigures {
   /** Of the processor, all threads together. */
   readonly cpuSeconds: number
   readonly peakBytes: number
+  /** Resident when the step began. */
+  readonly startBytes: number
   /** Read or written. */
   readonly bytes: number
 }
@@ -145,6 +147,7 @@ const collecting = Effect.gen(function* () {
 const STEPS = { prepare: preparing, answer: answering, collect: collecting }
 
 const measure = Effect.gen(function* () {
+  const startBytes = process.memoryUsage.rss()
   const started = performance.now()
   const cpu = process.cpuUsage()
   const bytes = yield* STEPS[step as keyof typeof STEPS]
@@ -154,6 +157,7 @@ const measure = Effect.gen(function* () {
     seconds: (performance.now() - started) / 1_000,
     cpuSeconds: (used.user + used.system) / 1e6,
     peakBytes: process.resourceUsage().maxRSS * 1_024,
+    startBytes,
     bytes
   }
   return figures

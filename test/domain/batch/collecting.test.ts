@@ -149,6 +149,70 @@ describe("collecting", () => {
     })
   )
 
+  it.effect("holds no more than its bound in the worst order, and reads what it set aside once", () =>
+    Effect.gen(function* () {
+      const [chunks, each, held, width] = [640, 5, 20_000, 100]
+      const pages = Array.from({ length: chunks * each }, (_, page) => page)
+      const objects = makeMapObjects()
+      const seen = { added: 0, stored: 0, most: 0, read: 0, atOnce: 0 }
+      const charactersOf = (value: unknown): number =>
+        [...JSON.stringify(value).matchAll(/"text":"(x+)"/g)].reduce((sum, [, text]) => sum + text!.length, 0)
+      const jsonOf = (body: Stream.Stream<Uint8Array, any>) =>
+        Effect.map(Stream.mkString(Stream.decodeText(body)), (text): unknown => JSON.parse(text))
+      const writer = makeResultsWriter(
+        {
+          ...objects,
+          put: (key, body, options) =>
+            Effect.gen(function* () {
+              const all = yield* Stream.runCollect(body)
+              seen.stored += charactersOf(yield* jsonOf(Stream.fromIterable(all)))
+              return yield* objects.put(key, Stream.fromIterable(all), options)
+            }),
+          get: (key, options) =>
+            Stream.unwrap(
+              Effect.gen(function* () {
+                const characters = charactersOf(yield* jsonOf(objects.get(key)))
+                seen.read += 1
+                seen.stored -= characters
+                seen.atOnce = Math.max(seen.atOnce, seen.added - seen.stored)
+                return objects.get(key, options)
+              })
+            )
+        },
+        { jobId: anyId("j"), attempt: 1 },
+        pages.map((page) => ({
+          recordId: `c${page % chunks}-p${page}`,
+          chunkIndex: page % chunks,
+          page,
+          promptHash: "h",
+          model: "m"
+        })),
+        held
+      )
+      // Each chunk gets its last record after every other one has all but that.
+      for (const page of pages) {
+        seen.added += width
+        const recordId = `c${page % chunks}-p${page}`
+        const entry = { recordId, chunkIndex: page % chunks, page, promptHash: "h", model: "m" }
+        yield* writer.add(entry, readLine(`${JSON.stringify(answered(recordId, "x".repeat(width)))}\n`))
+        seen.most = Math.max(seen.most, seen.added - seen.stored)
+      }
+      assert.isAtMost(seen.most, held)
+      yield* writer.finish
+      // What the buffer still held, and one group of 64.
+      assert.isAtMost(seen.atOnce, held + (chunks * each * width) / 64)
+      const fills = Math.floor((chunks * each * width) / held)
+      assert.isAtMost(seen.read, fills * 64)
+      for (const chunk of [0, 1, chunks - 1]) {
+        const found = yield* pagesOf(objects, chunk)
+        assert.deepStrictEqual(
+          found.map((text) => Number.parseInt(text, 10)),
+          pages.filter((page) => page % chunks === chunk)
+        )
+      }
+    })
+  )
+
   it.effect("fails where there is no output, no record in it, or the batch job reads what is not ours", () =>
     Effect.gen(function* () {
       for (const [files, change] of [
