@@ -15,6 +15,8 @@ export interface PdfFigures {
   readonly peakBytes: number
   /** Bytes of what was made, where it has any. */
   readonly bytes: number
+  /** CPU seconds of each tenth of the pages. */
+  readonly tenths: ReadonlyArray<number>
 }
 
 const measure = Effect.gen(function* () {
@@ -24,15 +26,29 @@ const measure = Effect.gen(function* () {
   const started = performance.now()
   const cpu = process.cpuUsage()
   let bytes = 0
+  let done = 0
+  let last = cpu
+  const tenths: Array<number> = []
+  const each = () => {
+    done += 1
+    if (done < ((tenths.length + 1) * pageCount) / 10) return
+    const since = process.cpuUsage(last)
+    last = process.cpuUsage()
+    tenths.push((since.user + since.system) / 1e6)
+  }
   if (operation === "split")
     yield* Stream.runForEach(document.split(range), (page) =>
-      Effect.sync(() => void (bytes += page.bytes.length))
+      Effect.sync(() => {
+        bytes += page.bytes.length
+        each()
+      })
     )
-  else if (operation === "pages") yield* Stream.runDrain(document.pages(range))
+  else if (operation === "pages")
+    yield* Stream.runForEach(document.pages(range), () => Effect.sync(each))
   else
     yield* Effect.forEach(
       Array.from({ length: pageCount }, (_, at) => at),
-      document.isBlank,
+      (page) => Effect.tap(document.isBlank(page), Effect.sync(each)),
       { discard: true }
     )
   const used = process.cpuUsage(cpu)
@@ -41,7 +57,8 @@ const measure = Effect.gen(function* () {
     seconds: (performance.now() - started) / 1_000,
     cpuSeconds: (used.user + used.system) / 1e6,
     peakBytes: process.resourceUsage().maxRSS * 1_024,
-    bytes
+    bytes,
+    tenths
   }
   return figures
 })
