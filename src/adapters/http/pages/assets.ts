@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 
 import { problem, problemResponse } from "../server/problem.ts"
+import { ICON_PATH } from "./paths.ts"
 
 const FOLDER = new URL("assets/", import.meta.url)
 
@@ -66,11 +67,13 @@ export const readAssets = (): Assets => {
   }
 }
 
-/** `GET /assets/:version/:name`, also of a room. */
+/** `GET /assets/:version/:name`, also of a room; and the icon, at a path that does not change and so for a day. */
 export const assetRoutes = Effect.fnUntraced(function* (router: HttpRouter.HttpRouter, { asset }: Assets) {
   const answer = Effect.map(HttpRouter.params, ({ name = "", room, version = "" }) =>
     asset(version, room === undefined ? name : `${room}/${name}`)
   )
+  const icon = HttpServerResponse.setHeader(asset("", "icon.svg"), "cache-control", "public, max-age=86400")
+  yield* router.add("GET", ICON_PATH, Effect.succeed(icon))
   yield* router.add("GET", "/assets/:version/:name", answer)
   yield* router.add("GET", "/assets/:version/:room/:name", answer)
 })

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
-import { PAGE_MEDIA_TYPE } from "./paths.ts"
+import { ICON_PATH, PAGE_MEDIA_TYPE } from "./paths.ts"
 
 const STYLE = `
 :root {
@@ -26,9 +26,9 @@ button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; margin-block: 1
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64")
 
-/** A page runs and loads nothing: its one style sheet is allowed by its hash. */
+/** A page runs nothing and loads its icon alone: its one style sheet is allowed by its hash. */
 export const pagePolicy = (formAction: "'none'" | "'self'"): string =>
-  `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ` +
+  `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; ` +
   `frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -50,6 +50,7 @@ export const page = (title: string, main: string, head = ""): string =>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(title)} – Postlane</title>
+<link rel="icon" href="${ICON_PATH}" type="image/svg+xml">
 <style>${STYLE}</style>${head}
 </head>
 <body>

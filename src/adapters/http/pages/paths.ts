@@ -38,6 +38,9 @@ export const signInPath = (next: string, reason: string | undefined): string => 
   return `/sign-in${query.size === 0 ? "" : `?${query}`}`
 }
 
+/** The icon under the name that browsers ask for by themselves, so that a page without a version of the assets has it, too. */
+export const ICON_PATH = "/favicon.ico"
+
 /** The paths of the pages, each read only: the method table answers other methods with 405. */
 export const PAGE_PATHS: ReadonlyArray<string> = [
   "/",
@@ -48,6 +51,7 @@ export const PAGE_PATHS: ReadonlyArray<string> = [
   "/admin/stream",
   "/admin/:screen",
   "/admin/email-log/:id",
+  ICON_PATH,
   "/assets/:version/:name",
   "/assets/:version/:room/:name"
 ]

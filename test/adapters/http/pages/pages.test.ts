@@ -243,6 +243,16 @@ describe("what pages load", () => {
     expect([answer.status, answer.headers["cache-control"]]).toEqual([200, "no-store"])
   })
 
+  it("the icon has a path of its own, which pages without assets name and browsers ask for", async () => {
+    const { headers, status, text } = await open("/favicon.ico")
+    expect([status, headers["content-type"], headers["cache-control"]]).toEqual([
+      200,
+      "image/svg+xml",
+      "public, max-age=86400"
+    ])
+    expect(text).toMatch(/^<svg /)
+  })
+
   it.each([
     "tsconfig.json",
     "jobs.js",

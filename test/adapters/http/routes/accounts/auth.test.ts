@@ -39,9 +39,11 @@ const press = (token: string, headers?: Record<string, string>) =>
 const cookieOf = ({ headers }: Answer) => headers["set-cookie"]?.[0]?.split(";")[0]
 
 const POLICY =
-  /^default-src 'none'; style-src 'sha256-[^']+'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'$/
+  /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'$/
 
-/** What every page has: nothing that runs, loads or leaks, and a shape that assistive technology can use. */
+const ICON = '<link rel="icon" href="/favicon.ico" type="image/svg+xml">'
+
+/** What every page has: nothing that runs, loads (but the icon) or leaks, and a shape that assistive technology can use. */
 const expectPage = ({ headers, text }: Answer, heading: string) => {
   expect(headers["content-type"]).toBe("text/html; charset=utf-8")
   expect(headers["content-security-policy"]).toMatch(POLICY)
@@ -52,7 +54,11 @@ const expectPage = ({ headers, text }: Answer, heading: string) => {
   expect(text).toContain(`<h1>${heading}</h1>`)
   expect(text.match(/<h1>/g)).toHaveLength(1)
   expect(text.match(/<main>/g)).toHaveLength(1)
-  const tags = text.match(/<[a-z][^>]*>/gi)!.join("\n")
+  expect(text).toContain(ICON)
+  const tags = text
+    .replace(ICON, "")
+    .match(/<[a-z][^>]*>/gi)!
+    .join("\n")
   expect(tags).not.toMatch(/<(?:script|img|iframe|link|object|embed)|\s(?:src|on[a-z]+)=/i)
 }
 
