@@ -64,7 +64,10 @@ describe("work under a lease", () => {
       const clock = yield* Clock.Clock
       for (const stepMs of [-3_600_000, 3_600_000]) {
         let aheadMs = 0
-        const stepped = Effect.provideService(Clock.Clock, clockAhead(clock, () => aheadMs))
+        const stepped = Effect.provideService(
+          Clock.Clock,
+          clockAhead(clock, () => aheadMs)
+        )
         const silent = leaseOf({ heartbeat: () => Effect.never })
         const late = leaseOf({ heartbeat: () => Effect.delay(Effect.succeed(true), "4 seconds") })
         const [ends, lasts] = yield* Effect.forEach([silent, late], ({ lease }) =>

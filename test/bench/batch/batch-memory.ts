@@ -29,9 +29,13 @@ export const measureBatchMemory = (sizes: ReadonlyArray<number>): ReadonlyArray<
       if (bavail * bsize < records * BYTES_A_RECORD) throw new Error(`${folder} has too little room`)
       const take = (step: string) =>
         JSON.parse(
-          execFileSync(process.execPath, [...LITTLE_ROOM, programOf(PROCESS), step, folder, String(records)], {
-            encoding: "utf8"
-          })
+          execFileSync(
+            process.execPath,
+            [...LITTLE_ROOM, programOf(PROCESS), step, folder, String(records)],
+            {
+              encoding: "utf8"
+            }
+          )
         ) as BatchFigures
       const prepared = take("prepare")
       take("answer")

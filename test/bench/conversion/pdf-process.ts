@@ -43,8 +43,7 @@ const measure = Effect.gen(function* () {
         each()
       })
     )
-  else if (operation === "pages")
-    yield* Stream.runForEach(document.pages(range), () => Effect.sync(each))
+  else if (operation === "pages") yield* Stream.runForEach(document.pages(range), () => Effect.sync(each))
   else
     yield* Effect.forEach(
       Array.from({ length: pageCount }, (_, at) => at),

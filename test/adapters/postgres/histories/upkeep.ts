@@ -86,7 +86,8 @@ const postgresUpkeep = Effect.gen(function* () {
       invitation: begun?.todo === "Send" ? Redacted.value(begun.token) : undefined
     })),
     endInvite: (invitation, sent) => invites.end(Redacted.make(invitation), sent),
-    acceptInvite: (invitation) => Effect.map(invites.accept(invitation), (accepted) => accepted !== undefined),
+    acceptInvite: (invitation) =>
+      Effect.map(invites.accept(invitation), (accepted) => accepted !== undefined),
     endInviteLease: sql`update team_invites set sending_until = clock_timestamp() where sending_until is not null`,
     closeAccount: Effect.map(sql`select * from close_account(${OWNER}::uuid)`, ({ length }) => length === 1),
     keepMessage: contact.keep({
@@ -141,7 +142,12 @@ export const upkeepLane = makeLane<TeamInvites | ContactMessages | EmailStats, U
 const memoryInvites = () => {
   const rows: Array<{ token: string; accepted: boolean; sent: boolean; lease: "none" | "held" | "over" }> = []
   let [isClosed, serial] = [false, 0]
-  const sending = () => ({ token: `invitation ${++serial}`, accepted: false, sent: false, lease: "held" as const })
+  const sending = () => ({
+    token: `invitation ${++serial}`,
+    accepted: false,
+    sent: false,
+    lease: "held" as const
+  })
   return {
     invite: Effect.sync(() => {
       const open = rows.find(({ accepted }) => !accepted)
@@ -274,8 +280,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   acceptInvite: ({ acceptInvite }, _, made) => acceptInvite(made.invitations[0]!),
   endInviteLease: ({ endInviteLease }) => Effect.asVoid(endInviteLease),
   closeAccount: ({ closeAccount }) => closeAccount,
-  keepMessage: ({ keepMessage }, _, made) =>
-    Effect.map(keepMessage, (id) => void made.messages.push(id)),
+  keepMessage: ({ keepMessage }, _, made) => Effect.map(keepMessage, (id) => void made.messages.push(id)),
   claimMessage: ({ claimMessage }) => claimMessage,
   notified: ({ notified }, _, made) => notified(made.messages[0]!),
   missed: ({ missed }, _, made) => missed(made.messages[0]!),
