@@ -157,7 +157,7 @@ describe("collecting", () => {
       const seen = { added: 0, stored: 0, most: 0, read: 0, atOnce: 0 }
       const charactersOf = (value: unknown): number =>
         [...JSON.stringify(value).matchAll(/"text":"(x+)"/g)].reduce((sum, [, text]) => sum + text!.length, 0)
-      const jsonOf = (body: Stream.Stream<Uint8Array, any>) =>
+      const jsonOf = <E>(body: Stream.Stream<Uint8Array, E>) =>
         Effect.map(Stream.mkString(Stream.decodeText(body)), (text): unknown => JSON.parse(text))
       const writer = makeResultsWriter(
         {
