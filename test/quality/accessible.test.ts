@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 
@@ -9,15 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { coverageOf } from "../../src/domain/conversion/cascade/coverage.ts"
 import { foreignPdfs } from "../support/files/pdf-files.ts"
 import { linked, numbered, tagged, withForm, withImage } from "../support/files/pdf-samples.ts"
+import { findings } from "../support/processes/axe.ts"
 import { openBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 import { samples } from "./documents.ts"
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-// By tags: the rule of 2.2 for the size of targets is off otherwise.
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-const RUN = `axe.run(document, { resultTypes: ["violations"], runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
-  violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).join(" | ")))`
 
 /** Of others' documents, one in so many, and their first pages: all of them take minutes (docs/accessibility.md). */
 const ONE_IN = 6
@@ -66,8 +60,7 @@ describe("documents that went through the layout tier and the assembly", () => {
       for (const path of [...made, ...foreign]) {
         const { html, pages } = await convert(path, made.includes(path) ? {} : { limit: PAGES })
         await page.setContent(html)
-        await page.evaluate(axe)
-        const violations = await page.evaluate(RUN)
+        const { violations } = await findings(page)
         const reflows = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         expect([basename(path), violations, reflows]).toEqual([basename(path), [], true])
         if (!made.includes(path)) continue

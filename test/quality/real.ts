@@ -1,20 +1,13 @@
 /** `node test/quality/real.ts FOLDER [LIMIT]`: for each PDF of a folder what axe finds and how much of the text layer is found. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { coverageOf, htmlWords, wordsOf } from "../../src/domain/conversion/cascade/coverage.ts"
+import { findings } from "../support/processes/axe.ts"
 import { openBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 
 const [folder = ".", limit = "40", keep] = process.argv.slice(2)
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-// By tags: the rule of 2.2 for the size of targets is off otherwise.
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-const RUN = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations, incomplete }) => {
-  const listed = (all) => all.map(({ id, nodes }) => id + " (" + nodes.length + "): " + nodes[0].html.slice(0, 200))
-  return { violations: listed(violations), undecided: listed(incomplete) }
-})`
 
 /** Share of the layer's letters and digits that are found, wherever words were cut or put together. */
 const lettersFound = (layer: string, html: string): number => {
@@ -48,8 +41,7 @@ for (const name of readdirSync(folder).filter((file) => file.endsWith(".pdf"))) 
     }
     if (keep !== undefined) writeFileSync(join(keep, `${name}.html`), converted.html)
     await page.setContent(converted.html)
-    await page.evaluate(axe)
-    const found = await page.evaluate<{ violations: Array<string>; undecided: Array<string> }>(RUN)
+    const found = await findings(page)
     const wide = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")
     console.log(
       name,

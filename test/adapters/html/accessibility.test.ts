@@ -1,22 +1,12 @@
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, ManagedRuntime, Stream } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
 import { layer as languageLayer } from "../../../src/adapters/language-detection/eld.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
+import { findings } from "../../support/processes/axe.ts"
 import { openBrowser } from "../../support/processes/browser.ts"
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-// By tags: the rule of 2.2 for the size of targets is off otherwise.
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-const RUN = `axe.run(document, { resultTypes: ["violations", "incomplete"], runOnly: ${JSON.stringify(TAGS)} }).then(({ violations, incomplete }) => {
-  const listed = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
-  return { violations: listed(violations), undecided: listed(incomplete) }
-})`
 
 const PIXEL =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -96,6 +86,11 @@ const DOCUMENTS: Readonly<Record<string, { readonly pages: ReadonlyArray<string>
     }
   }
 
+const LOOKS = [
+  ["light", { width: 1280, height: 800 }],
+  ["dark", { width: 320, height: 640 }]
+] as const
+
 let browser: Browser
 let page: Page
 beforeAll(async () => {
@@ -103,6 +98,9 @@ beforeAll(async () => {
   page = await browser.newPage()
 }, 120_000)
 afterAll(() => browser.close())
+
+const assembly = ManagedRuntime.make(Layer.provide(layer, languageLayer))
+afterAll(() => assembly.dispose())
 
 const assemble = ({
   lang = "en",
@@ -121,8 +119,7 @@ const assemble = ({
     )
   ).pipe(
     Effect.map((parts) => parts.join("")),
-    Effect.provide(layer.pipe(Layer.provide(languageLayer))),
-    Effect.runPromise
+    assembly.runPromise
   )
 
 describe("axe in Chromium", () => {
@@ -137,20 +134,17 @@ describe("axe in Chromium", () => {
       })
       for (const [name, document] of Object.entries(DOCUMENTS)) {
         await page.setContent(await assemble(document))
-        await page.evaluate(axe)
-        for (const colorScheme of ["light", "dark"] as const) {
+        // Every rule on each width, and each in one of the colours: a narrow page has those of a broad one.
+        for (const [colorScheme, viewport] of LOOKS) {
           await page.emulateMedia({ colorScheme })
-          const found = await page.evaluate<{ violations: Array<string>; undecided: Array<string> }>(RUN)
+          await page.setViewportSize(viewport)
+          const found = await findings(page)
           // What axe cannot see is a single sign's contrast, and text that a frame scrolls away.
           const undecided = found.undecided.filter((one) => !one.startsWith("color-contrast"))
           expect([name, colorScheme, found.violations, undecided]).toEqual([name, colorScheme, [], []])
         }
-        await page.setViewportSize({ width: 320, height: 640 })
-        const narrow = await page.evaluate<{ violations: Array<string> }>(RUN)
-        expect([name, narrow.violations]).toEqual([name, []])
         const reflows = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         expect([name, reflows]).toEqual([name, true])
-        await page.setViewportSize({ width: 1280, height: 800 })
       }
       expect(loaded).toEqual([])
       // The check can fail.
@@ -160,8 +154,7 @@ describe("axe in Chromium", () => {
           .replace('<html lang="en"', "<html")
       )
       await page.emulateMedia({ colorScheme: "light" })
-      await page.evaluate(axe)
-      const spoilt = await page.evaluate<{ violations: Array<string> }>(RUN)
+      const spoilt = await findings(page)
       expect(spoilt.violations.join()).toMatch(/color-contrast[\s\S]*html-has-lang/)
     }
   )

@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-
-import { Effect, Stream } from "effect"
+import { Effect, ManagedRuntime, Stream } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
@@ -16,18 +13,19 @@ import { wordsFor } from "../../../src/domain/conversion/html/words.ts"
 import { Pdf } from "../../../src/ports/conversion/pdf.ts"
 import { temporaryPdf } from "../../support/files/pdf-files.ts"
 import { linked, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
+import { findings } from "../../support/processes/axe.ts"
 import { openBrowser } from "../../support/processes/browser.ts"
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-// By tags: the rule of 2.2 for the size of targets is off otherwise.
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 const words = wordsFor("en")
+
+const pdf = ManagedRuntime.make(layerPdf({ threads: 1 }))
+afterAll(() => pdf.dispose())
 
 /** A document as a flyer, with or without its pages' pictures. */
 const flyerOf = (bytes: Uint8Array, drawn: boolean) =>
   Effect.gen(function* () {
-    const pdf = yield* Pdf
-    const document = yield* pdf.open(yield* temporaryPdf(bytes))
+    const { open } = yield* Pdf
+    const document = yield* open(yield* temporaryPdf(bytes))
     const { pageCount } = document.facts
     const pages = yield* Stream.runCollect(document.pages({ first: 0, end: pageCount }))
     const sections = yield* Effect.forEach(pages, (content) =>
@@ -37,12 +35,7 @@ const flyerOf = (bytes: Uint8Array, drawn: boolean) =>
       })
     )
     return flyerStart("a.pdf", "en", words) + sections.join("") + unreadablePage(pageCount, words) + FLYER_END
-  }).pipe(Effect.scoped, Effect.provide(layerPdf({ threads: 1 })), Effect.runPromise)
-
-const RUN = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations, passes }) => ({
-  violations: violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | ")),
-  passes: passes.map(({ id }) => id)
-}))`
+  }).pipe(Effect.scoped, pdf.runPromise)
 
 let browser: Browser
 let page: Page
@@ -52,12 +45,9 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => browser.close())
 
-const find = async (
-  html: string
-): Promise<{ violations: ReadonlyArray<string>; passes: ReadonlyArray<string> }> => {
+const find = async (html: string) => {
   await page.setContent(html)
-  await page.evaluate(axe)
-  return page.evaluate(RUN)
+  return findings(page)
 }
 
 describe("flyers in Chromium", () => {

@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-
 import { Effect, Layer, Stream } from "effect"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -15,11 +12,9 @@ import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 import { temporaryPdf } from "../../support/files/pdf-files.ts"
 import { jpeg, pngOf } from "../../support/files/picture-files.ts"
 import { paragraph, pictureOf, wordOf } from "../../support/files/word-files.ts"
+import { findings } from "../../support/processes/axe.ts"
 import { openBrowser } from "../../support/processes/browser.ts"
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-// By tags: the rule of 2.2 for the size of targets is off otherwise.
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 const layerHtml = Layer.provide(layerAssembly, layerLanguages)
 
 const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`
@@ -68,10 +63,7 @@ it("axe finds nothing in results of the inline path", { timeout: 120_000 }, asyn
   }).pipe(Effect.provide(layerHtml), Effect.runPromise)
   for (const [name, html] of Object.entries(results)) {
     await page.setContent(html)
-    await page.evaluate(axe)
-    const violations: ReadonlyArray<string> = await page.evaluate(
-      `axe.run(document, { resultTypes: ["violations"], runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`
-    )
+    const { violations } = await findings(page)
     expect([name, violations]).toEqual([name, []])
   }
   expect(results["word"]).toMatch(/<th[^>]*>[\s\S]*Fruit/)

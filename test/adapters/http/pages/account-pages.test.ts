@@ -1,15 +1,9 @@
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
+import { findings } from "../../../support/processes/axe.ts"
 import { openBrowser } from "../../../support/processes/browser.ts"
 import { call, startServer, type TestServer } from "../harness.ts"
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-// By tags: the rule of 2.2 for the size of targets is off otherwise.
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 describe("the pages that replies lead to", () => {
   let server: TestServer
@@ -36,11 +30,8 @@ describe("the pages that replies lead to", () => {
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme })
         await page.setContent(answer.text)
-        await page.evaluate(axe)
-        const found = await page.evaluate(
-          `axe.run(document, { resultTypes: ["violations", "incomplete"], runOnly: ${JSON.stringify(TAGS)} }).then(({ violations, incomplete }) => [...violations, ...incomplete].map(({ id }) => id))`
-        )
-        assert.deepStrictEqual(found, [])
+        const { undecided, violations } = await findings(page)
+        assert.deepStrictEqual([...violations, ...undecided], [])
         assert.isTrue(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
       }
       assert.match((await page.textContent("main")) ?? "", /Ask the people who run it/)

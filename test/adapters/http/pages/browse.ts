@@ -1,20 +1,7 @@
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-
 import type { Browser, Page } from "playwright-core"
 import { expect } from "vitest"
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-/** The rules that go by the colours. */
-const COLOUR_RULES = ["color-contrast", "link-in-text-block"]
-const runOf = (
-  runOnly: ReadonlyArray<string>,
-  off: ReadonlyArray<string>
-) => `axe.run({ include: [document], exclude: [["iframe"]] }, { resultTypes: ["violations", "incomplete"], runOnly: ${JSON.stringify(runOnly)}, rules: ${JSON.stringify(Object.fromEntries(off.map((rule) => [rule, { enabled: false }])))} }).then(({ violations, incomplete }) => {
-  const listed = (all) => all.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "))
-  return { violations: listed(violations), undecided: listed(incomplete) }
-})`
+import { COLOUR_RULES, findings } from "../../../support/processes/axe.ts"
 
 const BROAD = { width: 1280, height: 900 }
 const NARROW = { width: 320, height: 640 }
@@ -22,21 +9,6 @@ const NARROW = { width: 320, height: 640 }
 /** Ends the pages of a test: one that is left open goes on asking its server. */
 export const closePages = (browser: Browser) =>
   Promise.all(browser.contexts().map((context) => context.close()))
-
-export interface Found {
-  readonly violations: ReadonlyArray<string>
-  readonly undecided: ReadonlyArray<string>
-}
-
-/** What axe finds on the page as it stands. */
-export const findings = async (
-  page: Page,
-  rules = RULES,
-  off: ReadonlyArray<string> = []
-): Promise<Found> => {
-  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe)
-  return page.evaluate<Found>(runOf(rules, off))
-}
 
 /** axe finds nothing, light or dark, and at 320 px nothing has to be scrolled sideways. `off`: rules that cannot be asked. */
 export const expectAccessible = async (
@@ -48,8 +20,7 @@ export const expectAccessible = async (
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
     const { undecided, violations } = await findings(
       page,
-      colorScheme === "light" ? RULES : COLOUR_RULES,
-      off
+      colorScheme === "light" ? { off } : { rules: COLOUR_RULES, off }
     )
     expect([state, colorScheme, violations, undecided]).toEqual([state, colorScheme, [], []])
   }

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { numbered } from "../../../support/files/pdf-samples.ts"
+import { findings } from "../../../support/processes/axe.ts"
 import { openBrowser } from "../../../support/processes/browser.ts"
 import { sent } from "../harness.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
@@ -11,7 +12,6 @@ import {
   closePages,
   expectAccessible,
   expectFocus,
-  findings,
   focused,
   hears,
   isWarned,
