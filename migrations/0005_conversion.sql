@@ -1333,8 +1333,8 @@ begin
 end
 $$;
 
--- An inline conversion did not succeed: the file waits again; its last attempt fails it, free of charge. Lock order: file,
--- customer, hold.
+-- An inline conversion did not succeed: the file waits again; its last attempt fails it, free of charge. Without
+-- `p_max_attempts` the worker stops and hands the file back: the attempt does not count. Lock order: file, customer, hold.
 create function fail_inline(p_id uuid, p_lease uuid, p_error text, p_costs jsonb, p_max_attempts integer) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1346,7 +1346,8 @@ begin
   update files set
     status = case when attempts >= p_max_attempts then 'failed' else 'processing' end, lease = null,
     error = case when attempts >= p_max_attempts then p_error end,
-    phase = case when attempts < p_max_attempts then 'Queued' end, updated_at = clock_timestamp()
+    phase = case when attempts >= p_max_attempts then null else 'Queued' end,
+    attempts = attempts - (p_max_attempts is null)::integer, updated_at = clock_timestamp()
   where id = p_id and lease = p_lease and status = 'processing'
   returning * into f;
   if not found then
@@ -1502,7 +1503,8 @@ begin
 end
 $$;
 
--- A flyer did not succeed: it waits again; its last attempt fails it, free of charge. Lock order: flyer job, customer, hold.
+-- A flyer did not succeed: it waits again; its last attempt fails it, free of charge. Without `p_max_attempts` the worker stops
+-- and hands it back: the attempt does not count. Lock order: flyer job, customer, hold.
 create function fail_flyer(p_id uuid, p_lease uuid, p_error text, p_costs jsonb, p_max_attempts integer) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1512,7 +1514,8 @@ declare
 begin
   perform book_costs(p_costs);
   update flyer_jobs set
-    status = case when attempts >= p_max_attempts then 'failed' else 'pending' end, lease = null, error = p_error,
+    status = case when attempts >= p_max_attempts then 'failed' else 'pending' end, lease = null,
+    error = coalesce(p_error, error), attempts = attempts - (p_max_attempts is null)::integer,
     updated_at = clock_timestamp()
   where id = p_id and lease = p_lease and status = 'processing'
   returning status into v_status;

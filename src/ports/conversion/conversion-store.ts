@@ -145,6 +145,14 @@ interface FilePage {
 /** The answer to a request for work. */
 export type Requested = "queued" | "not_found" | "active" | "insufficient"
 
+/** How an attempt of inline or layout-true work ended without a result. */
+export interface InlineFailure {
+  readonly error?: string
+  readonly costs: ReadonlyArray<CostEntry>
+  /** Absent: its worker stops, and the attempt does not count. */
+  readonly maxAttempts?: number
+}
+
 /**
  * Files, jobs, chunks and their funds. Each method is one guarded statement or function of the database, and returns
  * whether it won. A call whose answer was lost may be repeated with the same ids.
@@ -263,11 +271,7 @@ export class ConversionStore extends Context.Service<
     ) => Store<"completed" | "stale" | "insufficient">
     readonly failInline: (
       inline: Pick<ClaimedInline, "fileId" | "lease">,
-      failure: {
-        readonly error: string
-        readonly costs: ReadonlyArray<CostEntry>
-        readonly maxAttempts: number
-      }
+      failure: InlineFailure
     ) => Store<"stale" | "pending" | "failed">
     readonly requestFlyer: (request: {
       readonly id: FlyerId
@@ -297,11 +301,7 @@ export class ConversionStore extends Context.Service<
     ) => Store<"completed" | "stale" | "insufficient">
     readonly failFlyer: (
       flyer: Pick<ClaimedFlyer, "id" | "lease">,
-      failure: {
-        readonly error: string
-        readonly costs: ReadonlyArray<CostEntry>
-        readonly maxAttempts: number
-      }
+      failure: InlineFailure
     ) => Store<"stale" | "pending" | "failed">
     /** Stops a running one and releases its funds; a repeated call gets the same answer. */
     readonly cancelFlyer: (

@@ -105,6 +105,29 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
+    it.effect("inline and layout-true work that is handed back waits again, and counts no attempt", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(10)
+        yield* ask(owner, yield* addFile(owner, 1, "png"))
+        const fileId = yield* pdf(owner, 2)
+        const flyerId = anyId()
+        yield* store.requestFlyer({ id: flyerId, fileId, customerId: owner, window: WINDOW })
+        for (let stop = 0; stop < 5; stop++) {
+          const inline = (yield* store.claimInline(anyId(), STALE))!
+          const flyer = (yield* store.claimFlyer(anyId(), STALE))!
+          assert.deepStrictEqual([inline.attempts, flyer.attempts], [1, 1])
+          assert.strictEqual(yield* store.failInline(inline, { costs: [] }), "pending")
+          assert.strictEqual(yield* store.failInline(inline, { costs: [] }), "stale")
+          assert.strictEqual(yield* store.failFlyer(flyer, { costs: [] }), "pending")
+          assert.strictEqual(yield* store.failFlyer(flyer, { costs: [] }), "stale")
+        }
+        assert.strictEqual((yield* store.flyer(flyerId, owner))?.status, "pending")
+        assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 3, charged: 0 })
+      })
+    )
+
     it.effect("the same file again is there once, as it is by now", () =>
       Effect.gen(function* () {
         yield* clean

@@ -3,7 +3,7 @@ import type { Duration } from "effect"
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import type { JobOptions } from "../../../domain/conversion/job.ts"
 import type { CustomerId, FileId, JobId, FlyerId, LeaseId } from "../../../domain/ids.ts"
-import type { ClaimedFlyer, Requested, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
+import type { ClaimedFlyer, InlineFailure, Requested, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
 import { placeHold, refreshHold, releaseHold, settleHold } from "../accounts/funds.ts"
 import type { FlyerRow } from "../documents/rows.ts"
 import { type Documents, isoOf, micros } from "../documents/state.ts"
@@ -170,13 +170,15 @@ export const finishFlyer = (
 export const failFlyer = (
   db: Documents,
   held: Held,
-  failure: { readonly error: string; readonly costs: ReadonlyArray<CostEntry>; readonly maxAttempts: number }
+  failure: InlineFailure
 ): "stale" | "pending" | "failed" => {
   bookCosts(db, failure.costs)
   const found = heldFlyer(db, held)
   if (found === undefined) return "stale"
-  const status = found.attempts >= failure.maxAttempts ? "failed" : "pending"
-  db.flyers.update(found.id, { status, lease: null, error: failure.error })
+  const { error = found.error, maxAttempts } = failure
+  const status = maxAttempts !== undefined && found.attempts >= maxAttempts ? "failed" : "pending"
+  const attempts = maxAttempts === undefined ? found.attempts - 1 : found.attempts
+  db.flyers.update(found.id, { status, lease: null, error, attempts })
   if (status === "failed") releaseHold(db, found.id, "failed")
   return status
 }

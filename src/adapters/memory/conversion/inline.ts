@@ -2,7 +2,7 @@ import type { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import type { LeaseId } from "../../../domain/ids.ts"
-import type { ClaimedInline } from "../../../ports/conversion/conversion-store.ts"
+import type { ClaimedInline, InlineFailure } from "../../../ports/conversion/conversion-store.ts"
 import { refreshHold, releaseHold, settleHold, widenHold } from "../accounts/funds.ts"
 import type { FileRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
@@ -105,19 +105,18 @@ export const finishInline = (
 export const failInline = (
   db: Documents,
   held: Held,
-  failure: { readonly error: string; readonly costs: ReadonlyArray<CostEntry>; readonly maxAttempts: number }
+  failure: InlineFailure
 ): "stale" | "pending" | "failed" => {
   bookCosts(db, failure.costs)
   const file = heldFile(db, held)
   if (file === undefined) return "stale"
-  const isLast = file.attempts >= failure.maxAttempts
-  updateFile(db, file, {
-    status: isLast ? "failed" : "processing",
-    lease: null,
-    error: isLast ? failure.error : null,
-    phase: isLast ? null : "Queued"
-  })
-  if (!isLast) return "pending"
+  const { error = null, maxAttempts } = failure
+  if (maxAttempts === undefined || file.attempts < maxAttempts) {
+    const attempts = maxAttempts === undefined ? file.attempts - 1 : file.attempts
+    updateFile(db, file, { lease: null, error: null, phase: "Queued", attempts })
+    return "pending"
+  }
+  updateFile(db, file, { status: "failed", lease: null, error, phase: null })
   releaseHold(db, file.jobId, "failed")
   return "failed"
 }

@@ -84,7 +84,7 @@ export const flyerWorkOn = (
       "failFlyer",
       Schema.Literals(["stale", "pending", "failed"]),
       sql`select fail_flyer(
-        ${id}::uuid, ${lease}::uuid, ${error}, ${costsText(costs)}::jsonb, ${maxAttempts}::integer
+        ${id}::uuid, ${lease}::uuid, ${error ?? null}, ${costsText(costs)}::jsonb, ${maxAttempts ?? null}::integer
       ) as answer`
     )
 })

@@ -40,7 +40,7 @@ export const inlineOn = (
       "failInline",
       Schema.Literals(["stale", "pending", "failed"]),
       sql`select fail_inline(
-        ${fileId}::uuid, ${lease}::uuid, ${error}, ${costsText(costs)}::jsonb, ${maxAttempts}::integer
+        ${fileId}::uuid, ${lease}::uuid, ${error ?? null}, ${costsText(costs)}::jsonb, ${maxAttempts ?? null}::integer
       ) as answer`
     )
 })

@@ -134,7 +134,7 @@ export const processFlyer = (
       {
         name: `flyer job ${claim.id}`,
         heartbeat: () => store.heartbeatFlyer(claim, HOLD_WINDOW),
-        release: () => fail("The program stopped", claim.attempts + 1),
+        release: () => store.failFlyer(claim, { costs: [] }),
         complete: ({ key, unreadablePages }) =>
           recordResult(objects, key, store.finishFlyer(claim, key, [], unreadablePages)),
         fail: (failure) => fail(failureText(failure), isFinal(failure) ? 1 : MAX_FLYER_ATTEMPTS)

@@ -167,7 +167,7 @@ export const processInline = (
       {
         name: `inline conversion of ${claim.fileId}`,
         heartbeat: () => store.heartbeatInline(claim, HOLD_WINDOW),
-        release: () => fail("The program stopped", claim.attempts + 1),
+        release: () => store.failInline(claim, { costs: costs() }),
         complete: ({ key, ...found }) =>
           recordResult(objects, key, store.finishInline(claim, key, costs(), found)),
         fail: (failure) =>
